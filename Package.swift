@@ -1,0 +1,81 @@
+// swift-tools-version:6.2
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rooms of the house and the arrows between them. ARCHITECTURE.md explains; `scripts/lint` checks
+// that every import in Sources/ goes to a lower floor.
+
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+/// Tests keep the language mode and the warnings, and may use pointers without ceremony.
+let strictTests: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+]
+
+func systemLibrary(_ name: String, pkgConfig: String? = nil, apt: String) -> Target {
+  .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(
+  _ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
+) -> Target {
+  .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strictTests)
+}
+
+let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+  name: "coffer",
+  products: [
+    .library(name: "CofferKit", targets: ["CofferKit"]),
+    .executable(name: "coffer", targets: ["coffer"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+  ],
+  targets: [
+    // System libraries
+    .systemLibrary(name: "CSystem", path: "Sources/C/CSystem"),
+    systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
+    systemLibrary("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev"),
+    systemLibrary("CZxcvbn", apt: "libzxcvbn-dev"),
+    systemLibrary("CUtf8proc", apt: "libutf8proc-dev"),
+
+    // 0
+    room("Secrets", ["CSystem"]),
+    // 1
+    room("Primitives", ["Secrets", "CSystem", "COpenSSL", "CArgon2", log]),
+    room("Storage", ["Secrets", "CSystem", grdb]),
+    room("MessageFormats", ["Secrets", "CSystem", "CUtf8proc"]),
+    // 2
+    room("Keychains", ["Secrets", "Primitives", "Storage", "CZxcvbn", "CUtf8proc", log]),
+    room("UserAuthentication", ["Secrets", "CSystem"]),
+    // 3
+    room("Vaults", ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
+    // 5
+    room("CofferKit", ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "Vaults", log]),
+    // 6
+    room("CofferCommands", ["CofferKit", "UserAuthentication", "CSystem", argumentParser, log]),
+    // 7
+    .executableTarget(name: "coffer", dependencies: ["CofferCommands"], swiftSettings: strict),
+
+    tests("SecretsTests", ["Secrets", "CSystem"]),
+  ]
+)

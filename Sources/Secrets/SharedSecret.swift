@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A secret with several owners: the move-only bytes stay in one place, the reference is copied.
+///
+/// For caches and collections, which cannot hold a move-only value themselves. The bytes are erased when
+/// the last reference goes.
+public final class SharedSecret: Sendable {
+  private let bytes: SecretBytes
+
+  public init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
+
+  public var count: Int { bytes.count }
+
+  /// Lends the bytes to `body`.
+  public func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    try bytes.withBytes(body)
+  }
+}
