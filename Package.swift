@@ -59,7 +59,7 @@ let package = Package(
     systemLibrary("CUtf8proc", apt: "libutf8proc-dev"),
 
     // 0
-    room("Secrets", ["CSystem"]),
+    room("Secrets", ["CSystem", "CUtf8proc"]),
     // 1
     room("Primitives", ["Secrets", "CSystem", "COpenSSL", "CArgon2", log]),
     room("Storage", ["Secrets", "CSystem", grdb]),
