@@ -51,8 +51,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
-    // System libraries
-    .systemLibrary(name: "CSystem", path: "Sources/C/CSystem"),
+    // C: system libraries, and the calls that Swift cannot import
+    .target(name: "CSystem", path: "Sources/C/CSystem"),
     systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
     systemLibrary("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev"),
     systemLibrary("CZxcvbn", apt: "libzxcvbn-dev"),

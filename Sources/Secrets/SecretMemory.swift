@@ -114,9 +114,8 @@ public enum SecretMemory {
     guard unsafe mprotect(base, byteCount, PROT_READ | PROT_WRITE) == 0 else {
       preconditionFailure("out of memory for secrets")
     }
-    let isLocked = unsafe byteCount <= lockedByteCountLimit && mlock(base, byteCount) == 0
-    unsafe _ = madvise(base, byteCount, Int32(MADV_DONTDUMP))
-    unsafe _ = madvise(base, byteCount, Int32(MADV_WIPEONFORK))
+    let shouldLock = byteCount <= lockedByteCountLimit
+    let isLocked = unsafe coffer_guard_pages(base, byteCount, shouldLock ? 1 : 0) == 0
     return unsafe Mapping(base: base, isLocked: isLocked)
   }
 

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+#include "csystem.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+void coffer_erase(void *bytes, size_t count) { explicit_bzero(bytes, count); }
+
+const void *coffer_find(const void *haystack, size_t haystack_count, const void *needle,
+                        size_t needle_count) {
+  return memmem(haystack, haystack_count, needle, needle_count);
+}
+
+int coffer_make_undumpable(void) {
+  struct rlimit none = {0, 0};
+  if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
+  return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+int coffer_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
+
+long coffer_getrandom(void *bytes, size_t count) { return getrandom(bytes, count, 0); }
+
+int coffer_terminal_columns(int descriptor) {
+  struct winsize size;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_col;
+}
+
+long coffer_page_size(void) { return sysconf(_SC_PAGESIZE); }
+
+long long coffer_address_space_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return -1;
+  return (long long)limit.rlim_cur;
+}
+
+int coffer_guard_pages(void *pages, size_t count, int lock) {
+  madvise(pages, count, MADV_DONTDUMP);
+  madvise(pages, count, MADV_WIPEONFORK);
+  return lock ? mlock(pages, count) : -1;
+}
+
+void coffer_prepare_scratch(void *pages, size_t count) {
+  madvise(pages, count, MADV_DONTDUMP);
+  madvise(pages, count, MADV_HUGEPAGE);
+}

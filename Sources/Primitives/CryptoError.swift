@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// What can go wrong in ``CryptoService`` and the primitives under it (CR-16).
+public enum CryptoError: Error, Equatable, Sendable {
+  /// The library refused to encrypt.
+  case encryptionFailed
+  /// The input is malformed or truncated: it cannot be something that was encrypted.
+  case decryptionFailed
+  /// The tag does not match: another key, or changed bytes; the two cannot be told apart (D02).
+  case authenticationFailed
+  /// A key of a length other than 32 bytes.
+  case invalidKey
+  /// No file at that place.
+  case fileNotFound
+  /// The file is there and could not be read to its end.
+  case fileReadError
+}
+
+extension CryptoError: LocalizedError {
+  /// The texts that the requirements fix (CR-17).
+  public var errorDescription: String? {
+    switch self {
+    case .encryptionFailed: "Failed to encrypt data"
+    case .decryptionFailed: "Failed to decrypt data"
+    case .authenticationFailed: "Authentication failed - data may be corrupted or tampered"
+    case .invalidKey: "Invalid encryption key"
+    case .fileNotFound: "File not found"
+    case .fileReadError: "Failed to read file"
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much memory a key derivation may take (D28, PG-16). The least of what the kernel says is available,
+// what every control group up the tree leaves, and what the address-space limit leaves.
+
+internal import CSystem
+internal import Foundation
+
+/// Refuses a memory-hard derivation that would exceed three quarters of the available memory.
+public struct MemoryGuard: Sendable {
+  /// Bytes that can be had now.
+  public let availableByteCount: Int
+
+  /// A guard for a known amount; for tests and for callers with a tighter budget.
+  public init(availableByteCount: Int) { self.availableByteCount = availableByteCount }
+
+  /// Measures this machine and this process, now.
+  public static func current() -> MemoryGuard {
+    var available = Int.max
+    if let known = memAvailable(read("/proc/meminfo")) { available = min(available, known) }
+    for group in controlGroups(read("/proc/self/cgroup")) {
+      if let left = left(limit: read(group.limitPath), used: read(group.usagePath)) {
+        available = min(available, left)
+      }
+    }
+    let limit = coffer_address_space_limit()
+    if limit >= 0 {
+      let pages = Int(read("/proc/self/statm")?.split(separator: " ").first ?? "0") ?? 0
+      available = min(available, max(0, Int(limit) - pages * coffer_page_size()))
+    }
+    return MemoryGuard(availableByteCount: available)
+  }
+
+  /// Whether a derivation may take `byteCount` bytes.
+  public func allows(byteCount: Int) -> Bool {
+    byteCount <= availableByteCount / 4 * 3
+  }
+
+  // MARK: What the kernel says
+
+  struct ControlGroup: Equatable {
+    let limitPath: String
+    let usagePath: String
+  }
+
+  static func memAvailable(_ text: String?) -> Int? {
+    guard let line = text?.split(separator: "\n").first(where: { $0.hasPrefix("MemAvailable:") }) else {
+      return nil
+    }
+    return line.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 << 10 }
+  }
+
+  /// The limits above this process: version 2 (one tree) and the memory controller of version 1.
+  static func controlGroups(_ text: String?) -> [ControlGroup] {
+    var groups: [ControlGroup] = []
+    for line in (text ?? "").split(separator: "\n") {
+      let fields = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      guard fields.count == 3 else { continue }
+      let isVersion2 = fields[0] == "0" && fields[1].isEmpty
+      guard isVersion2 || fields[1].split(separator: ",").contains("memory") else { continue }
+      let root = isVersion2 ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory"
+      var path = fields[2].split(separator: "/")
+      while true {
+        let directory = ([Substring(root)] + path).joined(separator: "/")
+        groups.append(
+          isVersion2
+            ? ControlGroup(limitPath: directory + "/memory.max", usagePath: directory + "/memory.current")
+            : ControlGroup(
+              limitPath: directory + "/memory.limit_in_bytes",
+              usagePath: directory + "/memory.usage_in_bytes"))
+        if path.isEmpty { break }
+        path.removeLast()
+      }
+    }
+    return groups
+  }
+
+  static func left(limit: String?, used: String?) -> Int? {
+    func number(_ text: String?) -> Int? {
+      text.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+    }
+    guard let limit = number(limit) else { return nil }
+    return max(0, limit - (number(used) ?? 0))
+  }
+
+  private static func read(_ path: String) -> String? {
+    try? String(contentsOfFile: path, encoding: .utf8)
+  }
+}
