@@ -77,5 +77,7 @@ let package = Package(
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], swiftSettings: strict),
 
     tests("SecretsTests", ["Secrets", "CSystem"]),
+    tests("UserAuthenticationTests", ["UserAuthentication", "Secrets", "CSystem"]),
+    tests("KeychainsTests", ["Keychains", "Secrets", "Primitives"]),
   ]
 )

@@ -4,7 +4,6 @@
 // The same text typed on two machines must give the same bytes, so it is brought to Unicode
 // Normalization Form C; the buffers for that are locked and erased too.
 
-internal import CSystem
 internal import CUtf8proc
 internal import Glibc
 
@@ -52,7 +51,7 @@ public struct Passphrase: ~Copyable, Sendable {
   /// Reads a passphrase from the file at `path`. One trailing LF or CRLF is dropped.
   /// - Throws: ``PassphraseError`` `.unreadable`, and all that ``init(utf8:)`` throws.
   public static func read(path: String) throws(PassphraseError) -> Passphrase {
-    let descriptor = unsafe coffer_open(path, O_RDONLY | O_CLOEXEC, 0)
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .unreadable(.cannotOpen(errno: errno)) }
     defer { close(descriptor) }
     return try read(descriptor: descriptor)

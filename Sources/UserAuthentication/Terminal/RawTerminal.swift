@@ -115,7 +115,7 @@ struct TerminalDevice: ~Copyable {
   private let original: termios
 
   init(path: String) throws(PromptError) {
-    descriptor = unsafe coffer_open(path, O_RDWR | O_NOCTTY | O_CLOEXEC, 0)
+    descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .noTerminal }
     var settings = termios()
     guard unsafe tcgetattr(descriptor, &settings) == 0 else {
