@@ -60,7 +60,7 @@ let package = Package(
     systemLibrary("CUtf8proc", apt: "libutf8proc-dev"),
 
     // 0
-    room("Secrets", ["CSystem"]),
+    room("Secrets", ["CSystem", "CUtf8proc"]),
     // 1
     room("Primitives", ["Secrets", "CSystem", "COpenSSL", "CArgon2", log]),
     room("Storage", [grdb, sqlite]),
@@ -78,5 +78,7 @@ let package = Package(
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], swiftSettings: strict),
 
     tests("SecretsTests", ["Secrets", "CSystem"]),
+    tests("UserAuthenticationTests", ["UserAuthentication", "Secrets", "CSystem"]),
+    tests("KeychainsTests", ["Keychains", "Secrets", "Primitives"]),
   ]
 )

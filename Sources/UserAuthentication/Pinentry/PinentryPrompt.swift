@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asking through a pinentry program, which draws the window. We speak the Assuan protocol with it as its
+// manual has it; the answer goes from the socket into locked memory and is decoded there.
+
+internal import Glibc
+public import Secrets
+
+/// Prompts with a pinentry program (`pinentry`, `pinentry-gnome3`, `pinentry-curses`, …).
+public struct PinentryPrompt: PassphrasePrompt {
+  private let program: String
+  private let title: String
+
+  /// - Parameters:
+  ///   - program: a path, or a name that is looked up in `PATH`.
+  ///   - title: of the window.
+  public init(program: String, title: String = "Coffer") {
+    self.program = program
+    self.title = title
+  }
+
+  /// Asks for one line; pinentry never shows it and has no meter.
+  /// - Throws: ``PromptError`` `.cancelled`, `.promptProgramMissing`, `.promptProgramFailed` or `.tooLong`.
+  public func ask(_ request: PromptRequest) throws(PromptError) -> SecretBytes {
+    var conversation = try begin()
+    if let description = request.description { try conversation.command("SETDESC", description) }
+    if let problem = request.problem { try conversation.command("SETERROR", problem) }
+    try conversation.command("SETPROMPT", request.prompt)
+    let answer = try conversation.getPIN(byteCountLimit: request.byteCountLimit)
+    conversation.end()
+    return answer
+  }
+
+  /// Shows `question` with two buttons.
+  public func confirm(_ question: String) throws(PromptError) -> Bool {
+    var conversation = try begin()
+    try conversation.command("SETDESC", question)
+    let answer = try conversation.confirm()
+    conversation.end()
+    return answer
+  }
+
+  private func begin() throws(PromptError) -> AssuanConversation {
+    var conversation = try AssuanConversation.begin(program: program)
+    for (name, value) in Self.options() { try conversation.option(name, value) }
+    try conversation.command("SETTITLE", title)
+    return conversation
+  }
+
+  /// Where a pinentry that draws on a terminal may do so, and in which characters.
+  private static func options() -> [(name: String, value: String)] {
+    let terminal = variable("GPG_TTY") ?? terminalName()
+    let characters = variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG")
+    return [("ttyname", terminal), ("ttytype", variable("TERM")), ("lc-ctype", characters)]
+      .compactMap { name, value in value.map { (name, $0) } }
+  }
+
+  private static func variable(_ name: String) -> String? {
+    guard let value = unsafe getenv(name) else { return nil }
+    let text = unsafe String(cString: value)
+    return text.isEmpty ? nil : text
+  }
+
+  /// The terminal on a standard descriptor, if there is one.
+  private static func terminalName() -> String? {
+    for descriptor in [STDIN_FILENO, STDERR_FILENO, STDOUT_FILENO] {
+      if let name = unsafe ttyname(descriptor) { return unsafe String(cString: name) }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running a prompt program. Its standard input and output are one socket and not two pipes, since a
+// write to a socket can be told not to raise SIGPIPE when the program has died.
+
+internal import Glibc
+
+/// A running program, ended and collected when this value goes: it leaves no zombie.
+struct PromptProgram: ~Copyable {
+  /// Our end.
+  let socket: Int32
+  /// Set when the program has been told to end. Otherwise it may be waiting for a person, and has to be
+  /// terminated before it can be collected.
+  var endsByItself = false
+  private let process: pid_t
+
+  /// Starts `program`, a path or a name in `PATH`.
+  init(_ program: String) throws(PromptError) {
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw .promptProgramFailed }
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO)
+    unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    // What the program complains of would land in the middle of our own output.
+    unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    var process = pid_t()
+    let failure = unsafe program.withCString { name in
+      var arguments = unsafe [UnsafeMutablePointer(mutating: name), nil]
+      return unsafe posix_spawnp(&process, name, &actions, nil, &arguments, Glibc.environ)
+    }
+    unsafe posix_spawn_file_actions_destroy(&actions)
+    close(ends[1])
+    guard failure == 0 else {
+      close(ends[0])
+      throw failure == ENOENT ? .promptProgramMissing : .promptProgramFailed
+    }
+    self.process = process
+    socket = ends[0]
+  }
+
+  deinit {
+    close(socket)
+    if !endsByItself { kill(process, SIGTERM) }
+    var status: Int32 = 0
+    while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Secrets
+internal import Synchronization
+
+/// Answers that were laid out beforehand, given in order: for tests of whatever asks.
+public final class ScriptedPrompt: PassphrasePrompt {
+  private struct Script {
+    var replies: [SharedSecret]
+    var confirmations: [Bool]
+    var requests: [PromptRequest] = []
+    var questions: [String] = []
+  }
+
+  private let script: Mutex<Script>
+
+  public init(replies: [SharedSecret] = [], confirmations: [Bool] = []) {
+    script = Mutex(Script(replies: replies, confirmations: confirmations))
+  }
+
+  /// Adds an answer behind the ones that are there.
+  public func append(_ reply: consuming SecretBytes) {
+    let shared = SharedSecret(reply)
+    script.withLock { $0.replies.append(shared) }
+  }
+
+  /// What has been asked so far.
+  public var requests: [PromptRequest] { script.withLock { $0.requests } }
+
+  /// The yes-or-no questions so far.
+  public var questions: [String] { script.withLock { $0.questions } }
+
+  /// - Throws: ``PromptError/scriptExhausted``, and `.tooLong` as a real prompt does.
+  public func ask(_ request: PromptRequest) throws(PromptError) -> SecretBytes {
+    let reply: SharedSecret? = script.withLock { script in
+      script.requests.append(request)
+      return script.replies.isEmpty ? nil : script.replies.removeFirst()
+    }
+    guard let reply else { throw .scriptExhausted }
+    guard reply.count <= request.byteCountLimit else {
+      throw .tooLong(byteCountLimit: request.byteCountLimit)
+    }
+    return reply.withBytes { bytes in
+      _ = request.meter?(bytes)
+      return SecretBytes(copying: bytes)
+    }
+  }
+
+  /// - Throws: ``PromptError/scriptExhausted``.
+  public func confirm(_ question: String) throws(PromptError) -> Bool {
+    let answer: Bool? = script.withLock { script in
+      script.questions.append(question)
+      return script.confirmations.isEmpty ? nil : script.confirmations.removeFirst()
+    }
+    guard let answer else { throw .scriptExhausted }
+    return answer
+  }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asking on the terminal itself, whatever standard input and output are connected to. Nothing typed is
+// shown unless the request says so; the terminal is put back on every way out.
+
+internal import Glibc
+public import Secrets
+internal import Synchronization
+
+/// Prompts on the controlling terminal.
+public struct TerminalPrompt: PassphrasePrompt {
+  private let path: String
+  private let style: TerminalStyle
+
+  /// Asks on `/dev/tty`; colours and redrawing as `NO_COLOR` and `TERM` have it.
+  public init() { self.init(path: "/dev/tty", style: .ofEnvironment()) }
+
+  /// Asks on the terminal at `path`: for tests.
+  init(path: String, style: TerminalStyle) {
+    self.path = path
+    self.style = style
+  }
+
+  /// Whether there is a terminal to ask on.
+  public var isAvailable: Bool {
+    let descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return isatty(descriptor) == 1
+  }
+
+  /// Asks for one line. Backspace, Control-U and Control-W edit; Control-C, and Control-D on an empty
+  /// line, cancel.
+  public func ask(_ request: PromptRequest) throws(PromptError) -> SecretBytes {
+    // Two prompts at once would take each other's keys and restore each other's settings.
+    try turn.withLock { (_) throws(PromptError) -> SecretBytes in
+      var terminal = try RawTerminal(path: path)
+      for text in [request.problem, request.description] {
+        if let text { try terminal.write(printable(text, keepsLineEnds: true) + "\n") }
+      }
+      return try readLine(request, from: &terminal)
+    }
+  }
+
+  /// Asks `question`; `y` or `yes`, in either case, is yes.
+  public func confirm(_ question: String) throws(PromptError) -> Bool {
+    let request = PromptRequest(
+      question + " [y/N]", isShown: true, byteCountLimit: confirmationByteCountLimit)
+    let answer: SecretBytes
+    do throws(PromptError) { answer = try ask(request) } catch {
+      if case .tooLong = error { return false }
+      throw error
+    }
+    return answer.withBytes { bytes in
+      isWord(bytes, "y") || isWord(bytes, "yes")
+    }
+  }
+
+  // MARK: The loop
+
+  private func readLine(
+    _ request: PromptRequest, from terminal: inout RawTerminal
+  ) throws(PromptError) -> SecretBytes {
+    var editor = LineEditor(byteCountLimit: request.byteCountLimit)
+    try draw(request, editor, on: terminal)
+    while true {
+      let outcome: LineEditor.Outcome
+      switch try terminal.nextEvent() {
+      case .byte(let byte): outcome = editor.take(byte)
+      case .resumed: outcome = .changed
+      case .closed: throw .noTerminal
+      }
+      switch outcome {
+      case .changed:
+        // In a paste only the last key is drawn: the meter is too slow for each.
+        if !terminal.hasInput() { try draw(request, editor, on: terminal) }
+      case .unchanged: break
+      case .ignored: try terminal.write("\u{7}")
+      case .finished:
+        try terminal.write("\n")
+        return editor.finish()
+      case .cancelled:
+        try terminal.write("\n")
+        throw .cancelled
+      case .tooLong:
+        try terminal.write("\n")
+        throw .tooLong(byteCountLimit: request.byteCountLimit)
+      }
+    }
+  }
+
+  /// Draws the row again: prompt, the meter's word, and of a shown answer as much of its end as fits.
+  private func draw(
+    _ request: PromptRequest, _ editor: borrowing LineEditor, on terminal: borrowing RawTerminal
+  ) throws(PromptError) {
+    let columns = terminal.columnCount()
+    var row = style.clearedRow(columnCount: columns)
+    row += printable(request.prompt, keepsLineEnds: false) + ": "
+    var width = request.prompt.unicodeScalars.count + 2
+    if let meter = request.meter {
+      let reading = editor.withText { $0.isEmpty ? nil : meter($0) }
+      if let reading {
+        row += style.coloured("[\(reading.word)] ", as: reading.level)
+        width += reading.word.unicodeScalars.count + 3
+      }
+    }
+    try terminal.write(row)
+    guard request.isShown else { return }
+    // One column stays free, or the cursor would start a second row that is never cleared.
+    let room = max(columns - width - 1, 1)
+    try editor.withText { (text) throws(PromptError) in
+      try terminal.write(shown: text.extracting(tailStart(of: text, scalarCount: room)..<text.byteCount))
+    }
+  }
+
+  /// Where the last `scalarCount` characters of `text` begin; characters count as one column each.
+  private func tailStart(of text: RawSpan, scalarCount: Int) -> Int {
+    var start = text.byteCount
+    var left = scalarCount
+    while start > 0 && left > 0 {
+      start -= 1
+      if unsafe text.unsafeLoad(fromByteOffset: start, as: UInt8.self) & 0xC0 != 0x80 { left -= 1 }
+    }
+    return start
+  }
+
+  private func isWord(_ bytes: RawSpan, _ word: StaticString) -> Bool {
+    guard bytes.byteCount == word.utf8CodeUnitCount else { return false }
+    for offset in 0..<bytes.byteCount {
+      let byte = unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+      guard unsafe byte | 0x20 == word.utf8Start[offset] else { return false }
+    }
+    return true
+  }
+}
+
+/// `text` without control characters: a file's or a person's name in a prompt cannot move the cursor.
+private func printable(_ text: String, keepsLineEnds: Bool) -> String {
+  var clean = String.UnicodeScalarView()
+  for scalar in text.unicodeScalars {
+    let isControl = scalar.properties.generalCategory == .control
+    clean.append(isControl && !(keepsLineEnds && scalar == "\n") ? "\u{FFFD}" : scalar)
+  }
+  return String(clean)
+}
+
+private let turn = Mutex<Void>(())
+
+/// "yes" and room for second thoughts.
+private let confirmationByteCountLimit = 16
