@@ -27,13 +27,13 @@ public final class DatabaseFile: Sendable {
 
   // MARK: Create and open
 
-  /// Makes a coffer file in `home`, filled by `populate`, and opens it.
+  /// Makes a coffer file in `home`, lets `populate` fill it, and opens it.
   ///
-  /// The directory is made with mode 0700 if it is not there. A crash leaves at most a temporary file,
-  /// which the next call removes.
-  /// - Throws: `StorageError.alreadyExists` when `home` holds a coffer.
+  /// The directory is made with mode 0700 if it is not there. The file appears under its name only when
+  /// `populate` is done; a crash leaves at most a temporary file, which the next call removes.
+  /// - Throws: `StorageError.alreadyExists` when `home` holds a coffer; what `populate` throws.
   public static func create(
-    home: String, populate: (borrowing Transaction) throws -> Void
+    home: String, populate: (DatabaseFile) throws -> Void
   ) throws -> DatabaseFile {
     try makeDirectory(home)
     let lock = WriterLock(path: home + "/" + lockName)
@@ -41,24 +41,20 @@ public final class DatabaseFile: Sendable {
     let path = home + "/" + name
     guard unsafe access(path, F_OK) != 0 else { throw StorageError.alreadyExists }
     let temporary = path + ".new"
-    for suffix in ["", "-wal", "-shm"] { unsafe unlink(temporary + suffix) }
+    let files = ["", "-wal", "-shm"].map { temporary + $0 }
+    for file in files { unsafe unlink(file) }
     var isComplete = false
-    defer { if !isComplete { for suffix in ["", "-wal", "-shm"] { unsafe unlink(temporary + suffix) } } }
+    defer { if !isComplete { for file in files { unsafe unlink(file) } } }
 
     let descriptor = unsafe Glibc.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw errno == ENOSPC ? StorageError.full : .notPermitted }
     Glibc.close(descriptor)
     do {
-      let queue = try connect(path: temporary)
-      try queue.inDatabase { db in
-        try db.inTransaction(.immediate) {
-          try Schema.create(in: db)
-          try populate(Transaction(db: db))
-          return .commit
-        }
-        try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
-      }
-      try queue.close()
+      let file = DatabaseFile(home: home, queue: try connect(path: temporary), lock: lock)
+      try file.write { try Schema.create($0) }
+      try populate(file)
+      try file.truncateLog()
+      file.close()
     } catch let error as DatabaseError {
       throw StorageError(error)
     }
@@ -66,27 +62,32 @@ public final class DatabaseFile: Sendable {
     guard unsafe rename(temporary, path) == 0 else { throw StorageError.inputOutput(code: errno) }
     isComplete = true
     try sync(home)
-    return try DatabaseFile(home: home, lock: lock)
+    return try open(home: home, lock: lock)
   }
 
   /// Opens the coffer in `home`: the header and the schema are compared with what they must be.
   public static func open(home: String) throws -> DatabaseFile {
-    try DatabaseFile(home: home, lock: WriterLock(path: home + "/" + lockName))
+    try open(home: home, lock: WriterLock(path: home + "/" + lockName))
   }
 
   /// Whether `home` holds a coffer.
   public static func exists(home: String) -> Bool { unsafe access(home + "/" + name, F_OK) == 0 }
 
-  private init(home: String, lock: WriterLock) throws {
-    let path = home + "/" + Self.name
+  private static func open(home: String, lock: WriterLock) throws -> DatabaseFile {
+    let path = home + "/" + name
     try FileHeader(path: path).check(knownFormat: Schema.version)
     do {
-      queue = try Self.connect(path: path)
-      try queue.inDatabase { try Schema.check(Transaction(db: $0)) }
+      let file = DatabaseFile(home: home, queue: try connect(path: path), lock: lock)
+      try file.read(Schema.check)
+      return file
     } catch let error as DatabaseError {
       throw StorageError(error)
     }
+  }
+
+  private init(home: String, queue: DatabaseQueue, lock: WriterLock) {
     self.home = home
+    self.queue = queue
     writerLock = lock
   }
 

@@ -27,10 +27,10 @@ enum Schema {
   /// The format written in the header (`user_version`): how many migrations the file has seen.
   static var version: Int { migrations.count }
 
-  static func create(in db: Database) throws {
-    for statement in migrations.flatMap(\.statements) { try db.execute(sql: statement) }
-    try db.execute(sql: "PRAGMA application_id = \(FileHeader.applicationID)")
-    try db.execute(sql: "PRAGMA user_version = \(version)")
+  static func create(_ transaction: borrowing Transaction) throws {
+    for statement in migrations.flatMap(\.statements) { try transaction.db.execute(sql: statement) }
+    try transaction.db.execute(sql: "PRAGMA application_id = \(FileHeader.applicationID)")
+    try transaction.db.execute(sql: "PRAGMA user_version = \(version)")
   }
 
   /// Compares the schema in the file with the one above: nothing missing, changed or added.

@@ -13,6 +13,18 @@ public enum StorageValue: Sendable {
   case integer(Int64)
   case text(String)
   case bytes(Data)
+
+  /// Lends bytes to a statement without copying them; the value is not to leave `body`.
+  public static func withBorrowed<R>(
+    _ bytes: borrowing RawSpan, _ body: (StorageValue) throws -> R
+  ) rethrows -> R {
+    unsafe try bytes.withUnsafeBytes { bytes in
+      let data = unsafe bytes.baseAddress.map {
+        unsafe Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: $0), count: bytes.count, deallocator: .none)
+      }
+      return try body(.bytes(data ?? Data()))
+    }
+  }
 }
 
 /// One row of an answer, valid inside the closure it was handed to.
