@@ -63,6 +63,9 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     withBytes { SecretBytes(copying: $0) }
   }
 
+  /// Overwrites the bytes with zeros, before their end comes.
+  public mutating func erase() { unsafe coffer_erase(base, count) }
+
   /// Drops the bytes from `newCount` on, and erases them.
   public mutating func shorten(to newCount: Int) {
     precondition(newCount >= 0 && newCount <= count, "a secret can only be shortened")

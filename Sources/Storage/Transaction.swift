@@ -91,15 +91,18 @@ public struct Transaction: ~Copyable {
   }
 
   /// Hands every row to `body` until it answers false.
+  /// - Returns: whether every row was seen.
+  @discardableResult
   public func forEachRow(
     _ sql: StaticString, _ values: StorageValue..., body: (borrowing StorageRow) throws -> Bool
-  ) throws {
+  ) throws -> Bool {
     do {
       let statement = try db.cachedStatement(sql: sql.description)
       let rows = try Row.fetchCursor(statement, arguments: StatementArguments(values.map(\.databaseValue)))
       while try rows.next() != nil {
-        guard try body(unsafe StorageRow(statement: statement.sqliteStatement)) else { break }
+        guard try body(unsafe StorageRow(statement: statement.sqliteStatement)) else { return false }
       }
+      return true
     } catch let error as DatabaseError {
       throw storageError(error)
     }

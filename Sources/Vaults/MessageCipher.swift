@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The encryption of one message (Specs/vault.md, «Message»):
+//
+//   message key = HKDF-SHA256(ikm: vault key, salt: 16 bytes of the id, info: "message-encryption", L 32)
+//   AAD         = {"keyVersion":N,"messageId":"UUID","timestamp":"YYYY-MM-DDTHH:MM:SSZ","version":1}
+//   box         = nonce (12) ‖ AES-256-GCM(message key, nonce, AAD, frame) ‖ tag (16)
+//
+// Contexts and buffers are used again from message to message; all of them are erased at the end, the
+// message key also after each use.
+
+internal import MessageFormats
+internal import Primitives
+internal import Secrets
+
+/// Seals and opens the boxes of messages.
+struct MessageCipher: ~Copyable {
+  static let overheadByteCount = AES256GCM.nonceByteCount + AES256GCM.tagByteCount
+  private static let nonceRange = 0..<AES256GCM.nonceByteCount
+
+  private var hkdf = HKDF()
+  private var cipher = AES256GCM()
+  private var key = SecretBytes(zeroed: SymmetricKey.byteCount)
+  private var aad = AssociatedData()
+
+  /// Seals what stands in `box` between the room for the nonce and the room for the tag.
+  mutating func seal(
+    _ box: inout MutableRawSpan, id: MessageID, timestamp: Int64, keyVersion: Int, vaultKey: RawSpan
+  ) throws(CryptoError) {
+    deriveKey(vaultKey, id)
+    aad.set(id: id, timestamp: timestamp, keyVersion: keyVersion)
+    let associated = aad.bytes
+    var nonce = InlineArray<12, UInt8>(repeating: 0)
+    do {
+      var span = nonce.mutableSpan
+      var bytes = unsafe span.mutableBytes
+      SystemRandom.fill(&bytes)
+    }
+    unsafe box.copy(nonce.span.bytes, to: 0)
+    var sealed = box._mutatingExtracting(droppingFirst: AES256GCM.nonceByteCount)
+    defer { key.erase() }
+    try key.withBytes { key throws(CryptoError) in
+      unsafe try cipher.sealInPlace(&sealed, key: key, nonce: nonce.span.bytes, authenticating: associated.span.bytes)
+    }
+  }
+
+  /// Opens `box` into `frame`, which is 28 bytes shorter.
+  mutating func open(
+    _ box: RawSpan, id: MessageID, timestamp: Int64, keyVersion: Int, vaultKey: RawSpan,
+    into frame: inout MutableRawSpan
+  ) throws(CryptoError) {
+    deriveKey(vaultKey, id)
+    aad.set(id: id, timestamp: timestamp, keyVersion: keyVersion)
+    let associated = aad.bytes
+    defer { key.erase() }
+    try key.withBytes { key throws(CryptoError) in
+      unsafe try cipher.open(
+        box.extracting(droppingFirst: AES256GCM.nonceByteCount), key: key,
+        nonce: box.extracting(Self.nonceRange), authenticating: associated.span.bytes, into: &frame)
+    }
+  }
+
+  /// The associated data of a message, as bytes of its own; for the value types and for tests.
+  mutating func associatedData(id: MessageID, timestamp: Int64, keyVersion: Int) -> [UInt8] {
+    aad.set(id: id, timestamp: timestamp, keyVersion: keyVersion)
+    return aad.bytes
+  }
+
+  private mutating func deriveKey(_ vaultKey: RawSpan, _ id: MessageID) {
+    let info: StaticString = "message-encryption"
+    key.withMutableBytes { key in
+      id.withBytes { id in
+        info.withRawSpan { hkdf.derive(ikm: vaultKey, salt: id, info: $0, into: &key) }
+      }
+    }
+  }
+}

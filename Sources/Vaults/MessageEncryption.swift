@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Encryption and decryption of whole values, for callers that keep ciphertexts themselves.
+
+internal import Foundation
+public import Primitives
+internal import Secrets
+
+/// Encrypts and decrypts single messages under a vault key (the sources' `EncryptionManager`).
+public struct MessageEncryption: ~Copyable {
+  private var cipher = MessageCipher()
+
+  public init() {}
+
+  /// Encrypts a message.
+  ///
+  /// - Parameters:
+  ///   - timestamp: seconds since 1970, UTC; becomes part of the associated data.
+  ///   - keyVersion: the version of `key`.
+  /// - Throws: `VaultError.encryptionFailed`; `VaultError.messageTooLarge`.
+  public mutating func encrypt(
+    _ message: borrowing PlaintextMessage, timestamp: Int64, key: borrowing SymmetricKey, keyVersion: Int
+  ) throws(VaultError) -> EncryptedMessage {
+    var box = MessageBox()
+    try message.content.withBytes { content throws(VaultError) in
+      try box.setFrame(message.metadata, content)
+    }
+    let id = message.id
+    do {
+      try key.withBytes { key throws(CryptoError) in
+        try box.withMutableBytes { box throws(CryptoError) in
+          try cipher.seal(&box, id: id, timestamp: timestamp, keyVersion: keyVersion, vaultKey: key)
+        }
+      }
+    } catch {
+      throw .encryptionFailed
+    }
+    let aad = cipher.associatedData(id: id, timestamp: timestamp, keyVersion: keyVersion)
+    let nonceCount = AES256GCM.nonceByteCount
+    let blob = box.withBytes { box in
+      EncryptedBlob(
+        nonce: Data(box.extracting(first: nonceCount)),
+        ciphertext: Data(box.extracting(nonceCount..<box.byteCount - AES256GCM.tagByteCount)),
+        tag: Data(box.extracting(last: AES256GCM.tagByteCount)), aad: Data(aad), messageId: id)
+    }
+    return EncryptedMessage(blob: blob, keyVersion: keyVersion)
+  }
+
+  /// Checks and decrypts a message.
+  ///
+  /// - Parameter timestamp: the one it was encrypted with.
+  /// - Throws: `VaultError.dataTampered` when blob, identifier, version, time and key do not fit together.
+  public mutating func decrypt(
+    _ message: EncryptedMessage, timestamp: Int64, key: borrowing SymmetricKey
+  ) throws(VaultError) -> DecryptedMessage {
+    let blob = message.blob
+    let expected = cipher.associatedData(
+      id: blob.messageId, timestamp: timestamp, keyVersion: message.keyVersion)
+    let box = blob.nonce + blob.ciphertext + blob.tag
+    guard Array(blob.aad) == expected, blob.nonce.count == AES256GCM.nonceByteCount,
+      blob.tag.count == AES256GCM.tagByteCount
+    else { throw .dataTampered(blob.messageId) }
+    var frame = SecretBytes(zeroed: box.count - MessageCipher.overheadByteCount)
+    do {
+      try key.withBytes { key throws(CryptoError) in
+        try frame.withMutableBytes { frame throws(CryptoError) in
+          try cipher.open(
+            box.bytes, id: blob.messageId, timestamp: timestamp, keyVersion: message.keyVersion,
+            vaultKey: key, into: &frame)
+        }
+      }
+    } catch {
+      throw .dataTampered(blob.messageId)
+    }
+    guard let read = frame.withBytes({ MessageFrame.read($0) }) else { throw .dataTampered(blob.messageId) }
+    let content = frame.withBytes { SecretBytes(copying: $0.extracting(droppingFirst: read.contentOffset)) }
+    return DecryptedMessage(content: content, metadata: read.metadata)
+  }
+}
+
+extension Data {
+  fileprivate init(_ bytes: RawSpan) { self = unsafe bytes.withUnsafeBytes { unsafe Data($0) } }
+}

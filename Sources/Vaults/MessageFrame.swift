@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is encrypted of a message: metadata and content in one plaintext (Specs/vault.md, «Frame»):
+//
+//   version 1 (1) ‖ date (8) ‖ type (2+n) ‖ title (2+n) ‖ tag count (2) ‖ tags (2+n each) ‖ content
+
+internal import MessageFormats
+internal import Primitives
+
+enum MessageFrame {
+  private static let version: UInt8 = 1
+
+  /// Whether the fields fit their lengths.
+  static func accepts(_ metadata: MessageMetadata) -> Bool {
+    metadata.contentType.utf8.count <= MessageLimits.contentTypeByteCount
+      && metadata.title.utf8.count <= MessageLimits.titleByteCount
+      && metadata.tags.count <= MessageLimits.tagCount
+      && metadata.tags.allSatisfy { $0.utf8.count <= MessageLimits.tagByteCount }
+  }
+
+  static func byteCount(_ metadata: MessageMetadata, contentByteCount: Int) -> Int {
+    15 + metadata.contentType.utf8.count + metadata.title.utf8.count
+      + metadata.tags.reduce(0) { $0 + 2 + $1.utf8.count } + contentByteCount
+  }
+
+  /// Writes a frame to the start of `output`, which has room for it.
+  static func write(_ metadata: MessageMetadata, _ content: RawSpan, to output: inout MutableRawSpan) {
+    var offset = 0
+    func put(_ value: some FixedWidthInteger & BitwiseCopyable, _ output: inout MutableRawSpan) {
+      output.storeBytes(of: value.bigEndian, toByteOffset: offset, as: type(of: value))
+      offset += value.bitWidth / 8
+    }
+    func put(_ text: String, _ output: inout MutableRawSpan) {
+      put(UInt16(text.utf8.count), &output)
+      unsafe output.copy(text.utf8Span.span.bytes, to: offset)
+      offset += text.utf8.count
+    }
+    put(version, &output)
+    put(metadata.date, &output)
+    put(metadata.contentType, &output)
+    put(metadata.title, &output)
+    put(UInt16(metadata.tags.count), &output)
+    for tag in metadata.tags { put(tag, &output) }
+    output.copy(content, to: offset)
+  }
+
+  /// Reads a frame.
+  /// - Returns: the metadata, and where the content begins; nil when this is none.
+  static func read(_ bytes: RawSpan) -> (metadata: MessageMetadata, contentOffset: Int)? {
+    var cursor = ByteCursor()
+    do {
+      guard try cursor.readByte(bytes) == version else { return nil }
+      let date = try cursor.readInt64(bytes)
+      guard let type = try text(bytes, &cursor), let title = try text(bytes, &cursor) else { return nil }
+      let tagCount = try cursor.readUInt16(bytes)
+      guard tagCount <= MessageLimits.tagCount else { return nil }
+      var tags: [String] = []
+      for _ in 0..<tagCount {
+        guard let tag = try text(bytes, &cursor) else { return nil }
+        tags.append(tag)
+      }
+      return (
+        MessageMetadata(title: title, tags: tags, contentType: type, date: date), cursor.offset
+      )
+    } catch {
+      return nil
+    }
+  }
+
+  private static func text(_ bytes: RawSpan, _ cursor: inout ByteCursor) throws(TruncatedField) -> String? {
+    let count = try cursor.readUInt16(bytes)
+    let range = try cursor.readRange(bytes, count: count)
+    return unsafe bytes.extracting(range).withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+  }
+}

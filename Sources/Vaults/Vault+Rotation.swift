@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Changing the vault key (VA-16, D26). A rotation makes version n+1 and puts every message under it in
+// batches, each one transaction that also notes how far it came; then it reads every message back; only
+// then is the former version retired, and 30 days later deleted. A rollback is the same way back to the
+// version that is kept. What is interrupted is resumed, and in between every message is readable.
+
+internal import MessageFormats
+internal import Primitives
+internal import Storage
+
+extension Vault {
+  /// How far a rotation is.
+  public struct RotationProgress: Sendable, Equatable {
+    public enum Phase: Sendable { case resealing, readingBack }
+    public let phase: Phase
+    /// Messages done in this phase since the call began, and messages in the vault.
+    public let done: Int
+    public let total: Int
+  }
+
+  /// What a rotation did.
+  public struct RotationReport: Sendable, Equatable {
+    /// The version that new messages are sealed under.
+    public let version: Int
+    public let messageCount: Int
+    /// Messages that do not open; they stay under their old key, which then stays in use.
+    public let unreadable: [MessageID]
+  }
+
+  /// Makes a new key and puts every message under it. A rotation that was interrupted goes on instead.
+  ///
+  /// - Parameter progress: false stops after the batch; what is done stays done.
+  /// - Returns: nil when it was stopped.
+  public func rotate(progress: (RotationProgress) throws -> Bool) throws -> RotationReport? {
+    try deleteExpiredKeys()
+    let state = try read { _, state, _ in state }
+    if state.rotation == nil {
+      let version = (state.keys.map(\.version).max() ?? 0) + 1
+      // A key that no state names yet is harmless; a state that names a key that is not there is not.
+      try saveNewVaultKey(version)
+      let now = clock.now()
+      try write { _, state, _ in
+        state.keys.append(VaultState.Key(version: version, created: now, retired: nil))
+        Self.begin(version, &state)
+      }
+    }
+    return try resumeRotation(progress: progress)
+  }
+
+  /// Goes back to the key that was retired last.
+  ///
+  /// - Returns: nil when it was stopped.
+  /// - Throws: `VaultError.nothingToRollBack` when no former key is kept.
+  public func rollBack(progress: (RotationProgress) throws -> Bool) throws -> RotationReport? {
+    try deleteExpiredKeys()
+    try write { _, state, _ in
+      let former = state.keys.filter { $0.version != state.currentVersion }
+        .max { ($0.retired ?? Int64.max, $0.version) < ($1.retired ?? Int64.max, $1.version) }
+      guard let former else { throw VaultError.nothingToRollBack }
+      state.setRetired(former.version, at: nil)
+      Self.begin(former.version, &state)
+    }
+    return try resumeRotation(progress: progress)
+  }
+
+  /// Goes on with a rotation or rollback that was interrupted.
+  /// - Throws: `VaultError.noRotationUnderWay`.
+  public func resumeRotation(progress: (RotationProgress) throws -> Bool) throws -> RotationReport? {
+    var done = 0
+    var unreadable: [MessageID] = []
+    while true {
+      let batch = try rotateBatch(&unreadable)
+      done += batch.count
+      if batch.phase == .resealing, batch.isLast { done = 0 }
+      if batch.phase == .readingBack, batch.isLast { break }
+      let shown: RotationProgress.Phase = batch.phase == .resealing ? .resealing : .readingBack
+      guard try progress(RotationProgress(phase: shown, done: done, total: batch.total)) else { return nil }
+    }
+    try file.truncateLog()
+    let failed = Array(Set(unreadable))
+    try recordFailures(failed)
+    return try read { _, state, _ in
+      RotationReport(
+        version: state.currentVersion, messageCount: state.messages.count, unreadable: failed)
+    }
+  }
+
+  /// Deletes keys that were retired more than 30 days ago: from the state first, then from the keychain.
+  func deleteExpiredKeys() throws {
+    let now = clock.now()
+    let limit = Int64(Self.retiredKeyDays) * Self.secondsPerDay
+    func isExpired(_ key: VaultState.Key) -> Bool { key.retired.map { now - $0 >= limit } ?? false }
+    let expired = try read { _, state, _ in state.keys.filter(isExpired).map(\.version) }
+    if expired.isEmpty { return }
+    try write { _, state, _ in state.keys.removeAll(where: isExpired) }
+    for version in expired { try deleteVaultKey(version) }
+    try file.truncateLog()
+  }
+
+  // MARK: Steps
+
+  private static func begin(_ version: Int, _ state: inout VaultState) {
+    state.currentVersion = version
+    state.rotation = VaultState.Rotation(target: version, phase: .resealing, lastRow: 0)
+  }
+
+  private struct Batch {
+    var phase: VaultState.Rotation.Phase
+    var count = 0
+    var isLast = true
+    var total: Int
+  }
+
+  /// Does one batch of the phase that the state names, and moves the state on.
+  private func rotateBatch(_ unreadable: inout [MessageID]) throws -> Batch {
+    let now = clock.now()
+    return try write { transaction, state, keys in
+      guard var rotation = state.rotation else { throw VaultError.noRotationUnderWay }
+      var batch = Batch(phase: rotation.phase, total: state.messages.count)
+      var opener = MessageOpener(keys)
+      var sealer = MessageSealer()
+      let target = rotation.target
+      let key = try keys.key(target)
+      var byteCount = 0
+      try transaction.forEachRow(
+        "SELECT number, id, keyVersion, timestamp, sealed FROM messages WHERE number > ? ORDER BY number",
+        .integer(rotation.lastRow)
+      ) { source in
+        guard batch.count < Self.batchMessageLimit, byteCount < Self.batchByteLimit else {
+          batch.isLast = false
+          return false
+        }
+        let row = try MessageRow(source)
+        do {
+          try opener.openFrame(row, source) { frame in
+            byteCount += frame.byteCount
+            guard batch.phase == .resealing, row.keyVersion != target else { return }
+            try sealer.reseal(row, frame: frame, keyVersion: target, key: key, transaction)
+          }
+        } catch VaultError.dataTampered(let id) {
+          unreadable.append(id)
+        }
+        batch.count += 1
+        rotation.lastRow = row.number
+        return true
+      }
+      switch (batch.phase, batch.isLast) {
+      case (_, false): state.rotation = rotation
+      case (.resealing, true):
+        state.rotation = VaultState.Rotation(target: target, phase: .readingBack, lastRow: 0)
+      case (.readingBack, true):
+        try Self.finish(&state, now, transaction, keys)
+      }
+      return batch
+    }
+  }
+
+  /// Ends a rotation: retires every version that no row uses any more.
+  private static func finish(
+    _ state: inout VaultState, _ now: Int64, _ transaction: borrowing Transaction, _ keys: VaultKeys
+  ) throws {
+    guard try isComplete(transaction, state, keys) else { throw VaultError.corrupt }
+    var used: Set<Int64> = []
+    try transaction.forEachRow("SELECT DISTINCT keyVersion FROM messages") {
+      used.insert(try $0.integer(0))
+      return true
+    }
+    for key in state.keys where key.version != state.currentVersion && key.retired == nil {
+      if !used.contains(Int64(key.version)) { state.setRetired(key.version, at: now) }
+    }
+    state.rotation = nil
+  }
+}

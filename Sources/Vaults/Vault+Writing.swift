@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Adding and removing messages.
+
+public import MessageFormats
+internal import Primitives
+public import Secrets
+internal import Storage
+
+extension Vault {
+  /// Stores a message; it is on the disk when this returns.
+  ///
+  /// - Returns: its identifier.
+  /// - Throws: `VaultError.messageTooLarge`; `StorageError.inUse`, `.full`.
+  public func add(_ content: borrowing SecretBytes, metadata: MessageMetadata) throws -> MessageID {
+    var sealer = MessageSealer()
+    let now = clock.now()
+    return try content.withBytes { content in
+      try write { transaction, state, keys in
+        var hash = keys.memberHash()
+        let id = try sealer.insert(
+          metadata, content, timestamp: now, keyVersion: state.currentVersion,
+          key: keys.key(state.currentVersion), transaction)
+        id.withBytes { hash.add($0, to: &state.messages) }
+        return id
+      }
+    }
+  }
+
+  /// What an import has done so far.
+  public struct ImportProgress: Sendable {
+    /// Messages that are on the disk.
+    public var importedCount = 0
+    /// Entries of the source that could not be taken, with the reason.
+    public var skipped: [MessageFormatError] = []
+    public var source: SourceProgress
+  }
+
+  /// Stores every message of a source, in batches that are durable one by one.
+  ///
+  /// - Parameters:
+  ///   - tags: given to every message besides its own.
+  ///   - committed: sees the identifiers of a batch once they are on the disk; false stops the import
+  ///     after it.
+  /// - Returns: what was done. Entries that are malformed or too large are skipped and reported.
+  @discardableResult
+  public func importMessages<Source: MessageSource & ~Copyable>(
+    from source: inout Source, tags: [String] = [],
+    committed: (_ ids: [MessageID], _ progress: ImportProgress) throws -> Bool
+  ) throws -> ImportProgress {
+    var progress = ImportProgress(source: source.progress)
+    var sealer = MessageSealer()
+    var isAtEnd = false
+    var goesOn = true
+    while goesOn && !isAtEnd {
+      var ids: [MessageID] = []
+      let now = clock.now()
+      try write { transaction, state, keys in
+        var hash = keys.memberHash()
+        let version = state.currentVersion
+        let key = try keys.key(version)
+        var byteCount = 0
+        while !isAtEnd, ids.count < Self.batchMessageLimit, byteCount < Self.batchByteLimit {
+          do {
+            isAtEnd = try !source.next { metadata, content in
+              var metadata = metadata
+              for tag in tags where !metadata.tags.contains(tag) { metadata.tags.append(tag) }
+              byteCount += content.byteCount
+              let id = try sealer.insert(
+                metadata, content, timestamp: now, keyVersion: version, key: key, transaction)
+              id.withBytes { hash.add($0, to: &state.messages) }
+              ids.append(id)
+            }
+          } catch let error as MessageFormatError where error.concernsOneMessage {
+            progress.skipped.append(error)
+          }
+        }
+      }
+      progress.importedCount += ids.count
+      progress.source = source.progress
+      goesOn = try committed(ids, progress)
+    }
+    return progress
+  }
+
+  /// Messages in a batch of an import or a rotation: a sync costs as much as sealing a hundred.
+  static var batchMessageLimit: Int { 4_000 }
+  /// Bytes in a batch: bounds the write-ahead log, and what an interruption undoes.
+  static var batchByteLimit: Int { 8 << 20 }
+
+  /// Removes a message.
+  /// - Throws: `VaultError.messageNotFound`, once the vault's count has confirmed it.
+  public func remove(_ id: MessageID) throws {
+    try write { transaction, state, keys in
+      let removed = try id.withBytes { bytes in
+        try StorageValue.withBorrowed(bytes) {
+          try transaction.execute("DELETE FROM messages WHERE id = ?", $0)
+        }
+      }
+      guard removed == 1 else { throw try Self.confirmMissing(id, transaction, state, keys) }
+      var hash = keys.memberHash()
+      id.withBytes { hash.remove($0, from: &state.messages) }
+    }
+  }
+}
+
+extension MessageFormatError {
+  /// Whether the source can go on behind it.
+  var concernsOneMessage: Bool {
+    switch self {
+    case .messageTooLarge, .malformed, .metadataOutOfBounds: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// What can go wrong in a vault (VA-10, VA-11, D20). Descriptions carry no identifiers.
+public enum VaultError: Error, Sendable {
+  /// The key could not be derived; enter the passphrase again.
+  case keyDerivationFailed
+  case encryptionFailed
+  /// The message is not what was stored: changed bytes, or a row that belongs elsewhere.
+  case dataTampered(MessageID)
+  /// The message is not readable for another reason.
+  case decryptionFailed(MessageID, underlying: any Error)
+  /// The keychain refuses: locked, or the authentication was refused.
+  case keychainAccessDenied
+  case keychainNotAvailable
+  case weakPassphrase
+  /// No such message; the vault's count says that none is missing.
+  case messageNotFound
+  /// The vault as a whole is not what was stored: a row has vanished or appeared.
+  case corrupt
+  /// More failures in an hour than D44 allows: authenticate again.
+  case lockedAfterFailures
+  case messageTooLarge(limit: Int)
+  case noRotationUnderWay
+  /// No former key is kept.
+  case nothingToRollBack
+
+  /// The code of the requirements, for programs.
+  public var code: String {
+    switch self {
+    case .keyDerivationFailed: "KEY_DERIVATION_FAILED"
+    case .encryptionFailed: "ENCRYPTION_FAILED"
+    case .dataTampered: "DATA_TAMPERED"
+    case .decryptionFailed: "DECRYPTION_FAILED"
+    case .keychainAccessDenied: "KEYCHAIN_ACCESS_DENIED"
+    case .keychainNotAvailable: "KEYCHAIN_NOT_AVAILABLE"
+    case .weakPassphrase: "WEAK_PASSPHRASE"
+    case .messageNotFound: "MESSAGE_NOT_FOUND"
+    case .corrupt: "VAULT_CORRUPT"
+    case .lockedAfterFailures: "VAULT_LOCKED"
+    case .messageTooLarge: "MESSAGE_TOO_LARGE"
+    case .noRotationUnderWay: "NO_ROTATION"
+    case .nothingToRollBack: "NOTHING_TO_ROLL_BACK"
+    }
+  }
+
+  /// Whether trying again may help, and when.
+  public var retry: RetryRule {
+    switch self {
+    case .encryptionFailed: .onceAfterOneSecond
+    case .keychainNotAvailable: .exponentialBackoff
+    default: .never
+    }
+  }
+}
+
+extension VaultError: LocalizedError {
+  public var errorDescription: String? {
+    switch self {
+    case .keyDerivationFailed: "The key could not be derived"
+    case .encryptionFailed: "Message could not be encrypted"
+    case .dataTampered: "Message corrupted or tampered"
+    case .decryptionFailed: "Message could not be decrypted"
+    case .keychainAccessDenied: "Keychain is locked"
+    case .keychainNotAvailable: "Keychain is not available"
+    case .weakPassphrase: "Passphrase is too weak"
+    case .messageNotFound: "No such message"
+    case .corrupt, .lockedAfterFailures: "Data corruption detected; restore from backup"
+    case .messageTooLarge(let limit): "Message is larger than \(limit >> 20) MiB"
+    case .noRotationUnderWay: "No rotation is under way"
+    case .nothingToRollBack: "No former key is kept"
+    }
+  }
+}

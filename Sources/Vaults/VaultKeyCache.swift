@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Vault keys in memory (VA-15, D25): for 300 seconds after their last use, and never longer than eight
+// hours. After that, and after `clear()`, they come from the keychain again, which may be locked by then.
+
+internal import Secrets
+internal import Synchronization
+
+/// Keeps the keys of a vault for a while.
+final class VaultKeyCache: Sendable {
+  /// Seconds after the last use.
+  static let idleLimitSeconds: Int64 = 300
+  /// Seconds after the first key was loaded.
+  static let absoluteLimitSeconds: Int64 = 8 * 3_600
+
+  private struct Content {
+    var keys: [String: SharedSecret] = [:]
+    var firstLoaded: Int64 = 0
+    var lastUsed: Int64 = 0
+  }
+
+  private let content = Mutex(Content())
+  private let uptime: @Sendable () -> Int64
+
+  init(uptime: @escaping @Sendable () -> Int64) { self.uptime = uptime }
+
+  /// The key of that name, from memory or by `load`.
+  func key(
+    _ name: String, load: () throws(VaultError) -> SecretBytes
+  ) throws(VaultError) -> SharedSecret {
+    let now = uptime()
+    let cached = content.withLock { content -> SharedSecret? in
+      let isFresh =
+        now - content.lastUsed < Self.idleLimitSeconds
+        && now - content.firstLoaded < Self.absoluteLimitSeconds
+      if !isFresh { content = Content() }
+      if content.keys.isEmpty { content.firstLoaded = now }
+      content.lastUsed = now
+      return content.keys[name]
+    }
+    if let cached { return cached }
+    let key = SharedSecret(try load())
+    content.withLock { $0.keys[name] = key }
+    return key
+  }
+
+  /// Drops every key; the memory is erased with the last reference.
+  func clear() { content.withLock { $0 = Content() } }
+}
