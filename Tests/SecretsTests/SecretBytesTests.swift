@@ -163,7 +163,9 @@ struct SecretBytesTests {
   /// The `VmFlags` of the mapping that holds `address`.
   private func mappingFlags(of address: Int) throws -> [String] {
     var isInside = false
-    for line in try String(contentsOfFile: "/proc/self/smaps", encoding: .utf8).split(separator: "\n") {
+    let file = try FileHandle(forReadingFrom: URL(filePath: "/proc/self/smaps"))
+    let table = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+    for line in table.split(separator: "\n") {
       let range = line.prefix { $0 != " " }.split(separator: "-").compactMap { Int($0, radix: 16) }
       if range.count == 2 { isInside = range[0] <= address && address < range[1] }
       if isInside && line.hasPrefix("VmFlags:") { return line.split(separator: " ").dropFirst().map(String.init) }

@@ -13,7 +13,7 @@ struct PinentryPromptTests {
   func asks() throws {
     let program = try FakePinentry(reply: "D 100%25 s%C3%A4fe%0Ax\\nOK")
     let request = PromptRequest("Passphrase:", description: "50% off\nline two", problem: "Wrong, again")
-    #expect(try answer(PinentryPrompt(program: program.path), request) == "100% s\u{E4}fe\nx")
+    #expect(try program.answer(request) == "100% s\u{E4}fe\nx")
     let log = try program.log()
     #expect(log.contains("SETDESC 50%25 off%0Aline two"))
     #expect(log.contains("SETERROR Wrong, again"))
@@ -26,13 +26,13 @@ struct PinentryPromptTests {
   @Test("Several data lines and comments make one answer")
   func severalLines() throws {
     let program = try FakePinentry(reply: "# note\\nS PASSWORD_FROM_CACHE\\nD one\\nD  two\\nOK")
-    #expect(try answer(PinentryPrompt(program: program.path), PromptRequest("P")) == "one two")
+    #expect(try program.answer(PromptRequest("P")) == "one two")
   }
 
   @Test("No data is an empty answer")
   func empty() throws {
     let program = try FakePinentry(reply: "OK")
-    #expect(try answer(PinentryPrompt(program: program.path), PromptRequest("P")) == "")
+    #expect(try program.answer(PromptRequest("P")) == "")
   }
 
   @Test("What goes wrong is told apart, and no process is left", arguments: [
@@ -46,7 +46,7 @@ struct PinentryPromptTests {
   func failures(reply: String, expected: PromptError) throws {
     let program = try FakePinentry(reply: reply)
     #expect(throws: expected) {
-      try answer(PinentryPrompt(program: program.path), PromptRequest("P", byteCountLimit: 8))
+      try program.answer(PromptRequest("P", byteCountLimit: 8))
     }
     #expect(try program.isGone())
   }
@@ -67,11 +67,9 @@ struct PinentryPromptTests {
 
   @Test("Confirming knows yes, no and giving up")
   func confirms() throws {
-    #expect(try PinentryPrompt(program: FakePinentry(reply: "OK").path).confirm("Sure?"))
-    #expect(try !PinentryPrompt(program: FakePinentry(reply: "ERR 83886194 Not confirmed").path).confirm("Sure?"))
-    #expect(throws: PromptError.cancelled) {
-      try PinentryPrompt(program: FakePinentry(reply: "ERR 83886179 Cancelled").path).confirm("Sure?")
-    }
+    #expect(try FakePinentry(reply: "OK").confirm())
+    #expect(try !FakePinentry(reply: "ERR 83886194 Not confirmed").confirm())
+    #expect(throws: PromptError.cancelled) { try FakePinentry(reply: "ERR 83886179 Cancelled").confirm() }
   }
 }
 
@@ -101,6 +99,12 @@ private final class FakePinentry {
     try Data(script.utf8).write(to: URL(filePath: path))
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
   }
+
+  func answer(_ request: PromptRequest) throws -> String {
+    try UserAuthenticationTests.answer(PinentryPrompt(program: path), request)
+  }
+
+  func confirm() throws -> Bool { try PinentryPrompt(program: path).confirm("Sure?") }
 
   func log() throws -> [String] {
     try String(contentsOfFile: folder.path + "/log", encoding: .utf8).split(separator: "\n").map(String.init)

@@ -165,6 +165,7 @@ struct TerminalPromptTests {
     let previous = signal(SIGTERM) { _ in
       var settings = termios()
       tcgetattr(watchedDevice, &settings)
+      handlerRuns += 1
       sawEcho = settings.c_lflag & tcflag_t(ECHO) != 0
     }
     defer { signal(SIGTERM, previous) }
@@ -172,6 +173,7 @@ struct TerminalPromptTests {
     try terminal.expect("Passphrase: ")
     kill(getpid(), SIGTERM)
     try terminal.expect("Passphrase: ")
+    #expect(handlerRuns == 1)
     #expect(sawEcho)
     #expect(!terminal.isCooked)
     terminal.type("still here\r")
@@ -189,4 +191,5 @@ struct TerminalPromptTests {
 
 /// For the handler of a signal, which can capture nothing.
 private nonisolated(unsafe) var watchedDevice: Int32 = -1
+private nonisolated(unsafe) var handlerRuns = 0
 private nonisolated(unsafe) var sawEcho = false

@@ -39,7 +39,7 @@ struct TerminalSignals: ~Copyable {
     }
     signalSocket.store(-1, ordering: .sequentiallyConsistent)
     // What came after the last look is not lost; the terminal has been put back by now.
-    while let signal = next() { raise(signal) }
+    while let signal = next() { Self.raiseHere(signal) }
     close(descriptor)
     close(writeEnd)
   }
@@ -56,9 +56,20 @@ struct TerminalSignals: ~Copyable {
     guard var before = previous.first(where: { $0.signal == signal })?.action else { return }
     var ours = sigaction()
     guard unsafe sigaction(signal, &before, &ours) == 0 else { return }
-    // `raise` acts before it returns: this thread asks, and this thread does not block the signal.
-    raise(signal)
+    Self.raiseHere(signal)
     unsafe _ = sigaction(signal, &ours, nil)
+  }
+
+  /// Raises `signal` in this thread, so that it acts before this returns. The threads of a task pool
+  /// block most signals, and there it would wait for ever.
+  private static func raiseHere(_ signal: Int32) {
+    var only = sigset_t()
+    var before = sigset_t()
+    unsafe sigemptyset(&only)
+    unsafe sigaddset(&only, signal)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &only, &before)
+    raise(signal)
+    unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
   }
 
   /// What ends, stops or resumes a process from outside. Control-C and Control-Z arrive as bytes.
