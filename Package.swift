@@ -37,6 +37,7 @@ func tests(
 
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -62,7 +63,7 @@ let package = Package(
     room("Secrets", ["CSystem", "CUtf8proc"]),
     // 1
     room("Primitives", ["Secrets", "CSystem", "COpenSSL", "CArgon2", log]),
-    room("Storage", ["Secrets", "CSystem", grdb]),
+    room("Storage", [grdb, sqlite]),
     room("MessageFormats", ["Secrets", "CSystem", "CUtf8proc"]),
     // 2
     room("Keychains", ["Secrets", "Primitives", "Storage", "CZxcvbn", "CUtf8proc", log]),

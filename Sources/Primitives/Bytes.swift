@@ -9,6 +9,19 @@ extension RawSpan {
   }
 }
 
+extension MutableRawSpan {
+  /// Copies `source` to `offset`.
+  package mutating func copy(_ source: RawSpan, to offset: Int) {
+    precondition(offset >= 0 && source.byteCount <= byteCount - offset, "no room for the copy")
+    unsafe withUnsafeMutableBytes { target in
+      unsafe source.withUnsafeBytes { source in
+        guard let start = source.baseAddress else { return }
+        unsafe target.baseAddress?.advanced(by: offset).copyMemory(from: start, byteCount: source.count)
+      }
+    }
+  }
+}
+
 extension StaticString {
   /// Lends the UTF-8 of a literal: the labels that keep derivations apart.
   package func withRawSpan<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A slot as bytes (Specs/keybag.md, «Slot»), integers big-endian:
+//
+//   id (16) ‖ kind (1) ‖ kdf (1) ‖ cost 1 (4) ‖ cost 2 (4) ‖ cost 3 (4) ‖ created (8) ‖ salt (32)
+//   ‖ check (32) ‖ nonce (12) ‖ wrapped keys (80)
+
+internal import Foundation
+internal import Primitives
+
+extension KeySlot {
+  static let byteCount = 194
+
+  /// Everything but nonce and wrapped keys: the associated data of the wrapping.
+  func publicBytes() -> [UInt8] {
+    var bytes: [UInt8] = []
+    unsafe withUnsafeBytes(of: id.uuid) { unsafe bytes.append(contentsOf: $0) }
+    bytes.append(kind.rawValue)
+    let (code, costs): (UInt8, [Int]) =
+      switch kdf {
+      case .pbkdf2(let iterations): (1, [iterations, 0, 0])
+      case .argon2id(let costs): (2, [costs.memoryKiB, costs.passes, costs.lanes])
+      case .seed: (3, [0, 0, 0])
+      }
+    bytes.append(code)
+    for cost in costs { bytes.append(bigEndian: UInt32(cost)) }
+    bytes.append(bigEndian: created)
+    return bytes + salt + check
+  }
+
+  func bytes() -> [UInt8] { publicBytes() + nonce + wrapped }
+
+  init(_ bytes: RawSpan, at cursor: inout ByteCursor) throws(KeybagError) {
+    do {
+      let id = try cursor.readBytes(bytes, count: 16)
+      guard let kind = SlotKind(rawValue: try cursor.readByte(bytes)) else { throw KeybagError.corrupt }
+      let code = try cursor.readByte(bytes)
+      let costs = (
+        try cursor.readUInt32(bytes), try cursor.readUInt32(bytes), try cursor.readUInt32(bytes)
+      )
+      switch (code, kind) {
+      case (1, .passphrase) where Self.iterationRange.contains(costs.0) && costs.1 == 0 && costs.2 == 0:
+        kdf = .pbkdf2(iterations: costs.0)
+      case (2, .passphrase):
+        kdf = .argon2id(try Argon2idParameters(memoryKiB: costs.0, passes: costs.1, lanes: costs.2))
+      case (3, .recoveryPhrase) where costs == (0, 0, 0): kdf = .seed
+      default: throw KeybagError.corrupt
+      }
+      self.id = unsafe NSUUID(uuidBytes: id) as UUID
+      self.kind = kind
+      created = try cursor.readInt64(bytes)
+      salt = try cursor.readBytes(bytes, count: Self.saltByteCount)
+      check = try cursor.readBytes(bytes, count: Self.checkByteCount)
+      nonce = try cursor.readBytes(bytes, count: AES256GCM.nonceByteCount)
+      wrapped = try cursor.readBytes(bytes, count: Self.wrappedByteCount)
+    } catch {
+      throw .corrupt
+    }
+  }
+
+  /// At most a hundred million: a changed file may not occupy the machine for hours.
+  private static let iterationRange = 1...100_000_000
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Wrapping the two class keys under a slot's secret. Labels of Specs/keybag.md: «coffer keybag v1 check»,
+// «coffer keybag v1 wrap».
+
+internal import Foundation
+internal import Primitives
+internal import Secrets
+
+extension KeySlot {
+  /// A new slot that wraps `keys`.
+  ///
+  /// - Throws: `KeybagError.derivation` when the KDF is refused.
+  static func wrap(
+    _ keys: ClassKeys, credential: borrowing SlotCredential, kdf: SlotKDF, created: Int64
+  ) throws(KeybagError) -> KeySlot {
+    guard let whenUnlocked = keys.whenUnlocked, let afterFirstUnlock = keys.afterFirstUnlock else {
+      throw .wrongSecret
+    }
+    let salt = SystemRandom.publicBytes(count: saltByteCount)
+    let secret = try credential.secret(kdf, salt: salt)
+    var both = SecretBytes(zeroed: 2 * SymmetricKey.byteCount)
+    both.withMutableBytes { both in
+      whenUnlocked.withBytes { both.copy($0, to: 0) }
+      afterFirstUnlock.withBytes { both.copy($0, to: SymmetricKey.byteCount) }
+    }
+    let open = KeySlot(
+      id: UUID(), kind: credential.kind, kdf: kdf, created: created, salt: salt,
+      check: derivedCheck(secret, salt: salt),
+      nonce: SystemRandom.publicBytes(count: AES256GCM.nonceByteCount), wrapped: [])
+    var wrapped = [UInt8](repeating: 0, count: wrappedByteCount)
+    var span = wrapped.mutableSpan
+    var output = unsafe span.mutableBytes
+    var cipher = AES256GCM()
+    let aad = open.publicBytes()
+    do {
+      try wrappingKey(secret, salt: salt).withBytes { key throws(CryptoError) in
+        try both.withBytes { both throws(CryptoError) in
+          unsafe try cipher.seal(
+            both, key: key, nonce: open.nonce.span.bytes, authenticating: aad.span.bytes, into: &output)
+        }
+      }
+    } catch { preconditionFailure("64 bytes can be sealed") }
+    return KeySlot(
+      id: open.id, kind: open.kind, kdf: kdf, created: created, salt: salt, check: open.check,
+      nonce: open.nonce, wrapped: wrapped)
+  }
+
+  /// The class keys, when `credential` is this slot's.
+  ///
+  /// - Returns: nil when the key-check value says that it is another one's.
+  /// - Throws: `KeybagError.corrupt` when the secret is right and the wrapped keys are not.
+  func unwrap(_ credential: borrowing SlotCredential) throws(KeybagError) -> ClassKeys? {
+    let secret = try credential.secret(kdf, salt: salt)
+    let expected = Self.derivedCheck(secret, salt: salt)
+    guard unsafe constantTimeEqual(expected.span.bytes, check.span.bytes) else { return nil }
+    var both = SecretBytes(zeroed: 2 * SymmetricKey.byteCount)
+    var cipher = AES256GCM()
+    let aad = publicBytes()
+    do {
+      try Self.wrappingKey(secret, salt: salt).withBytes { key throws(CryptoError) in
+        try both.withMutableBytes { both throws(CryptoError) in
+          unsafe try cipher.open(
+            wrapped.span.bytes, key: key, nonce: nonce.span.bytes, authenticating: aad.span.bytes,
+            into: &both)
+        }
+      }
+    } catch { throw .corrupt }
+    let half = SymmetricKey.byteCount
+    return both.withBytes { both in
+      ClassKeys(
+        whenUnlocked: SharedSecret(SecretBytes(copying: both.extracting(first: half))),
+        afterFirstUnlock: SharedSecret(SecretBytes(copying: both.extracting(droppingFirst: half))))
+    }
+  }
+
+  private static func wrappingKey(_ secret: borrowing SecretBytes, salt: [UInt8]) -> SymmetricKey {
+    var hkdf = HKDF()
+    return secret.withBytes {
+      unsafe hkdf.deriveKey(ikm: $0, salt: salt.span.bytes, info: "coffer keybag v1 wrap")
+    }
+  }
+
+  private static func derivedCheck(_ secret: borrowing SecretBytes, salt: [UInt8]) -> [UInt8] {
+    var hkdf = HKDF()
+    var check = [UInt8](repeating: 0, count: checkByteCount)
+    var span = check.mutableSpan
+    var output = unsafe span.mutableBytes
+    let info: StaticString = "coffer keybag v1 check"
+    secret.withBytes { secret in
+      info.withRawSpan { unsafe hkdf.derive(ikm: secret, salt: salt.span.bytes, info: $0, into: &output) }
+    }
+    return check
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One way to open the coffer, as it stands in the keybag (Specs/keybag.md, «Slot»).
+
+public import Foundation
+public import Primitives
+
+/// What opens a slot.
+public enum SlotKind: UInt8, Sendable, CaseIterable {
+  case passphrase = 1
+  case recoveryPhrase = 2
+}
+
+/// How a slot's secret is derived.
+public enum SlotKDF: Equatable, Sendable {
+  /// `kdf = 1`: PBKDF2-HMAC-SHA256.
+  case pbkdf2(iterations: Int)
+  /// `kdf = 2`: Argon2id.
+  case argon2id(Argon2idParameters)
+  /// `kdf = 3`: the seed of a recovery phrase (BIP-39), which needs no stretching of ours: it holds 128
+  /// random bits.
+  case seed
+
+  /// The default of new passphrase slots (D37).
+  public static let recommended = SlotKDF.argon2id(.recommended)
+  /// PBKDF2 with 600,000 iterations.
+  public static let pbkdf2 = SlotKDF.pbkdf2(iterations: PBKDF2.passphraseIterations)
+}
+
+/// A slot: public facts, and the class keys wrapped under its secret.
+public struct KeySlot: Equatable, Sendable {
+  /// Names the slot; means nothing.
+  public let id: UUID
+  public let kind: SlotKind
+  public let kdf: SlotKDF
+  /// Seconds since 1970, UTC.
+  public let created: Int64
+
+  /// 32 public random bytes (D19).
+  let salt: [UInt8]
+  /// Commits to the slot's secret: tells a wrong passphrase from a damaged slot.
+  let check: [UInt8]
+  let nonce: [UInt8]
+  /// Both class keys, encrypted, and the tag.
+  let wrapped: [UInt8]
+
+  static let saltByteCount = 32
+  static let checkByteCount = 32
+  static let wrappedByteCount = 2 * SymmetricKey.byteCount + AES256GCM.tagByteCount
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keybag: slots, each wrapping the same two class keys, in one record (Specs/keybag.md):
+//
+//   "COFBAG01" ‖ generation (4) ‖ slot count (1) ‖ slots ‖ MAC (32) ‖ digest (32)
+//
+// The MAC, under a key derived from the when-unlocked class key, shows after unlocking that no slot was
+// added, removed or exchanged. The digest is a plain SHA-256 and proves nothing against an attacker: it
+// tells an accident from a wrong passphrase before anybody is asked to type again.
+
+public import Foundation
+internal import Primitives
+internal import Secrets
+
+/// The slots of a coffer.
+public struct Keybag: Equatable, Sendable {
+  /// The most slots that a keybag holds: enough for every person and device that one coffer has.
+  public static let slotLimit = 16
+
+  /// Counts changes, from 1.
+  public private(set) var generation: Int
+  public private(set) var slots: [KeySlot]
+  private var mac: [UInt8]
+
+  /// What unlocking gives.
+  public struct Unlocked: Sendable {
+    public let keys: ClassKeys
+    /// The slot that opened.
+    public let slot: KeySlot
+  }
+
+  /// A keybag with new class keys and one slot.
+  public static func create(
+    _ credential: borrowing SlotCredential, kdf: SlotKDF, now: Int64
+  ) throws(KeybagError) -> (keybag: Keybag, unlocked: Unlocked) {
+    let keys = ClassKeys.generate()
+    let slot = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
+    var keybag = Keybag(generation: 0, slots: [slot], mac: [])
+    keybag.sign(keys)
+    return (keybag, Unlocked(keys: keys, slot: slot))
+  }
+
+  /// Tries `credential` on every slot of its kind.
+  ///
+  /// - Throws: `KeybagError.noSuchSlot`, `.wrongSecret`, `.corrupt` (the slots are not those that were
+  ///   written, although this one opens), `.derivation`.
+  public func unlock(_ credential: borrowing SlotCredential) throws(KeybagError) -> Unlocked {
+    let candidates = slots.filter { $0.kind == credential.kind }
+    if candidates.isEmpty { throw .noSuchSlot }
+    for slot in candidates {
+      guard let keys = try slot.unwrap(credential) else { continue }
+      guard let expected = computeMAC(keys), unsafe constantTimeEqual(expected.span.bytes, mac.span.bytes) else {
+        throw .corrupt
+      }
+      return Unlocked(keys: keys, slot: slot)
+    }
+    throw .wrongSecret
+  }
+
+  /// Adds a way to open the coffer.
+  @discardableResult
+  public mutating func addSlot(
+    _ credential: borrowing SlotCredential, kdf: SlotKDF, keys: ClassKeys, now: Int64
+  ) throws(KeybagError) -> KeySlot {
+    guard slots.count < Self.slotLimit else { throw .tooManySlots(limit: Self.slotLimit) }
+    let slot = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
+    slots.append(slot)
+    sign(keys)
+    return slot
+  }
+
+  /// Removes a way to open the coffer, but never the last passphrase or phrase.
+  public mutating func removeSlot(_ id: UUID, keys: ClassKeys) throws(KeybagError) {
+    guard slots.contains(where: { $0.id == id }) else { throw .noSuchSlot }
+    // Both kinds that exist are typed by a person; hardware slots, when they come, will not count here.
+    guard slots.count > 1 else { throw .lastSlot }
+    slots.removeAll { $0.id == id }
+    sign(keys)
+  }
+
+  /// Puts a new slot in the place of another, in one step.
+  @discardableResult
+  public mutating func replaceSlot(
+    _ id: UUID, by credential: borrowing SlotCredential, kdf: SlotKDF, keys: ClassKeys, now: Int64
+  ) throws(KeybagError) -> KeySlot {
+    guard let index = slots.firstIndex(where: { $0.id == id }) else { throw .noSuchSlot }
+    slots[index] = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
+    sign(keys)
+    return slots[index]
+  }
+
+  // MARK: Bytes
+
+  private static let magic = Array("COFBAG01".utf8)
+
+  /// Reads a record.
+  /// - Throws: `KeybagError.corrupt` for anything but the bytes that ``record()`` gave.
+  public init(record: RawSpan) throws(KeybagError) {
+    let bodyByteCount = record.byteCount - SHA256.byteCount
+    guard bodyByteCount > 0 else { throw .corrupt }
+    let digest = SHA256.hash(record.extracting(first: bodyByteCount))
+    guard unsafe constantTimeEqual(digest.span.bytes, record.extracting(last: SHA256.byteCount)) else {
+      throw .corrupt
+    }
+    var cursor = ByteCursor()
+    do {
+      guard try cursor.readBytes(record, count: Self.magic.count) == Self.magic else {
+        throw KeybagError.corrupt
+      }
+      generation = try cursor.readUInt32(record)
+      let count = Int(try cursor.readByte(record))
+      guard (1...Self.slotLimit).contains(count) else { throw KeybagError.corrupt }
+      slots = []
+      for _ in 0..<count { slots.append(try KeySlot(record, at: &cursor)) }
+      mac = try cursor.readBytes(record, count: HMACSHA256.byteCount)
+      guard cursor.offset == bodyByteCount else { throw KeybagError.corrupt }
+    } catch {
+      throw .corrupt
+    }
+  }
+
+  /// The record as it is stored.
+  public func record() -> [UInt8] {
+    let body = signedBytes() + mac
+    return unsafe body + SHA256.hash(body.span.bytes)
+  }
+
+  private init(generation: Int, slots: [KeySlot], mac: [UInt8]) {
+    self.generation = generation
+    self.slots = slots
+    self.mac = mac
+  }
+
+  private func signedBytes() -> [UInt8] {
+    var bytes = Self.magic
+    bytes.append(bigEndian: UInt32(generation))
+    bytes.append(UInt8(slots.count))
+    for slot in slots { bytes += slot.bytes() }
+    return bytes
+  }
+
+  private mutating func sign(_ keys: ClassKeys) {
+    generation += 1
+    guard let mac = computeMAC(keys) else { preconditionFailure("a keybag is changed while it is unlocked") }
+    self.mac = mac
+  }
+
+  private func computeMAC(_ keys: ClassKeys) -> [UInt8]? {
+    guard let whenUnlocked = keys.whenUnlocked else { return nil }
+    var hkdf = HKDF()
+    let key = whenUnlocked.withBytes {
+      hkdf.deriveKey(ikm: $0, salt: RawSpan(), info: "coffer keybag v1 slots")
+    }
+    var hmac = HMACSHA256()
+    var mac = [UInt8](repeating: 0, count: HMACSHA256.byteCount)
+    let bytes = signedBytes()
+    var span = mac.mutableSpan
+    var output = unsafe span.mutableBytes
+    key.withBytes { unsafe hmac.authenticate(bytes.span.bytes, key: $0, into: &output) }
+    return mac
+  }
+}

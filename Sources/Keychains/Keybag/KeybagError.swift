@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Primitives
+
+/// Why a keybag does not do what was asked.
+public enum KeybagError: Error, Equatable, Sendable {
+  /// Not the passphrase or phrase of any slot.
+  case wrongSecret
+  /// No slot of the kind that was tried.
+  case noSuchSlot
+  /// The record is not what was written.
+  case corrupt
+  /// It would leave no passphrase and no recovery phrase.
+  case lastSlot
+  /// More slots than a keybag holds.
+  case tooManySlots(limit: Int)
+  /// The derivation was refused: memory, or costs out of bounds.
+  case derivation(Argon2idError)
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Foundation
+public import Storage
+
+/// The default keychain: sealed rows in the coffer's own file. A batch is one transaction.
+public final class FileKeychain: Keychain {
+  private let file: DatabaseFile
+
+  public init(_ file: DatabaseFile) { self.file = file }
+
+  public func items() throws(KeychainError) -> [SealedItem] {
+    do {
+      return try file.read(Self.items)
+    } catch {
+      throw Self.sorted(error, KeychainError.loadFailed)
+    }
+  }
+
+  public func update(
+    _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
+  ) throws(KeychainError) {
+    do {
+      try file.write { transaction in
+        try Self.apply(body(Self.items(transaction)), transaction)
+      }
+    } catch {
+      throw Self.sorted(error, KeychainError.saveFailed)
+    }
+  }
+
+  private static func items(_ transaction: borrowing Transaction) throws -> [SealedItem] {
+    var items: [SealedItem] = []
+    try transaction.forEachRow("SELECT account, accessibility, sealed FROM keychain ORDER BY account") { row in
+      guard let accessibility = AccessibilityClass(rawValue: UInt8(truncatingIfNeeded: try row.integer(1)))
+      else { throw KeychainError.invalidData }
+      items.append(
+        SealedItem(account: try row.text(0), accessibility: accessibility, sealed: try row.bytes(2)))
+      return true
+    }
+    return items
+  }
+
+  private static func apply(_ changes: [KeychainChange], _ transaction: borrowing Transaction) throws {
+    for change in changes {
+      switch change {
+      case .set(let item):
+        try transaction.execute(
+          """
+          INSERT INTO keychain (account, accessibility, sealed) VALUES (?, ?, ?)
+          ON CONFLICT DO UPDATE SET accessibility = excluded.accessibility, sealed = excluded.sealed
+          """,
+          .text(item.account), .integer(Int64(item.accessibility.rawValue)), .bytes(item.sealed))
+      case .delete(let account):
+        try transaction.execute("DELETE FROM keychain WHERE account = ?", .text(account))
+      }
+    }
+  }
+
+  private static func sorted(_ error: any Error, _ operation: (Int32) -> KeychainError) -> KeychainError {
+    switch error {
+    case let error as KeychainError: error
+    case StorageError.corrupt: .invalidData
+    case let error as StorageError: operation(error.status)
+    default: .unexpectedError(0)
+    }
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// A value as a keychain store sees it: sealed. No store ever holds a key that could open it.
+public struct SealedItem: Equatable, Sendable {
+  /// The item's name.
+  public var account: String
+  /// Which class key seals it.
+  public var accessibility: AccessibilityClass
+  /// A sealed value (Specs/keychain.md).
+  public var sealed: Data
+
+  public init(account: String, accessibility: AccessibilityClass, sealed: Data) {
+    self.account = account
+    self.accessibility = accessibility
+    self.sealed = sealed
+  }
+}
+
+/// One step of a batch.
+public enum KeychainChange: Equatable, Sendable {
+  /// Stores the item in place of any other of that name.
+  case set(SealedItem)
+  /// Removes the item of that name.
+  case delete(account: String)
+}
+
+/// A store of sealed items. Its only way of writing is an atomic batch that has seen what it replaces.
+public protocol Keychain: Sendable {
+  /// Every item, as of one moment.
+  func items() throws(KeychainError) -> [SealedItem]
+
+  /// Hands every item to `body` and applies the changes it answers: all of them or none, with no other
+  /// writer in between. When `body` throws, nothing changes.
+  func update(
+    _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
+  ) throws(KeychainError)
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// What can go wrong in a keychain (KC-13, D16). A status is the native code of the store below: for the
+/// file keychain, an extended SQLite result code.
+public enum KeychainError: Error, Equatable, Sendable {
+  case saveFailed(Int32)
+  case loadFailed(Int32)
+  case deleteFailed(Int32)
+  /// No item of that name; only from calls that require one (D01).
+  case itemNotFound
+  /// There is an item of that name; only from the create-only call.
+  case duplicateItem
+  /// The item, or the list of items, is not what was stored.
+  case invalidData
+  case unexpectedError(Int32)
+  case encodingFailed
+  case decodingFailed
+  /// No chip holds keys here.
+  case secureEnclaveUnavailable
+  /// The item is there and its class key is not: unlock first. Never reported as missing.
+  case locked
+}
+
+extension KeychainError: LocalizedError {
+  /// The texts that the requirements fix (KC-14), and ours in their manner.
+  public var errorDescription: String? {
+    switch self {
+    case .saveFailed(let status): "Failed to save item to Keychain (status: \(status))"
+    case .loadFailed(let status): "Failed to load item from Keychain (status: \(status))"
+    case .deleteFailed(let status): "Failed to delete item from Keychain (status: \(status))"
+    case .itemNotFound: "Keychain item not found"
+    case .duplicateItem: "Keychain item already exists"
+    case .invalidData: "Keychain data is invalid or corrupted"
+    case .unexpectedError(let status): "Unexpected Keychain error (status: \(status))"
+    case .encodingFailed: "Failed to encode item for Keychain"
+    case .decodingFailed: "Failed to decode item from Keychain"
+    case .secureEnclaveUnavailable: "Secure Enclave is not available on this device"
+    case .locked: "Keychain is locked"
+    }
+  }
+
+  /// The status of the store below, where there is one (KC-15).
+  public var status: Int32? {
+    switch self {
+    case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status),
+      .unexpectedError(let status):
+      status
+    default: nil
+    }
+  }
+}

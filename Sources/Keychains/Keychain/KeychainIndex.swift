@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The index of a class: an authenticated digest of all items sealed under one class key, itself such an
+// item (Specs/keychain.md, «Index»). With it a missing item is known to be missing: one that was removed,
+// renamed or put back to an earlier state behind our back makes the index wrong.
+
+internal import Foundation
+internal import Primitives
+internal import Secrets
+
+struct KeychainIndex {
+  let accessibility: AccessibilityClass
+  private(set) var digest = SetDigest()
+
+  /// The account under which the index of a class is stored; no other item may be called so.
+  static func account(_ accessibility: AccessibilityClass) -> String {
+    "\(reservedPrefix)\(accessibility.rawValue)"
+  }
+
+  static let reservedPrefix = "app.rial.keychain.index."
+
+  /// The digest of the items of one class, index items left out.
+  init(of items: [SealedItem], _ accessibility: AccessibilityClass, key: SharedSecret) {
+    self.accessibility = accessibility
+    var hash = SetHash(key: Self.memberKey(key))
+    for item in items where item.accessibility == accessibility && !item.isIndex {
+      unsafe hash.add(Self.member(item).span.bytes, to: &digest)
+    }
+  }
+
+  /// The index as it is sealed: count (4) ‖ sum (32).
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(bigEndian: UInt32(digest.count))
+    return bytes + digest.sum
+  }
+
+  /// length of account (4) ‖ account ‖ sealed value
+  private static func member(_ item: SealedItem) -> [UInt8] {
+    var member: [UInt8] = []
+    member.append(bigEndian: UInt32(item.account.utf8.count))
+    return member + item.account.utf8 + item.sealed
+  }
+
+  private static func memberKey(_ classKey: SharedSecret) -> SecretBytes {
+    var hkdf = HKDF()
+    let key = classKey.withBytes {
+      hkdf.deriveKey(ikm: $0, salt: RawSpan(), info: "coffer keychain v1 index")
+    }
+    return key.withBytes { SecretBytes(copying: $0) }
+  }
+}
+
+extension SealedItem {
+  var isIndex: Bool { account.hasPrefix(KeychainIndex.reservedPrefix) }
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one SQLite file of a coffer, `coffer.db`, and its promises: write-ahead log, a sync for every
+// commit, one writer, readers never blocked, deleted rows overwritten, mode 0600 in a directory of mode
+// 0700. A new file appears under its name complete or not at all.
+//
+// Tests make any write, sync or allocation of space fail one layer below: they register an SQLite VFS
+// of their own (Tests/Support/CFaultVFS) as the default one.
+
+internal import GRDB
+internal import GRDBSQLite
+internal import Glibc
+internal import Synchronization
+
+/// An open coffer file.
+public final class DatabaseFile: Sendable {
+  /// The database's name in the home directory.
+  public static let name = "coffer.db"
+  /// The writer's lock beside it.
+  public static let lockName = "coffer.lock"
+
+  /// The directory that holds the coffer.
+  public let home: String
+
+  private let queue: DatabaseQueue
+  private let writerLock: WriterLock
+
+  // MARK: Create and open
+
+  /// Makes a coffer file in `home`, filled by `populate`, and opens it.
+  ///
+  /// The directory is made with mode 0700 if it is not there. A crash leaves at most a temporary file,
+  /// which the next call removes.
+  /// - Throws: `StorageError.alreadyExists` when `home` holds a coffer.
+  public static func create(
+    home: String, populate: (borrowing Transaction) throws -> Void
+  ) throws -> DatabaseFile {
+    try makeDirectory(home)
+    let lock = WriterLock(path: home + "/" + lockName)
+    try lock.acquire()
+    let path = home + "/" + name
+    guard unsafe access(path, F_OK) != 0 else { throw StorageError.alreadyExists }
+    let temporary = path + ".new"
+    for suffix in ["", "-wal", "-shm"] { unsafe unlink(temporary + suffix) }
+    var isComplete = false
+    defer { if !isComplete { for suffix in ["", "-wal", "-shm"] { unsafe unlink(temporary + suffix) } } }
+
+    let descriptor = unsafe Glibc.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw errno == ENOSPC ? StorageError.full : .notPermitted }
+    Glibc.close(descriptor)
+    do {
+      let queue = try connect(path: temporary)
+      try queue.inDatabase { db in
+        try db.inTransaction(.immediate) {
+          try Schema.create(in: db)
+          try populate(Transaction(db: db))
+          return .commit
+        }
+        try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+      }
+      try queue.close()
+    } catch let error as DatabaseError {
+      throw StorageError(error)
+    }
+    try sync(temporary)
+    guard unsafe rename(temporary, path) == 0 else { throw StorageError.inputOutput(code: errno) }
+    isComplete = true
+    try sync(home)
+    return try DatabaseFile(home: home, lock: lock)
+  }
+
+  /// Opens the coffer in `home`: the header and the schema are compared with what they must be.
+  public static func open(home: String) throws -> DatabaseFile {
+    try DatabaseFile(home: home, lock: WriterLock(path: home + "/" + lockName))
+  }
+
+  /// Whether `home` holds a coffer.
+  public static func exists(home: String) -> Bool { unsafe access(home + "/" + name, F_OK) == 0 }
+
+  private init(home: String, lock: WriterLock) throws {
+    let path = home + "/" + Self.name
+    try FileHeader(path: path).check(knownFormat: Schema.version)
+    do {
+      queue = try Self.connect(path: path)
+      try queue.inDatabase { try Schema.check(Transaction(db: $0)) }
+    } catch let error as DatabaseError {
+      throw StorageError(error)
+    }
+    self.home = home
+    writerLock = lock
+  }
+
+  /// Moves the write-ahead log into the file and closes it. Optional: a coffer that is not closed is
+  /// as safe, and the next one to open it does this work.
+  public func close() { try? queue.close() }
+
+  // MARK: Transactions
+
+  /// Runs `body` on one consistent state of the file; writers go on meanwhile.
+  public func read<R>(_ body: (borrowing Transaction) throws -> R) throws -> R {
+    do {
+      return try queue.read { try body(Transaction(db: $0)) }
+    } catch let error as DatabaseError {
+      throw StorageError(error)
+    }
+  }
+
+  /// Runs `body` as one transaction: all of it is on the disk when this returns, or nothing is.
+  ///
+  /// - Throws: `StorageError.inUse` while another process writes; what `body` throws, after undoing.
+  public func write<R>(_ body: (borrowing Transaction) throws -> R) throws -> R {
+    try writerLock.acquire()
+    do {
+      return try queue.inDatabase { db in
+        var result: R?
+        try db.inTransaction(.immediate) {
+          result = try body(Transaction(db: db))
+          return .commit
+        }
+        // The closure ran to its end, so the result is there.
+        guard let result else { throw StorageError.corrupt(part: .page) }
+        return result
+      }
+    } catch let error as DatabaseError {
+      throw StorageError(error, systemErrno: systemErrno())
+    }
+  }
+
+  /// Takes the writer's lock now, before work that would be lost without it.
+  public func claimWriting() throws(StorageError) { try writerLock.acquire() }
+
+  /// Overwrites the write-ahead log, so that what was deleted is not left in it.
+  public func truncateLog() throws {
+    do {
+      try queue.inDatabase { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+    } catch let error as DatabaseError {
+      throw StorageError(error, systemErrno: systemErrno())
+    }
+  }
+
+  /// Reads every page and compares every index with its table; the findings are SQLite's words.
+  public func integrityFindings() throws -> [String] {
+    do {
+      let lines = try queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
+      return lines == ["ok"] ? [] : lines
+    } catch let error as DatabaseError {
+      let sorted = StorageError(error)
+      guard case .corrupt = sorted else { throw sorted }
+      return ["the file cannot be read to its end"]
+    }
+  }
+
+  /// Names a setting of the connection, for tests that ask whether the promises above are kept.
+  package func pragma(_ name: StaticString) throws -> String? {
+    try queue.inDatabase { try String.fetchOne($0, sql: "PRAGMA \(name)") }
+  }
+
+  private func systemErrno() -> Int32 {
+    queue.inDatabase { unsafe sqlite3_system_errno($0.sqliteConnection) }
+  }
+
+  // MARK: Connection
+
+  private static func connect(path: String) throws -> DatabaseQueue {
+    var configuration = Configuration()
+    // The writer's lock comes first; this is for the moment in which a reader recovers a log.
+    configuration.busyMode = .timeout(2)
+    configuration.prepareDatabase { db in
+      // GRDB's own `journalMode` would set `synchronous` to NORMAL after this.
+      for pragma in [
+        "page_size = \(FileHeader.pageByteCount)", "journal_mode = WAL", "synchronous = FULL",
+        "secure_delete = ON", "temp_store = MEMORY", "trusted_schema = OFF", "cell_size_check = ON",
+        "cache_size = -\(cacheKiB)", "mmap_size = 0",
+      ] { try db.execute(sql: "PRAGMA " + pragma) }
+    }
+    return try DatabaseQueue(path: path, configuration: configuration)
+  }
+
+  /// Holds the inner pages of a coffer of a million messages.
+  private static let cacheKiB = 16 << 10
+
+  private static func makeDirectory(_ path: String) throws {
+    var made = ""
+    for part in path.split(separator: "/", omittingEmptySubsequences: true) {
+      made += (path.hasPrefix("/") || !made.isEmpty ? "/" : "") + part
+      if unsafe mkdir(made, 0o700) != 0, errno != EEXIST, errno != EISDIR {
+        throw errno == ENOSPC ? StorageError.full : .notPermitted
+      }
+    }
+  }
+
+  private static func sync(_ path: String) throws {
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw StorageError.inputOutput(code: errno) }
+    defer { Glibc.close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw StorageError.inputOutput(code: errno) }
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every table of the one file. A change is a new migration at the end of the list; one that has been
+// released is never edited. Tables belong to one room each, named above them.
+
+internal import GRDB
+
+enum Schema {
+  /// One step, and the objects of `sqlite_schema` that it adds, letter for letter.
+  struct Migration {
+    let statements: [String]
+  }
+
+  static let migrations = [
+    Migration(statements: [
+      // Keychains
+      "CREATE TABLE keybag (only INTEGER PRIMARY KEY CHECK (only = 1), record BLOB NOT NULL) STRICT",
+      "CREATE TABLE keychain (account TEXT PRIMARY KEY NOT NULL, accessibility INTEGER NOT NULL, "
+        + "sealed BLOB NOT NULL) STRICT, WITHOUT ROWID",
+      // Vaults
+      "CREATE TABLE vault (part INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT",
+      "CREATE TABLE messages (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, "
+        + "keyVersion INTEGER NOT NULL, timestamp INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT",
+    ])
+  ]
+
+  /// The format written in the header (`user_version`): how many migrations the file has seen.
+  static var version: Int { migrations.count }
+
+  static func create(in db: Database) throws {
+    for statement in migrations.flatMap(\.statements) { try db.execute(sql: statement) }
+    try db.execute(sql: "PRAGMA application_id = \(FileHeader.applicationID)")
+    try db.execute(sql: "PRAGMA user_version = \(version)")
+  }
+
+  /// Compares the schema in the file with the one above: nothing missing, changed or added.
+  static func check(_ transaction: borrowing Transaction) throws {
+    var statements: [String] = []
+    var names: [String] = []
+    try transaction.forEachRow("SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema") { row in
+      names.append(try "\(row.text(0)) \(row.text(1)) \(row.text(2))")
+      let statement = try row.text(3)
+      if !statement.isEmpty { statements.append(statement) }
+      return true
+    }
+    guard statements.sorted() == migrations.flatMap(\.statements).sorted(),
+      names.sorted() == expectedNames.sorted()
+    else { throw StorageError.corrupt(part: .schema) }
+  }
+
+  private static let expectedNames = [
+    "table keybag keybag", "table keychain keychain", "table messages messages",
+    "index sqlite_autoindex_messages_1 messages", "table vault vault",
+  ]
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import GRDB
+internal import Glibc
+
+/// What can go wrong with the files of a coffer.
+///
+/// «Missing», «in use», «full» and «corrupt» are different answers, because the person at the terminal
+/// does something different about each.
+public enum StorageError: Error, Equatable, Sendable {
+  /// There is no coffer at this place.
+  case notFound
+  /// There is one already.
+  case alreadyExists
+  /// Another process is writing.
+  case inUse
+  /// The disk, a quota or the memory is full; what was acknowledged is safe.
+  case full
+  /// The files cannot be read or written by this user.
+  case notPermitted
+  /// A read or a write failed below the file system.
+  case inputOutput(code: Int32)
+  /// The file is not what was written; `part` says where it was noticed.
+  case corrupt(part: StaticPart)
+  /// A format of another program version, or damage to the version field.
+  case unknownFormat(found: Int, known: Int)
+
+  /// Where corruption was noticed: never a name or a value of the person's.
+  public enum StaticPart: String, Sendable {
+    case header, schema, page, record, count
+  }
+
+  /// The extended SQLite result code that stands for this error, for interfaces that carry a number.
+  public var status: Int32 {
+    switch self {
+    case .notFound: ResultCode.SQLITE_CANTOPEN.rawValue
+    case .alreadyExists: ResultCode.SQLITE_CONSTRAINT.rawValue
+    case .inUse: ResultCode.SQLITE_BUSY.rawValue
+    case .full: ResultCode.SQLITE_FULL.rawValue
+    case .notPermitted: ResultCode.SQLITE_PERM.rawValue
+    case .inputOutput(let code): code
+    case .corrupt: ResultCode.SQLITE_CORRUPT.rawValue
+    case .unknownFormat: ResultCode.SQLITE_NOTADB.rawValue
+    }
+  }
+
+  /// Sorts what SQLite says.
+  ///
+  /// Every statement in Coffer is fixed, and the schema is compared when the file is opened; so a
+  /// statement that suddenly does not compile, or a constraint that fails, means a damaged file.
+  init(_ error: DatabaseError, systemErrno: Int32 = 0) {
+    let noSpace = systemErrno == ENOSPC || systemErrno == EDQUOT || systemErrno == EFBIG
+    switch error.resultCode {
+    case .SQLITE_BUSY, .SQLITE_LOCKED: self = .inUse
+    case .SQLITE_FULL, .SQLITE_NOMEM: self = .full
+    case .SQLITE_CANTOPEN: self = .notFound
+    case .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH: self = .notPermitted
+    case .SQLITE_IOERR:
+      switch error.extendedResultCode {
+      case .SQLITE_IOERR_SHORT_READ: self = .corrupt(part: .page)
+      case .SQLITE_IOERR_NOMEM: self = .full
+      default: self = noSpace ? .full : .inputOutput(code: error.extendedResultCode.rawValue)
+      }
+    default: self = .corrupt(part: .page)
+    }
+  }
+}
