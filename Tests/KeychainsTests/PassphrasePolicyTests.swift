@@ -6,11 +6,18 @@ import Testing
 
 @Suite("Passphrase policies")
 struct PassphrasePolicyTests {
-  @Test("Good passphrases are accepted", arguments: [
-    (PassphrasePolicy.standard, "Vw7kpq2LmZr9"), (.standard, "Velvet orbit maple 7"),
-    (.standard, "Bl\u{E5}b\u{E4}rsgr\u{F6}t7kanna"), (.strict, "Vw7kpq2LmZr!"),
-    (.long, "velvet orbit maple tunnel"), (.long, "\u{7D2B}\u{8272}\u{7684}\u{5C71}\u{8DEF}\u{4E0A}\u{6709}\u{4E00}\u{5339}\u{9A6C}\u{5728}\u{5403}\u{7EFF}\u{8272}\u{8349}"),
-  ])
+  @Test(
+    "Good passphrases are accepted",
+    arguments: [
+      (PassphrasePolicy.standard, "Vw7kpq2LmZr9"), (.standard, "Velvet orbit maple 7"),
+      (.standard, "Bl\u{E5}b\u{E4}rsgr\u{F6}t7kanna"), (.strict, "Vw7kpq2LmZr!"),
+      (.long, "velvet orbit maple tunnel"),
+      (
+        .long,
+        "\u{7D2B}\u{8272}\u{7684}\u{5C71}\u{8DEF}\u{4E0A}\u{6709}"
+          + "\u{4E00}\u{5339}\u{9A6C}\u{5728}\u{5403}\u{7EFF}\u{8272}\u{8349}"
+      ),
+    ])
   func accepts(policy: PassphrasePolicy, text: String) throws {
     #expect(try problems(policy, text) == [])
   }
@@ -27,7 +34,10 @@ struct PassphrasePolicyTests {
 
   @Test("Letters and digits of other scripts count as what they are")
   func otherScripts() throws {
-    #expect(try problems(.standard, "\u{416}\u{443}\u{43A}\u{438}\u{43B}\u{438}\u{431}\u{44B}\u{43B}\u{438}\u{442}\u{440}\u{664}") == [])
+    #expect(
+      try problems(
+        .standard,
+        "\u{416}\u{443}\u{43A}\u{438}\u{43B}\u{438}\u{431}\u{44B}\u{43B}\u{438}\u{442}\u{440}\u{664}") == [])
   }
 
   @Test("Length counts characters, however they were typed")
@@ -36,11 +46,13 @@ struct PassphrasePolicyTests {
     #expect(try problems(.standard, "Aa1a\u{308}o\u{308}u\u{308}xqz") == [.tooShort(minimum: 12, found: 9)])
   }
 
-  @Test("Well-known passwords are refused although they keep the rules for characters", arguments: [
-    "Password1234", "P@ssw0rd1234", "Qwertyuiop12", "1Qaz2wsx3edc", "Iloveyou1234", "Administrator1",
-    "Passw0rdPassw0rd", "Sunshine2024!", "TestPass123!", "Q1w2e3r4t5y6", "1Qaz2wsx3edc4rfv",
-    "Chickenwing101", "Mailcreated5240", "Polniypizdec0211", "Ghhh47hj7649", "Zxcasdqwe123",
-  ])
+  @Test(
+    "Well-known passwords are refused although they keep the rules for characters",
+    arguments: [
+      "Password1234", "P@ssw0rd1234", "Qwertyuiop12", "1Qaz2wsx3edc", "Iloveyou1234", "Administrator1",
+      "Passw0rdPassw0rd", "Sunshine2024!", "TestPass123!", "Q1w2e3r4t5y6", "1Qaz2wsx3edc4rfv",
+      "Chickenwing101", "Mailcreated5240", "Polniypizdec0211", "Ghhh47hj7649", "Zxcasdqwe123",
+    ])
   func refusesWellKnown(text: String) throws {
     let found = try PassphrasePolicy.standard.check(passphrase(text))
     #expect(!found.isAccepted)
@@ -49,18 +61,22 @@ struct PassphrasePolicyTests {
     #expect(rules.allSatisfy { $0.contains("common") || $0.contains("guess") }, "\(rules)")
   }
 
-  @Test("A whole passphrase that is one entry of a dictionary is common", arguments: [
-    "password", "Password", "P@ssword", "christopher", "unbelievable", "q1w2e3r4t5y6", "gfhjkmgfhjkm",
-  ])
+  @Test(
+    "A whole passphrase that is one entry of a dictionary is common",
+    arguments: [
+      "password", "Password", "P@ssword", "christopher", "unbelievable", "q1w2e3r4t5y6", "gfhjkmgfhjkm",
+    ])
   func common(text: String) throws {
     let found = try PassphrasePolicy.long.check(passphrase(text))
     #expect(found.problems.contains(.common))
     #expect(found.strength == .weak)
   }
 
-  @Test("The score counts the thresholds of guesses", arguments: [
-    ("password", 0), ("Liverpool123", 1), ("qwertyuiop12", 2), ("4815162342", 3), ("Vw7kpq2LmZr9", 4),
-  ])
+  @Test(
+    "The score counts the thresholds of guesses",
+    arguments: [
+      ("password", 0), ("Liverpool123", 1), ("qwertyuiop12", 2), ("4815162342", 3), ("Vw7kpq2LmZr9", 4),
+    ])
   func score(text: String, score: Int) throws {
     let found = try PassphrasePolicy.standard.check(passphrase(text))
     #expect(found.score == score)
@@ -85,7 +101,9 @@ struct PassphrasePolicyTests {
 
   @Test("The longest passphrase is judged too")
   func longest() throws {
-    #expect(try problems(.long, String(repeating: "z", count: 4096)).contains(.tooGuessable(minimumScore: 3, score: 2)))
+    #expect(
+      try problems(.long, String(repeating: "z", count: 4096)).contains(
+        .tooGuessable(minimumScore: 3, score: 2)))
   }
 
   private func passphrase(_ text: String) throws -> Passphrase {
@@ -109,7 +127,8 @@ struct PassphraseGeneratorTests {
     for _ in 0..<200 {
       let text = PassphraseGenerator.generate { span in
         for offset in 0..<span.byteCount {
-          span.storeBytes(of: UInt8.random(in: 0...255, using: &generator), toByteOffset: offset, as: UInt8.self)
+          span.storeBytes(
+            of: UInt8.random(in: 0...255, using: &generator), toByteOffset: offset, as: UInt8.self)
         }
       }
       let passphrase = try Passphrase(utf8: text)

@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Recovery phrases")
 struct RecoveryPhraseTests {
-  @Test("Trezor's English vectors hold", .enabled(if: BIP39Vectors.isPresent, "no vectors: set COFFER_VECTORS"))
+  @Test(
+    "Trezor's English vectors hold", .enabled(if: BIP39Vectors.isPresent, "no vectors: set COFFER_VECTORS"))
   func trezorVectors() throws {
     let vectors = try BIP39Vectors.english()
     #expect(vectors.count == 24)
@@ -45,18 +46,21 @@ struct RecoveryPhraseTests {
   @Test("The seed has no passphrase behind \"mnemonic\"")
   func seed() {
     // From the phrase of sixteen zero bytes, by an independent implementation.
-    let expected = "5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc1"
+    let expected =
+      "5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc1"
       + "9a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4"
     let seed = RecoveryPhrase(entropy: SecretBytes(zeroed: 16)).seed()
     let written = bytes(seed).map { String(format: "%02x", $0) }.joined()
     #expect(written == expected)
   }
 
-  @Test("Case, white space and short forms do not matter", arguments: [
-    "legal winner thank year wave sausage worth useful legal winner thank yellow",
-    "  LEGAL Winner\tthank\r\nyear wave\u{A0}sausage\u{3000}worth useful legal winner thank yellow\n",
-    "lega winn than year wave saus wort usef lega winn than yell",
-  ])
+  @Test(
+    "Case, white space and short forms do not matter",
+    arguments: [
+      "legal winner thank year wave sausage worth useful legal winner thank yellow",
+      "  LEGAL Winner\tthank\r\nyear wave\u{A0}sausage\u{3000}worth useful legal winner thank yellow\n",
+      "lega winn than year wave saus wort usef lega winn than yell",
+    ])
   func lenient(typed: String) throws {
     let phrase = try parse(typed)
     let canonical = words(phrase)
@@ -65,15 +69,19 @@ struct RecoveryPhraseTests {
     #expect(shown == ["legal", "sausage", "yellow"])
   }
 
-  @Test("A wrong number of words is counted", arguments: [
-    ("", 0), ("abandon", 1), (String(repeating: "abandon ", count: 11), 11),
-    (String(repeating: "abandon ", count: 13), 13), (String(repeating: "abandon ", count: 23) + "art", 24),
-  ])
+  @Test(
+    "A wrong number of words is counted",
+    arguments: [
+      ("", 0), ("abandon", 1), (String(repeating: "abandon ", count: 11), 11),
+      (String(repeating: "abandon ", count: 13), 13), (String(repeating: "abandon ", count: 23) + "art", 24),
+    ])
   func wrongCount(typed: String, found: Int) {
     #expect(failure(typed) == .wrongWordCount(expected: 12, found: found))
   }
 
-  @Test("An unknown word is named by its place", arguments: ["abandons", "aba", "zzz", "aband0n", "\u{E4}bandon", "abandonabandon"])
+  @Test(
+    "An unknown word is named by its place",
+    arguments: ["abandons", "aba", "zzz", "aband0n", "\u{E4}bandon", "abandonabandon"])
   func unknownWord(wrong: String) {
     var list = Array(repeating: "abandon", count: 11) + ["about"]
     list[6] = wrong
@@ -88,10 +96,12 @@ struct RecoveryPhraseTests {
     }
   }
 
-  @Test("A wrong last word, and words that changed places, fail the checksum", arguments: [
-    "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon",
-    "winner legal thank year wave sausage worth useful legal winner thank yellow",
-  ])
+  @Test(
+    "A wrong last word, and words that changed places, fail the checksum",
+    arguments: [
+      "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon",
+      "winner legal thank year wave sausage worth useful legal winner thank yellow",
+    ])
   func checksum(typed: String) {
     #expect(failure(typed) == .checksumMismatch)
   }

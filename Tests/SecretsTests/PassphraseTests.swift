@@ -6,12 +6,14 @@ import Testing
 
 @Suite("Passphrases")
 struct PassphraseTests {
-  @Test("Composed and decomposed letters give the same bytes", arguments: [
-    ("gr\u{FC}n \u{E4}pfel", "gru\u{308}n a\u{308}pfel"),
-    ("\u{1E69}", "s\u{307}\u{323}"),
-    ("\u{AC01}", "\u{1100}\u{1161}\u{11A8}"),
-    ("\u{C5}", "\u{212B}"),
-  ])
+  @Test(
+    "Composed and decomposed letters give the same bytes",
+    arguments: [
+      ("gr\u{FC}n \u{E4}pfel", "gru\u{308}n a\u{308}pfel"),
+      ("\u{1E69}", "s\u{307}\u{323}"),
+      ("\u{AC01}", "\u{1100}\u{1161}\u{11A8}"),
+      ("\u{C5}", "\u{212B}"),
+    ])
   func normalises(composed: String, decomposed: String) throws {
     let one = try Passphrase(utf8: secret(composed))
     let two = try Passphrase(utf8: secret(decomposed))
@@ -31,9 +33,11 @@ struct PassphraseTests {
     #expect(try normalised(" a\tb\u{7F} ") == Array(" a\tb\u{7F} ".utf8))
   }
 
-  @Test("Bytes that are not UTF-8 are refused", arguments: [
-    [0xFF], [0x61, 0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80, 0x61],
-  ] as [[UInt8]])
+  @Test(
+    "Bytes that are not UTF-8 are refused",
+    arguments: [
+      [0xFF], [0x61, 0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80, 0x61],
+    ] as [[UInt8]])
   func refusesInvalidUTF8(bytes: [UInt8]) {
     #expect(failure { try Passphrase(utf8: secret(bytes)) } == .notUTF8)
   }
@@ -58,10 +62,13 @@ struct PassphraseTests {
     #expect(failure { try Passphrase(utf8: secret(growing)) } == tooLong)
   }
 
-  @Test("One line end is dropped from what is read, and no more", arguments: [
-    ("word\n", "word"), ("word\r\n", "word"), ("word", "word"), ("word\n\n", "word\n"), ("wo\nrd", "wo\nrd"),
-    ("word\r", "word\r"),
-  ])
+  @Test(
+    "One line end is dropped from what is read, and no more",
+    arguments: [
+      ("word\n", "word"), ("word\r\n", "word"), ("word", "word"), ("word\n\n", "word\n"),
+      ("wo\nrd", "wo\nrd"),
+      ("word\r", "word\r"),
+    ])
   func readsDescriptor(written: String, expected: String) throws {
     let pipe = Pipe()
     try pipe.fileHandleForWriting.write(contentsOf: Data(written.utf8))
@@ -94,7 +101,8 @@ struct PassphraseTests {
 
   @Test("A missing file and a directory are told as what they are")
   func unreadable() {
-    #expect(failure { try Passphrase.read(path: "/nonexistent/p") } == .unreadable(.cannotOpen(errno: ENOENT)))
+    #expect(
+      failure { try Passphrase.read(path: "/nonexistent/p") } == .unreadable(.cannotOpen(errno: ENOENT)))
     #expect(failure { try Passphrase.read(path: "/") } == .unreadable(.readFailed(errno: EISDIR)))
   }
 

@@ -88,7 +88,8 @@ struct SecretBytesTests {
     #expect(two.withBytes { $0.withUnsafeBytes { Array($0) } } == [7, 8])
   }
 
-  @Test("Pages of secrets are locked, left out of core dumps and wiped on fork", arguments: [16, 4096, 40_000])
+  @Test(
+    "Pages of secrets are locked, left out of core dumps and wiped on fork", arguments: [16, 4096, 40_000])
   func pageFlags(byteCount: Int) throws {
     let secret = SecretBytes(zeroed: byteCount)
     let flags = try mappingFlags(of: address(of: secret))
@@ -168,7 +169,9 @@ struct SecretBytesTests {
     for line in table.split(separator: "\n") {
       let range = line.prefix { $0 != " " }.split(separator: "-").compactMap { Int($0, radix: 16) }
       if range.count == 2 { isInside = range[0] <= address && address < range[1] }
-      if isInside && line.hasPrefix("VmFlags:") { return line.split(separator: " ").dropFirst().map(String.init) }
+      if isInside && line.hasPrefix("VmFlags:") {
+        return line.split(separator: " ").dropFirst().map(String.init)
+      }
     }
     return []
   }

@@ -35,14 +35,16 @@ struct PinentryPromptTests {
     #expect(try program.answer(PromptRequest("P")) == "")
   }
 
-  @Test("What goes wrong is told apart, and no process is left", arguments: [
-    ("ERR 83886179 Operation cancelled", PromptError.cancelled),
-    ("ERR 83886142 Timeout", .promptProgramFailed),
-    ("D broken%4\\nOK", .promptProgramFailed),
-    ("D broken%zz\\nOK", .promptProgramFailed),
-    ("INQUIRE QUALITY x", .promptProgramFailed),
-    ("D 123456789\\nOK", .tooLong(byteCountLimit: 8)),
-  ])
+  @Test(
+    "What goes wrong is told apart, and no process is left",
+    arguments: [
+      ("ERR 83886179 Operation cancelled", PromptError.cancelled),
+      ("ERR 83886142 Timeout", .promptProgramFailed),
+      ("D broken%4\\nOK", .promptProgramFailed),
+      ("D broken%zz\\nOK", .promptProgramFailed),
+      ("INQUIRE QUALITY x", .promptProgramFailed),
+      ("D 123456789\\nOK", .tooLong(byteCountLimit: 8)),
+    ])
   func failures(reply: String, expected: PromptError) throws {
     let program = try FakePinentry(reply: reply)
     #expect(throws: expected) {
@@ -58,7 +60,9 @@ struct PinentryPromptTests {
     }
   }
 
-  @Test("A program that is missing has an error of its own", arguments: ["/nonexistent/pinentry", "no-such-pinentry-here"])
+  @Test(
+    "A program that is missing has an error of its own",
+    arguments: ["/nonexistent/pinentry", "no-such-pinentry-here"])
   func missing(path: String) {
     #expect(throws: PromptError.promptProgramMissing) {
       try answer(PinentryPrompt(program: path), PromptRequest("P"))

@@ -21,7 +21,8 @@ final class PseudoTerminal: @unchecked Sendable {
     var isLocked: Int32 = 0
     var number: UInt32 = 0
     // The importer does not see posix_openpt and its companions; these are the requests they make.
-    guard master >= 0, ioctl(master, Self.setLock, &isLocked) == 0, ioctl(master, Self.getNumber, &number) == 0
+    guard master >= 0, ioctl(master, Self.setLock, &isLocked) == 0,
+      ioctl(master, Self.getNumber, &number) == 0
     else { throw Failure(reason: "no pseudo terminal") }
     path = "/dev/pts/\(number)"
     device = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -50,7 +51,8 @@ final class PseudoTerminal: @unchecked Sendable {
       }
       var wait = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
       guard Date() < deadline else {
-        throw Failure(reason: "waited for \(text.debugDescription), saw \(String(decoding: screen, as: UTF8.self).debugDescription)")
+        let seen = String(decoding: screen, as: UTF8.self).debugDescription
+        throw Failure(reason: "waited for \(text.debugDescription), saw \(seen)")
       }
       if poll(&wait, 1, 100) == 1 { readMore() }
     }
@@ -118,4 +120,6 @@ func answer(_ prompt: some PassphrasePrompt, _ request: PromptRequest) throws(Pr
   try prompt.ask(request).withBytes { $0.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
 }
 
-func shared(_ text: String) -> SharedSecret { SharedSecret(SecretBytes(copying: Array(text.utf8).span.bytes)) }
+func shared(_ text: String) -> SharedSecret {
+  SharedSecret(SecretBytes(copying: Array(text.utf8).span.bytes))
+}

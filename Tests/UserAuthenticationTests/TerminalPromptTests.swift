@@ -24,11 +24,14 @@ struct TerminalPromptTests {
     for letter in "Zebra7\u{E4}!" { #expect(!shown.contains(letter)) }
   }
 
-  @Test("Keys edit the line", arguments: [
-    ("abx\u{7F}c\r", "abc"), ("a\u{E4}\u{1F600}\u{7F}\u{7F}\u{8}z\r", "z"), ("wrong\u{15}right\r", "right"),
-    ("one two  \u{17}2\r", "one 2"), ("a\u{1B}[A\u{1B}[3~\u{1B}OPb\r", "ab"), ("\u{7F}\u{17}\u{15}x\n", "x"),
-    ("a\u{4}\u{1}b\r", "ab"), ("\r", ""),
-  ])
+  @Test(
+    "Keys edit the line",
+    arguments: [
+      ("abx\u{7F}c\r", "abc"), ("a\u{E4}\u{1F600}\u{7F}\u{7F}\u{8}z\r", "z"), ("wrong\u{15}right\r", "right"),
+      ("one two  \u{17}2\r", "one 2"), ("a\u{1B}[A\u{1B}[3~\u{1B}OPb\r", "ab"),
+      ("\u{7F}\u{17}\u{15}x\n", "x"),
+      ("a\u{4}\u{1}b\r", "ab"), ("\r", ""),
+    ])
   func editing(keys: String, expected: String) throws {
     let terminal = try PseudoTerminal()
     let asked = ask(terminal, PromptRequest("Passphrase"))
@@ -38,9 +41,11 @@ struct TerminalPromptTests {
     #expect(terminal.isCooked)
   }
 
-  @Test("Control-C, Control-D on an empty line, and Control-C in a half key sequence cancel", arguments: [
-    "abc\u{3}", "\u{4}", "ab\u{15}\u{4}", "a\u{1B}[\u{3}",
-  ])
+  @Test(
+    "Control-C, Control-D on an empty line, and Control-C in a half key sequence cancel",
+    arguments: [
+      "abc\u{3}", "\u{4}", "ab\u{15}\u{4}", "a\u{1B}[\u{3}",
+    ])
   func cancelling(keys: String) throws {
     let terminal = try PseudoTerminal()
     let asked = ask(terminal, PromptRequest("Passphrase"))
@@ -60,7 +65,9 @@ struct TerminalPromptTests {
       default: StrengthReading(.strong, word: "strong")
       }
     }
-    let asked = ask(terminal, PromptRequest("New passphrase", meter: meter), style: .init(usesColours: true, clearsRows: true))
+    let asked = ask(
+      terminal, PromptRequest("New passphrase", meter: meter),
+      style: .init(usesColours: true, clearsRows: true))
     try terminal.expect("New passphrase: ")
     terminal.type("q")
     try terminal.expect("\r\u{1B}[KNew passphrase: \u{1B}[31m[weak] \u{1B}[0m")
@@ -127,10 +134,12 @@ struct TerminalPromptTests {
     #expect(terminal.isCooked)
   }
 
-  @Test("Only a clear yes confirms", arguments: [
-    ("y\r", true), ("YES\r", true), ("\r", false), ("n\r", false), ("yeah\r", false),
-    ("yes, I want all of it gone\r", false),
-  ])
+  @Test(
+    "Only a clear yes confirms",
+    arguments: [
+      ("y\r", true), ("YES\r", true), ("\r", false), ("n\r", false), ("yeah\r", false),
+      ("yes, I want all of it gone\r", false),
+    ])
   func confirming(keys: String, expected: Bool) throws {
     let terminal = try PseudoTerminal()
     let asked = Background { () throws(PromptError) in
@@ -151,7 +160,9 @@ struct TerminalPromptTests {
     #expect(try asked.value() == .success(""))
   }
 
-  @Test("A file that is no terminal, and no file at all, are no terminal", arguments: ["/dev/null", "/nonexistent"])
+  @Test(
+    "A file that is no terminal, and no file at all, are no terminal",
+    arguments: ["/dev/null", "/nonexistent"])
   func noTerminal(path: String) {
     let prompt = TerminalPrompt(path: path, style: Self.plain)
     #expect(!prompt.isAvailable)
