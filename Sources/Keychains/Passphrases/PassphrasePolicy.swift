@@ -51,7 +51,7 @@ public enum PassphrasePolicy: String, Sendable, CaseIterable {
       score: estimate.score, strength: PassphraseAssessment.strength(of: estimate), problems: problems)
   }
 
-  /// 10^8 guesses: with a key derivation of half a second each, more than a year on one machine.
+  /// The estimate that decision D08 asks for: 10^8 guesses.
   public static let minimumScore = 3
 }
 

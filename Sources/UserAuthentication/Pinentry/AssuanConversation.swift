@@ -106,7 +106,9 @@ struct AssuanConversation: ~Copyable {
       let offset = lineCount
       let socket = program.socket
       let got = line.withMutableBytes { span in
-        unsafe span.withUnsafeMutableBytes { unsafe read(socket, $0.baseAddress.map { unsafe $0 + offset }, 1) }
+        unsafe span.withUnsafeMutableBytes {
+          unsafe read(socket, $0.baseAddress.map { unsafe $0 + offset }, 1)
+        }
       }
       if got < 0 && errno == EINTR { continue }
       guard got == 1 else { throw .promptProgramFailed }
@@ -116,7 +118,8 @@ struct AssuanConversation: ~Copyable {
   }
 
   /// Decodes `%XX` of the current `D` line into `answer`; returns the new end.
-  private borrowing func appendDecoded(to answer: inout SecretBytes, at start: Int) throws(PromptError) -> Int {
+  private borrowing func appendDecoded(to answer: inout SecretBytes, at start: Int) throws(PromptError) -> Int
+  {
     let limit = answer.count
     let last = lineCount
     return try line.withBytes { (text) throws(PromptError) -> Int in

@@ -72,7 +72,7 @@ public struct TerminalPrompt: PassphrasePrompt {
       }
       switch outcome {
       case .changed:
-        // In a paste only the last key is drawn: the meter is too slow for each.
+        // In a paste only the last key is drawn; the rest would only flicker.
         if !terminal.hasInput() { try draw(request, editor, on: terminal) }
       case .unchanged: break
       case .ignored: try terminal.write("\u{7}")

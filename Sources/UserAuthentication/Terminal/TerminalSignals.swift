@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Signals while the terminal is in raw mode. A handler may do next to nothing, so ours writes the
-// signal's number into a pipe; the prompt waits on that pipe beside the terminal, puts the terminal
-// back, and then lets the signal do what it would have done.
+// signal's number into a socket; the prompt waits on its other end beside the terminal, puts the
+// terminal back, and then lets the signal do what it would have done.
 //
-// Concurrency: one prompt at a time holds the terminal (see `RawTerminal`), so one pipe is enough.
+// Concurrency: one prompt at a time holds the terminal (see `TerminalPrompt`), so one socket is enough.
 
-internal import CSystem
 internal import Glibc
 internal import Synchronization
 
@@ -19,10 +18,11 @@ struct TerminalSignals: ~Copyable {
 
   init() throws(PromptError) {
     var ends: [Int32] = [-1, -1]
-    guard unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { throw .terminalFailed(errno: errno) }
+    let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw .terminalFailed(errno: errno) }
     descriptor = ends[0]
     writeEnd = ends[1]
-    signalPipe.store(writeEnd, ordering: .sequentiallyConsistent)
+    signalSocket.store(writeEnd, ordering: .sequentiallyConsistent)
     for signal in Self.caught {
       var new = sigaction()
       unsafe new.__sigaction_handler.sa_handler = noteSignal
@@ -37,7 +37,9 @@ struct TerminalSignals: ~Copyable {
       var action = entry.action
       unsafe _ = sigaction(entry.signal, &action, nil)
     }
-    signalPipe.store(-1, ordering: .sequentiallyConsistent)
+    signalSocket.store(-1, ordering: .sequentiallyConsistent)
+    // What came after the last look is not lost; the terminal has been put back by now.
+    while let signal = next() { Self.raiseHere(signal) }
     close(descriptor)
     close(writeEnd)
   }
@@ -54,23 +56,34 @@ struct TerminalSignals: ~Copyable {
     guard var before = previous.first(where: { $0.signal == signal })?.action else { return }
     var ours = sigaction()
     guard unsafe sigaction(signal, &before, &ours) == 0 else { return }
-    // `raise` acts before it returns: this thread asks, and this thread does not block the signal.
-    raise(signal)
+    Self.raiseHere(signal)
     unsafe _ = sigaction(signal, &ours, nil)
+  }
+
+  /// Raises `signal` in this thread, so that it acts before this returns. The threads of a task pool
+  /// block most signals, and there it would wait for ever.
+  private static func raiseHere(_ signal: Int32) {
+    var only = sigset_t()
+    var before = sigset_t()
+    unsafe sigemptyset(&only)
+    unsafe sigaddset(&only, signal)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &only, &before)
+    raise(signal)
+    unsafe pthread_sigmask(SIG_SETMASK, &before, nil)
   }
 
   /// What ends, stops or resumes a process from outside. Control-C and Control-Z arrive as bytes.
   private static let caught = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGCONT]
 }
 
-/// The pipe that handlers write to; -1 when no prompt is open. An atomic, since a handler may not lock.
-private let signalPipe = Atomic<Int32>(-1)
+/// The socket that handlers write to; -1 when no prompt is open. An atomic, since a handler may not lock.
+private let signalSocket = Atomic<Int32>(-1)
 
 /// Async-signal-safe: an atomic load and write(2), and errno left as it was.
 private func noteSignal(_ signal: Int32) {
   let saved = errno
   var number = UInt8(truncatingIfNeeded: signal)
-  let pipe = signalPipe.load(ordering: .sequentiallyConsistent)
-  if pipe >= 0 { unsafe _ = write(pipe, &number, 1) }
+  let end = signalSocket.load(ordering: .sequentiallyConsistent)
+  if end >= 0 { unsafe _ = write(end, &number, 1) }
   errno = saved
 }

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Secrets
+import Testing
+
+@testable import UserAuthentication
+
+// Serialised: a script that is still open for writing in one thread cannot be run by another.
+@Suite("Asking through pinentry", .serialized)
+struct PinentryPromptTests {
+  @Test("The answer is percent-decoded, and the texts are percent-escaped")
+  func asks() throws {
+    let program = try FakePinentry(reply: "D 100%25 s%C3%A4fe%0Ax\\nOK")
+    let request = PromptRequest("Passphrase:", description: "50% off\nline two", problem: "Wrong, again")
+    #expect(try program.answer(request) == "100% s\u{E4}fe\nx")
+    let log = try program.log()
+    #expect(log.contains("SETDESC 50%25 off%0Aline two"))
+    #expect(log.contains("SETERROR Wrong, again"))
+    #expect(log.contains("SETPROMPT Passphrase:"))
+    #expect(log.contains("SETTITLE Coffer"))
+    #expect(log.last == "BYE")
+    #expect(try program.isGone())
+  }
+
+  @Test("Several data lines and comments make one answer")
+  func severalLines() throws {
+    let program = try FakePinentry(reply: "# note\\nS PASSWORD_FROM_CACHE\\nD one\\nD  two\\nOK")
+    #expect(try program.answer(PromptRequest("P")) == "one two")
+  }
+
+  @Test("No data is an empty answer")
+  func empty() throws {
+    let program = try FakePinentry(reply: "OK")
+    #expect(try program.answer(PromptRequest("P")) == "")
+  }
+
+  @Test(
+    "What goes wrong is told apart, and no process is left",
+    arguments: [
+      ("ERR 83886179 Operation cancelled", PromptError.cancelled),
+      ("ERR 83886142 Timeout", .promptProgramFailed),
+      ("D broken%4\\nOK", .promptProgramFailed),
+      ("D broken%zz\\nOK", .promptProgramFailed),
+      ("INQUIRE QUALITY x", .promptProgramFailed),
+      ("D 123456789\\nOK", .tooLong(byteCountLimit: 8)),
+    ])
+  func failures(reply: String, expected: PromptError) throws {
+    let program = try FakePinentry(reply: reply)
+    #expect(throws: expected) {
+      try program.answer(PromptRequest("P", byteCountLimit: 8))
+    }
+    #expect(try program.isGone())
+  }
+
+  @Test("A program that ends at once, or greets wrongly, has failed", arguments: ["/bin/true", "/bin/echo"])
+  func endsEarly(path: String) {
+    #expect(throws: PromptError.promptProgramFailed) {
+      try answer(PinentryPrompt(program: path), PromptRequest("P"))
+    }
+  }
+
+  @Test(
+    "A program that is missing has an error of its own",
+    arguments: ["/nonexistent/pinentry", "no-such-pinentry-here"])
+  func missing(path: String) {
+    #expect(throws: PromptError.promptProgramMissing) {
+      try answer(PinentryPrompt(program: path), PromptRequest("P"))
+    }
+  }
+
+  @Test("Confirming knows yes, no and giving up")
+  func confirms() throws {
+    #expect(try FakePinentry(reply: "OK").confirm())
+    #expect(try !FakePinentry(reply: "ERR 83886194 Not confirmed").confirm())
+    #expect(throws: PromptError.cancelled) { try FakePinentry(reply: "ERR 83886179 Cancelled").confirm() }
+  }
+}
+
+/// A shell script that talks like pinentry, notes what it was told, and gives one fixed reply.
+private final class FakePinentry {
+  let path: String
+  private let folder: URL
+
+  init(reply: String) throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "pinentry-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    path = folder.appending(path: "pinentry").path
+    let script = """
+      #!/bin/sh
+      echo $$ > '\(folder.path)/pid'
+      echo 'OK Pleased to meet you'
+      while read -r line; do
+        printf '%s\\n' "$line" >> '\(folder.path)/log'
+        case "$line" in
+          GETPIN|CONFIRM) printf '\(reply.replacing("%", with: "%%"))\\n' ;;
+          OPTION*) echo 'ERR 83886254 Unknown option' ;;
+          BYE) echo 'OK closing'; exit 0 ;;
+          *) echo OK ;;
+        esac
+      done
+      """
+    try Data(script.utf8).write(to: URL(filePath: path))
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+  }
+
+  func answer(_ request: PromptRequest) throws -> String {
+    try UserAuthenticationTests.answer(PinentryPrompt(program: path), request)
+  }
+
+  func confirm() throws -> Bool { try PinentryPrompt(program: path).confirm("Sure?") }
+
+  func log() throws -> [String] {
+    try String(contentsOfFile: folder.path + "/log", encoding: .utf8).split(separator: "\n").map(String.init)
+  }
+
+  /// Whether the process has ended and was collected.
+  func isGone() throws -> Bool {
+    let text = try String(contentsOfFile: folder.path + "/pid", encoding: .utf8)
+    let process = Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1
+    return process > 0 && kill(process, 0) == -1 && errno == ESRCH
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+}
+
+@Suite("Scripted answers")
+struct ScriptedPromptTests {
+  @Test("Answers come in order, then there are none")
+  func order() throws {
+    let prompt = ScriptedPrompt(replies: [shared("one")], confirmations: [false, true])
+    prompt.append(SecretBytes(copying: Array("two".utf8).span.bytes))
+    #expect(try answer(prompt, PromptRequest("First")) == "one")
+    #expect(try answer(prompt, PromptRequest("Second", isShown: true)) == "two")
+    #expect(throws: PromptError.scriptExhausted) { try answer(prompt, PromptRequest("Third")) }
+    #expect(try !prompt.confirm("Really?"))
+    #expect(try prompt.confirm("Really now?"))
+    #expect(throws: PromptError.scriptExhausted) { try prompt.confirm("Again?") }
+    #expect(prompt.requests.map(\.prompt) == ["First", "Second", "Third"])
+    #expect(prompt.questions == ["Really?", "Really now?", "Again?"])
+  }
+
+  @Test("An answer longer than the request allows is an error")
+  func tooLong() {
+    let prompt = ScriptedPrompt(replies: [shared("12345")])
+    #expect(throws: PromptError.tooLong(byteCountLimit: 4)) {
+      try answer(prompt, PromptRequest("PIN", byteCountLimit: 4))
+    }
+  }
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Secrets
+import Testing
+
+@testable import UserAuthentication
+
+// Serialised, since one of the tests sends signals to the whole process.
+@Suite("Asking on the terminal", .serialized)
+struct TerminalPromptTests {
+  private static let plain = TerminalStyle(usesColours: false, clearsRows: true)
+
+  @Test("A passphrase is taken without showing any of it, and the terminal is put back")
+  func noEcho() throws {
+    let terminal = try PseudoTerminal()
+    let asked = ask(terminal, PromptRequest("Passphrase", description: "To open the coffer."))
+    #expect(try terminal.expect("Passphrase: ").contains("To open the coffer."))
+    #expect(!terminal.isCooked)
+    terminal.type("Zebra 7\u{E4}!\r")
+    #expect(try asked.value() == .success("Zebra 7\u{E4}!"))
+    #expect(terminal.isCooked)
+    let shown = terminal.rest()
+    for letter in "Zebra7\u{E4}!" { #expect(!shown.contains(letter)) }
+  }
+
+  @Test(
+    "Keys edit the line",
+    arguments: [
+      ("abx\u{7F}c\r", "abc"), ("a\u{E4}\u{1F600}\u{7F}\u{7F}\u{8}z\r", "z"), ("wrong\u{15}right\r", "right"),
+      ("one two  \u{17}2\r", "one 2"), ("a\u{1B}[A\u{1B}[3~\u{1B}OPb\r", "ab"),
+      ("\u{7F}\u{17}\u{15}x\n", "x"),
+      ("a\u{4}\u{1}b\r", "ab"), ("\r", ""),
+    ])
+  func editing(keys: String, expected: String) throws {
+    let terminal = try PseudoTerminal()
+    let asked = ask(terminal, PromptRequest("Passphrase"))
+    try terminal.expect("Passphrase: ")
+    terminal.type(keys)
+    #expect(try asked.value() == .success(expected))
+    #expect(terminal.isCooked)
+  }
+
+  @Test(
+    "Control-C, Control-D on an empty line, and Control-C in a half key sequence cancel",
+    arguments: [
+      "abc\u{3}", "\u{4}", "ab\u{15}\u{4}", "a\u{1B}[\u{3}",
+    ])
+  func cancelling(keys: String) throws {
+    let terminal = try PseudoTerminal()
+    let asked = ask(terminal, PromptRequest("Passphrase"))
+    try terminal.expect("Passphrase: ")
+    terminal.type(keys)
+    #expect(try asked.value() == .failure(.cancelled))
+    #expect(terminal.isCooked)
+  }
+
+  @Test("The meter's word follows what is typed")
+  func meter() throws {
+    let terminal = try PseudoTerminal()
+    let meter: PromptRequest.Meter = { typed in
+      switch typed.byteCount {
+      case ...2: StrengthReading(.weak, word: "weak")
+      case 3: StrengthReading(.medium, word: "medium")
+      default: StrengthReading(.strong, word: "strong")
+      }
+    }
+    let asked = ask(
+      terminal, PromptRequest("New passphrase", meter: meter),
+      style: .init(usesColours: true, clearsRows: true))
+    try terminal.expect("New passphrase: ")
+    terminal.type("q")
+    try terminal.expect("\r\u{1B}[KNew passphrase: \u{1B}[31m[weak] \u{1B}[0m")
+    terminal.type("qq")
+    try terminal.expect("\u{1B}[33m[medium] ")
+    terminal.type("q")
+    try terminal.expect("\u{1B}[32m[strong] ")
+    terminal.type("\u{7F}")
+    let shown = try terminal.expect("\u{1B}[33m[medium] ")
+    #expect(!shown.contains("q"))
+    terminal.type("\r")
+    #expect(try asked.value() == .success("qqq"))
+  }
+
+  @Test("Without colours and clearing, the row is overwritten with spaces")
+  func dumbTerminal() throws {
+    let terminal = try PseudoTerminal(columns: 40)
+    let asked = ask(
+      terminal, PromptRequest("New", meter: { _ in StrengthReading(.weak, word: "weak") }),
+      style: .init(usesColours: false, clearsRows: false))
+    try terminal.expect("New: ")
+    terminal.type("a")
+    let row = try terminal.expect("New: [weak] ")
+    #expect(row.contains(String(repeating: " ", count: 39)))
+    #expect(!row.contains("\u{1B}"))
+    terminal.type("\r")
+    #expect(try asked.value() == .success("a"))
+  }
+
+  @Test("A shown line appears while it is typed, and only as much of it as fits")
+  func shownLine() throws {
+    let terminal = try PseudoTerminal(columns: 20)
+    let asked = Background { () throws(PromptError) in
+      try TerminalPrompt(path: terminal.path, style: Self.plain).askLine("Words")
+        .withBytes { $0.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
+    }
+    try terminal.expect("Words: ")
+    terminal.type("abandon")
+    try terminal.expect("Words: abandon")
+    terminal.type(" ability able")
+    try terminal.expect("Words: ability able")
+    terminal.type("\r")
+    #expect(try asked.value() == .success("abandon ability able"))
+  }
+
+  @Test("A paste with line ends gives its first line, and the rest goes nowhere")
+  func paste() throws {
+    let terminal = try PseudoTerminal()
+    let asked = ask(terminal, PromptRequest("Passphrase"))
+    try terminal.expect("Passphrase: ")
+    terminal.type("first line\rrm -rf something\r")
+    #expect(try asked.value() == .success("first line"))
+    var wait = pollfd(fd: terminal.device, events: Int16(POLLIN), revents: 0)
+    #expect(poll(&wait, 1, 0) == 0)
+  }
+
+  @Test("More bytes than allowed end the prompt")
+  func tooLong() throws {
+    let terminal = try PseudoTerminal()
+    let asked = ask(terminal, PromptRequest("PIN", byteCountLimit: 4))
+    try terminal.expect("PIN: ")
+    terminal.type("12345")
+    #expect(try asked.value() == .failure(.tooLong(byteCountLimit: 4)))
+    #expect(terminal.isCooked)
+  }
+
+  @Test(
+    "Only a clear yes confirms",
+    arguments: [
+      ("y\r", true), ("YES\r", true), ("\r", false), ("n\r", false), ("yeah\r", false),
+      ("yes, I want all of it gone\r", false),
+    ])
+  func confirming(keys: String, expected: Bool) throws {
+    let terminal = try PseudoTerminal()
+    let asked = Background { () throws(PromptError) in
+      try TerminalPrompt(path: terminal.path, style: Self.plain).confirm("Erase?")
+    }
+    try terminal.expect("Erase? [y/N]: ")
+    terminal.type(keys)
+    #expect(try asked.value() == .success(expected))
+  }
+
+  @Test("Control characters of a name do not reach the terminal")
+  func printable() throws {
+    let terminal = try PseudoTerminal()
+    let asked = ask(terminal, PromptRequest("Open \u{1B}]0;x\u{7}\u{9B}2J"))
+    let shown = try terminal.expect("2J: ")
+    #expect(!shown.contains("\u{7}") && !shown.contains("\u{9B}") && !shown.contains("\u{1B}]"))
+    terminal.type("\r")
+    #expect(try asked.value() == .success(""))
+  }
+
+  @Test(
+    "A file that is no terminal, and no file at all, are no terminal",
+    arguments: ["/dev/null", "/nonexistent"])
+  func noTerminal(path: String) {
+    let prompt = TerminalPrompt(path: path, style: Self.plain)
+    #expect(!prompt.isAvailable)
+    #expect(throws: PromptError.noTerminal) { try answer(prompt, PromptRequest("Passphrase")) }
+  }
+
+  @Test("A signal finds the terminal as it was, and the prompt goes on if the process does")
+  func signals() throws {
+    let terminal = try PseudoTerminal()
+    watchedDevice = terminal.device
+    let previous = signal(SIGTERM) { _ in
+      var settings = termios()
+      tcgetattr(watchedDevice, &settings)
+      handlerRuns += 1
+      sawEcho = settings.c_lflag & tcflag_t(ECHO) != 0
+    }
+    defer { signal(SIGTERM, previous) }
+    let asked = ask(terminal, PromptRequest("Passphrase"))
+    try terminal.expect("Passphrase: ")
+    kill(getpid(), SIGTERM)
+    try terminal.expect("Passphrase: ")
+    #expect(handlerRuns == 1)
+    #expect(sawEcho)
+    #expect(!terminal.isCooked)
+    terminal.type("still here\r")
+    #expect(try asked.value() == .success("still here"))
+    #expect(terminal.isCooked)
+  }
+
+  private func ask(
+    _ terminal: PseudoTerminal, _ request: PromptRequest, style: TerminalStyle = plain
+  ) -> Background<String> {
+    let prompt = TerminalPrompt(path: terminal.path, style: style)
+    return Background { () throws(PromptError) in try answer(prompt, request) }
+  }
+}
+
+/// For the handler of a signal, which can capture nothing.
+private nonisolated(unsafe) var watchedDevice: Int32 = -1
+private nonisolated(unsafe) var handlerRuns = 0
+private nonisolated(unsafe) var sawEcho = false
