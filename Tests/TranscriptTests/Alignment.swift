@@ -82,13 +82,13 @@ struct Alignment {
     }
   }
 
-  /// The expected lines, corrected to what came.
+  /// The expected lines, corrected to what came. Ids and dates in new lines become placeholders.
   var corrected: [String] {
     rows.compactMap {
       switch $0 {
       case .same(let expected, _): expected
       case .anyLines: LinePattern.anyLines
-      case .unexpected(let line): line
+      case .unexpected(let line): LinePattern.generalising(line)
       case .missing, .skipped: nil
       }
     }

@@ -10,12 +10,16 @@
 struct LinePattern {
   static let anyLines = "..."
 
+  private static let uuid = "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
+  private static let zone = "(?: ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?"
+  private static let time = "[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?" + zone
+  private static let date = "[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[T ]\(time))?"
+
   private static let placeholders = [
-    "<uuid>": "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}",
-    "<date>":
-      "[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?( ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2}))?)?",
-    "<number>": "[0-9]+([., ][0-9]+)*",
-    "<words>": "[a-z]+( [a-z]+)*",
+    "<uuid>": uuid,
+    "<date>": date,
+    "<number>": "[0-9]+(?:[., ][0-9]+)*",
+    "<words>": "[a-z]+(?: [a-z]+)*",
     "<any>": ".*",
   ]
 
@@ -34,6 +38,12 @@ struct LinePattern {
       }
     }
     regex = try Regex(source)
+  }
+
+  /// The line as a pattern for the next run: what is different every time becomes a placeholder.
+  static func generalising(_ line: String) -> String {
+    guard let uuid = try? Regex(uuid), let date = try? Regex(date) else { return line }
+    return line.replacing(uuid, with: "<uuid>").replacing(date, with: "<date>")
   }
 
   func matches(_ line: String) -> Bool { line.wholeMatch(of: regex) != nil }

@@ -89,12 +89,13 @@ struct RunnerTests {
 
   @Test("A session that went otherwise can be written as it went, and then goes as written")
   func rewriting() throws {
-    let text = "# Why.\n$ echo one; echo two 22\nnone\ntwo <number>\n\n$ (exit 4)\n"
+    let text = "# Why.\n$ echo on 2026-11-21; echo two 22\nnone\ntwo <number>\n\n$ (exit 4)\n"
     let session = Session(coffer: URL(filePath: "/bin/true"), samples: TranscriptTests.samples)
     let corrected = try Transcript(text: text).check(in: session).corrected
     let rewritten = Transcript.text(of: corrected)
     #expect(
-      rewritten == "# Why.\n$ echo one; echo two 22\none\ntwo <number>\n\n$ (exit 4)\n[exit 4]\n")
+      rewritten
+        == "# Why.\n$ echo on 2026-11-21; echo two 22\non <date>\ntwo <number>\n\n$ (exit 4)\n[exit 4]\n")
     #expect(try differences(rewritten) == [])
   }
 
