@@ -80,5 +80,10 @@ let package = Package(
     tests("SecretsTests", ["Secrets", "CSystem"]),
     tests("UserAuthenticationTests", ["UserAuthentication", "Secrets", "CSystem"]),
     tests("KeychainsTests", ["Keychains", "Secrets", "Primitives"]),
+    tests("HouseTests", []),
+    // Sessions with the built command; the dependency is there so that it is built first.
+    .testTarget(
+      name: "TranscriptTests", dependencies: ["coffer"], exclude: ["Transcripts"],
+      swiftSettings: strictTests),
   ]
 )

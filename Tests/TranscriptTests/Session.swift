@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the commands of a transcript in one bash, so that variables and the folder last from line to
+// line. Each session has a fresh home, an empty folder to work in, and nothing of the person's own
+// environment but the search path. The command under test is the first `coffer` on that path.
+
+import Foundation
+
+struct Session {
+  struct Outcome: Equatable {
+    var lines: [String]
+    /// Nil when the session ended before this command was run.
+    var exitStatus: Int32?
+  }
+
+  /// A session that hangs is ended; the longest real one takes a few seconds.
+  static let limitSeconds = 300
+
+  let coffer: URL
+  /// The folder with the package's own sample data, `$SAMPLES` in a session.
+  let samples: URL
+
+  func run(_ commands: [String]) throws -> [Outcome] {
+    let files = FileManager.default
+    let place = files.temporaryDirectory.appending(path: "coffer-session-\(UUID().uuidString)")
+    defer { try? files.removeItem(at: place) }
+    for folder in ["bin", "work", "home", "steps"] {
+      try files.createDirectory(at: place.appending(path: folder), withIntermediateDirectories: true)
+    }
+    try files.createSymbolicLink(at: place.appending(path: "bin/coffer"), withDestinationURL: coffer)
+
+    // Redirected groups, not subshells: what a command sets is still set in the next.
+    var script = ""
+    for (index, command) in commands.enumerated() {
+      try Data(command.utf8).write(to: place.appending(path: "steps/\(index).command"))
+      script += """
+        { eval "$(<"$STEPS/\(index).command")"; } >"$STEPS/\(index).output" 2>&1 </dev/null
+        echo $? >"$STEPS/\(index).status"
+
+        """
+    }
+    let scriptFile = place.appending(path: "steps/session")
+    try Data(script.utf8).write(to: scriptFile)
+
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [
+      "timeout", "--kill-after=5", "\(Self.limitSeconds)", "bash", "--noprofile", "--norc", scriptFile.path(),
+    ]
+    process.currentDirectoryURL = place.appending(path: "work")
+    process.environment = environment(place: place)
+    process.standardInput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+
+    return commands.indices.map { index in
+      let output = (try? Data(contentsOf: place.appending(path: "steps/\(index).output"))) ?? Data()
+      let status = try? String(contentsOf: place.appending(path: "steps/\(index).status"), encoding: .utf8)
+      let lines = String(decoding: output, as: UTF8.self)
+        .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+      return Outcome(
+        lines: lines.withoutBlankEnds,
+        exitStatus: status.flatMap { Int32($0.trimmingCharacters(in: .newlines)) })
+    }
+  }
+
+  private func environment(place: URL) -> [String: String] {
+    let own = ProcessInfo.processInfo.environment
+    let home = place.appending(path: "home").path()
+    return [
+      "PATH": place.appending(path: "bin").path() + ":" + (own["PATH"] ?? "/usr/bin:/bin"),
+      "HOME": home,
+      "XDG_DATA_HOME": home + "/data",
+      "XDG_RUNTIME_DIR": home,
+      "COFFER_HOME": home + "/coffer",
+      "SAMPLES": samples.path(),
+      "STEPS": place.appending(path: "steps").path(),
+      "LC_ALL": "C.UTF-8",
+      "TZ": "UTC",
+      "TERM": "dumb",
+      // A build with coverage writes its profile where the tests do, or nowhere.
+      "LLVM_PROFILE_FILE": own["LLVM_PROFILE_FILE"] ?? "/dev/null",
+    ].merging(own.filter { $0.key == "LD_LIBRARY_PATH" }) { mine, _ in mine }
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every file in Transcripts/ is a session with the command `coffer` that must go as written.
+// The command is COFFER_BINARY, else the one built beside these tests.
+//
+// With COFFER_TRANSCRIPTS_OUT=FOLDER a session that went otherwise is written there as it went, ready
+// to be read and moved over the old one.
+
+import Foundation
+import Testing
+
+@Suite("Command-line sessions")
+struct TranscriptTests {
+  static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Transcripts")
+  static let samples = folder.deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appending(path: "Samples")
+
+  static let names: [String] = {
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path())) ?? []
+    return files.filter { $0.hasSuffix(".transcript") }.sorted()
+  }()
+
+  static let environment = ProcessInfo.processInfo.environment
+
+  static let coffer: URL = {
+    if let path = environment["COFFER_BINARY"] { return URL(filePath: path) }
+    return URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "coffer")
+  }()
+
+  @Test("There are sessions to run, and a command to run them with")
+  func somethingToRun() {
+    #expect(!Self.names.isEmpty)
+    #expect(
+      FileManager.default.isExecutableFile(atPath: Self.coffer.path()),
+      "there is no command at \(Self.coffer.path()); build it, or name one in COFFER_BINARY")
+  }
+
+  @Test("The session goes as written", arguments: names)
+  func session(name: String) throws {
+    let file = Self.folder.appending(path: name)
+    let transcript = Transcript(text: try String(contentsOf: file, encoding: .utf8))
+    #expect(!transcript.steps.isEmpty, "\(name) holds no command")
+    let result = try transcript.check(in: Session(coffer: Self.coffer, samples: Self.samples))
+    if result.differences.isEmpty { return }
+    Issue.record("\(name) went otherwise:\n\(result.differences.joined(separator: "\n"))")
+    if let out = Self.environment["COFFER_TRANSCRIPTS_OUT"] {
+      try Data(Transcript.text(of: result.corrected).utf8)
+        .write(to: URL(filePath: out).appending(path: name))
+    }
+  }
+}
+
+extension Transcript {
+  /// Runs the session; says for each step that went otherwise how, and gives the steps as they went.
+  func check(in session: Session) throws -> (differences: [String], corrected: [Step]) {
+    var differences: [String] = []
+    var corrected = steps
+    let outcomes = try session.run(steps.map(\.command))
+    for (index, outcome) in outcomes.enumerated() {
+      let step = steps[index]
+      let alignment = try Alignment(expected: step.expected, actual: outcome.lines)
+      if alignment.isMatch, outcome.exitStatus == step.exitStatus { continue }
+      var report = ["  $ \(step.command)"] + alignment.report
+      if outcome.exitStatus != step.exitStatus {
+        report.append("  - [exit \(step.exitStatus)]")
+        report.append(outcome.exitStatus.map { "  + [exit \($0)]" } ?? "  + [not run: the session had ended]")
+      }
+      differences.append(report.joined(separator: "\n"))
+      corrected[index].expected = alignment.corrected
+      corrected[index].exitStatus = outcome.exitStatus ?? step.exitStatus
+    }
+    return (differences, corrected)
+  }
+}
