@@ -134,3 +134,37 @@ extension Vault {
     try isComplete(transaction, state, keys) ? .messageNotFound : .corrupt
   }
 }
+
+extension Vault {
+  /// Compares the rows with the vault's count, without opening them.
+  /// - Throws: `VaultError.corrupt`.
+  public func checkCount() throws {
+    try read { transaction, state, keys in
+      guard try Self.isComplete(transaction, state, keys) else { throw VaultError.corrupt }
+    }
+  }
+
+  /// Opens every message and tells which do not open. The failure monitor is not told: an examination
+  /// that finds much damage must not lock the vault that it examines.
+  public func unreadableMessages(progress: (_ done: Int, _ total: Int) -> Void) throws -> [MessageID] {
+    var unreadable: [MessageID] = []
+    try read { transaction, state, keys in
+      var opener = MessageOpener(keys)
+      var done = 0
+      try transaction.forEachRow(
+        "SELECT number, id, keyVersion, timestamp, sealed FROM messages ORDER BY number"
+      ) { source in
+        let row = try MessageRow(source)
+        do {
+          try opener.open(row, source) { _, _ in }
+        } catch VaultError.dataTampered(let id) {
+          unreadable.append(id)
+        }
+        done += 1
+        if done % 1_000 == 0 { progress(done, state.messages.count) }
+        return true
+      }
+    }
+    return unreadable
+  }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What was done to a coffer and when, in one keychain item (Specs/keychain.md, «Items of Coffer»). It
+// holds kinds and counts, no identifiers. The newest thousand entries are kept.
+//
+//   version 1 (1) ‖ dropped (4) ‖ count (2) ‖ entries: event (1) ‖ count (4) ‖ time (8)
+
+internal import Keychains
+internal import Primitives
+internal import Secrets
+
+/// The log behind `coffer audit`.
+public struct AuditLog: Equatable, Sendable {
+  /// What can be noted. The numbers are stored: a new event gets a new one.
+  public enum Event: UInt8, Sendable, CaseIterable {
+    case created = 1
+    case passphraseChanged = 2
+    case slotAdded = 3
+    case slotRemoved = 4
+    case recovered = 5
+    case recoveryDrill = 6
+    case messagesAdded = 7
+    case messagesRemoved = 8
+    case messagesExported = 9
+    case keyRotated = 10
+    case keyRolledBack = 11
+    case damageFound = 12
+  }
+
+  /// One line of the log.
+  public struct Entry: Equatable, Sendable {
+    public let event: Event
+    /// How many, where that says something; else 0.
+    public let count: Int
+    /// Seconds since 1970, UTC.
+    public let time: Int64
+  }
+
+  /// The oldest first.
+  public private(set) var entries: [Entry] = []
+  /// Older entries that are no longer kept.
+  public private(set) var droppedCount = 0
+
+  static let account = "coffer.audit"
+  /// A year of three entries a day; some 13 KiB, written anew with each entry.
+  private static let entryLimit = 1_000
+
+  init() {}
+
+  mutating func append(_ event: Event, count: Int, at time: Int64) {
+    entries.append(Entry(event: event, count: count, time: time))
+    let excess = entries.count - Self.entryLimit
+    if excess > 0 {
+      entries.removeFirst(excess)
+      droppedCount += excess
+    }
+  }
+
+  /// - Throws: `KeychainError.invalidData` when the item is gone or not what was stored.
+  static func load(_ keychain: KeychainService) throws(KeychainError) -> AuditLog {
+    guard let bytes = try keychain.loadSecret(forKey: account) else { throw .invalidData }
+    return try bytes.withBytes { bytes throws(KeychainError) in
+      var cursor = ByteCursor()
+      var log = AuditLog()
+      do {
+        guard try cursor.readByte(bytes) == 1 else { throw KeychainError.invalidData }
+        log.droppedCount = try cursor.readUInt32(bytes)
+        for _ in 0..<(try cursor.readUInt16(bytes)) {
+          guard let event = Event(rawValue: try cursor.readByte(bytes)) else {
+            throw KeychainError.invalidData
+          }
+          let count = try cursor.readUInt32(bytes)
+          log.entries.append(Entry(event: event, count: count, time: try cursor.readInt64(bytes)))
+        }
+        guard cursor.isAtEnd(of: bytes) else { throw KeychainError.invalidData }
+        return log
+      } catch {
+        throw .invalidData
+      }
+    }
+  }
+
+  func save(_ keychain: KeychainService) throws(KeychainError) {
+    var bytes: [UInt8] = [1]
+    bytes.append(bigEndian: UInt32(clamping: droppedCount))
+    bytes.append(bigEndian: UInt16(entries.count))
+    for entry in entries {
+      bytes.append(entry.event.rawValue)
+      bytes.append(bigEndian: UInt32(clamping: entry.count))
+      bytes.append(bigEndian: entry.time)
+    }
+    unsafe try keychain.save(
+      SecretBytes(copying: bytes.span.bytes), forKey: Self.account,
+      accessibility: .whenUnlockedThisDeviceOnly)
+  }
+}

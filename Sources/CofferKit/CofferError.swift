@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Keychains
+
+/// What the composition root refuses by itself; every other error comes from the room it happened in.
+public enum CofferError: Error, Equatable, Sendable {
+  /// The passphrase does not satisfy the coffer's policy.
+  case weakPassphrase([PassphraseAssessment.Problem])
+  /// Nothing shows that the recovery phrase works, so erasing is refused unless forced (D34).
+  case recoveryUnproven
+}

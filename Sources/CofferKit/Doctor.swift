@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The examination of a coffer. It repairs nothing by itself.
+
+internal import Glibc
+internal import Keychains
+internal import Secrets
+public import Storage
+public import Vaults
+
+/// What an examination found.
+public struct Diagnosis: Sendable {
+  public enum Severity: String, Sendable {
+    /// Something is not what was stored.
+    case damage
+    /// Somebody else could read, or could have changed, what belongs to the owner alone.
+    case exposure
+    /// Nothing is wrong yet.
+    case advice
+  }
+
+  public struct Finding: Sendable, Equatable {
+    public let severity: Severity
+    /// One sentence without identifiers.
+    public let text: String
+  }
+
+  public var findings: [Finding] = []
+  /// What was looked at, one line each.
+  public var checks: [String] = []
+  /// Messages that do not open; only after a deep examination.
+  public var unreadable: [MessageID] = []
+
+  public var isHealthy: Bool { findings.allSatisfy { $0.severity == .advice } }
+
+  mutating func add(_ severity: Severity, _ text: String) {
+    findings.append(Finding(severity: severity, text: text))
+  }
+}
+
+extension Diagnosis {
+  /// Examines what can be examined without a key: modes, header, schema, pages, indexes, slots.
+  /// - Throws: `StorageError.notFound`; everything else becomes a finding.
+  public static func withoutKeys(home: String) throws -> Diagnosis {
+    guard DatabaseFile.exists(home: home) else { throw StorageError.notFound }
+    var diagnosis = Diagnosis()
+    diagnosis.checkModes(home)
+    do {
+      let file = try DatabaseFile.open(home: home)
+      defer { file.close() }
+      diagnosis.checks.append("header and schema")
+      let findings = try file.integrityFindings()
+      diagnosis.checks.append("every page and index")
+      for _ in findings.prefix(1) {
+        diagnosis.add(.damage, "the file is damaged: \(findings.count) places do not fit together")
+      }
+      let slots = try file.read(Keybag.load).slots
+      diagnosis.checks.append("\(slots.count) slots")
+      if !slots.contains(where: { $0.kind == .recoveryPhrase }) {
+        diagnosis.add(.advice, "there is no recovery phrase: a forgotten passphrase would be the end")
+      }
+    } catch KeybagError.corrupt {
+      diagnosis.add(.damage, "the slots are damaged: nothing can open this coffer but a backup")
+    } catch let error as StorageError {
+      diagnosis.add(.damage, "the file does not open: \(error.sentence)")
+    }
+    return diagnosis
+  }
+
+  private mutating func checkModes(_ home: String) {
+    for (name, wanted) in [
+      ("", mode_t(0o700)), (DatabaseFile.name, 0o600), (DatabaseFile.name + "-wal", 0o600),
+      (DatabaseFile.name + "-shm", 0o600), (DatabaseFile.lockName, 0o600),
+    ] {
+      var status = stat()
+      guard unsafe lstat(name.isEmpty ? home : home + "/" + name, &status) == 0 else { continue }
+      let shown = name.isEmpty ? "the coffer's directory" : name
+      if status.st_mode & 0o077 != 0 {
+        add(.exposure, "\(shown) is open to others; its mode should be \(String(wanted, radix: 8))")
+      }
+      if status.st_uid != geteuid() { add(.exposure, "\(shown) belongs to another user") }
+    }
+    checks.append("file modes")
+  }
+}
+
+extension Coffer {
+  /// Examines everything that keys can open.
+  ///
+  /// - Parameters:
+  ///   - isDeep: whether to open every message, not just the rows that name them.
+  ///   - progress: sees how many messages are done, and how many there are.
+  public func examine(isDeep: Bool, progress: (Int, Int) -> Void = { _, _ in }) throws -> Diagnosis {
+    var diagnosis = try Diagnosis.withoutKeys(home: home)
+    diagnosis.check("keychain items") { [keychain] in
+      for account in try keychain.accounts() { _ = try keychain.requireSecret(forKey: account) }
+      return nil
+    }
+    diagnosis.check("settings and audit log") {
+      let settings = try settings()
+      _ = try auditLog()
+      if let drill = settings.lastRecoveryDrill {
+        if clock.now() - drill > 365 * 86_400 { return "the last recovery drill is more than a year ago" }
+        return nil
+      }
+      return "the recovery phrase has never been tried: run «coffer recovery drill»"
+    }
+    diagnosis.check("the vault's state and count") {
+      let status = try vault.status()
+      try vault.checkCount()
+      if status.isRotating { return "a rotation was begun and not ended: run «coffer vault rotate --resume»" }
+      if status.isRotationDue { return "the vault key is more than a year old: run «coffer vault rotate»" }
+      return nil
+    }
+    if isDeep {
+      var unreadable: [MessageID] = []
+      diagnosis.check("every message") {
+        unreadable = try vault.unreadableMessages(progress: progress)
+        return nil
+      }
+      diagnosis.unreadable = unreadable
+      if !unreadable.isEmpty {
+        diagnosis.add(.damage, "\(unreadable.count) messages do not open: restore them from a backup")
+      }
+    }
+    if !diagnosis.isHealthy { try? note(.damageFound, count: diagnosis.findings.count) }
+    return diagnosis
+  }
+}
+
+extension Diagnosis {
+  /// Runs a check; an error becomes a finding, a sentence becomes advice.
+  fileprivate mutating func check(_ what: String, _ body: () throws -> String?) {
+    do {
+      if let advice = try body() { add(.advice, advice) }
+      checks.append(what)
+    } catch {
+      add(.damage, "\(what): not what was stored")
+    }
+  }
+}
+
+extension StorageError {
+  /// For people: what is wrong with the file.
+  public var sentence: String {
+    switch self {
+    case .notFound: "there is no coffer here"
+    case .alreadyExists: "there is a coffer here already"
+    case .inUse: "another process is writing to this coffer"
+    case .full: "the disk is full"
+    case .notPermitted: "the coffer's files cannot be read and written by this user"
+    case .inputOutput: "the disk reports an error"
+    case .corrupt: "the coffer's file is corrupt or was tampered with"
+    case .unknownFormat(let found, let known):
+      "the coffer's format is \(found), this program knows \(known): it is newer, or damaged"
+    }
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a coffer remembers about itself, in one keychain item (Specs/keychain.md, «Items of Coffer»):
+//
+//   version 1 (1) ‖ passphrase policy (1) ‖ last recovery drill (8, 0 for never)
+
+public import Keychains
+internal import Primitives
+internal import Secrets
+
+/// Settings of a coffer.
+public struct Settings: Equatable, Sendable {
+  /// What a passphrase must satisfy.
+  public var policy: PassphrasePolicy
+  /// When the recovery phrase was last shown to open this coffer; seconds since 1970, UTC.
+  public var lastRecoveryDrill: Int64?
+
+  static let account = "coffer.settings"
+  private static let policies: [PassphrasePolicy] = [.standard, .strict, .long]
+
+  init(policy: PassphrasePolicy) { self.policy = policy }
+
+  /// - Throws: `KeychainError.invalidData` when the item is gone or not what was stored: every coffer has
+  ///   it, and there are no defaults to fall back on.
+  static func load(_ keychain: KeychainService) throws(KeychainError) -> Settings {
+    guard let bytes = try keychain.loadSecret(forKey: account) else { throw .invalidData }
+    return try bytes.withBytes { bytes throws(KeychainError) in
+      var cursor = ByteCursor()
+      do {
+        guard try cursor.readByte(bytes) == 1 else { throw KeychainError.invalidData }
+        let policy = Int(try cursor.readByte(bytes))
+        let drill = try cursor.readInt64(bytes)
+        guard policies.indices.contains(policy), cursor.isAtEnd(of: bytes) else {
+          throw KeychainError.invalidData
+        }
+        var settings = Settings(policy: policies[policy])
+        settings.lastRecoveryDrill = drill == 0 ? nil : drill
+        return settings
+      } catch {
+        throw .invalidData
+      }
+    }
+  }
+
+  func save(_ keychain: KeychainService) throws(KeychainError) {
+    var bytes: [UInt8] = [1, UInt8(Self.policies.firstIndex(of: policy) ?? 0)]
+    bytes.append(bigEndian: lastRecoveryDrill ?? 0)
+    unsafe try keychain.save(
+      SecretBytes(copying: bytes.span.bytes), forKey: Self.account,
+      accessibility: .whenUnlockedThisDeviceOnly)
+  }
+}
