@@ -77,5 +77,6 @@ let package = Package(
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], swiftSettings: strict),
 
     tests("SecretsTests", ["Secrets", "CSystem"]),
+    tests("MessageFormatsTests", ["MessageFormats"]),
   ]
 )

@@ -11,6 +11,8 @@ public enum MessageLimits {
   public static let tagCount = 256
   public static let tagByteCount = 1 << 10
   public static let contentTypeByteCount = 1 << 10
+  /// Identifiers are UUIDs; as a file name with an ending they must fit into 255 bytes.
+  public static let identifierByteCount = 200
 
   /// Base64 with a line break after 76 characters, and room for the headers of an export.
   static let encodedByteCount = messageByteCount / 3 * 4 / 76 * 78 + (2 << 20)
