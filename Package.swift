@@ -85,5 +85,6 @@ let package = Package(
     .testTarget(
       name: "TranscriptTests", dependencies: ["coffer"], exclude: ["Transcripts"],
       swiftSettings: strictTests),
+    tests("MessageFormatsTests", ["MessageFormats"]),
   ]
 )

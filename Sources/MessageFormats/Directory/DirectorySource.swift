@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading a folder of files, recursively and sorted by name in each folder. Hidden files and links are
+// left out; folders are opened by descriptor. A `metadata.jsonl` at the top, as `DirectorySink` writes it,
+// says more about the files it names.
+
+/// A reader of all files in a folder.
+///
+/// The title is the relative path, the type follows the ending, the date is that of the last change; for
+/// files that `metadata.jsonl` names, what it says.
+public struct DirectorySource: MessageSource, ~Copyable {
+  /// A folder on the way down, with the entries still to come, the next one last.
+  private final class Level {
+    let handle: FolderHandle
+    let path: String
+    var entries: [FolderHandle.Entry]
+
+    init(_ handle: consuming FolderHandle, path: String) throws(MessageFormatError) {
+      self.path = path
+      entries = try handle.entries().reversed()
+      self.handle = handle
+    }
+  }
+
+  private struct Described {
+    var metadata: MessageMetadata
+    var line: Int
+  }
+
+  private var levels: [Level]
+  private var described: [String: Described]
+  /// What is wrong with `metadata.jsonl`, to be thrown one by one, the next one last.
+  private var flaws: [MessageFormatError]
+  private var buffer = ByteBuffer(capacity: 64 << 10)
+  private var bytesRead = 0
+  private var hasEnded = false
+
+  /// Opens the folder at `path` and reads its `metadata.jsonl`, if there is one.
+  public init(path: String) throws(MessageFormatError) {
+    let top = try Level(try FolderHandle(path: path), path: "")
+    let found = try Self.readMetadata(in: top)
+    levels = [top]
+    described = found.described
+    flaws = found.flaws.reversed()
+  }
+
+  public var progress: SourceProgress { SourceProgress(bytesRead: bytesRead, bytesTotal: nil) }
+
+  public mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
+    if let flaw = flaws.popLast() { throw flaw }
+    while let level = levels.last {
+      guard let entry = level.entries.popLast() else {
+        levels.removeLast()
+        continue
+      }
+      if entry.isHidden { continue }
+      if entry.isFolder {
+        guard levels.count < MessageLimits.directoryDepth,
+          let folder = try FolderHandle(entry.name, in: level.handle)
+        else { continue }
+        levels.append(try Level(folder, path: level.path + entry.text + "/"))
+      } else if try read(entry, in: level, body) {
+        return true
+      }
+    }
+    if !hasEnded {
+      hasEnded = true
+      flaws = described.values.map(\.line).sorted(by: >).map {
+        .malformed(entry: $0, what: "metadata.jsonl names a file that is not there")
+      }
+      described = [:]
+    }
+    if let flaw = flaws.popLast() { throw flaw }
+    return false
+  }
+
+  private mutating func read(
+    _ entry: FolderHandle.Entry, in level: Level, _ body: (MessageMetadata, RawSpan) throws -> Void
+  ) throws -> Bool {
+    let path = level.path + entry.text
+    let known = described.removeValue(forKey: path)
+    guard let file = try InputFile.entry(entry.name, in: level.handle) else { return false }
+    try file.readAll(into: &buffer)
+    bytesRead += buffer.count
+    let range = Timestamp.representable
+    let metadata =
+      known?.metadata
+      ?? MessageMetadata(
+        title: path, contentType: FileTypes.contentType(ofName: entry.text),
+        date: min(max(file.modified, range.lowerBound), range.upperBound))
+    try buffer.withBytes { try body(metadata, $0) }
+    return true
+  }
+
+  /// Takes in `metadata.jsonl` when its first line names a file; otherwise it is a file like any other.
+  private static func readMetadata(
+    in top: Level
+  ) throws(MessageFormatError) -> (described: [String: Described], flaws: [MessageFormatError]) {
+    var described: [String: Described] = [:]
+    var flaws: [MessageFormatError] = []
+    guard let name = FolderHandle.entryName(DirectorySink.metadataName),
+      let index = top.entries.firstIndex(where: { $0.name == name && !$0.isFolder }),
+      let file = try InputFile.entry(name, in: top.handle)
+    else { return ([:], []) }
+    var lines = LineReader(file, limit: MessageLimits.directoryMetadataLineByteCount)
+    while true {
+      do throws(MessageFormatError) {
+        guard let line = try lines.next() else { break }
+        let number = lines.number
+        let record: JSONRecord
+        do throws(JSONFlaw) {
+          record = try lines.buffer.withBytes { (bytes) throws(JSONFlaw) in try JSONRecord(bytes, line) }
+        } catch {
+          throw .malformed(entry: number, what: error.what)
+        }
+        guard let path = record.file else { throw .malformed(entry: number, what: "the member file is missing") }
+        guard described[path] == nil else { throw .malformed(entry: number, what: "a file is named twice") }
+        let metadata = MessageMetadata(
+          title: record.title ?? path, tags: record.tags ?? [],
+          contentType: record.type ?? FileTypes.contentType(ofName: path), date: record.date ?? 0)
+        described[path] = Described(metadata: metadata, line: number)
+      } catch {
+        if case .cannotRead = error { throw error }
+        if lines.number <= 1 { return ([:], []) }
+        flaws.append(error)
+      }
+    }
+    if lines.number > 0 { top.entries.remove(at: index) }
+    return (described, flaws)
+  }
+}

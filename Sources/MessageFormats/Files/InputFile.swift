@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading one file, or standard input, into reused buffers. A symbolic link that the owner names is
+// followed; one found inside of a folder is not.
+
+internal import CSystem
+internal import Glibc
+
+/// An open file to read from; closed when it goes.
+struct InputFile: ~Copyable {
+  private let descriptor: Int32
+  private let isOwned: Bool
+  /// Nil for a pipe or a terminal.
+  let byteCount: Int?
+  /// Of the last change; zero for a pipe.
+  let modified: Int64
+
+  /// - Parameter path: `-` is standard input.
+  init(path: String) throws(MessageFormatError) {
+    if path == "-" {
+      try self.init(descriptor: STDIN_FILENO, isOwned: false)
+      return
+    }
+    let opened = unsafe open(path, O_RDONLY | O_CLOEXEC, 0)
+    guard opened >= 0 else { throw errno == ENOENT ? .notFound : .cannotRead(errno: errno) }
+    try self.init(descriptor: opened, isOwned: true)
+  }
+
+  /// A regular file that an open folder holds under `name`; nil when it is anything else, or has gone.
+  static func entry(
+    _ name: [CChar], in folder: borrowing FolderHandle
+  ) throws(MessageFormatError) -> InputFile? {
+    let opened = unsafe openat(
+      folder.descriptor, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY)
+    guard opened >= 0 else {
+      let code = errno
+      if code == ENOENT || code == ELOOP || code == ENXIO { return nil }
+      throw .cannotRead(errno: code)
+    }
+    var status = stat()
+    guard unsafe fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      close(opened)
+      return nil
+    }
+    return try InputFile(descriptor: opened, isOwned: true)
+  }
+
+  private init(descriptor: Int32, isOwned: Bool) throws(MessageFormatError) {
+    var status = stat()
+    let code = unsafe fstat(descriptor, &status) == 0 ? 0 : errno
+    let kind = status.st_mode & S_IFMT
+    self.descriptor = descriptor
+    self.isOwned = isOwned
+    byteCount = kind == S_IFREG ? Int(status.st_size) : nil
+    modified = kind == S_IFREG ? Int64(status.st_mtim.tv_sec) : 0
+    if code != 0 { throw .cannotRead(errno: code) }
+    if kind == S_IFDIR { throw .wrongKind }
+  }
+
+  deinit { if isOwned { close(descriptor) } }
+
+  /// Appends what one read gives to the free room of `buffer`; how many bytes, zero at the end.
+  borrowing func read(into buffer: inout ByteBuffer) throws(MessageFormatError) -> Int {
+    let before = buffer.count
+    try unsafe buffer.appendFilling(atLeast: 1) { (free) throws(MessageFormatError) in
+      while true {
+        let count = unsafe Glibc.read(descriptor, free.baseAddress, free.count)
+        if count >= 0 { return count }
+        if errno != EINTR { throw .cannotRead(errno: errno) }
+      }
+    }
+    return buffer.count - before
+  }
+
+  /// Replaces the content of `buffer` by the whole file.
+  borrowing func readAll(into buffer: inout ByteBuffer) throws(MessageFormatError) {
+    let limit = MessageLimits.messageByteCount
+    let expected = byteCount ?? 0
+    guard expected <= limit else { throw .messageTooLarge(byteCount: expected, limit: limit) }
+    buffer.removeAll()
+    // One byte more than the file has, so that its end shows without growing.
+    buffer.reserve(expected + 1)
+    while try read(into: &buffer) > 0 {
+      guard buffer.count <= limit else { throw .messageTooLarge(byteCount: buffer.count, limit: limit) }
+    }
+  }
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The header lines that an export puts before each message, in this order:
+//
+//     X-Coffer-Export: 1; content=verbatim | 1; content=verbatim; newline=missing | 1; content=base64
+//     X-Coffer-Id:     percent-encoded, for people
+//     X-Coffer-Title:  percent-encoded UTF-8
+//     X-Coffer-Tags:   percent-encoded, each followed by a comma
+//     X-Coffer-Type:   percent-encoded
+//     X-Coffer-Date:   RFC 3339
+//
+// Long values are folded (RFC 5322 section 2.2.3). The reader takes exactly these six away, so that a mail
+// that begins with such lines itself keeps them. Mail servers put their own headers on top, so a sender
+// cannot place these where they would be believed.
+
+/// What the export headers say.
+struct MboxExportHeader {
+  var metadata: MessageMetadata
+  /// How many bytes the six headers take.
+  var byteCount = 0
+  /// The content is not a mail, or not made of lines: it is wrapped in one, in base64.
+  var isBase64: Bool
+  /// The export added a newline that the content does not have.
+  var lacksFinalNewline = false
+
+  init(metadata: MessageMetadata, isBase64: Bool, lacksFinalNewline: Bool) {
+    self.metadata = metadata
+    self.isBase64 = isBase64
+    self.lacksFinalNewline = lacksFinalNewline
+  }
+
+  /// Whether a wrapped message begins at `offset`.
+  static func announcesBase64(_ bytes: RawSpan, at offset: Int) -> Bool {
+    bytes.matches(exportName, at: offset)
+      && bytes.matches(base64Value, at: offset + exportName.utf8CodeUnitCount)
+  }
+
+  /// Reads the headers at the start of a message; nil when it does not begin with them.
+  init?(_ bytes: RawSpan, entry: Int) throws(MessageFormatError) {
+    guard bytes.byteCount > 0, bytes.byte(0) == 0x58, bytes.matches(Self.exportName, at: 0) else { return nil }
+    var offset = 0
+    guard let export = Self.value(bytes, &offset, Self.exportName),
+      let _ = Self.value(bytes, &offset, Self.idName),
+      let titleText = Self.value(bytes, &offset, Self.titleName),
+      let tagsText = Self.value(bytes, &offset, Self.tagsName),
+      let typeText = Self.value(bytes, &offset, Self.typeName),
+      let dateText = Self.value(bytes, &offset, Self.dateName)
+    else { throw .malformed(entry: entry, what: "the export headers are incomplete") }
+    switch export {
+    case "1; content=base64": isBase64 = true
+    case "1; content=verbatim": isBase64 = false
+    case "1; content=verbatim; newline=missing":
+      isBase64 = false
+      lacksFinalNewline = true
+    default: throw .malformed(entry: entry, what: "the export headers are of an unknown kind")
+    }
+    guard let title = Self.decoded(titleText), let type = Self.decoded(typeText),
+      let date = Timestamp.parse(dateText), let tags = Self.tags(tagsText)
+    else { throw .malformed(entry: entry, what: "the export headers are damaged") }
+    metadata = MessageMetadata(title: title, tags: tags, contentType: type, date: date)
+    byteCount = offset
+    do throws(MessageFormatError) { try metadata.checkBounds() } catch {
+      throw .malformed(entry: entry, what: "the export headers are longer than allowed")
+    }
+  }
+
+  /// Appends the headers.
+  func append(id: String, into buffer: inout ByteBuffer) {
+    buffer.append(Self.exportName)
+    if isBase64 {
+      buffer.append(Self.base64Value)
+    } else {
+      buffer.append(" 1; content=verbatim")
+      if lacksFinalNewline { buffer.append("; newline=missing") }
+    }
+    buffer.append(ASCII.newline)
+    Self.append(Self.idName, id, into: &buffer)
+    Self.append(Self.titleName, metadata.title, into: &buffer)
+    buffer.append(Self.tagsName)
+    buffer.append(ASCII.space)
+    for tag in metadata.tags {
+      Self.appendFolded(tag, into: &buffer)
+      buffer.append(ASCII.comma)
+      buffer.append("\n ")
+    }
+    if !metadata.tags.isEmpty { buffer.shorten(to: buffer.count - 2) }
+    buffer.append(ASCII.newline)
+    Self.append(Self.typeName, metadata.contentType, into: &buffer)
+    Self.append(Self.dateName, Timestamp.format(metadata.date), into: &buffer, isPlain: true)
+  }
+
+  private static func append(
+    _ name: StaticString, _ value: String, into buffer: inout ByteBuffer, isPlain: Bool = false
+  ) {
+    buffer.append(name)
+    buffer.append(ASCII.space)
+    if isPlain { buffer.append(value) } else { appendFolded(value, into: &buffer) }
+    buffer.append(ASCII.newline)
+  }
+
+  /// Percent-encodes `value`, in lines that stay below the 998 characters of RFC 5322.
+  private static func appendFolded(_ value: String, into buffer: inout ByteBuffer) {
+    if value.utf8.count <= foldByteCount {
+      PercentEncoding.encode(value, into: &buffer)
+      return
+    }
+    var rest = Substring(value).unicodeScalars
+    while !rest.isEmpty {
+      let piece = rest.prefix(foldByteCount / 4)
+      rest = rest.dropFirst(foldByteCount / 4)
+      PercentEncoding.encode(String(piece), into: &buffer)
+      if !rest.isEmpty { buffer.append("\n ") }
+    }
+  }
+
+  /// The unfolded value of the header `name` at `offset`, which moves behind it.
+  private static func value(_ bytes: RawSpan, _ offset: inout Int, _ name: StaticString) -> String? {
+    guard bytes.matches(name, at: offset) else { return nil }
+    var lineStart = offset + name.utf8CodeUnitCount
+    var value = ""
+    while true {
+      guard let newline = bytes.firstOffset(of: ASCII.newline, in: lineStart..<bytes.byteCount) else {
+        return nil
+      }
+      value += bytes.string(bytes.trimmed(lineStart..<newline))
+      guard value.utf8.count <= valueByteCount else { return nil }
+      lineStart = newline + 1
+      // The last header ends at its line: what follows belongs to the content, blank or not.
+      guard lineStart < bytes.byteCount, bytes.byte(lineStart) == ASCII.space else { break }
+    }
+    offset = lineStart
+    return value
+  }
+
+  private static func decoded(_ text: String) -> String? {
+    let bytes = unsafe text.utf8Span.span.bytes
+    return PercentEncoding.decode(bytes, bytes.whole)
+  }
+
+  private static func tags(_ text: String) -> [String]? {
+    let bytes = unsafe text.utf8Span.span.bytes
+    var tags: [String] = []
+    var offset = 0
+    while offset < bytes.byteCount {
+      guard let comma = bytes.firstOffset(of: ASCII.comma, in: offset..<bytes.byteCount),
+        let tag = PercentEncoding.decode(bytes, offset..<comma), tags.count < MessageLimits.tagCount
+      else { return nil }
+      tags.append(tag)
+      offset = comma + 1
+    }
+    return tags
+  }
+
+  private static let exportName: StaticString = "X-Coffer-Export:"
+  private static let base64Value: StaticString = " 1; content=base64"
+  private static let idName: StaticString = "X-Coffer-Id:"
+  private static let titleName: StaticString = "X-Coffer-Title:"
+  private static let tagsName: StaticString = "X-Coffer-Tags:"
+  private static let typeName: StaticString = "X-Coffer-Type:"
+  private static let dateName: StaticString = "X-Coffer-Date:"
+  /// Percent encoding makes three characters of a byte.
+  private static let foldByteCount = 300
+  /// All tags at their limits, encoded.
+  private static let valueByteCount = 3 * (MessageLimits.tagCount * (MessageLimits.tagByteCount + 1))
+}

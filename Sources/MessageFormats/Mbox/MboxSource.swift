@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading mbox files (RFC 4155) in the mboxrd manner: a message begins with a line "From " at the start of
+// the file or after an empty line, and of every line `>+From ` one `>` is taken away. Lines may end in LF
+// or CRLF; content is not converted. One search for "From " finds separators and quoted lines alike.
+// Memory holds one message and what one read brought after it.
+
+/// A streaming reader of mbox files.
+///
+/// Mail written by ``MboxSink`` comes back exactly, with its metadata. For other mail the title is the
+/// decoded subject and the date that of the `Date:` header, else of the "From " line, else zero.
+public struct MboxSource: MessageSource, ~Copyable {
+  private let file: InputFile
+  private var buffer = ByteBuffer(capacity: Self.firstByteCount)
+  private var summary = MailSummary()
+  /// Where the "From " line of the next message begins.
+  private var start = 0
+  /// How far separators have been looked for.
+  private var scanned = 0
+  private var atEnd = false
+  private var entry = 0
+  private var consumed = 0
+  private var isOpened = false
+
+  /// Opens the file at `path`; `-` is standard input.
+  public init(path: String) throws(MessageFormatError) {
+    file = try InputFile(path: path)
+  }
+
+  public var progress: SourceProgress {
+    SourceProgress(bytesRead: consumed + start, bytesTotal: file.byteCount)
+  }
+
+  public mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
+    if !isOpened {
+      isOpened = true
+      try skipToFirst()
+    }
+    guard try hasMore() else { return false }
+    entry += 1
+    guard let found = try findEnd() else {
+      throw try skipTooLarge()
+    }
+    let message = start..<found.end
+    start = found.end
+    scanned = found.end
+    try deliver(message, isQuoted: found.isQuoted, body)
+    return true
+  }
+
+  // MARK: Finding
+
+  /// The end of the message at `start`, and whether it has quoted lines.
+  private struct Found {
+    var end: Int
+    var isQuoted: Bool
+  }
+
+  /// Passes over a byte order mark and empty lines; complains about anything else that is no "From " line.
+  private mutating func skipToFirst() throws {
+    while buffer.count < 8, try fill() {}
+    if buffer.count >= 3, buffer[0] == 0xEF, buffer[1] == 0xBB, buffer[2] == 0xBF { start = 3 }
+    while try hasMore(), buffer[start] == ASCII.newline || buffer[start] == ASCII.carriageReturn { start += 1 }
+    scanned = start
+    guard try hasMore() else { return }
+    while buffer.count - start < 5, try fill() {}
+    if buffer.withBytes({ $0.matches("From ", at: start) }) { return }
+    // The rest up to the first separator is no message.
+    entry = 1
+    while true {
+      if let found = look() {
+        start = found.end
+        scanned = start
+        break
+      }
+      if atEnd {
+        start = buffer.count
+        break
+      }
+      dropScanned()
+      _ = try fill()
+    }
+    throw MessageFormatError.malformed(entry: 1, what: "the file does not begin with a From line")
+  }
+
+  private mutating func hasMore() throws -> Bool {
+    if start < buffer.count { return true }
+    return try fill()
+  }
+
+  /// Reads on; false at the end of the file.
+  private mutating func fill() throws -> Bool {
+    if atEnd { return false }
+    if buffer.count == buffer.capacity {
+      if start > 0 {
+        drop(start)
+      } else {
+        buffer.grow(to: buffer.capacity < Self.secondByteCount ? Self.secondByteCount : Self.lastByteCount)
+      }
+    } else if start > 0, start == buffer.count {
+      drop(start)
+    }
+    guard buffer.count < buffer.capacity else { return true }
+    if try file.read(into: &buffer) == 0 { atEnd = true }
+    return !atEnd
+  }
+
+  private mutating func drop(_ byteCount: Int) {
+    consumed += byteCount
+    buffer.removeFirst(byteCount)
+    start -= byteCount
+    scanned = max(0, scanned - byteCount)
+  }
+
+  /// The end of the message at `start`; nil when it is too large. Reads as far as it must.
+  private mutating func findEnd() throws -> Found? {
+    var isQuoted = false
+    var limit = Self.plainByteCount
+    while true {
+      if let found = look(quoted: &isQuoted) {
+        return found.end - start <= limit ? Found(end: found.end, isQuoted: isQuoted) : nil
+      }
+      if atEnd {
+        return buffer.count - start <= limit ? Found(end: buffer.count, isQuoted: isQuoted) : nil
+      }
+      if buffer.count - start > limit {
+        guard limit == Self.plainByteCount, isWrapped() else { return nil }
+        limit = Self.wrappedByteCount
+        continue
+      }
+      _ = try fill()
+    }
+  }
+
+  private mutating func look() -> Found? {
+    var isQuoted = false
+    return look(quoted: &isQuoted)
+  }
+
+  /// Looks for the next separator in what has been read but not scanned.
+  private mutating func look(quoted: inout Bool) -> Found? {
+    let first = start
+    var offset = scanned
+    var end: Int?
+    var sawQuoted = false
+    buffer.withBytes { bytes in
+      while let hit = bytes.firstOffset(of: "From ", in: offset..<bytes.byteCount) {
+        offset = hit + 5
+        if hit <= first { continue }
+        let before = bytes.byte(hit - 1)
+        if before == ASCII.newline {
+          if hit - first >= 2, Self.isEmptyLine(bytes, endingAt: hit, from: first) {
+            end = hit
+            return
+          }
+        } else if before == ASCII.greater, !sawQuoted {
+          var line = hit - 1
+          while line > first, bytes.byte(line - 1) == ASCII.greater { line -= 1 }
+          if line > first, bytes.byte(line - 1) == ASCII.newline { sawQuoted = true }
+        }
+      }
+      // A "From " may be cut in two by the end of the buffer.
+      offset = max(offset, bytes.byteCount - 4, first)
+    }
+    scanned = offset
+    if sawQuoted { quoted = true }
+    return end.map { Found(end: $0, isQuoted: quoted) }
+  }
+
+  /// Whether the line before `end` is empty; it may have a carriage return.
+  private static func isEmptyLine(_ bytes: RawSpan, endingAt end: Int, from first: Int) -> Bool {
+    var offset = end - 2
+    if offset > first, bytes.byte(offset) == ASCII.carriageReturn { offset -= 1 }
+    return offset >= first && bytes.byte(offset) == ASCII.newline
+  }
+
+  // MARK: Too large
+
+  private func isWrapped() -> Bool {
+    buffer.withBytes(in: start..<buffer.count) { bytes in
+      let line = bytes.lineEnd(from: 0, until: bytes.byteCount)
+      return MboxExportHeader.announcesBase64(bytes, at: line)
+    }
+  }
+
+  /// Forgets what has been scanned, but for the few bytes that tell a separator.
+  private mutating func dropScanned() {
+    start = max(start, scanned - 8)
+    drop(start)
+  }
+
+  /// Passes over the message at `start`; the error that tells its size.
+  private mutating func skipTooLarge() throws -> MessageFormatError {
+    let from = consumed + start
+    while true {
+      if let found = look() {
+        start = found.end
+        scanned = start
+        break
+      }
+      if atEnd {
+        start = buffer.count
+        break
+      }
+      dropScanned()
+      _ = try fill()
+    }
+    return .messageTooLarge(byteCount: consumed + start - from, limit: MessageLimits.messageByteCount)
+  }
+
+  // MARK: Handing over
+
+  /// Takes the message at `range`, "From " line included, out of its quoting and hands it over.
+  private mutating func deliver(
+    _ range: Range<Int>, isQuoted: Bool, _ body: (MessageMetadata, RawSpan) throws -> Void
+  ) throws {
+    let frame = buffer.withBytes { Self.frame($0, range) }
+    var content = frame.content
+    if isQuoted { content = unquote(content) }
+    let header = try buffer.withBytes(in: content) { (bytes) throws(MessageFormatError) in
+      try MboxExportHeader(bytes, entry: entry)
+    }
+    if let header {
+      content = content.lowerBound + header.byteCount..<content.upperBound
+      if header.isBase64 {
+        content = try unwrap(content)
+      } else if header.lacksFinalNewline, !content.isEmpty, buffer[content.upperBound - 1] == ASCII.newline {
+        content = content.lowerBound..<content.upperBound - 1
+      }
+      guard content.count <= MessageLimits.messageByteCount else {
+        throw MessageFormatError.messageTooLarge(
+          byteCount: content.count, limit: MessageLimits.messageByteCount)
+      }
+      try buffer.withBytes(in: content) { try body(header.metadata, $0) }
+    } else {
+      guard content.count <= MessageLimits.messageByteCount else {
+        throw MessageFormatError.messageTooLarge(
+          byteCount: content.count, limit: MessageLimits.messageByteCount)
+      }
+      try buffer.withBytes { bytes in
+        let mail = bytes.extracting(content)
+        let metadata = summary.metadata(
+          of: mail, fallbackDate: MailDate.parseFromLine(bytes, frame.fromLine))
+        try body(metadata, mail)
+      }
+    }
+  }
+
+  /// The "From " line and what lies between it and the empty line before the next.
+  private static func frame(
+    _ bytes: RawSpan, _ range: Range<Int>
+  ) -> (fromLine: Range<Int>, content: Range<Int>) {
+    let lineEnd = bytes.lineEnd(from: range.lowerBound, until: range.upperBound)
+    var end = range.upperBound
+    if end > lineEnd, bytes.byte(end - 1) == ASCII.newline {
+      var before = end - 1
+      if before > lineEnd, bytes.byte(before - 1) == ASCII.carriageReturn { before -= 1 }
+      if before == lineEnd || bytes.byte(before - 1) == ASCII.newline { end = before }
+    }
+    return (range.lowerBound..<lineEnd, lineEnd..<end)
+  }
+
+  /// Takes one `>` from every quoted line, in place; the content's new range.
+  private mutating func unquote(_ range: Range<Int>) -> Range<Int> {
+    var read = range.lowerBound
+    var written = range.lowerBound
+    var search = range.lowerBound
+    while let hit = buffer.withBytes({ $0.firstOffset(of: ">From ", in: search..<range.upperBound) }) {
+      search = hit + 6
+      var line = hit
+      while line > read, buffer[line - 1] == ASCII.greater { line -= 1 }
+      guard line == range.lowerBound || buffer[line - 1] == ASCII.newline else { continue }
+      buffer.move(read..<line, to: written)
+      written += line - read
+      read = line + 1
+    }
+    buffer.move(read..<range.upperBound, to: written)
+    return range.lowerBound..<written + (range.upperBound - read)
+  }
+
+  /// Decodes the base64 body of a wrapped message in place.
+  private mutating func unwrap(_ range: Range<Int>) throws -> Range<Int> {
+    let bodyStart = buffer.withBytes { bytes in
+      var walk = MailHeaderWalk(range)
+      while walk.next(bytes) != nil {}
+      return walk.bodyStart
+    }
+    guard let count = Base64.decodeInPlace(&buffer, bodyStart..<range.upperBound, .lines) else {
+      throw MessageFormatError.malformed(entry: entry, what: "the base64 of an exported message is damaged")
+    }
+    return bodyStart..<bodyStart + count
+  }
+
+  /// Room for many mails at a time; above what would be locked memory.
+  private static let firstByteCount = 2 << 20
+  /// Room for a mail with pictures.
+  private static let secondByteCount = 16 << 20
+  /// Room for any message; untouched pages cost nothing.
+  private static let lastByteCount = wrappedByteCount + (64 << 10)
+  /// "From " line, quoting and export headers come on top of a message.
+  private static let plainByteCount = MessageLimits.messageByteCount + (2 << 20)
+  private static let wrappedByteCount = MessageLimits.encodedByteCount
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What travels beside the bytes of a message through every format of this room.
+
+/// Title, tags, media type and date of a message.
+public struct MessageMetadata: Sendable, Equatable {
+  /// One line for lists; for mail the decoded subject. May be empty.
+  public var title: String
+  /// Labels in the owner's order; may be empty.
+  public var tags: [String]
+  /// A media type (RFC 2045 section 5), for instance `message/rfc822` or `text/plain; charset=utf-8`.
+  public var contentType: String
+  /// Seconds since 1970-01-01T00:00:00Z.
+  public var date: Int64
+
+  public init(title: String = "", tags: [String] = [], contentType: String, date: Int64 = 0) {
+    self.title = title
+    self.tags = tags
+    self.contentType = contentType
+    self.date = date
+  }
+
+  /// The type of a mail with its headers (RFC 5322).
+  public static let mailType = "message/rfc822"
+  /// The type of a note.
+  public static let noteType = "text/plain; charset=utf-8"
+  /// The type of bytes nobody knows more about.
+  public static let binaryType = "application/octet-stream"
+
+  /// Whether the content is a mail with headers.
+  public var isMail: Bool { hasMediaType("message/rfc822") }
+  /// Whether the content is text of any kind.
+  public var isText: Bool { hasMediaType("text/") }
+
+  /// `name` in lower case; it ends where the type ends, at a parameter, or in a slash.
+  private func hasMediaType(_ name: StaticString) -> Bool {
+    let type = unsafe contentType.utf8Span.span.bytes
+    guard type.matches(name, at: 0, ignoringCase: true) else { return false }
+    let end = name.utf8CodeUnitCount
+    guard name.lastByte != ASCII.slash, end < type.byteCount else { return true }
+    return type.byte(end) == ASCII.semicolon || type.byte(end) == ASCII.space
+  }
+
+  /// Whether every format of this room can carry these values.
+  func checkBounds() throws(MessageFormatError) {
+    guard title.utf8.count <= MessageLimits.titleByteCount else { throw .metadataOutOfBounds("title") }
+    guard tags.count <= MessageLimits.tagCount else { throw .metadataOutOfBounds("number of tags") }
+    for tag in tags where tag.utf8.count > MessageLimits.tagByteCount { throw .metadataOutOfBounds("tag") }
+    guard contentType.utf8.count <= MessageLimits.contentTypeByteCount else {
+      throw .metadataOutOfBounds("content type")
+    }
+    guard Timestamp.representable.contains(date) else { throw .metadataOutOfBounds("date") }
+  }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reading side of every format: one message after the other, none kept.
+
+/// How far a source has come.
+public struct SourceProgress: Sendable, Equatable {
+  /// Bytes read so far.
+  public var bytesRead: Int
+  /// Bytes there are; nil when that cannot be known, as for standard input or a folder.
+  public var bytesTotal: Int?
+
+  public init(bytesRead: Int, bytesTotal: Int?) {
+    self.bytesRead = bytesRead
+    self.bytesTotal = bytesTotal
+  }
+}
+
+/// A streaming reader of messages.
+public protocol MessageSource: ~Copyable {
+  /// How far the source has come.
+  var progress: SourceProgress { get }
+
+  /// Hands the next message to `body`; false at the end.
+  ///
+  /// The span is valid during the call only, and its memory is erased when the source goes.
+  /// - Throws: ``MessageFormatError``, or what `body` throws. After
+  ///   ``MessageFormatError/messageTooLarge(byteCount:limit:)`` and
+  ///   ``MessageFormatError/malformed(entry:what:)`` the next call goes on with the next message.
+  mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Search over one decrypted message at a time. Words and texts are folded alike and then compared byte by
+// byte; long texts go through in pieces, so that the working memory stays small.
+
+/// Words that must all occur in a message, in any order, case and Unicode form.
+///
+/// A word is found anywhere, also inside of another. Reuse one query for all messages: its buffers are.
+public struct SearchQuery: ~Copyable, Sendable {
+  private var words: ByteBuffer
+  private var ranges: [Range<Int>] = []
+  private var folder = TextFolder(capacity: Self.chunkByteCount * 2)
+  private var reader: MIMEReader? = MIMEReader()
+  private var longestWord = 0
+  /// One bit for each word that is still to be found.
+  private var missing: UInt64 = 0
+
+  /// Empty words are left out, and so is what exceeds 64 words. Without any word, everything matches.
+  public init(words: [String]) {
+    var folder = TextFolder(capacity: 4 << 10)
+    for word in words {
+      let start = folder.output.count
+      unsafe folder.append(word.utf8Span.span.bytes)
+      let range = start..<folder.output.count
+      if !range.isEmpty && ranges.count < MessageLimits.searchWordCount { ranges.append(range) }
+      longestWord = max(longestWord, range.count)
+    }
+    self.words = ByteBuffer(capacity: folder.output.count)
+    folder.output.withBytes { self.words.append($0) }
+  }
+
+  /// Whether every word occurs in the title, the tags or the text.
+  ///
+  /// The text of a mail is its subject, sender, recipients and text parts; that of `text/…` is the content.
+  /// Anything else has no text.
+  public mutating func matches(_ metadata: MessageMetadata, _ content: RawSpan) -> Bool {
+    if ranges.isEmpty { return true }
+    missing = UInt64.max >> UInt64(64 - ranges.count)
+    folder.removeAll()
+    unsafe take(metadata.title.utf8Span.span.bytes)
+    for tag in metadata.tags { unsafe take(tag.utf8Span.span.bytes) }
+    if metadata.isMail {
+      var reader = exchange(&self.reader, with: nil) ?? MIMEReader()
+      reader.read(content) { _, text in
+        take(text)
+        return missing != 0
+      }
+      self.reader = consume reader
+    } else if metadata.isText {
+      var reader = exchange(&self.reader, with: nil) ?? MIMEReader()
+      reader.readText(content, contentType: metadata.contentType) { take($0) }
+      self.reader = consume reader
+    }
+    look()
+    return missing == 0
+  }
+
+  /// Folds a text, and looks for the words whenever a piece is full.
+  private mutating func take(_ text: RawSpan) {
+    var offset = 0
+    while text.byteCount - offset > Self.chunkByteCount {
+      if missing == 0 { return }
+      var end = offset + Self.chunkByteCount
+      // Before an ASCII character nothing combines.
+      while end > offset + Self.chunkByteCount / 2, text.byte(end) >= 0x80 { end -= 1 }
+      if end == offset + Self.chunkByteCount / 2 { end = Self.characterStart(text, offset + Self.chunkByteCount) }
+      folder.append(text.extracting(offset..<end))
+      offset = end
+      look()
+      folder.keepLast(longestWord - 1)
+    }
+    folder.append(text.extracting(offset..<text.byteCount))
+    folder.appendSeparator()
+    if folder.output.count >= Self.chunkByteCount {
+      look()
+      folder.removeAll()
+    }
+  }
+
+  private static func characterStart(_ text: RawSpan, _ offset: Int) -> Int {
+    var start = offset
+    while start > offset - 3, text.byte(start) & 0xC0 == 0x80 { start -= 1 }
+    return start
+  }
+
+  /// Crosses out the words that occur in what has been folded.
+  private mutating func look() {
+    let folded = folder.output.count
+    for (index, range) in ranges.enumerated() where missing & 1 << UInt64(index) != 0 {
+      let isThere = folder.output.withBytes { text in
+        words.withBytes(in: range) { text.firstOffset(of: $0, in: 0..<folded) != nil }
+      }
+      if isThere { missing &= ~(1 << UInt64(index)) }
+    }
+  }
+
+  /// One piece of a long text: stays in the processor's cache.
+  private static let chunkByteCount = 64 << 10
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Text in the one form in which search compares: Unicode NFKC and case folding, default ignorables left
+// out (UAX #15, Unicode section 3.13). ASCII is folded sixteen bytes at a time; Latin-1 and Cyrillic
+// letters that nothing can combine with by a rule; every other run goes to utf8proc, together with the one
+// ASCII character before it, since a combining mark may follow. ASCII never combines with what stands
+// before it, so runs can be folded one by one.
+
+internal import CUtf8proc
+
+/// Folds text into a reused buffer.
+struct TextFolder: ~Copyable, Sendable {
+  private(set) var output: ByteBuffer
+  private var codePoints = ByteBuffer(capacity: codePointCount * 4 + 1)
+  private var repaired = ByteBuffer(capacity: 2 * runByteCount)
+
+  init(capacity: Int) { output = ByteBuffer(capacity: capacity) }
+
+  mutating func removeAll() { output.removeAll() }
+
+  /// A character that no folded text contains, so that no word is found across two texts.
+  mutating func appendSeparator() { output.append(ASCII.newline) }
+
+  /// Forgets all but the last `byteCount` bytes.
+  mutating func keepLast(_ byteCount: Int) {
+    if output.count > byteCount { output.removeFirst(output.count - byteCount) }
+  }
+
+  /// Appends `text` folded. Bytes that are not UTF-8 count as Latin-1.
+  mutating func append(_ text: RawSpan) {
+    var offset = 0
+    let floor = output.count
+    while true {
+      offset = appendASCII(text, from: offset)
+      if offset == text.byteCount { return }
+      let afterLetters = appendKnownLetters(text, from: offset)
+      if afterLetters > offset {
+        offset = afterLetters
+        continue
+      }
+      var start = offset
+      if output.count > floor, start > 0, text.byte(start - 1) < 0x80 {
+        start -= 1
+        output.shorten(to: output.count - 1)
+      }
+      var end = offset
+      let bound = min(text.byteCount, start + Self.runByteCount)
+      while end < bound, text.byte(end) >= 0x80 { end += 1 }
+      if end == bound, end < text.byteCount {
+        // Not in the middle of a character.
+        var cut = end
+        while cut > end - 3, cut > offset + 1, text.byte(cut) & 0xC0 == 0x80 { cut -= 1 }
+        if text.byte(cut) & 0xC0 != 0x80 { end = cut }
+      }
+      appendRun(text.extracting(start..<end))
+      offset = end
+    }
+  }
+
+  /// Appends ASCII in lower case; where the first other byte stands.
+  private mutating func appendASCII(_ text: RawSpan, from start: Int) -> Int {
+    var offset = start
+    let end = text.byteCount
+    if offset == end { return end }
+    unsafe output.appendFilling(atLeast: end - start) { free in
+      let target = unsafe free.baseAddress.unsafelyUnwrapped
+      while end - offset >= 16 {
+        let block = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: SIMD16<UInt8>.self)
+        let halves = unsafe unsafeBitCast(block, to: SIMD2<UInt64>.self)
+        if (halves[0] | halves[1]) & 0x8080_8080_8080_8080 != 0 { break }
+        let folded = block.replacing(with: block | 0x20, where: (block &- 0x41) .< 26)
+        unsafe target.storeBytes(of: folded, toByteOffset: offset - start, as: SIMD16<UInt8>.self)
+        offset += 16
+      }
+      while offset < end {
+        let byte = text.byte(offset)
+        if byte >= 0x80 { break }
+        unsafe target.storeBytes(
+          of: ASCII.lowercased(byte), toByteOffset: offset - start, as: UInt8.self)
+        offset += 1
+      }
+      return offset - start
+    }
+    return offset
+  }
+
+  /// Appends letters of U+00C0 to U+00FF and U+0400 to U+045F that stand before ASCII or another such
+  /// letter; where the first other character stands.
+  private mutating func appendKnownLetters(_ text: RawSpan, from start: Int) -> Int {
+    var offset = start
+    let end = text.byteCount
+    while offset + 1 < end {
+      let lead = text.byte(offset)
+      let trail = text.byte(offset + 1)
+      guard Self.leadsLetter(lead), trail & 0xC0 == 0x80 else { break }
+      if offset + 2 < end {
+        let next = text.byte(offset + 2)
+        guard next < 0x80 || Self.leadsLetter(next) else { break }
+      }
+      switch lead {
+      case 0xC3 where trail == 0x9F:
+        output.append(0x73)
+        output.append(0x73)
+      case 0xC3:
+        output.append(lead)
+        output.append(trail < 0x9F && trail != 0x97 ? trail + 0x20 : trail)
+      case 0xD0 where trail < 0x90:
+        output.append(0xD1)
+        output.append(trail + 0x10)
+      case 0xD0 where trail < 0xA0:
+        output.append(lead)
+        output.append(trail + 0x20)
+      case 0xD0 where trail < 0xB0:
+        output.append(0xD1)
+        output.append(trail - 0x20)
+      case 0xD1 where trail >= 0xA0: return offset
+      default:
+        output.append(lead)
+        output.append(trail)
+      }
+      offset += 2
+    }
+    return offset
+  }
+
+  private static func leadsLetter(_ byte: UInt8) -> Bool { byte == 0xC3 || byte == 0xD0 || byte == 0xD1 }
+
+  /// Folds a run by the tables of Unicode.
+  private mutating func appendRun(_ run: RawSpan) {
+    if run.validUTF8End(in: run.whole) == run.byteCount {
+      decompose(run)
+    } else {
+      repaired.removeAll()
+      CharsetConverters.appendRepaired(run, into: &repaired)
+      let text = exchange(&repaired, with: ByteBuffer(capacity: 0))
+      text.withBytes { decompose($0) }
+      repaired = text
+    }
+    codePoints.withBytes { output.append($0) }
+  }
+
+  /// Leaves the folded run in `codePoints`, as UTF-8.
+  private mutating func decompose(_ run: RawSpan) {
+    codePoints.removeAll()
+    let options = utf8proc_option_t(
+      UTF8PROC_STABLE.rawValue | UTF8PROC_COMPOSE.rawValue | UTF8PROC_COMPAT.rawValue
+        | UTF8PROC_CASEFOLD.rawValue | UTF8PROC_IGNORE.rawValue)
+    unsafe codePoints.appendFilling(atLeast: Self.codePointCount * 4 + 1) { free in
+      unsafe run.withUnsafeBytes { source in
+        guard let base = unsafe source.bindMemory(to: UInt8.self).baseAddress,
+          let points = unsafe free.bindMemory(to: Int32.self).baseAddress
+        else { return 0 }
+        let count = unsafe utf8proc_decompose(base, source.count, points, Self.codePointCount, options)
+        guard count >= 0, count <= Self.codePointCount else { return 0 }
+        return max(0, unsafe utf8proc_reencode(points, count, options))
+      }
+    }
+  }
+
+  /// A longer run is folded in pieces; where it is cut, marks do not combine.
+  private static let runByteCount = 2 << 10
+  /// U+FDFA takes three bytes and becomes eighteen characters, the most there is; a repaired run is at most
+  /// twice as long.
+  private static let codePointCount = 2 * runByteCount * 6
+}

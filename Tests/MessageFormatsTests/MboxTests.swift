@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MessageFormats
+import Testing
+
+@Suite("Mbox")
+struct MboxTests {
+  let scratch = Scratch()
+
+  func read(_ text: String) throws -> (messages: [Message], errors: [MessageFormatError]) {
+    try Format.mbox.read(scratch.write("in.mbox", text))
+  }
+
+  @Test("a From line counts only after an empty line")
+  func separators() throws {
+    let (messages, _) = try read(
+      "From a Thu Jan  1 00:01:00 1970\nSubject: one\n\ntext\nFrom here on\n>From q\n>>From qq\n> From no\n\n"
+        + "From c Thu Jan  1 00:02:00 1970\nSubject: two\n\nbye\n")
+    #expect(messages.map(\.text) == [
+      "Subject: one\n\ntext\nFrom here on\nFrom q\n>From qq\n> From no\n", "Subject: two\n\nbye\n",
+    ])
+    #expect(messages.map(\.metadata.date) == [60, 120])
+    #expect(messages.map(\.metadata.title) == ["one", "two"])
+    #expect(messages.allSatisfy { $0.metadata.contentType == "message/rfc822" && $0.metadata.tags.isEmpty })
+  }
+
+  @Test("CRLF files keep their line ends")
+  func crlf() throws {
+    let (messages, errors) = try read(
+      "From a Thu Jan  1 00:01:00 1970\r\nSubject: one\r\n\r\n>From q\r\n\r\nFrom b\r\nSubject: two\r\n\r\nx")
+    #expect(errors.isEmpty)
+    #expect(messages.map(\.text) == ["Subject: one\r\n\r\nFrom q\r\n", "Subject: two\r\n\r\nx"])
+    #expect(messages.map(\.metadata.title) == ["one", "two"])
+  }
+
+  @Test("empty files have no message, and empty messages are messages")
+  func empty() throws {
+    #expect(try read("").messages.isEmpty)
+    #expect(try read("\n\n\n").messages.isEmpty)
+    #expect(try read("From a\n").messages.map(\.text) == [""])
+    #expect(try read("From a").messages.map(\.text) == [""])
+    #expect(try read("From a\n\nFrom b\n\n").messages.map(\.text) == ["", ""])
+    #expect(try read("\u{FEFF}\nFrom a\nx: y\n").messages.map(\.text) == ["x: y\n"])
+  }
+
+  @Test("a file that does not begin with From is complained about once")
+  func garbage() throws {
+    let (messages, errors) = try read("hello\n\nFrom a\nx: y\n")
+    #expect(messages.map(\.text) == ["x: y\n"])
+    #expect(errors == [.malformed(entry: 1, what: "the file does not begin with a From line")])
+    #expect(try read(String(repeating: "no mbox ", count: 900_000)).errors.count == 1)
+  }
+
+  @Test(
+    "subjects are decoded",
+    arguments: [
+      ("=?utf-8?B?R3LDvMOfZQ==?=", "Grüße"), ("=?UTF-8?q?Gr=C3=BC=C3=9Fe_an_alle?=", "Grüße an alle"),
+      ("=?iso-8859-1?Q?Gr=FC=DFe?= x", "Grüße x"), ("=?utf-8?B?R3I=?=\n =?utf-8?B?w7zDn2U=?=", "Grüße"),
+      ("=?utf-8?B?R3LD?= =?utf-8?B?vMOfZQ==?=", "Grüße"), ("folded\n  line", "folded  line"),
+      ("=?koi8-r?B?8NLJ18XU?=", "Привет"), ("=?bad", "=?bad"), ("=?utf-8?X?abc?=", "=?utf-8?X?abc?="),
+      ("a =?utf-8?Q?b?= c", "a b c"), ("=?utf-8*de?Q?=C3=BC?=", "ü"), ("=?unknown-1?Q?=FC?=", "ü"),
+      ("=?iso-2022-jp?B?GyRCRnxLXBsoQg==?=", "日本"), ("raw ü", "raw ü"), ("=?utf-8?Q?a=0Ab?=", "a b"), ("", ""),
+      ("=?windows-1252?Q?=80?=", "€"), ("=?utf-8?Q??=", ""),
+    ])
+  func subjects(_ encoded: String, _ title: String) throws {
+    #expect(try read("From a\nX: y\nSubject: \(encoded)\nTo: b\n\nbody\n").messages.first?.metadata.title == title)
+  }
+
+  @Test(
+    "dates are read in all their forms",
+    arguments: [
+      ("Thu, 01 Jan 1970 00:00:10 +0000", 10), ("1 Jan 1970 00:01 GMT", 60), ("Thu, 1 Jan 70 01:00:00 +0100", 0),
+      ("Wed, 31 Dec 1969 19:00:00 EST", 0), ("Thu, 01 Jan 1970 00:00:10 (comment (nested)) UT", 10),
+      ("Thu, 01 Jan 1970 00:00:10 Z (GMT)", 10), ("Tue, 14 Nov 2023\n 22:13:20 +0000", 1_700_000_000),
+      ("14 Nov 23 14:13:20 PST", 1_700_000_000), ("14 Nov 123 22:13:20 -0000", 1_700_000_000),
+      ("nonsense", 77), ("Thu, 32 Jan 1970 00:00:10 +0000", 77), ("", 77), ("Thu,", 77),
+    ] as [(String, Int64)])
+  func dates(_ text: String, _ seconds: Int64) throws {
+    let mail = "From a@b Thu Jan  1 00:01:17 1970\nDate: \(text)\n\nbody\n"
+    #expect(try read(mail).messages.first?.metadata.date == seconds)
+  }
+
+  @Test("the date of the From line is read with and without a zone")
+  func fromLines() throws {
+    let (messages, _) = try read(
+      "From Jan Thu Jan  1 00:01:00 1970\n\nFrom a Thu Jan  1 01:01:00 +0100 1970\n\n"
+        + "From b Thu Jan  1 01:01:00 1970 +0100\n\nFrom c\n\nFrom d at nowhere\n")
+    #expect(messages.map(\.metadata.date) == [60, 60, 60, 0, 0])
+  }
+
+  @Test("another reader finds mail as it was and notes in base64")
+  func foreignReaders() throws {
+    let mail = "Subject: hello\n\nFrom me\n"
+    try Format.mbox.write(
+      [
+        Message(MessageMetadata(title: "t", contentType: "message/rfc822", date: 60), Array(mail.utf8)),
+        Message(MessageMetadata(title: "Grüße", contentType: MessageMetadata.noteType), Array("note".utf8)),
+      ], to: scratch.file("out"))
+    let text = String(decoding: scratch.bytes("out"), as: UTF8.self)
+    #expect(text.hasPrefix("From coffer@localhost Thu Jan  1 00:01:00 1970\nX-Coffer-Export: 1; content=verbatim\n"))
+    #expect(text.contains("\nX-Coffer-Date: 1970-01-01T00:01:00Z\nSubject: hello\n\n>From me\n\nFrom coffer@localhost "))
+    #expect(text.contains("\nSubject: =?utf-8?B?R3LDvMOfZQ==?=\nDate: Thu, 1 Jan 1970 00:00:00 +0000\nMIME-Version: 1.0\n"))
+    #expect(text.contains("\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\nbm90ZQ==\n\n"))
+  }
+
+  @Test("damaged export headers and bodies are errors, and the next message is read")
+  func damaged() throws {
+    try Format.mbox.write(
+      [
+        Message(MessageMetadata(title: "t", contentType: "text/plain"), Array("note".utf8)),
+        Message(MessageMetadata(title: "u", contentType: "text/plain"), Array("more".utf8)),
+      ], to: scratch.file("out"))
+    let text = String(decoding: scratch.bytes("out"), as: UTF8.self)
+    for damage in [("bm90ZQ==", "bm90Z!=="), ("X-Coffer-Title: t\n", ""), ("content=base64", "content=else"), ("Title: t", "Title: %zz")] {
+      let range = try #require(text.range(of: damage.0))
+      let (messages, errors) = try read(text.replacingCharacters(in: range, with: damage.1))
+      #expect(messages.map(\.text) == ["more"])
+      #expect(errors.count == 1)
+      if case .malformed(entry: 1, _)? = errors.first {} else { Issue.record("no complaint about entry 1") }
+    }
+    for length in stride(from: 0, to: text.utf8.count, by: 3) {
+      let (messages, _) = try read(String(decoding: text.utf8.prefix(length), as: UTF8.self))
+      #expect(messages.count <= 2)
+    }
+  }
+
+  @Test("a message above the limit is passed over and its size told")
+  func tooLarge() throws {
+    let path = scratch.file("large.mbox")
+    var bytes = Array("From a\nSubject: small\n\nx\n\nFrom b\nSubject: large\n\n".utf8)
+    bytes += [UInt8](repeating: 0x61, count: 70 << 20)
+    bytes += Array("\n\nFrom c\nSubject: after\n\ny\n".utf8)
+    FileManager.default.createFile(atPath: path, contents: Data(bytes))
+    var source = try MboxSource(path: path)
+    let (messages, errors) = readAll(&source)
+    #expect(messages.map(\.metadata.title) == ["small", "after"])
+    guard case .messageTooLarge(let byteCount, MessageLimits.messageByteCount)? = errors.first else {
+      Issue.record("not refused")
+      return
+    }
+    #expect(byteCount > 70 << 20 && byteCount < (70 << 20) + 100)
+    #expect(source.progress == SourceProgress(bytesRead: bytes.count, bytesTotal: bytes.count))
+  }
+
+  @Test("messages of exactly the limit come back, wrapped and verbatim")
+  func atLimit() throws {
+    var content = [UInt8](repeating: 0x62, count: MessageLimits.messageByteCount)
+    content[1] = 0x3A
+    let mail = Message(MessageMetadata(contentType: "message/rfc822"), content)
+    let binary = Message(MessageMetadata(contentType: "application/octet-stream"), content)
+    try Format.mbox.write([mail, binary], to: scratch.file("out"))
+    let (messages, errors) = try Format.mbox.read(scratch.file("out"))
+    #expect(errors.isEmpty)
+    #expect(messages == [mail, binary])
+    let more = Message(MessageMetadata(contentType: "text/plain"), content + [0])
+    #expect(throws: MessageFormatError.messageTooLarge(
+      byteCount: content.count + 1, limit: MessageLimits.messageByteCount)) {
+      try Format.mbox.write([more], to: scratch.file("more"))
+    }
+  }
+}

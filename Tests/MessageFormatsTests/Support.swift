@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A folder that goes away, a generator with a fixed seed, and sources and sinks by name.
+
+import Foundation
+import MessageFormats
+import Testing
+
+/// A fresh folder for one test.
+final class Scratch {
+  let path: String
+
+  init() {
+    path = NSTemporaryDirectory() + "/message-formats-" + UUID().uuidString
+    try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String) -> String { path + "/" + name }
+
+  func write(_ name: String, _ content: [UInt8]) -> String {
+    let folder = (file(name) as NSString).deletingLastPathComponent
+    try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    FileManager.default.createFile(atPath: file(name), contents: Data(content))
+    return file(name)
+  }
+
+  func write(_ name: String, _ text: String) -> String { write(name, Array(text.utf8)) }
+
+  func bytes(_ name: String) -> [UInt8] {
+    FileManager.default.contents(atPath: file(name)).map { Array($0) } ?? []
+  }
+
+  var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? [] }
+}
+
+/// SplitMix64: the same numbers for the same seed.
+struct Seeded: RandomNumberGenerator {
+  var state: UInt64
+
+  init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+}
+
+struct Message: Equatable {
+  var metadata: MessageMetadata
+  var content: [UInt8]
+
+  init(_ metadata: MessageMetadata, _ content: [UInt8]) {
+    self.metadata = metadata
+    self.content = content
+  }
+
+  init(_ metadata: MessageMetadata, _ content: RawSpan) {
+    self.metadata = metadata
+    self.content = content.withUnsafeBytes { Array($0) }
+  }
+
+  var text: String { String(decoding: content, as: UTF8.self) }
+}
+
+/// All messages of a source, and the errors that came between.
+func readAll<S: MessageSource & ~Copyable>(_ source: inout S) -> (messages: [Message], errors: [MessageFormatError]) {
+  var messages: [Message] = []
+  var errors: [MessageFormatError] = []
+  while errors.count < 1000 {
+    do {
+      let more = try source.next { messages.append(Message($0, $1)) }
+      if !more { break }
+    } catch let error as MessageFormatError {
+      errors.append(error)
+    } catch {
+      break
+    }
+  }
+  return (messages, errors)
+}
+
+enum Format: String, CaseIterable, CustomTestStringConvertible {
+  case mbox, jsonLines, directory
+  var testDescription: String { rawValue }
+
+  func write(_ messages: [Message], to path: String) throws {
+    func all<S: MessageSink & ~Copyable>(_ sink: inout S) throws {
+      for (index, message) in messages.enumerated() {
+        try sink.append(id: String(format: "id-%06d", index), message.metadata, message.content.span.bytes)
+      }
+      try sink.finish()
+    }
+    switch self {
+    case .mbox:
+      var sink = try MboxSink(path: path)
+      try all(&sink)
+    case .jsonLines:
+      var sink = try JSONLinesSink(path: path)
+      try all(&sink)
+    case .directory:
+      var sink = try DirectorySink(path: path)
+      try all(&sink)
+    }
+  }
+
+  func read(_ path: String) throws -> (messages: [Message], errors: [MessageFormatError]) {
+    switch self {
+    case .mbox:
+      var source = try MboxSource(path: path)
+      return readAll(&source)
+    case .jsonLines:
+      var source = try JSONLinesSource(path: path)
+      return readAll(&source)
+    case .directory:
+      var source = try DirectorySource(path: path)
+      return readAll(&source)
+    }
+  }
+}
+
+func matches(_ words: [String], title: String = "", tags: [String] = [], type: String, _ content: [UInt8]) -> Bool {
+  var query = SearchQuery(words: words)
+  return query.matches(MessageMetadata(title: title, tags: tags, contentType: type), content.span.bytes)
+}
+
+func matches(_ words: [String], title: String = "", tags: [String] = [], type: String, _ text: String) -> Bool {
+  matches(words, title: title, tags: tags, type: type, Array(text.utf8))
+}
