@@ -73,7 +73,12 @@ let package = Package(
     // 5
     room("CofferKit", ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "Vaults", log]),
     // 6
-    room("CofferCommands", ["CofferKit", "UserAuthentication", "CSystem", argumentParser, log]),
+    room(
+      "CofferCommands",
+      [
+        "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication", "Vaults",
+        "CofferKit", "CSystem", argumentParser, log,
+      ]),
     // 7
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], swiftSettings: strict),
 

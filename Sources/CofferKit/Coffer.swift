@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The composition root: makes a coffer, opens one, and owns what an open one consists of. Everything
-// that needs keys is a method of `Coffer`; what can be told without is in `CofferSummary`.
+// that needs keys is a method of `Coffer`; what can be told without is in `LockedCoffer`.
 
 public import Foundation
 public import Keychains
@@ -59,12 +59,10 @@ public final class Coffer: Sendable {
   public static func open(
     home: String, credential: borrowing SlotCredential, clock: VaultClock = .system
   ) throws -> Coffer {
-    let file = try DatabaseFile.open(home: home)
-    let keybag = try file.read(Keybag.load)
-    return try Coffer(file: file, unlocked: keybag.unlock(credential), clock: clock)
+    try LockedCoffer(home: home).unlock(credential, clock: clock)
   }
 
-  private init(file: DatabaseFile, unlocked: Keybag.Unlocked, clock: VaultClock) throws {
+  init(file: DatabaseFile, unlocked: Keybag.Unlocked, clock: VaultClock) throws {
     self.file = file
     self.clock = clock
     home = file.home

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command `coffer`: its commands, its help, and how a run ends.
+
+internal import ArgumentParser
+internal import Foundation
+internal import Logging
+internal import Secrets
+
+struct CofferRoot: CommandGroup {
+  static let configuration = CommandConfiguration(
+    commandName: "coffer", abstract: "Keeps messages and keys sealed on your own machine.",
+    version: "coffer \(CofferVersion.text)",
+    subcommands: [
+      InitCommand.self, StatusCommand.self, SlotCommand.self, PassphraseCommand.self, RecoverCommand.self,
+      RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, EraseCommand.self, MessageCommand.self,
+      VaultCommand.self,
+    ])
+  static let page = """
+    coffer: keeps messages and keys sealed on your own machine
+
+    usage: coffer [--home DIR] [--json] [--quiet] COMMAND ...
+
+      init                    make a coffer
+      status                  what is here, which slots open it
+      message add|show|list|search|remove|import|export
+      vault status|rotate|rollback
+      slot list|add|remove    the ways to open it
+      passphrase change|check|generate
+      recover                 open with the twelve words, set a new passphrase
+      recovery drill          prove that the words work
+      doctor [--deep]         examine everything
+      audit                   what was done
+      erase                   destroy everything
+
+    The coffer is at --home, else COFFER_HOME, else in your data directory. Passphrases come from the
+    terminal, from pinentry (COFFER_PINENTRY), --passphrase-fd N or --passphrase-file PATH. Every command
+    has --help; exit codes are in Specs/cli.md.
+
+    example: coffer init
+    """
+}
+
+enum CofferVersion {
+  static let text = "0.1.0"
+}
+
+/// The whole program but for the process it runs in.
+public enum CofferMain {
+  /// Runs a command line, without the program's own name.
+  /// - Returns: the exit code.
+  public static func run(_ arguments: [String]) -> Int32 {
+    let (sorted, command) = ArgumentOrder.sorted(arguments, root: CofferRoot.self)
+    if sorted.isEmpty {
+      Terminal.note(CofferRoot.page)
+      return ExitCode.usage.rawValue
+    }
+    if sorted.prefix(while: { $0 != "--" }).contains(where: { ["--help", "-h", "help"].contains($0) && isHelp($0, sorted) }) {
+      Terminal.print(helped(sorted, command).page)
+      return ExitCode.done.rawValue
+    }
+    let isJSON = sorted.contains("--json")
+    do {
+      try SecretMemory.prepare()
+      startLog()
+      var parsed = try CofferRoot.parseAsRoot(sorted)
+      try parsed.run()
+      return ExitCode.done.rawValue
+    } catch {
+      return end(error, isJSON: isJSON, command)
+    }
+  }
+
+  /// «help» is a command only where one is expected.
+  private static func isHelp(_ word: String, _ arguments: [String]) -> Bool {
+    word != "help" || arguments.first == "help"
+  }
+
+  /// `coffer help message add` names its command behind the word.
+  private static func helped(
+    _ arguments: [String], _ command: any HelpPage.Type
+  ) -> any HelpPage.Type {
+    guard arguments.first == "help" else { return command }
+    return ArgumentOrder.sorted(Array(arguments.dropFirst()), root: CofferRoot.self).command
+  }
+
+  private static func end(_ error: any Error, isJSON: Bool, _ command: any HelpPage.Type) -> Int32 {
+    if CofferRoot.exitCode(for: error) == .success {
+      // --version and --generate-completion-script end this way.
+      Terminal.print(CofferRoot.message(for: error))
+      return ExitCode.done.rawValue
+    }
+    var failure = Failure(error)
+    if failure.exit == .bug, CofferRoot.exitCode(for: error) == .validationFailure {
+      failure = Failure.usage(usageMessage(error), hint: "\(commandLine(command)) --help")
+    }
+    tell(failure, isJSON: isJSON)
+    return failure.exit.rawValue
+  }
+
+  private static func tell(_ failure: Failure, isJSON: Bool) {
+    if isJSON {
+      struct Answer: Encodable {
+        struct Body: Encodable {
+          let code: String
+          let message: String
+          let hint: String?
+        }
+        let error: Body
+      }
+      Terminal.note(
+        JSON.text(Answer(error: .init(code: failure.code, message: failure.message, hint: failure.hint))))
+    } else {
+      Terminal.note("coffer: \(failure.message)")
+      if let hint = failure.hint { Terminal.note("hint: \(hint)") }
+    }
+  }
+
+  /// The parser's words in our manner: the first sentence, lower case, no full stop.
+  private static func usageMessage(_ error: any Error) -> String {
+    var text = CofferRoot.message(for: error).split(separator: "\n").first.map(String.init) ?? "not understood"
+    if text.hasSuffix(".") { text.removeLast() }
+    return text.prefix(1).lowercased() + text.dropFirst()
+  }
+
+  private static func commandLine(_ command: any HelpPage.Type) -> String {
+    command == CofferRoot.self ? "coffer" : "coffer \(path(to: command, from: CofferRoot.self) ?? "")"
+  }
+
+  private static func path(to command: any HelpPage.Type, from root: any HelpPage.Type) -> String? {
+    for case let next as any HelpPage.Type in root.configuration.subcommands {
+      if next == command { return next._commandName }
+      if let rest = path(to: command, from: next) { return "\(next._commandName) \(rest)" }
+    }
+    return nil
+  }
+
+  /// Log lines go to standard error when COFFER_LOG names a level; else nowhere.
+  private static func startLog() {
+    let level = ProcessInfo.processInfo.environment["COFFER_LOG"].flatMap(Logger.Level.init(rawValue:))
+    LoggingSystem.bootstrap { label in
+      guard let level else { return SwiftLogNoOpLogHandler() }
+      var handler = StreamLogHandler.standardError(label: label)
+      handler.logLevel = level
+      return handler
+    }
+  }
+}

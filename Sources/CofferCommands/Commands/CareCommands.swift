@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Looking after a coffer: examination, audit log, the end.
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Keychains
+internal import MessageFormats
+internal import Storage
+internal import Vaults
+
+struct DoctorCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "doctor", abstract: "Examine the coffer.")
+  static let page = """
+    coffer doctor: examine the coffer; repairs nothing by itself
+
+    usage: coffer doctor [--deep] [--passphrase-fd N | --passphrase-file PATH]
+
+    Without a passphrase: file modes, header, schema, every page and index, the slots. With one, also
+    every keychain item, the settings, and the vault's count of messages. With --deep every message is
+    opened too. Exit code 5 when anything is not what was stored.
+
+    example: coffer doctor --deep
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @Flag(help: "Open every message.") var deep = false
+
+  struct Answer: Encodable {
+    struct Finding: Encodable {
+      let severity: String
+      let text: String
+    }
+    let healthy: Bool
+    let checks: [String]
+    let findings: [Finding]
+    let unreadable: [String]
+  }
+
+  func execute(_ session: Session) throws {
+    let diagnosis = try examine(session)
+    if session.isJSON {
+      JSON.print(
+        Answer(
+          healthy: diagnosis.isHealthy, checks: diagnosis.checks,
+          findings: diagnosis.findings.map { .init(severity: $0.severity.rawValue, text: $0.text) },
+          unreadable: diagnosis.unreadable.map(\.description)))
+    } else {
+      for check in diagnosis.checks { Terminal.print("checked   \(check)") }
+      for finding in diagnosis.findings {
+        Terminal.print("\(finding.severity.rawValue.padded(to: 8))  \(finding.text)")
+      }
+      for id in diagnosis.unreadable { Terminal.print("damage    message \(id)") }
+      if diagnosis.isHealthy { Terminal.print("healthy") }
+    }
+    guard diagnosis.isHealthy else {
+      throw Failure(.corrupt, "unhealthy", "the coffer is not healthy", hint: "restore what is damaged from a backup")
+    }
+  }
+
+  private func examine(_ session: Session) throws -> Diagnosis {
+    let isAsked = passphrase.fd != nil || passphrase.file != nil
+    guard deep || isAsked else { return try Diagnosis.withoutKeys(home: session.home) }
+    var bar = ProgressBar("examining", isQuiet: session.isQuiet || session.isJSON)
+    defer { bar.finish() }
+    do {
+      return try session.open(passphrase).examine(isDeep: deep) { bar.update($0, of: $1, unit: "messages") }
+    } catch {
+      // What does not even open is examined from outside, so that there is more to say than «corrupt».
+      guard Failure(error).exit == .corrupt else { throw error }
+      let outside = try Diagnosis.withoutKeys(home: session.home)
+      if outside.isHealthy { throw error }
+      return outside
+    }
+  }
+}
+
+extension String {
+  /// At least `width` characters, with spaces behind.
+  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}
+
+struct AuditCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "audit", abstract: "The log of what was done.")
+  static let page = """
+    coffer audit: the log of what was done to this coffer
+
+    usage: coffer audit [--passphrase-fd N | --passphrase-file PATH]
+
+    The log is sealed, holds kinds and counts but no names, and keeps the newest thousand entries.
+
+    example: coffer audit
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+
+  struct Answer: Encodable {
+    let time: String
+    let event: String
+    let count: Int
+  }
+
+  func execute(_ session: Session) throws {
+    for entry in try session.open(passphrase).auditLog() {
+      let time = Timestamp.format(entry.time)
+      if session.isJSON {
+        JSON.print(Answer(time: time, event: entry.event.name, count: entry.count))
+      } else {
+        Terminal.print("\(time)  \(entry.event.name)\(entry.count > 0 ? ": \(entry.count)" : "")")
+      }
+    }
+  }
+}
+
+extension AuditLog.Event {
+  var name: String {
+    switch self {
+    case .created: "coffer made"
+    case .passphraseChanged: "passphrase changed"
+    case .slotAdded: "slot added"
+    case .slotRemoved: "slot removed"
+    case .recovered: "recovered"
+    case .recoveryDrill: "recovery drill"
+    case .messagesAdded: "messages added"
+    case .messagesRemoved: "messages removed"
+    case .messagesExported: "messages exported"
+    case .keyRotated: "vault key rotated"
+    case .keyRolledBack: "vault key rolled back"
+    case .damageFound: "damage found"
+    }
+  }
+}
+
+struct EraseCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "erase", abstract: "Destroy the coffer.")
+  static let page = """
+    coffer erase: destroy the coffer and everything in it
+
+    usage: coffer erase [--yes] [--force] [--passphrase-fd N | --passphrase-file PATH]
+
+    Asks twice. Refuses unless a recovery drill has succeeded, which shows that you know what you are
+    giving up; --force skips that, and the passphrase with it.
+
+      --yes    ask nothing
+      --force  erase a coffer that was never drilled, or cannot be opened
+
+    example: coffer erase
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @Flag(help: "Ask nothing.") var yes = false
+  @Flag(help: "Erase without a recovery drill.") var force = false
+
+  func execute(_ session: Session) throws {
+    guard DatabaseFile.exists(home: session.home) else { throw StorageError.notFound }
+    if !force {
+      let coffer = try session.open(passphrase)
+      try coffer.checkErasable()
+      coffer.close()
+    }
+    if !yes {
+      guard try session.confirm("Destroy the coffer in \(session.home)?"),
+        try session.confirm("Everything in it will be gone for ever. Really?")
+      else { throw Failure(.refused, "cancelled", "nothing was erased") }
+    }
+    try Erasure.erase(home: session.home)
+    if session.isJSON { JSON.print(["erased": session.home]) }
+    session.note("The coffer is erased.")
+  }
+}

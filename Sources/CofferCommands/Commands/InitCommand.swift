@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Foundation
+internal import Keychains
+internal import Primitives
+internal import Secrets
+internal import Storage
+
+struct InitCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "init", abstract: "Make a coffer.")
+  static let page = """
+    coffer init: make a coffer
+
+    usage: coffer init [--kdf argon2id|pbkdf2] [--policy standard|strict|long]
+                       [--recovery-phrase-out FILE] [--passphrase-fd N | --passphrase-file PATH]
+
+    Asks for a passphrase, shows twelve words, and asks for three of them again. The words open the
+    coffer when the passphrase is lost: write them on paper. We cannot reset them.
+
+      --kdf                  what stretches the passphrase; argon2id unless you say otherwise
+      --policy               what a passphrase must satisfy: standard (12 characters, upper and lower case,
+                             a digit), strict (a symbol too), long (15 characters of any kind)
+      --recovery-phrase-out  write the words to a new file (mode 0600) and ask nothing
+
+    example: coffer init
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
+  @Option(help: "What a passphrase must satisfy.") var policy: PassphrasePolicy = .standard
+  @Option(help: "Write the recovery phrase to a new file.") var recoveryPhraseOut: String?
+
+  struct Answer: Encodable {
+    let home: String
+    let slots: [SlotAnswer]
+  }
+
+  func execute(_ session: Session) throws {
+    guard !DatabaseFile.exists(home: session.home) else { throw StorageError.alreadyExists }
+    // Before anything is asked: can the words be shown?
+    if recoveryPhraseOut == nil { _ = try session.terminal() }
+    let passphrase = try session.newPassphrase(passphrase.given(), policy: policy)
+    let phrase = RecoveryPhrase(
+      entropy: SystemRandom.secretBytes(count: RecoveryPhrase.entropyByteCount))
+    let handover = PhraseHandover(session)
+    if let recoveryPhraseOut {
+      try handover.write(phrase, to: recoveryPhraseOut)
+    } else {
+      try handover.showAndAsk(phrase)
+    }
+    let coffer: Coffer
+    do {
+      coffer = try Coffer.create(
+        home: session.home, passphrase: passphrase, recoveryPhrase: phrase, kdf: kdf.kdf, policy: policy)
+    } catch {
+      // Words that open nothing would only mislead.
+      if let recoveryPhraseOut { unsafe unlink(recoveryPhraseOut) }
+      throw error
+    }
+    if session.isJSON {
+      JSON.print(Answer(home: session.home, slots: try coffer.slots().map(SlotAnswer.init)))
+    } else {
+      Terminal.print("Vault created successfully: \(session.home)")
+      if let recoveryPhraseOut {
+        session.note("The recovery phrase is in \(recoveryPhraseOut). Store recovery phrase safely; we cannot reset it.")
+      }
+    }
+    coffer.close()
+  }
+}

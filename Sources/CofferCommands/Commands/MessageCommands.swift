@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Foundation
+internal import Glibc
+internal import MessageFormats
+internal import Secrets
+internal import Storage
+internal import Vaults
+
+struct MessageCommand: CommandGroup {
+  static let configuration = CommandConfiguration(
+    commandName: "message", abstract: "Messages and notes.",
+    subcommands: [
+      MessageAddCommand.self, MessageShowCommand.self, MessageListCommand.self, MessageSearchCommand.self,
+      MessageRemoveCommand.self, MessageImportCommand.self, MessageExportCommand.self,
+    ])
+  static let page = """
+    coffer message: messages and notes
+
+    usage: coffer message add [FILE]         store one
+           coffer message show ID            read one
+           coffer message list               what there is
+           coffer message search WORDS...    find some
+           coffer message remove ID          remove one
+           coffer message import KIND PATH   store many: mbox, maildir, jsonl, directory
+           coffer message export KIND PATH   write all: jsonl, mbox, directory
+
+    example: echo 'the key is under the mat' | coffer message add --title Key
+    """
+}
+
+struct MessageAddCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "add", abstract: "Store a message.")
+  static let page = """
+    coffer message add: store a message, a note or a file
+
+    usage: coffer message add [--title T] [--tag T]... [--type MIME] [FILE|-]
+                              [--passphrase-fd N | --passphrase-file PATH]
+
+    Reads FILE, or standard input. Prints the id of the message, alone. When it is printed, the message
+    is on the disk. The type is guessed from the name, and is text for standard input.
+
+    example: coffer message add --title 'Lease' --tag home lease.pdf
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @Option(help: "A line for lists.") var title: String?
+  @Option(help: "A label; may be repeated.") var tag: [String] = []
+  @Option(help: "A media type.") var type: String?
+  @Argument(help: "A file; - for standard input.") var file = "-"
+
+  func execute(_ session: Session) throws {
+    let coffer = try session.open(passphrase)
+    let content = try read()
+    let name = file == "-" ? nil : (file as NSString).lastPathComponent
+    var metadata = MessageMetadata(
+      title: title ?? name ?? "", tags: tag,
+      contentType: type ?? name.map(MessageMetadata.contentType(ofFileNamed:)) ?? MessageMetadata.noteType,
+      date: Int64(Date().timeIntervalSince1970))
+    if metadata.isMail, title == nil {
+      let own = content.withBytes { MessageMetadata.ofMail($0) }
+      metadata.title = own.title
+      if own.date != 0 { metadata.date = own.date }
+    }
+    let id = try coffer.vault.add(content, metadata: metadata)
+    try coffer.note(.messagesAdded, count: 1)
+    if session.isJSON { JSON.print(["id": id.description]) } else { Terminal.print(id.description) }
+  }
+
+  private func read() throws -> SecretBytes {
+    let limit = MessageLimits.messageByteCount
+    do throws(SecretReadError) {
+      if file == "-" { return try SecretBytes.read(fromDescriptor: STDIN_FILENO, byteCountLimit: limit) }
+      let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw .cannotOpen(errno: errno) }
+      defer { close(descriptor) }
+      return try SecretBytes.read(fromDescriptor: descriptor, byteCountLimit: limit)
+    } catch {
+      switch error {
+      case .tooLong: throw VaultError.messageTooLarge(limit: limit)
+      case .cannotOpen(ENOENT): throw MessageFormatError.notFound
+      case .cannotOpen(let code), .readFailed(let code): throw MessageFormatError.cannotRead(errno: code)
+      }
+    }
+  }
+}
+
+struct MessageShowCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "show", abstract: "Read a message.")
+  static let page = """
+    coffer message show: read a message
+
+    usage: coffer message show ID [--raw] [--passphrase-fd N | --passphrase-file PATH]
+
+    Shows title, date, tags and the text; of a mail, the text of its parts. Nothing of a message is shown
+    before all of it has been authenticated.
+
+      --raw  write the content alone, byte for byte
+
+    example: coffer message show --raw 019aa5f2-6c1e-7d2a-9d0c-0d6a3b1f5e77 > lease.pdf
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @Flag(help: "Write the content alone, byte for byte.") var raw = false
+  @Argument(help: "The id of the message.") var id: String
+
+  func execute(_ session: Session) throws {
+    let id = try MessageID(argument: id)
+    let coffer = try session.open(passphrase)
+    try coffer.vault.withMessage(id) { metadata, content in
+      if raw {
+        Terminal.write(content, to: STDOUT_FILENO)
+      } else if session.isJSON {
+        MessageView.printJSON(id, metadata, content)
+      } else {
+        MessageView.print(metadata, content)
+      }
+    }
+  }
+}
+
+struct MessageRemoveCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a message.")
+  static let page = """
+    coffer message remove: remove a message for ever
+
+    usage: coffer message remove ID [--passphrase-fd N | --passphrase-file PATH]
+
+    Its row is overwritten in the file. Backups keep theirs.
+
+    example: coffer message remove 019aa5f2-6c1e-7d2a-9d0c-0d6a3b1f5e77
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @Argument(help: "The id of the message.") var id: String
+
+  func execute(_ session: Session) throws {
+    let id = try MessageID(argument: id)
+    let coffer = try session.open(passphrase)
+    try coffer.vault.remove(id)
+    try coffer.note(.messagesRemoved, count: 1)
+    if session.isJSON { JSON.print(["removed": id.description]) }
+    session.note("The message is removed.")
+  }
+}
+
+extension MessageID {
+  init(argument: String) throws {
+    guard let id = MessageID(argument) else { throw Failure.usage("«\(argument)» is not the id of a message") }
+    self = id
+  }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import MessageFormats
+internal import Vaults
+
+struct MessageListCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "list", abstract: "Show what there is.")
+  static let page = """
+    coffer message list: show what there is, the newest first
+
+    usage: coffer message list [--tag T] [--limit N] [--passphrase-fd N | --passphrase-file PATH]
+
+    On a terminal a table; on a pipe one line a message: id, date, title and tags, with tabs between.
+
+    example: coffer message list --tag home --limit 20
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @Option(help: "Only messages with this tag.") var tag: String?
+  @Option(help: "At most this many.") var limit: Int?
+
+  func validate() throws {
+    if let limit, limit < 0 { throw ValidationError("--limit takes a number that is not negative") }
+  }
+
+  func execute(_ session: Session) throws {
+    let coffer = try session.open(passphrase)
+    let unreadable = try coffer.vault.forEachMessage(.init(tag: tag, limit: limit)) { id, metadata, _ in
+      MessageLine.print(id, metadata, isJSON: session.isJSON)
+      return true
+    }
+    try MessageLine.report(unreadable)
+  }
+}
+
+struct MessageSearchCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "search", abstract: "Find messages by their words.")
+  static let page = """
+    coffer message search: find messages that hold all of the words
+
+    usage: coffer message search WORDS... [--passphrase-fd N | --passphrase-file PATH]
+
+    Looks in titles, tags and the text of messages, in any letter case, also within words. Every message
+    is decrypted in memory; no index is kept on the disk. Exit code 6 when nothing is found.
+
+    example: coffer message search lease 2025
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @Argument(help: "Words that must all occur.") var words: [String]
+
+  func execute(_ session: Session) throws {
+    let coffer = try session.open(passphrase)
+    var query = SearchQuery(words: words)
+    var bar = ProgressBar("searching", isQuiet: session.isQuiet)
+    let total = try coffer.vault.status().messageCount
+    var seen = 0
+    var found = 0
+    let unreadable = try coffer.vault.forEachMessage(.init()) { id, metadata, content in
+      seen += 1
+      if seen % 1_000 == 0 { bar.update(seen, of: total, unit: "messages") }
+      guard query.matches(metadata, content) else { return true }
+      bar.finish()
+      found += 1
+      MessageLine.print(id, metadata, isJSON: session.isJSON)
+      return true
+    }
+    bar.finish()
+    try MessageLine.report(unreadable)
+    if found == 0 { throw Failure(.missing, "not_found", "no message holds these words") }
+  }
+}
+
+/// A message as one line of a list.
+enum MessageLine {
+  private struct Answer: Encodable {
+    let id: String
+    let title: String
+    let tags: [String]
+    let type: String
+    let date: String
+  }
+
+  static func print(_ id: MessageID, _ metadata: MessageMetadata, isJSON: Bool) {
+    let date = Timestamp.format(metadata.date)
+    if isJSON {
+      return JSON.print(
+        Answer(
+          id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
+          date: date))
+    }
+    let title = Terminal.sanitized(metadata.title)
+    let tags = Terminal.sanitized(metadata.tags.joined(separator: " "))
+    guard Terminal.isOutputTerminal else {
+      return Terminal.print("\(id)\t\(date)\t\(title)\t\(tags)")
+    }
+    // id, two spaces, date and time to the minute, two spaces
+    let width = max(10, Terminal.columns - 36 - 2 - 16 - 2 - (tags.isEmpty ? 0 : tags.count + 2))
+    let day = date.prefix(16).replacing("T", with: " ")
+    let shown = Terminal.cut(title, to: width)
+    Terminal.print(
+      "\(Terminal.dim(id.description))  \(day)  \(tags.isEmpty ? shown : shown.padded(to: width) + "  " + Terminal.dim(tags))")
+  }
+
+  /// Ends a reading in which some messages did not open.
+  static func report(_ unreadable: [MessageID]) throws {
+    if unreadable.isEmpty { return }
+    for id in unreadable { Terminal.note("message \(id): corrupted or tampered") }
+    throw Failure(
+      .corrupt, "data_tampered", "\(unreadable.count) messages corrupted or tampered",
+      hint: "run «coffer doctor --deep», then restore what is damaged from a backup")
+  }
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Keychains
+internal import Primitives
+internal import Secrets
+internal import UserAuthentication
+
+struct PassphraseCommand: CommandGroup {
+  static let configuration = CommandConfiguration(
+    commandName: "passphrase", abstract: "Change, check or make a passphrase.",
+    subcommands: [
+      PassphraseChangeCommand.self, PassphraseCheckCommand.self, PassphraseGenerateCommand.self,
+    ])
+  static let page = """
+    coffer passphrase: change, check or make a passphrase
+
+    usage: coffer passphrase change
+           coffer passphrase check [--policy standard|strict|long]
+           coffer passphrase generate
+
+    example: coffer passphrase generate
+    """
+}
+
+struct PassphraseChangeCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "change", abstract: "Change the passphrase.")
+  static let page = """
+    coffer passphrase change: put a new passphrase in the place of the one you open with
+
+    usage: coffer passphrase change [--kdf argon2id|pbkdf2]
+                                    [--passphrase-fd N | --passphrase-file PATH]
+                                    [--new-passphrase-fd N | --new-passphrase-file PATH]
+
+    Interrupted at any moment, either the old or the new passphrase opens the coffer. Copies of the file
+    that were made before keep opening with the old one.
+
+    example: coffer passphrase change
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var newPassphrase: NewPassphraseOptions
+  @Option(help: "What stretches the passphrase; as before unless you say otherwise.") var kdf: KDFName?
+
+  func execute(_ session: Session) throws {
+    let coffer = try session.open(passphrase)
+    let new = try session.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
+    try coffer.changePassphrase(to: new, kdf: kdf?.kdf)
+    if session.isJSON { JSON.print(["changed": "passphrase"]) }
+    session.note("The passphrase is changed. Older copies of the file still open with the old one.")
+  }
+}
+
+struct PassphraseCheckCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "check", abstract: "Judge a passphrase.")
+  static let page = """
+    coffer passphrase check: judge a passphrase, without storing it
+
+    usage: coffer passphrase check [--policy standard|strict|long]
+                                   [--passphrase-fd N | --passphrase-file PATH]
+
+    Exit code 0 when the policy accepts it, 7 when not. Needs no coffer.
+
+    example: coffer passphrase check
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @Option(help: "What a passphrase must satisfy.") var policy: PassphrasePolicy = .standard
+
+  struct Answer: Encodable {
+    let accepted: Bool
+    let strength: String
+    let score: Int
+    let problems: [String]
+  }
+
+  func execute(_ session: Session) throws {
+    let given = try passphrase.given() ?? Passphrase(
+      utf8: session.prompt().ask(PromptRequest("passphrase: ", meter: Session.meter)))
+    let assessment = policy.check(given)
+    let answer = Answer(
+      accepted: assessment.isAccepted, strength: assessment.strength.rawValue, score: assessment.score,
+      problems: assessment.problems.map(\.description))
+    if session.isJSON {
+      JSON.print(answer)
+    } else {
+      Terminal.print("\(answer.strength) (\(answer.score) of 4)")
+      for problem in answer.problems { Terminal.print("- \(problem)") }
+    }
+    guard answer.accepted else {
+      throw Failure(.refused, "weak_passphrase", "the policy «\(policy.rawValue)» refuses this passphrase")
+    }
+  }
+}
+
+struct PassphraseGenerateCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "generate", abstract: "Make a passphrase.")
+  static let page = """
+    coffer passphrase generate: make a passphrase of six random words
+
+    usage: coffer passphrase generate
+
+    66 bits of randomness for the words, and a digit that policies want. Nothing is stored.
+
+    example: coffer passphrase generate
+    """
+
+  @OptionGroup var global: GlobalOptions
+
+  func execute(_ session: Session) throws {
+    let generated = PassphraseGenerator.generate(random: SystemRandom.fill)
+    if session.isJSON { Terminal.write(Array("{\"passphrase\":\"".utf8), to: 1) }
+    // Letters, hyphens and a digit: nothing that JSON would escape.
+    generated.withBytes { Terminal.write($0, to: 1) }
+    Terminal.write(Array(session.isJSON ? "\"}\n".utf8 : "\n".utf8), to: 1)
+  }
+}

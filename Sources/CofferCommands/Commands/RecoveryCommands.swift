@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Keychains
+internal import Secrets
+internal import Vaults
+
+struct RecoverCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "recover", abstract: "Open with the recovery phrase and set a new passphrase.")
+  static let page = """
+    coffer recover: open with the twelve words and set a new passphrase
+
+    usage: coffer recover [--phrase-fd N | --phrase-file PATH]
+                          [--new-passphrase-fd N | --new-passphrase-file PATH]
+
+    The new passphrase takes the place of the old one; where several people have one, it is added.
+    Nothing is lost, and the words keep working.
+
+    example: coffer recover
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var phrase: PhraseOptions
+  @OptionGroup var newPassphrase: NewPassphraseOptions
+  @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
+
+  func execute(_ session: Session) throws {
+    let locked = try LockedCoffer(home: session.home)
+    let coffer = try locked.unlock(SlotCredential(session.recoveryPhrase(phrase)))
+    let new = try session.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
+    let isReplaced = try coffer.resetPassphrase(to: new, kdf: kdf.kdf)
+    if session.isJSON { JSON.print(["recovered": isReplaced ? "replaced" : "added"]) }
+    session.note(
+      isReplaced
+        ? "The coffer opens with the new passphrase; the old one no longer does."
+        : "The coffer opens with the new passphrase too; look at «coffer slot list» for the others.")
+  }
+}
+
+struct RecoveryCommand: CommandGroup {
+  static let configuration = CommandConfiguration(
+    commandName: "recovery", abstract: "Try the recovery phrase.", subcommands: [RecoveryDrillCommand.self])
+  static let page = """
+    coffer recovery: try the recovery phrase
+
+    usage: coffer recovery drill
+
+    example: coffer recovery drill
+    """
+}
+
+struct RecoveryDrillCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "drill", abstract: "Prove that the recovery phrase opens this coffer.")
+  static let page = """
+    coffer recovery drill: prove that the twelve words open this coffer
+
+    usage: coffer recovery drill [--phrase-fd N | --phrase-file PATH]
+
+    Changes nothing but the date of the last drill. A backup that was never tried is a hope.
+
+    example: coffer recovery drill
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var phrase: PhraseOptions
+
+  func execute(_ session: Session) throws {
+    let locked = try LockedCoffer(home: session.home)
+    let coffer = try locked.unlock(SlotCredential(session.recoveryPhrase(phrase)))
+    try coffer.vault.checkCount()
+    try coffer.noteRecoveryDrill()
+    if session.isJSON { return JSON.print(["drill": "passed"]) }
+    Terminal.print("The recovery phrase opens this coffer.")
+  }
+}

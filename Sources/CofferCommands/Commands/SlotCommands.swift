@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Foundation
+internal import Keychains
+internal import Primitives
+internal import Secrets
+
+struct SlotCommand: CommandGroup {
+  static let configuration = CommandConfiguration(
+    commandName: "slot", abstract: "The ways to open the coffer.",
+    subcommands: [SlotListCommand.self, SlotAddCommand.self, SlotRemoveCommand.self])
+  static let page = """
+    coffer slot: the ways to open the coffer
+
+    usage: coffer slot list
+           coffer slot add passphrase | recovery
+           coffer slot remove ID
+
+    Each slot opens the coffer by itself. The last one cannot be removed.
+
+    example: coffer slot add recovery
+    """
+}
+
+struct SlotListCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "list", abstract: "Show the slots.")
+  static let page = """
+    coffer slot list: show the ways to open the coffer
+
+    usage: coffer slot list
+
+    Asks for nothing: the slots are public, their contents are not.
+
+    example: coffer slot list --json
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+
+  func execute(_ session: Session) throws {
+    let slots = try LockedCoffer(home: session.home).slots.map(SlotAnswer.init)
+    if session.isJSON { return slots.forEach { JSON.print($0) } }
+    SlotList.print(slots)
+  }
+}
+
+struct SlotAddCommand: CommandGroup {
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Add a way to open the coffer.",
+    subcommands: [SlotAddPassphraseCommand.self, SlotAddRecoveryCommand.self])
+  static let page = """
+    coffer slot add: add a way to open the coffer
+
+    usage: coffer slot add passphrase [--kdf argon2id|pbkdf2]
+           coffer slot add recovery [--recovery-phrase-out FILE]
+
+    example: coffer slot add passphrase
+    """
+}
+
+struct SlotAddPassphraseCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "passphrase", abstract: "Add a passphrase.")
+  static let page = """
+    coffer slot add passphrase: add another passphrase
+
+    usage: coffer slot add passphrase [--kdf argon2id|pbkdf2]
+                                      [--passphrase-fd N | --passphrase-file PATH]
+                                      [--new-passphrase-fd N | --new-passphrase-file PATH]
+
+    Prints the new slot's id.
+
+    example: coffer slot add passphrase
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var newPassphrase: NewPassphraseOptions
+  @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
+
+  func execute(_ session: Session) throws {
+    let coffer = try session.open(passphrase)
+    let new = try session.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
+    let slot = SlotAnswer(try coffer.addSlot(new, kdf: kdf.kdf))
+    session.isJSON ? JSON.print(slot) : Terminal.print(slot.id)
+  }
+}
+
+struct SlotAddRecoveryCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "recovery", abstract: "Add a recovery phrase.")
+  static let page = """
+    coffer slot add recovery: add another recovery phrase
+
+    usage: coffer slot add recovery [--recovery-phrase-out FILE]
+                                    [--passphrase-fd N | --passphrase-file PATH]
+
+    Shows twelve new words, as «coffer init» does, and prints the new slot's id. Former phrases keep
+    working until their slots are removed.
+
+    example: coffer slot add recovery --recovery-phrase-out words.txt
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @Option(help: "Write the recovery phrase to a new file.") var recoveryPhraseOut: String?
+
+  func execute(_ session: Session) throws {
+    if recoveryPhraseOut == nil { _ = try session.terminal() }
+    let coffer = try session.open(passphrase)
+    let phrase = RecoveryPhrase(
+      entropy: SystemRandom.secretBytes(count: RecoveryPhrase.entropyByteCount))
+    let handover = PhraseHandover(session)
+    if let recoveryPhraseOut {
+      try handover.write(phrase, to: recoveryPhraseOut)
+    } else {
+      try handover.showAndAsk(phrase)
+    }
+    let slot = SlotAnswer(try coffer.addSlot(phrase))
+    session.isJSON ? JSON.print(slot) : Terminal.print(slot.id)
+  }
+}
+
+struct SlotRemoveCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a way to open the coffer.")
+  static let page = """
+    coffer slot remove: remove a way to open the coffer
+
+    usage: coffer slot remove ID [--passphrase-fd N | --passphrase-file PATH]
+
+    The last slot stays. Copies of the file that were made before keep opening with what was removed.
+
+    example: coffer slot remove 6f9619ff-8b86-4011-b42d-00c04fc964ff
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @Argument(help: "The slot's id.") var id: String
+
+  func execute(_ session: Session) throws {
+    guard let uuid = UUID(uuidString: id) else { throw Failure.usage("«\(id)» is not the id of a slot") }
+    let coffer = try session.open(passphrase)
+    try coffer.removeSlot(uuid)
+    if session.isJSON { JSON.print(["removed": uuid.uuidString.lowercased()]) }
+    session.note("The slot is removed. Older copies of the file still open with it.")
+  }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import MessageFormats
+internal import Vaults
+
+struct VaultCommand: CommandGroup {
+  static let configuration = CommandConfiguration(
+    commandName: "vault", abstract: "The key that messages are under.",
+    subcommands: [VaultRotateCommand.self, VaultStatusCommand.self, VaultRollbackCommand.self])
+  static let page = """
+    coffer vault: the key that messages are under
+
+    usage: coffer vault status
+           coffer vault rotate [--resume]
+           coffer vault rollback
+
+    example: coffer vault rotate
+    """
+}
+
+struct VaultRotateCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "rotate", abstract: "Put every message under a new key.")
+  static let page = """
+    coffer vault rotate: put every message under a new key
+
+    usage: coffer vault rotate [--resume] [--passphrase-fd N | --passphrase-file PATH]
+
+    Every message is sealed again and read back. The former key is kept for 30 days. A rotation that was
+    interrupted goes on where it was; in between, every message can be read.
+
+      --resume  only go on with one that was interrupted
+
+    example: coffer vault rotate
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @Flag(help: "Only go on with a rotation that was interrupted.") var resume = false
+
+  func execute(_ session: Session) throws {
+    let coffer = try session.open(passphrase)
+    try RotationRun(session: session, coffer: coffer).run(.keyRotated) { progress in
+      try resume ? coffer.vault.resumeRotation(progress: progress) : coffer.vault.rotate(progress: progress)
+    }
+  }
+}
+
+struct VaultRollbackCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "rollback", abstract: "Go back to the former key.")
+  static let page = """
+    coffer vault rollback: put every message back under the former key
+
+    usage: coffer vault rollback [--passphrase-fd N | --passphrase-file PATH]
+
+    Works for 30 days after a rotation, and on one that was interrupted. No message is lost, those that
+    were added since included.
+
+    example: coffer vault rollback
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+
+  func execute(_ session: Session) throws {
+    let coffer = try session.open(passphrase)
+    try RotationRun(session: session, coffer: coffer).run(.keyRolledBack) {
+      try coffer.vault.rollBack(progress: $0)
+    }
+  }
+}
+
+/// A rotation or rollback with its progress, and the answer at its end.
+struct RotationRun {
+  let session: Session
+  let coffer: Coffer
+
+  private struct Answer: Encodable {
+    let keyVersion: Int
+    let messages: Int
+    let unreadable: [String]
+  }
+
+  func run(
+    _ event: AuditLog.Event,
+    _ body: ((Vault.RotationProgress) throws -> Bool) throws -> Vault.RotationReport?
+  ) throws {
+    var sealing = ProgressBar("sealing anew", isQuiet: session.isQuiet)
+    var reading = ProgressBar("reading back", isQuiet: session.isQuiet)
+    Interruption.catchOnce()
+    let report = try body { progress in
+      switch progress.phase {
+      case .resealing: sealing.update(progress.done, of: progress.total, unit: "messages")
+      case .readingBack: reading.update(progress.done, of: progress.total, unit: "messages")
+      }
+      return !Interruption.isRequested
+    }
+    reading.finish()
+    guard let report else {
+      throw Failure(
+        .interrupted, "interrupted", "interrupted; every message can be read",
+        hint: "go on with «coffer vault rotate --resume»")
+    }
+    try coffer.note(event, count: report.messageCount)
+    if session.isJSON {
+      JSON.print(
+        Answer(
+          keyVersion: report.version, messages: report.messageCount,
+          unreadable: report.unreadable.map(\.description)))
+    } else {
+      Terminal.print("\(report.messageCount) messages are under version \(report.version) of the vault key")
+    }
+    try MessageLine.report(report.unreadable)
+  }
+}
+
+struct VaultStatusCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "status", abstract: "Keys, their ages, and failures.")
+  static let page = """
+    coffer vault status: keys, their ages, and recent failures
+
+    usage: coffer vault status [--passphrase-fd N | --passphrase-file PATH]
+
+    example: coffer vault status --json
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+
+  struct Answer: Encodable {
+    struct Key: Encodable {
+      let version: Int
+      let created: String
+      let retired: String?
+    }
+    let messages: Int
+    let keyVersion: Int
+    let keys: [Key]
+    let rotating: Bool
+    let rotationDue: Bool
+    let recentFailures: Int
+  }
+
+  func execute(_ session: Session) throws {
+    let status = try session.open(passphrase).vault.status()
+    if session.isJSON {
+      return JSON.print(
+        Answer(
+          messages: status.messageCount, keyVersion: status.currentKeyVersion,
+          keys: status.keys.map {
+            .init(
+              version: $0.version, created: Timestamp.format($0.created),
+              retired: $0.retired.map(Timestamp.format))
+          },
+          rotating: status.isRotating, rotationDue: status.isRotationDue,
+          recentFailures: status.recentFailures))
+    }
+    Terminal.print("messages  \(status.messageCount)")
+    for key in status.keys {
+      let state =
+        if key.version == status.currentKeyVersion {
+          "in use"
+        } else if let retired = key.retired {
+          "replaced \(Timestamp.format(retired)), kept for \(Vault.retiredKeyDays) days"
+        } else {
+          "being replaced"
+        }
+      Terminal.print("key       version \(key.version), made \(Timestamp.format(key.created)), \(state)")
+    }
+    if status.isRotating { Terminal.print("rotation  begun and not ended: coffer vault rotate --resume") }
+    if status.isRotationDue { Terminal.print("rotation  due: the key is more than a year old") }
+    Terminal.print("failures  \(status.recentFailures) in the last hour")
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Global and passphrase options are accepted before the command as well as behind it. The parser wants
+// them behind: so those that stand in front are moved to just behind the command's words.
+
+internal import ArgumentParser
+
+enum ArgumentOrder {
+  private static let flags: Set<String> = ["--json", "--quiet"]
+  private static let options: Set<String> = [
+    "--home", "--passphrase-fd", "--passphrase-file", "--new-passphrase-fd", "--new-passphrase-file",
+    "--phrase-fd", "--phrase-file",
+  ]
+
+  /// The arguments in the parser's order, and the command that they name.
+  static func sorted(
+    _ arguments: [String], root: any HelpPage.Type
+  ) -> (arguments: [String], command: any HelpPage.Type) {
+    var leading: [String] = []
+    var rest = arguments[...]
+    var words: [String] = []
+    var command = root
+    scan: while let argument = rest.first {
+      if flags.contains(argument) || options.contains(where: { argument.hasPrefix($0 + "=") }) {
+        leading.append(argument)
+        rest.removeFirst()
+      } else if options.contains(argument), rest.count > 1 {
+        leading += rest.prefix(2)
+        rest.removeFirst(2)
+      } else if let next = command.subcommand(named: argument) {
+        command = next
+        words.append(argument)
+        rest.removeFirst()
+      } else {
+        break scan
+      }
+    }
+    return (words + leading + rest, command)
+  }
+}
+
+extension HelpPage {
+  static func subcommand(named name: String) -> (any HelpPage.Type)? {
+    for case let command as any HelpPage.Type in configuration.subcommands where command._commandName == name {
+      return command
+    }
+    return nil
+  }
+}

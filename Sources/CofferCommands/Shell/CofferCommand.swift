@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+
+/// A command with a page of help that was set by hand and ends in an example.
+protocol HelpPage: ParsableCommand {
+  static var page: String { get }
+}
+
+/// A command that does something.
+protocol CofferCommand: HelpPage {
+  var global: GlobalOptions { get }
+  func execute(_ session: Session) throws
+}
+
+extension CofferCommand {
+  func run() throws { try execute(Session(global)) }
+}
+
+/// A command that only holds others.
+protocol CommandGroup: HelpPage {}
+
+extension CommandGroup {
+  func run() throws { throw Failure.usage("which of its commands?", hint: "coffer \(Self._commandName) --help") }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every exit code of `coffer`, and what leads to each. Specs/cli.md promises them.
+
+internal import CofferKit
+internal import Keychains
+internal import MessageFormats
+internal import Primitives
+internal import Secrets
+internal import Storage
+internal import UserAuthentication
+internal import Vaults
+
+/// The exit codes.
+enum ExitCode: Int32 {
+  case done = 0
+  /// The words of the call are off.
+  case usage = 2
+  /// Locked, or a prompt is needed and there is no way to ask.
+  case locked = 3
+  /// Wrong passphrase, PIN or phrase.
+  case wrongSecret = 4
+  /// Tampered or corrupt data.
+  case corrupt = 5
+  /// No such item, or no coffer here.
+  case missing = 6
+  /// Refused by policy.
+  case refused = 7
+  /// Not enough memory or disk for this to be safe.
+  case noRoom = 8
+  /// In use by another process, or already there.
+  case inUse = 9
+  /// Hardware missing or not answering.
+  case noHardware = 10
+  /// Our bug.
+  case bug = 70
+  /// Interrupted by the person; 128 + SIGINT, as shells have it.
+  case interrupted = 130
+}
+
+/// An error as it is told: to a person in a line and a hint, to a program as JSON.
+struct Failure: Error {
+  var exit: ExitCode
+  /// For programs; stable.
+  var code: String
+  /// Lower case, no full stop.
+  var message: String
+  var hint: String?
+
+  init(_ exit: ExitCode, _ code: String, _ message: String, hint: String? = nil) {
+    self.exit = exit
+    self.code = code
+    self.message = message
+    self.hint = hint
+  }
+
+  static func usage(_ message: String, hint: String? = nil) -> Failure {
+    Failure(.usage, "usage", message, hint: hint)
+  }
+
+  /// Sorts the errors of every room.
+  init(_ error: any Error) {
+    switch error {
+    case let failure as Failure: self = failure
+    case let error as StorageError: self.init(storage: error)
+    case let error as KeybagError: self.init(keybag: error)
+    case let error as KeychainError: self.init(keychain: error)
+    case let error as VaultError: self.init(vault: error)
+    case let error as MessageFormatError: self.init(format: error)
+    case let error as PromptError: self.init(prompt: error)
+    case let error as PassphraseError: self.init(passphrase: error)
+    case let error as RecoveryPhraseError: self.init(phrase: error)
+    case CofferError.weakPassphrase(let problems):
+      self.init(
+        .refused, "weak_passphrase",
+        "this passphrase is too weak: \(problems.map(\.description).joined(separator: "; "))",
+        hint: "«coffer passphrase generate» makes a good one")
+    case CofferError.recoveryUnproven:
+      self.init(
+        .refused, "recovery_unproven", "no recovery drill has ever succeeded with this coffer",
+        hint: "run «coffer recovery drill» first, or add --force")
+    case SecretMemoryError.cannotLock:
+      self.init(
+        .noRoom, "no_locked_memory", "the system lets this process lock no memory",
+        hint: "raise the limit: ulimit -l 8192")
+    default: self.init(.bug, "internal", "something happened that should not: \(type(of: error))")
+    }
+  }
+
+  private init(storage error: StorageError) {
+    let message = error.sentence
+    switch error {
+    case .notFound: self.init(.missing, "no_coffer", message, hint: "«coffer init» makes one")
+    case .alreadyExists: self.init(.inUse, "already_exists", message, hint: "name another place with --home")
+    case .inUse: self.init(.inUse, "in_use", message, hint: "try again when it is done")
+    case .full:
+      self.init(.noRoom, "full", message, hint: "everything that was acknowledged is safe; make room and go on")
+    case .notPermitted: self.init(.missing, "not_permitted", message)
+    case .inputOutput: self.init(.corrupt, "input_output", message, hint: "look at the disk, then run «coffer doctor»")
+    case .corrupt, .unknownFormat: self.init(.corrupt, "corrupt", message, hint: Self.corruptHint)
+    }
+  }
+
+  private init(keybag error: KeybagError) {
+    switch error {
+    case .wrongSecret: self.init(.wrongSecret, "wrong_secret", "this opens no slot of the coffer")
+    case .noSuchSlot: self.init(.missing, "no_such_slot", "the coffer has no such slot", hint: "«coffer slot list» shows them")
+    case .corrupt: self.init(.corrupt, "corrupt", "the slots are corrupt or were tampered with", hint: Self.corruptHint)
+    case .lastSlot:
+      self.init(
+        .refused, "last_slot", "this is the last way to open the coffer",
+        hint: "add another slot first")
+    case .tooManySlots(let limit): self.init(.refused, "too_many_slots", "a coffer has at most \(limit) slots")
+    case .derivation(.notEnoughMemory(let needed, let available)):
+      self.init(
+        .noRoom, "not_enough_memory",
+        "this key uses memory-intensive protection that exceeds this device's capacity: "
+          + "\(needed >> 20) MiB needed, \(available >> 20) MiB available",
+        hint: "close other programs, or open the coffer with the recovery phrase")
+    case .derivation(.allocationFailed): self.init(.noRoom, "not_enough_memory", "the memory for the key derivation could not be had")
+    case .derivation(.parameters): self.init(.corrupt, "corrupt", "the slot asks for an impossible key derivation")
+    }
+  }
+
+  private init(keychain error: KeychainError) {
+    switch error {
+    case .locked: self.init(.locked, "locked", "the coffer is locked")
+    case .itemNotFound: self.init(.missing, "no_such_item", "there is no such item")
+    case .duplicateItem: self.init(.inUse, "already_exists", "there is such an item already")
+    case .secureEnclaveUnavailable: self.init(.noHardware, "no_enclave", "no chip holds keys here")
+    case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status), .unexpectedError(let status):
+      switch status {
+      case StorageError.full.status: self.init(storage: .full)
+      case StorageError.inUse.status: self.init(storage: .inUse)
+      case StorageError.notPermitted.status: self.init(storage: .notPermitted)
+      default: self.init(.corrupt, "input_output", "the keychain cannot be read or written (\(status))", hint: Self.corruptHint)
+      }
+    case .invalidData, .encodingFailed, .decodingFailed:
+      self.init(.corrupt, "corrupt", "the keychain is corrupt or was tampered with", hint: Self.corruptHint)
+    }
+  }
+
+  private init(vault error: VaultError) {
+    let code = error.code.lowercased()
+    switch error {
+    case .dataTampered, .decryptionFailed:
+      self.init(.corrupt, code, "message corrupted or tampered", hint: Self.corruptHint)
+    case .corrupt: self.init(.corrupt, code, "data corruption detected; restore from backup", hint: Self.corruptHint)
+    case .lockedAfterFailures:
+      self.init(.locked, code, "data corruption detected; restore from backup", hint: "the vault has locked itself; authenticate again")
+    case .keychainAccessDenied: self.init(.locked, code, "the coffer is locked")
+    case .keychainNotAvailable: self.init(.locked, code, "the keychain is not available")
+    case .messageNotFound: self.init(.missing, code, "no such message", hint: "«coffer message list» shows what there is")
+    case .weakPassphrase: self.init(.refused, code, "the passphrase is too weak")
+    case .messageTooLarge(let limit): self.init(.refused, code, "a message may have at most \(limit >> 20) MiB")
+    case .noRotationUnderWay: self.init(.missing, code, "no rotation is under way", hint: "«coffer vault rotate» begins one")
+    case .nothingToRollBack: self.init(.missing, code, "no former key is kept", hint: "former keys are kept for \(Vault.retiredKeyDays) days")
+    case .keyDerivationFailed, .encryptionFailed: self.init(.bug, code, "the key could not be used")
+    }
+  }
+
+  private init(format error: MessageFormatError) {
+    switch error {
+    case .notFound: self.init(.missing, "no_such_file", "there is no such file or directory")
+    case .wrongKind: self.init(.usage, "wrong_kind", "this is not a file or directory of that kind")
+    case .alreadyExists: self.init(.inUse, "already_exists", "there is such a file already, and an export overwrites nothing")
+    case .cannotWrite where error.isOutOfSpace: self.init(storage: .full)
+    case .cannotRead, .cannotWrite: self.init(.missing, "not_permitted", "the file cannot be read or written")
+    default: self.init(.refused, "malformed", "the file is not of that format")
+    }
+  }
+
+  private init(prompt error: PromptError) {
+    switch error {
+    case .cancelled: self.init(.locked, "cancelled", "cancelled")
+    case .noTerminal:
+      self.init(
+        .locked, "no_prompt", "a passphrase is needed and there is no terminal to ask on",
+        hint: "use --passphrase-fd, --passphrase-file, or COFFER_PINENTRY")
+    case .promptProgramMissing, .promptProgramFailed:
+      self.init(.locked, "no_prompt", "the pinentry program does not answer", hint: "look at COFFER_PINENTRY")
+    default: self.init(.locked, "no_prompt", "the answer could not be read")
+    }
+  }
+
+  private init(passphrase error: PassphraseError) {
+    switch error {
+    case .unreadable: self.init(.usage, "no_passphrase", "the passphrase cannot be read", hint: "look at --passphrase-file and --passphrase-fd")
+    case .empty: self.init(.refused, "weak_passphrase", "the passphrase is empty")
+    case .tooLong: self.init(.refused, "bad_passphrase", "the passphrase is longer than \(Passphrase.byteCountLimit) bytes")
+    case .notUTF8, .containsNUL: self.init(.refused, "bad_passphrase", "the passphrase is not text in UTF-8")
+    }
+  }
+
+  private init(phrase error: RecoveryPhraseError) {
+    switch error {
+    case .wrongWordCount(let expected, let found):
+      self.init(.wrongSecret, "bad_phrase", "a recovery phrase has \(expected) words, this has \(found)")
+    case .unknownWord(let position):
+      self.init(.wrongSecret, "bad_phrase", "word \(position) is not in the list of words")
+    case .checksumMismatch:
+      self.init(.wrongSecret, "bad_phrase", "these words do not belong together", hint: "look for a word in the wrong place")
+    }
+  }
+
+  private static let corruptHint = "run «coffer doctor --deep», then restore what is damaged from a backup"
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A message for reading.
+
+internal import Foundation
+internal import Glibc
+internal import MessageFormats
+internal import Vaults
+
+enum MessageView {
+  /// Title, date and tags, then the text.
+  static func print(_ metadata: MessageMetadata, _ content: RawSpan) {
+    Terminal.print("\(Terminal.bold("Title:")) \(Terminal.sanitized(metadata.title))")
+    Terminal.print("\(Terminal.bold("Date:"))  \(Timestamp.format(metadata.date))")
+    Terminal.print("\(Terminal.bold("Type:"))  \(Terminal.sanitized(metadata.contentType))")
+    if !metadata.tags.isEmpty {
+      Terminal.print("\(Terminal.bold("Tags:"))  \(Terminal.sanitized(metadata.tags.joined(separator: " ")))")
+    }
+    var reader = MIMEReader()
+    if metadata.isMail {
+      reader.read(content) { item, text in
+        switch item {
+        case .from: Terminal.print("\(Terminal.bold("From:"))  \(Terminal.sanitized(string(text)))")
+        case .to: Terminal.print("\(Terminal.bold("To:"))    \(Terminal.sanitized(string(text)))")
+        case .subject: break
+        case .text:
+          Terminal.print()
+          printText(text)
+        }
+        return true
+      }
+    } else if metadata.isText {
+      Terminal.print()
+      reader.readText(content, contentType: metadata.contentType) { printText($0) }
+    } else {
+      Terminal.print()
+      Terminal.print("[\(ByteCount.text(content.byteCount)) of another kind; --raw writes them]")
+    }
+  }
+
+  private struct Answer: Encodable {
+    let id: String
+    let title: String
+    let tags: [String]
+    let type: String
+    let date: String
+    let encoding: String
+    let content: String
+  }
+
+  static func printJSON(_ id: MessageID, _ metadata: MessageMetadata, _ content: RawSpan) {
+    let text = unsafe content.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
+    let encoded = unsafe content.withUnsafeBytes { unsafe Data($0).base64EncodedString() }
+    JSON.print(
+      Answer(
+        id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
+        date: Timestamp.format(metadata.date), encoding: text == nil ? "base64" : "utf-8",
+        content: text ?? encoded))
+  }
+
+  /// Text as it is on a pipe, without control characters on a terminal; ends with a line feed.
+  private static func printText(_ text: RawSpan) {
+    if Terminal.isOutputTerminal {
+      let shown = Terminal.sanitized(string(text).replacing("\r\n", with: "\n"), lineFeeds: true)
+      Terminal.print(shown.hasSuffix("\n") ? String(shown.dropLast()) : shown)
+    } else {
+      Terminal.write(text, to: STDOUT_FILENO)
+      let endsLine = unsafe text.byteCount > 0 && text.unsafeLoad(fromByteOffset: text.byteCount - 1, as: UInt8.self) == 0x0A
+      if !endsLine { Terminal.print() }
+    }
+  }
+
+  private static func string(_ text: RawSpan) -> String {
+    unsafe text.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+}

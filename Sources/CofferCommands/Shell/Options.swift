@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The options that many commands share. They may stand before the command too: `ArgumentOrder` moves
+// them behind it.
+
+public import ArgumentParser
+internal import Foundation
+public import Keychains
+internal import Secrets
+internal import UserAuthentication
+
+struct GlobalOptions: ParsableArguments {
+  @Option(help: "Where the coffer is.") var home: String?
+  @Flag(help: "Answer in JSON.") var json = false
+  @Flag(help: "Say nothing but the answer.") var quiet = false
+
+  /// --home, else COFFER_HOME, else the user's data directory.
+  var homePath: String {
+    let environment = ProcessInfo.processInfo.environment
+    if let home { return home }
+    if let home = environment["COFFER_HOME"], !home.isEmpty { return home }
+    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/coffer" }
+    return NSHomeDirectory() + "/.local/share/coffer"
+  }
+}
+
+struct PassphraseOptions: ParsableArguments {
+  @Option(name: .customLong("passphrase-fd"), help: "Read the passphrase from this descriptor.") var fd: Int32?
+  @Option(name: .customLong("passphrase-file"), help: "Read the passphrase from this file.") var file: String?
+
+  /// The passphrase from a descriptor or a file; nil when neither is named.
+  func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }
+}
+
+struct NewPassphraseOptions: ParsableArguments {
+  @Option(name: .customLong("new-passphrase-fd"), help: "Read the new passphrase from this descriptor.")
+  var fd: Int32?
+  @Option(name: .customLong("new-passphrase-file"), help: "Read the new passphrase from this file.")
+  var file: String?
+
+  func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }
+}
+
+struct PhraseOptions: ParsableArguments {
+  @Option(name: .customLong("phrase-fd"), help: "Read the recovery phrase from this descriptor.")
+  var fd: Int32?
+  @Option(name: .customLong("phrase-file"), help: "Read the recovery phrase from this file.")
+  var file: String?
+
+  func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }
+}
+
+extension Passphrase {
+  fileprivate static func given(fd: Int32?, file: String?) throws -> Passphrase? {
+    switch (fd, file) {
+    case (nil, nil): return nil
+    case (let fd?, nil): return try Passphrase.read(descriptor: fd)
+    case (nil, let file?): return try Passphrase.read(path: file)
+    default: throw Failure.usage("a descriptor and a file were both named")
+    }
+  }
+}
+
+extension PassphrasePolicy: ExpressibleByArgument {}
+
+/// The key derivations that can be chosen by name.
+enum KDFName: String, ExpressibleByArgument, CaseIterable {
+  case pbkdf2, argon2id
+
+  var kdf: SlotKDF {
+    switch self {
+    case .pbkdf2: .pbkdf2
+    case .argon2id: .recommended
+    }
+  }
+}

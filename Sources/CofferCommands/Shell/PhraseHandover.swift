@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Handing a new recovery phrase to its owner: on the terminal, with three of the words asked for again,
+// or in a new file. The words go from locked memory straight to the descriptor.
+
+internal import Glibc
+internal import Keychains
+internal import Primitives
+internal import Secrets
+internal import Storage
+internal import UserAuthentication
+
+struct PhraseHandover {
+  private let session: Session
+
+  private static let askedCount = 3
+
+  init(_ session: Session) { self.session = session }
+
+  /// Writes the phrase to a new file of mode 0600 and syncs it.
+  /// - Throws: `StorageError.full`; a failure when the file is there already.
+  func write(_ phrase: borrowing RecoveryPhrase, to path: String) throws {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else {
+      switch errno {
+      case EEXIST: throw Failure(.inUse, "already_exists", "the file for the recovery phrase is there already")
+      case ENOSPC, EDQUOT: throw StorageError.full
+      default: throw Failure.usage("the file for the recovery phrase cannot be made")
+      }
+    }
+    defer { close(descriptor) }
+    let isWritten = phrase.withWords { words in
+      unsafe words.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count }
+    }
+    guard isWritten, unsafe Glibc.write(descriptor, "\n", 1) == 1, fsync(descriptor) == 0 else {
+      unsafe unlink(path)
+      throw StorageError.full
+    }
+  }
+
+  /// Shows the words and asks for three of them until they are right.
+  /// - Throws: `PromptError.cancelled` when the person gives up.
+  func showAndAsk(_ phrase: borrowing RecoveryPhrase) throws {
+    let terminal = try session.terminal()
+    while true {
+      show(phrase)
+      guard try terminal.confirm("Have you written them down?") else { continue }
+      // The words leave the screen before they are asked for.
+      Terminal.write(Array("\u{1B}[2J\u{1B}[H".utf8), to: STDERR_FILENO)
+      if try ask(phrase, terminal) { return }
+      Terminal.note("That was not the word. Here they are once more.")
+    }
+  }
+
+  private func show(_ phrase: borrowing RecoveryPhrase) {
+    Terminal.note("\nStore recovery phrase safely; we cannot reset it.\n")
+    for row in 0..<4 {
+      for column in 0..<3 {
+        let position = row + 4 * column
+        let number = String(position + 1)
+        Terminal.write(Array((number.count < 2 ? "    " : "   ").utf8) + number.utf8 + [0x2E, 0x20], to: STDERR_FILENO)
+        let word = phrase.word(at: position)
+        word.withBytes { Terminal.write($0, to: STDERR_FILENO) }
+        Terminal.write([UInt8](repeating: 0x20, count: max(0, 12 - word.count)), to: STDERR_FILENO)
+      }
+      Terminal.note("")
+    }
+    Terminal.note("")
+  }
+
+  private func ask(_ phrase: borrowing RecoveryPhrase, _ terminal: TerminalPrompt) throws -> Bool {
+    for position in Self.randomPositions() {
+      let typed = try terminal.askLine("word \(position + 1): ")
+      let word = phrase.word(at: position)
+      guard typed.isEqual(to: word) else { return false }
+    }
+    return true
+  }
+
+  /// Three different places, in order.
+  private static func randomPositions() -> [Int] {
+    var positions: Set<Int> = []
+    while positions.count < askedCount {
+      for byte in SystemRandom.publicBytes(count: 8) where positions.count < askedCount {
+        // 252 is a multiple of twelve: no place is likelier than another.
+        if byte < 252 { positions.insert(Int(byte) % RecoveryPhrase.wordCount) }
+      }
+    }
+    return positions.sorted()
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+
+/// A bar on standard error for what takes longer than a second; silent on a pipe and with --quiet.
+struct ProgressBar {
+  private let title: String
+  private let isShown: Bool
+  private let start = ContinuousClock.now
+  private var lastDrawn: ContinuousClock.Instant?
+
+  init(_ title: String, isQuiet: Bool) {
+    self.title = title
+    isShown = Terminal.isErrorTerminal && !isQuiet
+  }
+
+  /// Draws, at most ten times a second and not in the first second.
+  ///
+  /// - Parameter total: nil when nobody knows.
+  mutating func update(_ done: Int, of total: Int?, unit: String) {
+    let now = ContinuousClock.now
+    guard isShown, now - start > .seconds(1), now - (lastDrawn ?? start) > .milliseconds(100) else { return }
+    lastDrawn = now
+    var line = "\r\u{1B}[K\(title) "
+    if let total, total > 0 {
+      let share = min(1, Double(done) / Double(total))
+      let filled = Int(share * 30)
+      line += "[\(String(repeating: "█", count: filled))\(String(repeating: "·", count: 30 - filled))] "
+      line += "\(Int(share * 100)) % "
+    }
+    line += "\(done) \(unit)"
+    Terminal.write(Array(line.utf8), to: STDERR_FILENO)
+  }
+
+  /// Clears the bar.
+  func finish() {
+    if lastDrawn != nil { Terminal.write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run of a command: where the coffer is, how to ask and how to answer.
+
+internal import CofferKit
+internal import Foundation
+internal import Keychains
+internal import Primitives
+internal import Secrets
+internal import UserAuthentication
+internal import Vaults
+
+struct Session {
+  let home: String
+  let isJSON: Bool
+  let isQuiet: Bool
+
+  /// Tries at a prompt before the answer is «wrong».
+  private static let promptTries = 3
+
+  init(_ global: GlobalOptions) {
+    home = global.homePath
+    isJSON = global.json
+    isQuiet = global.quiet
+  }
+
+  // MARK: Opening
+
+  /// Opens the coffer with the passphrase from a descriptor, a file, or a prompt.
+  func open(_ options: PassphraseOptions) throws -> Coffer {
+    let locked = try LockedCoffer(home: home)
+    let coffer: Coffer
+    if let given = try options.given() {
+      coffer = try locked.unlock(SlotCredential(given))
+    } else {
+      coffer = try unlockByPrompt(locked)
+    }
+    try advise(coffer)
+    return coffer
+  }
+
+  private func unlockByPrompt(_ locked: LockedCoffer) throws -> Coffer {
+    let prompt = try prompt()
+    var problem: String?
+    for attempt in 1...Self.promptTries {
+      let typed = try prompt.ask(PromptRequest("passphrase: ", problem: problem))
+      do {
+        return try locked.unlock(SlotCredential(Passphrase(utf8: typed)))
+      } catch KeybagError.wrongSecret where attempt < Self.promptTries {
+        problem = "that opens no slot; try again"
+      } catch is PassphraseError where attempt < Self.promptTries {
+        problem = "that is no passphrase; try again"
+      }
+    }
+    throw KeybagError.wrongSecret
+  }
+
+  /// What a person should know whenever they open their coffer.
+  private func advise(_ coffer: Coffer) throws {
+    guard Terminal.isErrorTerminal, !isQuiet else { return }
+    let status = try coffer.vault.status()
+    if status.isRotating { note("hint: a rotation was begun and not ended: coffer vault rotate --resume") }
+    if status.isRotationDue { note("hint: the vault key is more than a year old: coffer vault rotate") }
+    if status.recentFailures > 10 { note("Data corruption detected; restore from backup") }
+  }
+
+  // MARK: Asking
+
+  /// pinentry when COFFER_PINENTRY names one, else the terminal.
+  func prompt() throws -> any PassphrasePrompt {
+    if let program = ProcessInfo.processInfo.environment["COFFER_PINENTRY"], !program.isEmpty {
+      return PinentryPrompt(program: program)
+    }
+    return try terminal()
+  }
+
+  func terminal() throws -> TerminalPrompt {
+    let terminal = TerminalPrompt()
+    guard terminal.isAvailable else { throw PromptError.noTerminal }
+    return terminal
+  }
+
+  /// A new passphrase: given, or asked for twice, with a meter. A generated one is offered first.
+  func newPassphrase(_ given: consuming Passphrase?, policy: PassphrasePolicy) throws -> Passphrase {
+    if let given { return given }
+    let prompt = try prompt()
+    if let offered = try offerGenerated(prompt) { return offered }
+    var problem: String?
+    while true {
+      let typed = try prompt.ask(
+        PromptRequest("new passphrase: ", problem: problem, meter: Self.meter))
+      let first: Passphrase
+      do { first = try Passphrase(utf8: typed) } catch {
+        problem = Failure(error).message
+        continue
+      }
+      let assessment = policy.check(first)
+      guard assessment.isAccepted else {
+        problem = assessment.problems.map(\.description).joined(separator: "; ")
+        continue
+      }
+      let again = try prompt.ask(PromptRequest("the same once more: "))
+      if let second = try? Passphrase(utf8: again), first.isEqual(to: second) { return first }
+      problem = "these were not the same"
+    }
+  }
+
+  /// Shows a generated passphrase on the terminal; nil when the person wants one of their own.
+  private func offerGenerated(_ prompt: any PassphrasePrompt) throws -> Passphrase? {
+    guard prompt is TerminalPrompt, Terminal.isErrorTerminal else { return nil }
+    let generated = PassphraseGenerator.generate(random: SystemRandom.fill)
+    note("A passphrase made for you:")
+    generated.withBytes { Terminal.write($0, to: 2) }
+    note("")
+    guard try prompt.confirm("Use it? Write it down first.") else { return nil }
+    return try Passphrase(utf8: generated)
+  }
+
+  static let meter: PromptRequest.Meter = { typed in
+    switch PassphrasePolicy.strength(ofTyped: typed) {
+    case .weak: StrengthReading(.weak, word: "weak")
+    case .medium: StrengthReading(.medium, word: "medium")
+    case .strong: StrengthReading(.strong, word: "strong")
+    }
+  }
+
+  /// The recovery phrase: given, or asked for.
+  func recoveryPhrase(_ options: PhraseOptions) throws -> RecoveryPhrase {
+    if let given = try options.given() {
+      return try given.withBytes { words throws(RecoveryPhraseError) in try RecoveryPhrase(words: words) }
+    }
+    let typed = try prompt().ask(PromptRequest("recovery phrase: ", isShown: true))
+    return try typed.withBytes { words throws(RecoveryPhraseError) in try RecoveryPhrase(words: words) }
+  }
+
+  /// Asks for a yes, or fails where nobody can be asked.
+  func confirm(_ question: String) throws -> Bool { try terminal().confirm(question) }
+
+  // MARK: Answering
+
+  /// A remark for people, on standard error.
+  func note(_ line: String) {
+    if !isQuiet { Terminal.note(line) }
+  }
+}

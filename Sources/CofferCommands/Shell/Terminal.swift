@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writing to the person or the program at the other end. Content goes to standard output, everything
+// else to standard error. What comes out of a message is untrusted: on a terminal, control characters in
+// it are shown as «�» and never obeyed.
+
+internal import CSystem
+internal import Glibc
+
+enum Terminal {
+  static let isOutputTerminal = isatty(STDOUT_FILENO) == 1
+  static let isErrorTerminal = isatty(STDERR_FILENO) == 1
+
+  /// Columns of standard output, or of a page where it is no terminal.
+  static var columns: Int {
+    let columns = Int(coffer_terminal_columns(STDOUT_FILENO))
+    return columns > 20 ? columns : 100
+  }
+
+  /// Whether colours are welcome on a descriptor.
+  static func wantsColour(_ isTerminal: Bool) -> Bool {
+    unsafe isTerminal && getenv("NO_COLOR") == nil && getenv("TERM").map { unsafe String(cString: $0) != "dumb" } ?? false
+  }
+
+  /// Writes a line to standard output.
+  static func print(_ line: String = "") { write(Array((line + "\n").utf8), to: STDOUT_FILENO) }
+
+  /// Writes a line to standard error.
+  static func note(_ line: String) { write(Array((line + "\n").utf8), to: STDERR_FILENO) }
+
+  /// Writes bytes to a descriptor; what cannot be written ends the process as it would any other.
+  static func write(_ bytes: [UInt8], to descriptor: Int32) { unsafe write(bytes.span.bytes, to: descriptor) }
+
+  /// Writes bytes to a descriptor from where they lie.
+  static func write(_ bytes: RawSpan, to descriptor: Int32) {
+    unsafe bytes.withUnsafeBytes { bytes in
+      var written = 0
+      while written < bytes.count {
+        let count = unsafe Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+        if count > 0 {
+          written += count
+        } else if errno != EINTR {
+          // Nobody reads any more, or the disk behind a redirection is full.
+          exit(errno == ENOSPC ? ExitCode.noRoom.rawValue : ExitCode.bug.rawValue)
+        }
+      }
+    }
+  }
+
+  /// Text of a message, fit for a terminal: no control character but line feeds and tabs.
+  static func sanitized(_ text: String, lineFeeds: Bool = false) -> String {
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { scalar in
+          switch scalar.value {
+          case 0x0A where lineFeeds, 0x09 where lineFeeds: scalar
+          case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: "\u{FFFD}"
+          default: scalar
+          }
+        }))
+  }
+
+  /// `text` cut to a number of characters.
+  static func cut(_ text: String, to width: Int) -> String {
+    text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
+  }
+
+  static func bold(_ text: String) -> String {
+    wantsColour(isOutputTerminal) ? "\u{1B}[1m\(text)\u{1B}[0m" : text
+  }
+
+  static func dim(_ text: String) -> String {
+    wantsColour(isOutputTerminal) ? "\u{1B}[2m\(text)\u{1B}[0m" : text
+  }
+}
