@@ -131,7 +131,7 @@ struct MboxTests {
     var bytes = Array("From a\nSubject: small\n\nx\n\nFrom b\nSubject: large\n\n".utf8)
     bytes += [UInt8](repeating: 0x61, count: 70 << 20)
     bytes += Array("\n\nFrom c\nSubject: after\n\ny\n".utf8)
-    FileManager.default.createFile(atPath: path, contents: Data(bytes))
+    _ = FileManager.default.createFile(atPath: path, contents: Data(bytes))
     var source = try MboxSource(path: path)
     let (messages, errors) = readAll(&source)
     #expect(messages.map(\.metadata.title) == ["small", "after"])

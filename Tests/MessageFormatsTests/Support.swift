@@ -22,7 +22,7 @@ final class Scratch {
   func write(_ name: String, _ content: [UInt8]) -> String {
     let folder = (file(name) as NSString).deletingLastPathComponent
     try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    FileManager.default.createFile(atPath: file(name), contents: Data(content))
+    _ = FileManager.default.createFile(atPath: file(name), contents: Data(content))
     return file(name)
   }
 

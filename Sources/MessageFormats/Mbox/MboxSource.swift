@@ -151,6 +151,8 @@ public struct MboxSource: MessageSource, ~Copyable {
         if before == ASCII.newline {
           if hit - first >= 2, Self.isEmptyLine(bytes, endingAt: hit, from: first) {
             end = hit
+            // So that a second look finds it again.
+            offset = hit
             return
           }
         } else if before == ASCII.greater, !sawQuoted {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Text in the one form in which search compares: Unicode NFKC and case folding, default ignorables left
-// out (UAX #15, Unicode section 3.13). ASCII is folded sixteen bytes at a time; Latin-1 and Cyrillic
+// out (UAX #15, Unicode section 3.13). ASCII is folded eight bytes at a time; Latin-1 and Cyrillic
 // letters that nothing can combine with by a rule; every other run goes to utf8proc, together with the one
 // ASCII character before it, since a combining mark may follow. ASCII never combines with what stands
 // before it, so runs can be folded one by one.
@@ -15,6 +15,12 @@ struct TextFolder: ~Copyable, Sendable {
   private var repaired = ByteBuffer(capacity: 2 * runByteCount)
 
   init(capacity: Int) { output = ByteBuffer(capacity: capacity) }
+
+  /// Appends the folded text to `buffer`, and forgets it.
+  mutating func moveOutput(to buffer: inout ByteBuffer) {
+    output.withBytes { buffer.append($0) }
+    output.removeAll()
+  }
 
   mutating func removeAll() { output.removeAll() }
 
@@ -64,13 +70,15 @@ struct TextFolder: ~Copyable, Sendable {
     if offset == end { return end }
     unsafe output.appendFilling(atLeast: end - start) { free in
       let target = unsafe free.baseAddress.unsafelyUnwrapped
-      while end - offset >= 16 {
-        let block = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: SIMD16<UInt8>.self)
-        let halves = unsafe unsafeBitCast(block, to: SIMD2<UInt64>.self)
-        if (halves[0] | halves[1]) & 0x8080_8080_8080_8080 != 0 { break }
-        let folded = block.replacing(with: block | 0x20, where: (block &- 0x41) .< 26)
-        unsafe target.storeBytes(of: folded, toByteOffset: offset - start, as: SIMD16<UInt8>.self)
-        offset += 16
+      while end - offset >= 8 {
+        let word = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+        if word & 0x8080_8080_8080_8080 != 0 { break }
+        // In each byte the top bit tells whether it is at least "A", and then whether it is above "Z".
+        let fromA = word &+ 0x3F3F_3F3F_3F3F_3F3F
+        let aboveZ = word &+ 0x2525_2525_2525_2525
+        let folded = word | ((fromA ^ aboveZ) & 0x8080_8080_8080_8080) >> 2
+        unsafe target.storeBytes(of: folded, toByteOffset: offset - start, as: UInt64.self)
+        offset += 8
       }
       while offset < end {
         let byte = text.byte(offset)
