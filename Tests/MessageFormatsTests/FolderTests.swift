@@ -52,10 +52,11 @@ struct FolderTests {
     let (messages, errors) = try Format.directory.read(scratch.file("d"))
     #expect(errors.isEmpty)
     #expect(messages.map(\.metadata.title) == ["a/y.JPG", "a/z.eml", "b.txt", "c", "d.html", "n.md"])
-    #expect(messages.map(\.metadata.contentType) == [
-      "image/jpeg", "message/rfc822", "text/plain; charset=utf-8", "application/octet-stream",
-      "text/html; charset=utf-8", "text/plain; charset=utf-8",
-    ])
+    #expect(
+      messages.map(\.metadata.contentType) == [
+        "image/jpeg", "message/rfc822", "text/plain; charset=utf-8", "application/octet-stream",
+        "text/html; charset=utf-8", "text/plain; charset=utf-8",
+      ])
     #expect(messages.allSatisfy { $0.text == $0.metadata.title && $0.metadata.date > 1_600_000_000 })
   }
 
@@ -65,15 +66,20 @@ struct FolderTests {
     _ = scratch.write("d/b.bin", "B")
     _ = scratch.write(
       "d/metadata.jsonl",
-      "{\"file\":\"a.bin\",\"title\":\"t\",\"tags\":[\"x\"],\"type\":\"text/plain\",\"date\":\"1970-01-01T00:00:01Z\"}\n"
+      "{\"file\":\"a.bin\",\"title\":\"t\",\"tags\":[\"x\"],"
+        + "\"type\":\"text/plain\",\"date\":\"1970-01-01T00:00:01Z\"}\n"
         + "broken\n{\"file\":\"../../etc/passwd\"}\n{\"file\":\"a.bin\"}\n")
     let (messages, errors) = try Format.directory.read(scratch.file("d"))
     #expect(messages.map(\.metadata.title) == ["t", "b.bin"])
-    #expect(messages.first?.metadata == MessageMetadata(title: "t", tags: ["x"], contentType: "text/plain", date: 1))
-    #expect(errors == [
-      .malformed(entry: 2, what: "an object is expected"), .malformed(entry: 4, what: "a file is named twice"),
-      .malformed(entry: 3, what: "metadata.jsonl names a file that is not there"),
-    ])
+    #expect(
+      messages.first?.metadata == MessageMetadata(title: "t", tags: ["x"], contentType: "text/plain", date: 1)
+    )
+    #expect(
+      errors == [
+        .malformed(entry: 2, what: "an object is expected"),
+        .malformed(entry: 4, what: "a file is named twice"),
+        .malformed(entry: 3, what: "metadata.jsonl names a file that is not there"),
+      ])
     _ = scratch.write("e/metadata.jsonl", "{\"other\":1}\n")
     #expect(try Format.directory.read(scratch.file("e")).messages.map(\.metadata.title) == ["metadata.jsonl"])
   }
@@ -88,7 +94,8 @@ struct FolderTests {
     #expect(errors == [.messageTooLarge(byteCount: 70 << 20, limit: MessageLimits.messageByteCount)])
   }
 
-  @Test("identifiers that are no file names are refused", arguments: ["", ".", "..", "a/b", "a\0", ".x", "ü"])
+  @Test(
+    "identifiers that are no file names are refused", arguments: ["", ".", "..", "a/b", "a\0", ".x", "ü"])
   func identifiers(_ id: String) throws {
     var sink = try DirectorySink(path: scratch.file("out"))
     #expect(throws: MessageFormatError.unsuitableIdentifier) {
@@ -100,8 +107,10 @@ struct FolderTests {
   func names() throws {
     try Format.directory.write(
       [
-        Message(MessageMetadata(contentType: "message/rfc822"), []), Message(MessageMetadata(contentType: "image/png"), []),
-        Message(MessageMetadata(contentType: "text/x-odd"), []), Message(MessageMetadata(contentType: "odd"), []),
+        Message(MessageMetadata(contentType: "message/rfc822"), []),
+        Message(MessageMetadata(contentType: "image/png"), []),
+        Message(MessageMetadata(contentType: "text/x-odd"), []),
+        Message(MessageMetadata(contentType: "odd"), []),
       ], to: scratch.file("out"))
     let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("out")).sorted()
     #expect(names == ["id-000000.eml", "id-000001.png", "id-000002.txt", "id-000003.bin", "metadata.jsonl"])

@@ -16,11 +16,14 @@ struct MIMETests {
     return texts
   }
 
-  func texts(_ mail: String, _ wanted: MIMEReader.Item = .text) -> [String] { texts(Array(mail.utf8), wanted) }
+  func texts(_ mail: String, _ wanted: MIMEReader.Item = .text) -> [String] {
+    texts(Array(mail.utf8), wanted)
+  }
 
   @Test("headers for people are decoded")
   func headers() {
-    let mail = "From: =?utf-8?Q?J=C3=BCrgen?= <j@x>\r\nSUBJECT : a\r\n b\r\nTo: c@d\r\nto: e@f\r\n\r\nSubject: no\r\n"
+    let mail =
+      "From: =?utf-8?Q?J=C3=BCrgen?= <j@x>\r\nSUBJECT : a\r\n b\r\nTo: c@d\r\nto: e@f\r\n\r\nSubject: no\r\n"
     #expect(texts(mail, .from) == ["Jürgen <j@x>"])
     #expect(texts(mail, .subject) == ["a b"])
     #expect(texts(mail, .to) == ["c@d", "e@f"])
@@ -30,12 +33,17 @@ struct MIMETests {
   @Test("transfer encodings and charsets are undone")
   func encodings() {
     #expect(texts("Content-Transfer-Encoding: base64\n\nR3LD\nvMOfZQ==\n") == ["Grüße"])
-    #expect(texts("Content-Transfer-Encoding: Quoted-Printable\n\nGr=C3=BC=\n=C3=9Fe= \n=x =\n") == ["Grüße=x "])
-    #expect(texts(Array("Content-Type: text/plain; charset=\"ISO-8859-1\"\n\n".utf8) + [0x47, 0xFC]) == ["Gü"])
+    #expect(
+      texts("Content-Transfer-Encoding: Quoted-Printable\n\nGr=C3=BC=\n=C3=9Fe= \n=x =\n") == ["Grüße=x "])
+    #expect(
+      texts(Array("Content-Type: text/plain; charset=\"ISO-8859-1\"\n\n".utf8) + [0x47, 0xFC]) == ["Gü"])
     #expect(texts(Array("Content-Type: text/plain; charset=koi8-r\n\n".utf8) + [0xF0, 0xD2]) == ["Пр"])
-    #expect(texts(Array("Content-Type: text/plain; charset=utf-16le\n\n".utf8) + [0x41, 0, 0xFC, 0]) == ["Aü"])
+    #expect(
+      texts(Array("Content-Type: text/plain; charset=utf-16le\n\n".utf8) + [0x41, 0, 0xFC, 0]) == ["Aü"])
     #expect(texts(Array("Content-Type: text/plain; charset=no-such\n\n".utf8) + [0x41, 0xFC]) == ["Aü"])
-    #expect(texts(Array("Content-Type: text/plain; charset=shift_jis\n\n".utf8) + [0x93, 0xFA, 0x80]) .first?.hasPrefix("日") == true)
+    #expect(
+      texts(Array("Content-Type: text/plain; charset=shift_jis\n\n".utf8) + [0x93, 0xFA, 0x80]).first?
+        .hasPrefix("日") == true)
     #expect(texts(Array("Content-Type: text/plain; charset=../../x\n\n".utf8) + [0x41]) == ["A"])
   }
 
@@ -95,7 +103,8 @@ struct MIMETests {
       deep = "Content-Type: multipart/mixed; boundary=b\(level)x\n\n--b\(level)x\n\(deep)\n--b\(level)x--\n"
     }
     #expect(texts(deep).isEmpty)
-    let many = "Content-Type: multipart/mixed; boundary=b\n\n" + String(repeating: "--b\n\nx\n", count: 100_000)
+    let many =
+      "Content-Type: multipart/mixed; boundary=b\n\n" + String(repeating: "--b\n\nx\n", count: 100_000)
     #expect(texts(many).count < 1_001)
     let matryoshka = String(repeating: "Content-Type: message/rfc822\n\n", count: 10_000) + "\nx"
     #expect(texts(matryoshka).isEmpty)
@@ -106,9 +115,12 @@ struct MIMETests {
   @Test(
     "HTML is reduced to its words",
     arguments: [
-      ("a<b>b</b>c", "abc"), ("<script>x<p></script>y", "\n\ny"), ("<style>p{}</style >z", "\n\nz"), ("a<!-- b -->c", "ac"),
-      ("a<!-- b", "a"), ("1 < 2 &amp;&lt;&#65;&#x42;&uuml;&nbsp;", "1 < 2 &<AB\u{FC}\u{A0}"), ("&bogus; & &#; &#xFFFFFFF;", "&bogus; & &#; \u{FFFD}"),
-      ("a<br/>b", "a\nb"), ("<a <a <a", "<a <a <a"), ("&", "&"), ("<", "<"), ("&#55296;", "\u{FFFD}"), ("<script>never", "\n"),
+      ("a<b>b</b>c", "abc"), ("<script>x<p></script>y", "\n\ny"), ("<style>p{}</style >z", "\n\nz"),
+      ("a<!-- b -->c", "ac"),
+      ("a<!-- b", "a"), ("1 < 2 &amp;&lt;&#65;&#x42;&uuml;&nbsp;", "1 < 2 &<AB\u{FC}\u{A0}"),
+      ("&bogus; & &#; &#xFFFFFFF;", "&bogus; & &#; \u{FFFD}"),
+      ("a<br/>b", "a\nb"), ("<a <a <a", "<a <a <a"), ("&", "&"), ("<", "<"), ("&#55296;", "\u{FFFD}"),
+      ("<script>never", "\n"),
     ])
   func html(_ html: String, _ text: String) {
     let result = texts("Content-Type: text/html; charset=utf-8\n\n" + html).first ?? ""
@@ -118,10 +130,14 @@ struct MIMETests {
   @Test("ten thousand mails of noise do no harm")
   func noise() {
     let pieces = [
-      "Content-Type: multipart/mixed; boundary=b\n", "Content-Type: text/html; charset=iso-2022-jp\n", "\n", "\r\n", "--b\n", "--b--",
-      "Content-Transfer-Encoding: base64\n", "Content-Transfer-Encoding: quoted-printable\n", "=?utf-8?B?", "?=", "=?x?Q?=", "=\n", "=4",
-      "Subject: ", "From ", "\n\nFrom x\n", ">From ", "<b", "&#x", "&am;", "<!--", "<script>", "{\"content\":\"", "\\ud83d", "\"}", "\u{301}", "é", "X-Coffer-Export: 1; content=base64\n",
-      "charset=utf-7;", "message/rfc822", "Date: ", "1 Jan ", ":", ";", "Content-Type: text/plain; charset=\"gb18030\"\n", "+AGE-",
+      "Content-Type: multipart/mixed; boundary=b\n", "Content-Type: text/html; charset=iso-2022-jp\n", "\n",
+      "\r\n", "--b\n", "--b--",
+      "Content-Transfer-Encoding: base64\n", "Content-Transfer-Encoding: quoted-printable\n", "=?utf-8?B?",
+      "?=", "=?x?Q?=", "=\n", "=4",
+      "Subject: ", "From ", "\n\nFrom x\n", ">From ", "<b", "&#x", "&am;", "<!--", "<script>",
+      "{\"content\":\"", "\\ud83d", "\"}", "\u{301}", "é", "X-Coffer-Export: 1; content=base64\n",
+      "charset=utf-7;", "message/rfc822", "Date: ", "1 Jan ", ":", ";",
+      "Content-Type: text/plain; charset=\"gb18030\"\n", "+AGE-",
     ].map { Array($0.utf8) }
     let scratch = Scratch()
     var query = SearchQuery(words: ["e\u{301}x", "word"])
@@ -133,7 +149,9 @@ struct MIMETests {
         if Bool.random(using: &random) {
           mail += pieces.randomElement(using: &random)!
         } else {
-          for _ in 0..<Int.random(in: 0...12, using: &random) { mail.append(UInt8.random(in: 0...255, using: &random)) }
+          for _ in 0..<Int.random(in: 0...12, using: &random) {
+            mail.append(UInt8.random(in: 0...255, using: &random))
+          }
         }
       }
       _ = texts(mail)

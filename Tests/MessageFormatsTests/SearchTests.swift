@@ -11,10 +11,14 @@ struct SearchTests {
   @Test(
     "words are found in any case and Unicode form",
     arguments: [
-      ("grüße", "VIELE GRÜSSE"), ("GRÜSSE", "viele grüße"), ("strasse", "Hauptstraße"), ("straße", "HAUPTSTRASSE"),
-      ("e\u{301}te\u{301}", "l'été"), ("été", "l'e\u{301}te\u{301}"), ("ÉTÉ", "e\u{301}te\u{301}"), ("привет", "ПРИВЕТ, мир"),
-      ("Ёлка", "ёлка"), ("йод", "и\u{306}од"), ("й", "И\u{306}"), ("ﬁnden", "FINDEN"), ("ΣΟΦΟΣ", "σοφος"), ("日本", "日本語"),
-      ("ｆｕｌｌ", "full"), ("wort", "wo\u{AD}rt"), ("åse", "A\u{30A}SE"), ("ǖ", "u\u{308}\u{304}"), ("한글", "\u{1112}\u{1161}\u{11AB}글"),
+      ("grüße", "VIELE GRÜSSE"), ("GRÜSSE", "viele grüße"), ("strasse", "Hauptstraße"),
+      ("straße", "HAUPTSTRASSE"),
+      ("e\u{301}te\u{301}", "l'été"), ("été", "l'e\u{301}te\u{301}"), ("ÉTÉ", "e\u{301}te\u{301}"),
+      ("привет", "ПРИВЕТ, мир"),
+      ("Ёлка", "ёлка"), ("йод", "и\u{306}од"), ("й", "И\u{306}"), ("ﬁnden", "FINDEN"), ("ΣΟΦΟΣ", "σοφος"),
+      ("日本", "日本語"),
+      ("ｆｕｌｌ", "full"), ("wort", "wo\u{AD}rt"), ("åse", "A\u{30A}SE"), ("ǖ", "u\u{308}\u{304}"),
+      ("한글", "\u{1112}\u{1161}\u{11AB}글"),
       ("Đ", "đ"), ("ß", "ss"), ("ss", "ß"), ("ẞ", "ß"), ("a", "xAy"), ("İ", "i\u{307}"), ("ü!", "Ü!"),
       ("x", String(repeating: "ü", count: 5000) + "x"), ("ж", String(repeating: "漢", count: 100_000) + "Ж"),
     ])
@@ -98,13 +102,25 @@ struct SearchTests {
     for offset in stride(from: (64 << 10) - 20, to: (64 << 10) + 4, by: 1) {
       for filler in ["a", "ж", "漢"] {
         let count = offset / filler.utf8.count
-        let text = String(repeating: filler, count: count) + "Na\u{308}del im Heu" + String(repeating: filler, count: 70_000)
+        let text =
+          String(repeating: filler, count: count) + "Na\u{308}del im Heu"
+          + String(repeating: filler, count: 70_000)
         let isFound = query.matches(metadata, Array(text.utf8).span.bytes)
         #expect(isFound)
       }
     }
-    let isFound = query.matches(metadata, Array(String(repeating: "nädel im ", count: 30_000).utf8).span.bytes)
+    let isFound = query.matches(
+      metadata, Array(String(repeating: "nädel im ", count: 30_000).utf8).span.bytes)
     #expect(!isFound)
+  }
+
+  @Test("marks stay with their characters where a long run is cut")
+  func runs() {
+    for count in 100..<200 {
+      let text = String(repeating: "漢", count: count) + "か\u{3099}" + String(repeating: "漢", count: 300)
+      #expect(matches(["漢が漢"], type: note, text))
+    }
+    #expect(matches(["x"], type: note, String(repeating: "\u{301}", count: 5_000) + "x"))
   }
 
   @Test("bytes that are not UTF-8 are read as Latin-1")

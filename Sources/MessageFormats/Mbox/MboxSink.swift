@@ -115,7 +115,9 @@ public struct MboxSink: MessageSink, ~Copyable {
       !type.matches("multipart/", at: 0, ignoringCase: true),
       type.firstOffset(of: ASCII.slash, in: type.whole) != nil
     else { return false }
-    for offset in type.whole where type.byte(offset) < ASCII.space || type.byte(offset) > 0x7E { return false }
+    for offset in type.whole where type.byte(offset) < ASCII.space || type.byte(offset) > 0x7E {
+      return false
+    }
     return !ASCII.isBlank(type.byte(0))
   }
 

@@ -66,7 +66,9 @@ public struct SearchQuery: ~Copyable, Sendable {
       var end = offset + Self.chunkByteCount
       // Before an ASCII character nothing combines.
       while end > offset + Self.chunkByteCount / 2, text.byte(end) >= 0x80 { end -= 1 }
-      if end == offset + Self.chunkByteCount / 2 { end = Self.characterStart(text, offset + Self.chunkByteCount) }
+      if end == offset + Self.chunkByteCount / 2 {
+        end = Self.characterStart(text, offset + Self.chunkByteCount)
+      }
       folder.append(text.extracting(offset..<end))
       offset = end
       look()

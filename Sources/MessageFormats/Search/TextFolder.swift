@@ -53,10 +53,7 @@ struct TextFolder: ~Copyable, Sendable {
       let bound = min(text.byteCount, start + Self.runByteCount)
       while end < bound, text.byte(end) >= 0x80 { end += 1 }
       if end == bound, end < text.byteCount {
-        // Not in the middle of a character.
-        var cut = end
-        while cut > end - 3, cut > offset + 1, text.byte(cut) & 0xC0 == 0x80 { cut -= 1 }
-        if text.byte(cut) & 0xC0 != 0x80 { end = cut }
+        end = Self.cut(text, before: end, after: offset)
       }
       appendRun(text.extracting(start..<end))
       offset = end
@@ -133,6 +130,32 @@ struct TextFolder: ~Copyable, Sendable {
 
   private static func leadsLetter(_ byte: UInt8) -> Bool { byte == 0xC3 || byte == 0xD0 || byte == 0xD1 }
 
+  /// The last place between `start` and `end` before which a run may be cut: a character that does not
+  /// combine with the one before it. Without such a place it is `end` or the character there.
+  private static func cut(_ text: RawSpan, before end: Int, after start: Int) -> Int {
+    var characterStart = end
+    for offset in (start + runByteCount / 2..<end + 1).reversed() where text.byte(offset) & 0xC0 != 0x80 {
+      if characterStart == end { characterStart = offset }
+      if !combines(text, at: offset) { return offset }
+    }
+    return characterStart
+  }
+
+  /// Whether the character at `offset` is a mark, or a jamo that joins a syllable.
+  private static func combines(_ text: RawSpan, at offset: Int) -> Bool {
+    var codePoint: Int32 = 0
+    let rest = text.extracting(offset..<min(offset + 4, text.byteCount))
+    let length = unsafe rest.withUnsafeBytes { bytes in
+      unsafe utf8proc_iterate(
+        bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, &codePoint)
+    }
+    guard length > 0 else { return false }
+    if (0x1160...0x11FF).contains(codePoint) { return true }
+    let category = utf8proc_category(codePoint)
+    return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC
+      || category == UTF8PROC_CATEGORY_ME
+  }
+
   /// Folds a run by the tables of Unicode.
   private mutating func appendRun(_ run: RawSpan) {
     if run.validUTF8End(in: run.whole) == run.byteCount {
@@ -165,8 +188,9 @@ struct TextFolder: ~Copyable, Sendable {
     }
   }
 
-  /// A longer run is folded in pieces; where it is cut, marks do not combine.
-  private static let runByteCount = 2 << 10
+  /// A longer run is folded in pieces. utf8proc sorts marks in quadratic time, so this bounds what a mail
+  /// of nothing but marks can cost.
+  private static let runByteCount = 512
   /// U+FDFA takes three bytes and becomes eighteen characters, the most there is; a repaired run is at most
   /// twice as long.
   private static let codePointCount = 2 * runByteCount * 6
