@@ -126,11 +126,3 @@ public struct MboxSink: MessageSink, ~Copyable {
   private static let pieceByteCount = 57 * 2048
   private static let subjectPieceCount = 11
 }
-
-extension MessageLimits {
-  static func check(_ content: RawSpan) throws(MessageFormatError) {
-    guard content.byteCount <= messageByteCount else {
-      throw .messageTooLarge(byteCount: content.byteCount, limit: messageByteCount)
-    }
-  }
-}

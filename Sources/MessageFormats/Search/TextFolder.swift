@@ -66,6 +66,7 @@ struct TextFolder: ~Copyable, Sendable {
     let end = text.byteCount
     if offset == end { return end }
     unsafe output.appendFilling(atLeast: end - start) { free in
+      // A buffer always has an address, and here room for the rest of the text.
       let target = unsafe free.baseAddress.unsafelyUnwrapped
       while end - offset >= 8 {
         let word = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
