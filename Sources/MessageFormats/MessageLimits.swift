@@ -38,4 +38,11 @@ public enum MessageLimits {
   static let directoryDepth = 64
   /// Lines of `metadata.jsonl`: one a file of the export.
   static let directoryMetadataLineByteCount = 1 << 20
+
+  /// Refuses content that no source would take back.
+  static func check(_ content: RawSpan) throws(MessageFormatError) {
+    guard content.byteCount <= messageByteCount else {
+      throw .messageTooLarge(byteCount: content.byteCount, limit: messageByteCount)
+    }
+  }
 }

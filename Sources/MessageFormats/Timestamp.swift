@@ -67,7 +67,8 @@ public enum Timestamp {
       return value
     }
     func has(_ byte: UInt8, at offset: Int) -> Bool {
-      offset < text.byteCount && text.byte(offset) & 0xDF == byte & 0xDF && (byte < 0x40) == (text.byte(offset) < 0x40)
+      offset < text.byteCount && text.byte(offset) & 0xDF == byte & 0xDF
+        && (byte < 0x40) == (text.byte(offset) < 0x40)
     }
     guard has(ASCII.dash, at: 4), has(ASCII.dash, at: 7), has(0x54, at: 10), has(ASCII.colon, at: 13),
       has(ASCII.colon, at: 16),

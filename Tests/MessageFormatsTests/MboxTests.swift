@@ -17,9 +17,10 @@ struct MboxTests {
     let (messages, _) = try read(
       "From a Thu Jan  1 00:01:00 1970\nSubject: one\n\ntext\nFrom here on\n>From q\n>>From qq\n> From no\n\n"
         + "From c Thu Jan  1 00:02:00 1970\nSubject: two\n\nbye\n")
-    #expect(messages.map(\.text) == [
-      "Subject: one\n\ntext\nFrom here on\nFrom q\n>From qq\n> From no\n", "Subject: two\n\nbye\n",
-    ])
+    #expect(
+      messages.map(\.text) == [
+        "Subject: one\n\ntext\nFrom here on\nFrom q\n>From qq\n> From no\n", "Subject: two\n\nbye\n",
+      ])
     #expect(messages.map(\.metadata.date) == [60, 120])
     #expect(messages.map(\.metadata.title) == ["one", "two"])
     #expect(messages.allSatisfy { $0.metadata.contentType == "message/rfc822" && $0.metadata.tags.isEmpty })
@@ -60,17 +61,20 @@ struct MboxTests {
       ("=?utf-8?B?R3LD?= =?utf-8?B?vMOfZQ==?=", "Grüße"), ("folded\n  line", "folded  line"),
       ("=?koi8-r?B?8NLJ18XU?=", "Привет"), ("=?bad", "=?bad"), ("=?utf-8?X?abc?=", "=?utf-8?X?abc?="),
       ("a =?utf-8?Q?b?= c", "a b c"), ("=?utf-8*de?Q?=C3=BC?=", "ü"), ("=?unknown-1?Q?=FC?=", "ü"),
-      ("=?iso-2022-jp?B?GyRCRnxLXBsoQg==?=", "日本"), ("raw ü", "raw ü"), ("=?utf-8?Q?a=0Ab?=", "a b"), ("", ""),
+      ("=?iso-2022-jp?B?GyRCRnxLXBsoQg==?=", "日本"), ("raw ü", "raw ü"), ("=?utf-8?Q?a=0Ab?=", "a b"),
+      ("", ""),
       ("=?windows-1252?Q?=80?=", "€"), ("=?utf-8?Q??=", ""),
     ])
   func subjects(_ encoded: String, _ title: String) throws {
-    #expect(try read("From a\nX: y\nSubject: \(encoded)\nTo: b\n\nbody\n").messages.first?.metadata.title == title)
+    #expect(
+      try read("From a\nX: y\nSubject: \(encoded)\nTo: b\n\nbody\n").messages.first?.metadata.title == title)
   }
 
   @Test(
     "dates are read in all their forms",
     arguments: [
-      ("Thu, 01 Jan 1970 00:00:10 +0000", 10), ("1 Jan 1970 00:01 GMT", 60), ("Thu, 1 Jan 70 01:00:00 +0100", 0),
+      ("Thu, 01 Jan 1970 00:00:10 +0000", 10), ("1 Jan 1970 00:01 GMT", 60),
+      ("Thu, 1 Jan 70 01:00:00 +0100", 0),
       ("Wed, 31 Dec 1969 19:00:00 EST", 0), ("Thu, 01 Jan 1970 00:00:10 (comment (nested)) UT", 10),
       ("Thu, 01 Jan 1970 00:00:10 Z (GMT)", 10), ("Tue, 14 Nov 2023\n 22:13:20 +0000", 1_700_000_000),
       ("14 Nov 23 14:13:20 PST", 1_700_000_000), ("14 Nov 123 22:13:20 -0000", 1_700_000_000),
@@ -98,10 +102,18 @@ struct MboxTests {
         Message(MessageMetadata(title: "Grüße", contentType: MessageMetadata.noteType), Array("note".utf8)),
       ], to: scratch.file("out"))
     let text = String(decoding: scratch.bytes("out"), as: UTF8.self)
-    #expect(text.hasPrefix("From coffer@localhost Thu Jan  1 00:01:00 1970\nX-Coffer-Export: 1; content=verbatim\n"))
-    #expect(text.contains("\nX-Coffer-Date: 1970-01-01T00:01:00Z\nSubject: hello\n\n>From me\n\nFrom coffer@localhost "))
-    #expect(text.contains("\nSubject: =?utf-8?B?R3LDvMOfZQ==?=\nDate: Thu, 1 Jan 1970 00:00:00 +0000\nMIME-Version: 1.0\n"))
-    #expect(text.contains("\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\nbm90ZQ==\n\n"))
+    #expect(
+      text.hasPrefix("From coffer@localhost Thu Jan  1 00:01:00 1970\nX-Coffer-Export: 1; content=verbatim\n")
+    )
+    #expect(
+      text.contains(
+        "\nX-Coffer-Date: 1970-01-01T00:01:00Z\nSubject: hello\n\n>From me\n\nFrom coffer@localhost "))
+    #expect(
+      text.contains(
+        "\nSubject: =?utf-8?B?R3LDvMOfZQ==?=\nDate: Thu, 1 Jan 1970 00:00:00 +0000\nMIME-Version: 1.0\n"))
+    #expect(
+      text.contains(
+        "\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\nbm90ZQ==\n\n"))
   }
 
   @Test("damaged export headers and bodies are errors, and the next message is read")
@@ -112,7 +124,10 @@ struct MboxTests {
         Message(MessageMetadata(title: "u", contentType: "text/plain"), Array("more".utf8)),
       ], to: scratch.file("out"))
     let text = String(decoding: scratch.bytes("out"), as: UTF8.self)
-    for damage in [("bm90ZQ==", "bm90Z!=="), ("X-Coffer-Title: t\n", ""), ("content=base64", "content=else"), ("Title: t", "Title: %zz")] {
+    for damage in [
+      ("bm90ZQ==", "bm90Z!=="), ("X-Coffer-Title: t\n", ""), ("content=base64", "content=else"),
+      ("Title: t", "Title: %zz"),
+    ] {
       let range = try #require(text.range(of: damage.0))
       let (messages, errors) = try read(text.replacingCharacters(in: range, with: damage.1))
       #expect(messages.map(\.text) == ["more"])
@@ -131,7 +146,7 @@ struct MboxTests {
     var bytes = Array("From a\nSubject: small\n\nx\n\nFrom b\nSubject: large\n\n".utf8)
     bytes += [UInt8](repeating: 0x61, count: 70 << 20)
     bytes += Array("\n\nFrom c\nSubject: after\n\ny\n".utf8)
-    FileManager.default.createFile(atPath: path, contents: Data(bytes))
+    _ = FileManager.default.createFile(atPath: path, contents: Data(bytes))
     var source = try MboxSource(path: path)
     let (messages, errors) = readAll(&source)
     #expect(messages.map(\.metadata.title) == ["small", "after"])
@@ -154,8 +169,10 @@ struct MboxTests {
     #expect(errors.isEmpty)
     #expect(messages == [mail, binary])
     let more = Message(MessageMetadata(contentType: "text/plain"), content + [0])
-    #expect(throws: MessageFormatError.messageTooLarge(
-      byteCount: content.count + 1, limit: MessageLimits.messageByteCount)) {
+    #expect(
+      throws: MessageFormatError.messageTooLarge(
+        byteCount: content.count + 1, limit: MessageLimits.messageByteCount)
+    ) {
       try Format.mbox.write([more], to: scratch.file("more"))
     }
   }

@@ -22,7 +22,7 @@ final class Scratch {
   func write(_ name: String, _ content: [UInt8]) -> String {
     let folder = (file(name) as NSString).deletingLastPathComponent
     try? FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    FileManager.default.createFile(atPath: file(name), contents: Data(content))
+    _ = FileManager.default.createFile(atPath: file(name), contents: Data(content))
     return file(name)
   }
 
@@ -68,7 +68,9 @@ struct Message: Equatable {
 }
 
 /// All messages of a source, and the errors that came between.
-func readAll<S: MessageSource & ~Copyable>(_ source: inout S) -> (messages: [Message], errors: [MessageFormatError]) {
+func readAll<S: MessageSource & ~Copyable>(_ source: inout S) -> (
+  messages: [Message], errors: [MessageFormatError]
+) {
   var messages: [Message] = []
   var errors: [MessageFormatError] = []
   while errors.count < 1000 {
@@ -123,11 +125,14 @@ enum Format: String, CaseIterable, CustomTestStringConvertible {
   }
 }
 
-func matches(_ words: [String], title: String = "", tags: [String] = [], type: String, _ content: [UInt8]) -> Bool {
+func matches(_ words: [String], title: String = "", tags: [String] = [], type: String, _ content: [UInt8])
+  -> Bool
+{
   var query = SearchQuery(words: words)
   return query.matches(MessageMetadata(title: title, tags: tags, contentType: type), content.span.bytes)
 }
 
-func matches(_ words: [String], title: String = "", tags: [String] = [], type: String, _ text: String) -> Bool {
+func matches(_ words: [String], title: String = "", tags: [String] = [], type: String, _ text: String) -> Bool
+{
   matches(words, title: title, tags: tags, type: type, Array(text.utf8))
 }

@@ -28,7 +28,9 @@ public struct DirectorySink: MessageSink, ~Copyable {
     metadata = -1
     var status = stat()
     if unsafe lstat(bare, &status) == 0 { throw .alreadyExists }
-    guard unsafe mkdir(temporary, 0o700) == 0 else { throw errno == ENOENT ? .notFound : .cannotWrite(errno: errno) }
+    guard unsafe mkdir(temporary, 0o700) == 0 else {
+      throw errno == ENOENT ? .notFound : .cannotWrite(errno: errno)
+    }
     folder = unsafe open(temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
     guard folder >= 0 else {
       let code = errno

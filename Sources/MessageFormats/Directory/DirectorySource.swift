@@ -113,7 +113,9 @@ public struct DirectorySource: MessageSource, ~Copyable {
         } catch {
           throw .malformed(entry: number, what: error.what)
         }
-        guard let path = record.file else { throw .malformed(entry: number, what: "the member file is missing") }
+        guard let path = record.file else {
+          throw .malformed(entry: number, what: "the member file is missing")
+        }
         guard described[path] == nil else { throw .malformed(entry: number, what: "a file is named twice") }
         let metadata = MessageMetadata(
           title: record.title ?? path, tags: record.tags ?? [],

@@ -52,7 +52,8 @@ struct LineReader: ~Copyable {
     }
   }
 
-  private mutating func handOver(_ line: Range<Int>, _ skipped: Int) throws(MessageFormatError) -> Range<Int> {
+  private mutating func handOver(_ line: Range<Int>, _ skipped: Int) throws(MessageFormatError) -> Range<Int>
+  {
     number += 1
     if skipped > 0 || line.count > limit {
       throw .messageTooLarge(byteCount: skipped + line.count, limit: limit)

@@ -65,10 +65,17 @@ struct JSONScanner {
   /// Where the first quote, backslash or control character stands.
   private static func plainEnd(_ bytes: RawSpan, _ range: Range<Int>) -> Int {
     var offset = range.lowerBound
-    while range.upperBound - offset >= 16 {
-      let block = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: SIMD16<UInt8>.self)
-      if any((block .== ASCII.quote) .| (block .== ASCII.backslash) .| (block .< ASCII.space)) { break }
-      offset += 16
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    while range.upperBound - offset >= 8 {
+      let word = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+      // The top bit of a byte shows a zero after the subtraction, so one of the three was there.
+      let quotes = word ^ (ones &* UInt64(ASCII.quote))
+      let backslashes = word ^ (ones &* UInt64(ASCII.backslash))
+      let found =
+        ((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
+        | ((word &- ones &* UInt64(ASCII.space)) & ~word)
+      if found & (ones << 7) != 0 { break }
+      offset += 8
     }
     while offset < range.upperBound {
       let byte = bytes.byte(offset)

@@ -11,7 +11,9 @@ enum HTMLText {
     var tagsMayEnd = true
     while offset < end {
       let start = offset
-      while offset < end, html.byte(offset) != ASCII.less, html.byte(offset) != ASCII.ampersand { offset += 1 }
+      while offset < end, html.byte(offset) != ASCII.less, html.byte(offset) != ASCII.ampersand {
+        offset += 1
+      }
       buffer.append(html.extracting(start..<offset))
       guard offset < end else { return }
       if html.byte(offset) == ASCII.ampersand {
@@ -120,7 +122,9 @@ enum HTMLText {
       auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute \
       ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml
       """
-    for (index, name) in latin1.split(separator: " ").enumerated() { table[String(name)] = 0xA0 + UInt32(index) }
+    for (index, name) in latin1.split(separator: " ").enumerated() {
+      table[String(name)] = 0xA0 + UInt32(index)
+    }
     return table
   }()
 }

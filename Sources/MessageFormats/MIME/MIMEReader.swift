@@ -63,7 +63,9 @@ public struct MIMEReader: ~Copyable, Sendable {
     _ body: (Item, RawSpan) throws(E) -> Bool
   ) throws(E) -> Bool {
     walk.partCount += 1
-    guard walk.partCount <= MessageLimits.mimePartCount, depth <= MessageLimits.mimeNesting else { return true }
+    guard walk.partCount <= MessageLimits.mimePartCount, depth <= MessageLimits.mimeNesting else {
+      return true
+    }
     var headers = MailHeaderWalk(range)
     var content = MailContentHeaders()
     while let field = headers.next(bytes) {
@@ -146,7 +148,9 @@ public struct MIMEReader: ~Copyable, Sendable {
       if !isClose && !bytes.trimmed(after..<lineEnd).isEmpty { continue }
       var contentEnd = start
       if contentEnd > search.lowerBound { contentEnd -= 1 }
-      if contentEnd > search.lowerBound, bytes.byte(contentEnd - 1) == ASCII.carriageReturn { contentEnd -= 1 }
+      if contentEnd > search.lowerBound, bytes.byte(contentEnd - 1) == ASCII.carriageReturn {
+        contentEnd -= 1
+      }
       return Delimiter(contentEnd: contentEnd, next: lineEnd, isClose: isClose)
     }
     return nil

@@ -10,7 +10,8 @@ struct MediaType {
 
   /// Reads what is there; missing pieces are empty ranges.
   init(_ bytes: RawSpan, _ value: Range<Int>) {
-    let value = bytes.trimmed(value.lowerBound..<min(value.upperBound, value.lowerBound + Self.byteCountLimit))
+    let value = bytes.trimmed(
+      value.lowerBound..<min(value.upperBound, value.lowerBound + Self.byteCountLimit))
     let typeEnd = bytes.firstOffset(of: ASCII.semicolon, in: value) ?? value.upperBound
     let slash = bytes.firstOffset(of: ASCII.slash, in: value.lowerBound..<typeEnd) ?? typeEnd
     type = bytes.trimmed(value.lowerBound..<slash)

@@ -32,7 +32,11 @@ public struct MaildirSource: MessageSource, ~Copyable {
     var hasLeaf = false
     var found: [FolderHandle.Entry?] = []
     for entry in try top.handle.entries() where entry.isFolder {
-      if entry.isHidden { found.append(entry) } else if ["cur", "new"].contains(entry.text) { hasLeaf = true }
+      if entry.isHidden {
+        found.append(entry)
+      } else if ["cur", "new"].contains(entry.text) {
+        hasLeaf = true
+      }
     }
     guard hasLeaf else { throw .wrongKind }
     root = top

@@ -37,10 +37,12 @@ struct MboxExportHeader {
 
   /// Reads the headers at the start of a message; nil when it does not begin with them.
   init?(_ bytes: RawSpan, entry: Int) throws(MessageFormatError) {
-    guard bytes.byteCount > 0, bytes.byte(0) == 0x58, bytes.matches(Self.exportName, at: 0) else { return nil }
+    guard bytes.byteCount > 0, bytes.byte(0) == 0x58, bytes.matches(Self.exportName, at: 0) else {
+      return nil
+    }
     var offset = 0
     guard let export = Self.value(bytes, &offset, Self.exportName),
-      let _ = Self.value(bytes, &offset, Self.idName),
+      Self.value(bytes, &offset, Self.idName) != nil,
       let titleText = Self.value(bytes, &offset, Self.titleName),
       let tagsText = Self.value(bytes, &offset, Self.tagsName),
       let typeText = Self.value(bytes, &offset, Self.typeName),

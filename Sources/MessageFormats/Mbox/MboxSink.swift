@@ -115,7 +115,9 @@ public struct MboxSink: MessageSink, ~Copyable {
       !type.matches("multipart/", at: 0, ignoringCase: true),
       type.firstOffset(of: ASCII.slash, in: type.whole) != nil
     else { return false }
-    for offset in type.whole where type.byte(offset) < ASCII.space || type.byte(offset) > 0x7E { return false }
+    for offset in type.whole where type.byte(offset) < ASCII.space || type.byte(offset) > 0x7E {
+      return false
+    }
     return !ASCII.isBlank(type.byte(0))
   }
 
@@ -123,12 +125,4 @@ public struct MboxSink: MessageSink, ~Copyable {
   /// Whole lines of base64 each: 57 bytes make 76 characters.
   private static let pieceByteCount = 57 * 2048
   private static let subjectPieceCount = 11
-}
-
-extension MessageLimits {
-  static func check(_ content: RawSpan) throws(MessageFormatError) {
-    guard content.byteCount <= messageByteCount else {
-      throw .messageTooLarge(byteCount: content.byteCount, limit: messageByteCount)
-    }
-  }
 }

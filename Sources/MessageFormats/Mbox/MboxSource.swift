@@ -60,7 +60,9 @@ public struct MboxSource: MessageSource, ~Copyable {
   private mutating func skipToFirst() throws {
     while buffer.count < 8, try fill() {}
     if buffer.count >= 3, buffer[0] == 0xEF, buffer[1] == 0xBB, buffer[2] == 0xBF { start = 3 }
-    while try hasMore(), buffer[start] == ASCII.newline || buffer[start] == ASCII.carriageReturn { start += 1 }
+    while try hasMore(), buffer[start] == ASCII.newline || buffer[start] == ASCII.carriageReturn {
+      start += 1
+    }
     scanned = start
     guard try hasMore() else { return }
     while buffer.count - start < 5, try fill() {}
@@ -151,6 +153,8 @@ public struct MboxSource: MessageSource, ~Copyable {
         if before == ASCII.newline {
           if hit - first >= 2, Self.isEmptyLine(bytes, endingAt: hit, from: first) {
             end = hit
+            // So that a second look finds it again.
+            offset = hit
             return
           }
         } else if before == ASCII.greater, !sawQuoted {

@@ -8,25 +8,28 @@
 /// A word is found anywhere, also inside of another. Reuse one query for all messages: its buffers are.
 public struct SearchQuery: ~Copyable, Sendable {
   private var words: ByteBuffer
-  private var ranges: [Range<Int>] = []
+  private let ranges: [Range<Int>]
   private var folder = TextFolder(capacity: Self.chunkByteCount * 2)
   private var reader: MIMEReader? = MIMEReader()
-  private var longestWord = 0
+  private let longestWord: Int
   /// One bit for each word that is still to be found.
   private var missing: UInt64 = 0
 
   /// Empty words are left out, and so is what exceeds 64 words. Without any word, everything matches.
   public init(words: [String]) {
-    var folder = TextFolder(capacity: 4 << 10)
+    var folded = TextFolder(capacity: 4 << 10)
+    var ranges: [Range<Int>] = []
     for word in words {
-      let start = folder.output.count
-      unsafe folder.append(word.utf8Span.span.bytes)
-      let range = start..<folder.output.count
+      let start = folded.output.count
+      unsafe folded.append(word.utf8Span.span.bytes)
+      let range = start..<folded.output.count
       if !range.isEmpty && ranges.count < MessageLimits.searchWordCount { ranges.append(range) }
-      longestWord = max(longestWord, range.count)
     }
-    self.words = ByteBuffer(capacity: folder.output.count)
-    folder.output.withBytes { self.words.append($0) }
+    self.words = ByteBuffer(capacity: folded.output.count)
+    self.ranges = ranges
+    longestWord = ranges.map(\.count).max() ?? 0
+    // The words stay in a buffer of their own; the folder goes.
+    folded.moveOutput(to: &self.words)
   }
 
   /// Whether every word occurs in the title, the tags or the text.
@@ -63,7 +66,9 @@ public struct SearchQuery: ~Copyable, Sendable {
       var end = offset + Self.chunkByteCount
       // Before an ASCII character nothing combines.
       while end > offset + Self.chunkByteCount / 2, text.byte(end) >= 0x80 { end -= 1 }
-      if end == offset + Self.chunkByteCount / 2 { end = Self.characterStart(text, offset + Self.chunkByteCount) }
+      if end == offset + Self.chunkByteCount / 2 {
+        end = Self.characterStart(text, offset + Self.chunkByteCount)
+      }
       folder.append(text.extracting(offset..<end))
       offset = end
       look()

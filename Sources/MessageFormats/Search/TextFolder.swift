@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Text in the one form in which search compares: Unicode NFKC and case folding, default ignorables left
-// out (UAX #15, Unicode section 3.13). ASCII is folded sixteen bytes at a time; Latin-1 and Cyrillic
+// out (UAX #15, Unicode section 3.13). ASCII is folded eight bytes at a time; Latin-1 and Cyrillic
 // letters that nothing can combine with by a rule; every other run goes to utf8proc, together with the one
 // ASCII character before it, since a combining mark may follow. ASCII never combines with what stands
 // before it, so runs can be folded one by one.
@@ -15,6 +15,12 @@ struct TextFolder: ~Copyable, Sendable {
   private var repaired = ByteBuffer(capacity: 2 * runByteCount)
 
   init(capacity: Int) { output = ByteBuffer(capacity: capacity) }
+
+  /// Appends the folded text to `buffer`, and forgets it.
+  mutating func moveOutput(to buffer: inout ByteBuffer) {
+    output.withBytes { buffer.append($0) }
+    output.removeAll()
+  }
 
   mutating func removeAll() { output.removeAll() }
 
@@ -47,10 +53,7 @@ struct TextFolder: ~Copyable, Sendable {
       let bound = min(text.byteCount, start + Self.runByteCount)
       while end < bound, text.byte(end) >= 0x80 { end += 1 }
       if end == bound, end < text.byteCount {
-        // Not in the middle of a character.
-        var cut = end
-        while cut > end - 3, cut > offset + 1, text.byte(cut) & 0xC0 == 0x80 { cut -= 1 }
-        if text.byte(cut) & 0xC0 != 0x80 { end = cut }
+        end = Self.cut(text, before: end, after: offset)
       }
       appendRun(text.extracting(start..<end))
       offset = end
@@ -63,14 +66,17 @@ struct TextFolder: ~Copyable, Sendable {
     let end = text.byteCount
     if offset == end { return end }
     unsafe output.appendFilling(atLeast: end - start) { free in
+      // A buffer always has an address, and here room for the rest of the text.
       let target = unsafe free.baseAddress.unsafelyUnwrapped
-      while end - offset >= 16 {
-        let block = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: SIMD16<UInt8>.self)
-        let halves = unsafe unsafeBitCast(block, to: SIMD2<UInt64>.self)
-        if (halves[0] | halves[1]) & 0x8080_8080_8080_8080 != 0 { break }
-        let folded = block.replacing(with: block | 0x20, where: (block &- 0x41) .< 26)
-        unsafe target.storeBytes(of: folded, toByteOffset: offset - start, as: SIMD16<UInt8>.self)
-        offset += 16
+      while end - offset >= 8 {
+        let word = unsafe text.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+        if word & 0x8080_8080_8080_8080 != 0 { break }
+        // In each byte the top bit tells whether it is at least "A", and then whether it is above "Z".
+        let fromA = word &+ 0x3F3F_3F3F_3F3F_3F3F
+        let aboveZ = word &+ 0x2525_2525_2525_2525
+        let folded = word | ((fromA ^ aboveZ) & 0x8080_8080_8080_8080) >> 2
+        unsafe target.storeBytes(of: folded, toByteOffset: offset - start, as: UInt64.self)
+        offset += 8
       }
       while offset < end {
         let byte = text.byte(offset)
@@ -125,6 +131,32 @@ struct TextFolder: ~Copyable, Sendable {
 
   private static func leadsLetter(_ byte: UInt8) -> Bool { byte == 0xC3 || byte == 0xD0 || byte == 0xD1 }
 
+  /// The last place between `start` and `end` before which a run may be cut: a character that does not
+  /// combine with the one before it. Without such a place it is `end` or the character there.
+  private static func cut(_ text: RawSpan, before end: Int, after start: Int) -> Int {
+    var characterStart = end
+    for offset in (start + runByteCount / 2..<end + 1).reversed() where text.byte(offset) & 0xC0 != 0x80 {
+      if characterStart == end { characterStart = offset }
+      if !combines(text, at: offset) { return offset }
+    }
+    return characterStart
+  }
+
+  /// Whether the character at `offset` is a mark, or a jamo that joins a syllable.
+  private static func combines(_ text: RawSpan, at offset: Int) -> Bool {
+    var codePoint: Int32 = 0
+    let rest = text.extracting(offset..<min(offset + 4, text.byteCount))
+    let length = unsafe rest.withUnsafeBytes { bytes in
+      unsafe utf8proc_iterate(
+        bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count, &codePoint)
+    }
+    guard length > 0 else { return false }
+    if (0x1160...0x11FF).contains(codePoint) { return true }
+    let category = utf8proc_category(codePoint)
+    return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_MC
+      || category == UTF8PROC_CATEGORY_ME
+  }
+
   /// Folds a run by the tables of Unicode.
   private mutating func appendRun(_ run: RawSpan) {
     if run.validUTF8End(in: run.whole) == run.byteCount {
@@ -157,8 +189,9 @@ struct TextFolder: ~Copyable, Sendable {
     }
   }
 
-  /// A longer run is folded in pieces; where it is cut, marks do not combine.
-  private static let runByteCount = 2 << 10
+  /// A longer run is folded in pieces. utf8proc sorts marks in quadratic time, so this bounds what a mail
+  /// of nothing but marks can cost.
+  private static let runByteCount = 512
   /// U+FDFA takes three bytes and becomes eighteen characters, the most there is; a repaired run is at most
   /// twice as long.
   private static let codePointCount = 2 * runByteCount * 6

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MessageFormats
+import Testing
+
+@Suite("Maildir and folders")
+struct FolderTests {
+  let scratch = Scratch()
+
+  @Test("a Maildir is read in a fixed order, subfolders become tags, links are not followed")
+  func maildir() throws {
+    _ = scratch.write("m/cur/2", "Subject: two\n\n")
+    _ = scratch.write("m/cur/1:2,S", "Subject: =?utf-8?Q?=C3=BC?=\nDate: 1 Jan 1970 00:00:05 GMT\n\nx")
+    _ = scratch.write("m/new/0", "Subject: new\n\n")
+    _ = scratch.write("m/tmp/9", "Subject: unfinished\n\n")
+    _ = scratch.write("m/.Sent/cur/1", "Subject: sent\n\n")
+    _ = scratch.write("m/.Entw&APw-rfe/new/1", "Subject: draft\n\n")
+    _ = scratch.write("m/cur/.hidden", "Subject: hidden\n\n")
+    _ = scratch.write("outside", "Subject: outside\n\n")
+    symlink(scratch.file("outside"), scratch.file("m/cur/3"))
+    symlink(scratch.file("m/.Sent"), scratch.file("m/.Linked"))
+    mkfifo(scratch.file("m/cur/4"), 0o600)
+    var source = try MaildirSource(path: scratch.file("m"))
+    let (messages, errors) = readAll(&source)
+    #expect(errors.isEmpty)
+    #expect(messages.map(\.metadata.title) == ["ü", "two", "new", "draft", "sent"])
+    #expect(messages.map(\.metadata.tags) == [[], [], [], ["Entwürfe"], ["Sent"]])
+    #expect(messages.first?.metadata.date == 5)
+    #expect(messages[1].metadata.date > 1_600_000_000)
+    #expect(source.progress.bytesRead == messages.map(\.content.count).reduce(0, +))
+  }
+
+  @Test("a folder that is no Maildir, a file and nothing are told apart")
+  func wrongKinds() throws {
+    _ = scratch.write("d/file", "x")
+    #expect(throws: MessageFormatError.wrongKind) { _ = try MaildirSource(path: scratch.file("d")) }
+    #expect(throws: MessageFormatError.wrongKind) { _ = try MaildirSource(path: scratch.file("d/file")) }
+    #expect(throws: MessageFormatError.wrongKind) { _ = try DirectorySource(path: scratch.file("d/file")) }
+    #expect(throws: MessageFormatError.notFound) { _ = try DirectorySource(path: scratch.file("e")) }
+    #expect(throws: MessageFormatError.wrongKind) { _ = try MboxSource(path: scratch.file("d")) }
+    #expect(throws: MessageFormatError.wrongKind) { _ = try JSONLinesSource(path: scratch.file("d")) }
+  }
+
+  @Test("a folder is read recursively and sorted, types follow the endings")
+  func directory() throws {
+    for name in ["b.txt", "a/z.eml", "a/y.JPG", "c", ".hidden", ".git/x", "d.html", "n.md"] {
+      _ = scratch.write("d/" + name, name)
+    }
+    symlink("/etc/passwd", scratch.file("d/e.txt"))
+    symlink("/etc", scratch.file("d/etc"))
+    let (messages, errors) = try Format.directory.read(scratch.file("d"))
+    #expect(errors.isEmpty)
+    #expect(messages.map(\.metadata.title) == ["a/y.JPG", "a/z.eml", "b.txt", "c", "d.html", "n.md"])
+    #expect(
+      messages.map(\.metadata.contentType) == [
+        "image/jpeg", "message/rfc822", "text/plain; charset=utf-8", "application/octet-stream",
+        "text/html; charset=utf-8", "text/plain; charset=utf-8",
+      ])
+    #expect(messages.allSatisfy { $0.text == $0.metadata.title && $0.metadata.date > 1_600_000_000 })
+  }
+
+  @Test("metadata.jsonl describes files; flaws in it are told and do no harm")
+  func metadata() throws {
+    _ = scratch.write("d/a.bin", "A")
+    _ = scratch.write("d/b.bin", "B")
+    _ = scratch.write(
+      "d/metadata.jsonl",
+      "{\"file\":\"a.bin\",\"title\":\"t\",\"tags\":[\"x\"],"
+        + "\"type\":\"text/plain\",\"date\":\"1970-01-01T00:00:01Z\"}\n"
+        + "broken\n{\"file\":\"../../etc/passwd\"}\n{\"file\":\"a.bin\"}\n")
+    let (messages, errors) = try Format.directory.read(scratch.file("d"))
+    #expect(messages.map(\.metadata.title) == ["t", "b.bin"])
+    #expect(
+      messages.first?.metadata == MessageMetadata(title: "t", tags: ["x"], contentType: "text/plain", date: 1)
+    )
+    #expect(
+      errors == [
+        .malformed(entry: 2, what: "an object is expected"),
+        .malformed(entry: 4, what: "a file is named twice"),
+        .malformed(entry: 3, what: "metadata.jsonl names a file that is not there"),
+      ])
+    _ = scratch.write("e/metadata.jsonl", "{\"other\":1}\n")
+    #expect(try Format.directory.read(scratch.file("e")).messages.map(\.metadata.title) == ["metadata.jsonl"])
+  }
+
+  @Test("a file above the limit is refused, the next one read")
+  func tooLarge() throws {
+    let path = scratch.write("d/a.bin", "")
+    truncate(path, 70 << 20)
+    _ = scratch.write("d/b.bin", "B")
+    let (messages, errors) = try Format.directory.read(scratch.file("d"))
+    #expect(messages.map(\.text) == ["B"])
+    #expect(errors == [.messageTooLarge(byteCount: 70 << 20, limit: MessageLimits.messageByteCount)])
+  }
+
+  @Test(
+    "identifiers that are no file names are refused", arguments: ["", ".", "..", "a/b", "a\0", ".x", "ü"])
+  func identifiers(_ id: String) throws {
+    var sink = try DirectorySink(path: scratch.file("out"))
+    #expect(throws: MessageFormatError.unsuitableIdentifier) {
+      try sink.append(id: id, MessageMetadata(contentType: "a/b"), [UInt8]().span.bytes)
+    }
+  }
+
+  @Test("files of an export are named by identifier and type")
+  func names() throws {
+    try Format.directory.write(
+      [
+        Message(MessageMetadata(contentType: "message/rfc822"), []),
+        Message(MessageMetadata(contentType: "image/png"), []),
+        Message(MessageMetadata(contentType: "text/x-odd"), []),
+        Message(MessageMetadata(contentType: "odd"), []),
+      ], to: scratch.file("out"))
+    let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("out")).sorted()
+    #expect(names == ["id-000000.eml", "id-000001.png", "id-000002.txt", "id-000003.bin", "metadata.jsonl"])
+  }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import MessageFormats
+import Testing
+
+@Suite("MIME")
+struct MIMETests {
+  func texts(_ mail: [UInt8], _ wanted: MIMEReader.Item = .text) -> [String] {
+    var reader = MIMEReader()
+    var texts: [String] = []
+    reader.read(mail.span.bytes) { item, bytes in
+      if item == wanted { texts.append(bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }) }
+      return true
+    }
+    return texts
+  }
+
+  func texts(_ mail: String, _ wanted: MIMEReader.Item = .text) -> [String] {
+    texts(Array(mail.utf8), wanted)
+  }
+
+  @Test("headers for people are decoded")
+  func headers() {
+    let mail =
+      "From: =?utf-8?Q?J=C3=BCrgen?= <j@x>\r\nSUBJECT : a\r\n b\r\nTo: c@d\r\nto: e@f\r\n\r\nSubject: no\r\n"
+    #expect(texts(mail, .from) == ["Jürgen <j@x>"])
+    #expect(texts(mail, .subject) == ["a b"])
+    #expect(texts(mail, .to) == ["c@d", "e@f"])
+    #expect(texts(mail) == ["Subject: no\r\n"])
+  }
+
+  @Test("transfer encodings and charsets are undone")
+  func encodings() {
+    #expect(texts("Content-Transfer-Encoding: base64\n\nR3LD\nvMOfZQ==\n") == ["Grüße"])
+    #expect(
+      texts("Content-Transfer-Encoding: Quoted-Printable\n\nGr=C3=BC=\n=C3=9Fe= \n=x =\n") == ["Grüße=x "])
+    #expect(
+      texts(Array("Content-Type: text/plain; charset=\"ISO-8859-1\"\n\n".utf8) + [0x47, 0xFC]) == ["Gü"])
+    #expect(texts(Array("Content-Type: text/plain; charset=koi8-r\n\n".utf8) + [0xF0, 0xD2]) == ["Пр"])
+    #expect(
+      texts(Array("Content-Type: text/plain; charset=utf-16le\n\n".utf8) + [0x41, 0, 0xFC, 0]) == ["Aü"])
+    #expect(texts(Array("Content-Type: text/plain; charset=no-such\n\n".utf8) + [0x41, 0xFC]) == ["Aü"])
+    #expect(
+      texts(Array("Content-Type: text/plain; charset=shift_jis\n\n".utf8) + [0x93, 0xFA, 0x80]).first?
+        .hasPrefix("日") == true)
+    #expect(texts(Array("Content-Type: text/plain; charset=../../x\n\n".utf8) + [0x41]) == ["A"])
+  }
+
+  @Test("multiparts are walked, attachments passed over, mails inside read")
+  func multipart() {
+    let mail = """
+      Content-Type: multipart/mixed; x=y; boundary="b 1"
+
+      preamble
+      --b 1
+      Content-Type: multipart/alternative; boundary=b2
+
+      --b2
+
+      plain
+      --b2 \t
+      Content-Type: text/html
+
+      <p>h<b>t</b>ml</p>
+      --b2--
+      epilogue
+      --b 1
+      Content-Type: application/pdf
+      Content-Transfer-Encoding: base64
+
+      R3LDvMOfZQ==
+      --b 1
+      Content-Type: message/rfc822
+
+      Subject: inner
+      Content-Type: text/plain
+
+      inside
+      --b 1--
+      after
+      """
+    #expect(texts(mail) == ["plain", "\nhtml\n", "inside"])
+    #expect(texts(mail.replacingOccurrences(of: "\n", with: "\r\n")) == ["plain", "\nhtml\n", "inside"])
+  }
+
+  @Test("multiparts that do not end, or never begin, are read as far as they go")
+  func broken() {
+    #expect(texts("Content-Type: multipart/mixed; boundary=b\n\n--b\n\nx") == ["x"])
+    #expect(texts("Content-Type: multipart/mixed; boundary=b\n\nnothing") == [])
+    #expect(texts("Content-Type: multipart/mixed\n\ntext") == [])
+    #expect(texts("Content-Type: nonsense\n\ntext") == ["text"])
+    #expect(texts("Content-Type: multipart/mixed; boundary=b\n\n--b\n--b\n--b--").joined().isEmpty)
+    #expect(texts("no headers at all") == [""])
+    #expect(texts("") == [""])
+    #expect(texts("Subject: only", .subject) == ["only"])
+  }
+
+  @Test("depth and number of parts are bounded")
+  func bounds() {
+    var deep = "text"
+    for level in 0..<200 {
+      deep = "Content-Type: multipart/mixed; boundary=b\(level)x\n\n--b\(level)x\n\(deep)\n--b\(level)x--\n"
+    }
+    #expect(texts(deep).isEmpty)
+    let many =
+      "Content-Type: multipart/mixed; boundary=b\n\n" + String(repeating: "--b\n\nx\n", count: 100_000)
+    #expect(texts(many).count < 1_001)
+    let matryoshka = String(repeating: "Content-Type: message/rfc822\n\n", count: 10_000) + "\nx"
+    #expect(texts(matryoshka).isEmpty)
+    let same = String(repeating: "Content-Type: multipart/mixed; boundary=b\n\n--b\n", count: 5_000)
+    #expect(texts(same).count <= 1_001)
+  }
+
+  @Test(
+    "HTML is reduced to its words",
+    arguments: [
+      ("a<b>b</b>c", "abc"), ("<script>x<p></script>y", "\n\ny"), ("<style>p{}</style >z", "\n\nz"),
+      ("a<!-- b -->c", "ac"),
+      ("a<!-- b", "a"), ("1 < 2 &amp;&lt;&#65;&#x42;&uuml;&nbsp;", "1 < 2 &<AB\u{FC}\u{A0}"),
+      ("&bogus; & &#; &#xFFFFFFF;", "&bogus; & &#; \u{FFFD}"),
+      ("a<br/>b", "a\nb"), ("<a <a <a", "<a <a <a"), ("&", "&"), ("<", "<"), ("&#55296;", "\u{FFFD}"),
+      ("<script>never", "\n"),
+    ])
+  func html(_ html: String, _ text: String) {
+    let result = texts("Content-Type: text/html; charset=utf-8\n\n" + html).first ?? ""
+    if !html.contains("FFFFFFF") { #expect(result == text) }
+  }
+
+  @Test("ten thousand mails of noise do no harm")
+  func noise() {
+    let pieces = [
+      "Content-Type: multipart/mixed; boundary=b\n", "Content-Type: text/html; charset=iso-2022-jp\n", "\n",
+      "\r\n", "--b\n", "--b--",
+      "Content-Transfer-Encoding: base64\n", "Content-Transfer-Encoding: quoted-printable\n", "=?utf-8?B?",
+      "?=", "=?x?Q?=", "=\n", "=4",
+      "Subject: ", "From ", "\n\nFrom x\n", ">From ", "<b", "&#x", "&am;", "<!--", "<script>",
+      "{\"content\":\"", "\\ud83d", "\"}", "\u{301}", "é", "X-Coffer-Export: 1; content=base64\n",
+      "charset=utf-7;", "message/rfc822", "Date: ", "1 Jan ", ":", ";",
+      "Content-Type: text/plain; charset=\"gb18030\"\n", "+AGE-",
+    ].map { Array($0.utf8) }
+    let scratch = Scratch()
+    var query = SearchQuery(words: ["e\u{301}x", "word"])
+    var batch: [UInt8] = []
+    for seed in 0..<10_000 {
+      var random = Seeded(UInt64(seed))
+      var mail: [UInt8] = []
+      for _ in 0..<Int.random(in: 0...24, using: &random) {
+        if Bool.random(using: &random) {
+          mail += pieces.randomElement(using: &random)!
+        } else {
+          for _ in 0..<Int.random(in: 0...12, using: &random) {
+            mail.append(UInt8.random(in: 0...255, using: &random))
+          }
+        }
+      }
+      _ = texts(mail)
+      _ = query.matches(MessageMetadata(contentType: "message/rfc822"), mail.span.bytes)
+      _ = query.matches(MessageMetadata(contentType: "text/html; charset=koi8-r"), mail.span.bytes)
+      _ = Timestamp.parse(mail.span.bytes)
+      batch += mail
+      if seed % 10 == 9 {
+        _ = try? Format.mbox.read(scratch.write("noise", Array("From x\n".utf8) + batch))
+        _ = try? Format.jsonLines.read(scratch.write("noise", batch))
+        batch = []
+      }
+    }
+  }
+}
