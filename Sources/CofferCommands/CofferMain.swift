@@ -55,7 +55,9 @@ public enum CofferMain {
       Terminal.note(CofferRoot.page)
       return ExitCode.usage.rawValue
     }
-    if sorted.prefix(while: { $0 != "--" }).contains(where: { ["--help", "-h", "help"].contains($0) && isHelp($0, sorted) }) {
+    if sorted.prefix(while: { $0 != "--" }).contains(where: {
+      ["--help", "-h", "help"].contains($0) && isHelp($0, sorted)
+    }) {
       Terminal.print(helped(sorted, command).page)
       return ExitCode.done.rawValue
     }
@@ -118,7 +120,8 @@ public enum CofferMain {
 
   /// The parser's words in our manner: the first sentence, lower case, no full stop.
   private static func usageMessage(_ error: any Error) -> String {
-    var text = CofferRoot.message(for: error).split(separator: "\n").first.map(String.init) ?? "not understood"
+    var text =
+      CofferRoot.message(for: error).split(separator: "\n").first.map(String.init) ?? "not understood"
     if text.hasSuffix(".") { text.removeLast() }
     return text.prefix(1).lowercased() + text.dropFirst()
   }

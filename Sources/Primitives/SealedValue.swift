@@ -105,7 +105,8 @@ public struct SealedValue: ~Copyable {
   }
 
   private static func derive(
-    _ hkdf: inout HKDF, _ key: RawSpan, _ salt: RawSpan, _ info: StaticString, into output: inout MutableRawSpan
+    _ hkdf: inout HKDF, _ key: RawSpan, _ salt: RawSpan, _ info: StaticString,
+    into output: inout MutableRawSpan
   ) {
     info.withRawSpan { hkdf.derive(ikm: key, salt: salt, info: $0, into: &output) }
   }

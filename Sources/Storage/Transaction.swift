@@ -20,7 +20,8 @@ public enum StorageValue: Sendable {
   ) rethrows -> R {
     unsafe try bytes.withUnsafeBytes { bytes in
       let data = unsafe bytes.baseAddress.map {
-        unsafe Data(bytesNoCopy: UnsafeMutableRawPointer(mutating: $0), count: bytes.count, deallocator: .none)
+        unsafe Data(
+          bytesNoCopy: UnsafeMutableRawPointer(mutating: $0), count: bytes.count, deallocator: .none)
       }
       return try body(.bytes(data ?? Data()))
     }

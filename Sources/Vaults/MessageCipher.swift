@@ -40,7 +40,8 @@ struct MessageCipher: ~Copyable {
     var sealed = box._mutatingExtracting(droppingFirst: AES256GCM.nonceByteCount)
     defer { key.erase() }
     try key.withBytes { key throws(CryptoError) in
-      unsafe try cipher.sealInPlace(&sealed, key: key, nonce: nonce.span.bytes, authenticating: associated.span.bytes)
+      unsafe try cipher.sealInPlace(
+        &sealed, key: key, nonce: nonce.span.bytes, authenticating: associated.span.bytes)
     }
   }
 

@@ -55,7 +55,8 @@ struct DoctorCommand: CofferCommand {
       if diagnosis.isHealthy { Terminal.print("healthy") }
     }
     guard diagnosis.isHealthy else {
-      throw Failure(.corrupt, "unhealthy", "the coffer is not healthy", hint: "restore what is damaged from a backup")
+      throw Failure(
+        .corrupt, "unhealthy", "the coffer is not healthy", hint: "restore what is damaged from a backup")
     }
   }
 

@@ -65,7 +65,8 @@ struct InitCommand: CofferCommand {
     } else {
       Terminal.print("Vault created successfully: \(session.home)")
       if let recoveryPhraseOut {
-        session.note("The recovery phrase is in \(recoveryPhraseOut). Store recovery phrase safely; we cannot reset it.")
+        session.note(
+          "The recovery phrase is in \(recoveryPhraseOut). Store recovery phrase safely; we cannot reset it.")
       }
     }
     coffer.close()

@@ -151,7 +151,9 @@ struct MessageRemoveCommand: CofferCommand {
 
 extension MessageID {
   init(argument: String) throws {
-    guard let id = MessageID(argument) else { throw Failure.usage("«\(argument)» is not the id of a message") }
+    guard let id = MessageID(argument) else {
+      throw Failure.usage("«\(argument)» is not the id of a message")
+    }
     self = id
   }
 }

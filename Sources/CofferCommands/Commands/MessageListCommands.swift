@@ -37,7 +37,8 @@ struct MessageListCommand: CofferCommand {
 }
 
 struct MessageSearchCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "search", abstract: "Find messages by their words.")
+  static let configuration = CommandConfiguration(
+    commandName: "search", abstract: "Find messages by their words.")
   static let page = """
     coffer message search: find messages that hold all of the words
 
@@ -103,7 +104,8 @@ enum MessageLine {
     let day = date.prefix(16).replacing("T", with: " ")
     let shown = Terminal.cut(title, to: width)
     Terminal.print(
-      "\(Terminal.dim(id.description))  \(day)  \(tags.isEmpty ? shown : shown.padded(to: width) + "  " + Terminal.dim(tags))")
+      "\(Terminal.dim(id.description))  \(day)  \(tags.isEmpty ? shown : shown.padded(to: width) + "  " + Terminal.dim(tags))"
+    )
   }
 
   /// Ends a reading in which some messages did not open.

@@ -65,7 +65,11 @@ struct MessageImportCommand: CofferCommand {
     let done = try coffer.vault.importMessages(from: &source, tags: tag) { batch, progress in
       if printIds {
         let lines = batch.map(\.description)
-        if session.isJSON { ids += lines } else if !lines.isEmpty { Terminal.print(lines.joined(separator: "\n")) }
+        if session.isJSON {
+          ids += lines
+        } else if !lines.isEmpty {
+          Terminal.print(lines.joined(separator: "\n"))
+        }
       }
       bar.update(
         progress.source.bytesRead >> 10, of: progress.source.bytesTotal.map { $0 >> 10 }, unit: "KiB")
@@ -82,7 +86,8 @@ struct MessageImportCommand: CofferCommand {
     for error in done.skipped.prefix(10) { session.note("left out: \(error.sentence)") }
     if Interruption.isRequested {
       throw Failure(
-        .interrupted, "interrupted", "interrupted; the \(done.importedCount) messages imported so far are safe")
+        .interrupted, "interrupted",
+        "interrupted; the \(done.importedCount) messages imported so far are safe")
     }
     if !done.skipped.isEmpty {
       throw Failure(.refused, "entries_skipped", "\(done.skipped.count) entries were left out")

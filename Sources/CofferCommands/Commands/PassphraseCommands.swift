@@ -78,8 +78,10 @@ struct PassphraseCheckCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
-    let given = try passphrase.given() ?? Passphrase(
-      utf8: session.prompt().ask(PromptRequest("passphrase: ", meter: Session.meter)))
+    let given =
+      try passphrase.given()
+      ?? Passphrase(
+        utf8: session.prompt().ask(PromptRequest("passphrase: ", meter: Session.meter)))
     let assessment = policy.check(given)
     let answer = Answer(
       accepted: assessment.isAccepted, strength: assessment.strength.rawValue, score: assessment.score,

@@ -122,7 +122,8 @@ struct SlotAddRecoveryCommand: CofferCommand {
 }
 
 struct SlotRemoveCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a way to open the coffer.")
+  static let configuration = CommandConfiguration(
+    commandName: "remove", abstract: "Remove a way to open the coffer.")
   static let page = """
     coffer slot remove: remove a way to open the coffer
 

@@ -44,7 +44,8 @@ extension SlotKDF {
 }
 
 struct StatusCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "status", abstract: "What is here and whether it is open.")
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "What is here and whether it is open.")
   static let page = """
     coffer status: what is here, which slots open it, how much it holds
 
@@ -90,8 +91,11 @@ struct StatusCommand: CofferCommand {
     }
     if session.isJSON { return JSON.print(answer) }
     Terminal.print("home       \(answer.home)")
-    Terminal.print("state      \(answer.state == "locked" ? "locked; every command asks for the passphrase" : "opens with this passphrase")")
-    Terminal.print("messages   \(answer.messageCount)\(answer.state == "locked" ? " (as the file says)" : "")")
+    Terminal.print(
+      "state      \(answer.state == "locked" ? "locked; every command asks for the passphrase" : "opens with this passphrase")"
+    )
+    Terminal.print(
+      "messages   \(answer.messageCount)\(answer.state == "locked" ? " (as the file says)" : "")")
     Terminal.print("file       \(ByteCount.text(answer.fileByteCount))")
     if let version = answer.keyVersion, let created = answer.keyCreated {
       Terminal.print("vault key  version \(version), made \(created)")

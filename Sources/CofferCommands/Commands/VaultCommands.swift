@@ -21,7 +21,8 @@ struct VaultCommand: CommandGroup {
 }
 
 struct VaultRotateCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "rotate", abstract: "Put every message under a new key.")
+  static let configuration = CommandConfiguration(
+    commandName: "rotate", abstract: "Put every message under a new key.")
   static let page = """
     coffer vault rotate: put every message under a new key
 
@@ -48,7 +49,8 @@ struct VaultRotateCommand: CofferCommand {
 }
 
 struct VaultRollbackCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "rollback", abstract: "Go back to the former key.")
+  static let configuration = CommandConfiguration(
+    commandName: "rollback", abstract: "Go back to the former key.")
   static let page = """
     coffer vault rollback: put every message back under the former key
 
@@ -116,7 +118,8 @@ struct RotationRun {
 }
 
 struct VaultStatusCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "status", abstract: "Keys, their ages, and failures.")
+  static let configuration = CommandConfiguration(
+    commandName: "status", abstract: "Keys, their ages, and failures.")
   static let page = """
     coffer vault status: keys, their ages, and recent failures
 

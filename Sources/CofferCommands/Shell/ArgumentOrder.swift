@@ -41,7 +41,8 @@ enum ArgumentOrder {
 
 extension HelpPage {
   static func subcommand(named name: String) -> (any HelpPage.Type)? {
-    for case let command as any HelpPage.Type in configuration.subcommands where command._commandName == name {
+    for case let command as any HelpPage.Type in configuration.subcommands where command._commandName == name
+    {
       return command
     }
     return nil

@@ -94,9 +94,11 @@ struct Failure: Error {
     case .alreadyExists: self.init(.inUse, "already_exists", message, hint: "name another place with --home")
     case .inUse: self.init(.inUse, "in_use", message, hint: "try again when it is done")
     case .full:
-      self.init(.noRoom, "full", message, hint: "everything that was acknowledged is safe; make room and go on")
+      self.init(
+        .noRoom, "full", message, hint: "everything that was acknowledged is safe; make room and go on")
     case .notPermitted: self.init(.missing, "not_permitted", message)
-    case .inputOutput: self.init(.corrupt, "input_output", message, hint: "look at the disk, then run «coffer doctor»")
+    case .inputOutput:
+      self.init(.corrupt, "input_output", message, hint: "look at the disk, then run «coffer doctor»")
     case .corrupt, .unknownFormat: self.init(.corrupt, "corrupt", message, hint: Self.corruptHint)
     }
   }
@@ -104,21 +106,27 @@ struct Failure: Error {
   private init(keybag error: KeybagError) {
     switch error {
     case .wrongSecret: self.init(.wrongSecret, "wrong_secret", "this opens no slot of the coffer")
-    case .noSuchSlot: self.init(.missing, "no_such_slot", "the coffer has no such slot", hint: "«coffer slot list» shows them")
-    case .corrupt: self.init(.corrupt, "corrupt", "the slots are corrupt or were tampered with", hint: Self.corruptHint)
+    case .noSuchSlot:
+      self.init(
+        .missing, "no_such_slot", "the coffer has no such slot", hint: "«coffer slot list» shows them")
+    case .corrupt:
+      self.init(.corrupt, "corrupt", "the slots are corrupt or were tampered with", hint: Self.corruptHint)
     case .lastSlot:
       self.init(
         .refused, "last_slot", "this is the last way to open the coffer",
         hint: "add another slot first")
-    case .tooManySlots(let limit): self.init(.refused, "too_many_slots", "a coffer has at most \(limit) slots")
+    case .tooManySlots(let limit):
+      self.init(.refused, "too_many_slots", "a coffer has at most \(limit) slots")
     case .derivation(.notEnoughMemory(let needed, let available)):
       self.init(
         .noRoom, "not_enough_memory",
         "this key uses memory-intensive protection that exceeds this device's capacity: "
           + "\(needed >> 20) MiB needed, \(available >> 20) MiB available",
         hint: "close other programs, or open the coffer with the recovery phrase")
-    case .derivation(.allocationFailed): self.init(.noRoom, "not_enough_memory", "the memory for the key derivation could not be had")
-    case .derivation(.parameters): self.init(.corrupt, "corrupt", "the slot asks for an impossible key derivation")
+    case .derivation(.allocationFailed):
+      self.init(.noRoom, "not_enough_memory", "the memory for the key derivation could not be had")
+    case .derivation(.parameters):
+      self.init(.corrupt, "corrupt", "the slot asks for an impossible key derivation")
     }
   }
 
@@ -128,12 +136,16 @@ struct Failure: Error {
     case .itemNotFound: self.init(.missing, "no_such_item", "there is no such item")
     case .duplicateItem: self.init(.inUse, "already_exists", "there is such an item already")
     case .secureEnclaveUnavailable: self.init(.noHardware, "no_enclave", "no chip holds keys here")
-    case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status), .unexpectedError(let status):
+    case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status),
+      .unexpectedError(let status):
       switch status {
       case StorageError.full.status: self.init(storage: .full)
       case StorageError.inUse.status: self.init(storage: .inUse)
       case StorageError.notPermitted.status: self.init(storage: .notPermitted)
-      default: self.init(.corrupt, "input_output", "the keychain cannot be read or written (\(status))", hint: Self.corruptHint)
+      default:
+        self.init(
+          .corrupt, "input_output", "the keychain cannot be read or written (\(status))",
+          hint: Self.corruptHint)
       }
     case .invalidData, .encodingFailed, .decodingFailed:
       self.init(.corrupt, "corrupt", "the keychain is corrupt or was tampered with", hint: Self.corruptHint)
@@ -145,16 +157,25 @@ struct Failure: Error {
     switch error {
     case .dataTampered, .decryptionFailed:
       self.init(.corrupt, code, "message corrupted or tampered", hint: Self.corruptHint)
-    case .corrupt: self.init(.corrupt, code, "data corruption detected; restore from backup", hint: Self.corruptHint)
+    case .corrupt:
+      self.init(.corrupt, code, "data corruption detected; restore from backup", hint: Self.corruptHint)
     case .lockedAfterFailures:
-      self.init(.locked, code, "data corruption detected; restore from backup", hint: "the vault has locked itself; authenticate again")
+      self.init(
+        .locked, code, "data corruption detected; restore from backup",
+        hint: "the vault has locked itself; authenticate again")
     case .keychainAccessDenied: self.init(.locked, code, "the coffer is locked")
     case .keychainNotAvailable: self.init(.locked, code, "the keychain is not available")
-    case .messageNotFound: self.init(.missing, code, "no such message", hint: "«coffer message list» shows what there is")
+    case .messageNotFound:
+      self.init(.missing, code, "no such message", hint: "«coffer message list» shows what there is")
     case .weakPassphrase: self.init(.refused, code, "the passphrase is too weak")
-    case .messageTooLarge(let limit): self.init(.refused, code, "a message may have at most \(limit >> 20) MiB")
-    case .noRotationUnderWay: self.init(.missing, code, "no rotation is under way", hint: "«coffer vault rotate» begins one")
-    case .nothingToRollBack: self.init(.missing, code, "no former key is kept", hint: "former keys are kept for \(Vault.retiredKeyDays) days")
+    case .messageTooLarge(let limit):
+      self.init(.refused, code, "a message may have at most \(limit >> 20) MiB")
+    case .noRotationUnderWay:
+      self.init(.missing, code, "no rotation is under way", hint: "«coffer vault rotate» begins one")
+    case .nothingToRollBack:
+      self.init(
+        .missing, code, "no former key is kept", hint: "former keys are kept for \(Vault.retiredKeyDays) days"
+      )
     case .keyDerivationFailed, .encryptionFailed: self.init(.bug, code, "the key could not be used")
     }
   }
@@ -163,7 +184,8 @@ struct Failure: Error {
     switch error {
     case .notFound: self.init(.missing, "no_such_file", "there is no such file or directory")
     case .wrongKind: self.init(.usage, "wrong_kind", "this is not a file or directory of that kind")
-    case .alreadyExists: self.init(.inUse, "already_exists", "there is such a file already, and an export overwrites nothing")
+    case .alreadyExists:
+      self.init(.inUse, "already_exists", "there is such a file already, and an export overwrites nothing")
     case .cannotWrite where error.isOutOfSpace: self.init(storage: .full)
     case .cannotRead, .cannotWrite: self.init(.missing, "not_permitted", "the file cannot be read or written")
     default: self.init(.refused, "malformed", "the file is not of that format")
@@ -185,9 +207,14 @@ struct Failure: Error {
 
   private init(passphrase error: PassphraseError) {
     switch error {
-    case .unreadable: self.init(.usage, "no_passphrase", "the passphrase cannot be read", hint: "look at --passphrase-file and --passphrase-fd")
+    case .unreadable:
+      self.init(
+        .usage, "no_passphrase", "the passphrase cannot be read",
+        hint: "look at --passphrase-file and --passphrase-fd")
     case .empty: self.init(.refused, "weak_passphrase", "the passphrase is empty")
-    case .tooLong: self.init(.refused, "bad_passphrase", "the passphrase is longer than \(Passphrase.byteCountLimit) bytes")
+    case .tooLong:
+      self.init(
+        .refused, "bad_passphrase", "the passphrase is longer than \(Passphrase.byteCountLimit) bytes")
     case .notUTF8, .containsNUL: self.init(.refused, "bad_passphrase", "the passphrase is not text in UTF-8")
     }
   }
@@ -199,7 +226,9 @@ struct Failure: Error {
     case .unknownWord(let position):
       self.init(.wrongSecret, "bad_phrase", "word \(position) is not in the list of words")
     case .checksumMismatch:
-      self.init(.wrongSecret, "bad_phrase", "these words do not belong together", hint: "look for a word in the wrong place")
+      self.init(
+        .wrongSecret, "bad_phrase", "these words do not belong together",
+        hint: "look for a word in the wrong place")
     }
   }
 

@@ -65,7 +65,9 @@ enum MessageView {
       Terminal.print(shown.hasSuffix("\n") ? String(shown.dropLast()) : shown)
     } else {
       Terminal.write(text, to: STDOUT_FILENO)
-      let endsLine = unsafe text.byteCount > 0 && text.unsafeLoad(fromByteOffset: text.byteCount - 1, as: UInt8.self) == 0x0A
+      let endsLine =
+        unsafe text.byteCount > 0
+        && text.unsafeLoad(fromByteOffset: text.byteCount - 1, as: UInt8.self) == 0x0A
       if !endsLine { Terminal.print() }
     }
   }

@@ -25,7 +25,8 @@ struct GlobalOptions: ParsableArguments {
 }
 
 struct PassphraseOptions: ParsableArguments {
-  @Option(name: .customLong("passphrase-fd"), help: "Read the passphrase from this descriptor.") var fd: Int32?
+  @Option(name: .customLong("passphrase-fd"), help: "Read the passphrase from this descriptor.") var fd:
+    Int32?
   @Option(name: .customLong("passphrase-file"), help: "Read the passphrase from this file.") var file: String?
 
   /// The passphrase from a descriptor or a file; nil when neither is named.

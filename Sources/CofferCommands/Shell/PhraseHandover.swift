@@ -23,7 +23,8 @@ struct PhraseHandover {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
       switch errno {
-      case EEXIST: throw Failure(.inUse, "already_exists", "the file for the recovery phrase is there already")
+      case EEXIST:
+        throw Failure(.inUse, "already_exists", "the file for the recovery phrase is there already")
       case ENOSPC, EDQUOT: throw StorageError.full
       default: throw Failure.usage("the file for the recovery phrase cannot be made")
       }
@@ -58,7 +59,8 @@ struct PhraseHandover {
       for column in 0..<3 {
         let position = row + 4 * column
         let number = String(position + 1)
-        Terminal.write(Array((number.count < 2 ? "    " : "   ").utf8) + number.utf8 + [0x2E, 0x20], to: STDERR_FILENO)
+        Terminal.write(
+          Array((number.count < 2 ? "    " : "   ").utf8) + number.utf8 + [0x2E, 0x20], to: STDERR_FILENO)
         let word = phrase.word(at: position)
         word.withBytes { Terminal.write($0, to: STDERR_FILENO) }
         Terminal.write([UInt8](repeating: 0x20, count: max(0, 12 - word.count)), to: STDERR_FILENO)

@@ -19,7 +19,8 @@ enum Terminal {
 
   /// Whether colours are welcome on a descriptor.
   static func wantsColour(_ isTerminal: Bool) -> Bool {
-    unsafe isTerminal && getenv("NO_COLOR") == nil && getenv("TERM").map { unsafe String(cString: $0) != "dumb" } ?? false
+    unsafe isTerminal && getenv("NO_COLOR") == nil
+      && getenv("TERM").map { unsafe String(cString: $0) != "dumb" } ?? false
   }
 
   /// Writes a line to standard output.

@@ -49,7 +49,8 @@ public struct Keybag: Equatable, Sendable {
     if candidates.isEmpty { throw .noSuchSlot }
     for slot in candidates {
       guard let keys = try slot.unwrap(credential) else { continue }
-      guard let expected = computeMAC(keys), unsafe constantTimeEqual(expected.span.bytes, mac.span.bytes) else {
+      guard let expected = computeMAC(keys), unsafe constantTimeEqual(expected.span.bytes, mac.span.bytes)
+      else {
         throw .corrupt
       }
       return Unlocked(keys: keys, slot: slot)

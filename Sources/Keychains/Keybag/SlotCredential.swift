@@ -40,7 +40,9 @@ public struct SlotCredential: ~Copyable, Sendable {
           case .seed:
             var hkdf = HKDF()
             let info: StaticString = "coffer keybag v1 seed"
-            info.withRawSpan { unsafe hkdf.derive(ikm: input, salt: salt.span.bytes, info: $0, into: &secret) }
+            info.withRawSpan {
+              unsafe hkdf.derive(ikm: input, salt: salt.span.bytes, info: $0, into: &secret)
+            }
           }
         }
       }

@@ -31,7 +31,8 @@ public final class FileKeychain: Keychain {
 
   private static func items(_ transaction: borrowing Transaction) throws -> [SealedItem] {
     var items: [SealedItem] = []
-    try transaction.forEachRow("SELECT account, accessibility, sealed FROM keychain ORDER BY account") { row in
+    try transaction.forEachRow("SELECT account, accessibility, sealed FROM keychain ORDER BY account") {
+      row in
       guard let accessibility = AccessibilityClass(rawValue: UInt8(truncatingIfNeeded: try row.integer(1)))
       else { throw KeychainError.invalidData }
       items.append(
