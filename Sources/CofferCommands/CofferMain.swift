@@ -50,6 +50,7 @@ public enum CofferMain {
   /// Runs a command line, without the program's own name.
   /// - Returns: the exit code.
   public static func run(_ arguments: [String]) -> Int32 {
+    defer { Terminal.flush() }
     let (sorted, command) = ArgumentOrder.sorted(arguments, root: CofferRoot.self)
     if sorted.isEmpty {
       Terminal.note(CofferRoot.page)

@@ -69,6 +69,8 @@ struct MessageImportCommand: CofferCommand {
           ids += lines
         } else if !lines.isEmpty {
           Terminal.print(lines.joined(separator: "\n"))
+          // What is printed is acknowledged, now.
+          Terminal.flush()
         }
       }
       bar.update(

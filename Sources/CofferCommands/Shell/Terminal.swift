@@ -6,6 +6,7 @@
 
 internal import CSystem
 internal import Glibc
+internal import Synchronization
 
 enum Terminal {
   static let isOutputTerminal = isatty(STDOUT_FILENO) == 1
@@ -23,8 +24,28 @@ enum Terminal {
       && getenv("TERM").map { unsafe String(cString: $0) != "dumb" } ?? false
   }
 
-  /// Writes a line to standard output.
-  static func print(_ line: String = "") { write(Array((line + "\n").utf8), to: STDOUT_FILENO) }
+  /// Writes a line to standard output. On a pipe, lines are collected until ``flush()``.
+  static func print(_ line: String = "") {
+    let isFull = lines.withLock { lines in
+      lines += line.utf8
+      lines.append(0x0A)
+      return lines.count >= linesByteLimit
+    }
+    if isFull || isOutputTerminal { flush() }
+  }
+
+  /// Writes the lines that were collected.
+  static func flush() {
+    let collected = lines.withLock { lines in
+      defer { lines.removeAll(keepingCapacity: true) }
+      return lines
+    }
+    unsafe writeAll(collected.span.bytes, to: STDOUT_FILENO)
+  }
+
+  /// A long list would otherwise spend more time in write(2) than in decryption.
+  private static let linesByteLimit = 1 << 16
+  private static let lines = Mutex<[UInt8]>([])
 
   /// Writes a line to standard error.
   static func note(_ line: String) { write(Array((line + "\n").utf8), to: STDERR_FILENO) }
@@ -32,8 +53,13 @@ enum Terminal {
   /// Writes bytes to a descriptor; what cannot be written ends the process as it would any other.
   static func write(_ bytes: [UInt8], to descriptor: Int32) { unsafe write(bytes.span.bytes, to: descriptor) }
 
-  /// Writes bytes to a descriptor from where they lie.
+  /// Writes bytes to a descriptor from where they lie, behind the lines that were collected.
   static func write(_ bytes: RawSpan, to descriptor: Int32) {
+    flush()
+    writeAll(bytes, to: descriptor)
+  }
+
+  private static func writeAll(_ bytes: RawSpan, to descriptor: Int32) {
     unsafe bytes.withUnsafeBytes { bytes in
       var written = 0
       while written < bytes.count {
