@@ -43,6 +43,8 @@ let package = Package(
   name: "coffer",
   products: [
     .library(name: "CofferKit", targets: ["CofferKit"]),
+    // For Benchmarks/, which measures the rooms one by one.
+    .library(name: "CofferPrimitives", targets: ["Secrets", "Primitives"]),
     .executable(name: "coffer", targets: ["coffer"]),
   ],
   dependencies: [
@@ -77,5 +79,6 @@ let package = Package(
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], swiftSettings: strict),
 
     tests("SecretsTests", ["Secrets", "CSystem"]),
+    tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem"]),
   ]
 )
