@@ -43,7 +43,12 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 let package = Package(
   name: "coffer",
   products: [
-    .library(name: "CofferKit", targets: ["CofferKit"]),
+    .library(
+      name: "CofferKit",
+      targets: [
+        "CofferKit", "Vaults", "Keychains", "MessageFormats", "Storage", "Primitives", "Secrets",
+      ]),
+    .library(name: "CofferPrimitives", targets: ["Secrets", "Primitives"]),
     .executable(name: "coffer", targets: ["coffer"]),
   ],
   dependencies: [
@@ -91,5 +96,6 @@ let package = Package(
       name: "TranscriptTests", dependencies: ["coffer"], exclude: ["Transcripts"],
       swiftSettings: strictTests),
     tests("MessageFormatsTests", ["MessageFormats"]),
+    tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem"]),
   ]
 )
