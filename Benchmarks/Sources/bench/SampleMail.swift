@@ -11,7 +11,7 @@ enum SampleMail {
 
   /// Writes `count` mails to a new mbox; always the same for the same count.
   static func write(_ count: Int, to path: String) throws {
-    FileManager.default.createFile(atPath: path, contents: nil)
+    _ = FileManager.default.createFile(atPath: path, contents: nil)
     let file = try FileHandle(forWritingTo: URL(filePath: path))
     var random: UInt64 = 1
     func next() -> String {
