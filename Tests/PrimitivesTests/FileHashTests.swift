@@ -19,12 +19,14 @@ struct FileHashTests {
     try body(folder)
   }
 
-  private static let half = FileDigest.windowByteCount / 2
+  private static let half = 512 << 10
+  private static let piece = FileDigest.pieceByteCount
 
   @Test(
     "A file has the hash that its bytes have in memory",
     arguments: [
       0, 1, half - 1, half, half + 1, 2 * half - 1, 2 * half, 2 * half + 1, 3 * half, 7 * half,
+      piece - 1, piece, piece + 1,
     ])
   func equalToMemory(_ count: Int) throws {
     try withFolder { folder in
