@@ -93,11 +93,11 @@ struct DerivationVectorTests {
 
   struct Argon2Content: Decodable {
     struct Row: Decodable {
-      let t, log2_m_kib, p: Int
+      let t, log2MKib, p: Int
       let password, salt, tag: String
     }
     struct RFCRow: Decodable {
-      let t, m_kib, p: Int
+      let t, mKib, p: Int
       let password, salt, secret, ad, tag: String
     }
     let tests: [Row]
@@ -114,20 +114,20 @@ struct DerivationVectorTests {
       ran += 1
       let (password, salt) = (Array(row.password.utf8), Array(row.salt.utf8))
       let parameters = try Argon2idParameters(
-        memoryKiB: 1 << row.log2_m_kib, passes: row.t, lanes: row.p)
+        memoryKiB: 1 << row.log2MKib, passes: row.t, lanes: row.p)
       let expected = try hexBytes(row.tag)
       let tag = try filled(expected.count) { output throws(Argon2idError) in
         try Argon2id.derive(
           password: password.span.bytes, salt: salt.span.bytes, parameters: parameters,
           into: &output)
       }
-      #expect(tag == expected, "m=2^\(row.log2_m_kib) t=\(row.t) p=\(row.p)")
+      #expect(tag == expected, "m=2^\(row.log2MKib) t=\(row.t) p=\(row.p)")
     }
     let rfc = content.rfc9106
     ran += 1
     let (password, salt) = (try hexBytes(rfc.password), try hexBytes(rfc.salt))
     let (secret, associated) = (try hexBytes(rfc.secret), try hexBytes(rfc.ad))
-    let parameters = try Argon2idParameters(memoryKiB: rfc.m_kib, passes: rfc.t, lanes: rfc.p)
+    let parameters = try Argon2idParameters(memoryKiB: rfc.mKib, passes: rfc.t, lanes: rfc.p)
     let tag = try filled(32) { output throws(Argon2idError) in
       try Argon2id.derive(
         password: password.span.bytes, salt: salt.span.bytes, secret: secret.span.bytes,
@@ -142,12 +142,12 @@ struct DerivationVectorTests {
       let passwordHex, salt, dk: String
       let iterations, dkLen: Int
     }
-    struct Sealed: Decodable { let nonce, aad, pt, ct_and_tag: String }
+    struct Sealed: Decodable { let nonce, aad, pt, ctAndTag: String }
     let passphrase, salt, masterKey, messageId: String
     let iterations: Int
     let messageKey: [String: String]
     let sealed: Sealed
-    let pbkdf2_hmac_sha256_600000: [PBKDF2Row]
+    let pbkdf2HmacSha256600000: [PBKDF2Row]
     let sha256: [[String]]
   }
 
@@ -165,7 +165,7 @@ struct DerivationVectorTests {
           password: password.span.bytes, salt: salt.span.bytes, rounds: rounds, into: &output)
       }
     }
-    for row in content.pbkdf2_hmac_sha256_600000 {
+    for row in content.pbkdf2HmacSha256600000 {
       ran += 1
       #expect(row.iterations == PBKDF2.passphraseIterations)
       let key = try derive(
@@ -194,7 +194,7 @@ struct DerivationVectorTests {
     #expect(
       try sealed(
         try hexBytes(example.pt), key: messageKey, nonce: try hexBytes(example.nonce),
-        aad: Array(example.aad.utf8)) == (try hexBytes(example.ct_and_tag)))
+        aad: Array(example.aad.utf8)) == (try hexBytes(example.ctAndTag)))
     ran += 3
     file.report(ran: ran, notApplicable: content.messageKey.count - 1)
   }

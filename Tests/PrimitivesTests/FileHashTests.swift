@@ -4,6 +4,7 @@
 
 import Foundation
 import Glibc
+import Synchronization
 import Testing
 
 @testable import Primitives
@@ -19,12 +20,14 @@ struct FileHashTests {
     try body(folder)
   }
 
-  private static let half = FileDigest.windowByteCount / 2
+  private static let half = 512 << 10
+  private static let piece = FileDigest.pieceByteCount
 
   @Test(
     "A file has the hash that its bytes have in memory",
     arguments: [
       0, 1, half - 1, half, half + 1, 2 * half - 1, 2 * half, 2 * half + 1, 3 * half, 7 * half,
+      piece - 1, piece, piece + 1,
     ])
   func equalToMemory(_ count: Int) throws {
     try withFolder { folder in
@@ -63,6 +66,25 @@ struct FileHashTests {
     try await withThrowingTaskGroup(of: String.self) { group in
       for _ in 0..<32 { group.addTask { try CryptoService.sha256Stream(url: file) } }
       for try await digest in group { #expect(digest == expected) }
+    }
+  }
+
+  @Test("More hashes at once than the queue has threads all come to their end")
+  func moreThanThreads() throws {
+    try withFolder { folder in
+      let data = CryptoService.randomData(count: 1_000_000)
+      let file = folder.appending(path: "file")
+      try data.write(to: file)
+      let expected = CryptoService.sha256(data)
+      let finished = DispatchGroup()
+      let wrong = Mutex(0)
+      for _ in 0..<600 {
+        DispatchQueue.global().async(group: finished) {
+          if (try? CryptoService.sha256Stream(url: file)) != expected { wrong.withLock { $0 += 1 } }
+        }
+      }
+      #expect(finished.wait(timeout: .now() + 60) == .success)
+      #expect(wrong.withLock { $0 } == 0)
     }
   }
 

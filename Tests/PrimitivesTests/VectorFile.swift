@@ -39,7 +39,9 @@ struct VectorFile: Sendable, CustomTestStringConvertible {
   }
 
   func json<Content: Decodable>(_ type: Content.Type) throws -> Content {
-    try JSONDecoder().decode(type, from: try contents())
+    let decoder = JSONDecoder()
+    decoder.keyDecodingStrategy = .convertFromSnakeCase
+    return try decoder.decode(type, from: try contents())
   }
 
   /// Prints what was done and compares it with what should have been done.
