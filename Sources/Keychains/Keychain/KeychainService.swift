@@ -94,9 +94,13 @@ public final class KeychainService: Sendable {
 
   /// Deletes the item of that name; none is as good (KC-06).
   public func delete(forKey account: String) throws(KeychainError) {
-    try change("delete") { [self] current throws(KeychainError) in
-      guard current.contains(where: { $0.isNamed(account) && !$0.isIndex }) else { return [] }
-      return try batch([.delete(account: account)], current)
+    do throws(KeychainError) {
+      try change("delete") { [self] current throws(KeychainError) in
+        guard current.contains(where: { $0.isNamed(account) && !$0.isIndex }) else { return [] }
+        return try batch([.delete(account: account)], current)
+      }
+    } catch {
+      throw Self.asDeletion(error)
     }
   }
 
@@ -237,6 +241,11 @@ public final class KeychainService: Sendable {
     } catch {
       throw logged(error, operation)
     }
+  }
+
+  /// A store has one way of writing and does not know what a batch is for.
+  private static func asDeletion(_ error: KeychainError) -> KeychainError {
+    if case .saveFailed(let status) = error { .deleteFailed(status) } else { error }
   }
 
   private static let log = Logger(label: "app.rial.keychain")
