@@ -50,15 +50,18 @@ public struct Keybag: Equatable, Sendable {
     if candidates.isEmpty { throw .noSuchSlot }
     var refusal: Argon2idError?
     for slot in candidates {
-      do throws(KeybagError) {
-        guard let keys = try slot.unwrap(credential) else { continue }
-        try check(keys)
-        return Unlocked(keys: keys, slot: slot)
+      let keys: ClassKeys?
+      do {
+        keys = try slot.unwrap(credential)
       } catch {
-        // A slot that needs more memory than this machine has may not stand before one that opens.
+        // A slot that needs more memory than this machine has may not hide one that opens.
         guard case .derivation(let reason) = error else { throw error }
         refusal = refusal ?? reason
+        continue
       }
+      guard let keys else { continue }
+      try check(keys)
+      return Unlocked(keys: keys, slot: slot)
     }
     if let refusal { throw .derivation(refusal) }
     throw .wrongSecret

@@ -31,7 +31,8 @@ public final class FileKeychain: Keychain {
 
   private static func items(_ transaction: borrowing Transaction) throws -> [SealedItem] {
     var items: [SealedItem] = []
-    try transaction.forEachRow("SELECT account, accessibility, sealed FROM keychain ORDER BY account") { row in
+    try transaction.forEachRow("SELECT account, accessibility, sealed FROM keychain ORDER BY account") {
+      row in
       let stored = try row.integer(1)
       guard let accessibility = UInt8(exactly: stored).flatMap(AccessibilityClass.init(rawValue:))
       else { throw KeychainError.invalidData }
