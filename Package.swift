@@ -35,6 +35,11 @@ func tests(
   .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strictTests)
 }
 
+/// What the tests of several rooms share; no product.
+func support(_ name: String) -> Target {
+  .target(name: name, path: "Tests/Support/\(name)", swiftSettings: strictTests)
+}
+
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -89,7 +94,14 @@ let package = Package(
 
     tests("SecretsTests", ["Secrets", "CSystem"]),
     tests("UserAuthenticationTests", ["UserAuthentication", "Secrets", "CSystem"]),
-    tests("KeychainsTests", ["Keychains", "Secrets", "Primitives"]),
+    // What several suites share.
+    support("MemorySearch"),
+    support("SpecExamples"),
+    support("TemporaryHomes"),
+    tests(
+      "KeychainsTests",
+      ["Keychains", "Secrets", "Primitives", "Storage", "MemorySearch", "SpecExamples", "TemporaryHomes"]),
+    tests("StorageTests", ["Storage", "TemporaryHomes", grdb, sqlite]),
     tests("HouseTests", []),
     // Sessions with the built command; the dependency is there so that it is built first.
     .testTarget(
