@@ -115,6 +115,7 @@ extension Vault {
   /// Does one batch of the phase that the state names, and moves the state on.
   private func rotateBatch(_ unreadable: inout [MessageID]) throws -> Batch {
     let now = clock.now()
+    let limits = self.batch
     return try write { transaction, state, keys in
       guard var rotation = state.rotation else { throw VaultError.noRotationUnderWay }
       var batch = Batch(phase: rotation.phase, total: state.messages.count)
@@ -127,7 +128,7 @@ extension Vault {
         "SELECT number, id, keyVersion, timestamp, sealed FROM messages WHERE number > ? ORDER BY number",
         .integer(rotation.lastRow)
       ) { source in
-        guard batch.count < Self.batchMessageLimit, byteCount < Self.batchByteLimit else {
+        guard batch.count < limits.messageCount, byteCount < limits.byteCount else {
           batch.isLast = false
           return false
         }

@@ -60,7 +60,7 @@ extension Vault {
         let version = state.currentVersion
         let key = try keys.key(version)
         var byteCount = 0
-        while !isAtEnd, ids.count < Self.batchMessageLimit, byteCount < Self.batchByteLimit {
+        while !isAtEnd, ids.count < batch.messageCount, byteCount < batch.byteCount {
           do {
             isAtEnd = try !source.next { metadata, content in
               var metadata = metadata
@@ -82,11 +82,6 @@ extension Vault {
     }
     return progress
   }
-
-  /// Messages in a batch of an import or a rotation: a sync costs as much as sealing a hundred.
-  static var batchMessageLimit: Int { 4_000 }
-  /// Bytes in a batch: bounds the write-ahead log, and what an interruption undoes.
-  static var batchByteLimit: Int { 8 << 20 }
 
   /// Removes a message.
   /// - Throws: `VaultError.messageNotFound`, once the vault's count has confirmed it.

@@ -25,6 +25,7 @@ public final class Vault: Sendable {
   let file: DatabaseFile
   let keychain: KeychainService
   let clock: VaultClock
+  let batch: BatchLimits
   private let cache: VaultKeyCache
 
   /// Makes an empty vault in a new coffer.
@@ -57,10 +58,14 @@ public final class Vault: Sendable {
     return vault
   }
 
-  private init(file: DatabaseFile, keychain: KeychainService, clock: VaultClock) {
+  /// A vault that was neither made nor admitted; tests choose the size of its batches.
+  init(
+    file: DatabaseFile, keychain: KeychainService, clock: VaultClock, batch: BatchLimits = .standard
+  ) {
     self.file = file
     self.keychain = keychain
     self.clock = clock
+    self.batch = batch
     cache = VaultKeyCache(uptime: clock.uptime)
   }
 
