@@ -33,15 +33,18 @@ extension Vault {
   /// - Parameter progress: false stops after the batch; what is done stays done.
   /// - Returns: nil when it was stopped.
   public func rotate(progress: (RotationProgress) throws -> Bool) throws -> RotationReport? {
+    // From here no other process rotates: the number that is chosen next stays free.
+    try file.claimWriting()
     try deleteExpiredKeys()
     let state = try read { _, state, _ in state }
     if state.rotation == nil {
-      let version = (state.keys.map(\.version).max() ?? 0) + 1
+      let version = state.highestVersion + 1
       // A key that no state names yet is harmless; a state that names a key that is not there is not.
       try saveNewVaultKey(version)
       let now = clock.now()
       try write { _, state, _ in
         state.keys.append(VaultState.Key(version: version, created: now, retired: nil))
+        state.highestVersion = version
         Self.begin(version, &state)
       }
     }
@@ -87,14 +90,19 @@ extension Vault {
   }
 
   /// Deletes keys that were retired more than 30 days ago: from the state first, then from the keychain.
+  /// Keys in the keychain that no state names are what an interruption left, and go too.
   func deleteExpiredKeys() throws {
     let now = clock.now()
     let limit = Int64(Self.retiredKeyDays) * Self.secondsPerDay
     func isExpired(_ key: VaultState.Key) -> Bool { key.retired.map { now - $0 >= limit } ?? false }
-    let expired = try read { _, state, _ in state.keys.filter(isExpired).map(\.version) }
-    if expired.isEmpty { return }
-    try write { _, state, _ in state.keys.removeAll(where: isExpired) }
-    for version in expired { try deleteVaultKey(version) }
+    try file.claimWriting()
+    let named = try write { _, state, _ in
+      state.keys.removeAll(where: isExpired)
+      return Set(state.keys.map(\.version))
+    }
+    let unnamed = try storedKeyVersions().filter { !named.contains($0) }
+    if unnamed.isEmpty { return }
+    for version in unnamed { try deleteVaultKey(version) }
     try file.truncateLog()
   }
 

@@ -76,7 +76,16 @@ public final class Vault: Sendable {
 
   private static let stateKeyName = "vault.state_key"
 
-  private static func keyName(_ version: Int) -> String { "vault.master_key.v\(version)" }
+  private static let keyNamePrefix = "vault.master_key.v"
+
+  private static func keyName(_ version: Int) -> String { "\(keyNamePrefix)\(version)" }
+
+  /// The versions whose keys the keychain holds.
+  func storedKeyVersions() throws -> [Int] {
+    try keychain.accounts().compactMap { account in
+      account.hasPrefix(Self.keyNamePrefix) ? Int(account.dropFirst(Self.keyNamePrefix.count)) : nil
+    }
+  }
 
   /// The key that seals the vault's state; it is not rotated, it protects counts and not contents.
   func stateKey() throws(VaultError) -> SharedSecret { try loadKey(Self.stateKeyName) }
@@ -91,9 +100,10 @@ public final class Vault: Sendable {
     cache.clear()
   }
 
+  /// - Throws: `KeychainError.duplicateItem` rather than replace a key that may be needed.
   private func saveNewKey(_ name: String) throws {
     let key = SystemRandom.secretBytes(count: SymmetricKey.byteCount)
-    try keychain.save(key, forKey: name, accessibility: .whenUnlockedThisDeviceOnly)
+    try keychain.create(key, forKey: name, accessibility: .whenUnlockedThisDeviceOnly)
   }
 
   private func loadKey(_ name: String) throws(VaultError) -> SharedSecret {
