@@ -78,7 +78,10 @@ extension Vault {
       if batch.phase == .resealing, batch.isLast { done = 0 }
       if batch.phase == .readingBack, batch.isLast { break }
       let shown: RotationProgress.Phase = batch.phase == .resealing ? .resealing : .readingBack
-      guard try progress(RotationProgress(phase: shown, done: done, total: batch.total)) else { return nil }
+      guard try progress(RotationProgress(phase: shown, done: done, total: batch.total)) else {
+        try recordFailures(Array(Set(unreadable)))
+        return nil
+      }
     }
     try file.truncateLog()
     let failed = Array(Set(unreadable))
