@@ -11,7 +11,7 @@ extension Vault {
   /// Stores a message; it is on the disk when this returns.
   ///
   /// - Returns: its identifier.
-  /// - Throws: `VaultError.messageTooLarge`; `StorageError.inUse`, `.full`.
+  /// - Throws: `VaultError.messageTooLarge`, `.metadataOutOfBounds`; `StorageError.inUse`, `.full`.
   public func add(_ content: borrowing SecretBytes, metadata: MessageMetadata) throws -> MessageID {
     var sealer = MessageSealer()
     let now = clock.now()
@@ -73,6 +73,10 @@ extension Vault {
             }
           } catch let error as MessageFormatError where error.concernsOneMessage {
             progress.skipped.append(error)
+          } catch VaultError.metadataOutOfBounds {
+            progress.skipped.append(.metadataOutOfBounds("title, tags, type or date"))
+          } catch VaultError.messageTooLarge(let limit) {
+            progress.skipped.append(.messageTooLarge(byteCount: limit + 1, limit: limit))
           }
         }
       }
