@@ -4,23 +4,27 @@
  * hands on, and those that change the disk ask `fails()` first. */
 #include "faultvfs.h"
 
+#include <pthread.h>
 #include <sqlite3.h>
-#include <stdatomic.h>
 #include <string.h>
 
 typedef struct {
   sqlite3_file base;
   sqlite3_file *below; /* in the same allocation, behind this */
+  const char *name;    /* SQLite keeps it while the file is open; null for a temporary file */
 } fault_file;
 
 static sqlite3_vfs *below_vfs;
-static atomic_long count;
-static atomic_long fail_at;
-static atomic_int fail_kind;
-static atomic_int fail_lasting;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards what follows */
+static char folder[1024];
+static long count;
+static long fail_at;
+static int fail_kind;
+static int fail_lasting;
 
 static int failure(void) {
-  switch (atomic_load(&fail_kind)) {
+  switch (fail_kind) {
   case FAULT_WRITE: return SQLITE_IOERR_WRITE;
   case FAULT_SYNC: return SQLITE_IOERR_FSYNC;
   default: return SQLITE_FULL;
@@ -28,12 +32,18 @@ static int failure(void) {
 }
 
 /* Numbers a call, and says whether it fails: an SQLite result code, or SQLITE_OK. */
-static int fails(void) {
-  long number = atomic_fetch_add(&count, 1) + 1;
-  long point = atomic_load(&fail_at);
-  if (point == 0 || number < point) return SQLITE_OK;
-  return number == point || atomic_load(&fail_lasting) ? failure() : SQLITE_OK;
+static int name_fails(const char *name) {
+  int code = SQLITE_OK;
+  pthread_mutex_lock(&lock);
+  if (name != 0 && folder[0] != 0 && strncmp(name, folder, strlen(folder)) == 0) {
+    count += 1;
+    if (fail_at != 0 && (count == fail_at || (fail_lasting && count > fail_at))) code = failure();
+  }
+  pthread_mutex_unlock(&lock);
+  return code;
 }
+
+static int fails(sqlite3_file *file) { return name_fails(((fault_file *)file)->name); }
 
 static sqlite3_file *below(sqlite3_file *file) { return ((fault_file *)file)->below; }
 
@@ -46,17 +56,17 @@ static int file_read(sqlite3_file *file, void *bytes, int byte_count, sqlite3_in
 }
 
 static int file_write(sqlite3_file *file, const void *bytes, int byte_count, sqlite3_int64 offset) {
-  int code = fails();
+  int code = fails(file);
   return code != SQLITE_OK ? code : below(file)->pMethods->xWrite(below(file), bytes, byte_count, offset);
 }
 
 static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
-  int code = fails();
+  int code = fails(file);
   return code != SQLITE_OK ? code : below(file)->pMethods->xTruncate(below(file), size);
 }
 
 static int file_sync(sqlite3_file *file, int flags) {
-  int code = fails();
+  int code = fails(file);
   return code != SQLITE_OK ? code : below(file)->pMethods->xSync(below(file), flags);
 }
 
@@ -78,7 +88,7 @@ static int file_check_lock(sqlite3_file *file, int *result) {
 
 static int file_control(sqlite3_file *file, int operation, void *argument) {
   if (operation == SQLITE_FCNTL_SIZE_HINT) {
-    int code = fails();
+    int code = fails(file);
     if (code != SQLITE_OK) return code;
   }
   return below(file)->pMethods->xFileControl(below(file), operation, argument);
@@ -92,7 +102,7 @@ static int file_characteristics(sqlite3_file *file) {
 
 static int file_shm_map(sqlite3_file *file, int page, int page_size, int extend, void volatile **memory) {
   if (extend) {
-    int code = fails();
+    int code = fails(file);
     if (code != SQLITE_OK) {
       *memory = 0;
       return code;
@@ -124,6 +134,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
   fault_file *opened = (fault_file *)file;
   (void)vfs;
   opened->base.pMethods = 0;
+  opened->name = name;
   opened->below = (sqlite3_file *)(opened + 1);
   memset(opened->below, 0, (size_t)below_vfs->szOsFile);
   int code = below_vfs->xOpen(below_vfs, name, opened->below, flags, out_flags);
@@ -133,7 +144,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
 
 static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync_folder) {
   (void)vfs;
-  int code = fails();
+  int code = name_fails(name);
   return code != SQLITE_OK ? code : below_vfs->xDelete(below_vfs, name, sync_folder);
 }
 
@@ -171,14 +182,25 @@ int fault_vfs_unregister(void) {
   return below_vfs == 0 ? SQLITE_OK : sqlite3_vfs_register(below_vfs, 1);
 }
 
-void fault_vfs_arm(long point, int kind, int lasting) {
-  atomic_store(&fail_at, 0);
-  atomic_store(&fail_kind, kind);
-  atomic_store(&fail_lasting, lasting);
-  atomic_store(&count, 0);
-  atomic_store(&fail_at, point);
+void fault_vfs_arm(const char *below_folder, long point, int kind, int lasting) {
+  pthread_mutex_lock(&lock);
+  strncpy(folder, below_folder, sizeof(folder) - 1);
+  count = 0;
+  fail_at = point;
+  fail_kind = kind;
+  fail_lasting = lasting;
+  pthread_mutex_unlock(&lock);
 }
 
-void fault_vfs_disarm(void) { atomic_store(&fail_at, 0); }
+void fault_vfs_disarm(void) {
+  pthread_mutex_lock(&lock);
+  fail_at = 0;
+  pthread_mutex_unlock(&lock);
+}
 
-long fault_vfs_count(void) { return atomic_load(&count); }
+long fault_vfs_count(void) {
+  pthread_mutex_lock(&lock);
+  long counted = count;
+  pthread_mutex_unlock(&lock);
+  return counted;
+}

@@ -2,7 +2,8 @@
  *
  * An SQLite VFS for tests, in front of the default one. It numbers every call that changes the disk
  * (write, sync, truncate, delete, a request for space, a longer shared memory) on all files, from 1, and
- * makes one of them fail, or that one and all that follow. A call that fails does nothing.
+ * makes one of them fail, or that one and all that follow. A call that fails does nothing. Only files
+ * below one folder are numbered: other tests of the process are not disturbed.
  *
  * One per process; files opened before it was registered are not seen. */
 #ifndef COFFER_FAULT_VFS_H
@@ -21,8 +22,8 @@ int fault_vfs_register(void);
 /* Makes the former default VFS the default again. */
 int fault_vfs_unregister(void);
 
-/* Starts counting from 0. The call number `point` fails (0: none), and with `lasting` every later one. */
-void fault_vfs_arm(long point, int kind, int lasting);
+/* Starts counting from 0, on files whose path begins with `folder`. The call number `point` fails (0: none), and with `lasting` every later one. */
+void fault_vfs_arm(const char *folder, long point, int kind, int lasting);
 
 /* No more faults; counting goes on. */
 void fault_vfs_disarm(void);
