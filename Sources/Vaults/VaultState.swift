@@ -83,7 +83,7 @@ struct VaultState: Equatable {
 
   // MARK: Bytes
 
-  private var bytes: [UInt8] {
+  var bytes: [UInt8] {
     var bytes: [UInt8] = [1]
     bytes.append(bigEndian: revision)
     bytes.append(bigEndian: UInt32(currentVersion))

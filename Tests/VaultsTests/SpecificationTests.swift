@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The worked example of Specs/vault.md, read from the page.
+
+import Foundation
+import MessageFormats
+import Primitives
+import Secrets
+import SpecExamples
+import Storage
+import Testing
+
+@testable import Vaults
+
+@Suite("Worked example of the vault's specification")
+struct SpecificationTests {
+  private let page: SpecExample
+  private let time: Int64 = 1_759_536_000
+
+  init() throws { page = try SpecExample(page: "vault.md") }
+
+  @Test("The box opens to the frame, and the frame is this message")
+  func box() throws {
+    let id = try identifier()
+    let box = try page.bytes("box")
+    let vaultKey = try SymmetricKey(copying: page.bytes("vault key").span.bytes)
+    let message = EncryptedMessage(
+      blob: EncryptedBlob(
+        nonce: Data(box.prefix(12)), ciphertext: Data(box.dropFirst(12).dropLast(16)),
+        tag: Data(box.suffix(16)), aad: Data(try page.text("aad").utf8), messageId: id),
+      keyVersion: 2)
+    var encryption = MessageEncryption()
+    let opened = try encryption.decrypt(message, timestamp: time, key: vaultKey)
+    let content = opened.content.withBytes { String(decoding: array($0), as: UTF8.self) }
+    let metadata = opened.metadata
+    #expect(content == "It hangs behind the ivy.\n")
+    #expect(
+      metadata
+        == MessageMetadata(
+          title: "Key of the garden shed", tags: ["home", "keys"], contentType: MessageMetadata.noteType,
+          date: 1_759_449_600))
+
+    var frame = [UInt8](repeating: 0, count: box.count - 28)
+    var span = frame.mutableSpan
+    var output = span.mutableBytes
+    MessageFrame.write(metadata, Array(content.utf8).span.bytes, to: &output)
+    #expect(try frame == page.bytes("frame"))
+  }
+
+  @Test("The keys are derived as the page says")
+  func keys() throws {
+    var hkdf = HKDF()
+    let messageKey = try identifier().withBytes {
+      hkdf.deriveKey(ikm: try page.bytes("vault key").span.bytes, salt: $0, info: "message-encryption")
+    }
+    let memberKey = hkdf.deriveKey(
+      ikm: try page.bytes("state key").span.bytes, salt: RawSpan(), info: "coffer vault members v1")
+    let derived = (messageKey.withBytes { array($0) }, memberKey.withBytes { array($0) })
+    #expect(try derived.0 == page.bytes("message key"))
+    #expect(try derived.1 == page.bytes("member key"))
+  }
+
+  @Test("The state row holds this state")
+  func state() throws {
+    let bench = try VaultBench()
+    let row = try page.bytes("state row")
+    try bench.tamper("UPDATE vault SET sealed = x'\(hex(row))' WHERE part = 1")
+    let key = SharedSecret(SecretBytes(copying: try page.bytes("state key").span.bytes))
+    let state = try bench.file.read { try VaultState.load($0, key: key) }
+
+    var expected = VaultState(
+      currentVersion: 2,
+      keys: [
+        .init(version: 1, created: 1_727_913_600, retired: 1_759_449_600),
+        .init(version: 2, created: 1_759_449_600, retired: nil),
+      ])
+    expected.revision = 7
+    var hash = SetHash(key: SecretBytes(copying: try page.bytes("member key").span.bytes))
+    try identifier().withBytes { hash.add($0, to: &expected.messages) }
+    #expect(state == expected)
+    #expect(state.bytes == (try page.bytes("state")))
+  }
+
+  private func identifier() throws -> MessageID {
+    guard let id = MessageID(try page.bytes("id").span.bytes) else { throw SpecExample.BadBlock(name: "id") }
+    return id
+  }
+}
