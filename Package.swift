@@ -35,6 +35,11 @@ func tests(
   .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strictTests)
 }
 
+/// What the tests of several rooms share; no product.
+func support(_ name: String) -> Target {
+  .target(name: name, path: "Tests/Support/\(name)", swiftSettings: strictTests)
+}
+
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -84,7 +89,18 @@ let package = Package(
 
     tests("SecretsTests", ["Secrets", "CSystem"]),
     tests("UserAuthenticationTests", ["UserAuthentication", "Secrets", "CSystem"]),
+    // What several suites share.
+    support("MemorySearch"),
+    support("SpecExamples"),
+    support("TemporaryHomes"),
+    .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests("KeychainsTests", ["Keychains", "Secrets", "Primitives"]),
+    tests(
+      "VaultsTests",
+      [
+        "Vaults", "Keychains", "Storage", "MessageFormats", "Primitives", "Secrets", "CFaultVFS",
+        "MemorySearch", "SpecExamples", "TemporaryHomes", sqlite,
+      ]),
     tests("HouseTests", []),
     // Sessions with the built command; the dependency is there so that it is built first.
     .testTarget(

@@ -94,7 +94,8 @@ struct FaultTests {
       folder.isItemSaved = true
     } after: { (folder, _) throws in
       let file = try DatabaseFile.open(home: folder.home.path)
-      let item = try KeychainService(keychain: FileKeychain(file), keys: folder.keys).loadString(forKey: "test")
+      let service = KeychainService(keychain: FileKeychain(file), keys: folder.keys)
+      let item = try service.loadString(forKey: "test")
       #expect(item == "value" || (item == nil && !folder.isItemSaved))
     }
   }

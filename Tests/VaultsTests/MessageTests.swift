@@ -118,7 +118,8 @@ struct MessageTests {
     arguments: [
       "", "6f9619ff-8b86-d011-b42d-00c04fc964f", "6f9619ff-8b86-d011-b42d-00c04fc964fff",
       "6f9619ff08b86-d011-b42d-00c04fc964ff", "6f9619ffx8b86-d011-b42d-00c04fc964ff",
-      "6f9619fg-8b86-d011-b42d-00c04fc964ff", "６f9619ff-8b86-d011-b42d-00c04fc964", "+f9619ff-8b86-d011-b42d-00c04fc964ff",
+      "6f9619fg-8b86-d011-b42d-00c04fc964ff", "６f9619ff-8b86-d011-b42d-00c04fc964",
+      "+f9619ff-8b86-d011-b42d-00c04fc964ff",
     ])
   func notAnIdentifier(text: String) { #expect(MessageID(text) == nil) }
 
