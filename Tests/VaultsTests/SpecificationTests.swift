@@ -39,19 +39,20 @@ struct SpecificationTests {
     var frame = [UInt8](repeating: 0, count: box.count - 28)
     var span = frame.mutableSpan
     var output = span.mutableBytes
-    MessageFrame.write(metadata, Array(content.utf8).span.bytes, to: &output)
-    #expect(try frame == page.bytes("frame"))
+    let contentBytes = Array(content.utf8)
+    MessageFrame.write(metadata, contentBytes.span.bytes, to: &output)
+    let expected = try page.bytes("frame")
+    #expect(frame == expected)
   }
 
   @Test("The keys are derived as the page says")
   func keys() throws {
-    var hkdf = HKDF()
-    let messageKey = try identifier().withBytes {
-      hkdf.deriveKey(ikm: try page.bytes("vault key").span.bytes, salt: $0, info: "message-encryption")
-    }
-    let memberKey = hkdf.deriveKey(
-      ikm: try page.bytes("state key").span.bytes, salt: RawSpan(), info: "coffer vault members v1")
-    let derived = (messageKey.withBytes { array($0) }, memberKey.withBytes { array($0) })
+    let id = try identifier()
+    let salt = id.withBytes { array($0) }
+    let derived = (
+      derive(try page.bytes("vault key"), salt: salt, "message-encryption"),
+      derive(try page.bytes("state key"), salt: [], "coffer vault members v1")
+    )
     #expect(try derived.0 == page.bytes("message key"))
     #expect(try derived.1 == page.bytes("member key"))
   }
@@ -61,7 +62,9 @@ struct SpecificationTests {
     let bench = try VaultBench()
     let row = try page.bytes("state row")
     try bench.tamper("UPDATE vault SET sealed = x'\(hex(row))' WHERE part = 1")
-    let key = SharedSecret(SecretBytes(copying: try page.bytes("state key").span.bytes))
+    let stateKey = try page.bytes("state key")
+    let memberKey = try page.bytes("member key")
+    let key = SharedSecret(SecretBytes(copying: stateKey.span.bytes))
     let state = try bench.file.read { try VaultState.load($0, key: key) }
 
     var expected = VaultState(
@@ -71,10 +74,12 @@ struct SpecificationTests {
         .init(version: 2, created: 1_759_449_600, retired: nil),
       ])
     expected.revision = 7
-    var hash = SetHash(key: SecretBytes(copying: try page.bytes("member key").span.bytes))
-    try identifier().withBytes { hash.add($0, to: &expected.messages) }
+    var hash = SetHash(key: SecretBytes(copying: memberKey.span.bytes))
+    let id = try identifier()
+    id.withBytes { hash.add($0, to: &expected.messages) }
     #expect(state == expected)
-    #expect(state.bytes == (try page.bytes("state")))
+    let bytes = try page.bytes("state")
+    #expect(state.bytes == bytes)
   }
 
   private func open(_ message: EncryptedMessage, keyBytes: [UInt8]) throws -> (MessageMetadata, String) {
@@ -86,8 +91,15 @@ struct SpecificationTests {
     return (metadata, content)
   }
 
+  private func derive(_ ikm: [UInt8], salt: [UInt8], _ info: StaticString) -> [UInt8] {
+    var hkdf = HKDF()
+    let key = hkdf.deriveKey(ikm: ikm.span.bytes, salt: salt.span.bytes, info: info)
+    return key.withBytes { array($0) }
+  }
+
   private func identifier() throws -> MessageID {
-    guard let id = MessageID(try page.bytes("id").span.bytes) else { throw CancellationError() }
+    let bytes = try page.bytes("id")
+    guard let id = MessageID(bytes.span.bytes) else { throw CancellationError() }
     return id
   }
 }
