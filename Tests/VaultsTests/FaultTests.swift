@@ -123,6 +123,21 @@ struct FaultTests {
     }
   }
 
+  @Test("A message that was tampered with is called so, although the failure cannot be counted")
+  func uncounted() throws {
+    #expect(fault_vfs_register() == 0)
+    defer { fault_vfs_unregister() }
+    for fault in Fault.all where fault.isLasting {
+      let bench = try VaultBench()
+      let id = try bench.vault.add("x")
+      try bench.tamper("UPDATE messages SET sealed = zeroblob(60)")
+      fault_vfs_arm(bench.home.path, 1, fault.kind, 1)
+      expectError("DATA_TAMPERED") { try bench.vault.text(id) }
+      fault_vfs_disarm()
+      #expect(try bench.vault.status().recentFailures == 0)
+    }
+  }
+
   // MARK: -
 
   /// Counts the calls of `operation`, then runs it once for each with that call failing.
