@@ -166,7 +166,7 @@ struct FaultTests {
     #expect(!clean.isFailed && clean.count > 0)
     var failures = 0
     for point in 1...clean.count where try run(point).isFailed { failures += 1 }
-    print("faults: \(name), \(fault): \(clean.count) points, \(failures) seen by the caller")
+    print("faults: \(name), \(fault.testDescription): \(clean.count) points, \(failures) seen by the caller")
     #expect(failures > 0)
   }
 
