@@ -102,6 +102,13 @@ let package = Package(
       "KeychainsTests",
       ["Keychains", "Secrets", "Primitives", "Storage", "MemorySearch", "SpecExamples", "TemporaryHomes"]),
     tests("StorageTests", ["Storage", "TemporaryHomes", grdb, sqlite]),
+    .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
+    tests(
+      "VaultsTests",
+      [
+        "Vaults", "Keychains", "Storage", "MessageFormats", "Primitives", "Secrets", "CFaultVFS",
+        "MemorySearch", "SpecExamples", "TemporaryHomes", sqlite,
+      ]),
     tests("HouseTests", []),
     // Sessions with the built command; the dependency is there so that it is built first.
     .testTarget(

@@ -3,7 +3,8 @@
 // What a vault knows about itself, sealed in one row and changed in the same transaction as the messages
 // (Specs/vault.md, «State»):
 //
-//   version 1 (1) ‖ revision (8) ‖ current key version (4) ‖ messages (8) ‖ sum (32)
+//   version 1 (1) ‖ revision (8) ‖ current key version (4) ‖ highest key version (4)
+//   ‖ messages (8) ‖ sum (32)
 //   ‖ rotation: target (4, 0 for none) ‖ phase (1) ‖ last row done (8)
 //   ‖ key count (2) ‖ keys: version (4) ‖ created (8) ‖ retired (8, 0 while in use)
 
@@ -32,6 +33,8 @@ struct VaultState: Equatable {
   var revision: Int64 = 0
   /// New messages are sealed under this version.
   var currentVersion: Int
+  /// The highest version that ever was: none is given twice, also after its key is deleted.
+  var highestVersion: Int
   var messages = SetDigest()
   var rotation: Rotation?
   var keys: [Key]
@@ -80,10 +83,11 @@ struct VaultState: Equatable {
 
   // MARK: Bytes
 
-  private var bytes: [UInt8] {
+  var bytes: [UInt8] {
     var bytes: [UInt8] = [1]
     bytes.append(bigEndian: revision)
     bytes.append(bigEndian: UInt32(currentVersion))
+    bytes.append(bigEndian: UInt32(highestVersion))
     bytes.append(bigEndian: Int64(messages.count))
     bytes += messages.sum
     bytes.append(bigEndian: UInt32(rotation?.target ?? 0))
@@ -100,6 +104,7 @@ struct VaultState: Equatable {
 
   init(currentVersion: Int, keys: [Key]) {
     self.currentVersion = currentVersion
+    highestVersion = currentVersion
     self.keys = keys
   }
 
@@ -109,6 +114,7 @@ struct VaultState: Equatable {
       guard try cursor.readByte(bytes) == 1 else { return nil }
       revision = try cursor.readInt64(bytes)
       currentVersion = try cursor.readUInt32(bytes)
+      highestVersion = try cursor.readUInt32(bytes)
       let count = Int(try cursor.readInt64(bytes))
       messages = SetDigest(count: count, sum: try cursor.readBytes(bytes, count: SetDigest.sumByteCount))
       let target = try cursor.readUInt32(bytes)
