@@ -14,6 +14,9 @@ internal import Secrets
 public import Storage
 
 /// An open vault.
+///
+/// What is lent to a closure is lent inside a transaction of the one file: the vault and the keychain are
+/// not to be called from there.
 public final class Vault: Sendable {
   /// Days after which a new key is due (VA-13).
   public static let keyLifetimeDays = 365
@@ -149,6 +152,8 @@ extension Vault {
     public let isRotationDue: Bool
     /// Distinct messages that failed to open in the last hour.
     public let recentFailures: Int
+    /// Whether the vault has locked itself after too many of them.
+    public let isLocked: Bool
   }
 
   /// Reads the vault's state.
@@ -164,7 +169,7 @@ extension Vault {
         keys: state.keys.map { Status.Key(version: $0.version, created: $0.created, retired: $0.retired) },
         isRotating: state.rotation != nil,
         isRotationDue: age >= Int64(Self.keyLifetimeDays) * Self.secondsPerDay,
-        recentFailures: failures.recentCount(now: now))
+        recentFailures: failures.recentCount(now: now), isLocked: failures.isLocked)
     }
   }
 }

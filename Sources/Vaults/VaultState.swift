@@ -47,38 +47,15 @@ struct VaultState: Equatable {
 
   // MARK: The row
 
-  private static let context = Array("coffer vault state v1".utf8)
-  /// The part of the table `vault` that holds the state.
-  private static let part: Int64 = 1
-
   /// - Throws: `VaultError.corrupt` when the row is gone or not what was sealed.
   static func load(_ transaction: borrowing Transaction, key: SharedSecret) throws -> VaultState {
-    let state = try transaction.firstRow("SELECT sealed FROM vault WHERE part = ?", .integer(part)) { row in
-      try row.withBytes(0) { sealed throws(VaultError) in
-        var sealer = SealedValue()
-        do {
-          let bytes = try key.withBytes { key throws(SealedValue.Failure) in
-            try sealer.open(sealed, key: key, context: context)
-          }
-          return bytes.withBytes { VaultState(bytes: $0) }
-        } catch {
-          return nil
-        }
-      }
-    }
-    guard let state = state ?? nil else { throw VaultError.corrupt }
-    return state
+    try VaultRow.state.load(transaction, key: key) { VaultState(bytes: $0) }
   }
 
   /// Writes the state, as the next revision.
   mutating func save(_ transaction: borrowing Transaction, key: SharedSecret) throws {
     revision += 1
-    var sealer = SealedValue()
-    let bytes = bytes
-    let sealed = key.withBytes { unsafe sealer.seal(bytes.span.bytes, key: $0, context: Self.context) }
-    try transaction.execute(
-      "INSERT INTO vault (part, sealed) VALUES (?, ?) ON CONFLICT DO UPDATE SET sealed = excluded.sealed",
-      .integer(Self.part), .bytes(Data(sealed)))
+    try VaultRow.state.save(bytes, transaction, key: key)
   }
 
   // MARK: Bytes

@@ -52,6 +52,9 @@ struct FailureMonitorTests {
   func locking() throws {
     let id = try bench.vault.add("kept")
     _ = try bench.vault.recordFailures(ids)
+    expectError("VAULT_LOCKED") { try bench.vault.text(id) }
+    expectError("VAULT_LOCKED") { try bench.vault.add("not taken") }
+    #expect(try bench.vault.status().isLocked)
     expectError("VAULT_LOCKED") { try bench.reopened() }
     bench.time.advance(days: 400)
     expectError("VAULT_LOCKED") { try bench.reopened() }
