@@ -115,6 +115,6 @@ let package = Package(
       name: "TranscriptTests", dependencies: ["coffer"], exclude: ["Transcripts"],
       swiftSettings: strictTests),
     tests("MessageFormatsTests", ["MessageFormats"]),
-    tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem"]),
+    tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem", "MemorySearch"]),
   ]
 )

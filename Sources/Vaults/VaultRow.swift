@@ -26,7 +26,8 @@ enum VaultRow: Int64 {
   func load<Value>(
     _ transaction: borrowing Transaction, key: SharedSecret, _ read: (RawSpan) -> Value?
   ) throws -> Value {
-    let value = try transaction.firstRow("SELECT sealed FROM vault WHERE part = ?", .integer(rawValue)) { row in
+    let value = try transaction.firstRow("SELECT sealed FROM vault WHERE part = ?", .integer(rawValue)) {
+      row in
       try row.withBytes(0) { sealed throws(VaultError) -> Value? in
         var sealer = SealedValue()
         do {

@@ -158,8 +158,7 @@ struct DerivationVectorTests {
   func madeHere(_ file: VectorFile) throws {
     let content = try file.json(MadeHere.self)
     var ran = 0
-    func derive(_ password: [UInt8], _ salt: [UInt8], _ rounds: Int, _ count: Int) throws -> [UInt8]
-    {
+    func derive(_ password: [UInt8], _ salt: [UInt8], _ rounds: Int, _ count: Int) throws -> [UInt8] {
       try filled(count) { output throws(CryptoError) in
         try PBKDF2.hmacSHA256(
           password: password.span.bytes, salt: salt.span.bytes, rounds: rounds, into: &output)

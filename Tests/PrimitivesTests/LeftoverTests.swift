@@ -5,6 +5,7 @@
 // give and take `Data` are left out: by their nature they leave copies.
 
 import Secrets
+import MemorySearch
 import Testing
 
 @testable import Primitives

@@ -12,14 +12,15 @@ struct BenchCoffer {
   static let binary =
     ProcessInfo.processInfo.environment["COFFER_BINARY"]
     ?? URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../.build/coffer")
-      .standardizedFileURL.path
+    .standardizedFileURL.path
 
   let directory: String
   var home: String { directory + "/home" }
   private var passphraseFile: String { directory + "/passphrase" }
 
   init(kdf: String = "argon2id") throws {
-    directory = FileManager.default.temporaryDirectory.appending(path: "coffer-bench-\(UUID().uuidString)").path
+    directory =
+      FileManager.default.temporaryDirectory.appending(path: "coffer-bench-\(UUID().uuidString)").path
     try FileManager.default.createDirectory(
       atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     try Data("Seven-Herons-Cross-The-Fjord-2026\n".utf8).write(to: URL(filePath: passphraseFile))

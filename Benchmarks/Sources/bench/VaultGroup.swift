@@ -103,9 +103,13 @@ enum VaultGroup {
     }
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     for row in rows {
-      print(zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }.joined(separator: " | "))
+      print(
+        zip(row, widths).map { $0.padding(toLength: $1, withPad: " ", startingAt: 0) }.joined(
+          separator: " | "))
     }
-    print("targets at 100,000: import 40000 a second, peak 150 MiB, search 1.5 s, rotate 6 s; linear to a million")
+    print(
+      "targets at 100,000: import 40000 a second, peak 150 MiB, search 1.5 s, rotate 6 s; linear to a million"
+    )
   }
 
   private static func measure(_ count: Int) throws -> [String] {
@@ -120,7 +124,8 @@ enum VaultGroup {
     let listed = try place.coffer(["message", "list"])
     let encrypted = try Command.time([
       "gpg", "--batch", "--yes", "--homedir", place.directory, "--pinentry-mode", "loopback", "--passphrase",
-      "bench", "--compress-algo", "none", "--cipher-algo", "AES256", "--output", place.directory + "/mail.gpg",
+      "bench", "--compress-algo", "none", "--cipher-algo", "AES256", "--output",
+      place.directory + "/mail.gpg",
       "--symmetric", mbox,
     ])
     let grepped = try Command.run(["grep", "-ic", "zeppelin", mbox])
@@ -130,7 +135,8 @@ enum VaultGroup {
     return [
       "\(count)", Table.time(imported.seconds), Table.decimal(Double(count) / imported.seconds, 0),
       "\(imported.peakKiB >> 10) MiB", Table.time(encrypted), Table.time(searched.seconds),
-      Table.time(grepped.seconds), Table.time(rotated.seconds), Table.time(copied), Table.time(listed.seconds),
+      Table.time(grepped.seconds), Table.time(rotated.seconds), Table.time(copied),
+      Table.time(listed.seconds),
     ]
   }
 }
