@@ -91,5 +91,9 @@ let package = Package(
       name: "TranscriptTests", dependencies: ["coffer"], exclude: ["Transcripts"],
       swiftSettings: strictTests),
     tests("MessageFormatsTests", ["MessageFormats"]),
+    // What is left after flipped bytes, kill -9 and a full disk; the dependency is there so that it is built.
+    tests(
+      "CrashTests",
+      ["coffer", "CofferKit", "Vaults", "Keychains", "Primitives", "Secrets", "MessageFormats", "CSystem"]),
   ]
 )
