@@ -87,16 +87,19 @@ struct FlipSample: Sendable {
 
   // MARK: Flips
 
-  /// Every byte of the header, of the slots and of the start of each page; every eighth byte of the pages of
-  /// the keychain and of the vault's state; and a thousand spread over the whole file.
+  /// Every byte of the header and of the slots; four bytes of the head of each page; every sixteenth byte of
+  /// the pages of the keychain and of the vault's state; and 600 spread over the whole file.
   func flips() -> [Flip] {
     var places = Set(0..<100)
-    for page in stride(from: 0, to: file.count, by: 4096) { places.formUnion(page..<page + 10) }
+    for page in stride(from: 0, to: file.count, by: 4096) {
+      // Kind, first free block, count of cells, start of the cells.
+      places.formUnion([page, page + 2, page + 4, page + 6])
+    }
     if let slots = file.range(of: Data("COFBAG01".utf8)) {
       places.formUnion(slots.lowerBound - 12..<slots.lowerBound + 470)
     }
-    for page in 2...3 { places.formUnion(stride(from: page * 4096, to: (page + 1) * 4096, by: 8)) }
-    for number in 0..<1_000 { places.insert(number * file.count / 1_000 + number % 5) }
+    for page in 2...3 { places.formUnion(stride(from: page * 4096, to: (page + 1) * 4096, by: 16)) }
+    for number in 0..<600 { places.insert(number * file.count / 600 + number % 5) }
     let stride = ProcessInfo.processInfo.environment["COFFER_FLIP_STRIDE"].flatMap { Int($0) }
     if let stride { places.formUnion(Swift.stride(from: 0, to: file.count, by: stride)) }
     var random = SeededGenerator(seed: 11)
