@@ -41,22 +41,24 @@ struct CofferRun: CustomStringConvertible {
   }
 
   /// Starts `coffer`; ``Running/wait(killAfter:limit:)`` ends it.
-  /// - Parameter streams: a folder of this run's own for what it writes.
-  static func start(_ arguments: [String], input: String = "/dev/null", streams: String) throws -> Running {
+  /// - Parameters:
+  ///   - streams: a folder of this run's own for what it writes.
+  ///   - prefix: a program that runs it, with its arguments.
+  static func start(_ arguments: [String], streams: String, prefix: [String] = []) throws -> Running {
     let output = streams + "/output"
     let errors = streams + "/errors"
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-    var words = ([binary] + arguments).map { strdup($0) } + [nil]
+    var words = (prefix + [binary] + arguments).map { strdup($0) } + [nil]
     var settings = environment.map { strdup($0) } + [nil]
     defer { (words + settings).forEach { free($0) } }
     var process: pid_t = 0
     let start = ContinuousClock.now
-    let failure = posix_spawn(&process, binary, &actions, nil, &words, &settings)
+    let failure = posix_spawn(&process, prefix.first ?? binary, &actions, nil, &words, &settings)
     guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EINVAL) }
     return Running(process: process, arguments: arguments, streams: streams, start: start)
   }

@@ -68,22 +68,21 @@ final class Place: Sendable {
   // MARK: Runs
 
   /// Runs `coffer` on the coffer of this place, with its passphrase.
-  func run(
-    _ words: String..., secret: [String]? = nil, input: String = "/dev/null", killAfter: Double? = nil,
-    limit: Double = CofferRun.limitSeconds
-  ) throws -> CofferRun {
-    try start(words, secret: secret, input: input).wait(killAfter: killAfter, limit: limit)
+  func run(_ words: String..., secret: [String]? = nil) throws -> CofferRun {
+    try start(words, secret: secret).wait()
   }
 
   /// - Parameters:
   ///   - secret: the options that name a secret; else those of the passphrase.
   ///   - streams: what the run writes is here; the folder of this place unless several run at once.
+  ///   - disk: the small disk that the run sees, with the coffer on it.
   func start(
-    _ words: [String], secret: [String]? = nil, input: String = "/dev/null", streams: String? = nil
+    _ words: [String], secret: [String]? = nil, streams: String? = nil, on disk: SmallDisk? = nil
   ) throws -> Running {
     try CofferRun.start(
-      words + ["--home", home] + (secret ?? ["--passphrase-file", passphraseFile]), input: input,
-      streams: streams ?? folder)
+      words + ["--home", disk.map { $0.point + "/coffer" } ?? home]
+        + (secret ?? ["--passphrase-file", passphraseFile]),
+      streams: streams ?? folder, prefix: disk?.prefix ?? [])
   }
 }
 
