@@ -53,7 +53,8 @@ public enum StorageError: Error, Equatable, Sendable {
     switch error.resultCode {
     case .SQLITE_BUSY, .SQLITE_LOCKED: self = .inUse
     case .SQLITE_FULL, .SQLITE_NOMEM: self = .full
-    case .SQLITE_CANTOPEN: self = .notFound
+    // The header of the file has been read by then: it is another one, or the directory.
+    case .SQLITE_CANTOPEN: self = noSpace ? .full : .notPermitted
     case .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH: self = .notPermitted
     case .SQLITE_IOERR:
       switch error.extendedResultCode {
