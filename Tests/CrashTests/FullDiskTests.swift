@@ -35,7 +35,7 @@ extension CrashTests {
     static let commands = [
       ["message", "add", "--title", "new", "NOTE"], ["passphrase", "change", "--new-passphrase-file", "NEW"],
       ["vault", "rotate"], ["slot", "add", "recovery", "--recovery-phrase-out", "WORDS"],
-      ["message", "list", "--json"], ["doctor", "--deep"],
+      ["message", "list", "--json"], ["doctor", "--deep"], ["doctor"],
     ]
 
     @Test("A command on a full disk is done or says so, and the coffer is whole", arguments: commands)
@@ -49,7 +49,7 @@ extension CrashTests {
         "NOTE": place.phraseFile, "NEW": place.newPassphraseFile, "WORDS": place.folder + "/words",
       ]
       var table: [[String]] = []
-      for left in stride(from: 0, through: 320 << 10, by: 16 << 10) {
+      for left in stride(from: 0, through: 160 << 10, by: 4 << 10) {
         disk.empty()
         unlink(place.folder + "/words")
         try move(place, to: disk, file: file)
