@@ -59,7 +59,8 @@ public enum StorageError: Error, Equatable, Sendable {
     case .SQLITE_IOERR:
       switch error.extendedResultCode {
       case .SQLITE_IOERR_SHORT_READ: self = .corrupt(part: .page)
-      case .SQLITE_IOERR_NOMEM: self = .full
+      // The second: the log's index is a file, which could not be given its size.
+      case .SQLITE_IOERR_NOMEM, .SQLITE_IOERR_SHMSIZE: self = .full
       default: self = noSpace ? .full : .inputOutput(code: error.extendedResultCode.rawValue)
       }
     default: self = .corrupt(part: .page)
