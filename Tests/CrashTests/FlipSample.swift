@@ -110,6 +110,16 @@ struct FlipSample: Sendable {
     }
   }
 
+  /// Bytes that a writer goes by: the list of free pages, in the header and in its first page (SQLite file
+  /// format, section 1.5).
+  func freePageFlips() -> [Flip] {
+    let first = file[32..<36].reduce(0) { $0 << 8 | Int($1) }
+    let list = first == 0 ? [] : Array((first - 1) * 4096..<(first - 1) * 4096 + 56)
+    return (Array(32..<40) + list).enumerated().map { number, offset in
+      Flip(number: number, offset: offset, mask: UInt8(1) << (number % 7))
+    }
+  }
+
   func file(with flip: Flip) -> Data {
     var damaged = file
     damaged[flip.offset] ^= flip.mask

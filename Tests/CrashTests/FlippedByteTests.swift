@@ -44,17 +44,20 @@ extension CrashTests {
     func writing() throws {
       let sample = try FlipSample()
       let all = sample.flips()
-      let flips = (0..<200).map { all[$0 * all.count / 200] }
+      let flips = (0..<200).map { all[$0 * all.count / 200] } + sample.freePageFlips()
       let before = Set(sample.listed)
       let answers = try inParallel(flips) { flip, place -> String in
         let note = place.folder + "/note"
         try Data("a note for a damaged coffer".utf8).write(to: URL(filePath: note))
+        try place.put(sample.file(with: flip))
+        let readable = try place.run("message", "list", "--json").lines
         try place.put(sample.file(with: flip))
         let added = try place.run("message", "add", "--title", "new", note)
         guard added.isDone else { return added.end == .exited(5) ? "refused (5)" : "\(flip): \(added)" }
         let id = try #require(added.lines.first)
         let shown = try place.run("message", "show", id, "--raw")
         let list = try place.run("message", "list", "--json")
+        if list.end == .exited(5), !Set(readable).isSubset(of: list.lines) { return "added, another lost (5)" }
         if shown.end == .exited(5) || list.end == .exited(5) { return "added, then refused (5)" }
         guard shown.isDone, shown.output == Data("a note for a damaged coffer".utf8), list.isDone,
           Set(list.lines).subtracting(before).count == 1, before.isSubset(of: list.lines)
@@ -62,7 +65,7 @@ extension CrashTests {
         return "added, whole"
       }
       let counts = Dictionary(grouping: answers, by: \.self).mapValues(\.count)
-      let good = ["added, whole", "added, then refused (5)", "refused (5)"]
+      let good = ["added, whole", "added, then refused (5)", "added, another lost (5)", "refused (5)"]
       printTable("A message added to a file with a flipped byte", good.map { [$0, "\(counts[$0] ?? 0)"] })
       let wrong = counts.keys.filter { !good.contains($0) }
       #expect(wrong.isEmpty, "\(wrong.prefix(20).joined(separator: "\n"))")

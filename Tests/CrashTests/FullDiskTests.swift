@@ -38,24 +38,36 @@ extension CrashTests {
       ["message", "list", "--json"], ["doctor", "--deep"], ["doctor"],
     ]
 
+    /// 200 messages, and an audit log of several pages: a command may find room for its deed and not for that.
+    static let sample = Result {
+      let place = try Place()
+      _ = try place.filledCoffer(count: 200) { coffer in
+        for _ in 0..<800 { try coffer.note(.messagesAdded, count: 1) }
+      }
+      return (
+        file: try Data(contentsOf: URL(filePath: place.database)),
+        lines: Set(try place.run("message", "list", "--json").lines)
+      )
+    }
+
     @Test("A command on a full disk is done or says so, and the coffer is whole", arguments: commands)
     func command(words: [String]) throws {
       let place = try Place()
       guard let disk = try SmallDisk(in: place) else { return skip() }
-      let file = try place.filledCoffer(count: 200)
-      let before = Set(try place.run("message", "list", "--json").lines)
+      let (file, before) = try Self.sample.get()
       #expect(before.count == 200)
       let named = [
         "NOTE": place.phraseFile, "NEW": place.newPassphraseFile, "WORDS": place.folder + "/words",
       ]
       var table: [[String]] = []
-      for left in stride(from: 0, through: 160 << 10, by: 4 << 10) {
+      for left in stride(from: 0, through: 120 << 10, by: 8 << 10) {
         disk.empty()
         unlink(place.folder + "/words")
         try move(place, to: disk, file: file)
         try disk.fill(leaving: left)
         let run = try place.start(words.map { named[$0] ?? $0 }, on: disk).wait()
         #expect([.exited(0), .exited(8)].contains(run.end), "\(left) bytes free: \(run)")
+        #expect(run.isDone || access(place.folder + "/words", F_OK) != 0, "words that open nothing")
         table.append(["\(left >> 10) KiB free", "\(run.end)"])
 
         try bringBack(place, from: disk)
@@ -69,6 +81,24 @@ extension CrashTests {
       }
       let first = table.first { $0[1] == "exited(0)" }?[0] ?? "never"
       printTable("«\(words.prefix(2).joined(separator: " "))» on a full disk", [["done with", first]])
+    }
+
+    @Test("A coffer is made whole on a disk that is nearly full, or not at all")
+    func making() throws {
+      let place = try Place()
+      guard let disk = try SmallDisk(in: place) else { return skip() }
+      for left in stride(from: 0, through: 160 << 10, by: 8 << 10) {
+        disk.empty()
+        try? FileManager.default.removeItem(atPath: disk.path + "/coffer")
+        unlink(place.folder + "/words")
+        try disk.fill(leaving: left)
+        let run = try place.start(["init", "--recovery-phrase-out", place.folder + "/words"], on: disk).wait()
+        #expect([.exited(0), .exited(8)].contains(run.end), "\(left) bytes free: \(run)")
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: disk.path + "/coffer")) ?? []
+        #expect(Place.names.isSuperset(of: names), "\(left) bytes free: \(names)")
+        #expect(names.contains("coffer.db") == run.isDone, "\(left) bytes free: \(run)")
+        #expect((access(place.folder + "/words", F_OK) == 0) == run.isDone, "\(left) bytes free: \(run)")
+      }
     }
 
     @Test("An export onto a full disk leaves no file", arguments: ["mbox", "jsonl", "directory"])

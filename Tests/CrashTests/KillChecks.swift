@@ -15,13 +15,14 @@ extension Place {
   }
 
   /// A coffer with small messages, as the bytes of its file.
-  func filledCoffer(count: Int) throws -> Data {
+  func filledCoffer(count: Int, _ more: (Coffer) throws -> Void = { _ in }) throws -> Data {
     let coffer = try makeCoffer()
     for number in 0..<count {
       _ = try coffer.vault.add(
         Self.secret("note \(number)"),
         metadata: MessageMetadata(title: "note \(number)", contentType: MessageMetadata.noteType, date: 0))
     }
+    try more(coffer)
     coffer.close()
     return try Data(contentsOf: URL(filePath: database))
   }
