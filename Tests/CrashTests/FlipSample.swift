@@ -18,7 +18,9 @@ struct FlipSample: Sendable {
   struct Command: Sendable {
     let name: String
     let words: [String]
-    static func show(_ id: String) -> Command { Command(name: "show", words: ["message", "show", id, "--raw"]) }
+    static func show(_ id: String) -> Command {
+      Command(name: "show", words: ["message", "show", id, "--raw"])
+    }
   }
 
   enum Verdict: CaseIterable { case harmless, refused, wrong }
@@ -48,8 +50,11 @@ struct FlipSample: Sendable {
     var made: [MessageID] = []
     for number in 0..<150 {
       let byteCount =
-        number == 75 ? 100 << 10 : number % 9 == 0 ? Int.random(in: 4_100...14_000, using: &random)
-        : Int.random(in: 0...900, using: &random)
+        number == 75
+        ? 100 << 10
+        : number % 9 == 0
+          ? Int.random(in: 4_100...14_000, using: &random)
+          : Int.random(in: 0...900, using: &random)
       let content = String(repeating: "\(number) ", count: byteCount / 3 + 1)
       made.append(
         try coffer.vault.add(
@@ -137,7 +142,8 @@ struct FlipSample: Sendable {
       case .exited(undamaged) where Self.text(run) == expected[command.words]: .harmless
       default: .wrong
       }
-    return Outcome(command: command.name, verdict: verdict, detail: verdict == .wrong ? "\(flip): \(run)" : "")
+    return Outcome(
+      command: command.name, verdict: verdict, detail: verdict == .wrong ? "\(flip): \(run)" : "")
   }
 
   private static func text(_ run: CofferRun) -> String {

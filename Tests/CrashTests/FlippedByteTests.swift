@@ -46,9 +46,11 @@ extension CrashTests {
       let all = sample.flips()
       let flips = (0..<200).map { all[$0 * all.count / 200] } + sample.freePageFlips()
       let before = Set(sample.listed)
+      // Takes several free pages.
+      let content = Data(repeating: UInt8(ascii: "n"), count: 20_000)
       let answers = try inParallel(flips) { flip, place -> String in
         let note = place.folder + "/note"
-        try Data("a note for a damaged coffer".utf8).write(to: URL(filePath: note))
+        try content.write(to: URL(filePath: note))
         try place.put(sample.file(with: flip))
         let readable = try place.run("message", "list", "--json").lines
         try place.put(sample.file(with: flip))
@@ -57,9 +59,11 @@ extension CrashTests {
         let id = try #require(added.lines.first)
         let shown = try place.run("message", "show", id, "--raw")
         let list = try place.run("message", "list", "--json")
-        if list.end == .exited(5), !Set(readable).isSubset(of: list.lines) { return "added, another lost (5)" }
+        if list.end == .exited(5), !Set(readable).isSubset(of: list.lines) {
+          return "added, another lost (5)"
+        }
         if shown.end == .exited(5) || list.end == .exited(5) { return "added, then refused (5)" }
-        guard shown.isDone, shown.output == Data("a note for a damaged coffer".utf8), list.isDone,
+        guard shown.isDone, shown.output == content, list.isDone,
           Set(list.lines).subtracting(before).count == 1, before.isSubset(of: list.lines)
         else { return "\(flip): \(shown), \(list)" }
         return "added, whole"

@@ -79,17 +79,22 @@ extension CrashTests {
         let run = try place.start(change(place)).wait(killAfter: moment)
         let stray = try place.strayFiles()
         let old = try place.run("message", "list", "--json")
-        let new = try place.run("message", "list", "--json", secret: ["--passphrase-file", place.newPassphraseFile])
+        let new = try place.run(
+          "message", "list", "--json", secret: ["--passphrase-file", place.newPassphraseFile])
         var outcome = try place.check(
           run, acknowledged: [], passphraseFile: new.isDone ? place.newPassphraseFile : place.passphraseFile)
-        if run.isDone && !new.isDone { outcome.problems.append("the new passphrase was acknowledged: \(new)") }
+        if run.isDone && !new.isDone {
+          outcome.problems.append("the new passphrase was acknowledged: \(new)")
+        }
         if old.isDone == new.isDone { outcome.problems.append("\(old), \(new)") }
         if !stray.isEmpty { outcome.problems.append("left behind: \(stray)") }
         return outcome
       }
     }
 
-    @Test("A slot that was acknowledged opens, and the former ones go on opening", arguments: ["passphrase", "recovery"])
+    @Test(
+      "A slot that was acknowledged opens, and the former ones go on opening",
+      arguments: ["passphrase", "recovery"])
     func addingSlot(kind: String) throws {
       let sample = try Place()
       let file = try sample.filledCoffer(count: 20)

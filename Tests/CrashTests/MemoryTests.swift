@@ -29,7 +29,9 @@ extension CrashTests {
         let run = try place.start(words).wait(limit: 120)
         #expect(run.isDone, "\(run)")
         #expect(run.peakKiB >> 10 < Self.limitMiB, "\(words)")
-        table.append([words.prefix(2).joined(separator: " "), "\(run.peakKiB >> 10) MiB", "\(Int(run.seconds)) s"])
+        table.append([
+          words.prefix(2).joined(separator: " "), "\(run.peakKiB >> 10) MiB", "\(Int(run.seconds)) s",
+        ])
       }
       printTable("Peak memory, mailbox of \(byteCount >> 20) MiB", table)
     }

@@ -24,7 +24,8 @@ final class Place: Sendable {
   static let names: Set = ["coffer.db", "coffer.db-wal", "coffer.db-shm", "coffer.lock"]
 
   init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "coffer-crash-\(UUID().uuidString)").path()
+    folder = FileManager.default.temporaryDirectory.appending(path: "coffer-crash-\(UUID().uuidString)")
+      .path()
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     try Data(Self.passphrase.utf8).write(to: URL(filePath: passphraseFile))
     try Data(Self.newPassphrase.utf8).write(to: URL(filePath: newPassphraseFile))
@@ -102,5 +103,6 @@ struct SeededGenerator: RandomNumberGenerator {
 
   /// COFFER_SEED, else a new one.
   static let seed: UInt64 =
-    ProcessInfo.processInfo.environment["COFFER_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max)
+    ProcessInfo.processInfo.environment["COFFER_SEED"].flatMap { UInt64($0) }
+    ?? UInt64.random(in: 0...UInt64.max)
 }

@@ -28,7 +28,8 @@ final class SmallDisk {
     let answer = Pipe()
     holder.executableURL = URL(filePath: "/usr/bin/unshare")
     holder.arguments = [
-      "-rm", "sh", "-c", "mount -t tmpfs -o size=\(Self.byteCount),mode=700 tmpfs \"$0\" && echo ready && exec cat",
+      "-rm", "sh", "-c",
+      "mount -t tmpfs -o size=\(Self.byteCount),mode=700 tmpfs \"$0\" && echo ready && exec cat",
       point,
     ]
     holder.standardInput = leash
