@@ -116,5 +116,9 @@ let package = Package(
       swiftSettings: strictTests),
     tests("MessageFormatsTests", ["MessageFormats"]),
     tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem", "MemorySearch"]),
+    // What is left after flipped bytes, kill -9 and a full disk; the dependency is there so that it is built.
+    tests(
+      "CrashTests",
+      ["coffer", "CofferKit", "Vaults", "Keychains", "Primitives", "Secrets", "MessageFormats", "CSystem"]),
   ]
 )

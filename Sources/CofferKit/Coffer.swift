@@ -154,11 +154,18 @@ public final class Coffer: Sendable {
   /// What was done, the oldest first.
   public func auditLog() throws -> [AuditLog.Entry] { try AuditLog.load(keychain).entries }
 
-  /// Adds a line to the audit log.
+  /// Adds a line to the audit log, after the deed.
+  ///
+  /// A disk that is full by then leaves the line out: what was done must not be reported as failed, least
+  /// of all a new passphrase.
   public func note(_ event: AuditLog.Event, count: Int = 0) throws {
     var log = try AuditLog.load(keychain)
     log.append(event, count: count, at: clock.now())
-    try log.save(keychain)
+    do {
+      try log.save(keychain)
+    } catch {
+      guard error == .saveFailed(StorageError.full.status) else { throw error }
+    }
   }
 
   // MARK: -
@@ -177,7 +184,11 @@ public final class Coffer: Sendable {
       try keybag.save(transaction)
       return result
     }
-    try file.truncateLog()
+    do {
+      try file.truncateLog()
+    } catch StorageError.full {
+      // The change is made and must not be reported as failed; closing the coffer tries again.
+    }
     return result
   }
 

@@ -40,7 +40,7 @@ public struct Diagnosis: Sendable {
 
 extension Diagnosis {
   /// Examines what can be examined without a key: modes, header, schema, pages, indexes, slots.
-  /// - Throws: `StorageError.notFound`; everything else becomes a finding.
+  /// - Throws: `StorageError.notFound`, `.full`, `.inUse`; everything else becomes a finding.
   public static func withoutKeys(home: String) throws -> Diagnosis {
     guard DatabaseFile.exists(home: home) else { throw StorageError.notFound }
     var diagnosis = Diagnosis()
@@ -61,6 +61,9 @@ extension Diagnosis {
       }
     } catch KeybagError.corrupt {
       diagnosis.add(.damage, "the slots are damaged: nothing can open this coffer but a backup")
+    } catch let error as StorageError where error == .full || error == .inUse {
+      // Nothing is damaged, and nothing could be examined.
+      throw error
     } catch let error as StorageError {
       diagnosis.add(.damage, "the file does not open: \(error.sentence)")
     }

@@ -102,7 +102,7 @@ public final class DatabaseFile: Sendable {
     do {
       return try queue.read { try body(Transaction(db: $0)) }
     } catch let error as DatabaseError {
-      throw StorageError(error)
+      throw StorageError(error, systemErrno: systemErrno())
     }
   }
 
@@ -172,7 +172,14 @@ public final class DatabaseFile: Sendable {
         "page_size = \(FileHeader.pageByteCount)", "journal_mode = WAL", "synchronous = FULL",
         "secure_delete = ON", "temp_store = MEMORY", "trusted_schema = OFF", "cell_size_check = ON",
         "cache_size = -\(cacheKiB)", "mmap_size = 0",
-      ] { try db.execute(sql: "PRAGMA " + pragma) }
+      ] {
+        do {
+          try db.execute(sql: "PRAGMA " + pragma)
+        } catch let error as DatabaseError {
+          // Entering the log mode makes two files, for which a full disk may have no room.
+          throw StorageError(error, systemErrno: unsafe sqlite3_system_errno(db.sqliteConnection))
+        }
+      }
     }
     return try DatabaseQueue(path: path, configuration: configuration)
   }

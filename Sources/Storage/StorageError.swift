@@ -53,12 +53,14 @@ public enum StorageError: Error, Equatable, Sendable {
     switch error.resultCode {
     case .SQLITE_BUSY, .SQLITE_LOCKED: self = .inUse
     case .SQLITE_FULL, .SQLITE_NOMEM: self = .full
-    case .SQLITE_CANTOPEN: self = .notFound
+    // The header of the file has been read by then: it is another one, or the directory.
+    case .SQLITE_CANTOPEN: self = noSpace ? .full : .notPermitted
     case .SQLITE_PERM, .SQLITE_READONLY, .SQLITE_AUTH: self = .notPermitted
     case .SQLITE_IOERR:
       switch error.extendedResultCode {
       case .SQLITE_IOERR_SHORT_READ: self = .corrupt(part: .page)
-      case .SQLITE_IOERR_NOMEM: self = .full
+      // The second: the log's index is a file, which could not be given its size.
+      case .SQLITE_IOERR_NOMEM, .SQLITE_IOERR_SHMSIZE: self = .full
       default: self = noSpace ? .full : .inputOutput(code: error.extendedResultCode.rawValue)
       }
     default: self = .corrupt(part: .page)

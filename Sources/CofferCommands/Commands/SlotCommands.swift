@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import CofferKit
 internal import Foundation
+internal import Glibc
 internal import Keychains
 internal import Primitives
 internal import Secrets
@@ -116,7 +117,14 @@ struct SlotAddRecoveryCommand: CofferCommand {
     } else {
       try handover.showAndAsk(phrase)
     }
-    let slot = SlotAnswer(try coffer.addSlot(phrase))
+    let slot: SlotAnswer
+    do {
+      slot = SlotAnswer(try coffer.addSlot(phrase))
+    } catch {
+      // Words that open nothing would only mislead.
+      if let recoveryPhraseOut { unsafe unlink(recoveryPhraseOut) }
+      throw error
+    }
     session.isJSON ? JSON.print(slot) : Terminal.print(slot.id)
   }
 }

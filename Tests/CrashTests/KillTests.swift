@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// kill -9 at random moments. What a command had acknowledged is there, a passphrase and the recovery phrase
+// open the coffer, an examination finds nothing, and nothing is left lying about.
+
+import CofferKit
+import Foundation
+import Glibc
+import MessageFormats
+import Testing
+import Vaults
+
+extension CrashTests {
+  @Suite("kill -9 at random moments", .serialized)
+  struct KillTests {
+    /// What one kill showed.
+    struct Outcome: Sendable {
+      /// Whether the command was still running.
+      var wasInTime: Bool
+      /// Messages that were acknowledged, and all that are there.
+      var acknowledged = 0
+      var found = 0
+      var problems: [String] = []
+    }
+
+    @Test("An import keeps every message that it acknowledged")
+    func importing() throws {
+      let sample = try Place()
+      let mailbox = sample.folder + "/mails"
+      try Mailbox.write(to: mailbox, count: 20_000, bodyByteCount: 60)
+      let empty = try sample.emptyCoffer()
+      let words = ["message", "import", "mbox", mailbox, "--print-ids"]
+      let seconds = try duration(sample, words)
+      try kill("import", 60, seconds) { moment, place in
+        try place.put(empty)
+        let run = try place.start(words).wait(killAfter: moment)
+        return try place.check(run, acknowledged: Set(run.wholeLines))
+      }
+    }
+
+    @Test("A rotation, and the one that goes on with it, leave every message readable")
+    func rotating() throws {
+      let sample = try Place()
+      let mailbox = sample.folder + "/mails"
+      try Mailbox.write(to: mailbox, count: 5_000, bodyByteCount: 60)
+      _ = try sample.emptyCoffer()
+      let imported = try sample.run("message", "import", "mbox", mailbox)
+      #expect(imported.isDone, "\(imported)")
+      let file = try Data(contentsOf: URL(filePath: sample.database))
+      let before = try sample.run("message", "list", "--json").lines
+      #expect(before.count == 5_000)
+      let ids = Set(before.map(\.messageID))
+      let seconds = try duration(sample, ["vault", "rotate"])
+      // Two kills each: the second hits the rotation that goes on.
+      try kill("rotation", 25, seconds) { moment, place in
+        try place.put(file)
+        let first = try place.start(["vault", "rotate"]).wait(killAfter: moment)
+        var outcome = try place.check(first, acknowledged: ids)
+        let second = try place.start(["vault", "rotate"]).wait(killAfter: seconds - moment)
+        outcome.problems += try place.check(second, acknowledged: ids).problems
+        let last = try place.run("vault", "rotate")
+        if !last.isDone { outcome.problems.append("\(last)") }
+        let list = try place.run("message", "list", "--json")
+        if !list.isDone || list.lines != before { outcome.problems.append("the messages changed: \(list)") }
+        return outcome
+      }
+    }
+
+    @Test("After a change of the passphrase the old or the new one opens")
+    func changingPassphrase() throws {
+      let sample = try Place()
+      let file = try sample.filledCoffer(count: 20)
+      let change = { @Sendable (place: Place) in
+        ["passphrase", "change", "--new-passphrase-file", place.newPassphraseFile]
+      }
+      let seconds = try duration(sample, change(sample))
+      try kill("passphrase change", 30, seconds) { moment, place in
+        try place.put(file)
+        let run = try place.start(change(place)).wait(killAfter: moment)
+        let stray = try place.strayFiles()
+        let old = try place.run("message", "list", "--json")
+        let new = try place.run(
+          "message", "list", "--json", secret: ["--passphrase-file", place.newPassphraseFile])
+        var outcome = try place.check(
+          run, acknowledged: [], passphraseFile: new.isDone ? place.newPassphraseFile : place.passphraseFile)
+        if run.isDone && !new.isDone {
+          outcome.problems.append("the new passphrase was acknowledged: \(new)")
+        }
+        if old.isDone == new.isDone { outcome.problems.append("\(old), \(new)") }
+        if !stray.isEmpty { outcome.problems.append("left behind: \(stray)") }
+        return outcome
+      }
+    }
+
+    @Test(
+      "A slot that was acknowledged opens, and the former ones go on opening",
+      arguments: ["passphrase", "recovery"])
+    func addingSlot(kind: String) throws {
+      let sample = try Place()
+      let file = try sample.filledCoffer(count: 20)
+      let add = { @Sendable (place: Place) in
+        ["slot", "add", kind]
+          + (kind == "recovery"
+            ? ["--recovery-phrase-out", place.folder + "/words"]
+            : ["--new-passphrase-file", place.newPassphraseFile])
+      }
+      let seconds = try duration(sample, add(sample))
+      try kill("slot add \(kind)", 15, seconds) { moment, place in
+        try place.put(file)
+        unlink(place.folder + "/words")
+        let run = try place.start(add(place)).wait(killAfter: moment)
+        var outcome = try place.check(run, acknowledged: [])
+        guard run.isDone else { return outcome }
+        let opened =
+          kind == "recovery"
+          ? try place.run("recovery", "drill", secret: ["--phrase-file", place.folder + "/words"])
+          : try place.run("message", "list", secret: ["--passphrase-file", place.newPassphraseFile])
+        if !opened.isDone { outcome.problems.append("the slot was acknowledged: \(opened)") }
+        return outcome
+      }
+    }
+
+    @Test("A message is there once its identifier was printed")
+    func adding() throws {
+      let sample = try Place()
+      let file = try sample.filledCoffer(count: 20)
+      let add = ["message", "add", "--title", "new", sample.phraseFile]
+      let seconds = try duration(sample, add)
+      try kill("message add", 30, seconds) { moment, place in
+        try place.put(file)
+        let run = try place.start(add).wait(killAfter: moment)
+        var outcome = try place.check(run, acknowledged: Set(run.wholeLines))
+        if ![20, 21].contains(outcome.found) { outcome.problems.append("\(outcome.found) messages") }
+        return outcome
+      }
+    }
+
+    @Test("A coffer is made complete or not at all, and can then be made again")
+    func making() throws {
+      let sample = try Place()
+      let make = ["init", "--recovery-phrase-out"]
+      let seconds = try duration(sample, make + [sample.folder + "/words"])
+      try kill("init", 20, seconds) { moment, place in
+        try? FileManager.default.removeItem(atPath: place.home)
+        unlink(place.folder + "/words")
+        var run = try place.start(make + [place.folder + "/words"]).wait(killAfter: moment)
+        let wasInTime = !run.isDone
+        if !FileManager.default.fileExists(atPath: place.database) {
+          unlink(place.folder + "/words")
+          run = try place.start(make + [place.folder + "/words"]).wait()
+          if !run.isDone { return Outcome(wasInTime: wasInTime, problems: ["making it again: \(run)"]) }
+        }
+        let outcome = try place.check(run, acknowledged: [], phraseFile: place.folder + "/words")
+        return Outcome(wasInTime: wasInTime, problems: outcome.problems)
+      }
+    }
+
+    // MARK: -
+
+    /// How long a command takes when nobody kills it.
+    private func duration(_ place: Place, _ words: [String]) throws -> Double {
+      let run = try place.start(words).wait()
+      #expect(run.isDone, "\(run)")
+      return run.seconds
+    }
+
+    /// Tries `count` random moments of a command that takes `seconds`, and prints what they showed.
+    private func kill(
+      _ name: String, _ count: Int, _ seconds: Double, _ body: @Sendable (Double, Place) throws -> Outcome
+    ) throws {
+      var random = SeededGenerator(seed: SeededGenerator.seed)
+      let moments = (0..<count).map { _ in Double.random(in: 0..<seconds, using: &random) }
+      let outcomes = try inParallel(moments, body)
+      printTable(
+        "kill -9: \(name), COFFER_SEED=\(SeededGenerator.seed)",
+        [
+          ["kills", "\(count)"], ["in time", "\(outcomes.count(where: \.wasInTime))"],
+          ["within ms", "\(Int(seconds * 1_000))"],
+          ["acknowledged", "\(outcomes.reduce(0) { $0 + $1.acknowledged })"],
+          ["found", "\(outcomes.reduce(0) { $0 + $1.found })"],
+          ["problems", "\(outcomes.count { !$0.problems.isEmpty })"],
+        ])
+      let problems = outcomes.flatMap(\.problems)
+      #expect(problems.isEmpty, "\(problems.prefix(10).joined(separator: "\n"))")
+    }
+  }
+}

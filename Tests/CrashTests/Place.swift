@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A folder for one worker of a test: coffers made with a cheap key derivation, the secrets that open them
+// in files, and the runs of the command on them. It goes with its last reference.
+
+import CofferKit
+import Foundation
+import Glibc
+import Keychains
+import Primitives
+import Secrets
+
+final class Place: Sendable {
+  let folder: String
+  var home: String { folder + "/coffer" }
+  var database: String { home + "/coffer.db" }
+  var passphraseFile: String { folder + "/passphrase" }
+  var newPassphraseFile: String { folder + "/new-passphrase" }
+  var phraseFile: String { folder + "/phrase" }
+
+  static let passphrase = "Seven-Herons-Cross-The-Fjord-2026"
+  static let newPassphrase = "Nine-Otters-Guard-The-Harbour-2031"
+  /// What a coffer's directory may hold, whatever happened.
+  static let names: Set = ["coffer.db", "coffer.db-wal", "coffer.db-shm", "coffer.lock"]
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "coffer-crash-\(UUID().uuidString)")
+      .path()
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try Data(Self.passphrase.utf8).write(to: URL(filePath: passphraseFile))
+    try Data(Self.newPassphrase.utf8).write(to: URL(filePath: newPassphraseFile))
+    try Self.phrase().withWords { words in
+      try words.withUnsafeBytes { try Data($0).write(to: URL(filePath: phraseFile)) }
+    }
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+  // MARK: Coffers
+
+  /// Makes a coffer in `home`; deriving its key costs microseconds.
+  func makeCoffer() throws -> Coffer {
+    let kdf = SlotKDF.argon2id(try Argon2idParameters(memoryKiB: 64, passes: 1, lanes: 1))
+    return try Coffer.create(
+      home: home, passphrase: try Passphrase(utf8: Self.secret(Self.passphrase)),
+      recoveryPhrase: Self.phrase(), kdf: kdf)
+  }
+
+  /// Puts a coffer file in the place of whatever is in `home`.
+  func put(_ file: Data) throws {
+    try? FileManager.default.removeItem(atPath: home)
+    try FileManager.default.createDirectory(
+      atPath: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try file.write(to: URL(filePath: database))
+    chmod(database, 0o600)
+  }
+
+  /// Files in `home` that do not belong there.
+  func strayFiles() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: home).filter { !Self.names.contains($0) }
+  }
+
+  static func secret(_ text: String) -> SecretBytes { SecretBytes(copying: Array(text.utf8).span.bytes) }
+
+  private static func phrase() -> RecoveryPhrase {
+    RecoveryPhrase(entropy: SecretBytes(copying: [UInt8](repeating: 0x5A, count: 16).span.bytes))
+  }
+
+  // MARK: Runs
+
+  /// Runs `coffer` on the coffer of this place, with its passphrase.
+  func run(_ words: String..., secret: [String]? = nil) throws -> CofferRun {
+    try start(words, secret: secret).wait()
+  }
+
+  /// - Parameters:
+  ///   - secret: the options that name a secret; else those of the passphrase.
+  ///   - streams: what the run writes is here; the folder of this place unless several run at once.
+  ///   - disk: the small disk that the run sees, with the coffer on it.
+  func start(
+    _ words: [String], secret: [String]? = nil, streams: String? = nil, on disk: SmallDisk? = nil
+  ) throws -> Running {
+    try CofferRun.start(
+      words + ["--home", disk.map { $0.point + "/coffer" } ?? home]
+        + (secret ?? ["--passphrase-file", passphraseFile]),
+      streams: streams ?? folder, prefix: disk?.prefix ?? [])
+  }
+}
+
+/// SplitMix64: the same numbers for the same seed, so that a run can be repeated.
+struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+
+  /// COFFER_SEED, else a new one.
+  static let seed: UInt64 =
+    ProcessInfo.processInfo.environment["COFFER_SEED"].flatMap { UInt64($0) }
+    ?? UInt64.random(in: 0...UInt64.max)
+}

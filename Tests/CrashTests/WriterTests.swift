@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two commands at once: one writer at a time, and readers are never kept waiting.
+
+import CofferKit
+import Foundation
+import Glibc
+import Testing
+
+extension CrashTests {
+  @Suite("Two at once", .serialized)
+  struct WriterTests {
+    @Test("While an import writes, readers read and a second writer is told to wait")
+    func twoWriters() throws {
+      let place = try Place()
+      _ = try place.filledCoffer(count: 20)
+      let pipe = place.folder + "/mails"
+      #expect(mkfifo(pipe, 0o600) == 0)
+      let streams = place.folder + "/import"
+      try FileManager.default.createDirectory(atPath: streams, withIntermediateDirectories: false)
+      // Opened for both ways, so that this does not wait for the reader, nor the reader see an end.
+      let writer = open(pipe, O_RDWR | O_CLOEXEC)
+      #expect(writer >= 0)
+      let importing = try place.start(["message", "import", "mbox", pipe, "--print-ids"], streams: streams)
+      let mail = Array(Mailbox.mail(1).utf8)
+      #expect(write(writer, mail, mail.count) == mail.count)
+      try waitForLock(place.home + "/coffer.lock")
+
+      let writers = [
+        ["message", "add", place.phraseFile], ["vault", "rotate"],
+        ["passphrase", "change", "--new-passphrase-file", place.newPassphraseFile],
+      ]
+      for words in writers {
+        let run = try place.start(words).wait()
+        #expect(run.end == .exited(9) && run.seconds < 3, "\(run) after \(run.seconds) s")
+      }
+      let readers = [
+        ["message", "list", "--json"], ["doctor", "--deep"], ["status"], ["message", "search", "note"],
+      ]
+      for words in readers {
+        let run = try place.start(words).wait()
+        #expect(run.isDone && run.seconds < 3, "\(run) after \(run.seconds) s")
+        if words.contains("list") { #expect(run.lines.count == 20) }
+      }
+
+      close(writer)
+      let imported = try importing.wait()
+      #expect(imported.isDone && imported.lines.count == 1, "\(imported)")
+      #expect(try place.run("message", "add", place.phraseFile).isDone)
+      #expect(try place.run("message", "list", "--json").lines.count == 22)
+    }
+
+    /// Until another process holds the lock.
+    private func waitForLock(_ path: String) throws {
+      let lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      defer { close(lock) }
+      let start = ContinuousClock.now
+      while flock(lock, LOCK_EX | LOCK_NB) == 0 {
+        flock(lock, LOCK_UN)
+        sched_yield()
+        try #require(ContinuousClock.now - start < .seconds(20), "the import never took the lock")
+      }
+    }
+  }
+}
