@@ -107,7 +107,7 @@ struct AuditCommand: CofferCommand {
     for entry in try session.open(passphrase).auditLog() {
       let time = Timestamp.format(entry.time)
       if session.isJSON {
-        JSON.print(Answer(time: time, event: entry.event.name, count: entry.count))
+        JSON.print(Answer(time: time, event: entry.event.code, count: entry.count))
       } else {
         Terminal.print("\(time)  \(entry.event.name)\(entry.count > 0 ? ": \(entry.count)" : "")")
       }
@@ -116,6 +116,24 @@ struct AuditCommand: CofferCommand {
 }
 
 extension AuditLog.Event {
+  /// For programs; stable.
+  var code: String {
+    switch self {
+    case .created: "created"
+    case .passphraseChanged: "passphrase_changed"
+    case .slotAdded: "slot_added"
+    case .slotRemoved: "slot_removed"
+    case .recovered: "recovered"
+    case .recoveryDrill: "recovery_drill"
+    case .messagesAdded: "messages_added"
+    case .messagesRemoved: "messages_removed"
+    case .messagesExported: "messages_exported"
+    case .keyRotated: "key_rotated"
+    case .keyRolledBack: "key_rolled_back"
+    case .damageFound: "damage_found"
+    }
+  }
+
   var name: String {
     switch self {
     case .created: "coffer made"
@@ -157,6 +175,11 @@ struct EraseCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     guard DatabaseFile.exists(home: session.home) else { throw StorageError.notFound }
+    guard yes || session.hasTerminal else {
+      throw Failure(
+        .locked, "no_prompt", "erasing asks twice, and there is no terminal to ask on",
+        hint: "add --yes if you are sure")
+    }
     if !force {
       let coffer = try session.open(passphrase)
       try coffer.checkErasable()

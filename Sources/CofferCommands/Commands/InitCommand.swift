@@ -31,7 +31,8 @@ struct InitCommand: CofferCommand {
   @OptionGroup var passphrase: PassphraseOptions
   @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
   @Option(help: "What a passphrase must satisfy.") var policy: PassphrasePolicy = .standard
-  @Option(help: "Write the recovery phrase to a new file.") var recoveryPhraseOut: String?
+  @Option(help: "Write the recovery phrase to a new file.", completion: .file()) var recoveryPhraseOut:
+    String?
 
   struct Answer: Encodable {
     let home: String

@@ -42,7 +42,7 @@ struct SlotListCommand: CofferCommand {
   func execute(_ session: Session) throws {
     let slots = try LockedCoffer(home: session.home).slots.map(SlotAnswer.init)
     if session.isJSON { return slots.forEach { JSON.print($0) } }
-    SlotList.print(slots)
+    slots.forEach { Terminal.print($0.line) }
   }
 }
 
@@ -103,7 +103,8 @@ struct SlotAddRecoveryCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var passphrase: PassphraseOptions
-  @Option(help: "Write the recovery phrase to a new file.") var recoveryPhraseOut: String?
+  @Option(help: "Write the recovery phrase to a new file.", completion: .file()) var recoveryPhraseOut:
+    String?
 
   func execute(_ session: Session) throws {
     if recoveryPhraseOut == nil { _ = try session.terminal() }
@@ -139,7 +140,9 @@ struct SlotRemoveCommand: CofferCommand {
   @Argument(help: "The slot's id.") var id: String
 
   func execute(_ session: Session) throws {
-    guard let uuid = UUID(uuidString: id) else { throw Failure.usage("«\(id)» is not the id of a slot") }
+    guard let uuid = UUID(uuidString: id) else {
+      throw Failure.usage("«\(id)» is not the id of a slot", hint: "«coffer slot list» shows the ids")
+    }
     let coffer = try session.open(passphrase)
     try coffer.removeSlot(uuid)
     if session.isJSON { JSON.print(["removed": uuid.uuidString.lowercased()]) }

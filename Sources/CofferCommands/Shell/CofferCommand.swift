@@ -21,7 +21,5 @@ extension CofferCommand {
 protocol CommandGroup: HelpPage {}
 
 extension CommandGroup {
-  func run() throws {
-    throw Failure.usage("which of its commands?", hint: "coffer \(Self._commandName) --help")
-  }
+  func run() throws { throw Failure.usage("which command?", hint: "coffer --help") }
 }

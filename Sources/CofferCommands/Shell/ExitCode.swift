@@ -183,13 +183,22 @@ struct Failure: Error {
   private init(format error: MessageFormatError) {
     switch error {
     case .notFound: self.init(.missing, "no_such_file", "there is no such file or directory")
-    case .wrongKind: self.init(.usage, "wrong_kind", "this is not a file or directory of that kind")
+    case .wrongKind:
+      self.init(
+        .usage, "wrong_kind", "this is not what that kind is read from",
+        hint: "mbox and jsonl are files; maildir and directory are directories")
     case .alreadyExists:
       self.init(.inUse, "already_exists", "there is such a file already, and an export overwrites nothing")
     case .cannotWrite where error.isOutOfSpace: self.init(storage: .full)
     case .cannotRead, .cannotWrite: self.init(.missing, "not_permitted", "the file cannot be read or written")
     default: self.init(.refused, "malformed", "the file is not of that format")
     }
+  }
+
+  /// An error with a file that the person named; their own word is told back to them.
+  init(_ error: MessageFormatError, naming path: String) {
+    self.init(format: error)
+    if path != "-", exit != .noRoom { message = "«\(path)»: \(message)" }
   }
 
   private init(prompt error: PromptError) {

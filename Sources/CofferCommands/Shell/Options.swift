@@ -10,7 +10,7 @@ internal import Secrets
 internal import UserAuthentication
 
 struct GlobalOptions: ParsableArguments {
-  @Option(help: "Where the coffer is.") var home: String?
+  @Option(help: "Where the coffer is.", completion: .directory) var home: String?
   @Flag(help: "Answer in JSON.") var json = false
   @Flag(help: "Say nothing but the answer.") var quiet = false
 
@@ -27,7 +27,9 @@ struct GlobalOptions: ParsableArguments {
 struct PassphraseOptions: ParsableArguments {
   @Option(name: .customLong("passphrase-fd"), help: "Read the passphrase from this descriptor.") var fd:
     Int32?
-  @Option(name: .customLong("passphrase-file"), help: "Read the passphrase from this file.") var file: String?
+  @Option(
+    name: .customLong("passphrase-file"), help: "Read the passphrase from this file.", completion: .file())
+  var file: String?
 
   /// The passphrase from a descriptor or a file; nil when neither is named.
   func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }
@@ -36,7 +38,9 @@ struct PassphraseOptions: ParsableArguments {
 struct NewPassphraseOptions: ParsableArguments {
   @Option(name: .customLong("new-passphrase-fd"), help: "Read the new passphrase from this descriptor.")
   var fd: Int32?
-  @Option(name: .customLong("new-passphrase-file"), help: "Read the new passphrase from this file.")
+  @Option(
+    name: .customLong("new-passphrase-file"), help: "Read the new passphrase from this file.",
+    completion: .file())
   var file: String?
 
   func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }
@@ -45,7 +49,8 @@ struct NewPassphraseOptions: ParsableArguments {
 struct PhraseOptions: ParsableArguments {
   @Option(name: .customLong("phrase-fd"), help: "Read the recovery phrase from this descriptor.")
   var fd: Int32?
-  @Option(name: .customLong("phrase-file"), help: "Read the recovery phrase from this file.")
+  @Option(
+    name: .customLong("phrase-file"), help: "Read the recovery phrase from this file.", completion: .file())
   var file: String?
 
   func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }

@@ -43,7 +43,7 @@ struct Session {
     let prompt = try prompt()
     var problem: String?
     for attempt in 1...Self.promptTries {
-      let typed = try prompt.ask(PromptRequest("passphrase: ", problem: problem))
+      let typed = try prompt.ask(request("passphrase", problem: problem))
       do {
         return try locked.unlock(SlotCredential(Passphrase(utf8: typed)))
       } catch KeybagError.wrongSecret where attempt < Self.promptTries {
@@ -64,7 +64,43 @@ struct Session {
     if status.recentFailures > 10 { note("Data corruption detected; restore from backup") }
   }
 
+  /// Opens the coffer with the recovery phrase from a descriptor, a file, or a prompt.
+  func open(_ options: PhraseOptions) throws -> Coffer {
+    let locked = try LockedCoffer(home: home)
+    if let given = try options.given() {
+      let phrase = try given.withBytes { words throws(RecoveryPhraseError) in
+        try RecoveryPhrase(words: words)
+      }
+      return try locked.unlock(SlotCredential(phrase))
+    }
+    let prompt = try prompt()
+    var problem: String?
+    for attempt in 1...Self.promptTries {
+      var asked = request("recovery phrase", problem: problem)
+      asked.isShown = true
+      let typed = try prompt.ask(asked)
+      do {
+        let phrase = try typed.withBytes { words throws(RecoveryPhraseError) in
+          try RecoveryPhrase(words: words)
+        }
+        return try locked.unlock(SlotCredential(phrase))
+      } catch let error as RecoveryPhraseError where attempt < Self.promptTries {
+        problem = "\(Failure(error).message); try again"
+      } catch KeybagError.wrongSecret where attempt < Self.promptTries {
+        problem = "these words open no slot; try again"
+      }
+    }
+    throw KeybagError.wrongSecret
+  }
+
   // MARK: Asking
+
+  /// A question; a window, which stands alone, also says which coffer it is about.
+  private func request(_ words: String, problem: String?) -> PromptRequest {
+    PromptRequest(words, description: isPinentry ? "To open the coffer in \(home)" : nil, problem: problem)
+  }
+
+  private var isPinentry: Bool { !(ProcessInfo.processInfo.environment["COFFER_PINENTRY"] ?? "").isEmpty }
 
   /// pinentry when COFFER_PINENTRY names one, else the terminal.
   func prompt() throws -> any PassphrasePrompt {
@@ -74,6 +110,8 @@ struct Session {
     return try terminal()
   }
 
+  var hasTerminal: Bool { TerminalPrompt().isAvailable }
+
   func terminal() throws -> TerminalPrompt {
     let terminal = TerminalPrompt()
     guard terminal.isAvailable else { throw PromptError.noTerminal }
@@ -82,13 +120,17 @@ struct Session {
 
   /// A new passphrase: given, or asked for twice, with a meter. A generated one is offered first.
   func newPassphrase(_ given: consuming Passphrase?, policy: PassphrasePolicy) throws -> Passphrase {
-    if let given { return given }
+    if let given {
+      let assessment = policy.check(given)
+      guard assessment.isAccepted else { throw CofferError.weakPassphrase(assessment.problems) }
+      return given
+    }
     let prompt = try prompt()
     if let offered = try offerGenerated(prompt) { return offered }
     var problem: String?
     while true {
       let typed = try prompt.ask(
-        PromptRequest("new passphrase: ", problem: problem, meter: Self.meter))
+        PromptRequest("new passphrase", problem: problem, meter: Self.meter))
       let first: Passphrase
       do { first = try Passphrase(utf8: typed) } catch {
         problem = Failure(error).message
@@ -99,7 +141,7 @@ struct Session {
         problem = assessment.problems.map(\.description).joined(separator: "; ")
         continue
       }
-      let again = try prompt.ask(PromptRequest("the same once more: "))
+      let again = try prompt.ask(PromptRequest("the same once more"))
       if let second = try? Passphrase(utf8: again), first.isEqual(to: second) { return first }
       problem = "these were not the same"
     }
@@ -107,12 +149,13 @@ struct Session {
 
   /// Shows a generated passphrase on the terminal; nil when the person wants one of their own.
   private func offerGenerated(_ prompt: any PassphrasePrompt) throws -> Passphrase? {
-    guard prompt is TerminalPrompt, Terminal.isErrorTerminal else { return nil }
+    guard prompt is TerminalPrompt else { return nil }
     let generated = PassphraseGenerator.generate(random: SystemRandom.fill)
-    note("A passphrase made for you:")
-    generated.withBytes { Terminal.write($0, to: 2) }
-    note("")
-    guard try prompt.confirm("Use it? Write it down first.") else { return nil }
+    let screen = try Screen()
+    screen.write("A passphrase made for you:\n\n    ")
+    generated.withBytes { screen.write($0) }
+    screen.write("\n\n")
+    guard try prompt.confirm("Use it? Write it down first; «n» lets you choose your own.") else { return nil }
     return try Passphrase(utf8: generated)
   }
 
@@ -124,22 +167,13 @@ struct Session {
     }
   }
 
-  /// The recovery phrase: given, or asked for.
-  func recoveryPhrase(_ options: PhraseOptions) throws -> RecoveryPhrase {
-    if let given = try options.given() {
-      return try given.withBytes { words throws(RecoveryPhraseError) in try RecoveryPhrase(words: words) }
-    }
-    let typed = try prompt().ask(PromptRequest("recovery phrase: ", isShown: true))
-    return try typed.withBytes { words throws(RecoveryPhraseError) in try RecoveryPhrase(words: words) }
-  }
-
-  /// Asks for a yes, or fails where nobody can be asked.
+  /// Asks for a yes.
   func confirm(_ question: String) throws -> Bool { try terminal().confirm(question) }
 
   // MARK: Answering
 
-  /// A remark for people, on standard error.
+  /// A remark for people, on standard error; nothing in JSON, where standard error is for errors.
   func note(_ line: String) {
-    if !isQuiet { Terminal.note(line) }
+    if !isQuiet && !isJSON { Terminal.note(line) }
   }
 }
