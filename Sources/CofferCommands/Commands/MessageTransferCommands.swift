@@ -97,7 +97,7 @@ struct MessageImportCommand: CofferCommand {
           imported: done.importedCount, skipped: done.skipped.count, problems: problems,
           ids: printIds ? ids : nil))
     } else if !printIds {
-      Terminal.print("\(done.importedCount.counted("message")) imported")
+      session.note("\(done.importedCount.counted("message")) imported")
     }
     for problem in problems { session.note("left out: \(problem)") }
     if done.skipped.count > problems.count {

@@ -71,6 +71,6 @@ struct RecoveryDrillCommand: CofferCommand {
     try coffer.vault.checkCount()
     try coffer.noteRecoveryDrill()
     if session.isJSON { return JSON.print(["drill": "passed"]) }
-    Terminal.print("The recovery phrase opens this coffer.")
+    session.note("The recovery phrase opens this coffer.")
   }
 }

@@ -107,7 +107,7 @@ struct SlotAddRecoveryCommand: CofferCommand {
     String?
 
   func execute(_ session: Session) throws {
-    if recoveryPhraseOut == nil { _ = try session.terminal() }
+    if recoveryPhraseOut == nil { try session.requireTerminalForWords() }
     let coffer = try session.open(passphrase)
     let phrase = RecoveryPhrase(
       entropy: SystemRandom.secretBytes(count: RecoveryPhrase.entropyByteCount))

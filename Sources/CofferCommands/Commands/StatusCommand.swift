@@ -97,7 +97,7 @@ struct StatusCommand: CofferCommand {
     var answer = Answer(
       home: session.home, state: "locked", fileByteCount: locked.fileByteCount,
       messageCount: try locked.messageRowCount(), slots: locked.slots.map(SlotAnswer.init))
-    if let given = try passphrase.given() {
+    if let given = try passphrase.opening() {
       let coffer = try locked.unlock(SlotCredential(given))
       let vault = try coffer.vault.status()
       try coffer.vault.checkCount()

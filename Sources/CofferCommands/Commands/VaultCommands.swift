@@ -111,7 +111,7 @@ struct RotationRun {
           keyVersion: report.version, messages: report.messageCount,
           unreadable: report.unreadable.map(\.description)))
     } else {
-      Terminal.print(
+      session.note(
         "\(report.messageCount.counted("message is", "messages are")) under version \(report.version) of the vault key"
       )
     }

@@ -103,6 +103,17 @@ struct Failure: Error {
     }
   }
 
+  /// An error with the coffer in `home`; says where that is, since a wrong place is the likeliest cause.
+  init(_ error: StorageError, home: String) {
+    self.init(storage: error)
+    switch error {
+    case .notFound: message = "there is no coffer in «\(home)»"
+    case .alreadyExists: message = "there is a coffer in «\(home)» already"
+    case .notPermitted: message = "the coffer in «\(home)» cannot be read and written by this user"
+    default: break
+    }
+  }
+
   private init(keybag error: KeybagError) {
     switch error {
     case .wrongSecret: self.init(.wrongSecret, "wrong_secret", "this opens no slot of the coffer")
