@@ -83,12 +83,16 @@ let package = Package(
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], swiftSettings: strict),
 
     tests("SecretsTests", ["Secrets", "CSystem"]),
-    tests("UserAuthenticationTests", ["UserAuthentication", "Secrets", "CSystem"]),
+    .target(name: "PseudoTerminals", path: "Tests/PseudoTerminals", swiftSettings: strictTests),
+    tests("UserAuthenticationTests", ["UserAuthentication", "Secrets", "CSystem", "PseudoTerminals"]),
     tests("KeychainsTests", ["Keychains", "Secrets", "Primitives"]),
     tests("HouseTests", []),
     // Sessions with the built command; the dependency is there so that it is built first.
     .testTarget(
       name: "TranscriptTests", dependencies: ["coffer"], exclude: ["Transcripts"],
+      swiftSettings: strictTests),
+    .testTarget(
+      name: "CommandTests", dependencies: ["coffer", "CofferCommands", "PseudoTerminals", argumentParser],
       swiftSettings: strictTests),
     tests("MessageFormatsTests", ["MessageFormats"]),
   ]

@@ -98,9 +98,9 @@ public enum CofferMain {
   private static func unknown(_ word: String, behind command: any HelpPage.Type) -> Failure {
     let message =
       if ArgumentOrder.takesValue(word) {
-        "the option «\(word)» wants a value"
+        "missing value for «\(word)»"
       } else if word.hasPrefix("-") {
-        "there is no option «\(word)» here"
+        "unknown option «\(word)»"
       } else {
         "there is no command «\(commandLine(command)) \(word)»"
       }
@@ -145,6 +145,8 @@ public enum CofferMain {
       CofferRoot.message(for: error).split(separator: "\n").first.map(String.init) ?? "not understood"
     if text.hasSuffix(".") { text.removeLast() }
     text = text.replacing(". Please provide one of", with: "; it is one of")
+    text = text.replacing("issing expected argument", with: "issing argument")
+    text = text.replacing(/'([^']*)'/) { "«\($0.output.1)»" }
     return text.prefix(1).lowercased() + text.dropFirst()
   }
 

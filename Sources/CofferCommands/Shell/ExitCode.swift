@@ -12,7 +12,7 @@ internal import UserAuthentication
 internal import Vaults
 
 /// The exit codes.
-enum ExitCode: Int32 {
+enum ExitCode: Int32, CaseIterable {
   case done = 0
   /// The words of the call are off.
   case usage = 2
