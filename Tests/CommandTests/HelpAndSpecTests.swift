@@ -55,15 +55,15 @@ struct HelpAndSpecTests {
     let start = try #require(Self.specification.range(of: heading), "no section \(heading)")
     let rest = Self.specification[start.upperBound...]
     let section = rest.range(of: "\n##").map { rest[..<$0.lowerBound] } ?? rest
-    for option in command.page.matches(of: /--[a-z][a-z-]+/)
-    where !Self.sharedOptions.contains(String(option.0)) {
-      #expect(section.contains(option.0), "\(option.0) is not in the section of \(command.testDescription)")
+    for option in command.page.matches(of: /--[a-z][a-z-]+/).map({ String($0.0) }) {
+      let name = Self.abbreviations.first { option.hasPrefix($0.key) }?.value ?? option
+      #expect(section.contains(name), "\(option) is not in the section of \(command.testDescription)")
     }
   }
 
-  /// Told once, for all commands.
-  private static let sharedOptions: Set = [
-    "--passphrase-fd", "--passphrase-file", "--json", "--quiet", "--home",
+  /// What the specification writes for options that many commands have.
+  private static let abbreviations = [
+    "--passphrase-": "PASS", "--new-passphrase-": "NEW", "--phrase-": "PHRASE",
   ]
 
   @Test("The specification has no section of a command that there is not")
@@ -78,5 +78,39 @@ struct HelpAndSpecTests {
   func exitCodes() {
     let codes = Self.specification.matches(of: /(?m)^\| ([0-9]+) \|/).compactMap { Int32($0.1) }
     #expect(codes == ExitCode.allCases.map(\.rawValue))
+  }
+
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  private func text(ofFilesIn folder: String, suffix: String) throws -> String {
+    let folder = Self.root.appending(path: folder)
+    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path()).filter {
+      $0.hasSuffix(suffix)
+    }
+    #expect(!names.isEmpty)
+    return try names.map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
+  }
+
+  @Test("Every member of the JSON in the recorded sessions is in the specification")
+  func members() throws {
+    let sessions = try text(ofFilesIn: "Tests/TranscriptTests/Transcripts", suffix: ".transcript")
+    let answers = sessions.split(separator: "\n").filter { $0.hasPrefix("{") && $0.hasSuffix("}") }
+    let members = Set(answers.flatMap { $0.matches(of: /"([A-Za-z]+)":/).map { String($0.1) } })
+    #expect(members.count > 40, "\(members.count)")
+    for member in members.subtracting(["error", "code", "message", "hint"]) {
+      #expect(Self.specification.contains("`\(member)`"), "\(member)")
+    }
+  }
+
+  @Test("Every error code in the source is in the specification")
+  func errorCodes() throws {
+    let commands = try text(ofFilesIn: "Sources/CofferCommands", suffix: ".swift")
+    let vaults = try text(ofFilesIn: "Sources/Vaults", suffix: "VaultError.swift")
+    let codes =
+      commands.matches(of: /[.][a-zA-Z]+,\s+"([a-z]+(?:_[a-z]+)*)"/).map { String($0.1) }
+      + vaults.matches(of: /"([A-Z]+(?:_[A-Z]+)+)"/).map { $0.1.lowercased() }
+    #expect(codes.count > 40)
+    for code in Set(codes) { #expect(Self.specification.contains("`\(code)`"), "\(code)") }
   }
 }

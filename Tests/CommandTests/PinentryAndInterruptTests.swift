@@ -66,7 +66,10 @@ struct PinentryAndInterruptTests {
     let unblocked = "sigprocmask(SIG_UNBLOCK, POSIX::SigSet->new(SIGINT)); $SIG{INT} = 'DEFAULT'; exec @ARGV"
     let process = place.process(
       URL(filePath: "/usr/bin/perl"),
-      ["-MPOSIX", "-e", unblocked, Place.coffer.path(), "message", "import", "mbox", "big.mbox", "--print-ids"]
+      [
+        "-MPOSIX", "-e", unblocked, Place.coffer.path(), "message", "import", "mbox", "big.mbox",
+        "--print-ids",
+      ]
         + ["--passphrase-file", "pass"], [:])
     let (output, errors) = (Pipe(), Pipe())
     process.standardInput = FileHandle.nullDevice
