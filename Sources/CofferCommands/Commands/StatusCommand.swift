@@ -132,7 +132,7 @@ enum ByteCount {
   /// A size for people, in decimal units.
   static func text(_ count: Int) -> String {
     switch count {
-    case ..<1_000: "\(count) bytes"
+    case ..<1_000: count.counted("byte")
     case ..<1_000_000: "\(count / 1_000) kB"
     case ..<1_000_000_000: "\(count / 100_000 / 10).\(count / 100_000 % 10) MB"
     default: "\(count / 100_000_000 / 10).\(count / 100_000_000 % 10) GB"

@@ -73,11 +73,23 @@ enum Terminal {
         if count > 0 {
           written += count
         } else if errno != EINTR {
-          // Nobody reads any more, or the disk behind a redirection is full.
-          exit(errno == ENOSPC ? ExitCode.noRoom.rawValue : ExitCode.bug.rawValue)
+          giveUp(errno, on: descriptor)
         }
       }
     }
+  }
+
+  /// Nobody reads any more, or the disk behind a redirection is full.
+  private static func giveUp(_ code: Int32, on descriptor: Int32) -> Never {
+    if code == EPIPE {
+      // As if the signal had not been ignored by whoever started us.
+      signal(SIGPIPE, SIG_DFL)
+      raise(SIGPIPE)
+    }
+    if code == ENOSPC, descriptor != STDERR_FILENO {
+      note("coffer: the output cannot be written: the disk is full")
+    }
+    exit(code == ENOSPC ? ExitCode.noRoom.rawValue : ExitCode.bug.rawValue)
   }
 
   /// Text of a message, fit for a terminal: no control character but line feeds and tabs, and nothing
