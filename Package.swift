@@ -35,6 +35,11 @@ func tests(
   .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strictTests)
 }
 
+/// What the tests of several rooms share; no product.
+func support(_ name: String) -> Target {
+  .target(name: name, path: "Tests/Support/\(name)", swiftSettings: strictTests)
+}
+
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -43,7 +48,12 @@ let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package
 let package = Package(
   name: "coffer",
   products: [
-    .library(name: "CofferKit", targets: ["CofferKit"]),
+    .library(
+      name: "CofferKit",
+      targets: [
+        "CofferKit", "Vaults", "Keychains", "MessageFormats", "Storage", "Primitives", "Secrets",
+      ]),
+    .library(name: "CofferPrimitives", targets: ["Secrets", "Primitives"]),
     .executable(name: "coffer", targets: ["coffer"]),
   ],
   dependencies: [
@@ -83,9 +93,23 @@ let package = Package(
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], swiftSettings: strict),
 
     tests("SecretsTests", ["Secrets", "CSystem"]),
-    .target(name: "PseudoTerminals", path: "Tests/PseudoTerminals", swiftSettings: strictTests),
+    // What several suites share.
+    support("MemorySearch"),
+    support("PseudoTerminals"),
+    support("SpecExamples"),
+    support("TemporaryHomes"),
     tests("UserAuthenticationTests", ["UserAuthentication", "Secrets", "CSystem", "PseudoTerminals"]),
-    tests("KeychainsTests", ["Keychains", "Secrets", "Primitives"]),
+    tests(
+      "KeychainsTests",
+      ["Keychains", "Secrets", "Primitives", "Storage", "MemorySearch", "SpecExamples", "TemporaryHomes"]),
+    tests("StorageTests", ["Storage", "TemporaryHomes", grdb, sqlite]),
+    .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
+    tests(
+      "VaultsTests",
+      [
+        "Vaults", "Keychains", "Storage", "MessageFormats", "Primitives", "Secrets", "CFaultVFS",
+        "MemorySearch", "SpecExamples", "TemporaryHomes", sqlite,
+      ]),
     tests("HouseTests", []),
     // Sessions with the built command; the dependency is there so that it is built first.
     .testTarget(
@@ -95,5 +119,6 @@ let package = Package(
       name: "CommandTests", dependencies: ["coffer", "CofferCommands", "PseudoTerminals", argumentParser],
       swiftSettings: strictTests),
     tests("MessageFormatsTests", ["MessageFormats"]),
+    tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem", "MemorySearch"]),
   ]
 )

@@ -8,7 +8,7 @@ internal import Primitives
 struct AssociatedData {
   private(set) var bytes: [UInt8] = []
 
-  private var keyVersion = -1
+  private var keyVersion: Int?
   private var idOffset = 0
   private var timestampOffset = 0
 

@@ -59,35 +59,14 @@ struct FailureLog: Equatable {
 
   // MARK: The row
 
-  private static let context = Array("coffer vault failures v1".utf8)
-  private static let part: Int64 = 2
-
   /// The log, empty when nothing ever failed.
+  /// - Throws: `VaultError.corrupt` when the row is gone or not what was sealed.
   static func load(_ transaction: borrowing Transaction, key: SharedSecret) throws -> FailureLog {
-    let log = try transaction.firstRow("SELECT sealed FROM vault WHERE part = ?", .integer(part)) { row in
-      try row.withBytes(0) { sealed throws(VaultError) in
-        var sealer = SealedValue()
-        do {
-          let bytes = try key.withBytes { key throws(SealedValue.Failure) in
-            try sealer.open(sealed, key: key, context: context)
-          }
-          return bytes.withBytes { FailureLog(bytes: $0) }
-        } catch {
-          return nil
-        }
-      }
-    }
-    guard let log = log ?? nil else { throw VaultError.corrupt }
-    return log
+    try VaultRow.failures.load(transaction, key: key) { FailureLog(bytes: $0) }
   }
 
   func save(_ transaction: borrowing Transaction, key: SharedSecret) throws {
-    var sealer = SealedValue()
-    let bytes = bytes
-    let sealed = key.withBytes { unsafe sealer.seal(bytes.span.bytes, key: $0, context: Self.context) }
-    try transaction.execute(
-      "INSERT INTO vault (part, sealed) VALUES (?, ?) ON CONFLICT DO UPDATE SET sealed = excluded.sealed",
-      .integer(Self.part), .bytes(Data(sealed)))
+    try VaultRow.failures.save(bytes, transaction, key: key)
   }
 
   private var bytes: [UInt8] {

@@ -17,9 +17,10 @@ struct MessageBox: ~Copyable {
 
   /// Lays a frame into the box.
   mutating func setFrame(_ metadata: MessageMetadata, _ content: RawSpan) throws(VaultError) {
-    guard content.byteCount <= MessageLimits.messageByteCount, MessageFrame.accepts(metadata) else {
+    guard content.byteCount <= MessageLimits.messageByteCount else {
       throw .messageTooLarge(limit: MessageLimits.messageByteCount)
     }
+    guard MessageFrame.accepts(metadata) else { throw .metadataOutOfBounds }
     let frameCount = MessageFrame.byteCount(metadata, contentByteCount: content.byteCount)
     reserve(frameCount)
     withFrame { MessageFrame.write(metadata, content, to: &$0) }

@@ -10,12 +10,15 @@
 // message key also after each use.
 
 internal import MessageFormats
-internal import Primitives
+public import Primitives
 internal import Secrets
 
-/// Seals and opens the boxes of messages.
-struct MessageCipher: ~Copyable {
-  static let overheadByteCount = AES256GCM.nonceByteCount + AES256GCM.tagByteCount
+/// Seals and opens the boxes of messages where they stand.
+///
+/// For callers that lay out frames and keep boxes themselves; ``MessageEncryption`` works with values.
+public struct MessageCipher: ~Copyable {
+  /// Bytes that a box is longer than its frame.
+  public static let overheadByteCount = AES256GCM.nonceByteCount + AES256GCM.tagByteCount
   private static let nonceRange = 0..<AES256GCM.nonceByteCount
 
   private var hkdf = HKDF()
@@ -23,8 +26,14 @@ struct MessageCipher: ~Copyable {
   private var key = SecretBytes(zeroed: SymmetricKey.byteCount)
   private var aad = AssociatedData()
 
-  /// Seals what stands in `box` between the room for the nonce and the room for the tag.
-  mutating func seal(
+  public init() {}
+
+  /// Seals what stands in `box` between the room for the nonce (12 bytes) and the room for the tag (16).
+  ///
+  /// - Parameters:
+  ///   - timestamp: seconds since 1970, UTC.
+  ///   - vaultKey: 32 bytes, of the version `keyVersion`.
+  public mutating func seal(
     _ box: inout MutableRawSpan, id: MessageID, timestamp: Int64, keyVersion: Int, vaultKey: RawSpan
   ) throws(CryptoError) {
     deriveKey(vaultKey, id)
@@ -45,8 +54,9 @@ struct MessageCipher: ~Copyable {
     }
   }
 
-  /// Opens `box` into `frame`, which is 28 bytes shorter.
-  mutating func open(
+  /// Opens `box` into `frame`, which is 28 bytes shorter and erased when the box is not what was sealed.
+  /// - Throws: `CryptoError.authenticationFailed`; `CryptoError.decryptionFailed` when it is too short.
+  public mutating func open(
     _ box: RawSpan, id: MessageID, timestamp: Int64, keyVersion: Int, vaultKey: RawSpan,
     into frame: inout MutableRawSpan
   ) throws(CryptoError) {

@@ -17,7 +17,7 @@ public struct MessageEncryption: ~Copyable {
   /// - Parameters:
   ///   - timestamp: seconds since 1970, UTC; becomes part of the associated data.
   ///   - keyVersion: the version of `key`.
-  /// - Throws: `VaultError.encryptionFailed`; `VaultError.messageTooLarge`.
+  /// - Throws: `VaultError.encryptionFailed`; `VaultError.messageTooLarge`, `.metadataOutOfBounds`.
   public mutating func encrypt(
     _ message: borrowing PlaintextMessage, timestamp: Int64, key: borrowing SymmetricKey, keyVersion: Int
   ) throws(VaultError) -> EncryptedMessage {

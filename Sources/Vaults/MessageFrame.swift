@@ -10,12 +10,14 @@ internal import Primitives
 enum MessageFrame {
   private static let version: UInt8 = 1
 
-  /// Whether the fields fit their lengths.
+  /// Whether the fields are within the bounds that every format of `MessageFormats` keeps: what is
+  /// stored can be exported.
   static func accepts(_ metadata: MessageMetadata) -> Bool {
     metadata.contentType.utf8.count <= MessageLimits.contentTypeByteCount
       && metadata.title.utf8.count <= MessageLimits.titleByteCount
       && metadata.tags.count <= MessageLimits.tagCount
       && metadata.tags.allSatisfy { $0.utf8.count <= MessageLimits.tagByteCount }
+      && Timestamp.representable.contains(metadata.date)
   }
 
   static func byteCount(_ metadata: MessageMetadata, contentByteCount: Int) -> Int {

@@ -26,7 +26,7 @@ struct VaultKeys: Sendable {
 }
 
 extension Vault {
-  /// Runs `body` on one consistent state of the vault.
+  /// Runs `body` on one consistent state of the vault. Inside `body` the vault is not to be called.
   func read<R>(
     _ body: (borrowing Transaction, VaultState, VaultKeys) throws -> R
   ) throws -> R {
@@ -42,7 +42,8 @@ extension Vault {
     }
   }
 
-  /// Runs `body` as one transaction, at whose end the state it leaves is stored.
+  /// Runs `body` as one transaction, at whose end the state it leaves is stored. Inside `body` the vault is
+  /// not to be called.
   func write<R>(
     _ body: (borrowing Transaction, inout VaultState, VaultKeys) throws -> R
   ) throws -> R {
@@ -61,7 +62,10 @@ extension Vault {
 
   private func fetchKeys() throws -> VaultKeys {
     let stateKey = try stateKey()
-    let state = try file.read { try VaultState.load($0, key: stateKey) }
+    let (state, failures) = try file.read {
+      (try VaultState.load($0, key: stateKey), try FailureLog.load($0, key: stateKey))
+    }
+    guard !failures.isLocked else { throw VaultError.lockedAfterFailures }
     var versions: [Int: SharedSecret] = [:]
     for key in state.keys { versions[key.version] = try vaultKey(key.version) }
     var hkdf = HKDF()

@@ -33,7 +33,7 @@ extension Vault {
 
   /// Counts messages that failed to open.
   ///
-  /// Counting is a write. While another process writes, or the disk is full, the failures stay uncounted
+  /// Counting is a write. While another process writes, or the disk is full or failing, the failures stay uncounted
   /// rather than hiding behind another error; the answer to the person is the same.
   @discardableResult
   public func recordFailures(_ ids: [MessageID]) throws -> Alarm {
@@ -50,7 +50,7 @@ extension Vault {
         if failures.isLocked { return .locked }
         return failures.recentCount(now: now) > FailureLog.warningLimit ? .warning : .none
       }
-    } catch StorageError.inUse, StorageError.full, StorageError.notPermitted {
+    } catch StorageError.inUse, StorageError.full, StorageError.notPermitted, StorageError.inputOutput {
       return .none
     }
   }

@@ -23,7 +23,10 @@ extension Vault {
             try transaction.firstRow(
               "SELECT number, id, keyVersion, timestamp, sealed FROM messages WHERE id = ?", $0
             ) { row in
-              try opener.open(MessageRow(row), row, body)
+              let found = try MessageRow(row)
+              // An index that was turned to another row.
+              guard found.id == id else { throw VaultError.corrupt }
+              return try opener.open(found, row, body)
             }
           }
         }

@@ -33,15 +33,18 @@ extension Vault {
   /// - Parameter progress: false stops after the batch; what is done stays done.
   /// - Returns: nil when it was stopped.
   public func rotate(progress: (RotationProgress) throws -> Bool) throws -> RotationReport? {
+    // From here no other process rotates: the number that is chosen next stays free.
+    try file.claimWriting()
     try deleteExpiredKeys()
     let state = try read { _, state, _ in state }
     if state.rotation == nil {
-      let version = (state.keys.map(\.version).max() ?? 0) + 1
+      let version = state.highestVersion + 1
       // A key that no state names yet is harmless; a state that names a key that is not there is not.
       try saveNewVaultKey(version)
       let now = clock.now()
       try write { _, state, _ in
         state.keys.append(VaultState.Key(version: version, created: now, retired: nil))
+        state.highestVersion = version
         Self.begin(version, &state)
       }
     }
@@ -75,7 +78,10 @@ extension Vault {
       if batch.phase == .resealing, batch.isLast { done = 0 }
       if batch.phase == .readingBack, batch.isLast { break }
       let shown: RotationProgress.Phase = batch.phase == .resealing ? .resealing : .readingBack
-      guard try progress(RotationProgress(phase: shown, done: done, total: batch.total)) else { return nil }
+      guard try progress(RotationProgress(phase: shown, done: done, total: batch.total)) else {
+        try recordFailures(Array(Set(unreadable)))
+        return nil
+      }
     }
     try file.truncateLog()
     let failed = Array(Set(unreadable))
@@ -87,14 +93,19 @@ extension Vault {
   }
 
   /// Deletes keys that were retired more than 30 days ago: from the state first, then from the keychain.
+  /// Keys in the keychain that no state names are what an interruption left, and go too.
   func deleteExpiredKeys() throws {
     let now = clock.now()
     let limit = Int64(Self.retiredKeyDays) * Self.secondsPerDay
     func isExpired(_ key: VaultState.Key) -> Bool { key.retired.map { now - $0 >= limit } ?? false }
-    let expired = try read { _, state, _ in state.keys.filter(isExpired).map(\.version) }
-    if expired.isEmpty { return }
-    try write { _, state, _ in state.keys.removeAll(where: isExpired) }
-    for version in expired { try deleteVaultKey(version) }
+    try file.claimWriting()
+    let named = try write { _, state, _ in
+      state.keys.removeAll(where: isExpired)
+      return Set(state.keys.map(\.version))
+    }
+    let unnamed = try storedKeyVersions().filter { !named.contains($0) }
+    if unnamed.isEmpty { return }
+    for version in unnamed { try deleteVaultKey(version) }
     try file.truncateLog()
   }
 
@@ -115,6 +126,7 @@ extension Vault {
   /// Does one batch of the phase that the state names, and moves the state on.
   private func rotateBatch(_ unreadable: inout [MessageID]) throws -> Batch {
     let now = clock.now()
+    let limits = self.batch
     return try write { transaction, state, keys in
       guard var rotation = state.rotation else { throw VaultError.noRotationUnderWay }
       var batch = Batch(phase: rotation.phase, total: state.messages.count)
@@ -127,7 +139,7 @@ extension Vault {
         "SELECT number, id, keyVersion, timestamp, sealed FROM messages WHERE number > ? ORDER BY number",
         .integer(rotation.lastRow)
       ) { source in
-        guard batch.count < Self.batchMessageLimit, byteCount < Self.batchByteLimit else {
+        guard batch.count < limits.messageCount, byteCount < limits.byteCount else {
           batch.isLast = false
           return false
         }

@@ -11,7 +11,7 @@ extension Vault {
   /// Stores a message; it is on the disk when this returns.
   ///
   /// - Returns: its identifier.
-  /// - Throws: `VaultError.messageTooLarge`; `StorageError.inUse`, `.full`.
+  /// - Throws: `VaultError.messageTooLarge`, `.metadataOutOfBounds`; `StorageError.inUse`, `.full`.
   public func add(_ content: borrowing SecretBytes, metadata: MessageMetadata) throws -> MessageID {
     var sealer = MessageSealer()
     let now = clock.now()
@@ -60,7 +60,7 @@ extension Vault {
         let version = state.currentVersion
         let key = try keys.key(version)
         var byteCount = 0
-        while !isAtEnd, ids.count < Self.batchMessageLimit, byteCount < Self.batchByteLimit {
+        while !isAtEnd, ids.count < batch.messageCount, byteCount < batch.byteCount {
           do {
             isAtEnd = try !source.next { metadata, content in
               var metadata = metadata
@@ -73,6 +73,10 @@ extension Vault {
             }
           } catch let error as MessageFormatError where error.concernsOneMessage {
             progress.skipped.append(error)
+          } catch VaultError.metadataOutOfBounds {
+            progress.skipped.append(.metadataOutOfBounds("title, tags, type or date"))
+          } catch VaultError.messageTooLarge(let limit) {
+            progress.skipped.append(.messageTooLarge(byteCount: limit + 1, limit: limit))
           }
         }
       }
@@ -82,11 +86,6 @@ extension Vault {
     }
     return progress
   }
-
-  /// Messages in a batch of an import or a rotation: a sync costs as much as sealing a hundred.
-  static var batchMessageLimit: Int { 4_000 }
-  /// Bytes in a batch: bounds the write-ahead log, and what an interruption undoes.
-  static var batchByteLimit: Int { 8 << 20 }
 
   /// Removes a message.
   /// - Throws: `VaultError.messageNotFound`, once the vault's count has confirmed it.

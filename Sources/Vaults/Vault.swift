@@ -14,6 +14,9 @@ internal import Secrets
 public import Storage
 
 /// An open vault.
+///
+/// What is lent to a closure is lent inside a transaction of the one file: the vault and the keychain are
+/// not to be called from there.
 public final class Vault: Sendable {
   /// Days after which a new key is due (VA-13).
   public static let keyLifetimeDays = 365
@@ -25,6 +28,7 @@ public final class Vault: Sendable {
   let file: DatabaseFile
   let keychain: KeychainService
   let clock: VaultClock
+  let batch: BatchLimits
   private let cache: VaultKeyCache
 
   /// Makes an empty vault in a new coffer.
@@ -57,10 +61,14 @@ public final class Vault: Sendable {
     return vault
   }
 
-  private init(file: DatabaseFile, keychain: KeychainService, clock: VaultClock) {
+  /// A vault that was neither made nor admitted; tests choose the size of its batches.
+  init(
+    file: DatabaseFile, keychain: KeychainService, clock: VaultClock, batch: BatchLimits = .standard
+  ) {
     self.file = file
     self.keychain = keychain
     self.clock = clock
+    self.batch = batch
     cache = VaultKeyCache(uptime: clock.uptime)
   }
 
@@ -71,7 +79,16 @@ public final class Vault: Sendable {
 
   private static let stateKeyName = "vault.state_key"
 
-  private static func keyName(_ version: Int) -> String { "vault.master_key.v\(version)" }
+  private static let keyNamePrefix = "vault.master_key.v"
+
+  private static func keyName(_ version: Int) -> String { "\(keyNamePrefix)\(version)" }
+
+  /// The versions whose keys the keychain holds.
+  func storedKeyVersions() throws -> [Int] {
+    try keychain.accounts().compactMap { account in
+      account.hasPrefix(Self.keyNamePrefix) ? Int(account.dropFirst(Self.keyNamePrefix.count)) : nil
+    }
+  }
 
   /// The key that seals the vault's state; it is not rotated, it protects counts and not contents.
   func stateKey() throws(VaultError) -> SharedSecret { try loadKey(Self.stateKeyName) }
@@ -86,9 +103,10 @@ public final class Vault: Sendable {
     cache.clear()
   }
 
+  /// - Throws: `KeychainError.duplicateItem` rather than replace a key that may be needed.
   private func saveNewKey(_ name: String) throws {
     let key = SystemRandom.secretBytes(count: SymmetricKey.byteCount)
-    try keychain.save(key, forKey: name, accessibility: .whenUnlockedThisDeviceOnly)
+    try keychain.create(key, forKey: name, accessibility: .whenUnlockedThisDeviceOnly)
   }
 
   private func loadKey(_ name: String) throws(VaultError) -> SharedSecret {
@@ -134,6 +152,8 @@ extension Vault {
     public let isRotationDue: Bool
     /// Distinct messages that failed to open in the last hour.
     public let recentFailures: Int
+    /// Whether the vault has locked itself after too many of them.
+    public let isLocked: Bool
   }
 
   /// Reads the vault's state.
@@ -149,7 +169,7 @@ extension Vault {
         keys: state.keys.map { Status.Key(version: $0.version, created: $0.created, retired: $0.retired) },
         isRotating: state.rotation != nil,
         isRotationDue: age >= Int64(Self.keyLifetimeDays) * Self.secondsPerDay,
-        recentFailures: failures.recentCount(now: now))
+        recentFailures: failures.recentCount(now: now), isLocked: failures.isLocked)
     }
   }
 }

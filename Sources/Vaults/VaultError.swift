@@ -22,6 +22,8 @@ public enum VaultError: Error, Sendable {
   /// More failures in an hour than D44 allows: authenticate again.
   case lockedAfterFailures
   case messageTooLarge(limit: Int)
+  /// A title, a tag, the type or the date is too long or too far.
+  case metadataOutOfBounds
   case noRotationUnderWay
   /// No former key is kept.
   case nothingToRollBack
@@ -40,6 +42,7 @@ public enum VaultError: Error, Sendable {
     case .corrupt: "VAULT_CORRUPT"
     case .lockedAfterFailures: "VAULT_LOCKED"
     case .messageTooLarge: "MESSAGE_TOO_LARGE"
+    case .metadataOutOfBounds: "METADATA_OUT_OF_BOUNDS"
     case .noRotationUnderWay: "NO_ROTATION"
     case .nothingToRollBack: "NOTHING_TO_ROLL_BACK"
     }
@@ -68,6 +71,7 @@ extension VaultError: LocalizedError {
     case .messageNotFound: "No such message"
     case .corrupt, .lockedAfterFailures: "Data corruption detected; restore from backup"
     case .messageTooLarge(let limit): "Message is larger than \(limit >> 20) MiB"
+    case .metadataOutOfBounds: "Title, tags or date are longer than a message can have"
     case .noRotationUnderWay: "No rotation is under way"
     case .nothingToRollBack: "No former key is kept"
     }

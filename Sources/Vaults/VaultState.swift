@@ -3,7 +3,8 @@
 // What a vault knows about itself, sealed in one row and changed in the same transaction as the messages
 // (Specs/vault.md, «State»):
 //
-//   version 1 (1) ‖ revision (8) ‖ current key version (4) ‖ messages (8) ‖ sum (32)
+//   version 1 (1) ‖ revision (8) ‖ current key version (4) ‖ highest key version (4)
+//   ‖ messages (8) ‖ sum (32)
 //   ‖ rotation: target (4, 0 for none) ‖ phase (1) ‖ last row done (8)
 //   ‖ key count (2) ‖ keys: version (4) ‖ created (8) ‖ retired (8, 0 while in use)
 
@@ -32,6 +33,8 @@ struct VaultState: Equatable {
   var revision: Int64 = 0
   /// New messages are sealed under this version.
   var currentVersion: Int
+  /// The highest version that ever was: none is given twice, also after its key is deleted.
+  var highestVersion: Int
   var messages = SetDigest()
   var rotation: Rotation?
   var keys: [Key]
@@ -44,46 +47,24 @@ struct VaultState: Equatable {
 
   // MARK: The row
 
-  private static let context = Array("coffer vault state v1".utf8)
-  /// The part of the table `vault` that holds the state.
-  private static let part: Int64 = 1
-
   /// - Throws: `VaultError.corrupt` when the row is gone or not what was sealed.
   static func load(_ transaction: borrowing Transaction, key: SharedSecret) throws -> VaultState {
-    let state = try transaction.firstRow("SELECT sealed FROM vault WHERE part = ?", .integer(part)) { row in
-      try row.withBytes(0) { sealed throws(VaultError) in
-        var sealer = SealedValue()
-        do {
-          let bytes = try key.withBytes { key throws(SealedValue.Failure) in
-            try sealer.open(sealed, key: key, context: context)
-          }
-          return bytes.withBytes { VaultState(bytes: $0) }
-        } catch {
-          return nil
-        }
-      }
-    }
-    guard let state = state ?? nil else { throw VaultError.corrupt }
-    return state
+    try VaultRow.state.load(transaction, key: key) { VaultState(bytes: $0) }
   }
 
   /// Writes the state, as the next revision.
   mutating func save(_ transaction: borrowing Transaction, key: SharedSecret) throws {
     revision += 1
-    var sealer = SealedValue()
-    let bytes = bytes
-    let sealed = key.withBytes { unsafe sealer.seal(bytes.span.bytes, key: $0, context: Self.context) }
-    try transaction.execute(
-      "INSERT INTO vault (part, sealed) VALUES (?, ?) ON CONFLICT DO UPDATE SET sealed = excluded.sealed",
-      .integer(Self.part), .bytes(Data(sealed)))
+    try VaultRow.state.save(bytes, transaction, key: key)
   }
 
   // MARK: Bytes
 
-  private var bytes: [UInt8] {
+  var bytes: [UInt8] {
     var bytes: [UInt8] = [1]
     bytes.append(bigEndian: revision)
     bytes.append(bigEndian: UInt32(currentVersion))
+    bytes.append(bigEndian: UInt32(highestVersion))
     bytes.append(bigEndian: Int64(messages.count))
     bytes += messages.sum
     bytes.append(bigEndian: UInt32(rotation?.target ?? 0))
@@ -100,6 +81,7 @@ struct VaultState: Equatable {
 
   init(currentVersion: Int, keys: [Key]) {
     self.currentVersion = currentVersion
+    highestVersion = currentVersion
     self.keys = keys
   }
 
@@ -109,6 +91,7 @@ struct VaultState: Equatable {
       guard try cursor.readByte(bytes) == 1 else { return nil }
       revision = try cursor.readInt64(bytes)
       currentVersion = try cursor.readUInt32(bytes)
+      highestVersion = try cursor.readUInt32(bytes)
       let count = Int(try cursor.readInt64(bytes))
       messages = SetDigest(count: count, sum: try cursor.readBytes(bytes, count: SetDigest.sumByteCount))
       let target = try cursor.readUInt32(bytes)

@@ -181,6 +181,8 @@ struct Failure: Error {
     case .weakPassphrase: self.init(.refused, code, "the passphrase is too weak")
     case .messageTooLarge(let limit):
       self.init(.refused, code, "a message may have at most \(limit >> 20) MiB")
+    case .metadataOutOfBounds:
+      self.init(.refused, code, "title, tags or date are longer than a message can have")
     case .noRotationUnderWay:
       self.init(.missing, code, "no rotation is under way", hint: "«coffer vault rotate» begins one")
     case .nothingToRollBack:

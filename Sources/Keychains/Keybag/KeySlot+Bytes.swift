@@ -38,14 +38,13 @@ extension KeySlot {
       let costs = (
         try cursor.readUInt32(bytes), try cursor.readUInt32(bytes), try cursor.readUInt32(bytes)
       )
-      switch (code, kind) {
-      case (1, .passphrase) where Self.iterationRange.contains(costs.0) && costs.1 == 0 && costs.2 == 0:
-        kdf = .pbkdf2(iterations: costs.0)
-      case (2, .passphrase):
-        kdf = .argon2id(try Argon2idParameters(memoryKiB: costs.0, passes: costs.1, lanes: costs.2))
-      case (3, .recoveryPhrase) where costs == (0, 0, 0): kdf = .seed
+      switch code {
+      case 1 where costs.1 == 0 && costs.2 == 0: kdf = .pbkdf2(iterations: costs.0)
+      case 2: kdf = .argon2id(try Argon2idParameters(memoryKiB: costs.0, passes: costs.1, lanes: costs.2))
+      case 3 where costs == (0, 0, 0): kdf = .seed
       default: throw KeybagError.corrupt
       }
+      guard Self.allows(kdf, for: kind) else { throw KeybagError.corrupt }
       self.id = unsafe NSUUID(uuidBytes: id) as UUID
       self.kind = kind
       created = try cursor.readInt64(bytes)
@@ -57,7 +56,4 @@ extension KeySlot {
       throw .corrupt
     }
   }
-
-  /// At most a hundred million: a changed file may not occupy the machine for hours.
-  private static let iterationRange = 1...100_000_000
 }

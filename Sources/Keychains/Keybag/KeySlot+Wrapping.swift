@@ -10,13 +10,15 @@ internal import Secrets
 extension KeySlot {
   /// A new slot that wraps `keys`.
   ///
-  /// - Throws: `KeybagError.derivation` when the KDF is refused.
+  /// - Throws: `KeybagError.derivation` when the KDF is refused: its costs are out of bounds, it is not one
+  ///   for this kind of credential, or there is not enough memory.
   static func wrap(
     _ keys: ClassKeys, credential: borrowing SlotCredential, kdf: SlotKDF, created: Int64
   ) throws(KeybagError) -> KeySlot {
     guard let whenUnlocked = keys.whenUnlocked, let afterFirstUnlock = keys.afterFirstUnlock else {
       throw .wrongSecret
     }
+    guard allows(kdf, for: credential.kind) else { throw .derivation(.parameters) }
     let salt = SystemRandom.publicBytes(count: saltByteCount)
     let secret = try credential.secret(kdf, salt: salt)
     var both = SecretBytes(zeroed: 2 * SymmetricKey.byteCount)

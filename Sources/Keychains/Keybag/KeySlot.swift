@@ -44,6 +44,21 @@ public struct KeySlot: Equatable, Sendable {
   /// Both class keys, encrypted, and the tag.
   let wrapped: [UInt8]
 
+  /// At most a hundred million: a changed file may not occupy the machine for hours.
+  static let iterationRange = 1...100_000_000
+
+  /// Whether a slot of `kind` can have this derivation. It is asked both when a slot is made and when one
+  /// is read, so that no slot is written that could not be read again.
+  static func allows(_ kdf: SlotKDF, for kind: SlotKind) -> Bool {
+    switch (kdf, kind) {
+    case (.pbkdf2(let iterations), .passphrase): iterationRange.contains(iterations)
+    // The bounds of the costs are in the type.
+    case (.argon2id, .passphrase): true
+    case (.seed, .recoveryPhrase): true
+    default: false
+    }
+  }
+
   static let saltByteCount = 32
   static let checkByteCount = 32
   static let wrappedByteCount = 2 * SymmetricKey.byteCount + AES256GCM.tagByteCount

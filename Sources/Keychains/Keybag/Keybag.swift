@@ -43,26 +43,41 @@ public struct Keybag: Equatable, Sendable {
   /// Tries `credential` on every slot of its kind.
   ///
   /// - Throws: `KeybagError.noSuchSlot`, `.wrongSecret`, `.corrupt` (the slots are not those that were
-  ///   written, although this one opens), `.derivation`.
+  ///   written, although this one opens), `.derivation` (no slot opens, and at least one could not be
+  ///   tried).
   public func unlock(_ credential: borrowing SlotCredential) throws(KeybagError) -> Unlocked {
     let candidates = slots.filter { $0.kind == credential.kind }
     if candidates.isEmpty { throw .noSuchSlot }
+    var refusal: Argon2idError?
     for slot in candidates {
-      guard let keys = try slot.unwrap(credential) else { continue }
-      guard let expected = computeMAC(keys), unsafe constantTimeEqual(expected.span.bytes, mac.span.bytes)
-      else {
-        throw .corrupt
+      let keys: ClassKeys?
+      do {
+        keys = try slot.unwrap(credential)
+      } catch {
+        // A slot that needs more memory than this machine has may not hide one that opens.
+        guard case .derivation(let reason) = error else { throw error }
+        refusal = refusal ?? reason
+        continue
       }
+      guard let keys else { continue }
+      try check(keys)
       return Unlocked(keys: keys, slot: slot)
     }
+    if let refusal { throw .derivation(refusal) }
     throw .wrongSecret
   }
 
   /// Adds a way to open the coffer.
+  ///
+  /// Each of the three changes first checks that the slots are those that these keys signed. Else a slot
+  /// that was put back into the file behind our back, say that of a passphrase given up long ago, would be
+  /// signed with the rest.
+  /// - Throws: `KeybagError.corrupt`, `.tooManySlots`, `.derivation`; `.wrongSecret` while locked.
   @discardableResult
   public mutating func addSlot(
     _ credential: borrowing SlotCredential, kdf: SlotKDF, keys: ClassKeys, now: Int64
   ) throws(KeybagError) -> KeySlot {
+    try check(keys)
     guard slots.count < Self.slotLimit else { throw .tooManySlots(limit: Self.slotLimit) }
     let slot = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
     slots.append(slot)
@@ -71,7 +86,9 @@ public struct Keybag: Equatable, Sendable {
   }
 
   /// Removes a way to open the coffer, but never the last passphrase or phrase.
+  /// - Throws: `KeybagError.corrupt`, `.noSuchSlot`, `.lastSlot`; `.wrongSecret` while locked.
   public mutating func removeSlot(_ id: UUID, keys: ClassKeys) throws(KeybagError) {
+    try check(keys)
     guard slots.contains(where: { $0.id == id }) else { throw .noSuchSlot }
     // Both kinds that exist are typed by a person; hardware slots, when they come, will not count here.
     guard slots.count > 1 else { throw .lastSlot }
@@ -80,10 +97,12 @@ public struct Keybag: Equatable, Sendable {
   }
 
   /// Puts a new slot in the place of another, in one step.
+  /// - Throws: `KeybagError.corrupt`, `.noSuchSlot`, `.derivation`; `.wrongSecret` while locked.
   @discardableResult
   public mutating func replaceSlot(
     _ id: UUID, by credential: borrowing SlotCredential, kdf: SlotKDF, keys: ClassKeys, now: Int64
   ) throws(KeybagError) -> KeySlot {
+    try check(keys)
     guard let index = slots.firstIndex(where: { $0.id == id }) else { throw .noSuchSlot }
     slots[index] = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
     sign(keys)
@@ -138,6 +157,13 @@ public struct Keybag: Equatable, Sendable {
     bytes.append(UInt8(slots.count))
     for slot in slots { bytes += slot.bytes() }
     return bytes
+  }
+
+  /// - Throws: `KeybagError.corrupt` when the slots are not those that were signed with these keys;
+  ///   `.wrongSecret` without the when-unlocked key.
+  private func check(_ keys: ClassKeys) throws(KeybagError) {
+    guard let expected = computeMAC(keys) else { throw .wrongSecret }
+    guard unsafe constantTimeEqual(expected.span.bytes, mac.span.bytes) else { throw .corrupt }
   }
 
   private mutating func sign(_ keys: ClassKeys) {

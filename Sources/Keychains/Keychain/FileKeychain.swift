@@ -33,7 +33,8 @@ public final class FileKeychain: Keychain {
     var items: [SealedItem] = []
     try transaction.forEachRow("SELECT account, accessibility, sealed FROM keychain ORDER BY account") {
       row in
-      guard let accessibility = AccessibilityClass(rawValue: UInt8(truncatingIfNeeded: try row.integer(1)))
+      let stored = try row.integer(1)
+      guard let accessibility = UInt8(exactly: stored).flatMap(AccessibilityClass.init(rawValue:))
       else { throw KeychainError.invalidData }
       items.append(
         SealedItem(account: try row.text(0), accessibility: accessibility, sealed: try row.bytes(2)))

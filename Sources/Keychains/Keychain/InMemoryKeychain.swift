@@ -5,24 +5,29 @@ internal import Synchronization
 
 /// A keychain that ends with the process: for tests and for the tutorial's sandbox.
 public final class InMemoryKeychain: Keychain {
-  private let stored = Mutex<[String: SealedItem]>([:])
+  /// By the bytes of the name.
+  private let stored = Mutex<[Data: SealedItem]>([:])
 
   public init() {}
 
   public func items() throws(KeychainError) -> [SealedItem] {
-    stored.withLock { $0.values.sorted { $0.account < $1.account } }
+    stored.withLock { Self.items($0) }
   }
 
   public func update(
     _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
   ) throws(KeychainError) {
     try stored.withLock { stored throws(KeychainError) in
-      for change in try body(stored.values.sorted { $0.account < $1.account }) {
+      for change in try body(Self.items(stored)) {
         switch change {
-        case .set(let item): stored[item.account] = item
-        case .delete(let account): stored[account] = nil
+        case .set(let item): stored[Data(item.account.utf8)] = item
+        case .delete(let account): stored[Data(account.utf8)] = nil
         }
       }
     }
+  }
+
+  private static func items(_ stored: [Data: SealedItem]) -> [SealedItem] {
+    stored.values.sorted { $0.account.utf8.lexicographicallyPrecedes($1.account.utf8) }
   }
 }

@@ -16,6 +16,10 @@ public struct SealedItem: Equatable, Sendable {
     self.accessibility = accessibility
     self.sealed = sealed
   }
+
+  /// Whether this is the item's name, byte for byte. Swift's `==` takes a composed and a decomposed letter
+  /// for the same, and a store of bytes does not.
+  func isNamed(_ name: String) -> Bool { account.utf8.elementsEqual(name.utf8) }
 }
 
 /// One step of a batch.

@@ -52,5 +52,5 @@ struct KeychainIndex {
 }
 
 extension SealedItem {
-  var isIndex: Bool { account.hasPrefix(KeychainIndex.reservedPrefix) }
+  var isIndex: Bool { account.utf8.starts(with: KeychainIndex.reservedPrefix.utf8) }
 }

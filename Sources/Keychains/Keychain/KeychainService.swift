@@ -42,6 +42,8 @@ public final class KeychainService: Sendable {
   // MARK: Secrets
 
   /// Saves a secret; an item of that name is replaced, its accessibility class too (KC-04, D14).
+  /// - Throws: `KeychainError.invalidData` for a name that is empty, holds a NUL or is reserved; `.locked`;
+  ///   `.saveFailed`.
   public func save(
     _ secret: borrowing SecretBytes, forKey account: String,
     accessibility: AccessibilityClass = .afterFirstUnlockThisDeviceOnly
@@ -60,7 +62,7 @@ public final class KeychainService: Sendable {
   ) throws(KeychainError) {
     let item = try seal(secret, account, accessibility)
     try change("create") { [self] current throws(KeychainError) in
-      guard !current.contains(where: { $0.account == account }) else { throw .duplicateItem }
+      guard !current.contains(where: { $0.isNamed(account) }) else { throw .duplicateItem }
       return try batch([.set(item)], current)
     }
   }
@@ -69,7 +71,7 @@ public final class KeychainService: Sendable {
   public func loadSecret(forKey account: String) throws(KeychainError) -> SecretBytes? {
     do throws(KeychainError) {
       let items = try keychain.items()
-      guard let item = items.first(where: { $0.account == account && !$0.isIndex }) else {
+      guard let item = items.first(where: { $0.isNamed(account) && !$0.isIndex }) else {
         // Missing in the classes that can be checked; the others may hide it.
         try checkIndexes(items)
         guard keys.whenUnlocked != nil, keys.afterFirstUnlock != nil else { throw .locked }
@@ -92,9 +94,13 @@ public final class KeychainService: Sendable {
 
   /// Deletes the item of that name; none is as good (KC-06).
   public func delete(forKey account: String) throws(KeychainError) {
-    try change("delete") { [self] current throws(KeychainError) in
-      guard current.contains(where: { $0.account == account && !$0.isIndex }) else { return [] }
-      return try batch([.delete(account: account)], current)
+    do throws(KeychainError) {
+      try change("delete") { [self] current throws(KeychainError) in
+        guard current.contains(where: { $0.isNamed(account) && !$0.isIndex }) else { return [] }
+        return try batch([.delete(account: account)], current)
+      }
+    } catch {
+      throw Self.asDeletion(error)
     }
   }
 
@@ -133,13 +139,19 @@ public final class KeychainService: Sendable {
   private func seal(
     _ secret: borrowing SecretBytes, _ account: String, _ accessibility: AccessibilityClass
   ) throws(KeychainError) -> SealedItem {
-    guard !account.isEmpty, !account.hasPrefix(KeychainIndex.reservedPrefix) else { throw .invalidData }
+    guard Self.isPossible(account) else { throw .invalidData }
     let key = try key(accessibility)
     var sealer = SealedValue()
     let sealed = secret.withBytes { secret in
       key.withBytes { sealer.seal(secret, key: $0, context: Self.context(account, accessibility)) }
     }
     return SealedItem(account: account, accessibility: accessibility, sealed: Data(sealed))
+  }
+
+  /// A name is not empty, not an index's, and without NUL: SQLite would end it there.
+  private static func isPossible(_ account: String) -> Bool {
+    !account.isEmpty && !account.utf8.contains(0)
+      && !account.utf8.starts(with: KeychainIndex.reservedPrefix.utf8)
   }
 
   private static func open(_ item: SealedItem, _ key: SharedSecret) throws(KeychainError) -> SecretBytes {
@@ -178,7 +190,7 @@ public final class KeychainService: Sendable {
         touched.insert(item.accessibility)
       case .delete(let name): account = name
       }
-      if let index = after.firstIndex(where: { $0.account == account }) {
+      if let index = after.firstIndex(where: { $0.isNamed(account) }) {
         touched.insert(after[index].accessibility)
         after.remove(at: index)
       }
@@ -214,7 +226,7 @@ public final class KeychainService: Sendable {
   ) throws(KeychainError) {
     let key = try key(accessibility)
     let account = KeychainIndex.account(accessibility)
-    guard let item = items.first(where: { $0.account == account && $0.accessibility == accessibility })
+    guard let item = items.first(where: { $0.isNamed(account) && $0.accessibility == accessibility })
     else { throw .invalidData }
     let stored = try Self.open(item, key)
     let expected = KeychainIndex(of: items, accessibility, key: key).bytes
@@ -229,6 +241,11 @@ public final class KeychainService: Sendable {
     } catch {
       throw logged(error, operation)
     }
+  }
+
+  /// A store has one way of writing and does not know what a batch is for.
+  private static func asDeletion(_ error: KeychainError) -> KeychainError {
+    if case .saveFailed(let status) = error { .deleteFailed(status) } else { error }
   }
 
   private static let log = Logger(label: "app.rial.keychain")

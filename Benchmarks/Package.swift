@@ -1,0 +1,39 @@
+// swift-tools-version:6.2
+// SPDX-License-Identifier: Apache-2.0
+//
+// Benchmarks: what Coffer's rooms cost, each figure beside a peer's from the same run. A package of its
+// own, so that the peers are no dependencies of Coffer.
+//
+//   swift run -c release --package-path Benchmarks bench primitives
+
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "coffer-benchmarks",
+  dependencies: [
+    .package(name: "coffer", path: ".."),
+    .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .executableTarget(
+      name: "bench",
+      dependencies: [
+        "CLibCrypto",
+        .product(name: "CofferPrimitives", package: "coffer"),
+        .product(name: "CofferKit", package: "coffer"),
+        .product(name: "Crypto", package: "swift-crypto"),
+        .product(name: "CryptoExtras", package: "swift-crypto"),
+      ],
+      swiftSettings: strict),
+  ]
+)

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cheap credentials and keybags for the tests of slots, and records changed the way an attacker would.
+
+import Foundation
+import Keychains
+import Secrets
+
+@testable import Primitives
+
+/// Costs that only a test may use.
+let cheapPBKDF2 = SlotKDF.pbkdf2(iterations: 10)
+
+func cheapArgon2id() throws -> SlotKDF {
+  .argon2id(try Argon2idParameters(memoryKiB: 64, passes: 1, lanes: 1))
+}
+
+func passphrase(_ text: String) throws -> SlotCredential {
+  SlotCredential(try Passphrase(utf8: SecretBytes(copying: Array(text.utf8).span.bytes)))
+}
+
+func recoveryPhrase(_ seed: UInt8) -> SlotCredential {
+  let entropy = [UInt8](repeating: seed, count: RecoveryPhrase.entropyByteCount)
+  return SlotCredential(RecoveryPhrase(entropy: SecretBytes(copying: entropy.span.bytes)))
+}
+
+func read(_ record: [UInt8]) throws(KeybagError) -> Keybag { try Keybag(record: record.span.bytes) }
+
+/// The record with its digest made to fit again.
+func withDigest(_ record: [UInt8]) -> [UInt8] {
+  let body = Array(record.dropLast(SHA256.byteCount))
+  return body + SHA256.hash(body.span.bytes)
+}
+
+extension [UInt8] {
+  /// Where the fields of a record stand (Specs/keybag.md).
+  enum RecordOffset {
+    static let generation = 8
+    static let slotCount = 12
+    static let slots = 13
+    static let slotByteCount = 194
+  }
+
+  /// The bytes of one slot of a record.
+  func slot(_ index: Int) -> [UInt8] {
+    let start = RecordOffset.slots + index * RecordOffset.slotByteCount
+    return Array(self[start..<start + RecordOffset.slotByteCount])
+  }
+
+  /// The record with other slots, its MAC as it was, its digest fitting.
+  func withSlots(_ slots: [[UInt8]]) -> [UInt8] {
+    let count = Int(self[RecordOffset.slotCount])
+    let mac = self[(RecordOffset.slots + count * RecordOffset.slotByteCount)...]
+    return withDigest(Array(self[..<RecordOffset.slotCount]) + [UInt8(slots.count)] + slots.joined() + mac)
+  }
+
+  /// The record with `bytes` at an offset, its digest fitting.
+  func with(_ bytes: [UInt8], at offset: Int) -> [UInt8] {
+    var changed = self
+    changed.replaceSubrange(offset..<offset + bytes.count, with: bytes)
+    return withDigest(changed)
+  }
+}
+
+extension ClassKeys {
+  /// Both keys, one behind the other.
+  var exposed: [UInt8] {
+    [whenUnlocked, afterFirstUnlock].flatMap { key in
+      key.map { $0.withBytes { $0.withUnsafeBytes { Array($0) } } } ?? []
+    }
+  }
+}

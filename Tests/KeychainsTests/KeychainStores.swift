@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The stores that the keychain's suites run on: every suite that takes a `Store` runs once for each.
+
+import Foundation
+import Keychains
+import Primitives
+import Secrets
+import Storage
+import TemporaryHomes
+
+/// A kind of keychain store.
+enum Store: String, CaseIterable, Sendable {
+  case file, memory
+
+  /// An empty keychain that has been prepared, and its class keys.
+  func make() throws -> Shelf {
+    let shelf = try makeUnprepared()
+    try shelf.service().prepare()
+    return shelf
+  }
+
+  func makeUnprepared() throws -> Shelf {
+    switch self {
+    case .memory: return Shelf(keychain: InMemoryKeychain(), home: nil, file: nil)
+    case .file:
+      let home = try TemporaryHome()
+      let file = try DatabaseFile.create(home: home.path) { _ in }
+      return Shelf(keychain: FileKeychain(file), home: home, file: file)
+    }
+  }
+}
+
+/// A store and two class keys.
+struct Shelf: Sendable {
+  let keychain: any Keychain
+  let home: TemporaryHome?
+  let file: DatabaseFile?
+  let keys = ClassKeys(
+    whenUnlocked: SharedSecret(SystemRandom.secretBytes(count: 32)),
+    afterFirstUnlock: SharedSecret(SystemRandom.secretBytes(count: 32)))
+
+  func service() -> KeychainService { KeychainService(keychain: keychain, keys: keys) }
+  /// As after the screen was locked.
+  func lockedService() -> KeychainService { KeychainService(keychain: keychain, keys: keys.locked()) }
+
+  func item(_ account: String) throws -> SealedItem? {
+    try keychain.items().first { $0.account == account }
+  }
+
+  /// Writes behind the service's back.
+  func tamper(_ changes: KeychainChange...) throws {
+    try keychain.update { _ in changes }
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Searches this process's own memory for bytes that should be gone.
+
+import Glibc
+
+/// The readable memory of this process.
+public enum ProcessMemory {
+  /// The kernel does not show this process its memory.
+  public struct Unreadable: Error {}
+
+  /// Where half of the needle, first or second, stands: the regions as `/proc/self/maps` names them.
+  public static func places(of needle: Needle) throws -> [String] {
+    let half = needle.count / 2
+    let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+    guard memory >= 0 else { throw Unreadable() }
+    defer { close(memory) }
+    let window = 1 << 20
+    guard let pages = mmap(nil, window, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+      pages != MAP_FAILED
+    else { throw Unreadable() }
+    defer { munmap(pages, window) }
+    let own = UInt(bitPattern: pages)..<UInt(bitPattern: pages) + UInt(window)
+
+    var places: [String] = []
+    for region in try regions() {
+      var start = region.range.lowerBound
+      while start < region.range.upperBound {
+        // The window's own pages hold what was read before. The kernel may have merged them with others.
+        if own.contains(start) {
+          start = own.upperBound
+          continue
+        }
+        let limit =
+          start < own.lowerBound
+          ? min(region.range.upperBound, own.lowerBound) : region.range.upperBound
+        let count = pread(memory, pages, min(window, Int(limit - start)), Int(bitPattern: start))
+        guard count > 0 else {
+          start += UInt(getpagesize())
+          continue
+        }
+        for (name, offset) in [("first", 0), ("second", half)] {
+          for place in find(needle, from: offset, count: half, in: pages, byteCount: count) {
+            places.append(
+              "\(name) half in \(region.name) at +\(start + UInt(place) - region.range.lowerBound)")
+          }
+        }
+        // The next window begins early enough for a half that lies across the edge.
+        start += UInt(count) == limit - start ? UInt(count) : UInt(max(count - half, 1))
+      }
+    }
+    return places
+  }
+
+  private static func find(
+    _ needle: Needle, from start: Int, count: Int, in pages: UnsafeRawPointer, byteCount: Int
+  ) -> [Int] {
+    var found: [Int] = []
+    var offset = 0
+    let first = Int32(needle.byte(start))
+    while offset + count <= byteCount,
+      let hit = memchr(pages + offset, first, byteCount - offset - count + 1)
+    {
+      let place = pages.distance(to: UnsafeRawPointer(hit))
+      if needle.matches(pages + place, from: start, count: count) { found.append(place) }
+      offset = place + 1
+    }
+    return found
+  }
+
+  private struct Region {
+    let range: Range<UInt>
+    let name: String
+  }
+
+  private static func regions() throws -> [Region] {
+    guard let file = fopen("/proc/self/maps", "r") else { throw Unreadable() }
+    defer { fclose(file) }
+    var regions: [Region] = []
+    var line = [CChar](repeating: 0, count: 4_096)
+    while fgets(&line, Int32(line.count), file) != nil {
+      let text = String(
+        decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let fields = text.split(whereSeparator: \.isWhitespace)
+      guard fields.count >= 5, fields[1].hasPrefix("r") else { continue }
+      let name = fields.count > 5 ? String(fields[5]) : "anonymous memory"
+      // Pages of the kernel, which cannot be read this way.
+      guard name != "[vvar]", name != "[vvar_vclock]", name != "[vsyscall]" else { continue }
+      let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+      guard ends.count == 2 else { continue }
+      regions.append(Region(range: ends[0]..<ends[1], name: name))
+    }
+    return regions
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The failure monitor: counting, warning, locking, and that nothing is ever erased.
+
+import Foundation
+import Testing
+
+@testable import Vaults
+
+@Suite("Failure monitor")
+struct FailureMonitorTests {
+  private let bench: VaultBench
+  private let ids = (0..<101).map { _ in MessageID() }
+
+  init() throws { bench = try VaultBench() }
+
+  @Test("More than ten failures warn, and more than a hundred lock")
+  func limits() throws {
+    let vault = bench.vault
+    #expect(try vault.recordFailures([]) == .none)
+    #expect(try vault.recordFailures(Array(ids[..<10])) == .none)
+    #expect(try vault.recordFailures([ids[10]]) == .warning)
+    #expect(try vault.recordFailures(Array(ids[..<100])) == .warning)
+    #expect(try vault.status().recentFailures == 100)
+    _ = try bench.reopened()
+    #expect(try vault.recordFailures([ids[100]]) == .locked)
+  }
+
+  @Test("A message counts once, however often it fails")
+  func sameMessage() throws {
+    for _ in 0..<20 { #expect(try bench.vault.recordFailures([ids[0], ids[0]]) == .none) }
+    #expect(try bench.vault.status().recentFailures == 1)
+  }
+
+  @Test("Failures count for an hour after the last time")
+  func rollingHour() throws {
+    let vault = bench.vault
+    _ = try vault.recordFailures(Array(ids[..<6]))
+    bench.time.advance(1_800)
+    _ = try vault.recordFailures(Array(ids[5..<11]))
+    #expect(try vault.status().recentFailures == 11)
+    bench.time.advance(1_799)
+    #expect(try vault.status().recentFailures == 11)
+    bench.time.advance(1)
+    #expect(try vault.status().recentFailures == 6)
+    #expect(try vault.recordFailures([ids[20]]) == .none)
+    bench.time.advance(3_600)
+    #expect(try vault.status().recentFailures == 0)
+  }
+
+  @Test("A vault that locked itself opens only for who has authenticated, and counts anew")
+  func locking() throws {
+    let id = try bench.vault.add("kept")
+    _ = try bench.vault.recordFailures(ids)
+    expectError("VAULT_LOCKED") { try bench.vault.text(id) }
+    expectError("VAULT_LOCKED") { try bench.vault.add("not taken") }
+    #expect(try bench.vault.status().isLocked)
+    expectError("VAULT_LOCKED") { try bench.reopened() }
+    bench.time.advance(days: 400)
+    expectError("VAULT_LOCKED") { try bench.reopened() }
+    let vault = try bench.reopened(isAuthenticated: true)
+    #expect(try vault.text(id) == "kept")
+    #expect(try vault.status().recentFailures == 0)
+    #expect(try bench.reopened().recordFailures([ids[0]]) == .none)
+  }
+
+  @Test("Messages that are damaged by the hundred lock the vault and stay where they are")
+  func nothingErased() throws {
+    for number in 1...105 { try bench.vault.add("\(number)") }
+    try bench.tamper("UPDATE messages SET sealed = zeroblob(length(sealed)) WHERE number > 2")
+    #expect(try bench.vault.unreadableMessages { _, _ in }.count == 103)
+    _ = try bench.reopened()
+    #expect(try bench.vault.texts() == ["1", "2"])
+    expectError("VAULT_LOCKED") { try bench.reopened() }
+    let vault = try bench.reopened(isAuthenticated: true)
+    #expect(try vault.status().messageCount == 105)
+    try vault.checkCount()
+    #expect(try vault.texts() == ["1", "2"])
+  }
+
+  @Test("Codes, texts and retries are those of the requirements")
+  func errorTable() {
+    let id = MessageID()
+    let table: [(VaultError, String, String, RetryRule)] = [
+      (.keyDerivationFailed, "KEY_DERIVATION_FAILED", "The key could not be derived", .never),
+      (.encryptionFailed, "ENCRYPTION_FAILED", "Message could not be encrypted", .onceAfterOneSecond),
+      (.dataTampered(id), "DATA_TAMPERED", "Message corrupted or tampered", .never),
+      (
+        .decryptionFailed(id, underlying: CancellationError()), "DECRYPTION_FAILED",
+        "Message could not be decrypted", .never
+      ),
+      (.keychainAccessDenied, "KEYCHAIN_ACCESS_DENIED", "Keychain is locked", .never),
+      (.keychainNotAvailable, "KEYCHAIN_NOT_AVAILABLE", "Keychain is not available", .exponentialBackoff),
+      (.weakPassphrase, "WEAK_PASSPHRASE", "Passphrase is too weak", .never),
+      (.corrupt, "VAULT_CORRUPT", "Data corruption detected; restore from backup", .never),
+      (.lockedAfterFailures, "VAULT_LOCKED", "Data corruption detected; restore from backup", .never),
+    ]
+    for (error, code, text, retry) in table {
+      #expect(error.code == code && error.errorDescription == text && error.retry == retry)
+      #expect(error.errorDescription?.contains(id.description) == false)
+    }
+  }
+
+  @Test("Tries again after 1, 2, 4 and 8 seconds, once after one second, or never")
+  func retries() {
+    func pauses(_ error: VaultError) -> [Int] {
+      var pauses: [Int] = []
+      var tries = 0
+      do throws(VaultError) {
+        try RetryRule.apply(pause: { pauses.append($0) }) { () throws(VaultError) -> Void in
+          tries += 1
+          throw error
+        }
+      } catch {}
+      #expect(tries == pauses.count + 1)
+      return pauses
+    }
+    #expect(pauses(.keychainNotAvailable) == [1, 2, 4, 8])
+    #expect(pauses(.encryptionFailed) == [1])
+    for error: VaultError in [.dataTampered(ids[0]), .corrupt, .keychainAccessDenied, .lockedAfterFailures] {
+      #expect(pauses(error) == [])
+    }
+  }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long vault keys stay in memory, and what happens when the keychain is locked or away afterwards.
+
+import Foundation
+import Keychains
+import Secrets
+import Synchronization
+import Testing
+
+@testable import Vaults
+
+@Suite("Keys of a vault in memory")
+struct KeyCacheTests {
+  @Test("A key is kept for 300 seconds after its last use")
+  func idle() throws {
+    let time = TestClock()
+    let loads = Atomic<Int>(0)
+    let cache = VaultKeyCache(uptime: time.clock.uptime)
+    func use() throws -> Int {
+      _ = try cache.key("k") { () throws(VaultError) -> SecretBytes in
+        loads.add(1, ordering: .relaxed)
+        return SecretBytes(zeroed: 32)
+      }
+      return loads.load(ordering: .relaxed)
+    }
+    #expect(try use() == 1)
+    for _ in 0..<10 {
+      time.advance(299)
+      #expect(try use() == 1)
+    }
+    time.advance(300)
+    #expect(try use() == 2)
+    cache.clear()
+    #expect(try use() == 3)
+  }
+
+  @Test("A key is kept for eight hours at most, however often it is used")
+  func absolute() throws {
+    let time = TestClock()
+    let loads = Atomic<Int>(0)
+    let cache = VaultKeyCache(uptime: time.clock.uptime)
+    func use() throws -> Int {
+      _ = try cache.key("k") { () throws(VaultError) -> SecretBytes in
+        loads.add(1, ordering: .relaxed)
+        return SecretBytes(zeroed: 32)
+      }
+      return loads.load(ordering: .relaxed)
+    }
+    #expect(try use() == 1)
+    for _ in 0..<143 {
+      time.advance(200)
+      #expect(try use() == 1)
+    }
+    time.advance(200)
+    #expect(try use() == 2)
+  }
+
+  @Test("A locked keychain refuses a vault whose keys are no longer in memory")
+  func lockedKeychain() throws {
+    let bench = try VaultBench()
+    try bench.vault.add("x")
+    let locked = KeychainService(keychain: bench.keychain, keys: bench.keys.locked())
+    expectError("KEYCHAIN_ACCESS_DENIED") {
+      try Vault.open(file: bench.file, keychain: locked, isAuthenticated: true, clock: bench.time.clock)
+    }
+    let vault = Vault(file: bench.file, keychain: locked, clock: bench.time.clock)
+    expectError("KEYCHAIN_ACCESS_DENIED") { try vault.texts() }
+    #expect(bench.time.pauses.withLock { $0 } == [])
+  }
+
+  @Test("A keychain that is away is asked again with growing pauses, and may come back")
+  func keychainAway() throws {
+    let bench = try VaultBench()
+    try bench.vault.add("x")
+    let hook = HookedKeychain(bench.keychain)
+    let vault = Vault(
+      file: bench.file, keychain: KeychainService(keychain: hook, keys: bench.keys), clock: bench.time.clock)
+    hook.failures.store(3, ordering: .relaxed)
+    #expect(try vault.texts() == ["x"])
+    #expect(bench.time.pauses.withLock { $0 } == [1, 2, 4])
+    vault.clearCache()
+    hook.failures.store(100, ordering: .relaxed)
+    expectError("KEYCHAIN_NOT_AVAILABLE") { try vault.texts() }
+    #expect(bench.time.pauses.withLock { $0 } == [1, 2, 4, 1, 2, 4, 8])
+  }
+}

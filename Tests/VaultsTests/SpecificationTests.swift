@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The worked example of Specs/vault.md, read from the page.
+
+import Foundation
+import MessageFormats
+import Primitives
+import Secrets
+import SpecExamples
+import Storage
+import Testing
+
+@testable import Vaults
+
+@Suite("Worked example of the vault's specification")
+struct SpecificationTests {
+  private let page: SpecExample
+  private let time: Int64 = 1_759_536_000
+
+  init() throws { page = try SpecExample(page: "vault.md") }
+
+  @Test("The box opens to the frame, and the frame is this message")
+  func box() throws {
+    let id = try identifier()
+    let box = try page.bytes("box")
+    let message = EncryptedMessage(
+      blob: EncryptedBlob(
+        nonce: Data(box.prefix(12)), ciphertext: Data(box.dropFirst(12).dropLast(16)),
+        tag: Data(box.suffix(16)), aad: Data(try page.text("aad").utf8), messageId: id),
+      keyVersion: 2)
+    let (metadata, content) = try open(message, keyBytes: page.bytes("vault key"))
+    #expect(content == "It hangs behind the ivy.\n")
+    #expect(
+      metadata
+        == MessageMetadata(
+          title: "Key of the garden shed", tags: ["home", "keys"], contentType: MessageMetadata.noteType,
+          date: 1_759_449_600))
+
+    var frame = [UInt8](repeating: 0, count: box.count - 28)
+    var span = frame.mutableSpan
+    var output = span.mutableBytes
+    let contentBytes = Array(content.utf8)
+    MessageFrame.write(metadata, contentBytes.span.bytes, to: &output)
+    let expected = try page.bytes("frame")
+    #expect(frame == expected)
+  }
+
+  @Test("The keys are derived as the page says")
+  func keys() throws {
+    let id = try identifier()
+    let salt = id.withBytes { array($0) }
+    let derived = (
+      derive(try page.bytes("vault key"), salt: salt, "message-encryption"),
+      derive(try page.bytes("state key"), salt: [], "coffer vault members v1")
+    )
+    #expect(try derived.0 == page.bytes("message key"))
+    #expect(try derived.1 == page.bytes("member key"))
+  }
+
+  @Test("The state row holds this state")
+  func state() throws {
+    let bench = try VaultBench()
+    let row = try page.bytes("state row")
+    try bench.tamper("UPDATE vault SET sealed = x'\(hex(row))' WHERE part = 1")
+    let stateKey = try page.bytes("state key")
+    let memberKey = try page.bytes("member key")
+    let key = SharedSecret(SecretBytes(copying: stateKey.span.bytes))
+    let state = try bench.file.read { try VaultState.load($0, key: key) }
+
+    var expected = VaultState(
+      currentVersion: 2,
+      keys: [
+        .init(version: 1, created: 1_727_913_600, retired: 1_759_449_600),
+        .init(version: 2, created: 1_759_449_600, retired: nil),
+      ])
+    expected.revision = 7
+    var hash = SetHash(key: SecretBytes(copying: memberKey.span.bytes))
+    let id = try identifier()
+    id.withBytes { hash.add($0, to: &expected.messages) }
+    #expect(state == expected)
+    let bytes = try page.bytes("state")
+    #expect(state.bytes == bytes)
+  }
+
+  private func open(_ message: EncryptedMessage, keyBytes: [UInt8]) throws -> (MessageMetadata, String) {
+    let key = try SymmetricKey(copying: keyBytes.span.bytes)
+    var encryption = MessageEncryption()
+    let opened = try encryption.decrypt(message, timestamp: time, key: key)
+    let content = opened.content.withBytes { String(decoding: array($0), as: UTF8.self) }
+    let metadata = opened.metadata
+    return (metadata, content)
+  }
+
+  private func derive(_ ikm: [UInt8], salt: [UInt8], _ info: StaticString) -> [UInt8] {
+    var hkdf = HKDF()
+    let key = hkdf.deriveKey(ikm: ikm.span.bytes, salt: salt.span.bytes, info: info)
+    return key.withBytes { array($0) }
+  }
+
+  private func identifier() throws -> MessageID {
+    let bytes = try page.bytes("id")
+    guard let id = MessageID(bytes.span.bytes) else { throw CancellationError() }
+    return id
+  }
+}
