@@ -93,11 +93,12 @@ let package = Package(
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], swiftSettings: strict),
 
     tests("SecretsTests", ["Secrets", "CSystem"]),
-    tests("UserAuthenticationTests", ["UserAuthentication", "Secrets", "CSystem"]),
     // What several suites share.
     support("MemorySearch"),
+    support("PseudoTerminals"),
     support("SpecExamples"),
     support("TemporaryHomes"),
+    tests("UserAuthenticationTests", ["UserAuthentication", "Secrets", "CSystem", "PseudoTerminals"]),
     tests(
       "KeychainsTests",
       ["Keychains", "Secrets", "Primitives", "Storage", "MemorySearch", "SpecExamples", "TemporaryHomes"]),
@@ -113,6 +114,9 @@ let package = Package(
     // Sessions with the built command; the dependency is there so that it is built first.
     .testTarget(
       name: "TranscriptTests", dependencies: ["coffer"], exclude: ["Transcripts"],
+      swiftSettings: strictTests),
+    .testTarget(
+      name: "CommandTests", dependencies: ["coffer", "CofferCommands", "PseudoTerminals", argumentParser],
       swiftSettings: strictTests),
     tests("MessageFormatsTests", ["MessageFormats"]),
     tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem", "MemorySearch"]),

@@ -51,40 +51,60 @@ public enum CofferMain {
   /// - Returns: the exit code.
   public static func run(_ arguments: [String]) -> Int32 {
     defer { Terminal.flush() }
-    let (sorted, command) = ArgumentOrder.sorted(arguments, root: CofferRoot.self)
-    if sorted.isEmpty {
+    if arguments.isEmpty {
       Terminal.note(CofferRoot.page)
       return ExitCode.usage.rawValue
     }
-    if sorted.prefix(while: { $0 != "--" }).contains(where: {
-      ["--help", "-h", "help"].contains($0) && isHelp($0, sorted)
-    }) {
-      Terminal.print(helped(sorted, command).page)
-      return ExitCode.done.rawValue
-    }
-    let isJSON = sorted.contains("--json")
+    let line = ArgumentOrder.sorted(arguments, root: CofferRoot.self)
+    let isJSON = line.options.contains("--json")
     do {
+      if let command = try helped(line) {
+        Terminal.print(command.page)
+        return ExitCode.done.rawValue
+      }
+      try checkCommand(line)
       try SecretMemory.prepare()
       startLog()
-      var parsed = try CofferRoot.parseAsRoot(sorted)
+      var parsed = try CofferRoot.parseAsRoot(line.arguments)
       try parsed.run()
       return ExitCode.done.rawValue
     } catch {
-      return end(error, isJSON: isJSON, command)
+      return end(error, isJSON: isJSON, line.command)
     }
   }
 
-  /// «help» is a command only where one is expected.
-  private static func isHelp(_ word: String, _ arguments: [String]) -> Bool {
-    word != "help" || arguments.first == "help"
+  /// The command whose help is wanted: by `--help` anywhere, or by `coffer help message add`.
+  private static func helped(_ line: ArgumentOrder.Sorted) throws -> (any HelpPage.Type)? {
+    if line.options.contains(where: { $0 == "--help" || $0 == "-h" }) { return line.command }
+    guard line.words.isEmpty, line.rest.first == "help" else { return nil }
+    let wanted = ArgumentOrder.sorted(Array(line.rest.dropFirst()), root: CofferRoot.self)
+    if let word = wanted.rest.first { throw unknown(word, behind: wanted.command) }
+    return wanted.command
   }
 
-  /// `coffer help message add` names its command behind the word.
-  private static func helped(
-    _ arguments: [String], _ command: any HelpPage.Type
-  ) -> any HelpPage.Type {
-    guard arguments.first == "help" else { return command }
-    return ArgumentOrder.sorted(Array(arguments.dropFirst()), root: CofferRoot.self).command
+  /// A group alone does nothing; says which word is missing or wrong.
+  private static func checkCommand(_ line: ArgumentOrder.Sorted) throws {
+    guard line.command is any CommandGroup.Type else { return }
+    guard let word = line.rest.first else {
+      throw Failure.usage("which command?", hint: "\(commandLine(line.command)) --help")
+    }
+    if line.command == CofferRoot.self, word == "--version" || word.hasPrefix("--generate-completion-script")
+    {
+      return
+    }
+    throw unknown(word, behind: line.command)
+  }
+
+  private static func unknown(_ word: String, behind command: any HelpPage.Type) -> Failure {
+    let message =
+      if ArgumentOrder.takesValue(word) {
+        "missing value for «\(word)»"
+      } else if word.hasPrefix("-") {
+        "unknown option «\(word)»"
+      } else {
+        "there is no command «\(commandLine(command)) \(word)»"
+      }
+    return Failure.usage(message, hint: "\(commandLine(command)) --help")
   }
 
   private static func end(_ error: any Error, isJSON: Bool, _ command: any HelpPage.Type) -> Int32 {
@@ -114,7 +134,7 @@ public enum CofferMain {
       Terminal.note(
         JSON.text(Answer(error: .init(code: failure.code, message: failure.message, hint: failure.hint))))
     } else {
-      Terminal.note("coffer: \(failure.message)")
+      Terminal.note("coffer: \(Terminal.sanitized(failure.message))")
       if let hint = failure.hint { Terminal.note("hint: \(hint)") }
     }
   }
@@ -124,6 +144,9 @@ public enum CofferMain {
     var text =
       CofferRoot.message(for: error).split(separator: "\n").first.map(String.init) ?? "not understood"
     if text.hasSuffix(".") { text.removeLast() }
+    text = text.replacing(". Please provide one of", with: "; it is one of")
+    text = text.replacing("issing expected argument", with: "issing argument")
+    text = text.replacing(/'([^']*)'/) { "«\($0.output.1)»" }
     return text.prefix(1).lowercased() + text.dropFirst()
   }
 

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "csystem.h"
 
+#include <locale.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -9,6 +10,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <wchar.h>
 
 void coffer_erase(void *bytes, size_t count) { explicit_bzero(bytes, count); }
 
@@ -31,6 +33,16 @@ int coffer_terminal_columns(int descriptor) {
   struct winsize size;
   if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) return 0;
   return size.ws_col;
+}
+
+int coffer_character_columns(uint32_t scalar) {
+  static locale_t utf8 = 0;
+  if (!utf8) utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", 0);
+  if (!utf8) return 1;
+  locale_t former = uselocale(utf8);
+  int columns = wcwidth((wchar_t)scalar);
+  uselocale(former);
+  return columns;
 }
 
 long coffer_page_size(void) { return sysconf(_SC_PAGESIZE); }

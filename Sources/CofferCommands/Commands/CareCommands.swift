@@ -14,11 +14,11 @@ struct DoctorCommand: CofferCommand {
   static let page = """
     coffer doctor: examine the coffer; repairs nothing by itself
 
-    usage: coffer doctor [--deep] [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer doctor [--deep] [--quiet] [--passphrase-fd N | --passphrase-file PATH]
 
     Without a passphrase: file modes, header, schema, every page and index, the slots. With one, also
     every keychain item, the settings, and the vault's count of messages. With --deep every message is
-    opened too. Exit code 5 when anything is not what was stored.
+    opened too. --quiet tells only what was found. Exit code 5 when anything is not what was stored.
 
     example: coffer doctor --deep
     """
@@ -47,16 +47,19 @@ struct DoctorCommand: CofferCommand {
           findings: diagnosis.findings.map { .init(severity: $0.severity.rawValue, text: $0.text) },
           unreadable: diagnosis.unreadable.map(\.description)))
     } else {
-      for check in diagnosis.checks { Terminal.print("checked   \(check)") }
+      if !session.isQuiet { for check in diagnosis.checks { Terminal.print("checked   \(check)") } }
       for finding in diagnosis.findings {
         Terminal.print("\(finding.severity.rawValue.padded(to: 8))  \(finding.text)")
       }
       for id in diagnosis.unreadable { Terminal.print("damage    message \(id)") }
-      if diagnosis.isHealthy { Terminal.print("healthy") }
+      if diagnosis.isHealthy, !session.isQuiet { Terminal.print("healthy") }
     }
     guard diagnosis.isHealthy else {
       throw Failure(
-        .corrupt, "unhealthy", "the coffer is not healthy", hint: "restore what is damaged from a backup")
+        .corrupt, "unhealthy", "the coffer is not healthy",
+        hint: diagnosis.findings.contains { $0.severity == .damage }
+          ? "restore what is damaged from a backup"
+          : "chmod -R go= '\(session.home)' closes it to others; think of who may have read it")
     }
   }
 
@@ -107,7 +110,7 @@ struct AuditCommand: CofferCommand {
     for entry in try session.open(passphrase).auditLog() {
       let time = Timestamp.format(entry.time)
       if session.isJSON {
-        JSON.print(Answer(time: time, event: entry.event.name, count: entry.count))
+        JSON.print(Answer(time: time, event: entry.event.code, count: entry.count))
       } else {
         Terminal.print("\(time)  \(entry.event.name)\(entry.count > 0 ? ": \(entry.count)" : "")")
       }
@@ -116,6 +119,24 @@ struct AuditCommand: CofferCommand {
 }
 
 extension AuditLog.Event {
+  /// For programs; stable.
+  var code: String {
+    switch self {
+    case .created: "created"
+    case .passphraseChanged: "passphrase_changed"
+    case .slotAdded: "slot_added"
+    case .slotRemoved: "slot_removed"
+    case .recovered: "recovered"
+    case .recoveryDrill: "recovery_drill"
+    case .messagesAdded: "messages_added"
+    case .messagesRemoved: "messages_removed"
+    case .messagesExported: "messages_exported"
+    case .keyRotated: "key_rotated"
+    case .keyRolledBack: "key_rolled_back"
+    case .damageFound: "damage_found"
+    }
+  }
+
   var name: String {
     switch self {
     case .created: "coffer made"
@@ -157,6 +178,11 @@ struct EraseCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     guard DatabaseFile.exists(home: session.home) else { throw StorageError.notFound }
+    guard yes || session.hasTerminal else {
+      throw Failure(
+        .locked, "no_prompt", "erasing asks twice, and there is no terminal to ask on",
+        hint: "add --yes if you are sure")
+    }
     if !force {
       let coffer = try session.open(passphrase)
       try coffer.checkErasable()

@@ -31,7 +31,8 @@ struct InitCommand: CofferCommand {
   @OptionGroup var passphrase: PassphraseOptions
   @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
   @Option(help: "What a passphrase must satisfy.") var policy: PassphrasePolicy = .standard
-  @Option(help: "Write the recovery phrase to a new file.") var recoveryPhraseOut: String?
+  @Option(help: "Write the recovery phrase to a new file.", completion: .file()) var recoveryPhraseOut:
+    String?
 
   struct Answer: Encodable {
     let home: String
@@ -41,8 +42,9 @@ struct InitCommand: CofferCommand {
   func execute(_ session: Session) throws {
     guard !DatabaseFile.exists(home: session.home) else { throw StorageError.alreadyExists }
     // Before anything is asked: can the words be shown?
-    if recoveryPhraseOut == nil { _ = try session.terminal() }
-    let passphrase = try session.newPassphrase(passphrase.given(), policy: policy)
+    if recoveryPhraseOut == nil { try session.requireTerminalForWords() }
+    let passphrase = try session.newPassphrase(
+      passphrase.given(), policy: policy, option: "--passphrase")
     let phrase = RecoveryPhrase(
       entropy: SystemRandom.secretBytes(count: RecoveryPhrase.entropyByteCount))
     let handover = PhraseHandover(session)
@@ -63,7 +65,7 @@ struct InitCommand: CofferCommand {
     if session.isJSON {
       JSON.print(Answer(home: session.home, slots: try coffer.slots().map(SlotAnswer.init)))
     } else {
-      Terminal.print("Vault created successfully: \(session.home)")
+      session.note("Vault created successfully: \(session.home)")
       if let recoveryPhraseOut {
         session.note(
           "The recovery phrase is in \(recoveryPhraseOut). Store recovery phrase safely; we cannot reset it.")

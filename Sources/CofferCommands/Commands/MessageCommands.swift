@@ -50,11 +50,14 @@ struct MessageAddCommand: CofferCommand {
   @Option(help: "A line for lists.") var title: String?
   @Option(help: "A label; may be repeated.") var tag: [String] = []
   @Option(help: "A media type.") var type: String?
-  @Argument(help: "A file; - for standard input.") var file = "-"
+  @Argument(help: "A file; - for standard input.", completion: .file()) var file = "-"
 
   func execute(_ session: Session) throws {
     let coffer = try session.open(passphrase)
-    let content = try read()
+    let content: SecretBytes
+    do { content = try read() } catch let error as MessageFormatError {
+      throw Failure(error, naming: file)
+    }
     let name = file == "-" ? nil : (file as NSString).lastPathComponent
     var metadata = MessageMetadata(
       title: title ?? name ?? "", tags: tag,
@@ -152,7 +155,8 @@ struct MessageRemoveCommand: CofferCommand {
 extension MessageID {
   init(argument: String) throws {
     guard let id = MessageID(argument) else {
-      throw Failure.usage("«\(argument)» is not the id of a message")
+      throw Failure.usage(
+        "«\(argument)» is not the id of a message", hint: "«coffer message list» shows the ids")
     }
     self = id
   }

@@ -28,9 +28,16 @@ struct MessageListCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     let coffer = try session.open(passphrase)
+    var count = 0
     let unreadable = try coffer.vault.forEachMessage(.init(tag: tag, limit: limit)) { id, metadata, _ in
       MessageLine.print(id, metadata, isJSON: session.isJSON)
+      count += 1
       return true
+    }
+    // A person would wonder whether it worked; a program counts lines.
+    if count == 0, unreadable.isEmpty, Terminal.isOutputTerminal {
+      session.note(
+        tag == nil ? "no messages yet: «coffer message add» stores one" : "no message has this tag")
     }
     try MessageLine.report(unreadable)
   }
@@ -72,7 +79,11 @@ struct MessageSearchCommand: CofferCommand {
     }
     bar.finish()
     try MessageLine.report(unreadable)
-    if found == 0 { throw Failure(.missing, "not_found", "no message holds these words") }
+    if found == 0 {
+      throw Failure(
+        .missing, "not_found",
+        words.count == 1 ? "no message holds this word" : "no message holds all of these words")
+    }
   }
 }
 
@@ -99,21 +110,34 @@ enum MessageLine {
     guard Terminal.isOutputTerminal else {
       return Terminal.print("\(id)\t\(date)\t\(title)\t\(tags)")
     }
-    // id, two spaces, date and time to the minute, two spaces
-    let width = max(10, Terminal.columns - 36 - 2 - 16 - 2 - (tags.isEmpty ? 0 : tags.count + 2))
-    let day = date.prefix(16).replacing("T", with: " ")
-    let shown = Terminal.cut(title, to: width)
-    Terminal.print(
-      "\(Terminal.dim(id.description))  \(day)  \(tags.isEmpty ? shown : shown.padded(to: width) + "  " + Terminal.dim(tags))"
-    )
+    Terminal.print(row(id, String(date.prefix(16)).replacing("T", with: " "), title, tags))
   }
+
+  /// A row that fits the terminal: id, date to the minute, title, tags. Where it is narrow the date goes.
+  private static func row(_ id: MessageID, _ date: String, _ title: String, _ tags: String) -> String {
+    let gap = "  "
+    var row = Terminal.dim(id.description) + gap
+    var room = Terminal.columns - id.description.count - gap.count
+    if room - date.count - gap.count >= leastTitleWidth {
+      row += date + gap
+      room -= date.count + gap.count
+    }
+    if tags.isEmpty { return row + ColumnWidth.cut(title, to: room) }
+    let shownTags = ColumnWidth.cut(tags, to: room / 3)
+    let width = room - gap.count - ColumnWidth.of(shownTags)
+    return row + ColumnWidth.padded(ColumnWidth.cut(title, to: width), to: width) + gap
+      + Terminal.dim(shownTags)
+  }
+
+  /// Less of a title than this says nothing.
+  private static let leastTitleWidth = 16
 
   /// Ends a reading in which some messages did not open.
   static func report(_ unreadable: [MessageID]) throws {
     if unreadable.isEmpty { return }
     for id in unreadable { Terminal.note("message \(id): corrupted or tampered") }
     throw Failure(
-      .corrupt, "data_tampered", "\(unreadable.count) messages corrupted or tampered",
+      .corrupt, "data_tampered", "\(unreadable.count.counted("message")) corrupted or tampered",
       hint: "run «coffer doctor --deep», then restore what is damaged from a backup")
   }
 }

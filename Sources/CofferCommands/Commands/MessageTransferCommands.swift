@@ -30,16 +30,27 @@ struct MessageImportCommand: CofferCommand {
   @Option(help: "A tag for every message; may be repeated.") var tag: [String] = []
   @Flag(help: "Print the id of each message once it is on the disk.") var printIds = false
   @Argument(help: "mbox, maildir, jsonl or directory.") var kind: Kind
-  @Argument(help: "What to read.") var path: String
+  @Argument(help: "What to read.", completion: .file()) var path: String
+
+  /// Reasons that are told one by one; a file of the wrong format would give one for each line.
+  private static let problemLimit = 10
 
   struct Answer: Encodable {
     let imported: Int
     let skipped: Int
+    /// Why the first of those that were left out were.
+    let problems: [String]
     let ids: [String]?
   }
 
   func execute(_ session: Session) throws {
     let coffer = try session.open(passphrase)
+    do { try run(coffer, session) } catch let error as MessageFormatError {
+      throw Failure(error, naming: path)
+    }
+  }
+
+  private func run(_ coffer: Coffer, _ session: Session) throws {
     switch kind {
     case .mbox:
       var source = try MboxSource(path: path)
@@ -78,21 +89,29 @@ struct MessageImportCommand: CofferCommand {
       return !Interruption.isRequested
     }
     bar.finish()
+    let problems = done.skipped.prefix(Self.problemLimit).map(\.sentence)
     if done.importedCount > 0 { try coffer.note(.messagesAdded, count: done.importedCount) }
     if session.isJSON {
       JSON.print(
-        Answer(imported: done.importedCount, skipped: done.skipped.count, ids: printIds ? ids : nil))
+        Answer(
+          imported: done.importedCount, skipped: done.skipped.count, problems: problems,
+          ids: printIds ? ids : nil))
     } else if !printIds {
-      Terminal.print("\(done.importedCount) messages imported")
+      session.note("\(done.importedCount.counted("message")) imported")
     }
-    for error in done.skipped.prefix(10) { session.note("left out: \(error.sentence)") }
+    for problem in problems { session.note("left out: \(problem)") }
+    if done.skipped.count > problems.count {
+      session.note("left out: \(done.skipped.count - problems.count) more")
+    }
     if Interruption.isRequested {
       throw Failure(
         .interrupted, "interrupted",
-        "interrupted; the \(done.importedCount) messages imported so far are safe")
+        "interrupted; \(done.importedCount.counted("message")) imported so far, and safe")
     }
     if !done.skipped.isEmpty {
-      throw Failure(.refused, "entries_skipped", "\(done.skipped.count) entries were left out")
+      throw Failure(
+        .refused, "entries_skipped", "\(done.skipped.count.counted("entry was", "entries were")) left out",
+        hint: "«coffer message import --help» tells what each kind reads")
     }
   }
 }
@@ -131,7 +150,7 @@ struct MessageExportCommand: CofferCommand {
   @OptionGroup var passphrase: PassphraseOptions
   @Option(help: "Only messages with this tag.") var tag: String?
   @Argument(help: "jsonl, mbox or directory.") var kind: Kind
-  @Argument(help: "What to write.") var path: String
+  @Argument(help: "What to write.", completion: .file()) var path: String
 
   struct Answer: Encodable {
     let exported: Int
@@ -139,6 +158,12 @@ struct MessageExportCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     let coffer = try session.open(passphrase)
+    do { try run(coffer, session) } catch let error as MessageFormatError {
+      throw Failure(error, naming: path)
+    }
+  }
+
+  private func run(_ coffer: Coffer, _ session: Session) throws {
     switch kind {
     case .jsonl:
       var sink = try JSONLinesSink(path: path)
@@ -171,7 +196,7 @@ struct MessageExportCommand: CofferCommand {
     if session.isJSON, path != "-" {
       JSON.print(Answer(exported: count))
     } else {
-      session.note("\(count) messages exported")
+      session.note("\(count.counted("message")) exported")
     }
     try MessageLine.report(unreadable)
   }

@@ -81,7 +81,7 @@ struct PassphraseCheckCommand: CofferCommand {
     let given =
       try passphrase.given()
       ?? Passphrase(
-        utf8: session.prompt().ask(PromptRequest("passphrase: ", meter: Session.meter)))
+        utf8: session.prompt().ask(PromptRequest("passphrase", meter: Session.meter)))
     let assessment = policy.check(given)
     let answer = Answer(
       accepted: assessment.isAccepted, strength: assessment.strength.rawValue, score: assessment.score,

@@ -27,8 +27,7 @@ struct RecoverCommand: CofferCommand {
   @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
 
   func execute(_ session: Session) throws {
-    let locked = try LockedCoffer(home: session.home)
-    let coffer = try locked.unlock(SlotCredential(session.recoveryPhrase(phrase)))
+    let coffer = try session.open(phrase)
     let new = try session.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
     let isReplaced = try coffer.resetPassphrase(to: new, kdf: kdf.kdf)
     if session.isJSON { JSON.print(["recovered": isReplaced ? "replaced" : "added"]) }
@@ -68,11 +67,10 @@ struct RecoveryDrillCommand: CofferCommand {
   @OptionGroup var phrase: PhraseOptions
 
   func execute(_ session: Session) throws {
-    let locked = try LockedCoffer(home: session.home)
-    let coffer = try locked.unlock(SlotCredential(session.recoveryPhrase(phrase)))
+    let coffer = try session.open(phrase)
     try coffer.vault.checkCount()
     try coffer.noteRecoveryDrill()
     if session.isJSON { return JSON.print(["drill": "passed"]) }
-    Terminal.print("The recovery phrase opens this coffer.")
+    session.note("The recovery phrase opens this coffer.")
   }
 }

@@ -43,7 +43,7 @@ struct SlotListCommand: CofferCommand {
   func execute(_ session: Session) throws {
     let slots = try LockedCoffer(home: session.home).slots.map(SlotAnswer.init)
     if session.isJSON { return slots.forEach { JSON.print($0) } }
-    SlotList.print(slots)
+    slots.forEach { Terminal.print($0.line) }
   }
 }
 
@@ -104,10 +104,11 @@ struct SlotAddRecoveryCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var passphrase: PassphraseOptions
-  @Option(help: "Write the recovery phrase to a new file.") var recoveryPhraseOut: String?
+  @Option(help: "Write the recovery phrase to a new file.", completion: .file()) var recoveryPhraseOut:
+    String?
 
   func execute(_ session: Session) throws {
-    if recoveryPhraseOut == nil { _ = try session.terminal() }
+    if recoveryPhraseOut == nil { try session.requireTerminalForWords() }
     let coffer = try session.open(passphrase)
     let phrase = RecoveryPhrase(
       entropy: SystemRandom.secretBytes(count: RecoveryPhrase.entropyByteCount))
@@ -147,7 +148,9 @@ struct SlotRemoveCommand: CofferCommand {
   @Argument(help: "The slot's id.") var id: String
 
   func execute(_ session: Session) throws {
-    guard let uuid = UUID(uuidString: id) else { throw Failure.usage("«\(id)» is not the id of a slot") }
+    guard let uuid = UUID(uuidString: id) else {
+      throw Failure.usage("«\(id)» is not the id of a slot", hint: "«coffer slot list» shows the ids")
+    }
     let coffer = try session.open(passphrase)
     try coffer.removeSlot(uuid)
     if session.isJSON { JSON.print(["removed": uuid.uuidString.lowercased()]) }

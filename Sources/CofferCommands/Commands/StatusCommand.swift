@@ -13,14 +13,44 @@ internal import Vaults
 struct SlotAnswer: Encodable {
   let id: String
   let kind: String
+  /// The name alone; its costs are members of their own.
   let kdf: String
+  let iterations: Int?
+  let memoryKiB: Int?
+  let passes: Int?
+  let lanes: Int?
   let created: String
 
   init(_ slot: KeySlot) {
     id = slot.id.uuidString.lowercased()
     kind = slot.kind.name
-    kdf = slot.kdf.name
     created = Timestamp.format(slot.created)
+    var costs: (Int?, Int?, Int?) = (nil, nil, nil)
+    var rounds: Int?
+    switch slot.kdf {
+    case .pbkdf2(let iterations):
+      kdf = "pbkdf2"
+      rounds = Int(iterations)
+    case .argon2id(let found):
+      kdf = "argon2id"
+      costs = (Int(found.memoryKiB), Int(found.passes), Int(found.lanes))
+    case .seed: kdf = "bip39"
+    }
+    iterations = rounds
+    (memoryKiB, passes, lanes) = costs
+  }
+
+  /// For people: id, kind, time, and what stretches it.
+  var line: String {
+    "\(id)  \(kind.padded(to: 10))  \(created)  \(stretching)"
+  }
+
+  private var stretching: String {
+    if let iterations { return "pbkdf2, \(iterations) rounds" }
+    if let memoryKiB, let passes {
+      return "argon2id, \(memoryKiB >> 10) MiB, \(passes.counted("pass", "passes"))"
+    }
+    return "twelve words"
   }
 }
 
@@ -29,16 +59,6 @@ extension SlotKind {
     switch self {
     case .passphrase: "passphrase"
     case .recoveryPhrase: "recovery"
-    }
-  }
-}
-
-extension SlotKDF {
-  var name: String {
-    switch self {
-    case .pbkdf2(let iterations): "pbkdf2 \(iterations)"
-    case .argon2id(let costs): "argon2id \(costs.memoryKiB >> 10) MiB t\(costs.passes) p\(costs.lanes)"
-    case .seed: "bip39"
     }
   }
 }
@@ -77,7 +97,7 @@ struct StatusCommand: CofferCommand {
     var answer = Answer(
       home: session.home, state: "locked", fileByteCount: locked.fileByteCount,
       messageCount: try locked.messageRowCount(), slots: locked.slots.map(SlotAnswer.init))
-    if let given = try passphrase.given() {
+    if let given = try passphrase.opening() {
       let coffer = try locked.unlock(SlotCredential(given))
       let vault = try coffer.vault.status()
       try coffer.vault.checkCount()
@@ -102,9 +122,9 @@ struct StatusCommand: CofferCommand {
       Terminal.print("drill      \(answer.lastRecoveryDrill ?? "never: run «coffer recovery drill»")")
     }
     if let failures = answer.recentFailures, failures > 0 {
-      Terminal.print("failures   \(failures) messages did not open in the last hour")
+      Terminal.print("failures   \(failures.counted("message")) did not open in the last hour")
     }
-    SlotList.print(answer.slots)
+    for slot in answer.slots { Terminal.print("slot       \(slot.line)") }
   }
 }
 
@@ -112,19 +132,10 @@ enum ByteCount {
   /// A size for people, in decimal units.
   static func text(_ count: Int) -> String {
     switch count {
-    case ..<1_000: "\(count) bytes"
+    case ..<1_000: count.counted("byte")
     case ..<1_000_000: "\(count / 1_000) kB"
     case ..<1_000_000_000: "\(count / 100_000 / 10).\(count / 100_000 % 10) MB"
     default: "\(count / 100_000_000 / 10).\(count / 100_000_000 % 10) GB"
-    }
-  }
-}
-
-enum SlotList {
-  static func print(_ slots: [SlotAnswer]) {
-    for slot in slots {
-      let kind = slot.kind.padding(toLength: 10, withPad: " ", startingAt: 0)
-      Terminal.print("slot       \(slot.id)  \(kind)  \(slot.created)  \(slot.kdf)")
     }
   }
 }

@@ -111,7 +111,9 @@ struct RotationRun {
           keyVersion: report.version, messages: report.messageCount,
           unreadable: report.unreadable.map(\.description)))
     } else {
-      Terminal.print("\(report.messageCount) messages are under version \(report.version) of the vault key")
+      session.note(
+        "\(report.messageCount.counted("message is", "messages are")) under version \(report.version) of the vault key"
+      )
     }
     try MessageLine.report(report.unreadable)
   }

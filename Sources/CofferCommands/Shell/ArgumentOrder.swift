@@ -12,10 +12,27 @@ enum ArgumentOrder {
     "--phrase-fd", "--phrase-file",
   ]
 
-  /// The arguments in the parser's order, and the command that they name.
-  static func sorted(
-    _ arguments: [String], root: any HelpPage.Type
-  ) -> (arguments: [String], command: any HelpPage.Type) {
+  /// A command line, taken apart.
+  struct Sorted {
+    /// The command's words, such as `message` and `add`.
+    var words: [String]
+    /// The shared options that stood before or between the words.
+    var leading: [String]
+    /// Everything from the first word on that is neither.
+    var rest: [String]
+    var command: any HelpPage.Type
+
+    /// All of it in the order that the parser wants.
+    var arguments: [String] { words + leading + rest }
+
+    /// What may hold options: a lone `--` ends them.
+    var options: [String] { leading + rest.prefix { $0 != "--" } }
+  }
+
+  /// Whether an option of this name is followed by a value.
+  static func takesValue(_ option: String) -> Bool { options.contains(option) }
+
+  static func sorted(_ arguments: [String], root: any HelpPage.Type) -> Sorted {
     var leading: [String] = []
     var rest = arguments[...]
     var words: [String] = []
@@ -35,7 +52,7 @@ enum ArgumentOrder {
         break scan
       }
     }
-    return (words + leading + rest, command)
+    return Sorted(words: words, leading: leading, rest: Array(rest), command: command)
   }
 }
 

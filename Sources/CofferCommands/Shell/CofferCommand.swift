@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import ArgumentParser
+internal import Storage
 
 /// A command with a page of help that was set by hand and ends in an example.
 protocol HelpPage: ParsableCommand {
@@ -14,14 +15,17 @@ protocol CofferCommand: HelpPage {
 }
 
 extension CofferCommand {
-  func run() throws { try execute(Session(global)) }
+  func run() throws {
+    let session = Session(global)
+    do { try execute(session) } catch let error as StorageError {
+      throw Failure(error, home: session.home)
+    }
+  }
 }
 
 /// A command that only holds others.
 protocol CommandGroup: HelpPage {}
 
 extension CommandGroup {
-  func run() throws {
-    throw Failure.usage("which of its commands?", hint: "coffer \(Self._commandName) --help")
-  }
+  func run() throws { throw Failure.usage("which command?", hint: "coffer --help") }
 }

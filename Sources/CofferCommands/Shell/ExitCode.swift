@@ -12,7 +12,7 @@ internal import UserAuthentication
 internal import Vaults
 
 /// The exit codes.
-enum ExitCode: Int32 {
+enum ExitCode: Int32, CaseIterable {
   case done = 0
   /// The words of the call are off.
   case usage = 2
@@ -103,6 +103,17 @@ struct Failure: Error {
     }
   }
 
+  /// An error with the coffer in `home`; says where that is, since a wrong place is the likeliest cause.
+  init(_ error: StorageError, home: String) {
+    self.init(storage: error)
+    switch error {
+    case .notFound: message = "there is no coffer in «\(home)»"
+    case .alreadyExists: message = "there is a coffer in «\(home)» already"
+    case .notPermitted: message = "the coffer in «\(home)» cannot be read and written by this user"
+    default: break
+    }
+  }
+
   private init(keybag error: KeybagError) {
     switch error {
     case .wrongSecret: self.init(.wrongSecret, "wrong_secret", "this opens no slot of the coffer")
@@ -185,13 +196,22 @@ struct Failure: Error {
   private init(format error: MessageFormatError) {
     switch error {
     case .notFound: self.init(.missing, "no_such_file", "there is no such file or directory")
-    case .wrongKind: self.init(.usage, "wrong_kind", "this is not a file or directory of that kind")
+    case .wrongKind:
+      self.init(
+        .usage, "wrong_kind", "this is not what that kind is read from",
+        hint: "mbox and jsonl are files; maildir and directory are directories")
     case .alreadyExists:
       self.init(.inUse, "already_exists", "there is such a file already, and an export overwrites nothing")
     case .cannotWrite where error.isOutOfSpace: self.init(storage: .full)
     case .cannotRead, .cannotWrite: self.init(.missing, "not_permitted", "the file cannot be read or written")
     default: self.init(.refused, "malformed", "the file is not of that format")
     }
+  }
+
+  /// An error with a file that the person named; their own word is told back to them.
+  init(_ error: MessageFormatError, naming path: String) {
+    self.init(format: error)
+    if path != "-", exit != .noRoom { message = "«\(path)»: \(message)" }
   }
 
   private init(prompt error: PromptError) {

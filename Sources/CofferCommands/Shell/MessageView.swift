@@ -34,7 +34,7 @@ enum MessageView {
       reader.readText(content, contentType: metadata.contentType) { printText($0) }
     } else {
       Terminal.print()
-      Terminal.print("[\(ByteCount.text(content.byteCount)) of another kind; --raw writes them]")
+      Terminal.print("[\(ByteCount.text(content.byteCount)) that are not text; --raw writes them]")
     }
   }
 

@@ -10,7 +10,7 @@ internal import Secrets
 internal import UserAuthentication
 
 struct GlobalOptions: ParsableArguments {
-  @Option(help: "Where the coffer is.") var home: String?
+  @Option(help: "Where the coffer is.", completion: .directory) var home: String?
   @Flag(help: "Answer in JSON.") var json = false
   @Flag(help: "Say nothing but the answer.") var quiet = false
 
@@ -20,24 +20,43 @@ struct GlobalOptions: ParsableArguments {
     if let home { return home }
     if let home = environment["COFFER_HOME"], !home.isEmpty { return home }
     if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/coffer" }
-    return NSHomeDirectory() + "/.local/share/coffer"
+    // HOME first: it is what the person, or a script, says; the user database is what is left.
+    let own = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
+    return own + "/.local/share/coffer"
   }
 }
 
 struct PassphraseOptions: ParsableArguments {
   @Option(name: .customLong("passphrase-fd"), help: "Read the passphrase from this descriptor.") var fd:
     Int32?
-  @Option(name: .customLong("passphrase-file"), help: "Read the passphrase from this file.") var file: String?
+  @Option(
+    name: .customLong("passphrase-file"), help: "Read the passphrase from this file.", completion: .file())
+  var file: String?
+
+  func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
   /// The passphrase from a descriptor or a file; nil when neither is named.
   func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }
+
+  /// The passphrase to open with: what cannot be a passphrase, such as an empty one, is a wrong one.
+  func opening() throws -> Passphrase? {
+    do { return try given() } catch let error as PassphraseError {
+      var failure = Failure(error)
+      if failure.exit == .refused { (failure.exit, failure.code) = (.wrongSecret, "wrong_secret") }
+      throw failure
+    }
+  }
 }
 
 struct NewPassphraseOptions: ParsableArguments {
   @Option(name: .customLong("new-passphrase-fd"), help: "Read the new passphrase from this descriptor.")
   var fd: Int32?
-  @Option(name: .customLong("new-passphrase-file"), help: "Read the new passphrase from this file.")
+  @Option(
+    name: .customLong("new-passphrase-file"), help: "Read the new passphrase from this file.",
+    completion: .file())
   var file: String?
+
+  func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
   func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }
 }
@@ -45,20 +64,32 @@ struct NewPassphraseOptions: ParsableArguments {
 struct PhraseOptions: ParsableArguments {
   @Option(name: .customLong("phrase-fd"), help: "Read the recovery phrase from this descriptor.")
   var fd: Int32?
-  @Option(name: .customLong("phrase-file"), help: "Read the recovery phrase from this file.")
+  @Option(
+    name: .customLong("phrase-file"), help: "Read the recovery phrase from this file.", completion: .file())
   var file: String?
 
-  func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }
+  func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
+
+  func given() throws -> Passphrase? {
+    do { return try Passphrase.given(fd: fd, file: file) } catch let error as PassphraseError {
+      guard case .unreadable = error else {
+        throw Failure(.wrongSecret, "bad_phrase", "this is no recovery phrase", hint: "it has twelve words")
+      }
+      throw Failure.usage(
+        "the recovery phrase cannot be read", hint: "look at --phrase-file and --phrase-fd")
+    }
+  }
 }
 
 extension Passphrase {
   fileprivate static func given(fd: Int32?, file: String?) throws -> Passphrase? {
-    switch (fd, file) {
-    case (nil, nil): return nil
-    case (let fd?, nil): return try Passphrase.read(descriptor: fd)
-    case (nil, let file?): return try Passphrase.read(path: file)
-    default: throw Failure.usage("a descriptor and a file were both named")
-    }
+    if let fd { return try Passphrase.read(descriptor: fd) }
+    if let file { return try Passphrase.read(path: file) }
+    return nil
+  }
+
+  fileprivate static func checkOneSource(fd: Int32?, file: String?) throws {
+    if fd != nil, file != nil { throw ValidationError("name a descriptor or a file, not both") }
   }
 }
 

@@ -43,36 +43,42 @@ struct PhraseHandover {
   /// - Throws: `PromptError.cancelled` when the person gives up.
   func showAndAsk(_ phrase: borrowing RecoveryPhrase) throws {
     let terminal = try session.terminal()
+    var problem: String?
     while true {
-      show(phrase)
-      guard try terminal.confirm("Have you written them down?") else { continue }
       // The words leave the screen before they are asked for.
-      Terminal.write(Array("\u{1B}[2J\u{1B}[H".utf8), to: STDERR_FILENO)
+      guard try show(phrase, problem, terminal) else {
+        problem = "Write them down on paper; without them a forgotten passphrase is the end."
+        continue
+      }
       if try ask(phrase, terminal) { return }
-      Terminal.note("That was not the word. Here they are once more.")
+      problem = "That was not the word. Here they are once more."
     }
   }
 
-  private func show(_ phrase: borrowing RecoveryPhrase) {
-    Terminal.note("\nStore recovery phrase safely; we cannot reset it.\n")
+  private func show(
+    _ phrase: borrowing RecoveryPhrase, _ problem: String?, _ terminal: TerminalPrompt
+  ) throws -> Bool {
+    let screen = try Screen()
+    if let problem { screen.write("\(problem)\n") }
+    screen.write("\nStore recovery phrase safely; we cannot reset it.\n\n")
     for row in 0..<4 {
       for column in 0..<3 {
         let position = row + 4 * column
         let number = String(position + 1)
-        Terminal.write(
-          Array((number.count < 2 ? "    " : "   ").utf8) + number.utf8 + [0x2E, 0x20], to: STDERR_FILENO)
+        screen.write("\(number.count < 2 ? "    " : "   ")\(number). ")
         let word = phrase.word(at: position)
-        word.withBytes { Terminal.write($0, to: STDERR_FILENO) }
-        Terminal.write([UInt8](repeating: 0x20, count: max(0, 12 - word.count)), to: STDERR_FILENO)
+        word.withBytes { screen.write($0) }
+        if column < 2 { screen.write(String(repeating: " ", count: max(0, 12 - word.count))) }
       }
-      Terminal.note("")
+      screen.write("\n")
     }
-    Terminal.note("")
+    screen.write("\n")
+    return try terminal.confirm("Have you written them down?")
   }
 
   private func ask(_ phrase: borrowing RecoveryPhrase, _ terminal: TerminalPrompt) throws -> Bool {
     for position in Self.randomPositions() {
-      let typed = try terminal.askLine("word \(position + 1): ")
+      let typed = try terminal.askLine("word \(position + 1)")
       let word = phrase.word(at: position)
       guard typed.isEqual(to: word) else { return false }
     }

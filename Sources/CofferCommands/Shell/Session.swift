@@ -29,27 +29,33 @@ struct Session {
   /// Opens the coffer with the passphrase from a descriptor, a file, or a prompt.
   func open(_ options: PassphraseOptions) throws -> Coffer {
     let locked = try LockedCoffer(home: home)
-    let coffer: Coffer
-    if let given = try options.given() {
-      coffer = try locked.unlock(SlotCredential(given))
-    } else {
-      coffer = try unlockByPrompt(locked)
+    do {
+      let coffer =
+        if let given = try options.opening() {
+          try locked.unlock(SlotCredential(given))
+        } else {
+          try unlockByPrompt(locked)
+        }
+      try advise(coffer)
+      return coffer
+    } catch KeybagError.wrongSecret {
+      throw Failure(
+        .wrongSecret, "wrong_secret", "wrong passphrase: it opens no slot of this coffer",
+        hint: "«coffer recover» sets a new one with the recovery phrase")
     }
-    try advise(coffer)
-    return coffer
   }
 
   private func unlockByPrompt(_ locked: LockedCoffer) throws -> Coffer {
     let prompt = try prompt()
     var problem: String?
-    for attempt in 1...Self.promptTries {
-      let typed = try prompt.ask(PromptRequest("passphrase: ", problem: problem))
+    for _ in 1...Self.promptTries {
+      let typed = try prompt.ask(request("passphrase", problem: problem))
       do {
         return try locked.unlock(SlotCredential(Passphrase(utf8: typed)))
-      } catch KeybagError.wrongSecret where attempt < Self.promptTries {
+      } catch KeybagError.wrongSecret {
         problem = "that opens no slot; try again"
-      } catch is PassphraseError where attempt < Self.promptTries {
-        problem = "that is no passphrase; try again"
+      } catch let error as PassphraseError {
+        problem = "\(Failure(error).message); try again"
       }
     }
     throw KeybagError.wrongSecret
@@ -64,31 +70,101 @@ struct Session {
     if status.recentFailures > 10 { note("Data corruption detected; restore from backup") }
   }
 
+  /// Opens the coffer with the recovery phrase from a descriptor, a file, or a prompt.
+  func open(_ options: PhraseOptions) throws -> Coffer {
+    let locked = try LockedCoffer(home: home)
+    do {
+      if let given = try options.given() {
+        return try locked.unlock(SlotCredential(Self.phrase(given)))
+      }
+      return try unlockByPhrasePrompt(locked)
+    } catch KeybagError.wrongSecret {
+      throw Failure(
+        .wrongSecret, "wrong_secret", "wrong recovery phrase: the words are sound, but not of this coffer")
+    }
+  }
+
+  private func unlockByPhrasePrompt(_ locked: LockedCoffer) throws -> Coffer {
+    let prompt = try prompt(for: "the recovery phrase", hint: "use --phrase-fd or --phrase-file")
+    var failure: any Error = KeybagError.wrongSecret
+    var problem: String?
+    for _ in 1...Self.promptTries {
+      var asked = request("recovery phrase", problem: problem)
+      asked.isShown = true
+      do {
+        return try locked.unlock(SlotCredential(Self.phrase(Passphrase(utf8: prompt.ask(asked)))))
+      } catch KeybagError.wrongSecret {
+        failure = KeybagError.wrongSecret
+        problem = "these words open no slot; try again"
+      } catch let error where error is RecoveryPhraseError || error is PassphraseError {
+        failure = Failure(.wrongSecret, "bad_phrase", Failure(error).message)
+        problem = "\(Failure(error).message); try again"
+      }
+    }
+    throw failure
+  }
+
+  private static func phrase(_ typed: borrowing Passphrase) throws -> RecoveryPhrase {
+    try typed.withBytes { words throws(RecoveryPhraseError) in try RecoveryPhrase(words: words) }
+  }
+
   // MARK: Asking
 
+  /// A question; a window, which stands alone, also says which coffer it is about.
+  private func request(_ words: String, problem: String?) -> PromptRequest {
+    PromptRequest(words, description: isPinentry ? "To open the coffer in \(home)" : nil, problem: problem)
+  }
+
+  private var isPinentry: Bool { !(ProcessInfo.processInfo.environment["COFFER_PINENTRY"] ?? "").isEmpty }
+
   /// pinentry when COFFER_PINENTRY names one, else the terminal.
-  func prompt() throws -> any PassphrasePrompt {
+  func prompt(
+    for what: String = "a passphrase",
+    hint: String = "use --passphrase-fd, --passphrase-file, or COFFER_PINENTRY"
+  ) throws -> any PassphrasePrompt {
     if let program = ProcessInfo.processInfo.environment["COFFER_PINENTRY"], !program.isEmpty {
       return PinentryPrompt(program: program)
     }
-    return try terminal()
+    guard hasTerminal else {
+      throw Failure(.locked, "no_prompt", "\(what) is needed and there is no terminal to ask on", hint: hint)
+    }
+    return TerminalPrompt()
   }
 
+  var hasTerminal: Bool { TerminalPrompt().isAvailable }
+
   func terminal() throws -> TerminalPrompt {
-    let terminal = TerminalPrompt()
-    guard terminal.isAvailable else { throw PromptError.noTerminal }
-    return terminal
+    guard hasTerminal else { throw PromptError.noTerminal }
+    return TerminalPrompt()
+  }
+
+  /// New words are shown on a terminal and asked for again; pinentry cannot do that.
+  func requireTerminalForWords() throws {
+    guard hasTerminal else {
+      throw Failure(
+        .locked, "no_prompt", "there is no terminal to show the recovery phrase on",
+        hint: "use --recovery-phrase-out FILE")
+    }
   }
 
   /// A new passphrase: given, or asked for twice, with a meter. A generated one is offered first.
-  func newPassphrase(_ given: consuming Passphrase?, policy: PassphrasePolicy) throws -> Passphrase {
-    if let given { return given }
-    let prompt = try prompt()
+  ///
+  /// - Parameter option: what the options that give it begin with, for the hint.
+  func newPassphrase(
+    _ given: consuming Passphrase?, policy: PassphrasePolicy, option: String = "--new-passphrase"
+  ) throws -> Passphrase {
+    if let given {
+      let assessment = policy.check(given)
+      guard assessment.isAccepted else { throw CofferError.weakPassphrase(assessment.problems) }
+      return given
+    }
+    let prompt = try prompt(
+      for: "a new passphrase", hint: "use \(option)-fd, \(option)-file, or COFFER_PINENTRY")
     if let offered = try offerGenerated(prompt) { return offered }
     var problem: String?
     while true {
       let typed = try prompt.ask(
-        PromptRequest("new passphrase: ", problem: problem, meter: Self.meter))
+        PromptRequest("new passphrase", problem: problem, meter: Self.meter))
       let first: Passphrase
       do { first = try Passphrase(utf8: typed) } catch {
         problem = Failure(error).message
@@ -99,7 +175,7 @@ struct Session {
         problem = assessment.problems.map(\.description).joined(separator: "; ")
         continue
       }
-      let again = try prompt.ask(PromptRequest("the same once more: "))
+      let again = try prompt.ask(PromptRequest("the same once more"))
       if let second = try? Passphrase(utf8: again), first.isEqual(to: second) { return first }
       problem = "these were not the same"
     }
@@ -107,12 +183,13 @@ struct Session {
 
   /// Shows a generated passphrase on the terminal; nil when the person wants one of their own.
   private func offerGenerated(_ prompt: any PassphrasePrompt) throws -> Passphrase? {
-    guard prompt is TerminalPrompt, Terminal.isErrorTerminal else { return nil }
+    guard prompt is TerminalPrompt else { return nil }
     let generated = PassphraseGenerator.generate(random: SystemRandom.fill)
-    note("A passphrase made for you:")
-    generated.withBytes { Terminal.write($0, to: 2) }
-    note("")
-    guard try prompt.confirm("Use it? Write it down first.") else { return nil }
+    let screen = try Screen()
+    screen.write("A passphrase made for you:\n\n    ")
+    generated.withBytes { screen.write($0) }
+    screen.write("\n\n")
+    guard try prompt.confirm("Use it? Write it down first; «n» lets you choose your own.") else { return nil }
     return try Passphrase(utf8: generated)
   }
 
@@ -124,22 +201,13 @@ struct Session {
     }
   }
 
-  /// The recovery phrase: given, or asked for.
-  func recoveryPhrase(_ options: PhraseOptions) throws -> RecoveryPhrase {
-    if let given = try options.given() {
-      return try given.withBytes { words throws(RecoveryPhraseError) in try RecoveryPhrase(words: words) }
-    }
-    let typed = try prompt().ask(PromptRequest("recovery phrase: ", isShown: true))
-    return try typed.withBytes { words throws(RecoveryPhraseError) in try RecoveryPhrase(words: words) }
-  }
-
-  /// Asks for a yes, or fails where nobody can be asked.
+  /// Asks for a yes.
   func confirm(_ question: String) throws -> Bool { try terminal().confirm(question) }
 
   // MARK: Answering
 
-  /// A remark for people, on standard error.
+  /// A remark for people, on standard error; nothing in JSON, where standard error is for errors.
   func note(_ line: String) {
-    if !isQuiet { Terminal.note(line) }
+    if !isQuiet && !isJSON { Terminal.note(line) }
   }
 }

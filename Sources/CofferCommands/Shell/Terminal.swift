@@ -20,8 +20,14 @@ enum Terminal {
 
   /// Whether colours are welcome on a descriptor.
   static func wantsColour(_ isTerminal: Bool) -> Bool {
-    unsafe isTerminal && getenv("NO_COLOR") == nil
-      && getenv("TERM").map { unsafe String(cString: $0) != "dumb" } ?? false
+    isTerminal && variable("NO_COLOR").isEmpty && !isDumb
+  }
+
+  /// Whether the terminal knows no escape sequences.
+  static var isDumb: Bool { ["", "dumb"].contains(variable("TERM")) }
+
+  private static func variable(_ name: String) -> String {
+    unsafe getenv(name).map { unsafe String(cString: $0) } ?? ""
   }
 
   /// Writes a line to standard output. On a pipe, lines are collected until ``flush()``.
@@ -67,29 +73,44 @@ enum Terminal {
         if count > 0 {
           written += count
         } else if errno != EINTR {
-          // Nobody reads any more, or the disk behind a redirection is full.
-          exit(errno == ENOSPC ? ExitCode.noRoom.rawValue : ExitCode.bug.rawValue)
+          giveUp(errno, on: descriptor)
         }
       }
     }
   }
 
-  /// Text of a message, fit for a terminal: no control character but line feeds and tabs.
+  /// Nobody reads any more, or the disk behind a redirection is full.
+  private static func giveUp(_ code: Int32, on descriptor: Int32) -> Never {
+    if code == EPIPE {
+      // As if the signal had not been ignored by whoever started us.
+      signal(SIGPIPE, SIG_DFL)
+      raise(SIGPIPE)
+    }
+    if code == ENOSPC, descriptor != STDERR_FILENO {
+      note("coffer: the output cannot be written: the disk is full")
+    }
+    exit(code == ENOSPC ? ExitCode.noRoom.rawValue : ExitCode.bug.rawValue)
+  }
+
+  /// Text of a message, fit for a terminal: no control character but line feeds and tabs, and nothing
+  /// that turns the direction of writing round.
   static func sanitized(_ text: String, lineFeeds: Bool = false) -> String {
     String(
       String.UnicodeScalarView(
         text.unicodeScalars.map { scalar in
           switch scalar.value {
           case 0x0A where lineFeeds, 0x09 where lineFeeds: scalar
-          case 0..<0x20, 0x7F..<0xA0, 0x202A...0x202E, 0x2066...0x2069: "\u{FFFD}"
-          default: scalar
+          default: isUnfit(scalar) ? "\u{FFFD}" : scalar
           }
         }))
   }
 
-  /// `text` cut to a number of characters.
-  static func cut(_ text: String, to width: Int) -> String {
-    text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
+  /// Controls, line separators, and what changes the direction of writing.
+  static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+    default: false
+    }
   }
 
   static func bold(_ text: String) -> String {

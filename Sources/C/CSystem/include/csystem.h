@@ -6,6 +6,7 @@
 #define COFFER_CSYSTEM_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Erases memory; the compiler may not leave it out. */
 void coffer_erase(void *bytes, size_t count);
@@ -25,6 +26,10 @@ long coffer_getrandom(void *bytes, size_t count);
 
 /* Columns of the terminal behind a descriptor; 0 when it is none. */
 int coffer_terminal_columns(int descriptor);
+
+/* Columns of a terminal that a character takes, in UTF-8 whatever the session's language (wcwidth);
+ * -1 for what is not printable or not known. */
+int coffer_character_columns(uint32_t scalar);
 
 /* Bytes in a page. */
 long coffer_page_size(void);

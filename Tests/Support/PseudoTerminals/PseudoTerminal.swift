@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A terminal for tests, of which the test holds keyboard and screen. For more than one suite of tests,
+// so in a target of its own.
 
 import Foundation
-import Secrets
-
-@testable import UserAuthentication
 
 /// A terminal whose keyboard and screen are in the test's hands.
-final class PseudoTerminal: @unchecked Sendable {
+public final class PseudoTerminal: @unchecked Sendable {
   /// Where a program opens it.
-  let path: String
+  public let path: String
   /// Kept open, so that the screen does not close between two prompts.
-  let device: Int32
+  public let device: Int32
   private let master: Int32
   private var screen: [UInt8] = []
 
-  struct Failure: Error { var reason: String }
+  public struct Failure: Error {
+    public var reason: String
+    public init(_ reason: String) { self.reason = reason }
+  }
 
-  init(columns: UInt16 = 80) throws {
+  public init(columns: UInt16 = 80) throws {
     master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var isLocked: Int32 = 0
     var number: UInt32 = 0
     // The importer does not see posix_openpt and its companions; these are the requests they make.
     guard master >= 0, ioctl(master, Self.setLock, &isLocked) == 0,
       ioctl(master, Self.getNumber, &number) == 0
-    else { throw Failure(reason: "no pseudo terminal") }
+    else { throw Failure("no pseudo terminal") }
     path = "/dev/pts/\(number)"
     device = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
     var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
@@ -35,13 +38,13 @@ final class PseudoTerminal: @unchecked Sendable {
     close(master)
   }
 
-  func type(_ text: String) { type(Array(text.utf8)) }
+  public func type(_ text: String) { type(Array(text.utf8)) }
 
-  func type(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { write(master, $0.baseAddress, $0.count) } }
+  public func type(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { write(master, $0.baseAddress, $0.count) } }
 
   /// Waits until the screen has shown `text` (once more than before); returns all up to and with it.
   @discardableResult
-  func expect(_ text: String) throws -> String {
+  public func expect(_ text: String) throws -> String {
     let wanted = Array(text.utf8)
     let deadline = Date(timeIntervalSinceNow: 20)
     while true {
@@ -52,14 +55,14 @@ final class PseudoTerminal: @unchecked Sendable {
       var wait = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
       guard Date() < deadline else {
         let seen = String(decoding: screen, as: UTF8.self).debugDescription
-        throw Failure(reason: "waited for \(text.debugDescription), saw \(seen)")
+        throw Failure("waited for \(text.debugDescription), saw \(seen)")
       }
       if poll(&wait, 1, 100) == 1 { readMore() }
     }
   }
 
   /// All that is on the screen and was not waited for.
-  func rest() -> String {
+  public func rest() -> String {
     var wait = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
     while poll(&wait, 1, 0) == 1 { readMore() }
     defer { screen = [] }
@@ -67,7 +70,7 @@ final class PseudoTerminal: @unchecked Sendable {
   }
 
   /// Whether the terminal itself shows what is typed and makes signals of keys.
-  var isCooked: Bool {
+  public var isCooked: Bool {
     var settings = termios()
     tcgetattr(device, &settings)
     let all = tcflag_t(ECHO | ICANON | ISIG)
@@ -92,34 +95,4 @@ final class PseudoTerminal: @unchecked Sendable {
     }
     return nil
   }
-}
-
-/// Something that waits for a person, run beside the test that plays the person.
-final class Background<Value: Sendable>: @unchecked Sendable {
-  private let done = DispatchSemaphore(value: 0)
-  private var result: Result<Value, PromptError>?
-
-  init(_ body: @escaping @Sendable () throws(PromptError) -> Value) {
-    Thread {
-      self.result = Result { () throws(PromptError) in try body() }
-      self.done.signal()
-    }.start()
-  }
-
-  /// The result, once it is there.
-  func value() throws -> Result<Value, PromptError> {
-    guard done.wait(timeout: .now() + 20) == .success, let result else {
-      throw PseudoTerminal.Failure(reason: "the prompt did not come back")
-    }
-    return result
-  }
-}
-
-/// What was answered, as text, for comparing.
-func answer(_ prompt: some PassphrasePrompt, _ request: PromptRequest) throws(PromptError) -> String {
-  try prompt.ask(request).withBytes { $0.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
-}
-
-func shared(_ text: String) -> SharedSecret {
-  SharedSecret(SecretBytes(copying: Array(text.utf8).span.bytes))
 }

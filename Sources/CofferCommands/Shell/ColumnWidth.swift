@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many columns of a terminal a text takes: none for an accent that stands over a letter, two for a
+// Chinese character.
+
+internal import CSystem
+
+enum ColumnWidth {
+  /// The columns of a text without control characters.
+  static func of(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + of($1) } }
+
+  /// `text` cut to a number of columns, with an ellipsis where something is left out.
+  static func cut(_ text: String, to width: Int) -> String {
+    if of(text) <= width { return text }
+    var result = ""
+    var left = max(0, width - 1)
+    for character in text {
+      let columns = of(String(character))
+      if columns > left { break }
+      left -= columns
+      result.append(character)
+    }
+    return result + "…"
+  }
+
+  /// `text` with spaces behind, to a number of columns.
+  static func padded(_ text: String, to width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - of(text)))
+  }
+
+  private static func of(_ scalar: Unicode.Scalar) -> Int {
+    if scalar.value < 0x7F { return 1 }
+    // Less than nothing: a character that the library does not know yet. Emoji are mostly of that kind.
+    let columns = Int(coffer_character_columns(scalar.value))
+    return columns < 0 ? 2 : columns
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The built command, run with pipes or on a terminal of its own, in a throw-away folder.
+
+import Foundation
+import PseudoTerminals
+
+/// A folder for one test: a coffer's home, files beside it, and ways to run the command there.
+final class Place: Sendable {
+  static let passphrase = "Seven-Herons-Cross-The-Fjord-2026"
+
+  static let coffer: URL = {
+    if let path = ProcessInfo.processInfo.environment["COFFER_BINARY"] { return URL(filePath: path) }
+    return URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "coffer")
+  }()
+
+  let folder: URL
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "coffer-command-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  var home: URL { folder.appending(path: "coffer") }
+
+  /// Whether there is anything where the coffer should be.
+  var hasCoffer: Bool { FileManager.default.fileExists(atPath: home.path()) }
+
+  @discardableResult
+  func write(_ text: String, to name: String, mode: Int = 0o600) throws -> String {
+    let file = folder.appending(path: name)
+    try Data(text.utf8).write(to: file)
+    try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path())
+    return file.path()
+  }
+
+  /// A coffer that opens with `passphrase`, which is also in the file «pass».
+  func makeCoffer() throws {
+    let pass = try write(Self.passphrase + "\n", to: "pass")
+    let made = try run(
+      [
+        "init", "--kdf", "pbkdf2", "--passphrase-file", pass, "--recovery-phrase-out",
+        folder.path() + "/words",
+      ])
+    guard made.status == 0 else { throw PseudoTerminal.Failure(made.error) }
+  }
+
+  struct Outcome: Sendable {
+    var status: Int32
+    var output: String
+    var error: String
+  }
+
+  /// Runs the command without a terminal, to its end.
+  func run(
+    _ arguments: [String], input: String = "", environment: [String: String] = [:]
+  ) throws -> Outcome {
+    let process = process(Self.coffer, arguments, environment)
+    let (stdin, stdout) = (Pipe(), Pipe())
+    let errors = folder.appending(path: "errors-\(UUID().uuidString)")
+    try Data().write(to: errors)
+    process.standardInput = stdin
+    process.standardOutput = stdout
+    process.standardError = try FileHandle(forWritingTo: errors)
+    try process.run()
+    try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
+    try stdin.fileHandleForWriting.close()
+    let output = try stdout.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return Outcome(
+      status: process.terminationStatus, output: String(decoding: output, as: UTF8.self),
+      error: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+  }
+
+  func process(_ program: URL, _ arguments: [String], _ environment: [String: String]) -> Process {
+    let process = Process()
+    process.executableURL = program
+    process.arguments = arguments
+    process.currentDirectoryURL = folder
+    let own = ProcessInfo.processInfo.environment
+    process.environment = [
+      "PATH": own["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path(), "COFFER_HOME": home.path(),
+      "LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "xterm-256color",
+      "LLVM_PROFILE_FILE": own["LLVM_PROFILE_FILE"] ?? "/dev/null",
+    ].merging(own.filter { $0.key == "LD_LIBRARY_PATH" }) { mine, _ in mine }
+      .merging(environment) { _, given in given }
+    return process
+  }
+}
+
+/// The command on a terminal of its own, with a test in the place of the person.
+final class CommandOnTerminal {
+  let terminal: PseudoTerminal
+  private let process: Process
+
+  /// - Parameter errors: a file for standard error; nil for the terminal.
+  init(
+    _ arguments: [String], in place: Place, environment: [String: String] = [:], columns: UInt16 = 80,
+    errors: URL? = nil
+  ) throws {
+    terminal = try PseudoTerminal(columns: columns)
+    // A new session is what may have a terminal of its own, so that /dev/tty is the test's.
+    process = place.process(
+      URL(filePath: "/usr/bin/setsid"), ["--ctty", "--wait", Place.coffer.path()] + arguments, environment)
+    let device = FileHandle(fileDescriptor: terminal.device, closeOnDealloc: false)
+    process.standardInput = device
+    process.standardOutput = device
+    process.standardError = device
+    if let errors {
+      try Data().write(to: errors)
+      process.standardError = try FileHandle(forWritingTo: errors)
+    }
+    try process.run()
+  }
+
+  /// Waits for `prompt`, then types `answer` and Return; returns what was shown before.
+  @discardableResult
+  func answer(_ prompt: String, _ answer: String) throws -> String {
+    let shown = try terminal.expect(prompt)
+    terminal.type(answer + "\r")
+    try terminal.expect("\n")
+    return shown
+  }
+
+  /// The exit code, once it has ended, and what is left on the screen.
+  func end() -> (status: Int32, shown: String) {
+    process.waitUntilExit()
+    return (process.terminationStatus, terminal.rest())
+  }
+}

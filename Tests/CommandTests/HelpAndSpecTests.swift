@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is promised in writing: the help of every command, and Specs/cli.md, against the command itself.
+
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import CofferCommands
+
+@Suite("Help and the specification of the command line")
+struct HelpAndSpecTests {
+  struct Command: CustomTestStringConvertible, Sendable {
+    var words: [String]
+    var page: String
+    var isGroup: Bool
+    var testDescription: String { words.joined(separator: " ") }
+  }
+
+  /// Every command of the parser, the groups included.
+  static let commands: [Command] = walk(CofferRoot.self, ["coffer"])
+
+  private static func walk(_ command: any HelpPage.Type, _ words: [String]) -> [Command] {
+    let nested = command.configuration.subcommands.compactMap { $0 as? any HelpPage.Type }
+    #expect(nested.count == command.configuration.subcommands.count, "a command without a help page")
+    return [Command(words: words, page: command.page, isGroup: !nested.isEmpty)]
+      + nested.flatMap { walk($0, words + [$0._commandName]) }
+  }
+
+  static let specification: String = {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Specs/cli.md")
+    return (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+  }()
+
+  @Test("Help names the command first and ends in an example of it", arguments: commands)
+  func help(command: Command) throws {
+    let run = try Place().run(Array(command.words.dropFirst()) + ["--help"])
+    #expect(run.status == 0)
+    #expect(run.error.isEmpty)
+    #expect(run.output == command.page + "\n")
+    let lines = run.output.split(separator: "\n")
+    #expect(lines.first?.hasPrefix(command.testDescription + ": ") == true)
+    let example = try #require(lines.last)
+    #expect(example.hasPrefix("example: ") && example.contains(command.testDescription))
+    for line in lines { #expect(line.count <= 105, "\(line)") }
+    #expect(try Place().run(["help"] + command.words.dropFirst()).output == run.output)
+  }
+
+  @Test(
+    "The specification has a section for every command, with every option of its help",
+    arguments: commands.filter { !$0.isGroup })
+  func sections(command: Command) throws {
+    let heading = "### `\(command.testDescription)`\n"
+    let start = try #require(Self.specification.range(of: heading), "no section \(heading)")
+    let rest = Self.specification[start.upperBound...]
+    let section = rest.range(of: "\n##").map { rest[..<$0.lowerBound] } ?? rest
+    for option in command.page.matches(of: /--[a-z][a-z-]+/).map({ String($0.0) })
+    where option != "--json" {
+      let name = Self.abbreviations.first { option.hasPrefix($0.key) }?.value ?? option
+      #expect(section.contains(name), "\(option) is not in the section of \(command.testDescription)")
+    }
+  }
+
+  /// What the specification writes for options that many commands have.
+  private static let abbreviations = [
+    "--passphrase-": "PASS", "--new-passphrase-": "NEW", "--phrase-": "PHRASE",
+  ]
+
+  @Test("The specification has no section of a command that there is not")
+  func noOtherSections() {
+    let names = Set(Self.commands.map(\.testDescription))
+    for heading in Self.specification.matches(of: /### `(coffer [a-z ]+)`/) {
+      #expect(names.contains(String(heading.1)))
+    }
+  }
+
+  @Test("The exit codes in the specification are those of the command")
+  func exitCodes() {
+    let codes = Self.specification.matches(of: /(?m)^\| ([0-9]+) \|/).compactMap { Int32($0.1) }
+    #expect(codes == ExitCode.allCases.map(\.rawValue))
+  }
+
+  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  private func text(ofFilesIn folder: String, suffix: String) throws -> String {
+    let folder = Self.root.appending(path: folder)
+    let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path()).filter {
+      $0.hasSuffix(suffix)
+    }
+    #expect(!names.isEmpty)
+    return try names.map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
+  }
+
+  @Test("Every member of the JSON in the recorded sessions is in the specification")
+  func members() throws {
+    let sessions = try text(ofFilesIn: "Tests/TranscriptTests/Transcripts", suffix: ".transcript")
+    let answers = sessions.split(separator: "\n").filter { $0.hasPrefix("{") && $0.hasSuffix("}") }
+    let members = Set(answers.flatMap { $0.matches(of: /"([A-Za-z]+)":/).map { String($0.1) } })
+    #expect(members.count > 40, "\(members.count)")
+    for member in members.subtracting(["error", "code", "message", "hint"]) {
+      #expect(Self.specification.contains("`\(member)`"), "\(member)")
+    }
+  }
+
+  @Test("Every error code in the source is in the specification")
+  func errorCodes() throws {
+    let commands = try text(ofFilesIn: "Sources/CofferCommands", suffix: ".swift")
+    let vaults = try text(ofFilesIn: "Sources/Vaults", suffix: "VaultError.swift")
+    let codes =
+      commands.matches(of: /[.][a-zA-Z]+,\s+"([a-z]+(?:_[a-z]+)*)"/).map { String($0.1) }
+      + vaults.matches(of: /"([A-Z]+(?:_[A-Z]+)+)"/).map { $0.1.lowercased() }
+    #expect(codes.count > 40)
+    for code in Set(codes) { #expect(Self.specification.contains("`\(code)`"), "\(code)") }
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PseudoTerminals
+import Testing
+
+@Suite("Making a coffer on a terminal")
+struct InitOnTerminalTests {
+  /// The words as the screen shows them, by their numbers.
+  private func words(_ shown: String) -> [Int: String] {
+    var words: [Int: String] = [:]
+    for match in shown.matches(of: /([0-9]+)[.] ([a-z]+)/) { words[Int(match.1) ?? 0] = String(match.2) }
+    return words
+  }
+
+  /// Waits for the words, says that they are written down, and gives them.
+  private func takeWords(_ command: CommandOnTerminal) throws -> [Int: String] {
+    try command.terminal.expect("Store recovery phrase safely; we cannot reset it.")
+    let words = words(try command.answer("Have you written them down? [y/N]: ", "y"))
+    #expect(words.count == 12)
+    return words
+  }
+
+  private func askedNumber(_ command: CommandOnTerminal) throws -> Int {
+    try command.terminal.expect("word ")
+    return Int(try command.terminal.expect(": ").dropLast(2)) ?? 0
+  }
+
+  private func answerWords(_ command: CommandOnTerminal, _ words: [Int: String]) throws {
+    var numbers: Set<Int> = []
+    for _ in 1...3 {
+      let number = try askedNumber(command)
+      numbers.insert(number)
+      command.terminal.type((words[number] ?? "none") + "\r")
+      try command.terminal.expect("\n")
+    }
+    #expect(numbers.count == 3)
+  }
+
+  @Test("The passphrase offered and the words shown open the coffer, and go to the terminal alone")
+  func offered() throws {
+    let place = try Place()
+    let errors = place.folder.appending(path: "errors")
+    let command = try CommandOnTerminal(["init"], in: place, errors: errors)
+    try command.terminal.expect("A passphrase made for you:\r\n\r\n    ")
+    let passphrase = try command.terminal.expect("\r\n").trimmingCharacters(in: .whitespacesAndNewlines)
+    try command.answer("[y/N]: ", "y")
+
+    // A wrong answer shows the words again.
+    let words = try takeWords(command)
+    _ = try askedNumber(command)
+    command.terminal.type("nothing\r")
+    try command.terminal.expect("That was not the word. Here they are once more.")
+    #expect(try takeWords(command) == words)
+    try answerWords(command, words)
+    #expect(command.end().status == 0)
+    #expect(command.terminal.isCooked)
+
+    let said = try String(contentsOf: errors, encoding: .utf8)
+    #expect(said == "Vault created successfully: \(place.home.path())\n")
+    let pass = try place.write(passphrase, to: "pass")
+    #expect(try place.run(["audit", "--passphrase-file", pass]).output.hasSuffix("  coffer made\n"))
+    let phrase = (1...12).compactMap { words[$0] }.joined(separator: " ")
+    #expect(try place.run(["recovery", "drill", "--phrase-fd", "0"], input: phrase).status == 0)
+  }
+
+  @Test("A passphrase of one's own is measured, refused when weak, and typed twice; it is never shown")
+  func own() throws {
+    let place = try Place()
+    let command = try CommandOnTerminal(["init"], in: place)
+    var shown = try command.answer("[y/N]: ", "n")
+    shown += try command.terminal.expect("new passphrase: ")
+    command.terminal.type("Password12345")
+    shown += try command.terminal.expect("[weak] ")
+    command.terminal.type("\r")
+    shown += try command.terminal.expect("is too easy to guess")
+    shown += try command.terminal.expect("new passphrase: ")
+    command.terminal.type(Place.passphrase)
+    shown += try command.terminal.expect("[strong] ")
+    command.terminal.type("\r")
+    shown += try command.answer("the same once more: ", "Seven")
+    shown += try command.terminal.expect("these were not the same")
+    shown += try command.answer("new passphrase: ", Place.passphrase)
+    shown += try command.answer("the same once more: ", Place.passphrase)
+
+    // Who has not written the words down sees them again.
+    shown += try command.answer("Have you written them down? [y/N]: ", "n")
+    shown += try command.terminal.expect("Write them down on paper")
+    try answerWords(command, try takeWords(command))
+    let (status, rest) = command.end()
+    #expect(status == 0)
+    #expect(rest.contains("Vault created successfully: "))
+    #expect(!shown.contains("Herons") && !shown.contains("Password1"))
+
+    let list = try CommandOnTerminal(["message", "list"], in: place)
+    try list.answer("passphrase: ", Place.passphrase)
+    let (listed, message) = list.end()
+    #expect(listed == 0)
+    #expect(message.contains("no messages yet"))
+  }
+
+  @Test("Control-C at any prompt leaves no coffer, and the terminal as it was", arguments: 0...4)
+  func cancelled(at step: Int) throws {
+    let place = try Place()
+    let command = try CommandOnTerminal(["init"], in: place)
+    var shown = ""
+    let answers = [
+      ("[y/N]: ", "n"), ("new passphrase: ", Place.passphrase), ("the same once more: ", Place.passphrase),
+      ("written them down? [y/N]: ", "y"), ("word ", ""),
+    ]
+    for (prompt, answer) in answers.prefix(step) { shown += try command.answer(prompt, answer) }
+    shown += try command.terminal.expect(answers[step].0)
+    command.terminal.type("\u{3}")
+    let (status, rest) = command.end()
+    #expect(status == 3)
+    #expect(rest.contains("coffer: cancelled"))
+    #expect(command.terminal.isCooked)
+    #expect(!place.hasCoffer)
+    // As often as the second screen was entered it was left.
+    shown += rest
+    #expect(shown.ranges(of: "\u{1B}[?1049h").count == shown.ranges(of: "\u{1B}[?1049l").count)
+  }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import PseudoTerminals
+import Testing
+
+@Suite("The command on a terminal")
+struct TerminalTests {
+  @Test("Three wrong passphrases end in exit code 4, and a slip is forgiven")
+  func wrongPassphrase() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    let wrong = try CommandOnTerminal(["audit"], in: place)
+    try wrong.answer("passphrase: ", "Eight-Herons-Cross-The-Fjord-2026")
+    try wrong.terminal.expect("that opens no slot; try again")
+    try wrong.answer("passphrase: ", "")
+    try wrong.terminal.expect("the passphrase is empty; try again")
+    try wrong.answer("passphrase: ", "no")
+    let (status, shown) = wrong.end()
+    #expect(status == 4)
+    #expect(shown.contains("coffer: wrong passphrase"))
+    #expect(wrong.terminal.isCooked)
+
+    let slip = try CommandOnTerminal(["audit"], in: place)
+    try slip.answer("passphrase: ", "no")
+    try slip.answer("passphrase: ", Place.passphrase)
+    #expect(slip.end().status == 0)
+  }
+
+  @Test("A misspelt recovery phrase is asked for again")
+  func misspeltPhrase() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    let phrase = try String(contentsOf: place.folder.appending(path: "words"), encoding: .utf8)
+      .trimmingCharacters(in: .newlines)
+    let drill = try CommandOnTerminal(["recovery", "drill"], in: place)
+    try drill.answer(
+      "recovery phrase: ", "zzz " + phrase.split(separator: " ").dropFirst().joined(separator: " "))
+    try drill.terminal.expect("word 1 is not in the list of words; try again")
+    try drill.answer("recovery phrase: ", phrase)
+    #expect(drill.end().status == 0)
+  }
+
+  @Test("Erasing asks twice, and a no keeps everything")
+  func erasing() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    let kept = try CommandOnTerminal(["erase", "--force"], in: place)
+    try kept.answer("Destroy the coffer in \(place.home.path())? [y/N]: ", "y")
+    try kept.answer("Really? [y/N]: ", "n")
+    #expect(kept.end().status == 7)
+    #expect(place.hasCoffer)
+    let erased = try CommandOnTerminal(["erase", "--force"], in: place)
+    try erased.answer("Destroy the coffer in \(place.home.path())? [y/N]: ", "y")
+    try erased.answer("Really? [y/N]: ", "yes")
+    #expect(erased.end().status == 0)
+    #expect(!place.hasCoffer)
+  }
+
+  /// Columns of a line of letters and Chinese characters.
+  private func columns(_ line: some StringProtocol) -> Int {
+    line.unicodeScalars.reduce(0) { $0 + (0x4E00...0x9FFF ~= $1.value ? 2 : 1) }
+  }
+
+  @Test("A list fits the terminal and obeys nothing that stands in a title", arguments: [80, 60, 132])
+  func list(width: UInt16) throws {
+    let place = try Place()
+    try place.makeCoffer()
+    let titles = [
+      "\u{1B}]0;owned\u{7}\u{1B}[31mred \u{202E}turned\u{2066} \u{9B}2J\r\nnext line",
+      String(repeating: "long ", count: 40), String(repeating: "\u{6F22}\u{5B57}", count: 40), "short",
+    ]
+    for title in titles {
+      let added = try place.run(
+        ["message", "add", "--title", title, "--tag", "home", "--tag", String(repeating: "tag", count: 30)]
+          + ["--passphrase-file", "pass"], input: "x")
+      #expect(added.status == 0)
+    }
+    let plain = try CommandOnTerminal(
+      ["message", "list", "--passphrase-file", "pass"], in: place, environment: ["NO_COLOR": "1"],
+      columns: width)
+    let (status, shown) = plain.end()
+    #expect(status == 0)
+    let lines = shown.split(separator: "\r\n")
+    #expect(lines.count == titles.count)
+    for line in lines {
+      #expect(columns(line) <= Int(width), "\(line)")
+      #expect(
+        !line.unicodeScalars.contains { $0.properties.generalCategory == .control || $0.value == 0x202E })
+      #expect(line.contains("home"))
+    }
+    #expect(shown.contains("short"))
+
+    // With colours, which are the only sequences.
+    let coloured = try CommandOnTerminal(
+      ["message", "list", "--passphrase-file", "pass"], in: place, columns: width)
+    let shownColoured = coloured.end().shown
+    #expect(shownColoured.contains("\u{1B}[2m"))
+    #expect(shownColoured.replacing(/\u{1B}\[[0-9]*m/, with: "") == shown)
+  }
+
+  @Test("A message on a terminal keeps its lines and loses its control characters")
+  func show() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    let added = try place.run(
+      ["message", "add", "--title", "T", "--passphrase-file", "pass"],
+      input: "one\r\n\u{1B}[2Jtwo\tthree\u{202E}\n")
+    let id = added.output.trimmingCharacters(in: .newlines)
+    let show = try CommandOnTerminal(
+      ["message", "show", id, "--passphrase-file", "pass"], in: place, environment: ["NO_COLOR": "1"])
+    let shown = show.end().shown
+    #expect(shown.hasSuffix("\r\none\r\n\u{FFFD}[2Jtwo\tthree\u{FFFD}\r\n"))
+    #expect(!shown.contains("\u{1B}"))
+  }
+}
