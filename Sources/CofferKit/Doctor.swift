@@ -55,7 +55,7 @@ extension Diagnosis {
         diagnosis.add(.damage, "the file is damaged: \(findings.count) places do not fit together")
       }
       let slots = try file.read(Keybag.load).slots
-      diagnosis.checks.append("\(slots.count) slots")
+      diagnosis.checks.append(slots.count == 1 ? "1 slot" : "\(slots.count) slots")
       if !slots.contains(where: { $0.kind == .recoveryPhrase }) {
         diagnosis.add(.advice, "there is no recovery phrase: a forgotten passphrase would be the end")
       }
@@ -123,7 +123,11 @@ extension Coffer {
       }
       diagnosis.unreadable = unreadable
       if !unreadable.isEmpty {
-        diagnosis.add(.damage, "\(unreadable.count) messages do not open: restore them from a backup")
+        diagnosis.add(
+          .damage,
+          unreadable.count == 1
+            ? "1 message does not open: restore it from a backup"
+            : "\(unreadable.count) messages do not open: restore them from a backup")
       }
     }
     if !diagnosis.isHealthy { try? note(.damageFound, count: diagnosis.findings.count) }

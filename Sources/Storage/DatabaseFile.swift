@@ -195,6 +195,18 @@ public final class DatabaseFile: Sendable {
         throw errno == ENOSPC ? StorageError.full : .notPermitted
       }
     }
+    // A directory made for the coffer beforehand becomes private; one that others use is left to the owner
+    // and to the doctor.
+    if isEmpty(path), unsafe chmod(path, 0o700) != 0 { throw StorageError.notPermitted }
+  }
+
+  private static func isEmpty(_ path: String) -> Bool {
+    guard let directory = unsafe opendir(path) else { return false }
+    defer { unsafe closedir(directory) }
+    var count = 0
+    while unsafe readdir(directory) != nil { count += 1 }
+    // «.» and «..»
+    return count <= 2
   }
 
   private static func sync(_ path: String) throws {

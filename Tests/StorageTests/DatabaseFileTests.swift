@@ -132,6 +132,18 @@ struct DatabaseFileTests {
     for name in names { #expect(try mode(home.path + "/" + name) == 0o600, "\(name)") }
   }
 
+  @Test("A folder that is there and empty becomes private; one that holds something is left alone")
+  func folderThatWasThere() throws {
+    for (isEmpty, expected) in [(true, 0o700), (false, 0o755)] {
+      let folder = home.path + (isEmpty ? "/empty" : "/used")
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+      if !isEmpty { try Data().write(to: URL(filePath: folder + "/letter")) }
+      try DatabaseFile.create(home: folder) { _ in }.close()
+      #expect(try mode(folder) == expected)
+    }
+  }
+
   private func mode(_ path: String) throws -> Int {
     try #require(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
   }
