@@ -22,7 +22,7 @@ struct CofferRun: CustomStringConvertible {
   let end: End
   let output: Data
   let errors: String
-  /// The largest resident set. It counts from the moment of spawning on, so this process has to be small.
+  /// The largest resident set, as the kernel last told it while the process ran; 0 when nobody looked.
   let peakKiB: Int
   let seconds: Double
 
@@ -87,13 +87,23 @@ struct Running {
   /// - Parameters:
   ///   - killAfter: seconds after which the process gets SIGKILL, if it has not ended by then.
   ///   - limit: seconds after which it counts as hanging.
-  func wait(killAfter: Double? = nil, limit: Double = CofferRun.limitSeconds) throws -> CofferRun {
+  ///   - looksAtMemory: whether to follow the largest resident set. What the kernel reports at the end of a
+  ///     spawned process would include this one's.
+  func wait(
+    killAfter: Double? = nil, limit: Double = CofferRun.limitSeconds, looksAtMemory: Bool = false
+  ) throws -> CofferRun {
     let isOver = Mutex(false)
     let process = process
     let timer = DispatchSource.makeTimerSource(flags: .strict, queue: Self.watch)
     timer.schedule(deadline: .now() + (killAfter ?? limit), leeway: .nanoseconds(0))
     timer.setEventHandler { isOver.withLock { if !$0 { _ = kill(process, SIGKILL) } } }
     timer.activate()
+    let peakKiB = Mutex(0)
+    let look = looksAtMemory ? DispatchSource.makeTimerSource(queue: Self.watch) : nil
+    look?.schedule(deadline: .now(), repeating: .milliseconds(5))
+    look?.setEventHandler { peakKiB.withLock { $0 = max($0, Self.peakKiB(of: process)) } }
+    look?.activate()
+    defer { look?.cancel() }
     // The process is reaped only after the timer can no longer hit another one of its number.
     var information = siginfo_t()
     while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
@@ -101,8 +111,7 @@ struct Running {
     timer.cancel()
     let duration = ContinuousClock.now - start
     var status: Int32 = 0
-    var usage = rusage()
-    while wait4(process, &status, 0, &usage) < 0, errno == EINTR {}
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
     let seconds = Double(duration.components.attoseconds) / 1e18 + Double(duration.components.seconds)
     let signal = status & 0x7F
     let end: CofferRun.End =
@@ -113,6 +122,13 @@ struct Running {
       arguments: arguments, end: end,
       output: try Data(contentsOf: URL(filePath: streams + "/output")),
       errors: try String(contentsOfFile: streams + "/errors", encoding: .utf8),
-      peakKiB: usage.ru_maxrss, seconds: seconds)
+      peakKiB: peakKiB.withLock { $0 }, seconds: seconds)
+  }
+
+  /// The high-water mark of a process's resident set; 0 when it has none any more.
+  private static func peakKiB(of process: pid_t) -> Int {
+    let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
   }
 }
