@@ -5,6 +5,7 @@
 
 public import Foundation
 public import Keychains
+internal import Logging
 internal import Primitives
 public import Secrets
 internal import Storage
@@ -45,11 +46,11 @@ public final class Coffer: Sendable {
       try keychain.prepare()
       _ = try Vault.create(file: file, keychain: keychain, clock: clock)
       try Settings(policy: policy).save(keychain)
-      try AuditLog().save(keychain)
+      var log = AuditLog()
+      log.append(.created, count: 0, at: clock.now())
+      try log.save(keychain)
     }
-    let coffer = try Coffer(file: file, unlocked: unlocked, clock: clock)
-    try coffer.note(.created)
-    return coffer
+    return try Coffer(file: file, unlocked: unlocked, clock: clock)
   }
 
   /// Opens a coffer.
@@ -84,14 +85,17 @@ public final class Coffer: Sendable {
   public func slots() throws -> [KeySlot] { try file.read(Keybag.load).slots }
 
   /// Puts a new passphrase in the place of the slot that opened this coffer.
+  ///
+  /// - Throws: `KeybagError.noSuchSlot` when it was a recovery phrase that opened it.
   public func changePassphrase(to passphrase: borrowing Passphrase, kdf: SlotKDF? = nil) throws {
+    guard slot.kind == .passphrase else { throw KeybagError.noSuchSlot }
     try check(passphrase)
     try changeKeybag { keybag in
       try keybag.replaceSlot(
-        slot.id, by: SlotCredential(passphrase), kdf: kdf ?? Self.kdf(like: slot), keys: keys,
+        slot.id, by: SlotCredential(passphrase), kdf: kdf ?? slot.kdf, keys: keys,
         now: clock.now())
     }
-    try note(.passphraseChanged)
+    note(.passphraseChanged)
   }
 
   /// Sets a passphrase after a recovery: in the place of the only passphrase slot, or beside several.
@@ -109,7 +113,7 @@ public final class Coffer: Sendable {
       }
       return former.count == 1
     }
-    try note(.recovered)
+    note(.recovered)
     return replaced
   }
 
@@ -119,7 +123,7 @@ public final class Coffer: Sendable {
     let slot = try changeKeybag {
       try $0.addSlot(SlotCredential(passphrase), kdf: kdf, keys: keys, now: clock.now())
     }
-    try note(.slotAdded)
+    note(.slotAdded)
     return slot
   }
 
@@ -128,22 +132,24 @@ public final class Coffer: Sendable {
     let slot = try changeKeybag {
       try $0.addSlot(SlotCredential(phrase), kdf: .seed, keys: keys, now: clock.now())
     }
-    try note(.slotAdded)
+    note(.slotAdded)
     return slot
   }
 
   /// Removes a slot, but never the last.
   public func removeSlot(_ id: UUID) throws {
     try changeKeybag { try $0.removeSlot(id, keys: keys) }
-    try note(.slotRemoved)
+    note(.slotRemoved)
   }
 
   /// Notes that the recovery phrase has just opened this coffer.
   public func noteRecoveryDrill() throws {
+    // What is read next is still true when it is written back.
+    try file.claimWriting()
     var settings = try Settings.load(keychain)
     settings.lastRecoveryDrill = clock.now()
     try settings.save(keychain)
-    try note(.recoveryDrill)
+    note(.recoveryDrill)
   }
 
   /// The rules for passphrases and what else is kept about this coffer.
@@ -156,17 +162,20 @@ public final class Coffer: Sendable {
 
   /// Adds a line to the audit log, after the deed.
   ///
-  /// A disk that is full by then leaves the line out: what was done must not be reported as failed, least
-  /// of all a new passphrase.
-  public func note(_ event: AuditLog.Event, count: Int = 0) throws {
-    var log = try AuditLog.load(keychain)
-    log.append(event, count: count, at: clock.now())
+  /// A line that cannot be written is left out: what was done must not be reported as failed, least of all
+  /// a new passphrase or a finished export. A damaged log is for ``auditLog()`` and the examination to tell.
+  public func note(_ event: AuditLog.Event, count: Int = 0) {
     do {
+      try file.claimWriting()
+      var log = try AuditLog.load(keychain)
+      log.append(event, count: count, at: clock.now())
       try log.save(keychain)
     } catch {
-      guard error == .saveFailed(StorageError.full.status) else { throw error }
+      Self.log.error("a line of the audit log is left out")
     }
   }
+
+  private static let log = Logger(label: "app.rial.coffer")
 
   // MARK: -
 
@@ -184,15 +193,8 @@ public final class Coffer: Sendable {
       try keybag.save(transaction)
       return result
     }
-    do {
-      try file.truncateLog()
-    } catch StorageError.full {
-      // The change is made and must not be reported as failed; closing the coffer tries again.
-    }
+    // The change is made, whether or not the log can be emptied now.
+    _ = try? file.truncateLog()
     return result
-  }
-
-  private static func kdf(like slot: KeySlot) -> SlotKDF {
-    slot.kind == .passphrase ? slot.kdf : .recommended
   }
 }

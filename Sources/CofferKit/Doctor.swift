@@ -40,37 +40,38 @@ public struct Diagnosis: Sendable {
 
 extension Diagnosis {
   /// Examines what can be examined without a key: modes, header, schema, pages, indexes, slots.
-  /// - Throws: `StorageError.notFound`, `.full`, `.inUse`; everything else becomes a finding.
+  /// - Throws: `StorageError` when nothing could be examined; damage becomes a finding.
   public static func withoutKeys(home: String) throws -> Diagnosis {
     guard DatabaseFile.exists(home: home) else { throw StorageError.notFound }
     var diagnosis = Diagnosis()
     diagnosis.checkModes(home)
-    do {
-      let file = try DatabaseFile.open(home: home)
-      defer { file.close() }
-      diagnosis.checks.append("header and schema")
-      let findings = try file.integrityFindings()
-      diagnosis.checks.append("every page and index")
-      for _ in findings.prefix(1) {
-        diagnosis.add(.damage, "the file is damaged: \(findings.count) places do not fit together")
-      }
-      let slots = try file.read(Keybag.load).slots
-      diagnosis.checks.append(slots.count == 1 ? "1 slot" : "\(slots.count) slots")
-      if !slots.contains(where: { $0.kind == .recoveryPhrase }) {
-        diagnosis.add(.advice, "there is no recovery phrase: a forgotten passphrase would be the end")
-      }
-    } catch KeybagError.corrupt {
-      diagnosis.add(.damage, "the slots are damaged: nothing can open this coffer but a backup")
-    } catch let error as StorageError where error == .full || error == .inUse {
-      // Nothing is damaged, and nothing could be examined.
-      throw error
-    } catch let error as StorageError {
-      diagnosis.add(.damage, "the file does not open: \(error.sentence)")
-    }
+    try diagnosis.examineFile { try DatabaseFile.open(home: home) }
     return diagnosis
   }
 
-  private mutating func checkModes(_ home: String) {
+  /// Examines header, schema, pages, indexes and slots of the file that `open` gives.
+  fileprivate mutating func examineFile(_ open: () throws -> DatabaseFile) throws {
+    do {
+      let file = try open()
+      checks.append("header and schema")
+      let findings = try file.integrityFindings()
+      checks.append("every page and index")
+      if !findings.isEmpty {
+        add(.damage, "the file is damaged: \(findings.count) places do not fit together")
+      }
+      let slots = try file.read(Keybag.load).slots
+      checks.append(slots.count == 1 ? "1 slot" : "\(slots.count) slots")
+      if !slots.contains(where: { $0.kind == .recoveryPhrase }) {
+        add(.advice, "there is no recovery phrase: a forgotten passphrase would be the end")
+      }
+    } catch KeybagError.corrupt {
+      add(.damage, "the slots are damaged: nothing can open this coffer but a backup")
+    } catch let error as StorageError where error.isDamage {
+      add(.damage, "the file does not open: \(error.sentence)")
+    }
+  }
+
+  fileprivate mutating func checkModes(_ home: String) {
     for (name, wanted) in [
       ("", mode_t(0o700)), (DatabaseFile.name, 0o600), (DatabaseFile.name + "-wal", 0o600),
       (DatabaseFile.name + "-shm", 0o600), (DatabaseFile.lockName, 0o600),
@@ -94,12 +95,15 @@ extension Coffer {
   ///   - isDeep: whether to open every message, not just the rows that name them.
   ///   - progress: sees how many messages are done, and how many there are.
   public func examine(isDeep: Bool, progress: (Int, Int) -> Void = { _, _ in }) throws -> Diagnosis {
-    var diagnosis = try Diagnosis.withoutKeys(home: home)
-    diagnosis.check("keychain items") { [keychain] in
+    var diagnosis = Diagnosis()
+    diagnosis.checkModes(home)
+    // Not a second connection: closing one would drop the locks of the other.
+    try diagnosis.examineFile { file }
+    try diagnosis.check("keychain items") { [keychain] in
       for account in try keychain.accounts() { _ = try keychain.requireSecret(forKey: account) }
       return nil
     }
-    diagnosis.check("settings and audit log") {
+    try diagnosis.check("settings and audit log") {
       let settings = try settings()
       _ = try auditLog()
       if let drill = settings.lastRecoveryDrill {
@@ -108,7 +112,7 @@ extension Coffer {
       }
       return "the recovery phrase has never been tried: run «coffer recovery drill»"
     }
-    diagnosis.check("the vault's state and count") {
+    try diagnosis.check("the vault's state and count") {
       let status = try vault.status()
       try vault.checkCount()
       if status.isRotating { return "a rotation was begun and not ended: run «coffer vault rotate --resume»" }
@@ -117,7 +121,7 @@ extension Coffer {
     }
     if isDeep {
       var unreadable: [MessageID] = []
-      diagnosis.check("every message") {
+      try diagnosis.check("every message") {
         unreadable = try vault.unreadableMessages(progress: progress)
         return nil
       }
@@ -130,24 +134,43 @@ extension Coffer {
             : "\(unreadable.count) messages do not open: restore them from a backup")
       }
     }
-    if !diagnosis.isHealthy { try? note(.damageFound, count: diagnosis.findings.count) }
+    let damage = diagnosis.findings.count { $0.severity == .damage }
+    if damage > 0 { note(.damageFound, count: damage) }
     return diagnosis
   }
 }
 
 extension Diagnosis {
-  /// Runs a check; an error becomes a finding, a sentence becomes advice.
-  fileprivate mutating func check(_ what: String, _ body: () throws -> String?) {
+  /// Runs a check; damage becomes a finding, a sentence becomes advice, any other error is thrown.
+  fileprivate mutating func check(_ what: String, _ body: () throws -> String?) throws {
     do {
       if let advice = try body() { add(.advice, advice) }
       checks.append(what)
     } catch {
+      guard Self.isDamage(error) else { throw error }
       add(.damage, "\(what): not what was stored")
+    }
+  }
+
+  private static func isDamage(_ error: any Error) -> Bool {
+    switch error {
+    case let error as StorageError: error.isDamage
+    case KeychainError.invalidData, KeychainError.decodingFailed, KeychainError.itemNotFound: true
+    case KeybagError.corrupt, VaultError.corrupt, VaultError.dataTampered: true
+    default: false
     }
   }
 }
 
 extension StorageError {
+  /// Whether the file itself is wrong, and not the moment or the machine.
+  var isDamage: Bool {
+    switch self {
+    case .corrupt, .unknownFormat: true
+    default: false
+    }
+  }
+
   /// For people: what is wrong with the file.
   public var sentence: String {
     switch self {

@@ -31,7 +31,8 @@ public final class LockedCoffer: Sendable {
   public func unlock(
     _ credential: borrowing SlotCredential, clock: VaultClock = .system
   ) throws -> Coffer {
-    try Coffer(file: file, unlocked: keybag.unlock(credential), clock: clock)
+    // The slots as they are now: somebody may have changed them while a prompt was waiting.
+    try Coffer(file: file, unlocked: file.read(Keybag.load).unlock(credential), clock: clock)
   }
 
   /// How many messages the file seems to hold.

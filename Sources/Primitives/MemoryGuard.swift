@@ -19,7 +19,9 @@ public struct MemoryGuard: Sendable {
     var available = Int.max
     if let known = memAvailable(read("/proc/meminfo")) { available = min(available, known) }
     for group in controlGroups(read("/proc/self/cgroup")) {
-      if let left = left(limit: read(group.limitPath), used: read(group.usagePath)) {
+      if let left = left(
+        limit: read(group.limitPath), used: read(group.usagePath), statistics: read(group.statisticsPath))
+      {
         available = min(available, left)
       }
     }
@@ -41,6 +43,9 @@ public struct MemoryGuard: Sendable {
   struct ControlGroup: Equatable {
     let limitPath: String
     let usagePath: String
+    var statisticsPath: String {
+      limitPath.prefix(through: limitPath.lastIndex(of: "/") ?? limitPath.startIndex) + "memory.stat"
+    }
   }
 
   static func memAvailable(_ text: String?) -> Int? {
@@ -75,12 +80,18 @@ public struct MemoryGuard: Sendable {
     return groups
   }
 
-  static func left(limit: String?, used: String?) -> Int? {
+  /// What a group leaves: its limit less its usage, but for file pages that the kernel takes back.
+  static func left(limit: String?, used: String?, statistics: String? = nil) -> Int? {
     func number(_ text: String?) -> Int? {
       text.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
     }
+    func statistic(_ name: String) -> Int? {
+      let line = statistics?.split(separator: "\n").first { $0.hasPrefix(name + " ") }
+      return line?.split(separator: " ").last.flatMap { Int($0) }
+    }
     guard let limit = number(limit) else { return nil }
-    return max(0, limit - (number(used) ?? 0))
+    let reclaimable = statistic("total_inactive_file") ?? statistic("inactive_file") ?? 0
+    return min(limit, max(0, limit - (number(used) ?? 0) + reclaimable))
   }
 
   private static func read(_ path: String) -> String? {

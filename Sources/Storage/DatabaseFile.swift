@@ -53,7 +53,7 @@ public final class DatabaseFile: Sendable {
       let file = DatabaseFile(home: home, queue: try connect(path: temporary), lock: lock)
       try file.write { try Schema.create($0) }
       try populate(file)
-      try file.truncateLog()
+      guard try file.truncateLog() else { throw StorageError.full }
       file.close()
     } catch let error as DatabaseError {
       throw StorageError(error)
@@ -93,7 +93,10 @@ public final class DatabaseFile: Sendable {
 
   /// Moves the write-ahead log into the file and closes it. Optional: a coffer that is not closed is
   /// as safe, and the next one to open it does this work.
-  public func close() { try? queue.close() }
+  public func close() {
+    try? queue.close()
+    writerLock.release()
+  }
 
   // MARK: Transactions
 
@@ -130,13 +133,60 @@ public final class DatabaseFile: Sendable {
   /// Takes the writer's lock now, before work that would be lost without it.
   public func claimWriting() throws(StorageError) { try writerLock.acquire() }
 
-  /// Overwrites the write-ahead log, so that what was deleted is not left in it.
-  public func truncateLog() throws {
+  /// Overwrites the write-ahead log with zeros and empties it, so that what was deleted or replaced is not
+  /// left in it.
+  ///
+  /// - Returns: false when a reader of another process still needs the log, or there is no room to move it
+  ///   into the file. Whoever closes the coffer last removes it then.
+  @discardableResult
+  public func truncateLog() throws -> Bool {
     do {
-      try queue.inDatabase { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+      return try queue.inDatabase { db in
+        // From here on readers use the file alone, and the log holds nothing that is not in it.
+        guard try Self.checkpoint(db, "RESTART") else { return false }
+        Self.overwrite(queue.path + "-wal")
+        return try Self.checkpoint(db, "TRUNCATE")
+      }
     } catch let error as DatabaseError {
-      throw StorageError(error, systemErrno: systemErrno())
+      let sorted = StorageError(error, systemErrno: systemErrno())
+      if sorted == .full { return false }
+      throw sorted
     }
+  }
+
+  /// SQLite tells in a row, not by an error, that a reader stands in the way.
+  private static func checkpoint(_ db: Database, _ mode: StaticString) throws -> Bool {
+    try Int.fetchOne(db, sql: "PRAGMA wal_checkpoint(\(mode))") == 0
+  }
+
+  /// Zeros over the whole of a file. Best effort: a device may keep the old blocks all the same.
+  static func overwrite(_ path: String) {
+    let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return }
+    defer { Glibc.close(descriptor) }
+    let zeros = [UInt8](repeating: 0, count: 1 << 16)
+    var left = lseek(descriptor, 0, SEEK_END)
+    lseek(descriptor, 0, SEEK_SET)
+    while left > 0 {
+      let written = unsafe zeros.withUnsafeBytes {
+        unsafe Glibc.write(descriptor, $0.baseAddress, min($0.count, left))
+      }
+      guard written > 0 else { break }
+      left -= written
+    }
+    fsync(descriptor)
+  }
+
+  /// Overwrites and removes every file of the coffer in `home`, and the directory if nothing else is in it.
+  /// - Throws: `StorageError.notPermitted` when one is still there afterwards.
+  package static func destroy(home: String) throws {
+    let path = home + "/" + name
+    let files = ["-wal", "-shm", ".new", ".new-wal", ".new-shm", ""].map { path + $0 }
+    for file in files { overwrite(file) }
+    for file in files where unsafe unlink(file) != 0 && errno != ENOENT { throw StorageError.notPermitted }
+    try sync(home)
+    unsafe unlink(home + "/" + lockName)
+    unsafe rmdir(home)
   }
 
   /// Reads every page and compares every index with its table; the findings are SQLite's words.

@@ -2,6 +2,8 @@
 //
 // The first hundred bytes of the database file (SQLite file format, section 1.3). SQLite believes most
 // of them; a coffer knows what each must be, and compares before SQLite sees the file.
+// Only before: closing any descriptor of a file drops every lock that this process holds on it (POSIX), so
+// a file that is open here is not to be opened a second time.
 
 internal import Glibc
 

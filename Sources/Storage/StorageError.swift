@@ -51,7 +51,7 @@ public enum StorageError: Error, Equatable, Sendable {
   init(_ error: DatabaseError, systemErrno: Int32 = 0) {
     let noSpace = systemErrno == ENOSPC || systemErrno == EDQUOT || systemErrno == EFBIG
     switch error.resultCode {
-    case .SQLITE_BUSY, .SQLITE_LOCKED: self = .inUse
+    case .SQLITE_BUSY, .SQLITE_LOCKED, .SQLITE_PROTOCOL: self = .inUse
     case .SQLITE_FULL, .SQLITE_NOMEM: self = .full
     // The header of the file has been read by then: it is another one, or the directory.
     case .SQLITE_CANTOPEN: self = noSpace ? .full : .notPermitted
@@ -63,6 +63,8 @@ public enum StorageError: Error, Equatable, Sendable {
       case .SQLITE_IOERR_NOMEM, .SQLITE_IOERR_SHMSIZE: self = .full
       default: self = noSpace ? .full : .inputOutput(code: error.extendedResultCode.rawValue)
       }
+    case .SQLITE_TOOBIG, .SQLITE_MISUSE, .SQLITE_INTERRUPT, .SQLITE_ABORT, .SQLITE_NOLFS:
+      self = .inputOutput(code: error.extendedResultCode.rawValue)
     default: self = .corrupt(part: .page)
     }
   }

@@ -16,9 +16,14 @@ final class WriterLock: Sendable {
 
   init(path: String) { self.path = path }
 
-  deinit {
-    let descriptor = descriptor.withLock { $0 }
-    if descriptor >= 0 { close(descriptor) }
+  deinit { release() }
+
+  /// Lets others write.
+  func release() {
+    descriptor.withLock { descriptor in
+      if descriptor >= 0 { close(descriptor) }
+      descriptor = -1
+    }
   }
 
   /// Takes the lock, or finds that it is held already by this coffer.

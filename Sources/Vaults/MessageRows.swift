@@ -16,14 +16,13 @@ struct MessageRow: Sendable {
   let keyVersion: Int
   let timestamp: Int64
 
-  /// - Throws: `StorageError.corrupt` when a field cannot be one that was written.
+  /// - Throws: `StorageError.corrupt` when this is no row of a message. A time or version that cannot be one
+  ///   that was written is for ``MessageOpener`` to refuse, which knows whose it is.
   init(_ row: borrowing StorageRow) throws {
     number = try row.integer(0)
-    guard let id = try row.withBytes(1, { MessageID($0) }),
-      let version = Int(exactly: try row.integer(2)), Timestamp.representable.contains(try row.integer(3))
-    else { throw StorageError.corrupt(part: .record) }
+    guard let id = try row.withBytes(1, { MessageID($0) }) else { throw StorageError.corrupt(part: .record) }
     self.id = id
-    keyVersion = version
+    keyVersion = Int(try row.integer(2))
     timestamp = try row.integer(3)
   }
 }
@@ -69,7 +68,7 @@ struct MessageOpener: ~Copyable {
     _ row: MessageRow, _ box: RawSpan, _ key: SharedSecret
   ) throws(VaultError) -> Int {
     let count = box.byteCount - MessageCipher.overheadByteCount
-    guard count >= 0 else { throw .dataTampered(row.id) }
+    guard count >= 0, Timestamp.representable.contains(row.timestamp) else { throw .dataTampered(row.id) }
     if count > frame.count { frame = SecretBytes(zeroed: max(count, min(2 * frame.count, 1 << 20))) }
     do {
       try frame.withMutableBytes { frame throws(CryptoError) in

@@ -58,6 +58,8 @@ extension Vault {
   public func rollBack(progress: (RotationProgress) throws -> Bool) throws -> RotationReport? {
     try deleteExpiredKeys()
     try write { _, state, _ in
+      // The way back has been begun already, and goes on.
+      if let rotation = state.rotation, rotation.target != state.highestVersion { return }
       let former = state.keys.filter { $0.version != state.currentVersion }
         .max { ($0.retired ?? Int64.max, $0.version) < ($1.retired ?? Int64.max, $1.version) }
       guard let former else { throw VaultError.nothingToRollBack }
@@ -83,13 +85,15 @@ extension Vault {
         return nil
       }
     }
-    try file.truncateLog()
+    _ = try? file.truncateLog()
     let failed = Array(Set(unreadable))
-    try recordFailures(failed)
-    return try read { _, state, _ in
+    let report = try read { _, state, _ in
       RotationReport(
         version: state.currentVersion, messageCount: state.messages.count, unreadable: failed)
     }
+    // Last: too many failures lock the vault.
+    try recordFailures(failed)
+    return report
   }
 
   /// Deletes keys that were retired more than 30 days ago: from the state first, then from the keychain.
@@ -99,10 +103,14 @@ extension Vault {
     let limit = Int64(Self.retiredKeyDays) * Self.secondsPerDay
     func isExpired(_ key: VaultState.Key) -> Bool { key.retired.map { now - $0 >= limit } ?? false }
     try file.claimWriting()
-    let named = try write { _, state, _ in
-      state.keys.removeAll(where: isExpired)
+    let named = try write { transaction, state, _ -> Set<Int>? in
+      let used = try Self.usedVersions(transaction)
+      // A state that does not know a version that rows are under may be an older one: nothing is deleted.
+      guard used.isSubset(of: state.keys.map(\.version)) else { return nil }
+      state.keys.removeAll { isExpired($0) && !used.contains($0.version) }
       return Set(state.keys.map(\.version))
     }
+    guard let named else { return }
     let unnamed = try storedKeyVersions().filter { !named.contains($0) }
     if unnamed.isEmpty { return }
     for version in unnamed { try deleteVaultKey(version) }
@@ -173,14 +181,20 @@ extension Vault {
     _ state: inout VaultState, _ now: Int64, _ transaction: borrowing Transaction, _ keys: VaultKeys
   ) throws {
     guard try isComplete(transaction, state, keys) else { throw VaultError.corrupt }
-    var used: Set<Int64> = []
-    try transaction.forEachRow("SELECT DISTINCT keyVersion FROM messages") {
-      used.insert(try $0.integer(0))
-      return true
-    }
+    let used = try usedVersions(transaction)
     for key in state.keys where key.version != state.currentVersion && key.retired == nil {
-      if !used.contains(Int64(key.version)) { state.setRetired(key.version, at: now) }
+      if !used.contains(key.version) { state.setRetired(key.version, at: now) }
     }
     state.rotation = nil
+  }
+
+  /// The key versions that rows are under.
+  private static func usedVersions(_ transaction: borrowing Transaction) throws -> Set<Int> {
+    var used: Set<Int> = []
+    try transaction.forEachRow("SELECT DISTINCT keyVersion FROM messages") {
+      used.insert(Int(truncatingIfNeeded: try $0.integer(0)))
+      return true
+    }
+    return used
   }
 }

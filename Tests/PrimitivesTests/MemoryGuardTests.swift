@@ -193,4 +193,12 @@ struct Argon2idTests {
       line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
       << 10
   }
+
+  @Test("File pages that the kernel can take back count as available")
+  func fileCache() {
+    let statistics = "anon 10\nfile 900\ninactive_file 800\nactive_file 100\n"
+    #expect(MemoryGuard.left(limit: "1000", used: "990") == 10)
+    #expect(MemoryGuard.left(limit: "1000", used: "990", statistics: statistics) == 810)
+    #expect(MemoryGuard.left(limit: "1000", used: "100", statistics: statistics) == 1000)
+  }
 }

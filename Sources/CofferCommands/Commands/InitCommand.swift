@@ -59,7 +59,7 @@ struct InitCommand: CofferCommand {
         home: session.home, passphrase: passphrase, recoveryPhrase: phrase, kdf: kdf.kdf, policy: policy)
     } catch {
       // Words that open nothing would only mislead.
-      if let recoveryPhraseOut { unsafe unlink(recoveryPhraseOut) }
+      if let recoveryPhraseOut, !DatabaseFile.exists(home: session.home) { unsafe unlink(recoveryPhraseOut) }
       throw error
     }
     if session.isJSON {

@@ -69,7 +69,7 @@ struct MessageAddCommand: CofferCommand {
       if own.date != 0 { metadata.date = own.date }
     }
     let id = try coffer.vault.add(content, metadata: metadata)
-    try coffer.note(.messagesAdded, count: 1)
+    coffer.note(.messagesAdded, count: 1)
     if session.isJSON { JSON.print(["id": id.description]) } else { Terminal.print(id.description) }
   }
 
@@ -146,7 +146,7 @@ struct MessageRemoveCommand: CofferCommand {
     let id = try MessageID(argument: id)
     let coffer = try session.open(passphrase)
     try coffer.vault.remove(id)
-    try coffer.note(.messagesRemoved, count: 1)
+    coffer.note(.messagesRemoved, count: 1)
     if session.isJSON { JSON.print(["removed": id.description]) }
     session.note("The message is removed.")
   }

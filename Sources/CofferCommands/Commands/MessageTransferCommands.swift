@@ -90,7 +90,7 @@ struct MessageImportCommand: CofferCommand {
     }
     bar.finish()
     let problems = done.skipped.prefix(Self.problemLimit).map(\.sentence)
-    if done.importedCount > 0 { try coffer.note(.messagesAdded, count: done.importedCount) }
+    if done.importedCount > 0 { coffer.note(.messagesAdded, count: done.importedCount) }
     if session.isJSON {
       JSON.print(
         Answer(
@@ -192,7 +192,7 @@ struct MessageExportCommand: CofferCommand {
     }
     try sink.finish()
     bar.finish()
-    try coffer.note(.messagesExported, count: count)
+    coffer.note(.messagesExported, count: count)
     if session.isJSON, path != "-" {
       JSON.print(Answer(exported: count))
     } else {

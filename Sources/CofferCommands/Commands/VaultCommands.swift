@@ -104,7 +104,7 @@ struct RotationRun {
         .interrupted, "interrupted", "interrupted; every message can be read",
         hint: "go on with «coffer vault rotate --resume»")
     }
-    try coffer.note(event, count: report.messageCount)
+    coffer.note(event, count: report.messageCount)
     if session.isJSON {
       JSON.print(
         Answer(
