@@ -19,14 +19,14 @@ public enum SecretMemory {
 
   /// False once the system has refused to lock a page that should have been locked.
   ///
-  /// Raise `ulimit -l` when it is. ``prepare()`` makes the case that matters, no locked memory at all,
-  /// an error at the start.
+  /// Raise `ulimit -l` when it is. ``prepare()`` makes too little for the first slabs, 256 KiB, an error at
+  /// the start.
   public static var isLocked: Bool { pool.withLock { !$0.lockWasRefused } }
 
   /// Makes the process undumpable and reserves the first locked slab of each small size.
   ///
   /// Call it before the first secret is read.
-  /// - Throws: ``SecretMemoryError`` when the process stays dumpable or no page can be locked.
+  /// - Throws: ``SecretMemoryError`` when the process stays dumpable or those slabs, 256 KiB, cannot be locked.
   public static func prepare() throws(SecretMemoryError) {
     guard coffer_make_undumpable() == 0 else { throw .staysDumpable }
     guard pool.withLock({ $0.reserve() }) else { throw .cannotLock }
@@ -142,6 +142,6 @@ public enum SecretMemory {
 public enum SecretMemoryError: Error, Equatable, Sendable {
   /// The process could not be made undumpable: another process of the same user could read its memory.
   case staysDumpable
-  /// Not one page could be locked against swapping (`ulimit -l` is too low).
+  /// 256 KiB could not be locked against swapping (`ulimit -l` is too low).
   case cannotLock
 }

@@ -7,7 +7,7 @@
 //   box         = nonce (12) ‖ AES-256-GCM(message key, nonce, AAD, frame) ‖ tag (16)
 //
 // Contexts and buffers are used again from message to message; all of them are erased at the end, the
-// message key also after each use.
+// message key itself also after each use (its schedule stays in the context until the next).
 
 internal import MessageFormats
 public import Primitives

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vault keys in memory (VA-15, D25): for 300 seconds after their last use, and never longer than eight
-// hours. After that, and after `clear()`, they come from the keychain again, which may be locked by then.
+// Vault keys in memory (VA-15, D25): until the first use that comes more than 300 seconds after the last,
+// or eight hours after the first; no timer runs. After that, and after `clear()`, they come from the keychain again, which may be locked by then.
 
 internal import Secrets
 internal import Synchronization

@@ -86,6 +86,14 @@ struct RotationTests {
     #expect(try vault.status().keys.map(\.retired) == [nil, TestClock.start])
   }
 
+  @Test("A rollback that is begun twice goes on, and does not turn round")
+  func rollbackBegunTwice() throws {
+    _ = try vault.rotate { _ in true }
+    #expect(try stop(after: 2) { try vault.rollBack(progress: $0) } == nil)
+    #expect(try vault.rollBack { _ in true }?.version == 1)
+    #expect(try vault.texts() == expected && versions() == [1])
+  }
+
   @Test("There is nothing to roll back to before the first rotation")
   func nothingToRollBack() { expectError("NOTHING_TO_ROLL_BACK") { try vault.rollBack { _ in true } } }
 

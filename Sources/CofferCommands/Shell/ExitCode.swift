@@ -81,7 +81,7 @@ struct Failure: Error {
         hint: "run «coffer recovery drill» first, or add --force")
     case SecretMemoryError.cannotLock:
       self.init(
-        .noRoom, "no_locked_memory", "the system lets this process lock no memory",
+        .noRoom, "no_locked_memory", "the system lets this process lock too little memory",
         hint: "raise the limit: ulimit -l 8192")
     default: self.init(.bug, "internal", "something happened that should not: \(type(of: error))")
     }
