@@ -128,12 +128,16 @@ public enum CofferMain {
           let code: String
           let message: String
           let hint: String?
+          let unreadable: [String]?
         }
         let error: Body
       }
-      Terminal.note(
-        JSON.text(Answer(error: .init(code: failure.code, message: failure.message, hint: failure.hint))))
+      let body = Answer.Body(
+        code: failure.code, message: failure.message, hint: failure.hint,
+        unreadable: failure.unreadable.isEmpty ? nil : failure.unreadable)
+      Terminal.note(JSON.text(Answer(error: body)))
     } else {
+      for id in failure.unreadable { Terminal.note("message \(id): corrupted or tampered") }
       Terminal.note("coffer: \(Terminal.sanitized(failure.message))")
       if let hint = failure.hint { Terminal.note("hint: \(hint)") }
     }

@@ -30,6 +30,8 @@ public struct AES256GCM: ~Copyable, @unchecked Sendable {
   /// Encrypts `plaintext` into `output`, as ciphertext ‖ tag.
   ///
   /// - Parameters:
+  ///   - plaintext: may be empty.
+  ///   - aad: authenticated and not encrypted.
   ///   - output: 16 bytes more than the plaintext. It may be the plaintext's own memory.
   ///   - key: 32 bytes.
   ///   - nonce: 12 bytes, never used before with this key.
@@ -63,7 +65,12 @@ public struct AES256GCM: ~Copyable, @unchecked Sendable {
 
   /// Decrypts `sealed` (ciphertext ‖ tag) into `output`, which is erased when the tag does not match.
   ///
-  /// - Parameter output: 16 bytes less than `sealed`.
+  /// - Parameters:
+  ///   - sealed: ciphertext ‖ tag.
+  ///   - key: 32 bytes.
+  ///   - nonce: the 12 bytes it was sealed with.
+  ///   - aad: what was authenticated with it.
+  ///   - output: 16 bytes less than `sealed`.
   /// - Throws: `CryptoError.decryptionFailed` when `sealed` is shorter than a tag or too long;
   ///   `CryptoError.authenticationFailed` when the tag does not match.
   public mutating func open(

@@ -54,6 +54,9 @@ public enum Argon2id {
   /// Derives as many bytes as `output` has room for (at least 4).
   ///
   /// - Parameters:
+  ///   - password: the message P of RFC 9106.
+  ///   - parameters: the costs.
+  ///   - output: receives the tag.
   ///   - salt: at least 8 bytes.
   ///   - secret: the optional key K of RFC 9106; usually empty.
   ///   - associatedData: the optional X of RFC 9106; usually empty.

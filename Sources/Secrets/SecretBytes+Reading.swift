@@ -8,7 +8,9 @@ internal import Glibc
 extension SecretBytes {
   /// Reads to the end of `descriptor`, which stays open.
   ///
-  /// - Parameter byteCountLimit: more bytes than this are an error, and what was read is erased.
+  /// - Parameters:
+  ///   - descriptor: is read to its end and left open.
+  ///   - byteCountLimit: more bytes than this are an error, and what was read is erased.
   /// - Throws: ``SecretReadError`` `.tooLong` or `.readFailed`.
   public static func read(
     fromDescriptor descriptor: Int32, byteCountLimit: Int

@@ -31,7 +31,10 @@ public struct MessageCipher: ~Copyable {
   /// Seals what stands in `box` between the room for the nonce (12 bytes) and the room for the tag (16).
   ///
   /// - Parameters:
+  ///   - box: room for the nonce ‖ frame ‖ room for the tag.
+  ///   - id: names the message.
   ///   - timestamp: seconds since 1970, UTC.
+  ///   - keyVersion: the version of `vaultKey`.
   ///   - vaultKey: 32 bytes, of the version `keyVersion`.
   public mutating func seal(
     _ box: inout MutableRawSpan, id: MessageID, timestamp: Int64, keyVersion: Int, vaultKey: RawSpan

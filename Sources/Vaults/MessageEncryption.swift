@@ -15,6 +15,8 @@ public struct MessageEncryption: ~Copyable {
   /// Encrypts a message.
   ///
   /// - Parameters:
+  ///   - message: what to encrypt.
+  ///   - key: the vault key.
   ///   - timestamp: seconds since 1970, UTC; becomes part of the associated data.
   ///   - keyVersion: the version of `key`.
   /// - Throws: `VaultError.encryptionFailed`; `VaultError.messageTooLarge`, `.metadataOutOfBounds`.
@@ -48,7 +50,10 @@ public struct MessageEncryption: ~Copyable {
 
   /// Checks and decrypts a message.
   ///
-  /// - Parameter timestamp: the one it was encrypted with.
+  /// - Parameters:
+  ///   - message: what ``encrypt(_:timestamp:key:keyVersion:)`` gave.
+  ///   - timestamp: the one it was encrypted with.
+  ///   - key: the vault key of the message's version.
   /// - Throws: `VaultError.dataTampered` when blob, identifier, version, time and key do not fit together.
   public mutating func decrypt(
     _ message: EncryptedMessage, timestamp: Int64, key: borrowing SymmetricKey

@@ -39,6 +39,7 @@ extension Vault {
   /// Stores every message of a source, in batches that are durable one by one.
   ///
   /// - Parameters:
+  ///   - source: is read to its end.
   ///   - tags: given to every message besides its own.
   ///   - committed: sees the identifiers of a batch once they are on the disk; false stops the import
   ///     after it.

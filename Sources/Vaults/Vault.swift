@@ -50,8 +50,12 @@ public final class Vault: Sendable {
 
   /// Opens the vault of a coffer.
   ///
-  /// - Parameter isAuthenticated: whether the person has just shown who they are; a vault that locked
-  ///   itself after too many failures opens only then (D44).
+  /// - Parameters:
+  ///   - file: the coffer's file.
+  ///   - keychain: holds the vault's keys.
+  ///   - isAuthenticated: whether the person has just shown who they are; a vault that locked itself after
+  ///     too many failures opens only then (D44).
+  ///   - clock: tells the time.
   /// - Throws: `VaultError.lockedAfterFailures`; `VaultError.keychainAccessDenied`; `VaultError.corrupt`.
   public static func open(
     file: DatabaseFile, keychain: KeychainService, isAuthenticated: Bool, clock: VaultClock = .system

@@ -27,6 +27,7 @@ struct Bench {
       group.arguments = [name]
       try group.run()
       group.waitUntilExit()
+      if group.terminationStatus != 0 { exit(group.terminationStatus) }
     }
   }
 }

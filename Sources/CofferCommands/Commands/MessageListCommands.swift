@@ -64,7 +64,7 @@ struct MessageSearchCommand: CofferCommand {
   func execute(_ session: Session) throws {
     let coffer = try session.open(passphrase)
     var query = SearchQuery(words: words)
-    var bar = ProgressBar("searching", isQuiet: session.isQuiet)
+    var bar = ProgressBar("searching", isQuiet: session.isQuiet || session.isJSON)
     let total = try coffer.vault.status().messageCount
     var seen = 0
     var found = 0
@@ -135,9 +135,10 @@ enum MessageLine {
   /// Ends a reading in which some messages did not open.
   static func report(_ unreadable: [MessageID]) throws {
     if unreadable.isEmpty { return }
-    for id in unreadable { Terminal.note("message \(id): corrupted or tampered") }
-    throw Failure(
+    var failure = Failure(
       .corrupt, "data_tampered", "\(unreadable.count.counted("message")) corrupted or tampered",
       hint: "run «coffer doctor --deep», then restore what is damaged from a backup")
+    failure.unreadable = unreadable.map(\.description)
+    throw failure
   }
 }

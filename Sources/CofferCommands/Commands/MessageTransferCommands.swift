@@ -70,7 +70,7 @@ struct MessageImportCommand: CofferCommand {
   private func importAll<Source: MessageSource & ~Copyable>(
     _ source: inout Source, _ coffer: Coffer, _ session: Session
   ) throws {
-    var bar = ProgressBar("importing", isQuiet: session.isQuiet)
+    var bar = ProgressBar("importing", isQuiet: session.isQuiet || session.isJSON)
     var ids: [String] = []
     Interruption.catchOnce()
     let done = try coffer.vault.importMessages(from: &source, tags: tag) { batch, progress in
@@ -180,7 +180,7 @@ struct MessageExportCommand: CofferCommand {
   private func exportAll<Sink: MessageSink & ~Copyable>(
     _ sink: inout Sink, _ coffer: Coffer, _ session: Session
   ) throws {
-    var bar = ProgressBar("exporting", isQuiet: session.isQuiet)
+    var bar = ProgressBar("exporting", isQuiet: session.isQuiet || session.isJSON)
     let total = try coffer.vault.status().messageCount
     var count = 0
     let unreadable = try coffer.vault.forEachMessage(.init(tag: tag, isNewestFirst: false)) {

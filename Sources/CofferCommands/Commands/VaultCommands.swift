@@ -88,8 +88,8 @@ struct RotationRun {
     _ event: AuditLog.Event,
     _ body: ((Vault.RotationProgress) throws -> Bool) throws -> Vault.RotationReport?
   ) throws {
-    var sealing = ProgressBar("sealing anew", isQuiet: session.isQuiet)
-    var reading = ProgressBar("reading back", isQuiet: session.isQuiet)
+    var sealing = ProgressBar("sealing anew", isQuiet: session.isQuiet || session.isJSON)
+    var reading = ProgressBar("reading back", isQuiet: session.isQuiet || session.isJSON)
     Interruption.catchOnce()
     let report = try body { progress in
       switch progress.phase {
@@ -104,15 +104,16 @@ struct RotationRun {
         .interrupted, "interrupted", "interrupted; every message can be read",
         hint: "go on with «coffer vault rotate --resume»")
     }
-    coffer.note(event, count: report.messageCount)
+    let sealedCount = report.messageCount - report.unreadable.count
+    coffer.note(event, count: sealedCount)
     if session.isJSON {
       JSON.print(
         Answer(
-          keyVersion: report.version, messages: report.messageCount,
+          keyVersion: report.version, messages: sealedCount,
           unreadable: report.unreadable.map(\.description)))
     } else {
       session.note(
-        "\(report.messageCount.counted("message is", "messages are")) under version \(report.version) of the vault key"
+        "\(sealedCount.counted("message is", "messages are")) under version \(report.version) of the vault key"
       )
     }
     try MessageLine.report(report.unreadable)

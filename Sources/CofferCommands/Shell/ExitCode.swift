@@ -46,6 +46,8 @@ struct Failure: Error {
   /// Lower case, no full stop.
   var message: String
   var hint: String?
+  /// Identifiers of messages that did not open.
+  var unreadable: [String] = []
 
   init(_ exit: ExitCode, _ code: String, _ message: String, hint: String? = nil) {
     self.exit = exit

@@ -20,7 +20,9 @@ public final class KeychainService: Sendable {
   private let keychain: any Keychain
   private let keys: ClassKeys
 
-  /// - Parameter keys: the class keys that are available; items of a class without are locked.
+  /// - Parameters:
+  ///   - keychain: where the sealed items are.
+  ///   - keys: the class keys that are available; items of a class without are locked.
   public init(keychain: any Keychain, keys: ClassKeys) {
     self.keychain = keychain
     self.keys = keys
