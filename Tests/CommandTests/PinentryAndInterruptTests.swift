@@ -24,7 +24,16 @@ struct PinentryAndInterruptTests {
   private func pinentry(in place: Place, _ answers: String) throws -> [String: String] {
     try place.write(answers, to: "answers")
     // An answer of several protocol lines stands on one line of the file.
-    return ["COFFER_PINENTRY": try place.write(Self.pinentry, to: "pinentry", mode: 0o700)]
+    // Made by another process: one that this process had open for writing could be «busy» for a moment.
+    let install = Process()
+    install.executableURL = URL(filePath: "/usr/bin/install")
+    let text = try place.write(Self.pinentry, to: "pinentry.text")
+    let program = text.replacing("pinentry.text", with: "pinentry")
+    install.arguments = ["-m", "700", text, program]
+    try install.run()
+    install.waitUntilExit()
+    try #require(install.terminationStatus == 0)
+    return ["COFFER_PINENTRY": program]
   }
 
   @Test("pinentry is asked for the passphrase, told what was wrong, and asked again")

@@ -100,8 +100,16 @@ private final class FakePinentry {
         esac
       done
       """
-    try Data(script.utf8).write(to: URL(filePath: path))
-    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+    // Another process makes the program: a file that this one has open for writing may be open for a moment
+    // longer in a child that another test is starting, and cannot be run then («text file busy»).
+    let text = folder.appending(path: "text").path
+    try Data(script.utf8).write(to: URL(filePath: text))
+    let install = Process()
+    install.executableURL = URL(filePath: "/usr/bin/install")
+    install.arguments = ["-m", "700", text, path]
+    try install.run()
+    install.waitUntilExit()
+    try #require(install.terminationStatus == 0)
   }
 
   func answer(_ request: PromptRequest) throws -> String {
