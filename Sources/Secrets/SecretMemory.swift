@@ -29,8 +29,11 @@ public enum SecretMemory {
   /// - Throws: ``SecretMemoryError`` when the process stays dumpable or those slabs, 256 KiB, cannot be locked.
   public static func prepare() throws(SecretMemoryError) {
     guard coffer_make_undumpable() == 0 else { throw .staysDumpable }
-    guard pool.withLock({ $0.reserve() }) else { throw .cannotLock }
+    guard reserve() else { throw .cannotLock }
   }
+
+  /// Makes the first slab of each small size; false when one could not be locked.
+  static func reserve() -> Bool { pool.withLock { $0.reserve() } }
 
   static func allocate(byteCount: Int) -> UnsafeMutableRawPointer {
     if byteCount <= largestCell {
@@ -107,13 +110,10 @@ public enum SecretMemory {
   private static func map(byteCount: Int) -> Mapping {
     let whole = unsafe mmap(
       nil, byteCount + 2 * pageByteCount, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
-    guard let whole = unsafe whole, unsafe whole != MAP_FAILED else {
-      preconditionFailure("out of memory for secrets")
-    }
-    let base = unsafe whole + pageByteCount
-    guard unsafe mprotect(base, byteCount, PROT_READ | PROT_WRITE) == 0 else {
-      preconditionFailure("out of memory for secrets")
-    }
+    let base = unsafe whole.map { unsafe $0 + pageByteCount }
+    // MAP_FAILED and its neighbour are no addresses, so the second call fails where the first has.
+    let isUsable = unsafe mprotect(base, byteCount, PROT_READ | PROT_WRITE) == 0
+    guard let base = unsafe base, isUsable else { preconditionFailure("out of memory for secrets") }
     let shouldLock = byteCount <= lockedByteCountLimit
     let isLocked = unsafe coffer_guard_pages(base, byteCount, shouldLock ? 1 : 0) == 0
     return unsafe Mapping(base: base, isLocked: isLocked)
