@@ -9,8 +9,6 @@ internal import Storage
 
 /// What a row holds in the clear.
 struct MessageRow: Sendable {
-  static let columns = "number, id, keyVersion, timestamp, sealed"
-
   let number: Int64
   let id: MessageID
   let keyVersion: Int

@@ -45,14 +45,7 @@ struct InitCommand: CofferCommand {
     if recoveryPhraseOut == nil { try session.requireTerminalForWords() }
     let passphrase = try session.newPassphrase(
       passphrase.given(), policy: policy, option: "--passphrase")
-    let phrase = RecoveryPhrase(
-      entropy: SystemRandom.secretBytes(count: RecoveryPhrase.entropyByteCount))
-    let handover = PhraseHandover(session)
-    if let recoveryPhraseOut {
-      try handover.write(phrase, to: recoveryPhraseOut)
-    } else {
-      try handover.showAndAsk(phrase)
-    }
+    let phrase = try PhraseHandover(session).makePhrase(file: recoveryPhraseOut)
     let coffer: Coffer
     do {
       coffer = try Coffer.create(

@@ -110,14 +110,7 @@ struct SlotAddRecoveryCommand: CofferCommand {
   func execute(_ session: Session) throws {
     if recoveryPhraseOut == nil { try session.requireTerminalForWords() }
     let coffer = try session.open(passphrase)
-    let phrase = RecoveryPhrase(
-      entropy: SystemRandom.secretBytes(count: RecoveryPhrase.entropyByteCount))
-    let handover = PhraseHandover(session)
-    if let recoveryPhraseOut {
-      try handover.write(phrase, to: recoveryPhraseOut)
-    } else {
-      try handover.showAndAsk(phrase)
-    }
+    let phrase = try PhraseHandover(session).makePhrase(file: recoveryPhraseOut)
     let slot: SlotAnswer
     do {
       slot = SlotAnswer(try coffer.addSlot(phrase))

@@ -17,6 +17,14 @@ struct PhraseHandover {
 
   init(_ session: Session) { self.session = session }
 
+  /// A new phrase, once its owner has it: in a new file, or else from the terminal.
+  func makePhrase(file: String?) throws -> RecoveryPhrase {
+    let phrase = RecoveryPhrase(
+      entropy: SystemRandom.secretBytes(count: RecoveryPhrase.entropyByteCount))
+    if let file { try write(phrase, to: file) } else { try showAndAsk(phrase) }
+    return phrase
+  }
+
   /// Writes the phrase to a new file of mode 0600 and syncs it.
   /// - Throws: `StorageError.full`; a failure when the file is there already.
   func write(_ phrase: borrowing RecoveryPhrase, to path: String) throws {
