@@ -40,6 +40,13 @@ func support(_ name: String) -> Target {
   .target(name: name, path: "Tests/Support/\(name)", swiftSettings: strictTests)
 }
 
+/// Back ends that need a library of the system or the desktop; a target has them when the trait is on.
+extension Target.Dependency {
+  static func target(_ name: String, trait: String) -> Target.Dependency {
+    .target(name: name, condition: .when(platforms: [.linux], traits: [trait]))
+  }
+}
+
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -51,10 +58,26 @@ let package = Package(
     .library(
       name: "CofferKit",
       targets: [
-        "CofferKit", "Vaults", "Keychains", "MessageFormats", "Storage", "Primitives", "Secrets",
+        "CofferKit", "Agent", "Captures", "Vaults", "Keychains", "Enclaves", "MessageFormats", "Storage",
+        "Primitives", "Secrets",
       ]),
     .library(name: "CofferPrimitives", targets: ["Secrets", "Primitives"]),
     .executable(name: "coffer", targets: ["coffer"]),
+  ],
+  traits: [
+    .default(enabledTraits: ["TPM", "SecretService", "Fingerprint", "Logind", "Pictures"]),
+    .trait(name: "TPM", description: "Enclave keys in a TPM 2.0, through tss2-esys."),
+    .trait(
+      name: "SecretService", description: "A keychain in the desktop's Secret Service.",
+      enabledTraits: ["DesktopBus"]),
+    .trait(
+      name: "Fingerprint", description: "Fingerprint readers, through fprintd.",
+      enabledTraits: ["DesktopBus"]),
+    .trait(
+      name: "Logind", description: "Locking with the session, through systemd-logind.",
+      enabledTraits: ["DesktopBus"]),
+    .trait(name: "Pictures", description: "Thumbnails and pictures on the terminal: libjpeg-turbo, libpng."),
+    .trait(name: "DesktopBus", description: "D-Bus through libsystemd; comes with what needs it."),
   ],
   dependencies: [
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -68,6 +91,10 @@ let package = Package(
     systemLibrary("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev"),
     systemLibrary("CZxcvbn", apt: "libzxcvbn-dev"),
     systemLibrary("CUtf8proc", apt: "libutf8proc-dev"),
+    systemLibrary("CTSS", apt: "libtss2-dev"),
+    systemLibrary("CSystemdBus", apt: "libsystemd-dev"),
+    systemLibrary("CTurboJPEG", apt: "libturbojpeg0-dev"),
+    systemLibrary("CPNG", apt: "libpng-dev"),
 
     // 0
     room("Secrets", ["CSystem", "CUtf8proc"]),
@@ -75,21 +102,37 @@ let package = Package(
     room("Primitives", ["Secrets", "CSystem", "COpenSSL", "CArgon2", log]),
     room("Storage", [grdb, sqlite]),
     room("MessageFormats", ["Secrets", "CSystem", "CUtf8proc"]),
+    room("DesktopBus", ["Secrets", "CSystem", .target("CSystemdBus", trait: "DesktopBus")]),
+    room(
+      "Pictures",
+      ["CSystem", .target("CTurboJPEG", trait: "Pictures"), .target("CPNG", trait: "Pictures")]),
     // 2
-    room("Keychains", ["Secrets", "Primitives", "Storage", "CZxcvbn", "CUtf8proc", log]),
-    room("UserAuthentication", ["Secrets", "CSystem"]),
+    room("Enclaves", ["Secrets", "Primitives", .target("CTSS", trait: "TPM"), log]),
+    room("UserAuthentication", ["Secrets", "CSystem", "DesktopBus"]),
     // 3
+    room(
+      "Keychains",
+      ["Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "CZxcvbn", "CUtf8proc", log]),
+    // 4
     room("Vaults", ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
+    room("Captures", ["Secrets", "Primitives", "Storage", "Keychains", log]),
     // 5
-    room("CofferKit", ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "Vaults", log]),
+    room("Agent", ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem", log]),
     // 6
+    room(
+      "CofferKit",
+      [
+        "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "Keychains", "Vaults", "Captures",
+        "Agent", log,
+      ]),
+    // 7
     room(
       "CofferCommands",
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication", "Vaults",
-        "CofferKit", "CSystem", argumentParser, log,
+        "Enclaves", "Pictures", "Captures", "Agent", "CofferKit", "CSystem", argumentParser, log,
       ]),
-    // 7
+    // 8
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], swiftSettings: strict),
 
     tests("SecretsTests", ["Secrets", "CSystem"]),
@@ -98,10 +141,15 @@ let package = Package(
     support("PseudoTerminals"),
     support("SpecExamples"),
     support("TemporaryHomes"),
-    tests("UserAuthenticationTests", ["UserAuthentication", "Secrets", "CSystem", "PseudoTerminals"]),
+    tests(
+      "UserAuthenticationTests",
+      ["UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus"]),
     tests(
       "KeychainsTests",
-      ["Keychains", "Secrets", "Primitives", "Storage", "MemorySearch", "SpecExamples", "TemporaryHomes"]),
+      [
+        "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
+        "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes",
+      ]),
     tests("StorageTests", ["Storage", "TemporaryHomes", grdb, sqlite]),
     .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(
@@ -119,6 +167,25 @@ let package = Package(
       name: "CommandTests", dependencies: ["coffer", "CofferCommands", "PseudoTerminals", argumentParser],
       swiftSettings: strictTests),
     tests("MessageFormatsTests", ["MessageFormats"]),
+    support("PrivateBus"),
+    support("SoftwareTPM"),
+    tests("DesktopBusTests", ["DesktopBus", "PrivateBus"]),
+    tests("PicturesTests", ["Pictures"]),
+    tests(
+      "EnclavesTests",
+      ["Enclaves", "Primitives", "Secrets", "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes"]),
+    tests(
+      "CapturesTests",
+      [
+        "Captures", "Keychains", "Storage", "Primitives", "Secrets", "MemorySearch", "SpecExamples",
+        "TemporaryHomes",
+      ]),
+    tests(
+      "AgentTests",
+      [
+        "coffer", "Agent", "Keychains", "Primitives", "Secrets", "CSystem", "MemorySearch", "PrivateBus",
+        "TemporaryHomes",
+      ]),
     tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem", "MemorySearch"]),
     // What is left after flipped bytes, kill -9 and a full disk; the dependency is there so that it is built.
     tests(

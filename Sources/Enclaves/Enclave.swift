@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// P-256 keys that do not leave what holds them: a TPM 2.0, a Secure Enclave, or a labelled stand-in in
+// software. Nothing ever falls from one kind to another by itself (D36): a handle says which kind made it,
+// and only that kind takes it.
+
+public import Secrets
+
+/// Where an enclave's keys are. The numbers are stored.
+public enum EnclaveKind: UInt8, Sendable, CaseIterable {
+  case tpm = 1
+  case secureEnclave = 2
+  /// A stand-in without hardware; it is called so wherever it shows.
+  case software = 3
+}
+
+/// Makes and uses P-256 keys (SE-01, KC-17, D18).
+///
+/// Calls may come from any thread and block until the chip has answered.
+public protocol Enclave: Sendable {
+  var kind: EnclaveKind { get }
+
+  /// Makes a key. It lives in its ``EnclaveKey/dataRepresentation``: whoever loses that has lost the key.
+  ///
+  /// - Parameter enrolment: what will authorize later uses, as `access` demands; else it must be empty.
+  /// - Throws: ``EnclaveError``
+  func createKey(
+    use: EnclaveKeyUse, access: AccessControl, enrolment: KeyEnrolment
+  ) throws(EnclaveError) -> EnclaveKey
+
+  /// Reads a handle, without using the key.
+  /// - Throws: `EnclaveError.corrupt`; `.wrongKind` for a handle of another kind of enclave.
+  func loadKey(_ dataRepresentation: [UInt8]) throws(EnclaveError) -> EnclaveKey
+
+  /// Makes a key unusable, where the enclave keeps anything of it.
+  func deleteKey(_ key: EnclaveKey) throws(EnclaveError)
+
+  /// ECDH: the x coordinate of the shared point, 32 bytes (SEC 1, 3.3.1).
+  ///
+  /// - Parameter publicKey: the other side's, 65 bytes (SEC 1, 2.3.3, uncompressed).
+  func sharedSecret(
+    _ key: EnclaveKey, with publicKey: [UInt8], authorization: KeyAuthorization
+  ) throws(EnclaveError) -> SecretBytes
+
+  /// ECDSA over a SHA-256 digest; the signature in DER (RFC 3279, 2.2.3).
+  func signature(
+    _ key: EnclaveKey, digest: [UInt8], authorization: KeyAuthorization
+  ) throws(EnclaveError) -> [UInt8]
+}
