@@ -48,6 +48,32 @@ struct PassphraseOptions: ParsableArguments {
   }
 }
 
+struct PINOptions: ParsableArguments {
+  @Option(name: .customLong("pin-fd"), help: "Read the chip's PIN from this descriptor.") var fd: Int32?
+  @Option(name: .customLong("pin-file"), help: "Read the chip's PIN from this file.", completion: .file())
+  var file: String?
+
+  func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
+
+  /// The PIN as it was typed; nil when none is named.
+  func given() throws -> SharedSecret? {
+    guard let typed = try Passphrase.given(fd: fd, file: file) else { return nil }
+    return SharedSecret(typed)
+  }
+}
+
+/// What opens the coffer, given instead of asked for.
+struct OpeningOptions: ParsableArguments {
+  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var pin: PINOptions
+
+  func validate() throws {
+    if passphrase.fd != nil || passphrase.file != nil, pin.fd != nil || pin.file != nil {
+      throw ValidationError("name a passphrase or a PIN, not both")
+    }
+  }
+}
+
 struct NewPassphraseOptions: ParsableArguments {
   @Option(name: .customLong("new-passphrase-fd"), help: "Read the new passphrase from this descriptor.")
   var fd: Int32?
