@@ -4,6 +4,7 @@
 // them behind it.
 
 public import ArgumentParser
+internal import Enclaves
 internal import Foundation
 public import Keychains
 internal import Secrets
@@ -120,6 +121,41 @@ extension Passphrase {
 }
 
 extension PassphrasePolicy: ExpressibleByArgument {}
+
+/// Where an attestation key can be made.
+enum AttestationPlace: String, ExpressibleByArgument, CaseIterable {
+  case tpm, software
+
+  var kind: EnclaveKind {
+    switch self {
+    case .tpm: .tpm
+    case .software: .software
+    }
+  }
+}
+
+extension EnclaveKind {
+  var name: String {
+    switch self {
+    case .tpm: "tpm"
+    case .secureEnclave: "secure-enclave"
+    case .software: "software"
+    }
+  }
+}
+
+/// Where a keychain can be.
+enum KeychainName: String, ExpressibleByArgument, CaseIterable {
+  case file
+  case secretService = "secret-service"
+
+  var place: KeychainPlace {
+    switch self {
+    case .file: .file
+    case .secretService: .secretService
+    }
+  }
+}
 
 /// The key derivations that can be chosen by name.
 enum KDFName: String, ExpressibleByArgument, CaseIterable {

@@ -52,7 +52,10 @@ extension Keybag {
         default: throw .enclave(error)
         }
       }
-      return try unlock([slot], credential)
+      do { return try unlock([slot], credential) } catch {
+        // The chip has agreed, so the PIN was right: the slot is not what was stored.
+        throw error == .wrongSecret ? .corrupt : error
+      }
     }
     throw refusal
   }
