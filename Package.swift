@@ -107,7 +107,7 @@ let package = Package(
       "Pictures",
       ["CSystem", .target("CTurboJPEG", trait: "Pictures"), .target("CPNG", trait: "Pictures")]),
     // 2
-    room("Enclaves", ["Secrets", "Primitives", .target("CTSS", trait: "TPM"), log]),
+    room("Enclaves", ["Secrets", "Primitives", "CSystem", .target("CTSS", trait: "TPM"), log]),
     room("UserAuthentication", ["Secrets", "CSystem", "DesktopBus"]),
     // 3
     room(

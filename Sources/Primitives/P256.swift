@@ -47,20 +47,24 @@ public enum P256 {
     defer { unsafe OSSL_PARAM_BLD_free(builder) }
     var number: OpaquePointer?
     defer { unsafe BN_clear_free(number) }
-    guard unsafe OSSL_PARAM_BLD_push_utf8_string(builder, OSSL_PKEY_PARAM_GROUP_NAME, "P-256", 0) == 1,
-      unsafe OSSL_PARAM_BLD_push_octet_string(
-        builder, OSSL_PKEY_PARAM_PUB_KEY, publicKey, publicKey.count) == 1
-    else { return nil }
     if let scalar {
       unsafe number = scalar.withUnsafeBytes { bytes in
         unsafe BN_bin2bn(
           bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count), BN_secure_new())
       }
       guard unsafe number != nil,
-        unsafe OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_PRIV_KEY, number) == 1
+        unsafe OSSL_PARAM_BLD_push_BN(builder, COFFER_PARAMETER_PRIVATE, number) == 1
       else { return nil }
     }
-    guard let parameters = unsafe OSSL_PARAM_BLD_to_param(builder) else { return nil }
+    // The builder keeps the places of what it is given, and reads them at the end.
+    let parameters = unsafe publicKey.withUnsafeBufferPointer { point -> UnsafeMutablePointer<OSSL_PARAM>? in
+      guard unsafe OSSL_PARAM_BLD_push_utf8_string(builder, COFFER_PARAMETER_GROUP, COFFER_P256, 0) == 1,
+        unsafe OSSL_PARAM_BLD_push_octet_string(
+          builder, COFFER_PARAMETER_PUBLIC, point.baseAddress, point.count) == 1
+      else { return nil }
+      return unsafe OSSL_PARAM_BLD_to_param(builder)
+    }
+    guard let parameters = unsafe parameters else { return nil }
     defer { unsafe OSSL_PARAM_free(parameters) }
     guard let context = unsafe EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else { return nil }
     defer { unsafe EVP_PKEY_CTX_free(context) }
@@ -87,7 +91,7 @@ public struct P256PrivateKey: ~Copyable, @unchecked Sendable {
     defer { unsafe EVP_PKEY_CTX_free(context) }
     var made: OpaquePointer?
     guard unsafe EVP_PKEY_keygen_init(context) == 1,
-      unsafe EVP_PKEY_CTX_set_group_name(context, "P-256") == 1,
+      unsafe EVP_PKEY_CTX_set_group_name(context, COFFER_P256) == 1,
       unsafe EVP_PKEY_generate(context, &made) == 1, let made = unsafe made,
       let publicKey = unsafe Self.publicKey(of: made)
     else { preconditionFailure("a P-256 key can be made") }
@@ -120,7 +124,7 @@ public struct P256PrivateKey: ~Copyable, @unchecked Sendable {
   public borrowing func scalar() -> SecretBytes {
     var number: OpaquePointer?
     defer { unsafe BN_clear_free(number) }
-    let found = unsafe EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_PRIV_KEY, &number)
+    let found = unsafe EVP_PKEY_get_bn_param(key, COFFER_PARAMETER_PRIVATE, &number)
     precondition(found == 1, "a private key has a scalar")
     return SecretBytes(byteCount: P256.scalarByteCount) { bytes in
       unsafe bytes.withUnsafeMutableBytes { bytes in
@@ -174,7 +178,7 @@ public struct P256PrivateKey: ~Copyable, @unchecked Sendable {
     var bytes = [UInt8](repeating: 0, count: P256.publicKeyByteCount)
     var count = 0
     guard unsafe EVP_PKEY_get_octet_string_param(
-      key, OSSL_PKEY_PARAM_PUB_KEY, &bytes, bytes.count, &count) == 1,
+      key, COFFER_PARAMETER_PUBLIC, &bytes, bytes.count, &count) == 1,
       count == bytes.count, bytes[0] == 4
     else { return nil }
     return bytes

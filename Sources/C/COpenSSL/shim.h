@@ -17,4 +17,10 @@
 static const int COFFER_PUBLIC_KEY = EVP_PKEY_PUBLIC_KEY;
 static const int COFFER_KEYPAIR = EVP_PKEY_KEYPAIR;
 
+/* A parameter builder keeps the places of names and values, so they need places that last. */
+static const char *const COFFER_PARAMETER_GROUP = OSSL_PKEY_PARAM_GROUP_NAME;
+static const char *const COFFER_PARAMETER_PUBLIC = OSSL_PKEY_PARAM_PUB_KEY;
+static const char *const COFFER_PARAMETER_PRIVATE = OSSL_PKEY_PARAM_PRIV_KEY;
+static const char *const COFFER_P256 = "P-256";
+
 #endif
