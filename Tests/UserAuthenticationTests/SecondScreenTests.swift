@@ -37,7 +37,7 @@ extension TerminalPromptTests {
     func noTerminal() {
       #expect(throws: PromptError.noTerminal) { try show("words", on: "/nonexistent") }
       let seen = SeenSignals(SIGTERM)
-      kill(getpid(), SIGTERM)
+      raiseHere(SIGTERM)
       #expect(seen.count == 1)
     }
 
@@ -65,7 +65,7 @@ extension TerminalPromptTests {
       let seen = SeenSignals(SIGHUP)
       let asked = Background { () throws(PromptError) in
         let screen = try SecondScreen(path: terminal.path, style: plain)
-        kill(getpid(), SIGHUP)
+        raiseHere(SIGHUP)
         try screen.write("words")
         let early = seen.count
         let answer = try TerminalPrompt(path: terminal.path, style: plain).confirm("Written down?")
@@ -85,13 +85,13 @@ extension TerminalPromptTests {
       let terminal = try PseudoTerminal()
       let seen = SeenSignals(SIGTERM, watching: terminal.device)
       let screen = try SecondScreen(path: terminal.path, style: plain)
-      kill(getpid(), SIGTERM)
+      raiseHere(SIGTERM)
       #expect(seen.count == 0)
       _ = consume screen
       #expect(seen.count == 1)
       #expect(terminal.rest() == enter + leave)
       // Nothing is caught any more.
-      kill(getpid(), SIGTERM)
+      raiseHere(SIGTERM)
       #expect(seen.count == 2)
     }
 
@@ -138,3 +138,14 @@ private final class SeenSignals: Sendable {
 private let seenCount = Atomic(0)
 private let watched = Atomic<Int32>(-1)
 private let sawCooked = Atomic(false)
+
+/// Sends a signal to this very thread, so that its handler has run when this returns.
+private func raiseHere(_ signal: Int32) {
+  var only = sigset_t()
+  var before = sigset_t()
+  sigemptyset(&only)
+  sigaddset(&only, signal)
+  pthread_sigmask(SIG_UNBLOCK, &only, &before)
+  raise(signal)
+  pthread_sigmask(SIG_SETMASK, &before, nil)
+}

@@ -84,8 +84,12 @@ private final class TerminalNotice: FingerprintNotice {
   }
 
   func show(_ progress: FingerprintProgress) {
-    state.withLock { $0.row = Self.text(progress) }
-    wake.wake()
+    let isNews = state.withLock { state in
+      let former = state.row
+      state.row = Self.text(progress)
+      return state.row != former
+    }
+    if isNews { wake.wake() }
   }
 
   func end() {
