@@ -68,7 +68,8 @@ struct AuthenticatedContextTests {
     for carries in [true, false] {
       let prompt = ScriptedPrompt(replies: [SharedSecret(SecretBytes(copying: typed.span.bytes))])
       let context = try UserAuthenticator(prompt: prompt).evaluate(
-        .deviceOwner, passcode: PromptRequest("PIN"), carriesPasscode: carries) { _ in true }
+        .deviceOwner, passcode: PromptRequest("PIN"), carriesPasscode: carries
+      ) { _ in true }
       let kept = try context.typedPasscode()
       #expect((kept != nil) == carries)
       if let kept {

@@ -11,7 +11,8 @@
 
   @testable import UserAuthentication
 
-  @Suite("Fingers through fprintd", .enabled(if: PrivateBus.isAvailable, "dbus and python-dbusmock are needed"))
+  @Suite(
+    "Fingers through fprintd", .enabled(if: PrivateBus.isAvailable, "dbus and python-dbusmock are needed"))
   struct FprintdReaderTests {
     private static let long: Duration = .seconds(30)
 
@@ -85,9 +86,11 @@
       try place.expectReleased()
     }
 
-    @Test("What fprintd refuses is told apart", arguments: [
-      ("PermissionDenied", FingerprintError.denied), ("Internal", .failed), ("NoSuchDevice", .noReader),
-    ])
+    @Test(
+      "What fprintd refuses is told apart",
+      arguments: [
+        ("PermissionDenied", FingerprintError.denied), ("Internal", .failed), ("NoSuchDevice", .noReader),
+      ])
     func refused(name: String, expected: FingerprintError) throws {
       let place = try ReaderOnBus()
       try place.control("SetRefusal", [.string(name)])
@@ -95,9 +98,11 @@
       try place.expectReleased()
     }
 
-    @Test("A reader that fails or is unplugged in the middle is given back", arguments: [
-      ("verify-disconnected", FingerprintError.disconnected), ("verify-unknown-error", .failed),
-    ])
+    @Test(
+      "A reader that fails or is unplugged in the middle is given back",
+      arguments: [
+        ("verify-disconnected", FingerprintError.disconnected), ("verify-unknown-error", .failed),
+      ])
     func failsInTheMiddle(status: String, expected: FingerprintError) throws {
       let place = try ReaderOnBus(results: ["verify-retry-scan", status])
       #expect(try place.verify() == .failure(expected))
@@ -134,7 +139,8 @@
       try place.expectReleased()
     }
 
-    @Test("Stopped from another thread, the wait ends and the reader is given back", arguments: [true, false])
+    @Test(
+      "Stopped from another thread, the wait ends and the reader is given back", arguments: [true, false])
     func stopped(isCancelled: Bool) throws {
       let place = try ReaderOnBus()
       let attempt = place.attempt
@@ -179,6 +185,8 @@
     let reader: FprintdReader
     let attempt: AuthenticationAttempt
     private let device: String
+    /// Kept open: what gives the reader back is a call, and not the end of a connection.
+    private let connections = Connections()
     private let told = Mutex<[FingerprintProgress]>([])
     private let waiting = DispatchSemaphore(value: 0)
 
@@ -187,7 +195,11 @@
       try bus.startMock(.fprintd)
       device = try bus.control(.fprintd, "AddDevice", [.string("Reader"), .string("press")]).value(0)
         .objectPath()
-      reader = FprintdReader(bus: .address(bus.address))
+      reader = FprintdReader { [address = bus.address, connections] () throws(BusError) in
+        let connection = try BusConnection(.address(address))
+        connections.keep(connection)
+        return connection
+      }
       attempt = try AuthenticationAttempt()
       try control("SetEnrolledFingers", [.string(""), .strings(fingers)])
       try control("SetVerifyScript", [.strings(results)])
@@ -246,10 +258,18 @@
         [.string("verify-match"), .boolean(true)])
     }
 
-    /// The reader is given back by the time the answer is there.
+    /// The reader was given back, though the connection that claimed it is still there.
     func expectReleased(sourceLocation: SourceLocation = #_sourceLocation) throws {
       #expect(try !asks("IsClaimed"), sourceLocation: sourceLocation)
       #expect(try !asks("IsVerifying"), sourceLocation: sourceLocation)
     }
+  }
+
+  /// Nobody calls anything on these; they are only not closed.
+  private final class Connections: @unchecked Sendable {
+    private let lock = NSLock()
+    private var kept: [BusConnection] = []
+
+    func keep(_ connection: BusConnection) { lock.withLock { kept.append(connection) } }
   }
 #endif

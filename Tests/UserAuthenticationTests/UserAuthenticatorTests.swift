@@ -10,7 +10,9 @@ import Testing
 struct UserAuthenticatorTests {
   // MARK: It works
 
-  @Test("A known finger is enough for either policy, and the prompt stays shut", arguments: AuthenticationPolicy.allCases)
+  @Test(
+    "A known finger is enough for either policy, and the prompt stays shut",
+    arguments: AuthenticationPolicy.allCases)
   func finger(policy: AuthenticationPolicy) throws {
     let prompt = ScriptedPrompt()
     let reader = ScriptedFingerprintReader(events: [.scanAgain(.swipeTooShort), .noMatch, .match])
@@ -21,7 +23,8 @@ struct UserAuthenticatorTests {
     let title = policy == .deviceOwner ? "use the passphrase" : ""
     #expect(
       guide.lines == [
-        "begin «\(title)»", "waiting", "scanAgain(UserAuthentication.FingerprintProgress.ScanProblem.swipeTooShort)",
+        "begin «\(title)»", "waiting",
+        "scanAgain(UserAuthentication.FingerprintProgress.ScanProblem.swipeTooShort)",
         "notRecognised(triesLeft: 2)", "waiting", "end",
       ])
   }
@@ -115,7 +118,9 @@ struct UserAuthenticatorTests {
     #expect(prompt.requests.isEmpty)
   }
 
-  @Test("Cancelled from another thread, the wait ends and nobody is asked", arguments: AuthenticationPolicy.allCases)
+  @Test(
+    "Cancelled from another thread, the wait ends and nobody is asked",
+    arguments: AuthenticationPolicy.allCases)
   func cancelledInTheMiddle(policy: AuthenticationPolicy) throws {
     let prompt = ScriptedPrompt(replies: [shared("2580")])
     let reader = ScriptedFingerprintReader(events: [.nothing])
@@ -205,7 +210,8 @@ struct UserAuthenticatorTests {
       }.factor
     }
     #expect(throws: Broken.self) {
-      _ = try authenticator.evaluate(.deviceOwner, passcode: PromptRequest("PIN")) { _ in throw Broken() }.factor
+      _ = try authenticator.evaluate(.deviceOwner, passcode: PromptRequest("PIN")) { _ in throw Broken() }
+        .factor
     }
     #expect(prompt.requests.count == 2)
   }

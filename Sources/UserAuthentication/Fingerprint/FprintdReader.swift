@@ -17,14 +17,19 @@
   /// It is a gate, no proof for a chip: the comparison runs in a service of this machine, and whoever rules
   /// this process's environment (`DBUS_SYSTEM_BUS_ADDRESS`) can put another in its place.
   public struct FprintdReader: FingerprintReader {
-    private let bus: BusConnection.Bus
+    private let connect: @Sendable () throws(BusError) -> BusConnection
 
     /// - Parameter bus: the system's, but in tests.
-    public init(bus: BusConnection.Bus = .system) { self.bus = bus }
+    public init(bus: BusConnection.Bus = .system) {
+      self.init { () throws(BusError) in try BusConnection(bus) }
+    }
+
+    /// A reader over connections that somebody else makes: for tests that keep them open.
+    init(connect: @escaping @Sendable () throws(BusError) -> BusConnection) { self.connect = connect }
 
     /// - Throws: ``FingerprintError`` `.noReader`, `.denied`, `.disconnected`, `.failed`.
     public func hasEnrolledFinger() throws(FingerprintError) -> Bool {
-      try FprintdDevice.findDefault(on: bus).hasEnrolledFinger()
+      try FprintdDevice.findDefault(connect).hasEnrolledFinger()
     }
 
     /// - Throws: ``FingerprintError``, every case of it.
@@ -33,7 +38,7 @@
     ) throws(FingerprintError) -> Bool {
       let deadline = ContinuousClock.now.advanced(by: timeout)
       guard attempt.stop == nil else { throw .stopped }
-      let device = try FprintdDevice.findDefault(on: bus)
+      let device = try FprintdDevice.findDefault(connect)
       try device.claim()
       defer { device.release() }
       guard attempt.stop == nil else { throw .stopped }
@@ -56,9 +61,11 @@
       self.path = path
     }
 
-    static func findDefault(on bus: BusConnection.Bus) throws(FingerprintError) -> FprintdDevice {
+    static func findDefault(
+      _ connect: () throws(BusError) -> BusConnection
+    ) throws(FingerprintError) -> FprintdDevice {
       do throws(BusError) {
-        let connection = try BusConnection(bus)
+        let connection = try connect()
         let path = try connection.call(
           Name.service, path: Name.managerPath, interface: Name.manager, method: "GetDefaultDevice",
           timeout: Limit.call
