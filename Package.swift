@@ -143,7 +143,10 @@ let package = Package(
     support("TemporaryHomes"),
     tests(
       "UserAuthenticationTests",
-      ["UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus"]),
+      [
+        "UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus",
+        "MemorySearch",
+      ]),
     tests(
       "KeychainsTests",
       [

@@ -237,10 +237,10 @@ struct Session {
   private func offerGenerated(_ prompt: any PassphrasePrompt) throws -> Passphrase? {
     guard prompt is TerminalPrompt else { return nil }
     let generated = PassphraseGenerator.generate(random: SystemRandom.fill)
-    let screen = try Screen()
-    screen.write("A passphrase made for you:\n\n    ")
-    generated.withBytes { screen.write($0) }
-    screen.write("\n\n")
+    let screen = try SecondScreen()
+    try screen.write("A passphrase made for you:\n\n    ")
+    try generated.withBytes { (passphrase) throws(PromptError) in try screen.write(passphrase) }
+    try screen.write("\n\n")
     guard try prompt.confirm("Use it? Write it down first; «n» lets you choose your own.") else { return nil }
     return try Passphrase(utf8: generated)
   }
