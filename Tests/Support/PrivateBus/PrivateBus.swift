@@ -74,6 +74,20 @@
     /// A new connection to the bus.
     public func connect() throws(BusError) -> BusConnection { try BusConnection(.address(address)) }
 
+    /// Connections to the bus that this process has open.
+    public var connectionCount: Int {
+      let path = Array(address.utf8.dropFirst("unix:path=".utf8.count))
+      return (0..<4096).count { number in
+        var address = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafeMutablePointer(to: &address) {
+          $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(Int32(number), $0, &length) }
+        }
+        guard result == 0, address.sun_family == sa_family_t(AF_UNIX) else { return false }
+        return withUnsafeBytes(of: address.sun_path) { $0.prefix { $0 != 0 }.elementsEqual(path) }
+      }
+    }
+
     /// Ends the bus and everything on it.
     public func stop() {
       running.withLock { running in
@@ -96,6 +110,14 @@
       }
       try start(mock.rawValue, ["/usr/bin/python3", "-m", "dbusmock", "--template", template])
       try waitForOwner(mock.service, running: mock.rawValue)
+    }
+
+    /// Starts a mock of another service from a template's text, and waits until it owns its name.
+    public func startMock(template text: String, named name: String, owning service: String) throws {
+      let path = "\(folder)/\(name)_template.py"
+      try text.write(toFile: path, atomically: false, encoding: .utf8)
+      try start(name, ["/usr/bin/python3", "-m", "dbusmock", "--template", path])
+      try waitForOwner(service, running: name)
     }
 
     /// Kills a mock, and waits until its name has no owner.
