@@ -111,8 +111,8 @@
     ///   - search, secret, parameters: what those answers hold, in Python.
     static func start(
       on bus: PrivateBus, alias: String = "/c", isLocked: Bool = false, createPrompt: String = "/",
-      unlockPrompt: String = "/", unlocks: Bool = false, search: String = "[]", secret: String = "b''",
-      parameters: String = "b''"
+      unlockPrompt: String = "/", unlocks: Bool = false, search: String = "[]", secret: String = #"b"""#,
+      parameters: String = #"b"""#
     ) throws {
       let template = """
         # SPDX-License-Identifier: Apache-2.0
@@ -144,7 +144,7 @@
 
         def complete(prompt):
             if \(unlocks ? "True" : "False"):
-                mockobject.objects['/c'].UpdateProperties(COLLECTION, {'Locked': False})
+                mockobject.objects['/c'].UpdateProperties(COLLECTION, {'Locked': dbus.Boolean(False)})
             prompt.EmitSignal(PROMPT, 'Completed', 'bv', [\(unlocks ? "False" : "True"), ''])
             return False
 

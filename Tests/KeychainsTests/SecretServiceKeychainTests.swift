@@ -258,7 +258,7 @@
     @Test("An answer of another shape or transport is an error with a number, and never an empty keychain")
     func oddAnswers() throws {
       let bus = try PrivateBus()
-      try OddService.start(on: bus, search: #"["/c/i"]"#, parameters: "b'x'")
+      try OddService.start(on: bus, search: #"["/c/i"]"#, parameters: #"b"x""#)
       #expect(throws: KeychainError.loadFailed(-EBADMSG)) { try ServiceCoffer(bus).keychain.items() }
       try OddService.start(on: bus, search: #"["/c/none"]"#)
       #expect(throws: KeychainError.loadFailed(-EPROTO)) { try ServiceCoffer(bus).keychain.items() }
