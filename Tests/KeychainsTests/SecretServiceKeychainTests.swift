@@ -9,6 +9,7 @@
   import Secrets
   import SpecExamples
   import Storage
+  import Synchronization
   import Testing
 
   @Suite(
@@ -275,6 +276,37 @@
       let error = #expect(throws: KeychainError.self) { try coffer.set("two", half) }
       #expect(error?.status == StorageError.full.status)
       #expect(try coffer.keychain.items().map(\.sealed) == [Data(half)])
+    }
+
+    @Test("A daemon killed while it writes leaves the last acknowledged snapshot, or the one after it")
+    func killed() throws {
+      let bus = try bus()
+      let coffer = try ServiceCoffer(bus)
+      // Long enough that a kill falls into the writing of the daemon's file.
+      @Sendable func value(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number), count: 200_000) }
+      try coffer.set("one", value(0))
+      var written = 0
+      for round in 1...8 {
+        let state = Mutex((acknowledged: written, isAtEnd: false))
+        let writer = Thread {
+          // Until the daemon is gone.
+          var next = state.withLock { $0.acknowledged } + 1
+          while (try? coffer.set("one", value(next))) != nil {
+            state.withLock { $0.acknowledged = next }
+            next += 1
+          }
+          state.withLock { $0.isAtEnd = true }
+        }
+        writer.start()
+        while state.withLock({ $0.acknowledged < written + round && !$0.isAtEnd }) { usleep(100) }
+        try bus.stopKeyring()
+        while state.withLock({ !$0.isAtEnd }) { usleep(100) }
+        let acknowledged = state.withLock { $0.acknowledged }
+        try bus.startKeyring()
+        written = Int(try #require(try coffer.keychain.items().first).sealed[0])
+        #expect(written == acknowledged || written == acknowledged + 1)
+        #expect(try coffer.keychain.items().map(\.sealed) == [Data(value(written))])
+      }
     }
 
     // MARK: What is left behind
