@@ -185,6 +185,10 @@ struct Failure: Error {
     case .itemNotFound: self.init(.missing, "no_such_item", "there is no such item")
     case .duplicateItem: self.init(.inUse, "already_exists", "there is such an item already")
     case .secureEnclaveUnavailable: self.init(.noHardware, "no_enclave", "no chip holds keys here")
+    case .serviceUnavailable:
+      self.init(
+        .noHardware, "no_secret_service", "there is no Secret Service, or it has no default collection",
+        hint: "start the desktop's keyring in this session and make a default keyring")
     case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status),
       .unexpectedError(let status):
       switch status {

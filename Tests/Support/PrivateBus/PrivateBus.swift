@@ -74,6 +74,20 @@
     /// A new connection to the bus.
     public func connect() throws(BusError) -> BusConnection { try BusConnection(.address(address)) }
 
+    /// Connections to the bus that this process has open.
+    public var connectionCount: Int {
+      let path = Array(address.utf8.dropFirst("unix:path=".utf8.count))
+      return (0..<4096).count { number in
+        var address = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = withUnsafeMutablePointer(to: &address) {
+          $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(Int32(number), $0, &length) }
+        }
+        guard result == 0, address.sun_family == sa_family_t(AF_UNIX) else { return false }
+        return withUnsafeBytes(of: address.sun_path) { $0.prefix { $0 != 0 }.elementsEqual(path) }
+      }
+    }
+
     /// Ends the bus and everything on it.
     public func stop() {
       running.withLock { running in
@@ -94,8 +108,15 @@
         template = folder + "/fprintd_template.py"
         try FprintdTemplate.text.write(toFile: template, atomically: false, encoding: .utf8)
       }
-      try start(mock.rawValue, ["/usr/bin/python3", "-m", "dbusmock", "--template", template])
-      try waitForOwner(mock.service, running: mock.rawValue)
+      try start(
+        mock.rawValue, owning: mock.service, ["/usr/bin/python3", "-m", "dbusmock", "--template", template])
+    }
+
+    /// Starts a mock of another service from a template's text, and waits until it owns its name.
+    public func startMock(template text: String, named name: String, owning service: String) throws {
+      let path = "\(folder)/\(name)_template.py"
+      try text.write(toFile: path, atomically: false, encoding: .utf8)
+      try start(name, owning: service, ["/usr/bin/python3", "-m", "dbusmock", "--template", path])
     }
 
     /// Kills a mock, and waits until its name has no owner.
@@ -136,13 +157,13 @@
       let home = folder + "/home"
       for part in ["", "/data", "/run"] { mkdir(home + part, 0o700) }
       try start(
-        "keyring", ["gnome-keyring-daemon", "--unlock", "--components=secrets", "--foreground"],
+        "keyring", owning: Self.secretService,
+        ["gnome-keyring-daemon", "--unlock", "--components=secrets", "--foreground"],
         input: password,
         environment: [
           "HOME": home, "XDG_DATA_HOME": home + "/data", "XDG_RUNTIME_DIR": home + "/run",
           "GNOME_KEYRING_CONTROL": nil, "DISPLAY": nil, "WAYLAND_DISPLAY": nil,
         ])
-      try waitForOwner(Self.secretService, running: "keyring")
     }
 
     /// Kills the keyring daemon, and waits until its name has no owner.
@@ -151,28 +172,27 @@
     // MARK: Processes
 
     private func start(
-      _ name: String, _ command: [String], input: String = "", environment: [String: String?] = [:]
+      _ name: String, owning service: String? = nil, _ command: [String], input: String = "",
+      environment: [String: String?] = [:]
     ) throws {
+      // One that runs already goes first, so that its ownership is not taken for the new one's.
+      if let service { try end(name, service) }
       var all: [String: String?] = ["DBUS_SYSTEM_BUS_ADDRESS": address, "DBUS_SESSION_BUS_ADDRESS": address]
       all.merge(environment) { $1 }
       let process = try Supervised(
         command, input: input, environment: all, log: "\(folder)/\(name).log",
         folder: name == "bus" ? folder : nil)
-      running.withLock { running in
-        running[name]?.stop()
-        running[name] = process
-      }
+      running.withLock { $0[name] = process }
+      guard let service else { return }
+      let connection = try connect()
+      try wait(for: name) { try connection.owner(of: service) != nil }
     }
 
     private func end(_ name: String, _ service: String) throws {
-      running.withLock { $0.removeValue(forKey: name)?.stop() }
+      guard let process = running.withLock({ $0.removeValue(forKey: name) }) else { return }
+      process.stop()
       let connection = try connect()
       try wait(for: name) { try connection.owner(of: service) == nil }
-    }
-
-    private func waitForOwner(_ service: String, running name: String) throws {
-      let connection = try connect()
-      try wait(for: name) { try connection.owner(of: service) != nil }
     }
 
     private func wait(for name: String, _ isReady: () throws -> Bool) throws {
