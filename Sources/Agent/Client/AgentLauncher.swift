@@ -30,22 +30,37 @@ public enum AgentLauncher {
   ) throws(AgentError) -> Started {
     try options.check()
     let place = try AgentPlace(home: home, makesFolders: true)
-    if let client = AgentClient.connect(place), (try? client.status()) != nil { return .alreadyThere }
+    let end = ContinuousClock.now.advanced(by: .milliseconds(deadlineMilliseconds))
+    repeat {
+      if let client = AgentClient.connect(place), (try? client.status()) != nil { return .alreadyThere }
+      if let child = try startOnce(executable, arguments(place.home, options), end) {
+        return .new(processID: child)
+      }
+      // Another agent has the lock: it listens, or is about to, or is about to end.
+      if AgentClient.connect(place) != nil { return .alreadyThere }
+    } while ContinuousClock.now < end
+    throw .notAnswering
+  }
+
+  /// - Returns: nil when the new process has found another agent.
+  private static func startOnce(
+    _ executable: String, _ arguments: [String], _ end: ContinuousClock.Instant
+  ) throws(AgentError) -> pid_t? {
     var ends: (reading: Int32, writing: Int32) = (-1, -1)
     guard unsafe coffer_pipe(&ends.reading, &ends.writing) == 0 else { throw .system(errno) }
     defer { close(ends.reading) }
     let spawned: Result<pid_t, AgentError>
     do throws(AgentError) {
-      spawned = .success(try spawn(executable, arguments(place.home, options), ready: ends.writing))
+      spawned = .success(try spawn(executable, arguments, ready: ends.writing))
     } catch { spawned = .failure(error) }
     // Only the child has the other end now, so its death is heard.
     close(ends.writing)
     let child = try spawned.get()
-    switch readyByte(ends.reading) {
-    case ReadyDescriptor.listening: return .new(processID: child)
+    switch readyByte(ends.reading, end) {
+    case ReadyDescriptor.listening: return child
     case ReadyDescriptor.served:
       _ = exitCode(child)
-      return .alreadyThere
+      return nil
     case .some: throw .startFailed(exitCode: exitCode(child))
     case nil:
       kill(child, SIGKILL)
@@ -84,22 +99,20 @@ public enum AgentLauncher {
   ) throws(AgentError) -> pid_t {
     var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
     var envp = unsafe environment().map { unsafe strdup($0) } + [nil]
-    defer {
-      for unsafe text in unsafe argv + envp { unsafe free(text) }
-    }
+    defer { unsafe (argv + envp).forEach { unsafe free($0) } }
     let child = unsafe coffer_spawn_apart(executable, &argv, &envp, ready, readyNumber)
     guard child > 0 else { throw .system(-child) }
     return child
   }
 
   /// The byte from the child; 0 when it ended without one, nil when the time is over.
-  private static func readyByte(_ descriptor: Int32) -> UInt8? {
-    let end = ContinuousClock.now.advanced(by: .milliseconds(deadlineMilliseconds))
+  private static func readyByte(_ descriptor: Int32, _ end: ContinuousClock.Instant) -> UInt8? {
     while true {
       let left = end - ContinuousClock.now
       guard left > .zero else { return nil }
       var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-      let milliseconds = left.components.seconds * 1_000
+      let milliseconds =
+        left.components.seconds * 1_000
         + left.components.attoseconds / 1_000_000_000_000_000 + 1
       guard unsafe poll(&polled, 1, Int32(milliseconds)) > 0 else { continue }
       var byte: UInt8 = 0

@@ -28,6 +28,8 @@ final class AgentLoop {
   private var pressure: MemoryPressure?
   private var connections: [Connection] = []
   private var isEnding = false
+  /// Who asked for the end, and has no answer yet.
+  private var farewell: Int32?
   private var wantsWatch = false
 
   /// - Parameters:
@@ -53,6 +55,11 @@ final class AgentLoop {
   func run() {
     while !isEnding { round() }
     holder.forget()
+  }
+
+  /// Answers who asked for the end, when nobody can connect any more.
+  func sayFarewell() {
+    if let farewell { _ = send(.done, farewell) }
   }
 
   private func round() {
@@ -171,7 +178,8 @@ final class AgentLoop {
     switch request {
     case .status:
       let status = holder.status(sessionWatch: sessionWatch, isPressureWatched: pressure != nil)
-      return unsafe send(.status, descriptor, status.body.span.bytes, binding: status.binding, slot: status.slot)
+      return unsafe send(
+        .status, descriptor, status.body.span.bytes, binding: status.binding, slot: status.slot)
     case .give(let binding, let slot):
       holder.accept(binding: binding, slot: slot)
       wantsWatch = true
@@ -190,7 +198,8 @@ final class AgentLoop {
     case .logout:
       holder.forget()
       isEnding = true
-      return send(.done, descriptor)
+      farewell = descriptor
+      return true
     }
   }
 

@@ -41,6 +41,8 @@ public enum AgentServer {
     ready.tell(ReadyDescriptor.listening)
     onReady()
     loop.run()
+    listening.end()
+    loop.sayFarewell()
   }
 
   private static func connectWatch() -> (any SessionWatch)? {
@@ -83,6 +85,9 @@ public enum AgentServer {
       socket = place.socket
     }
 
+    /// Nobody can connect any more, and another agent can take the place.
+    consuming func end() {}
+
     deinit {
       // The lock goes last: until then nobody else binds here.
       unsafe unlink(socket)
@@ -98,7 +103,8 @@ public enum AgentServer {
       let result = unsafe try PacketSocket.withAddress(path) { address, length in
         unsafe bind(number, address, length)
       }
-      guard result == 0, unsafe chmod(path, 0o600) == 0, listen(number, Int32(AgentLoop.connectionLimit)) == 0 else {
+      guard result == 0, unsafe chmod(path, 0o600) == 0, listen(number, Int32(AgentLoop.connectionLimit)) == 0
+      else {
         throw .system(errno)
       }
       return made.released()
