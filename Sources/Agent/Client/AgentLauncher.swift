@@ -83,9 +83,9 @@ public enum AgentLauncher {
   }
 
   /// What the agent needs of the environment: the places of its socket and of the system bus, and what the
-  /// loader and the C library go by.
+  /// loader, the C library and the measurement of coverage go by.
   private static let kept = [
-    "XDG_RUNTIME_DIR", "DBUS_SYSTEM_BUS_ADDRESS", "LD_LIBRARY_PATH", "GLIBC_TUNABLES",
+    "XDG_RUNTIME_DIR", "DBUS_SYSTEM_BUS_ADDRESS", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LLVM_PROFILE_FILE",
   ]
 
   private static func environment() -> [String] {
