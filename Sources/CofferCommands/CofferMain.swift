@@ -14,7 +14,7 @@ struct CofferRoot: CommandGroup {
     subcommands: [
       InitCommand.self, StatusCommand.self, SlotCommand.self, PassphraseCommand.self, RecoverCommand.self,
       RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, EraseCommand.self, MessageCommand.self,
-      VaultCommand.self,
+      VaultCommand.self, AgentCommand.self,
     ])
   static let page = """
     coffer: keeps messages and keys sealed on your own machine
@@ -31,6 +31,7 @@ struct CofferRoot: CommandGroup {
       recovery drill          prove that the words work
       doctor [--deep]         examine everything
       audit                   what was done
+      agent                   keeps the keys of an unlocked coffer
       erase                   destroy everything
 
     The coffer is at --home, else COFFER_HOME, else in your data directory. Passphrases come from the

@@ -2,6 +2,7 @@
 //
 // Every exit code of `coffer`, and what leads to each. Specs/cli.md promises them.
 
+internal import Agent
 internal import CofferKit
 internal import Enclaves
 internal import Keychains
@@ -73,6 +74,7 @@ struct Failure: Error {
     case let error as PromptError: self.init(prompt: error)
     case let error as PassphraseError: self.init(passphrase: error)
     case let error as RecoveryPhraseError: self.init(phrase: error)
+    case let error as AgentError: self.init(agent: error)
     case CofferError.weakPassphrase(let problems):
       self.init(
         .refused, "weak_passphrase",
@@ -293,6 +295,27 @@ struct Failure: Error {
       self.init(
         .wrongSecret, "bad_phrase", "these words do not belong together",
         hint: "look for a word in the wrong place")
+    }
+  }
+
+  private init(agent error: AgentError) {
+    switch error {
+    case .locked, .otherCoffer:
+      self.init(.locked, "locked", "the coffer is locked", hint: "«coffer unlock» opens it")
+    case .notAnswering, .malformedAnswer:
+      self.init(.inUse, "agent_not_answering", "the agent does not answer", hint: "end it and unlock again")
+    case .alreadyServed:
+      self.init(.inUse, "already_served", "an agent serves this coffer already")
+    case .noHome: self.init(.missing, "no_coffer", "there is no coffer", hint: "«coffer init» makes one")
+    case .noRuntimeDirectory, .pathTooLong:
+      self.init(
+        .refused, "no_runtime_directory", "there is no safe place for the agent's socket",
+        hint: "set XDG_RUNTIME_DIR to a folder of mode 0700 with a short name")
+    case .limitOutOfBounds: self.init(.usage, "usage", "a limit is out of bounds")
+    case .noLockedMemory: self.init(SecretMemoryError.cannotLock)
+    case .unprotected: self.init(.refused, "unprotected", "the agent's process could not be protected")
+    case .startFailed, .system: self.init(.inUse, "agent_failed", "the agent could not be started")
+    case .missingKey: self.init(.bug, "internal", "a key is missing")
     }
   }
 

@@ -43,4 +43,39 @@ int coffer_guard_pages(void *pages, size_t count, int lock);
 /* Asks for huge pages, and keeps the pages out of core dumps. */
 void coffer_prepare_scratch(void *pages, size_t count);
 
+/* A descriptor of pages that nobody but this process can read (memfd_secret), or -1 and errno. */
+int coffer_memfd_secret(void);
+
+/* The effective user of the process at the other end of a local socket. 0 when it is known. */
+int coffer_peer_user(int socket, uint32_t *user);
+
+/* accept4: a connection that does not block and is not passed on, or -1 and errno. */
+int coffer_accept(int listener);
+
+/* A pipe whose ends are not passed on. 0, or -1 and errno. */
+int coffer_pipe(int *reading, int *writing);
+
+/* Starts a program in a session of its own, in "/", with the standard descriptors at /dev/null, `passed`
+ * under the number `number`, and nothing else open; signals as at a start. Its id, or -errno. */
+int coffer_spawn_apart(const char *path, char *const arguments[], char *const environment[], int passed,
+                       int number);
+
+/* No program started from here can gain privileges. 0 when it worked. */
+int coffer_refuse_privileges(void);
+
+/* Closes every descriptor from `first` on, but `kept` (-1 for none). 0 when it worked. */
+int coffer_close_descriptors(int first, int kept);
+
+/* Blocks SIGTERM, SIGINT and SIGHUP; the descriptor is readable when one comes. -1 and errno. */
+int coffer_ending_signals(void);
+
+/* Nanoseconds since the machine was started, time asleep included. */
+uint64_t coffer_boot_time(void);
+
+/* A timer on that clock, as a descriptor that is readable once the time has come. -1 and errno. */
+int coffer_boot_timer(void);
+
+/* Sets such a timer to a moment; 0 stops it. 0 when it worked. */
+int coffer_set_boot_timer(int timer, uint64_t moment);
+
 #endif

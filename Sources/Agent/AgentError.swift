@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What can go wrong with the agent, on either side. Carries no secret and no path.
+public enum AgentError: Error, Equatable, Sendable {
+  /// The wanted keys are not there: never unlocked, or locked since.
+  case locked
+  /// The agent holds the keys of another coffer than the one asked about.
+  case otherCoffer
+  /// *give* needs both class keys.
+  case missingKey
+  /// No answer in time, or the connection was closed. A command goes on as if there were no agent.
+  case notAnswering
+  /// An answer that the protocol does not allow.
+  case malformedAnswer
+  /// There is no such home.
+  case noHome
+  /// No folder for the socket that only this user can reach.
+  case noRuntimeDirectory
+  /// The socket's path is longer than the system allows.
+  case pathTooLong
+  /// Another agent serves this home.
+  case alreadyServed
+  /// A limit of time outside its bounds.
+  case limitOutOfBounds
+  /// No page for the keys could be locked (`ulimit -l` is too low).
+  case noLockedMemory
+  /// The process could not be protected, so it takes no keys.
+  case unprotected
+  /// The agent that was started ended before it listened, with this exit code; nil after a signal.
+  case startFailed(exitCode: Int32?)
+  /// The system refused; an `errno` number.
+  case system(Int32)
+}

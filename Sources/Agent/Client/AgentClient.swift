@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The side of the commands. Keys go from `SecretBytes` to the socket and from the socket to `SecretBytes`;
+// nothing waits longer than the deadline, so that an agent that hangs is no command that hangs.
+
+public import Foundation
+internal import Glibc
+public import Keychains
+internal import Secrets
+
+/// A connection to the agent of a home.
+///
+/// After `AgentError.notAnswering` or `.malformedAnswer` the connection is of no use any more: go on as if
+/// there were no agent. Belongs to one thread at a time.
+@safe
+public final class AgentClient {
+  /// How long a request may take, in milliseconds: a thousand times what it takes.
+  public static let deadlineMilliseconds = 500
+
+  private let place: AgentPlace
+  private var socket: PacketSocket
+  private var isBroken = false
+
+  private init(_ place: AgentPlace, _ socket: consuming PacketSocket) {
+    self.place = place
+    self.socket = socket
+  }
+
+  /// Connects to the agent of `home`.
+  /// - Returns: nil when there is none, or it belongs to another user.
+  public static func connect(home: String) -> AgentClient? {
+    guard let place = try? AgentPlace(home: home, makesFolders: false) else { return nil }
+    return connect(place)
+  }
+
+  static func connect(_ place: AgentPlace) -> AgentClient? {
+    guard let socket = connected(place) else { return nil }
+    return AgentClient(place, socket)
+  }
+
+  private static func connected(_ place: AgentPlace) -> PacketSocket? {
+    guard let socket = try? PacketSocket() else { return nil }
+    let number = socket.descriptor
+    // Does not block: a queue that is full is an agent that hangs.
+    let result = unsafe try? PacketSocket.withAddress(place.socket) { address, length in
+      unsafe Glibc.connect(number, address, length)
+    }
+    guard result == 0, socket.isPeerSameUser() else { return nil }
+    return socket
+  }
+
+  // MARK: Requests
+
+  /// What the agent tells of itself.
+  /// - Throws: `AgentError.notAnswering`, `.malformedAnswer`.
+  public func status() throws(AgentError) -> AgentStatus {
+    let answer = try ask(.status)
+    guard answer.header.kind == AgentAnswer.status.rawValue,
+      let status = answer.first.withBytes({ AgentStatus(answer.header, body: $0) })
+    else { throw malformed() }
+    return status
+  }
+
+  /// Gives the agent the keys of a coffer that was just opened. Limits begin anew.
+  ///
+  /// - Parameters:
+  ///   - keys: both class keys.
+  ///   - binding: what they belong to; the same must be named to get them.
+  ///   - slot: the slot that was opened.
+  /// - Throws: `AgentError.missingKey`, `.notAnswering`, `.malformedAnswer`.
+  public func give(_ keys: ClassKeys, binding: AgentBinding, slot: UUID) throws(AgentError) {
+    guard let whenUnlocked = keys.whenUnlocked, let afterFirstUnlock = keys.afterFirstUnlock,
+      whenUnlocked.count == AgentHeader.keyByteCount, afterFirstUnlock.count == AgentHeader.keyByteCount
+    else { throw .missingKey }
+    let request = AgentRequest.give(binding: binding, slot: slot)
+    let answer = try whenUnlocked.withBytes { first throws(AgentError) in
+      try afterFirstUnlock.withBytes { second throws(AgentError) in try ask(request, first, second) }
+    }
+    try requireDone(answer.header)
+  }
+
+  /// Asks for keys.
+  ///
+  /// - Parameter binding: what the keys must belong to.
+  /// - Throws: `AgentError.locked` when none of those wanted is there; `.otherCoffer`, `.notAnswering`,
+  ///   `.malformedAnswer`.
+  public func keys(
+    _ selection: AgentKeySelection, binding: AgentBinding
+  ) throws(AgentError) -> AgentKeys {
+    let answer = try ask(.get(selection, binding: binding))
+    switch AgentAnswer(rawValue: answer.header.kind) {
+    case .keys: break
+    case .notAvailable: throw .locked
+    case .otherCoffer: throw .otherCoffer
+    default: throw malformed()
+    }
+    guard let slot = answer.header.slot, answer.header.binding == binding else { throw malformed() }
+    switch (answer.header.keys, answer.first.count, answer.second.count) {
+    case (3, AgentHeader.keyByteCount, AgentHeader.keyByteCount) where selection == .all:
+      return AgentKeys(
+        keys: ClassKeys(whenUnlocked: answer.first, afterFirstUnlock: answer.second), slot: slot)
+    case (2, AgentHeader.keyByteCount, 0):
+      return AgentKeys(keys: ClassKeys(whenUnlocked: nil, afterFirstUnlock: answer.first), slot: slot)
+    default: throw malformed()
+    }
+  }
+
+  /// Lets the agent erase the when-unlocked key; it has done so when this returns.
+  /// - Throws: `AgentError.notAnswering`, `.malformedAnswer`.
+  public func lock() throws(AgentError) { try requireDone(ask(.lock).header) }
+
+  /// Lets the agent erase both keys and end.
+  /// - Throws: `AgentError.notAnswering`, `.malformedAnswer`.
+  public func logout() throws(AgentError) { try requireDone(ask(.logout).header) }
+
+  // MARK: One request
+
+  private struct Answer {
+    let header: AgentHeader
+    let first: SharedSecret
+    let second: SharedSecret
+  }
+
+  private func requireDone(_ header: AgentHeader) throws(AgentError) {
+    guard header.kind == AgentAnswer.done.rawValue else { throw malformed() }
+  }
+
+  private func malformed() -> AgentError {
+    isBroken = true
+    return .malformedAnswer
+  }
+
+  private func ask(
+    _ request: AgentRequest, _ first: RawSpan = RawSpan(), _ second: RawSpan = RawSpan()
+  ) throws(AgentError) -> Answer {
+    guard !isBroken else { throw .notAnswering }
+    // Until the answer is here: a late one must not be taken for the answer to the next request.
+    isBroken = true
+    let header = request.header.bytes
+    var answer: Answer?
+    if PacketSocket.send(socket.descriptor, header, first, second) { answer = try receive() }
+    if answer == nil {
+      // The agent closes a connection that is silent while a person types. Every request may be repeated.
+      guard let socket = Self.connected(place) else { throw .notAnswering }
+      self.socket = socket
+      if PacketSocket.send(self.socket.descriptor, header, first, second) { answer = try receive() }
+    }
+    guard let answer else { throw .notAnswering }
+    isBroken = false
+    return answer
+  }
+
+  /// The next packet; nil when the connection was closed.
+  private func receive() throws(AgentError) -> Answer? {
+    var header = [UInt8](repeating: 0, count: AgentHeader.byteCount)
+    var first = SecretBytes(zeroed: AgentHeader.keyByteCount)
+    var second = SecretBytes(zeroed: AgentHeader.keyByteCount)
+    let end = ContinuousClock.now.advanced(by: .milliseconds(Self.deadlineMilliseconds))
+    while true {
+      let received = first.withMutableBytes { first in
+        second.withMutableBytes { second in
+          PacketSocket.receive(socket.descriptor, &header, &first, &second)
+        }
+      }
+      switch received {
+      case .packet(let byteCount):
+        guard byteCount >= AgentHeader.byteCount, let parsed = AgentHeader(header) else {
+          throw .malformedAnswer
+        }
+        let body = byteCount - AgentHeader.byteCount
+        first.shorten(to: min(body, AgentHeader.keyByteCount))
+        second.shorten(to: max(body - AgentHeader.keyByteCount, 0))
+        return Answer(header: parsed, first: SharedSecret(first), second: SharedSecret(second))
+      case .tooLong: throw .malformedAnswer
+      case .closed: return nil
+      case .nothing:
+        let left = end - ContinuousClock.now
+        guard left > .zero else { throw .notAnswering }
+        wait(left)
+      }
+    }
+  }
+
+  /// Waits until there is something to receive, or the time is over.
+  private func wait(_ left: Duration) {
+    var polled = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
+    let (seconds, attoseconds) = left.components
+    let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000 + 1
+    unsafe poll(&polled, 1, Int32(milliseconds))
+  }
+}

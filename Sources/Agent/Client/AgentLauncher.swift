@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Starts `coffer agent` as a process that has nothing of this one: no terminal, no descriptors, no folder,
+// no environment but what it needs.
+
+internal import CSystem
+internal import Glibc
+
+/// Starts the agent of a home.
+public enum AgentLauncher {
+  /// How a start ended well.
+  public enum Started: Equatable, Sendable {
+    /// A new agent listens.
+    case new(processID: Int32)
+    /// There was one, or another process was faster.
+    case alreadyThere
+  }
+
+  /// How long an agent may take until it listens, in milliseconds: room for a busy machine that must read
+  /// the program from disk.
+  public static let deadlineMilliseconds = 10_000
+
+  /// Starts `executable agent --home home`, and returns when it listens.
+  ///
+  /// The process is this one's child; one that lives on should `waitpid` for it.
+  /// - Throws: `AgentError.startFailed`, `.notAnswering` (it was ended again), `.noHome`,
+  ///   `.limitOutOfBounds`, `.system`.
+  public static func start(
+    home: String, executable: String, options: AgentOptions = AgentOptions()
+  ) throws(AgentError) -> Started {
+    try options.check()
+    let place = try AgentPlace(home: home, makesFolders: true)
+    let end = ContinuousClock.now.advanced(by: .milliseconds(deadlineMilliseconds))
+    repeat {
+      if let client = AgentClient.connect(place), (try? client.status()) != nil { return .alreadyThere }
+      if let child = try startOnce(executable, arguments(place.home, options), end) {
+        return .new(processID: child)
+      }
+      // Another agent has the lock: it listens, or is about to, or is about to end.
+      if AgentClient.connect(place) != nil { return .alreadyThere }
+    } while ContinuousClock.now < end
+    throw .notAnswering
+  }
+
+  /// - Returns: nil when the new process has found another agent.
+  private static func startOnce(
+    _ executable: String, _ arguments: [String], _ end: ContinuousClock.Instant
+  ) throws(AgentError) -> pid_t? {
+    var ends: (reading: Int32, writing: Int32) = (-1, -1)
+    guard unsafe coffer_pipe(&ends.reading, &ends.writing) == 0 else { throw .system(errno) }
+    defer { close(ends.reading) }
+    let spawned: Result<pid_t, AgentError>
+    do throws(AgentError) {
+      spawned = .success(try spawn(executable, arguments, ready: ends.writing))
+    } catch { spawned = .failure(error) }
+    // Only the child has the other end now, so its death is heard.
+    close(ends.writing)
+    let child = try spawned.get()
+    switch readyByte(ends.reading, end) {
+    case ReadyDescriptor.listening: return child
+    case ReadyDescriptor.served:
+      _ = exitCode(child)
+      return nil
+    case .some: throw .startFailed(exitCode: exitCode(child))
+    case nil:
+      kill(child, SIGKILL)
+      _ = exitCode(child)
+      throw .notAnswering
+    }
+  }
+
+  /// The number that the child's end of the pipe has there.
+  private static let readyNumber: Int32 = 3
+
+  private static func arguments(_ home: String, _ options: AgentOptions) -> [String] {
+    var arguments = [
+      "coffer", "agent", "--home", home, "--idle-limit", "\(options.idleLimitSeconds)",
+      "--absolute-limit", "\(options.absoluteLimitSeconds)", "--ready-fd", "\(readyNumber)",
+    ]
+    if options.usesOrdinaryMemory { arguments.append("--ordinary-memory") }
+    if options.locksOnMemoryPressure { arguments.append("--lock-on-memory-pressure") }
+    return arguments
+  }
+
+  /// What the agent needs of the environment: the places of its socket and of the system bus, and what the
+  /// loader, the C library and the measurement of coverage go by.
+  private static let kept = [
+    "XDG_RUNTIME_DIR", "DBUS_SYSTEM_BUS_ADDRESS", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LLVM_PROFILE_FILE",
+  ]
+
+  private static func environment() -> [String] {
+    kept.compactMap { name in
+      unsafe getenv(name).map { "\(name)=\(unsafe String(cString: $0))" }
+    }
+  }
+
+  private static func spawn(
+    _ executable: String, _ arguments: [String], ready: Int32
+  ) throws(AgentError) -> pid_t {
+    var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
+    var envp = unsafe environment().map { unsafe strdup($0) } + [nil]
+    defer { unsafe (argv + envp).forEach { unsafe free($0) } }
+    let child = unsafe coffer_spawn_apart(executable, &argv, &envp, ready, readyNumber)
+    guard child > 0 else { throw .system(-child) }
+    return child
+  }
+
+  /// The byte from the child; 0 when it ended without one, nil when the time is over.
+  private static func readyByte(_ descriptor: Int32, _ end: ContinuousClock.Instant) -> UInt8? {
+    while true {
+      let left = end - ContinuousClock.now
+      guard left > .zero else { return nil }
+      var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let milliseconds =
+        left.components.seconds * 1_000
+        + left.components.attoseconds / 1_000_000_000_000_000 + 1
+      guard unsafe poll(&polled, 1, Int32(milliseconds)) > 0 else { continue }
+      var byte: UInt8 = 0
+      let count = unsafe read(descriptor, &byte, 1)
+      if count < 0 && errno == EINTR { continue }
+      return count == 1 ? byte : 0
+    }
+  }
+
+  private static func exitCode(_ child: pid_t) -> Int32? {
+    var status: Int32 = 0
+    while unsafe waitpid(child, &status, 0) < 0 {
+      guard errno == EINTR else { return nil }
+    }
+    // WIFEXITED and WEXITSTATUS.
+    return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
+  }
+}

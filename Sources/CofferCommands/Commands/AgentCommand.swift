@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Agent
+internal import ArgumentParser
+
+struct AgentCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "agent", abstract: "Keep the keys of an unlocked coffer for the next commands.")
+  static let page = """
+    coffer agent: keeps the keys of an unlocked coffer for the next commands
+
+    usage: coffer agent [--idle-limit SECONDS] [--absolute-limit SECONDS] [--ordinary-memory]
+                        [--lock-on-memory-pressure] [--ready-fd N]
+
+    Runs in the foreground until «coffer lock --all», logout or SIGTERM. «coffer unlock» starts it by
+    itself. It locks after 300 seconds without use and 8 hours after the passphrase, when the screen is
+    locked and before sleep. The keys are in memory that makes hibernation impossible, where the kernel has
+    such memory; --ordinary-memory does without it, and erases all keys before sleep. --ready-fd names a
+    descriptor for one byte: 1 when it listens, 2 when this coffer has an agent already.
+
+    example: coffer agent --idle-limit 900
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @Option(name: .customLong("idle-limit"), help: "Lock after so many seconds without use.")
+  var idleLimit: Int?
+  @Option(name: .customLong("absolute-limit"), help: "Lock so many seconds after the passphrase.")
+  var absoluteLimit: Int?
+  @Flag(name: .customLong("ordinary-memory"), help: "Do not stand in the way of hibernation.")
+  var ordinaryMemory = false
+  @Flag(name: .customLong("lock-on-memory-pressure"), help: "Lock when memory is short.")
+  var lockOnMemoryPressure = false
+  @Option(name: .customLong("ready-fd"), help: "Write a byte to this descriptor when it listens.")
+  var readyFD: Int32?
+
+  func validate() throws {
+    let bounds = AgentOptions.limitBounds
+    for limit in [idleLimit, absoluteLimit].compactMap({ $0 }) where !bounds.contains(limit) {
+      throw ValidationError("a limit has \(bounds.lowerBound) to \(bounds.upperBound) seconds")
+    }
+    if let readyFD, readyFD < 3 { throw ValidationError("--ready-fd is 3 or more") }
+  }
+
+  func execute(_ session: Session) throws {
+    var options = AgentOptions()
+    if let idleLimit { options.idleLimitSeconds = idleLimit }
+    if let absoluteLimit { options.absoluteLimitSeconds = absoluteLimit }
+    options.usesOrdinaryMemory = ordinaryMemory
+    options.locksOnMemoryPressure = lockOnMemoryPressure
+    options.readyDescriptor = readyFD
+    try AgentServer.run(home: session.home, options: options) {
+      session.note("the agent listens")
+      Terminal.flush()
+    }
+  }
+}
