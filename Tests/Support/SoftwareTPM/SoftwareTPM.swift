@@ -100,13 +100,25 @@ public final class SoftwareTPM: @unchecked Sendable {
     try process.run()
     self.process = process
     self.leash = leash.fileHandleForWriting
-    // Both sockets are there when it listens; what is waited for is their appearance.
     let deadline = Date.now.addingTimeInterval(20)
-    while !FileManager.default.fileExists(atPath: socket)
-      || !FileManager.default.fileExists(atPath: socket + ".ctrl")
-    {
+    while !Self.listens(socket) || !Self.listens(socket + ".ctrl") {
       guard process.isRunning, Date.now < deadline else { throw Failed(reason: "swtpm does not start") }
       usleep(2_000)
+    }
+  }
+
+  /// Whether somebody takes calls at a socket.
+  private static func listens(_ path: String) -> Bool {
+    let descriptor = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
     }
   }
 
