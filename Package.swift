@@ -189,7 +189,7 @@ let package = Package(
         "coffer", "Agent", "Keychains", "Primitives", "Secrets", "CSystem", "MemorySearch", "PrivateBus",
         "TemporaryHomes",
       ]),
-    tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem", "MemorySearch"]),
+    tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem", "COpenSSL", "MemorySearch"]),
     // What is left after flipped bytes, kill -9 and a full disk; the dependency is there so that it is built.
     tests(
       "CrashTests",

@@ -18,6 +18,7 @@ struct LeftoverTests {
     case sealed, opened, openedWithAnotherKey, plaintext
     case hkdfInput, hkdfKey, hkdfShortKey, macKey, hash
     case pbkdf2Password, pbkdf2Key, pbkdf2SHA512Key, argon2idPassword, argon2idKey
+    case p256Scalar, p256ImportedScalar, p256Secret
   }
 
   /// Runs `body` away from the stack frames that search later.
@@ -162,6 +163,25 @@ struct LeftoverTests {
       }
       if use == .argon2idKey { needle = output.withBytes { Needle($0) } }
       try look()
+    case .p256Scalar, .p256ImportedScalar, .p256Secret:
+      let key = P256PrivateKey()
+      let peer = P256PrivateKey()
+      let scalar = key.scalar()
+      needle = scalar.withBytes { Needle($0) }
+      let digest = SystemRandom.publicBytes(count: 32)
+      var signature = try key.signature(digest: digest)
+      if use == .p256ImportedScalar {
+        let imported = try P256PrivateKey(scalar: scalar, publicKey: key.publicKey)
+        signature = try imported.signature(digest: digest)
+      }
+      let agreed = try peer.sharedSecret(with: key.publicKey)
+      if use == .p256Secret { needle = agreed.withBytes { Needle($0) } }
+      let again = try key.sharedSecret(with: peer.publicKey)
+      let isSame = agreed.isEqual(to: again)
+      #expect(isSame)
+      try look()
+      #expect(P256.isValidSignature(signature, digest: digest, publicKey: key.publicKey))
+      #expect(scalar.count == 32)
     }
     #expect(secret.count >= 32)
     #expect(output.count >= 24)
