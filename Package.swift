@@ -36,8 +36,8 @@ func tests(
 }
 
 /// What the tests of several rooms share; no product.
-func support(_ name: String) -> Target {
-  .target(name: name, path: "Tests/Support/\(name)", swiftSettings: strictTests)
+func support(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, path: "Tests/Support/\(name)", swiftSettings: strictTests)
 }
 
 /// Back ends that need a library of the system or the desktop; a target has them when the trait is on.
@@ -107,7 +107,7 @@ let package = Package(
       "Pictures",
       ["CSystem", .target("CTurboJPEG", trait: "Pictures"), .target("CPNG", trait: "Pictures")]),
     // 2
-    room("Enclaves", ["Secrets", "Primitives", .target("CTSS", trait: "TPM"), log]),
+    room("Enclaves", ["Secrets", "Primitives", "CSystem", .target("CTSS", trait: "TPM"), log]),
     room("UserAuthentication", ["Secrets", "CSystem", "DesktopBus"]),
     // 3
     room(
@@ -143,7 +143,10 @@ let package = Package(
     support("TemporaryHomes"),
     tests(
       "UserAuthenticationTests",
-      ["UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus"]),
+      [
+        "UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus",
+        "MemorySearch",
+      ]),
     tests(
       "KeychainsTests",
       [
@@ -167,7 +170,7 @@ let package = Package(
       name: "CommandTests", dependencies: ["coffer", "CofferCommands", "PseudoTerminals", argumentParser],
       swiftSettings: strictTests),
     tests("MessageFormatsTests", ["MessageFormats"]),
-    support("PrivateBus"),
+    support("PrivateBus", ["DesktopBus"]),
     support("SoftwareTPM"),
     tests("DesktopBusTests", ["DesktopBus", "PrivateBus"]),
     tests("PicturesTests", ["Pictures"]),

@@ -25,6 +25,11 @@ public struct AuditLog: Equatable, Sendable {
     case keyRotated = 10
     case keyRolledBack = 11
     case damageFound = 12
+    case deviceForgotten = 13
+    case deviceRegistered = 14
+    case captureAdded = 15
+    case captureRemoved = 16
+    case captureExported = 17
   }
 
   /// One line of the log.

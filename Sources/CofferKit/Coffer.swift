@@ -3,6 +3,7 @@
 // The composition root: makes a coffer, opens one, and owns what an open one consists of. Everything
 // that needs keys is a method of `Coffer`; what can be told without is in `LockedCoffer`.
 
+public import Enclaves
 public import Foundation
 public import Keychains
 internal import Logging
@@ -17,8 +18,9 @@ public final class Coffer: Sendable {
   public let home: String
   public let keychain: KeychainService
   public let vault: Vault
-  /// The slot that opened it.
-  public let slot: KeySlot
+  /// The slot that opened it; nil when an agent's keys did.
+  public let slot: KeySlot?
+  public let machine: Machine
 
   let file: DatabaseFile
   let keys: ClassKeys
@@ -29,10 +31,14 @@ public final class Coffer: Sendable {
   /// Makes a coffer with a passphrase slot and a slot for the recovery phrase, and opens it.
   ///
   /// It appears complete or not at all.
-  /// - Throws: `StorageError.alreadyExists`; `KeybagError.derivation`; `CofferError.weakPassphrase`.
+  /// - Parameter attestation: where the key that signs captures is to be; if it is nil, in the machine's
+  ///   chip if one answers, else in software.
+  /// - Throws: `StorageError.alreadyExists`; `KeybagError.derivation`; `CofferError.weakPassphrase`;
+  ///   `KeychainError.secureEnclaveUnavailable`.
   public static func create(
     home: String, passphrase: borrowing Passphrase, recoveryPhrase: borrowing RecoveryPhrase,
-    kdf: SlotKDF = .recommended, policy: PassphrasePolicy = .standard, clock: VaultClock = .system
+    kdf: SlotKDF = .recommended, policy: PassphrasePolicy = .standard, machine: Machine = Machine(),
+    attestation: EnclaveKind? = nil, clock: VaultClock = .system
   ) throws -> Coffer {
     let assessment = policy.check(passphrase)
     guard assessment.isAccepted else { throw CofferError.weakPassphrase(assessment.problems) }
@@ -40,17 +46,23 @@ public final class Coffer: Sendable {
     var (keybag, unlocked) = try Keybag.create(SlotCredential(passphrase), kdf: kdf, now: clock.now())
     try keybag.addSlot(SlotCredential(recoveryPhrase), kdf: .seed, keys: unlocked.keys, now: clock.now())
     let finished = keybag
+    let enclave = try attestation.map { kind in
+      guard let enclave = machine.enclave(kind) else { throw EnclaveError.unavailable }
+      return enclave
+    }
+    let attestationEnclave = try enclave ?? machine.enclaveForNewKeys()
     let file = try DatabaseFile.create(home: home) { file in
       try file.write { try finished.save($0) }
       let keychain = KeychainService(keychain: FileKeychain(file), keys: unlocked.keys)
       try keychain.prepare()
       _ = try Vault.create(file: file, keychain: keychain, clock: clock)
+      _ = try Device.register(keychain, in: attestationEnclave)
       try Settings(policy: policy).save(keychain)
       var log = AuditLog()
       log.append(.created, count: 0, at: clock.now())
       try log.save(keychain)
     }
-    return try Coffer(file: file, unlocked: unlocked, clock: clock)
+    return try Coffer(file: file, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
   }
 
   /// Opens a coffer.
@@ -58,19 +70,24 @@ public final class Coffer: Sendable {
   /// - Throws: `StorageError.notFound`, `.corrupt`; `KeybagError.wrongSecret`, `.noSuchSlot`, `.corrupt`,
   ///   `.derivation`; `VaultError.corrupt`.
   public static func open(
-    home: String, credential: borrowing SlotCredential, clock: VaultClock = .system
+    home: String, credential: borrowing SlotCredential, machine: Machine = Machine(),
+    clock: VaultClock = .system
   ) throws -> Coffer {
-    try LockedCoffer(home: home).unlock(credential, clock: clock)
+    try LockedCoffer(home: home, machine: machine, clock: clock).unlock(credential)
   }
 
-  init(file: DatabaseFile, unlocked: Keybag.Unlocked, clock: VaultClock) throws {
+  /// - Parameter slot: what the person has just opened; nil for keys that were handed on.
+  init(
+    file: DatabaseFile, keys: ClassKeys, slot: KeySlot?, machine: Machine, clock: VaultClock
+  ) throws {
     self.file = file
     self.clock = clock
+    self.machine = machine
+    self.slot = slot
+    self.keys = keys
     home = file.home
-    slot = unlocked.slot
-    keys = unlocked.keys
-    keychain = KeychainService(keychain: FileKeychain(file), keys: unlocked.keys)
-    vault = try Vault.open(file: file, keychain: keychain, isAuthenticated: true, clock: clock)
+    keychain = KeychainService(keychain: FileKeychain(file), keys: keys)
+    vault = try Vault.open(file: file, keychain: keychain, isAuthenticated: slot != nil, clock: clock)
   }
 
   /// Drops the keys from memory and closes the file.
@@ -86,8 +103,9 @@ public final class Coffer: Sendable {
 
   /// Puts a new passphrase in the place of the slot that opened this coffer.
   ///
-  /// - Throws: `KeybagError.noSuchSlot` when it was a recovery phrase that opened it.
+  /// - Throws: `KeybagError.noSuchSlot` when something else than a passphrase opened it.
   public func changePassphrase(to passphrase: borrowing Passphrase, kdf: SlotKDF? = nil) throws {
+    guard let slot else { throw CofferError.personRequired }
     guard slot.kind == .passphrase else { throw KeybagError.noSuchSlot }
     try check(passphrase)
     try changeKeybag { keybag in
@@ -136,7 +154,35 @@ public final class Coffer: Sendable {
     return slot
   }
 
-  /// Removes a slot, but never the last.
+  /// Adds a key in the machine's chip, guarded by a PIN.
+  ///
+  /// - Throws: `PINPolicy.Problem`; `KeybagError.enclave`, `.notHardware`.
+  public func addSlot(pin: SharedSecret) throws -> KeySlot {
+    if let problem = pin.withBytes({ PINPolicy.problem(with: $0) }) { throw problem }
+    guard let chip = machine.chip else { throw KeybagError.enclave(.unavailable) }
+    // Outside of the transaction: a chip takes its time.
+    let credential = try SlotCredential(newKeyIn: chip, pin: pin)
+    let slot = try changeKeybag {
+      try $0.addSlot(credential, kdf: .agreement, keys: keys, now: clock.now())
+    }
+    note(.slotAdded)
+    return slot
+  }
+
+  /// Forgets this machine: the slots of its chip, and its registration. Captures that it signed stay.
+  /// - Returns: how many slots went.
+  public func forgetDevice() throws -> Int {
+    let removed = try changeKeybag { keybag in
+      let slots = keybag.slots.filter { $0.kind == .enclave }
+      for slot in slots { try keybag.removeSlot(slot.id, keys: keys) }
+      return slots.count
+    }
+    try Device.forget(keychain, in: machine)
+    note(.deviceForgotten)
+    return removed
+  }
+
+  /// Removes a slot, but never the last that a person can open anywhere.
   public func removeSlot(_ id: UUID) throws {
     try changeKeybag { try $0.removeSlot(id, keys: keys) }
     note(.slotRemoved)

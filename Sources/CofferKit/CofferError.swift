@@ -8,4 +8,8 @@ public enum CofferError: Error, Equatable, Sendable {
   case weakPassphrase([PassphraseAssessment.Problem])
   /// Nothing shows that the recovery phrase works, so erasing is refused unless forced (D34).
   case recoveryUnproven
+  /// This machine was forgotten, so nothing signs its captures.
+  case deviceNotRegistered
+  /// What is asked for wants the person, and an agent's keys opened the coffer.
+  case personRequired
 }

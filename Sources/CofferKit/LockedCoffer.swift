@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A coffer before it is opened: what can be told of it without a key, and the way to unlock it.
+// A coffer before it is opened: what can be told of it without a key, and the ways to unlock it.
 
-internal import Foundation
+public import Captures
+public import Enclaves
+public import Foundation
 public import Keychains
+public import Secrets
 internal import Storage
 public import Vaults
 
@@ -13,26 +16,54 @@ public import Vaults
 /// only by opening.
 public final class LockedCoffer: Sendable {
   public let home: String
+  public let machine: Machine
   private let file: DatabaseFile
   private let keybag: Keybag
+  private let clock: VaultClock
 
   /// - Throws: `StorageError`; `KeybagError.corrupt`.
-  public init(home: String) throws {
+  public init(home: String, machine: Machine = Machine(), clock: VaultClock = .system) throws {
     self.home = home
+    self.machine = machine
+    self.clock = clock
     file = try DatabaseFile.open(home: home)
     keybag = try file.read(Keybag.load)
   }
 
   public var slots: [KeySlot] { keybag.slots }
 
+  /// Names the coffer for its whole life; an agent gives its keys to no other.
+  public var id: UUID { keybag.coffer }
+
   /// Opens the coffer; may be tried again when it was the wrong passphrase.
   ///
   /// - Throws: `KeybagError.wrongSecret`, `.noSuchSlot`, `.corrupt`, `.derivation`; `VaultError.corrupt`.
-  public func unlock(
-    _ credential: borrowing SlotCredential, clock: VaultClock = .system
-  ) throws -> Coffer {
-    // The slots as they are now: somebody may have changed them while a prompt was waiting.
-    try Coffer(file: file, unlocked: file.read(Keybag.load).unlock(credential), clock: clock)
+  public func unlock(_ credential: borrowing SlotCredential) throws -> Coffer {
+    try opened(currentKeybag().unlock(credential))
+  }
+
+  /// Opens the coffer with the machine's chip.
+  ///
+  /// - Throws: `KeybagError.enclave` with the chip's answer; `.noSuchSlot`, `.corrupt`; `VaultError.corrupt`.
+  public func unlock(pin: SharedSecret) throws -> Coffer {
+    guard let chip = machine.chip else { throw KeybagError.enclave(.unavailable) }
+    return try opened(currentKeybag().unlock(chip, pin: pin))
+  }
+
+  /// Opens the coffer with keys that an agent kept.
+  ///
+  /// - Throws: `KeybagError.wrongSecret` without the when-unlocked key; `.corrupt` when these are not the
+  ///   keys of the slots; `VaultError.lockedAfterFailures`, which asks for the person.
+  public func unlock(_ keys: ClassKeys) throws -> Coffer {
+    try currentKeybag().validate(keys)
+    return try Coffer(file: file, keys: keys, slot: nil, machine: machine, clock: clock)
+  }
+
+  /// The slots as they are now: somebody may have changed them while a prompt was waiting.
+  private func currentKeybag() throws -> Keybag { try file.read(Keybag.load) }
+
+  private func opened(_ unlocked: Keybag.Unlocked) throws -> Coffer {
+    try Coffer(file: file, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
   }
 
   /// How many messages the file seems to hold.
@@ -44,5 +75,19 @@ public final class LockedCoffer: Sendable {
   public var fileByteCount: Int {
     let attributes = try? FileManager.default.attributesOfItem(atPath: home + "/" + DatabaseFile.name)
     return (attributes?[.size] as? Int) ?? 0
+  }
+}
+
+extension LockedCoffer {
+  /// What keeps the machine's chip from opening a slot, as far as can be told without a PIN; nil when a
+  /// PIN is worth asking for.
+  public func chipObstacle() -> EnclaveError? {
+    guard let chip = machine.chip else { return .unavailable }
+    do {
+      try chip.checkReadiness()
+      return nil
+    } catch {
+      return error
+    }
   }
 }

@@ -20,6 +20,14 @@ public enum EnclaveKind: UInt8, Sendable, CaseIterable {
 public protocol Enclave: Sendable {
   var kind: EnclaveKind { get }
 
+  /// Whether the enclave answers now.
+  /// - Throws: `EnclaveError.unavailable`, `.notAnswering`.
+  func checkAvailability() throws(EnclaveError)
+
+  /// Whether a key that asks for a passcode can be used now.
+  /// - Throws: `EnclaveError.unavailable`, `.notAnswering`, `.lockedOut`.
+  func checkReadiness() throws(EnclaveError)
+
   /// Makes a key. It lives in its ``EnclaveKey/dataRepresentation``: whoever loses that has lost the key.
   ///
   /// - Parameter enrolment: what will authorize later uses, as `access` demands; else it must be empty.

@@ -9,6 +9,11 @@ public final class SharedSecret: Sendable {
 
   public init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 
+  /// The bytes of what was typed.
+  public convenience init(_ passphrase: borrowing Passphrase) {
+    self.init(passphrase.withBytes { SecretBytes(copying: $0) })
+  }
+
   public var count: Int { bytes.count }
 
   /// Lends the bytes to `body`.

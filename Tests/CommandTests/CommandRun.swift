@@ -102,8 +102,13 @@ final class CommandOnTerminal {
   ) throws {
     terminal = try PseudoTerminal(columns: columns)
     // A new session is what may have a terminal of its own, so that /dev/tty is the test's.
+    // The threads of tests block signals, and what they start would inherit that.
+    let unblocked =
+      "sigprocmask(SIG_SETMASK, POSIX::SigSet->new); $SIG{$_} = 'DEFAULT' for qw(HUP INT TERM); exec @ARGV"
     process = place.process(
-      URL(filePath: "/usr/bin/setsid"), ["--ctty", "--wait", Place.coffer.path()] + arguments, environment)
+      URL(filePath: "/usr/bin/setsid"),
+      ["--ctty", "--wait", "/usr/bin/perl", "-MPOSIX", "-e", unblocked, Place.coffer.path()] + arguments,
+      environment)
     let device = FileHandle(fileDescriptor: terminal.device, closeOnDealloc: false)
     process.standardInput = device
     process.standardOutput = device
@@ -122,6 +127,16 @@ final class CommandOnTerminal {
     terminal.type(answer + "\r")
     try terminal.expect("\n")
     return shown
+  }
+
+  /// Sends a signal to the command itself.
+  func send(_ signal: Int32) throws {
+    let started = process.processIdentifier
+    let children = try String(contentsOfFile: "/proc/\(started)/task/\(started)/children", encoding: .utf8)
+    guard let command = children.split(separator: " ").first.flatMap({ Int32($0) }) else {
+      throw PseudoTerminal.Failure("the command has ended")
+    }
+    kill(command, signal)
   }
 
   /// The exit code, once it has ended, and what is left on the screen.

@@ -120,4 +120,27 @@ struct InitOnTerminalTests {
     shown += rest
     #expect(shown.ranges(of: "\u{1B}[?1049h").count == shown.ranges(of: "\u{1B}[?1049l").count)
   }
+
+  @Test(
+    "A signal while words are shown leaves no coffer, no word on the screen, and the terminal as it was",
+    arguments: [SIGTERM, SIGHUP, SIGINT])
+  func signalled(_ signal: Int32) throws {
+    let place = try Place()
+    let command = try CommandOnTerminal(["init"], in: place)
+    var shown = try command.answer("[y/N]: ", "n")
+    shown += try command.answer("new passphrase: ", Place.passphrase)
+    shown += try command.answer("the same once more: ", Place.passphrase)
+    shown += try command.terminal.expect("written them down? [y/N]: ")
+    try command.send(signal)
+    let (status, rest) = command.end()
+    #expect(status != 0)
+    shown += rest
+    #expect(command.terminal.isCooked)
+    #expect(!place.hasCoffer)
+    // The second screen is cleared and left, and nothing is shown after that but setsid's own remark.
+    #expect(rest.hasPrefix("\u{1B}[2J\u{1B}[?1049l"))
+    #expect(!rest.contains("?1049h"))
+    #expect(shown.ranges(of: "\u{1B}[?1049h").count == shown.ranges(of: "\u{1B}[?1049l").count)
+    #expect(words(rest).isEmpty)
+  }
 }

@@ -35,10 +35,10 @@ func withDigest(_ record: [UInt8]) -> [UInt8] {
 extension [UInt8] {
   /// Where the fields of a record stand (Specs/keybag.md).
   enum RecordOffset {
-    static let generation = 8
-    static let slotCount = 12
-    static let slots = 13
-    static let slotByteCount = 194
+    static let generation = 25
+    static let slotCount = 29
+    static let slots = 30
+    static let slotByteCount = 196
   }
 
   /// The bytes of one slot of a record.

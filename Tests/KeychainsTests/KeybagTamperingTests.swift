@@ -61,7 +61,7 @@ struct KeybagTamperingTests {
           Issue.record("byte \(offset) was changed and slot \(credential) opened")
         } catch let error as KeybagError {
           // A changed slot knows its secret no more, or opens and is found out; so are all others.
-          let isOwn = (13 + credential * 194..<13 + (credential + 1) * 194).contains(offset)
+          let isOwn = (30 + credential * 196..<30 + (credential + 1) * 196).contains(offset)
           #expect(error == .corrupt || isOwn && error == .wrongSecret, "byte \(offset): \(error)")
         }
       }
@@ -89,7 +89,7 @@ struct KeybagTamperingTests {
       (193, 1, .corrupt),  // tag
     ] as [(Int, UInt8, KeybagError)])
   func fields(offset: Int, mask: UInt8, error: KeybagError) throws {
-    let changed = record.with([record[13 + offset] ^ mask], at: 13 + offset)
+    let changed = record.with([record[30 + offset] ^ mask], at: 30 + offset)
     let damaged = try read(changed)
     #expect(throws: error) { try damaged.unlock(passphrase("one")) }
     #expect(throws: KeybagError.corrupt) { try damaged.unlock(passphrase("two")) }
@@ -138,7 +138,7 @@ struct KeybagTamperingTests {
     var number: [UInt8] = []
     number.append(bigEndian: UInt32(2))
     for bytes in [number, [0xFF, 0xFF, 0xFF, 0xFF]] {
-      let changed = try read(record.with(bytes, at: 8))
+      let changed = try read(record.with(bytes, at: 25))
       for credential in 0..<3 {
         #expect(throws: KeybagError.corrupt) { try unlock(changed, credential) }
       }
@@ -148,9 +148,9 @@ struct KeybagTamperingTests {
   @Test("A passphrase slot that is made out to be a phrase's leaves no slot for the passphrase")
   func kind() throws {
     let (single, _) = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1)
-    let changed = single.record().with([2, 3] + [UInt8](repeating: 0, count: 12), at: 13 + 16)
+    let changed = single.record().with([2, 3] + [UInt8](repeating: 0, count: 12), at: 30 + 16)
     #expect(throws: KeybagError.noSuchSlot) { try read(changed).unlock(passphrase("one")) }
-    #expect(throws: KeybagError.corrupt) { try read(single.record().with([3], at: 13 + 16)) }
+    #expect(throws: KeybagError.corrupt) { try read(single.record().with([3], at: 30 + 16)) }
   }
 
   @Test("A slot given up and put back behind our back is not signed with the next change")

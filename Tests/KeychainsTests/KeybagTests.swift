@@ -16,7 +16,7 @@ struct KeybagTests {
     try keybag.addSlot(recoveryPhrase(7), kdf: .seed, keys: unlocked.keys, now: -1)
     try keybag.addSlot(passphrase("two"), kdf: cheapArgon2id(), keys: unlocked.keys, now: 5)
     let record = keybag.record()
-    #expect(record.count == 13 + 3 * 194 + 64)
+    #expect(record.count == 30 + 3 * 196 + 64)
     let again = try read(record)
     #expect(again == keybag)
     #expect(again.record() == record)

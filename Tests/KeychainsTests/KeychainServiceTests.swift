@@ -223,7 +223,9 @@ struct KeychainServiceTests {
       (.unexpectedError(7), "Unexpected Keychain error (status: 7)"),
     ]
     for (error, text) in texts { #expect(error.localizedDescription == text) }
-    for error in [KeychainError.encodingFailed, .decodingFailed, .secureEnclaveUnavailable, .locked] {
+    for error in [
+      KeychainError.encodingFailed, .decodingFailed, .secureEnclaveUnavailable, .locked, .serviceUnavailable,
+    ] {
       #expect(error.errorDescription?.isEmpty == false)
       #expect(error.status == nil)
     }

@@ -5,13 +5,23 @@
 import Foundation
 import Keychains
 import Primitives
+import PrivateBus
 import Secrets
 import Storage
 import TemporaryHomes
 
 /// A kind of keychain store.
 enum Store: String, CaseIterable, Sendable {
-  case file, memory
+  case file, memory, secretService
+
+  /// Those that this build and this machine have.
+  static let allCases: [Store] = {
+    #if SecretService
+      PrivateBus.isAvailable ? [.file, .memory, .secretService] : [.file, .memory]
+    #else
+      [.file, .memory]
+    #endif
+  }()
 
   /// An empty keychain that has been prepared, and its class keys.
   func make() throws -> Shelf {
@@ -27,6 +37,17 @@ enum Store: String, CaseIterable, Sendable {
       let home = try TemporaryHome()
       let file = try DatabaseFile.create(home: home.path) { _ in }
       return Shelf(keychain: FileKeychain(file), home: home, file: file)
+    case .secretService:
+      #if SecretService
+        let home = try TemporaryHome()
+        let file = try DatabaseFile.create(home: home.path) { _ in }
+        let bus = try PrivateBus()
+        try bus.startKeyring()
+        let keychain = SecretServiceKeychain(coffer: UUID(), file: file, bus: .address(bus.address))
+        return Shelf(keychain: KeptKeychain(keychain: keychain, bus: bus), home: home, file: file)
+      #else
+        throw KeychainError.serviceUnavailable
+      #endif
     }
   }
 }
@@ -53,3 +74,19 @@ struct Shelf: Sendable {
     try keychain.update { _ in changes }
   }
 }
+
+#if SecretService
+  /// A keychain, and the bus that its service is on.
+  private struct KeptKeychain: Keychain {
+    let keychain: SecretServiceKeychain
+    let bus: PrivateBus
+
+    func items() throws(KeychainError) -> [SealedItem] { try keychain.items() }
+
+    func update(
+      _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
+    ) throws(KeychainError) {
+      try keychain.update(body)
+    }
+  }
+#endif

@@ -24,7 +24,7 @@ struct DoctorCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @Flag(help: "Open every message.") var deep = false
 
   struct Answer: Encodable {
@@ -69,7 +69,7 @@ struct DoctorCommand: CofferCommand {
     var bar = ProgressBar("examining", isQuiet: session.isQuiet || session.isJSON)
     defer { bar.finish() }
     do {
-      return try session.open(passphrase).examine(isDeep: deep) { bar.update($0, of: $1, unit: "messages") }
+      return try session.open(opening).examine(isDeep: deep) { bar.update($0, of: $1, unit: "messages") }
     } catch {
       // What does not even open is examined from outside, so that there is more to say than «corrupt».
       guard Failure(error).exit == .corrupt else { throw error }
@@ -98,7 +98,7 @@ struct AuditCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
 
   struct Answer: Encodable {
     let time: String
@@ -107,7 +107,7 @@ struct AuditCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
-    for entry in try session.open(passphrase).auditLog() {
+    for entry in try session.open(opening).auditLog() {
       let time = Timestamp.format(entry.time)
       if session.isJSON {
         JSON.print(Answer(time: time, event: entry.event.code, count: entry.count))
@@ -134,6 +134,11 @@ extension AuditLog.Event {
     case .keyRotated: "key_rotated"
     case .keyRolledBack: "key_rolled_back"
     case .damageFound: "damage_found"
+    case .deviceForgotten: "device_forgotten"
+    case .deviceRegistered: "device_registered"
+    case .captureAdded: "capture_added"
+    case .captureRemoved: "capture_removed"
+    case .captureExported: "capture_exported"
     }
   }
 
@@ -151,6 +156,11 @@ extension AuditLog.Event {
     case .keyRotated: "vault key rotated"
     case .keyRolledBack: "vault key rolled back"
     case .damageFound: "damage found"
+    case .deviceForgotten: "device forgotten"
+    case .deviceRegistered: "device registered"
+    case .captureAdded: "capture added"
+    case .captureRemoved: "capture removed"
+    case .captureExported: "capture exported"
     }
   }
 }
@@ -172,7 +182,7 @@ struct EraseCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @Flag(help: "Ask nothing.") var yes = false
   @Flag(help: "Erase without a recovery drill.") var force = false
 
@@ -184,7 +194,7 @@ struct EraseCommand: CofferCommand {
         hint: "add --yes if you are sure")
     }
     if !force {
-      let coffer = try session.open(passphrase)
+      let coffer = try session.open(opening, needing: .person)
       try coffer.checkErasable()
       coffer.close()
     }

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CofferKit
+internal import Enclaves
 internal import Foundation
 internal import Keychains
 internal import Primitives
@@ -14,6 +15,7 @@ struct InitCommand: CofferCommand {
     coffer init: make a coffer
 
     usage: coffer init [--kdf argon2id|pbkdf2] [--policy standard|strict|long]
+                       [--attestation tpm|software] [--keychain file|secret-service]
                        [--recovery-phrase-out FILE] [--passphrase-fd N | --passphrase-file PATH]
 
     Asks for a passphrase, shows twelve words, and asks for three of them again. The words open the
@@ -22,6 +24,9 @@ struct InitCommand: CofferCommand {
       --kdf                  what stretches the passphrase; argon2id unless you say otherwise
       --policy               what a passphrase must satisfy: standard (12 characters, upper and lower case,
                              a digit), strict (a symbol too), long (15 characters of any kind)
+      --attestation          where the key is that signs captures: in the TPM if one answers, else in
+                             software, unless you say otherwise
+      --keychain             where sealed small secrets are: in the coffer's file, unless you say otherwise
       --recovery-phrase-out  write the words to a new file (mode 0600) and ask nothing
 
     example: coffer init
@@ -31,12 +36,15 @@ struct InitCommand: CofferCommand {
   @OptionGroup var passphrase: PassphraseOptions
   @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
   @Option(help: "What a passphrase must satisfy.") var policy: PassphrasePolicy = .standard
+  @Option(help: "Where the key is that signs captures.") var attestation: AttestationPlace?
+  @Option(help: "Where sealed small secrets are.") var keychain: KeychainName = .file
   @Option(help: "Write the recovery phrase to a new file.", completion: .file()) var recoveryPhraseOut:
     String?
 
   struct Answer: Encodable {
     let home: String
     let slots: [SlotAnswer]
+    let attestation: String
   }
 
   func execute(_ session: Session) throws {
@@ -49,16 +57,22 @@ struct InitCommand: CofferCommand {
     let coffer: Coffer
     do {
       coffer = try Coffer.create(
-        home: session.home, passphrase: passphrase, recoveryPhrase: phrase, kdf: kdf.kdf, policy: policy)
+        home: session.home, passphrase: passphrase, recoveryPhrase: phrase, kdf: kdf.kdf, policy: policy,
+        keychain: keychain.place, machine: session.machine, attestation: attestation?.kind)
     } catch {
       // Words that open nothing would only mislead.
       if let recoveryPhraseOut, !DatabaseFile.exists(home: session.home) { unsafe unlink(recoveryPhraseOut) }
       throw error
     }
+    let device = try coffer.device()
     if session.isJSON {
-      JSON.print(Answer(home: session.home, slots: try coffer.slots().map(SlotAnswer.init)))
+      JSON.print(
+        Answer(
+          home: session.home, slots: try coffer.slots().map(SlotAnswer.init),
+          attestation: device?.enclave.name ?? "none"))
     } else {
       session.note("Vault created successfully: \(session.home)")
+      if let device { session.note(device.remark) }
       if let recoveryPhraseOut {
         session.note(
           "The recovery phrase is in \(recoveryPhraseOut). Store recovery phrase safely; we cannot reset it.")

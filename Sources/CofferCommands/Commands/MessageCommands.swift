@@ -46,14 +46,14 @@ struct MessageAddCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @Option(help: "A line for lists.") var title: String?
   @Option(help: "A label; may be repeated.") var tag: [String] = []
   @Option(help: "A media type.") var type: String?
   @Argument(help: "A file; - for standard input.", completion: .file()) var file = "-"
 
   func execute(_ session: Session) throws {
-    let coffer = try session.open(passphrase)
+    let coffer = try session.open(opening)
     let content: SecretBytes
     do { content = try read() } catch let error as MessageFormatError {
       throw Failure(error, naming: file)
@@ -107,13 +107,13 @@ struct MessageShowCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @Flag(help: "Write the content alone, byte for byte.") var raw = false
   @Argument(help: "The id of the message.") var id: String
 
   func execute(_ session: Session) throws {
     let id = try MessageID(argument: id)
-    let coffer = try session.open(passphrase)
+    let coffer = try session.open(opening)
     try coffer.vault.withMessage(id) { metadata, content in
       if raw {
         Terminal.write(content, to: STDOUT_FILENO)
@@ -139,12 +139,12 @@ struct MessageRemoveCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @Argument(help: "The id of the message.") var id: String
 
   func execute(_ session: Session) throws {
     let id = try MessageID(argument: id)
-    let coffer = try session.open(passphrase)
+    let coffer = try session.open(opening)
     try coffer.vault.remove(id)
     coffer.note(.messagesRemoved, count: 1)
     if session.isJSON { JSON.print(["removed": id.description]) }

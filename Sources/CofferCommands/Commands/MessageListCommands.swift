@@ -18,7 +18,7 @@ struct MessageListCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @Option(help: "Only messages with this tag.") var tag: String?
   @Option(help: "At most this many.") var limit: Int?
 
@@ -27,7 +27,7 @@ struct MessageListCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
-    let coffer = try session.open(passphrase)
+    let coffer = try session.open(opening)
     var count = 0
     let unreadable = try coffer.vault.forEachMessage(.init(tag: tag, limit: limit)) { id, metadata, _ in
       MessageLine.print(id, metadata, isJSON: session.isJSON)
@@ -58,11 +58,11 @@ struct MessageSearchCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @Argument(help: "Words that must all occur.") var words: [String]
 
   func execute(_ session: Session) throws {
-    let coffer = try session.open(passphrase)
+    let coffer = try session.open(opening)
     var query = SearchQuery(words: words)
     var bar = ProgressBar("searching", isQuiet: session.isQuiet || session.isJSON)
     let total = try coffer.vault.status().messageCount

@@ -26,7 +26,7 @@ struct MessageImportCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @Option(help: "A tag for every message; may be repeated.") var tag: [String] = []
   @Flag(help: "Print the id of each message once it is on the disk.") var printIds = false
   @Argument(help: "mbox, maildir, jsonl or directory.") var kind: Kind
@@ -44,7 +44,7 @@ struct MessageImportCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
-    let coffer = try session.open(passphrase)
+    let coffer = try session.open(opening)
     do { try run(coffer, session) } catch let error as MessageFormatError {
       throw Failure(error, naming: path)
     }
@@ -147,7 +147,7 @@ struct MessageExportCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @Option(help: "Only messages with this tag.") var tag: String?
   @Argument(help: "jsonl, mbox or directory.") var kind: Kind
   @Argument(help: "What to write.", completion: .file()) var path: String
@@ -157,7 +157,7 @@ struct MessageExportCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
-    let coffer = try session.open(passphrase)
+    let coffer = try session.open(opening)
     do { try run(coffer, session) } catch let error as MessageFormatError {
       throw Failure(error, naming: path)
     }

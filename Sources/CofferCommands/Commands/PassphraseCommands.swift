@@ -40,12 +40,12 @@ struct PassphraseChangeCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @OptionGroup var newPassphrase: NewPassphraseOptions
   @Option(help: "What stretches the passphrase; as before unless you say otherwise.") var kdf: KDFName?
 
   func execute(_ session: Session) throws {
-    let coffer = try session.open(passphrase)
+    let coffer = try session.open(opening, needing: .person)
     let new = try session.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
     try coffer.changePassphrase(to: new, kdf: kdf?.kdf)
     if session.isJSON { JSON.print(["changed": "passphrase"]) }

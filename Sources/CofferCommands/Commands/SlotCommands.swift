@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CofferKit
+internal import Enclaves
 internal import Foundation
 internal import Glibc
 internal import Keychains
@@ -16,10 +17,11 @@ struct SlotCommand: CommandGroup {
     coffer slot: the ways to open the coffer
 
     usage: coffer slot list
-           coffer slot add passphrase | recovery
+           coffer slot add passphrase | recovery | tpm
            coffer slot remove ID
 
-    Each slot opens the coffer by itself. The last one cannot be removed.
+    Each slot opens the coffer by itself. The last passphrase or recovery phrase cannot be removed: a TPM
+    breaks with its machine.
 
     example: coffer slot add recovery
     """
@@ -38,7 +40,7 @@ struct SlotListCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
 
   func execute(_ session: Session) throws {
     let slots = try LockedCoffer(home: session.home).slots.map(SlotAnswer.init)
@@ -50,12 +52,15 @@ struct SlotListCommand: CofferCommand {
 struct SlotAddCommand: CommandGroup {
   static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Add a way to open the coffer.",
-    subcommands: [SlotAddPassphraseCommand.self, SlotAddRecoveryCommand.self])
+    subcommands: [
+      SlotAddPassphraseCommand.self, SlotAddRecoveryCommand.self, SlotAddTPMCommand.self,
+    ])
   static let page = """
     coffer slot add: add a way to open the coffer
 
     usage: coffer slot add passphrase [--kdf argon2id|pbkdf2]
            coffer slot add recovery [--recovery-phrase-out FILE]
+           coffer slot add tpm [--pin-fd N | --pin-file PATH]
 
     example: coffer slot add passphrase
     """
@@ -76,12 +81,12 @@ struct SlotAddPassphraseCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @OptionGroup var newPassphrase: NewPassphraseOptions
   @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
 
   func execute(_ session: Session) throws {
-    let coffer = try session.open(passphrase)
+    let coffer = try session.open(opening, needing: .person)
     let new = try session.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
     let slot = SlotAnswer(try coffer.addSlot(new, kdf: kdf.kdf))
     session.isJSON ? JSON.print(slot) : Terminal.print(slot.id)
@@ -103,13 +108,13 @@ struct SlotAddRecoveryCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @Option(help: "Write the recovery phrase to a new file.", completion: .file()) var recoveryPhraseOut:
     String?
 
   func execute(_ session: Session) throws {
     if recoveryPhraseOut == nil { try session.requireTerminalForWords() }
-    let coffer = try session.open(passphrase)
+    let coffer = try session.open(opening, needing: .person)
     let phrase = try PhraseHandover(session).makePhrase(file: recoveryPhraseOut)
     let slot: SlotAnswer
     do {
@@ -123,6 +128,37 @@ struct SlotAddRecoveryCommand: CofferCommand {
   }
 }
 
+struct SlotAddTPMCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "tpm", abstract: "Add this machine's TPM.")
+  static let page = """
+    coffer slot add tpm: open with this machine's TPM and a PIN
+
+    usage: coffer slot add tpm [--pin-fd N | --pin-file PATH]
+                               [--passphrase-fd N | --passphrase-file PATH]
+
+    Asks for the passphrase, and twice for a PIN of six characters or more. From then on the PIN opens the
+    coffer on this machine alone. The TPM counts wrong PINs and locks itself: the PIN is as strong as that
+    lockout. Passphrase and recovery phrase stay as they are. Prints the new slot's id.
+
+    The TPM is the one that COFFER_TCTI names, else device:/dev/tpmrm0.
+
+    example: coffer slot add tpm
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var pin: PINOptions
+
+  func execute(_ session: Session) throws {
+    // Before anything is asked: is there a chip?
+    guard let chip = session.machine.chip else { throw EnclaveError.unavailable }
+    try chip.checkReadiness()
+    let coffer = try session.open(passphrase, pin: nil, needing: .person)
+    let slot = SlotAnswer(try coffer.addSlot(pin: session.newPIN(pin.given())))
+    session.isJSON ? JSON.print(slot) : Terminal.print(slot.id)
+  }
+}
+
 struct SlotRemoveCommand: CofferCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove", abstract: "Remove a way to open the coffer.")
@@ -131,20 +167,20 @@ struct SlotRemoveCommand: CofferCommand {
 
     usage: coffer slot remove ID [--passphrase-fd N | --passphrase-file PATH]
 
-    The last slot stays. Copies of the file that were made before keep opening with what was removed.
+    The last passphrase or recovery phrase stays. Copies of the file that were made before keep opening with what was removed.
 
     example: coffer slot remove 6f9619ff-8b86-4011-b42d-00c04fc964ff
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @Argument(help: "The slot's id.") var id: String
 
   func execute(_ session: Session) throws {
     guard let uuid = UUID(uuidString: id) else {
       throw Failure.usage("«\(id)» is not the id of a slot", hint: "«coffer slot list» shows the ids")
     }
-    let coffer = try session.open(passphrase)
+    let coffer = try session.open(opening, needing: .person)
     try coffer.removeSlot(uuid)
     if session.isJSON { JSON.print(["removed": uuid.uuidString.lowercased()]) }
     session.note("The slot is removed. Older copies of the file still open with it.")

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Agent
 internal import ArgumentParser
 internal import CofferKit
+internal import Enclaves
 internal import Foundation
 internal import Keychains
 internal import MessageFormats
@@ -35,6 +37,7 @@ struct SlotAnswer: Encodable {
       kdf = "argon2id"
       costs = (Int(found.memoryKiB), Int(found.passes), Int(found.lanes))
     case .seed: kdf = "bip39"
+    case .agreement: kdf = "agreement"
     }
     iterations = rounds
     (memoryKiB, passes, lanes) = costs
@@ -50,7 +53,7 @@ struct SlotAnswer: Encodable {
     if let memoryKiB, let passes {
       return "argon2id, \(memoryKiB >> 10) MiB, \(passes.counted("pass", "passes"))"
     }
-    return "twelve words"
+    return kdf == "agreement" ? "PIN, this machine" : "twelve words"
   }
 }
 
@@ -59,6 +62,7 @@ extension SlotKind {
     switch self {
     case .passphrase: "passphrase"
     case .recoveryPhrase: "recovery"
+    case .enclave: "tpm"
     }
   }
 }
@@ -67,24 +71,34 @@ struct StatusCommand: CofferCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "What is here and whether it is open.")
   static let page = """
-    coffer status: what is here, which slots open it, how much it holds
+    coffer status: what is here, what opens it, how much it holds
 
-    usage: coffer status [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer status [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
 
-    Asks for nothing. With a passphrase it also opens the coffer, confirms the count of messages and
-    tells the age of the vault key and of the last recovery drill.
+    Asks for nothing, and does not prolong a session. With a passphrase or a PIN it also opens the coffer,
+    confirms the count of messages and tells the age of the vault key and of the last recovery drill.
 
     example: coffer status
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
 
   struct Answer: Encodable {
     var home: String
+    /// `locked`, `unlocked` (an agent has the keys), or `opens` (with what was given).
     var state: String
+    /// Whether captures can be added while it is locked.
+    var afterFirstUnlock: Bool
+    var agent: AgentAnswer?
+    /// `ready`, or the error code that a PIN would meet; absent without a TPM slot.
+    var tpm: String?
+    var tpmSecondsLeft: Int?
+    /// What opens it now.
+    var opensWith: [String]
     var fileByteCount: Int
     var messageCount: Int
+    var captureCount: Int
     var slots: [SlotAnswer]
     var keyVersion: Int?
     var keyCreated: String?
@@ -92,30 +106,55 @@ struct StatusCommand: CofferCommand {
     var recentFailures: Int?
   }
 
+  struct AgentAnswer: Encodable {
+    let idleSecondsLeft: Int?
+    let absoluteSecondsLeft: Int?
+    /// `memfd_secret` or `mlock`.
+    let memory: String
+    /// Whether it hears of locked sessions and of sleep.
+    let hearsSession: Bool
+  }
+
   func execute(_ session: Session) throws {
-    let locked = try LockedCoffer(home: session.home)
+    let locked = try session.locked()
+    let kinds = Set(locked.slots.map(\.kind))
+    let obstacle = kinds.contains(.enclave) ? locked.chipObstacle() : nil
+    let agent = AgentSession(locked).status()
     var answer = Answer(
-      home: session.home, state: "locked", fileByteCount: locked.fileByteCount,
-      messageCount: try locked.messageRowCount(), slots: locked.slots.map(SlotAnswer.init))
-    if let given = try passphrase.opening() {
-      let coffer = try locked.unlock(SlotCredential(given))
-      let vault = try coffer.vault.status()
-      try coffer.vault.checkCount()
-      answer.state = "opens"
-      answer.messageCount = vault.messageCount
-      answer.keyVersion = vault.currentKeyVersion
-      answer.keyCreated = vault.keys.first { $0.version == vault.currentKeyVersion }
-        .map { Timestamp.format($0.created) }
-      answer.lastRecoveryDrill = try coffer.settings().lastRecoveryDrill.map(Timestamp.format)
-      answer.recentFailures = vault.recentFailures
+      home: session.home, state: agent?.isUnlocked == true ? "unlocked" : "locked",
+      afterFirstUnlock: agent?.hasAfterFirstUnlockKey == true, agent: agent.map(AgentAnswer.init),
+      tpm: kinds.contains(.enclave) ? obstacle.map { Failure($0).code } ?? "ready" : nil,
+      opensWith: SlotKind.allCases.filter { kinds.contains($0) && ($0.isPortable || obstacle == nil) }
+        .map(\.name),
+      fileByteCount: locked.fileByteCount, messageCount: try locked.messageRowCount(),
+      captureCount: try locked.captureRowCount(), slots: locked.slots.map(SlotAnswer.init))
+    if case .lockedOut(let seconds) = obstacle { answer.tpmSecondsLeft = seconds }
+    if let coffer = try session.given(opening.passphrase, opening.pin, locked) {
+      try complete(&answer, coffer)
     }
-    if session.isJSON { return JSON.print(answer) }
+    session.isJSON ? JSON.print(answer) : show(answer, obstacle)
+  }
+
+  private func complete(_ answer: inout Answer, _ coffer: Coffer) throws {
+    let vault = try coffer.vault.status()
+    try coffer.vault.checkCount()
+    answer.state = "opens"
+    answer.messageCount = vault.messageCount
+    answer.keyVersion = vault.currentKeyVersion
+    answer.keyCreated = vault.keys.first { $0.version == vault.currentKeyVersion }
+      .map { Timestamp.format($0.created) }
+    answer.lastRecoveryDrill = try coffer.settings().lastRecoveryDrill.map(Timestamp.format)
+    answer.recentFailures = vault.recentFailures
+  }
+
+  private func show(_ answer: Answer, _ obstacle: EnclaveError?) {
     Terminal.print("home       \(answer.home)")
+    Terminal.print("state      \(state(answer))")
+    Terminal.print("opens with \(answer.opensWith.joined(separator: ", "))")
+    if let obstacle { Terminal.print("           \(obstacle.sentence): use the passphrase") }
     Terminal.print(
-      "state      \(answer.state == "locked" ? "locked; every command asks for the passphrase" : "opens with this passphrase")"
-    )
-    Terminal.print(
-      "messages   \(answer.messageCount)\(answer.state == "locked" ? " (as the file says)" : "")")
+      "messages   \(answer.messageCount)\(answer.keyVersion == nil ? " (as the file says)" : "")")
+    if answer.captureCount > 0 { Terminal.print("captures   \(answer.captureCount)") }
     Terminal.print("file       \(ByteCount.text(answer.fileByteCount))")
     if let version = answer.keyVersion, let created = answer.keyCreated {
       Terminal.print("vault key  version \(version), made \(created)")
@@ -125,6 +164,37 @@ struct StatusCommand: CofferCommand {
       Terminal.print("failures   \(failures.counted("message")) did not open in the last hour")
     }
     for slot in answer.slots { Terminal.print("slot       \(slot.line)") }
+  }
+
+  private func state(_ answer: Answer) -> String {
+    switch answer.state {
+    case "opens": return "opens with what was given"
+    case "unlocked":
+      let idle = answer.agent?.idleSecondsLeft.map { "locks itself in \(Duration.text($0)) without a command" }
+      return ["unlocked", idle].compactMap(\.self).joined(separator: "; ")
+    default:
+      return answer.afterFirstUnlock
+        ? "locked; captures can be added" : "locked; «coffer unlock» begins a session"
+    }
+  }
+}
+
+extension StatusCommand.AgentAnswer {
+  init(_ status: AgentStatus) {
+    self.init(
+      idleSecondsLeft: status.idleSecondsLeft, absoluteSecondsLeft: status.absoluteSecondsLeft,
+      memory: status.memory, hearsSession: status.hearsSession)
+  }
+}
+
+enum Duration {
+  /// A time for people, rounded up.
+  static func text(_ seconds: Int) -> String {
+    switch seconds {
+    case ..<60: "\(max(seconds, 1)) s"
+    case ..<3600: "\((seconds + 59) / 60) min"
+    default: "\(seconds / 3600) h \(seconds / 60 % 60) min"
+    }
   }
 }
 

@@ -37,11 +37,11 @@ struct VaultRotateCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
   @Flag(help: "Only go on with a rotation that was interrupted.") var resume = false
 
   func execute(_ session: Session) throws {
-    let coffer = try session.open(passphrase)
+    let coffer = try session.open(opening)
     try RotationRun(session: session, coffer: coffer).run(.keyRotated) { progress in
       try resume ? coffer.vault.resumeRotation(progress: progress) : coffer.vault.rotate(progress: progress)
     }
@@ -63,10 +63,10 @@ struct VaultRollbackCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
 
   func execute(_ session: Session) throws {
-    let coffer = try session.open(passphrase)
+    let coffer = try session.open(opening)
     try RotationRun(session: session, coffer: coffer).run(.keyRolledBack) {
       try coffer.vault.rollBack(progress: $0)
     }
@@ -132,7 +132,7 @@ struct VaultStatusCommand: CofferCommand {
     """
 
   @OptionGroup var global: GlobalOptions
-  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var opening: OpeningOptions
 
   struct Answer: Encodable {
     struct Key: Encodable {
@@ -149,7 +149,7 @@ struct VaultStatusCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
-    let status = try session.open(passphrase).vault.status()
+    let status = try session.open(opening).vault.status()
     if session.isJSON {
       return JSON.print(
         Answer(

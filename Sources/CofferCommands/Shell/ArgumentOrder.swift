@@ -9,7 +9,7 @@ enum ArgumentOrder {
   private static let flags: Set<String> = ["--json", "--quiet"]
   private static let options: Set<String> = [
     "--home", "--passphrase-fd", "--passphrase-file", "--new-passphrase-fd", "--new-passphrase-file",
-    "--phrase-fd", "--phrase-file",
+    "--phrase-fd", "--phrase-file", "--pin-fd", "--pin-file",
   ]
 
   /// A command line, taken apart.

@@ -3,6 +3,7 @@
 // Every exit code of `coffer`, and what leads to each. Specs/cli.md promises them.
 
 internal import CofferKit
+internal import Enclaves
 internal import Keychains
 internal import MessageFormats
 internal import Primitives
@@ -77,6 +78,15 @@ struct Failure: Error {
         .refused, "weak_passphrase",
         "this passphrase is too weak: \(problems.map(\.description).joined(separator: "; "))",
         hint: "«coffer passphrase generate» makes a good one")
+    case let error as EnclaveError: self.init(enclave: error)
+    case let problem as PINPolicy.Problem:
+      self.init(.refused, "weak_pin", problem.description)
+    case CofferError.deviceNotRegistered:
+      self.init(
+        .missing, "no_device", "this machine was forgotten, and nothing signs its captures",
+        hint: "«coffer unlock» registers it again")
+    case CofferError.personRequired:
+      self.init(.locked, "person_required", "this wants the passphrase, not a session")
     case CofferError.recoveryUnproven:
       self.init(
         .refused, "recovery_unproven", "no recovery drill has ever succeeded with this coffer",
@@ -126,8 +136,11 @@ struct Failure: Error {
       self.init(.corrupt, "corrupt", "the slots are corrupt or were tampered with", hint: Self.corruptHint)
     case .lastSlot:
       self.init(
-        .refused, "last_slot", "this is the last way to open the coffer",
-        hint: "add another slot first")
+        .refused, "last_slot", "this is the last way to open the coffer without this machine's chip",
+        hint: "add a passphrase or a recovery phrase first")
+    case .enclave(let error): self.init(enclave: error)
+    case .notHardware:
+      self.init(.refused, "not_hardware", "a PIN without a chip that counts tries would protect nothing")
     case .tooManySlots(let limit):
       self.init(.refused, "too_many_slots", "a coffer has at most \(limit) slots")
     case .derivation(.notEnoughMemory(let needed, let available)):
@@ -143,12 +156,39 @@ struct Failure: Error {
     }
   }
 
+  /// The chip's answers: what each wants of the person differs.
+  private init(enclave error: EnclaveError) {
+    let message = error.sentence.prefix(1).lowercased() + error.sentence.dropFirst()
+    let other = "use the passphrase"
+    switch error {
+    case .wrongPasscode:
+      self.init(.wrongSecret, "wrong_pin", "wrong PIN; the TPM has counted it", hint: "or \(other)")
+    case .lockedOut: self.init(.locked, "pin_locked_out", error.sentence, hint: other)
+    case .otherChip:
+      self.init(
+        .noHardware, "other_chip", message,
+        hint: "\(other), then «coffer forget-device» and «coffer slot add tpm»")
+    case .unavailable:
+      self.init(.noHardware, "no_chip", "no TPM answers", hint: "\(other); COFFER_TCTI names the TPM")
+    case .notAnswering:
+      self.init(.noHardware, "chip_not_answering", error.sentence, hint: "try again, or \(other)")
+    case .corrupt, .wrongKind: self.init(.corrupt, "corrupt", message, hint: Self.corruptHint)
+    case .biometryRefused, .authorizationRequired:
+      self.init(.wrongSecret, "refused_by_chip", message, hint: other)
+    case .invalidInput, .failed: self.init(.noHardware, "chip_failed", message, hint: other)
+    }
+  }
+
   private init(keychain error: KeychainError) {
     switch error {
     case .locked: self.init(.locked, "locked", "the coffer is locked")
     case .itemNotFound: self.init(.missing, "no_such_item", "there is no such item")
     case .duplicateItem: self.init(.inUse, "already_exists", "there is such an item already")
     case .secureEnclaveUnavailable: self.init(.noHardware, "no_enclave", "no chip holds keys here")
+    case .serviceUnavailable:
+      self.init(
+        .noHardware, "no_secret_service", "there is no Secret Service, or it has no default collection",
+        hint: "start the desktop's keyring in this session and make a default keyring")
     case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status),
       .unexpectedError(let status):
       switch status {

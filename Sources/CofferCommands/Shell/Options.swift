@@ -4,6 +4,7 @@
 // them behind it.
 
 public import ArgumentParser
+internal import Enclaves
 internal import Foundation
 public import Keychains
 internal import Secrets
@@ -44,6 +45,32 @@ struct PassphraseOptions: ParsableArguments {
       var failure = Failure(error)
       if failure.exit == .refused { (failure.exit, failure.code) = (.wrongSecret, "wrong_secret") }
       throw failure
+    }
+  }
+}
+
+struct PINOptions: ParsableArguments {
+  @Option(name: .customLong("pin-fd"), help: "Read the chip's PIN from this descriptor.") var fd: Int32?
+  @Option(name: .customLong("pin-file"), help: "Read the chip's PIN from this file.", completion: .file())
+  var file: String?
+
+  func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
+
+  /// The PIN as it was typed; nil when none is named.
+  func given() throws -> SharedSecret? {
+    guard let typed = try Passphrase.given(fd: fd, file: file) else { return nil }
+    return SharedSecret(typed)
+  }
+}
+
+/// What opens the coffer, given instead of asked for.
+struct OpeningOptions: ParsableArguments {
+  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var pin: PINOptions
+
+  func validate() throws {
+    if passphrase.fd != nil || passphrase.file != nil, pin.fd != nil || pin.file != nil {
+      throw ValidationError("name a passphrase or a PIN, not both")
     }
   }
 }
@@ -94,6 +121,41 @@ extension Passphrase {
 }
 
 extension PassphrasePolicy: ExpressibleByArgument {}
+
+/// Where an attestation key can be made.
+enum AttestationPlace: String, ExpressibleByArgument, CaseIterable {
+  case tpm, software
+
+  var kind: EnclaveKind {
+    switch self {
+    case .tpm: .tpm
+    case .software: .software
+    }
+  }
+}
+
+extension EnclaveKind {
+  var name: String {
+    switch self {
+    case .tpm: "tpm"
+    case .secureEnclave: "secure-enclave"
+    case .software: "software"
+    }
+  }
+}
+
+/// Where a keychain can be.
+enum KeychainName: String, ExpressibleByArgument, CaseIterable {
+  case file
+  case secretService = "secret-service"
+
+  var place: KeychainPlace {
+    switch self {
+    case .file: .file
+    case .secretService: .secretService
+    }
+  }
+}
 
 /// The key derivations that can be chosen by name.
 enum KDFName: String, ExpressibleByArgument, CaseIterable {

@@ -66,21 +66,21 @@ struct PhraseHandover {
   private func show(
     _ phrase: borrowing RecoveryPhrase, _ problem: String?, _ terminal: TerminalPrompt
   ) throws -> Bool {
-    let screen = try Screen()
-    if let problem { screen.write("\(problem)\n") }
-    screen.write("\nStore recovery phrase safely; we cannot reset it.\n\n")
+    let screen = try SecondScreen()
+    if let problem { try screen.write("\(problem)\n") }
+    try screen.write("\nStore recovery phrase safely; we cannot reset it.\n\n")
     for row in 0..<4 {
       for column in 0..<3 {
         let position = row + 4 * column
         let number = String(position + 1)
-        screen.write("\(number.count < 2 ? "    " : "   ")\(number). ")
+        try screen.write("\(number.count < 2 ? "    " : "   ")\(number). ")
         let word = phrase.word(at: position)
-        word.withBytes { screen.write($0) }
-        if column < 2 { screen.write(String(repeating: " ", count: max(0, 12 - word.count))) }
+        try word.withBytes { (word) throws(PromptError) in try screen.write(word) }
+        if column < 2 { try screen.write(String(repeating: " ", count: max(0, 12 - word.count))) }
       }
-      screen.write("\n")
+      try screen.write("\n")
     }
-    screen.write("\n")
+    try screen.write("\n")
     return try terminal.confirm("Have you written them down?")
   }
 

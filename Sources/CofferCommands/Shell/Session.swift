@@ -2,7 +2,9 @@
 //
 // One run of a command: where the coffer is, how to ask and how to answer.
 
+internal import Agent
 internal import CofferKit
+internal import Enclaves
 internal import Foundation
 internal import Keychains
 internal import Primitives
@@ -14,36 +16,69 @@ struct Session {
   let home: String
   let isJSON: Bool
   let isQuiet: Bool
+  let machine: Machine
 
   /// Tries at a prompt before the answer is «wrong».
-  private static let promptTries = 3
+  static let promptTries = 3
 
   init(_ global: GlobalOptions) {
     home = global.homePath
     isJSON = global.json
     isQuiet = global.quiet
+    let tcti = ProcessInfo.processInfo.environment["COFFER_TCTI"] ?? ""
+    machine = tcti.isEmpty ? Machine() : Machine(tcti: tcti)
   }
 
   // MARK: Opening
 
-  /// Opens the coffer with the passphrase from a descriptor, a file, or a prompt.
-  func open(_ options: PassphraseOptions) throws -> Coffer {
-    let locked = try LockedCoffer(home: home)
-    do {
-      let coffer =
-        if let given = try options.opening() {
-          try locked.unlock(SlotCredential(given))
-        } else {
-          try unlockByPrompt(locked)
-        }
-      try advise(coffer)
-      return coffer
-    } catch KeybagError.wrongSecret {
-      throw Failure(
-        .wrongSecret, "wrong_secret", "wrong passphrase: it opens no slot of this coffer",
-        hint: "«coffer recover» sets a new one with the recovery phrase")
+  /// Who has to be there.
+  enum Presence {
+    /// Somebody has unlocked the coffer, and its agent still has the keys.
+    case session
+    /// The person shows now that they can open it: for what decides who can.
+    case person
+  }
+
+  func locked() throws -> LockedCoffer { try LockedCoffer(home: home, machine: machine) }
+
+  /// Opens the coffer: with what the options give; else with the keys of its agent; else by asking.
+  func open(_ options: OpeningOptions, needing presence: Presence = .session) throws -> Coffer {
+    try open(options.passphrase, pin: options.pin, needing: presence)
+  }
+
+  func open(
+    _ passphrase: PassphraseOptions, pin: PINOptions?, needing presence: Presence
+  ) throws -> Coffer {
+    let locked = try locked()
+    let coffer =
+      try given(passphrase, pin, locked) ?? (presence == .session ? handedOn(locked) : nil)
+      ?? ChipPrompt(self).unlock(locked) ?? unlockByPrompt(locked)
+    try advise(coffer)
+    return coffer
+  }
+
+  /// Opens the coffer with a passphrase or a PIN from a descriptor or a file; nil when none is named.
+  func given(
+    _ passphrase: PassphraseOptions, _ pin: PINOptions?, _ locked: LockedCoffer
+  ) throws -> Coffer? {
+    if let pin = try pin?.given() { return try locked.unlock(pin: pin) }
+    guard let passphrase = try passphrase.opening() else { return nil }
+    do { return try locked.unlock(SlotCredential(passphrase)) } catch KeybagError.wrongSecret {
+      throw Self.wrongPassphrase
     }
   }
+
+  /// Opens the coffer with the keys of its agent; nil when there is none, or it is locked.
+  ///
+  /// An agent whose keys do not fit is of no use; the person is asked as if it were not there.
+  private func handedOn(_ locked: LockedCoffer) -> Coffer? {
+    guard let keys = AgentSession(locked).keys(), keys.whenUnlocked != nil else { return nil }
+    return try? locked.unlock(keys)
+  }
+
+  private static let wrongPassphrase = Failure(
+    .wrongSecret, "wrong_secret", "wrong passphrase: it opens no slot of this coffer",
+    hint: "«coffer recover» sets a new one with the recovery phrase")
 
   private func unlockByPrompt(_ locked: LockedCoffer) throws -> Coffer {
     let prompt = try prompt()
@@ -58,7 +93,7 @@ struct Session {
         problem = "\(Failure(error).message); try again"
       }
     }
-    throw KeybagError.wrongSecret
+    throw Self.wrongPassphrase
   }
 
   /// What a person should know whenever they open their coffer.
@@ -72,7 +107,7 @@ struct Session {
 
   /// Opens the coffer with the recovery phrase from a descriptor, a file, or a prompt.
   func open(_ options: PhraseOptions) throws -> Coffer {
-    let locked = try LockedCoffer(home: home)
+    let locked = try locked()
     do {
       if let given = try options.given() {
         return try locked.unlock(SlotCredential(Self.phrase(given)))
@@ -111,7 +146,7 @@ struct Session {
   // MARK: Asking
 
   /// A question; a window, which stands alone, also says which coffer it is about.
-  private func request(_ words: String, problem: String?) -> PromptRequest {
+  func request(_ words: String, problem: String?) -> PromptRequest {
     PromptRequest(words, description: isPinentry ? "To open the coffer in \(home)" : nil, problem: problem)
   }
 
@@ -181,14 +216,31 @@ struct Session {
     }
   }
 
+  /// A new PIN: given, or asked for twice.
+  func newPIN(_ given: SharedSecret?) throws -> SharedSecret {
+    if let given { return given }
+    let prompt = try prompt(for: "a new PIN", hint: "use --pin-fd, --pin-file, or COFFER_PINENTRY")
+    var problem: String?
+    while true {
+      let first = try prompt.ask(PromptRequest("new PIN", problem: problem, byteCountLimit: PINPolicy.longest))
+      if let found = first.withBytes({ PINPolicy.problem(with: $0) }) {
+        problem = found.description
+        continue
+      }
+      let again = try prompt.ask(PromptRequest("the same once more", byteCountLimit: PINPolicy.longest))
+      if first.isEqual(to: again) { return SharedSecret(try Passphrase(utf8: first)) }
+      problem = "these were not the same"
+    }
+  }
+
   /// Shows a generated passphrase on the terminal; nil when the person wants one of their own.
   private func offerGenerated(_ prompt: any PassphrasePrompt) throws -> Passphrase? {
     guard prompt is TerminalPrompt else { return nil }
     let generated = PassphraseGenerator.generate(random: SystemRandom.fill)
-    let screen = try Screen()
-    screen.write("A passphrase made for you:\n\n    ")
-    generated.withBytes { screen.write($0) }
-    screen.write("\n\n")
+    let screen = try SecondScreen()
+    try screen.write("A passphrase made for you:\n\n    ")
+    try generated.withBytes { (passphrase) throws(PromptError) in try screen.write(passphrase) }
+    try screen.write("\n\n")
     guard try prompt.confirm("Use it? Write it down first; «n» lets you choose your own.") else { return nil }
     return try Passphrase(utf8: generated)
   }

@@ -3,16 +3,14 @@
 // A slot as bytes (Specs/keybag.md, «Slot»), integers big-endian:
 //
 //   id (16) ‖ kind (1) ‖ kdf (1) ‖ cost 1 (4) ‖ cost 2 (4) ‖ cost 3 (4) ‖ created (8) ‖ salt (32)
-//   ‖ check (32) ‖ nonce (12) ‖ wrapped keys (80)
+//   ‖ check (32) ‖ nonce (12) ‖ wrapped keys (80) ‖ attachment count (2) ‖ attachment
 
 internal import Foundation
 internal import Primitives
 
 extension KeySlot {
-  static let byteCount = 194
-
-  /// Everything but nonce and wrapped keys: the associated data of the wrapping.
-  func publicBytes() -> [UInt8] {
+  /// Everything before the nonce.
+  private func facts() -> [UInt8] {
     var bytes: [UInt8] = []
     unsafe withUnsafeBytes(of: id.uuid) { unsafe bytes.append(contentsOf: $0) }
     bytes.append(kind.rawValue)
@@ -21,6 +19,7 @@ extension KeySlot {
       case .pbkdf2(let iterations): (1, [iterations, 0, 0])
       case .argon2id(let costs): (2, [costs.memoryKiB, costs.passes, costs.lanes])
       case .seed: (3, [0, 0, 0])
+      case .agreement: (4, [0, 0, 0])
       }
     bytes.append(code)
     for cost in costs { bytes.append(bigEndian: UInt32(cost)) }
@@ -28,7 +27,16 @@ extension KeySlot {
     return bytes + salt + check
   }
 
-  func bytes() -> [UInt8] { publicBytes() + nonce + wrapped }
+  /// Everything but nonce and wrapped keys: the associated data of the wrapping.
+  func publicBytes() -> [UInt8] { facts() + attachmentBytes() }
+
+  func bytes() -> [UInt8] { facts() + nonce + wrapped + attachmentBytes() }
+
+  private func attachmentBytes() -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(bigEndian: UInt16(attachment.count))
+    return bytes + attachment
+  }
 
   init(_ bytes: RawSpan, at cursor: inout ByteCursor) throws(KeybagError) {
     do {
@@ -42,6 +50,7 @@ extension KeySlot {
       case 1 where costs.1 == 0 && costs.2 == 0: kdf = .pbkdf2(iterations: costs.0)
       case 2: kdf = .argon2id(try Argon2idParameters(memoryKiB: costs.0, passes: costs.1, lanes: costs.2))
       case 3 where costs == (0, 0, 0): kdf = .seed
+      case 4 where costs == (0, 0, 0): kdf = .agreement
       default: throw KeybagError.corrupt
       }
       guard Self.allows(kdf, for: kind) else { throw KeybagError.corrupt }
@@ -52,6 +61,12 @@ extension KeySlot {
       check = try cursor.readBytes(bytes, count: Self.checkByteCount)
       nonce = try cursor.readBytes(bytes, count: AES256GCM.nonceByteCount)
       wrapped = try cursor.readBytes(bytes, count: Self.wrappedByteCount)
+      let count = Int(try cursor.readUInt16(bytes))
+      guard count <= Self.attachmentByteCountLimit, (count > 0) == (kind == .enclave) else {
+        throw KeybagError.corrupt
+      }
+      attachment = try cursor.readBytes(bytes, count: count)
+      if kind == .enclave { _ = try EnclaveAttachment(attachment) }
     } catch {
       throw .corrupt
     }

@@ -29,7 +29,8 @@ extension KeySlot {
     let open = KeySlot(
       id: UUID(), kind: credential.kind, kdf: kdf, created: created, salt: salt,
       check: derivedCheck(secret, salt: salt),
-      nonce: SystemRandom.publicBytes(count: AES256GCM.nonceByteCount), wrapped: [])
+      nonce: SystemRandom.publicBytes(count: AES256GCM.nonceByteCount), wrapped: [],
+      attachment: credential.attachment)
     var wrapped = [UInt8](repeating: 0, count: wrappedByteCount)
     var span = wrapped.mutableSpan
     var output = unsafe span.mutableBytes
@@ -45,7 +46,7 @@ extension KeySlot {
     } catch { preconditionFailure("64 bytes can be sealed") }
     return KeySlot(
       id: open.id, kind: open.kind, kdf: kdf, created: created, salt: salt, check: open.check,
-      nonce: open.nonce, wrapped: wrapped)
+      nonce: open.nonce, wrapped: wrapped, attachment: open.attachment)
   }
 
   /// The class keys, when `credential` is this slot's.

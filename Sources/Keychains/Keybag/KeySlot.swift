@@ -9,6 +9,11 @@ public import Primitives
 public enum SlotKind: UInt8, Sendable, CaseIterable {
   case passphrase = 1
   case recoveryPhrase = 2
+  /// A key in a chip of this machine, and its PIN.
+  case enclave = 3
+
+  /// Whether a person can open it on any machine. One such slot must always be left: chips break.
+  public var isPortable: Bool { self != .enclave }
 }
 
 /// How a slot's secret is derived.
@@ -20,6 +25,9 @@ public enum SlotKDF: Equatable, Sendable {
   /// `kdf = 3`: the seed of a recovery phrase (BIP-39), which needs no stretching of ours: it holds 128
   /// random bits.
   case seed
+  /// `kdf = 4`: key agreement with the chip. The PIN guards the chip's key and is not stretched: the chip
+  /// counts wrong tries.
+  case agreement
 
   /// The default of new passphrase slots (D37).
   public static let recommended = SlotKDF.argon2id(.recommended)
@@ -43,6 +51,8 @@ public struct KeySlot: Equatable, Sendable {
   let nonce: [UInt8]
   /// Both class keys, encrypted, and the tag.
   let wrapped: [UInt8]
+  /// What else opening needs: nothing, or an ``EnclaveAttachment``.
+  let attachment: [UInt8]
 
   /// At most a hundred million: a changed file may not occupy the machine for hours.
   static let iterationRange = 1...100_000_000
@@ -55,10 +65,13 @@ public struct KeySlot: Equatable, Sendable {
     // The bounds of the costs are in the type.
     case (.argon2id, .passphrase): true
     case (.seed, .recoveryPhrase): true
+    case (.agreement, .enclave): true
     default: false
     }
   }
 
+  /// A TPM handle takes some 400 bytes.
+  static let attachmentByteCountLimit = 4096
   static let saltByteCount = 32
   static let checkByteCount = 32
   static let wrappedByteCount = 2 * SymmetricKey.byteCount + AES256GCM.tagByteCount

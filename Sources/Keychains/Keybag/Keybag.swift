@@ -2,7 +2,7 @@
 //
 // The keybag: slots, each wrapping the same two class keys, in one record (Specs/keybag.md):
 //
-//   "COFBAG01" ‖ generation (4) ‖ slot count (1) ‖ slots ‖ MAC (32) ‖ digest (32)
+//   "COFBAG01" ‖ coffer (16) ‖ keychain (1) ‖ generation (4) ‖ slot count (1) ‖ slots ‖ MAC (32) ‖ digest (32)
 //
 // The MAC, under a key derived from the when-unlocked class key, shows after unlocking that no slot was
 // added, removed or exchanged. The digest is a plain SHA-256 and proves nothing against an attacker: it
@@ -17,6 +17,10 @@ public struct Keybag: Equatable, Sendable {
   /// The most slots that a keybag holds: enough for every person and device that one coffer has.
   public static let slotLimit = 16
 
+  /// Names the coffer, for its whole life; random, and means nothing.
+  public let coffer: UUID
+  /// Where the coffer's keychain is.
+  public let keychain: KeychainPlace
   /// Counts changes, from 1.
   public private(set) var generation: Int
   public private(set) var slots: [KeySlot]
@@ -31,11 +35,11 @@ public struct Keybag: Equatable, Sendable {
 
   /// A keybag with new class keys and one slot.
   public static func create(
-    _ credential: borrowing SlotCredential, kdf: SlotKDF, now: Int64
+    _ credential: borrowing SlotCredential, kdf: SlotKDF, keychain: KeychainPlace = .file, now: Int64
   ) throws(KeybagError) -> (keybag: Keybag, unlocked: Unlocked) {
     let keys = ClassKeys.generate()
     let slot = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
-    var keybag = Keybag(generation: 0, slots: [slot], mac: [])
+    var keybag = Keybag(coffer: UUID(), keychain: keychain, generation: 0, slots: [slot], mac: [])
     keybag.sign(keys)
     return (keybag, Unlocked(keys: keys, slot: slot))
   }
@@ -46,7 +50,17 @@ public struct Keybag: Equatable, Sendable {
   ///   written, although this one opens), `.derivation` (no slot opens, and at least one could not be
   ///   tried).
   public func unlock(_ credential: borrowing SlotCredential) throws(KeybagError) -> Unlocked {
-    let candidates = slots.filter { $0.kind == credential.kind }
+    try unlock(slots.filter { $0.kind == credential.kind }, credential)
+  }
+
+  /// Checks keys that were handed on, by an agent, with the slots as they are now.
+  /// - Throws: `KeybagError.corrupt`; `.wrongSecret` without the when-unlocked key.
+  public func validate(_ keys: ClassKeys) throws(KeybagError) { try check(keys) }
+
+  /// Tries `credential` on each of `candidates`.
+  func unlock(
+    _ candidates: [KeySlot], _ credential: borrowing SlotCredential
+  ) throws(KeybagError) -> Unlocked {
     if candidates.isEmpty { throw .noSuchSlot }
     var refusal: Argon2idError?
     for slot in candidates {
@@ -90,8 +104,7 @@ public struct Keybag: Equatable, Sendable {
   public mutating func removeSlot(_ id: UUID, keys: ClassKeys) throws(KeybagError) {
     try check(keys)
     guard slots.contains(where: { $0.id == id }) else { throw .noSuchSlot }
-    // Both kinds that exist are typed by a person; hardware slots, when they come, will not count here.
-    guard slots.count > 1 else { throw .lastSlot }
+    guard slots.contains(where: { $0.id != id && $0.kind.isPortable }) else { throw .lastSlot }
     slots.removeAll { $0.id == id }
     sign(keys)
   }
@@ -104,6 +117,9 @@ public struct Keybag: Equatable, Sendable {
   ) throws(KeybagError) -> KeySlot {
     try check(keys)
     guard let index = slots.firstIndex(where: { $0.id == id }) else { throw .noSuchSlot }
+    guard credential.kind.isPortable || slots.contains(where: { $0.id != id && $0.kind.isPortable }) else {
+      throw .lastSlot
+    }
     slots[index] = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
     sign(keys)
     return slots[index]
@@ -127,6 +143,9 @@ public struct Keybag: Equatable, Sendable {
       guard try cursor.readBytes(record, count: Self.magic.count) == Self.magic else {
         throw KeybagError.corrupt
       }
+      coffer = unsafe NSUUID(uuidBytes: try cursor.readBytes(record, count: 16)) as UUID
+      guard let place = KeychainPlace(rawValue: try cursor.readByte(record)) else { throw KeybagError.corrupt }
+      keychain = place
       generation = try cursor.readUInt32(record)
       let count = Int(try cursor.readByte(record))
       guard (1...Self.slotLimit).contains(count) else { throw KeybagError.corrupt }
@@ -145,7 +164,9 @@ public struct Keybag: Equatable, Sendable {
     return unsafe body + SHA256.hash(body.span.bytes)
   }
 
-  private init(generation: Int, slots: [KeySlot], mac: [UInt8]) {
+  private init(coffer: UUID, keychain: KeychainPlace, generation: Int, slots: [KeySlot], mac: [UInt8]) {
+    self.coffer = coffer
+    self.keychain = keychain
     self.generation = generation
     self.slots = slots
     self.mac = mac
@@ -153,6 +174,8 @@ public struct Keybag: Equatable, Sendable {
 
   private func signedBytes() -> [UInt8] {
     var bytes = Self.magic
+    unsafe withUnsafeBytes(of: coffer.uuid) { unsafe bytes.append(contentsOf: $0) }
+    bytes.append(keychain.rawValue)
     bytes.append(bigEndian: UInt32(generation))
     bytes.append(UInt8(slots.count))
     for slot in slots { bytes += slot.bytes() }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Enclaves
 public import Primitives
 
 /// Why a keybag does not do what was asked.
@@ -10,6 +11,10 @@ public enum KeybagError: Error, Equatable, Sendable {
   case noSuchSlot
   /// The record is not what was written.
   case corrupt
+  /// The chip that the slots need does not open them.
+  case enclave(EnclaveError)
+  /// A slot of this kind of enclave would protect nothing: software cannot count wrong PINs.
+  case notHardware
   /// It would leave no passphrase and no recovery phrase.
   case lastSlot
   /// More slots than a keybag holds.

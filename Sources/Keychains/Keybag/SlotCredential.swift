@@ -1,25 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a person offers to open a slot, and the slot's secret that is derived from it.
+// What is offered to open a slot, and the slot's secret that is derived from it.
 
 internal import Primitives
 public import Secrets
 
-/// A passphrase or a recovery phrase.
+/// A passphrase, a recovery phrase, or what a chip has agreed on.
 public struct SlotCredential: ~Copyable, Sendable {
   public let kind: SlotKind
   private let input: SecretBytes
+  /// What a new slot keeps beside the wrapped keys.
+  let attachment: [UInt8]
 
   /// The bytes of a passphrase, as they enter the key derivation: UTF-8, NFC.
   public init(_ passphrase: borrowing Passphrase) {
     kind = .passphrase
+    attachment = []
     input = passphrase.withBytes { SecretBytes(copying: $0) }
   }
 
   /// The seed of a recovery phrase.
   public init(_ phrase: borrowing RecoveryPhrase) {
     kind = .recoveryPhrase
+    attachment = []
     input = phrase.seed()
+  }
+
+  /// What a key agreement between a chip and an ephemeral key gave: 32 bytes.
+  init(agreed secret: consuming SecretBytes, attachment: EnclaveAttachment) {
+    kind = .enclave
+    self.attachment = attachment.bytes
+    input = secret
   }
 
   /// The slot's secret, 32 bytes.
@@ -37,9 +48,10 @@ public struct SlotCredential: ~Copyable, Sendable {
           case .argon2id(let parameters):
             unsafe try Argon2id.derive(
               password: input, salt: salt.span.bytes, parameters: parameters, into: &secret)
-          case .seed:
+          case .seed, .agreement:
             var hkdf = HKDF()
-            let info: StaticString = "coffer keybag v1 seed"
+            let info: StaticString =
+              kdf == .seed ? "coffer keybag v1 seed" : "coffer keybag v1 agreement"
             info.withRawSpan {
               unsafe hkdf.derive(ikm: input, salt: salt.span.bytes, info: $0, into: &secret)
             }

@@ -22,6 +22,14 @@ public struct SealedItem: Equatable, Sendable {
   func isNamed(_ name: String) -> Bool { account.utf8.elementsEqual(name.utf8) }
 }
 
+/// Where the sealed items of a coffer are. The numbers are stored.
+public enum KeychainPlace: UInt8, Sendable, CaseIterable {
+  /// In the coffer's own file.
+  case file = 1
+  /// In the desktop's Secret Service.
+  case secretService = 2
+}
+
 /// One step of a batch.
 public enum KeychainChange: Equatable, Sendable {
   /// Stores the item in place of any other of that name.

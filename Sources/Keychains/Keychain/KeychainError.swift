@@ -3,7 +3,7 @@
 public import Foundation
 
 /// What can go wrong in a keychain (KC-13, D16). A status is the native code of the store below: for the
-/// file keychain, an extended SQLite result code.
+/// file keychain, an extended SQLite result code; for the Secret Service, a negative `errno`.
 public enum KeychainError: Error, Equatable, Sendable {
   case saveFailed(Int32)
   case loadFailed(Int32)
@@ -20,7 +20,11 @@ public enum KeychainError: Error, Equatable, Sendable {
   /// No chip holds keys here.
   case secureEnclaveUnavailable
   /// The item is there and its class key is not: unlock first. Never reported as missing.
+  ///
+  /// Also while the collection of a Secret Service is locked.
   case locked
+  /// The store is a service that does not run here, or has no default collection.
+  case serviceUnavailable
 }
 
 extension KeychainError: LocalizedError {
@@ -38,6 +42,7 @@ extension KeychainError: LocalizedError {
     case .decodingFailed: "Failed to decode item from Keychain"
     case .secureEnclaveUnavailable: "Secure Enclave is not available on this device"
     case .locked: "Keychain is locked"
+    case .serviceUnavailable: "Secret Service is not available"
     }
   }
 

@@ -106,6 +106,14 @@ public final class KeychainService: Sendable {
     }
   }
 
+  /// Whether there is an item of that name, whatever its class.
+  ///
+  /// Names are public, so this can be told while a class is locked; that an item was taken out of a locked
+  /// class behind our back cannot.
+  func hasItem(forKey account: String) throws(KeychainError) -> Bool {
+    try keychain.items().contains { $0.isNamed(account) && !$0.isIndex }
+  }
+
   /// The names of all items, in order.
   public func accounts() throws(KeychainError) -> [String] {
     let items = try keychain.items()

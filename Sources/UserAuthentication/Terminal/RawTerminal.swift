@@ -13,6 +13,8 @@ struct RawTerminal: ~Copyable {
     case byte(UInt8)
     /// The process was stopped and goes on: what was on the line is gone.
     case resumed
+    /// The other descriptor became readable.
+    case woken
     case closed
   }
 
@@ -39,14 +41,16 @@ struct RawTerminal: ~Copyable {
     return columns > 0 ? columns : 80
   }
 
-  /// Waits for a key, or for the process to be resumed.
-  mutating func nextEvent() throws(PromptError) -> Event {
+  /// Waits for a key, for the process to be resumed, or for `other` to become readable.
+  mutating func nextEvent(wokenBy other: Int32 = -1) throws(PromptError) -> Event {
     while true {
       var waits = [
         pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+        // poll(2) looks past a negative descriptor.
+        pollfd(fd: other, events: Int16(POLLIN), revents: 0),
       ]
-      if unsafe poll(&waits, 2, -1) < 0 {
+      if unsafe poll(&waits, nfds_t(waits.count), -1) < 0 {
         if errno == EINTR { continue }
         throw .terminalFailed(errno: errno)
       }
@@ -54,6 +58,7 @@ struct RawTerminal: ~Copyable {
         while let signal = signals.next() { deliver(signal) }
         return .resumed
       }
+      if waits[2].revents != 0 { return .woken }
       guard waits[0].revents != 0 else { continue }
       let terminal = descriptor
       let got = key.withMutableBytes { span in
@@ -89,16 +94,7 @@ struct RawTerminal: ~Copyable {
   }
 
   private borrowing func write(_ bytes: UnsafeRawBufferPointer) throws(PromptError) {
-    var rest = unsafe bytes[...]
-    while unsafe !rest.isEmpty {
-      let part = unsafe UnsafeRawBufferPointer(rebasing: rest)
-      let written = unsafe Glibc.write(descriptor, part.baseAddress, part.count)
-      if written >= 0 {
-        unsafe rest = rest.dropFirst(written)
-      } else if errno != EINTR {
-        throw errno == EIO ? .noTerminal : .terminalFailed(errno: errno)
-      }
-    }
+    if let failure = unsafe writeAll(bytes, to: descriptor) { throw failure }
   }
 
   /// Gives the terminal back before the signal acts, and takes it again if we are still there.

@@ -32,8 +32,7 @@ public struct TerminalPrompt: PassphrasePrompt {
   /// Asks for one line. Backspace, Control-U and Control-W edit; Control-C, and Control-D on an empty
   /// line, cancel.
   public func ask(_ request: PromptRequest) throws(PromptError) -> SecretBytes {
-    // Two prompts at once would take each other's keys and restore each other's settings.
-    try turn.withLock { (_) throws(PromptError) -> SecretBytes in
+    try Self.alone { () throws(PromptError) -> SecretBytes in
       var terminal = try RawTerminal(path: path)
       for text in [request.problem, request.description] {
         if let text { try terminal.write(printable(text, keepsLineEnds: true) + "\n") }
@@ -56,6 +55,12 @@ public struct TerminalPrompt: PassphrasePrompt {
     }
   }
 
+  /// Runs `body` while nobody else of this process holds a terminal: two at once would take each other's
+  /// keys and restore each other's settings.
+  static func alone<R: ~Copyable>(_ body: () throws(PromptError) -> R) throws(PromptError) -> R {
+    try turn.withLock { (_) throws(PromptError) -> R in try body() }
+  }
+
   // MARK: The loop
 
   private func readLine(
@@ -67,7 +72,7 @@ public struct TerminalPrompt: PassphrasePrompt {
       let outcome: LineEditor.Outcome
       switch try terminal.nextEvent() {
       case .byte(let byte): outcome = editor.take(byte)
-      case .resumed: outcome = .changed
+      case .resumed, .woken: outcome = .changed
       case .closed: throw .noTerminal
       }
       switch outcome {

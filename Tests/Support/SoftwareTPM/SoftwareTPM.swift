@@ -1,1 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// A TPM in software (swtpm) for tests, on a unix socket in a folder of its own. It ends with this value, and
+// with the test process: a shell beside it waits for the end of a pipe whose other end only this process has.
+
+import Foundation
+
+/// A running swtpm.
+public final class SoftwareTPM: @unchecked Sendable {
+  public struct Failed: Error {
+    public let reason: String
+  }
+
+  /// Whether the programs are here; `scripts/packages` installs them.
+  public static var isInstalled: Bool {
+    ["/usr/bin/swtpm", "/usr/bin/swtpm_setup"].allSatisfy(FileManager.default.isExecutableFile)
+  }
+
+  private let folder: URL
+  private var process: Process?
+  /// Closed, it ends the chip.
+  private var leash: FileHandle?
+  private var stateNumber = 0
+
+  /// Makes a chip and starts it.
+  public init() throws {
+    let base = FileManager.default.temporaryDirectory
+    folder = base.appending(path: "tpm-\(UUID().uuidString.prefix(8))")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    try manufacture()
+    try start()
+  }
+
+  deinit {
+    kill()
+    try? FileManager.default.removeItem(at: folder)
+  }
+
+  /// What names this chip to the TCTI loader; the same before and after a restart or a replacement.
+  public var tcti: String { "swtpm:path=\(socket)" }
+
+  private var socket: String { folder.appending(path: "s").path }
+  private var state: String { folder.appending(path: "state-\(stateNumber)").path }
+
+  /// Ends the chip as a power cut would.
+  public func kill() {
+    guard let process else { return }
+    try? leash?.close()
+    process.waitUntilExit()
+    self.process = nil
+  }
+
+  /// Starts the chip again, with the state that it had.
+  public func restart() throws {
+    stop()
+    try start()
+  }
+
+  /// Puts another chip in its place.
+  public func replace() throws {
+    stop()
+    stateNumber += 1
+    try manufacture()
+    try start()
+  }
+
+  /// Runs one of the tpm2-tools' commands on this chip, such as `clear` or `dictionarylockout`.
+  public func run(_ tool: String, _ arguments: String...) throws {
+    try Self.run("/usr/bin/tpm2_\(tool)", arguments + ["-T", tcti])
+  }
+
+  /// Ends the chip as a machine that is switched off does.
+  private func stop() {
+    if process != nil { try? run("shutdown", "--clear") }
+    kill()
+  }
+
+  private func manufacture() throws {
+    try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+    try Self.run(
+      "/usr/bin/swtpm_setup",
+      ["--tpm2", "--tpmstate", state, "--createek", "--pcr-banks", "sha256", "--overwrite"])
+  }
+
+  private func start() throws {
+    for path in [socket, socket + ".ctrl"] { unlink(path) }
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = [
+      "-c", "\"$@\" </dev/null & cat >/dev/null; kill -9 $!; wait 2>/dev/null", "swtpm",
+      "/usr/bin/swtpm", "socket", "--tpm2", "--tpmstate", "dir=\(state)",
+      "--server", "type=unixio,path=\(socket)", "--ctrl", "type=unixio,path=\(socket).ctrl",
+      "--flags", "not-need-init,startup-clear",
+    ]
+    let leash = Pipe()
+    process.standardInput = leash
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    self.process = process
+    self.leash = leash.fileHandleForWriting
+    let deadline = Date.now.addingTimeInterval(20)
+    while !Self.listens(socket) || !Self.listens(socket + ".ctrl") {
+      guard process.isRunning, Date.now < deadline else { throw Failed(reason: "swtpm does not start") }
+      usleep(2_000)
+    }
+  }
+
+  /// Whether somebody takes calls at a socket.
+  private static func listens(_ path: String) -> Bool {
+    let descriptor = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+    return withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+  }
+
+  private static func run(_ path: String, _ arguments: [String]) throws {
+    let process = Process()
+    process.executableURL = URL(filePath: path)
+    process.arguments = arguments
+    process.standardOutput = FileHandle.nullDevice
+    let errors = Pipe()
+    process.standardError = errors
+    try process.run()
+    let said = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw Failed(reason: "\(path): \(String(decoding: said, as: UTF8.self))")
+    }
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The coffer's session: its beginning, its end, and the machine it runs on.
+
+internal import Agent
+internal import ArgumentParser
+internal import CofferKit
+internal import Keychains
+
+struct UnlockCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "unlock", abstract: "Begin a session.")
+  static let page = """
+    coffer unlock: open the coffer and keep it open for the commands that follow
+
+    usage: coffer unlock [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+
+    Starts the coffer's agent, which keeps the keys in memory that nothing else can read. They are dropped
+    after 5 minutes without a command, after 8 hours, when the session locks or the machine sleeps, and by
+    «coffer lock». With a TPM slot it asks for the PIN; answer nothing to use the passphrase.
+
+    example: coffer unlock
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+
+  struct Answer: Encodable {
+    let state: String
+    let idleSeconds: Int
+    let absoluteSeconds: Int
+  }
+
+  func execute(_ session: Session) throws {
+    let coffer = try session.open(opening, needing: .person)
+    let registered = try coffer.registerDeviceIfForgotten()
+    let status = try coffer.handOverToAgent()
+    if session.isJSON {
+      JSON.print(
+        Answer(
+          state: "unlocked", idleSeconds: status.idleSecondsLeft ?? 0,
+          absoluteSeconds: status.absoluteSecondsLeft ?? 0))
+    }
+    if let registered { session.note(registered.remark) }
+    session.note("Unlocked. «coffer lock» ends it.")
+  }
+}
+
+struct LockCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "lock", abstract: "End a session.")
+  static let page = """
+    coffer lock: drop the keys from memory
+
+    usage: coffer lock [--all]
+
+    New captures can still be added until the machine restarts, since their key is of another class.
+
+      --all  drop that key too, and end the agent
+
+    example: coffer lock
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @Flag(help: "Drop every key, and end the agent.") var all = false
+
+  struct Answer: Encodable { let state: String }
+
+  func execute(_ session: Session) throws {
+    let agent = AgentSession(try session.locked())
+    let wasThere = try all ? agent.end() : agent.lock()
+    if session.isJSON { JSON.print(Answer(state: "locked")) }
+    session.note(wasThere ? "Locked." : "Nothing was open.")
+  }
+}
+
+struct ForgetDeviceCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "forget-device", abstract: "Forget this machine's chip and keys.")
+  static let page = """
+    coffer forget-device: remove what ties the coffer to this machine
+
+    usage: coffer forget-device [--passphrase-fd N | --passphrase-file PATH]
+
+    Removes the TPM slots, the key that signs captures, and the agent's keys. Messages and captures stay,
+    and captures keep their signatures. The passphrase and the recovery phrase open the coffer as before;
+    the next «coffer unlock» registers the machine anew.
+
+    example: coffer forget-device
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+
+  struct Answer: Encodable { let removedSlots: Int }
+
+  func execute(_ session: Session) throws {
+    let coffer = try session.open(opening, needing: .person)
+    let removed = try coffer.forgetDevice()
+    _ = try AgentSession(try session.locked()).end()
+    if session.isJSON { JSON.print(Answer(removedSlots: removed)) }
+    session.note(
+      removed == 0
+        ? "This machine is forgotten." : "This machine is forgotten; \(removed.counted("TPM slot")) removed.")
+  }
+}
+
+extension Device {
+  /// What a person should know of a new registration.
+  var remark: String {
+    switch enclave {
+    case .tpm: "Captures are signed by a key in this machine's TPM."
+    case .secureEnclave: "Captures are signed by a key in this machine's Secure Enclave."
+    case .software: "No TPM answers: captures are signed by a key in software, level «unverified»."
+    }
+  }
+}

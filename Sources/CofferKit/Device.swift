@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// This device, as the coffer knows it (KC-10 to KC-12, D15): a pseudonym, and a key that signs what is
+// captured here. Registered when the coffer is made; forgotten by `coffer forget-device`. All items are of
+// the class *after first unlock*, so that captures can be signed while the coffer is locked.
+
+public import Captures
+public import Enclaves
+internal import Foundation
+internal import Glibc
+public import Keychains
+internal import Primitives
+
+/// The registered device.
+public struct Device: Sendable {
+  public let state: DeviceState
+  /// Where its attestation key is.
+  public let enclave: EnclaveKind
+
+  /// The item that holds the handle of the attestation key.
+  static let keyTag = "rial.attestation.key"
+
+  /// Registers this machine: a new pseudonym and a new attestation key in `enclave`.
+  static func register(_ keychain: KeychainService, in enclave: any Enclave) throws -> Device {
+    try forget(keychain, in: Machine(enclaves: [enclave]))
+    let key = try keychain.createSecureEnclaveKey(tag: keyTag, in: enclave, use: .signing)
+    let keyID = Self.keyID(key)
+    let state = DeviceState(
+      deviceId: UUID().uuidString.lowercased(), attestationKeyId: keyID,
+      attestationLevel: key.kind == .software ? .unverified : .secureEnclave, deviceModel: model())
+    try keychain.saveString(state.deviceId, forKey: KeychainService.Account.deviceId)
+    try keychain.saveString(keyID, forKey: KeychainService.Account.attestationKeyId)
+    try keychain.saveDeviceState(state)
+    return Device(state: state, enclave: key.kind)
+  }
+
+  /// The registered device; nil after it was forgotten.
+  /// - Throws: `KeychainError.invalidData` when a part of the registration is gone.
+  static func load(_ keychain: KeychainService) throws -> Device? {
+    let handle = try keychain.load(forKey: keyTag, in: .afterFirstUnlockThisDeviceOnly)
+    guard let state = try keychain.loadDeviceState() else {
+      guard handle == nil else { throw KeychainError.invalidData }
+      return nil
+    }
+    guard let handle, let kind = EnclaveKind(handle: Array(handle)) else { throw KeychainError.invalidData }
+    return Device(state: state, enclave: kind)
+  }
+
+  /// Removes what was registered, from the enclave too where that can be reached.
+  static func forget(_ keychain: KeychainService, in machine: Machine) throws {
+    if let handle = try keychain.load(forKey: keyTag, in: .afterFirstUnlockThisDeviceOnly),
+      let kind = EnclaveKind(handle: Array(handle)), let enclave = machine.enclave(kind),
+      let key = try? enclave.loadKey(Array(handle))
+    {
+      // A handle that is gone is as good as a deleted key; a chip that is gone must not keep it here.
+      try? enclave.deleteKey(key)
+    }
+    for account in [
+      keyTag, KeychainService.Account.attestationKeyId, KeychainService.Account.deviceId,
+      KeychainService.Account.deviceState,
+    ] { try keychain.delete(forKey: account) }
+  }
+
+  /// The key's name: SHA-256 of its public key, in hexadecimal.
+  static func keyID(_ key: EnclaveKey) -> String {
+    unsafe SHA256.hash(key.publicKey.span.bytes).map { String(format: "%02x", $0) }.joined()
+  }
+
+  /// What kind of machine this is, in its maker's words, else its processor's.
+  private static func model() -> String {
+    if let name = try? String(contentsOfFile: "/sys/class/dmi/id/product_name", encoding: .utf8) {
+      let trimmed = name.trimmingCharacters(in: .whitespacesAndNewlines)
+      if !trimmed.isEmpty { return String(trimmed.prefix(64)) }
+    }
+    var system = utsname()
+    unsafe uname(&system)
+    return unsafe withUnsafeBytes(of: system.machine) { bytes in
+      unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+}
+
+/// Signs captures with the device's attestation key.
+struct AttestationSigner: CaptureSigner {
+  private let key: EnclaveKey
+  private let enclave: any Enclave
+  let keyID: String
+  let level: AttestationLevel
+  var publicKey: [UInt8] { key.publicKey }
+
+  /// - Throws: `EnclaveError.unavailable` when this program knows no enclave of that kind.
+  init(_ keychain: KeychainService, machine: Machine) throws {
+    guard let device = try Device.load(keychain) else { throw CofferError.deviceNotRegistered }
+    guard let enclave = machine.enclave(device.enclave) else { throw EnclaveError.unavailable }
+    guard let key = try keychain.loadSecureEnclaveKey(tag: Device.keyTag, in: enclave) else {
+      throw KeychainError.invalidData
+    }
+    self.key = key
+    self.enclave = enclave
+    keyID = Device.keyID(key)
+    level = device.state.attestationLevel
+  }
+
+  func sign(digest: [UInt8]) throws -> [UInt8] {
+    try enclave.signature(key, digest: digest, authorization: .none)
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The machine below the coffer: which enclaves it has. Asking costs nothing until one is used.
+
+public import Enclaves
+
+/// The enclaves of this machine.
+public struct Machine: Sendable {
+  /// The kernel's TPM with a resource manager, in the words of the TPM 2.0 TCTI loader.
+  public static let defaultTCTI = "device:/dev/tpmrm0"
+
+  private let enclaves: [any Enclave]
+
+  /// - Parameter tcti: the way to the TPM, such as `device:/dev/tpmrm0` or `swtpm:path=/run/tpm.sock`.
+  public init(tcti: String = Machine.defaultTCTI) {
+    #if TPM
+      enclaves = [TPMEnclave(tcti: tcti), SoftwareEnclave()]
+    #else
+      enclaves = [SoftwareEnclave()]
+    #endif
+  }
+
+  /// A machine with these enclaves, for tests.
+  package init(enclaves: [any Enclave]) { self.enclaves = enclaves }
+
+  /// The enclave of that kind, whether or not it answers now; nil when this program knows none.
+  public func enclave(_ kind: EnclaveKind) -> (any Enclave)? { enclaves.first { $0.kind == kind } }
+
+  /// The chip, whether or not it answers now; nil when this program knows none.
+  public var chip: (any Enclave)? { enclaves.first { $0.kind != .software } }
+
+  /// The chip if it answers, else the stand-in in software. Only for what is being made (D36).
+  public func enclaveForNewKeys() throws(EnclaveError) -> any Enclave {
+    if let chip {
+      do throws(EnclaveError) {
+        try chip.checkAvailability()
+        return chip
+      } catch {
+        guard error == .unavailable else { throw error }
+      }
+    }
+    guard let software = enclave(.software) else { throw .unavailable }
+    return software
+  }
+}

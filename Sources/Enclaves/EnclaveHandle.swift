@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every handle begins with (Specs/enclaves.md):
+//
+//   "COFENC01" ‖ kind (1) ‖ use (1) ‖ protection (1) ‖ requirement (1) ‖ public key (65) ‖ body
+//   ‖ digest (32)
+//
+// The digest tells an accident from another chip. It proves nothing against an attacker: handles are kept
+// in sealed places, and the enclave checks what is its own.
+
+internal import Primitives
+
+extension EnclaveKind {
+  /// The kind of enclave that made a handle, or nil when these are not the bytes of one.
+  public init?(handle: [UInt8]) {
+    guard let found = try? EnclaveHandle(handle).kind else { return nil }
+    self = found
+  }
+}
+
+/// A handle, taken apart as far as every kind has it.
+struct EnclaveHandle {
+  let kind: EnclaveKind
+  let use: EnclaveKeyUse
+  let access: AccessControl
+  let publicKey: [UInt8]
+  /// What only one kind of enclave understands.
+  let body: [UInt8]
+
+  /// More is no handle of ours: a TPM's takes some 500 bytes.
+  static let byteCountLimit = 4096
+  private static let magic = Array("COFENC01".utf8)
+
+  init(kind: EnclaveKind, use: EnclaveKeyUse, access: AccessControl, publicKey: [UInt8], body: [UInt8]) {
+    self.kind = kind
+    self.use = use
+    self.access = access
+    self.publicKey = publicKey
+    self.body = body
+  }
+
+  /// - Throws: `EnclaveError.corrupt` for anything but the bytes of a handle.
+  init(_ bytes: [UInt8]) throws(EnclaveError) {
+    let contentCount = bytes.count - SHA256.byteCount
+    guard contentCount > 0, bytes.count <= Self.byteCountLimit,
+      unsafe SHA256.hash(bytes.span.bytes.extracting(first: contentCount))
+        == Array(bytes.suffix(SHA256.byteCount))
+    else { throw .corrupt }
+    let span = unsafe bytes.span.bytes
+    var cursor = ByteCursor()
+    do {
+      guard try cursor.readBytes(span, count: 8) == Self.magic,
+        let kind = EnclaveKind(rawValue: try cursor.readByte(span)),
+        let use = EnclaveKeyUse(rawValue: try cursor.readByte(span)),
+        let protection = AccessControl.Protection(rawValue: try cursor.readByte(span)),
+        let requirement = AccessControl.Requirement(rawValue: try cursor.readByte(span))
+      else { throw EnclaveError.corrupt }
+      self.kind = kind
+      self.use = use
+      access = AccessControl(protection, requirement: requirement)
+      publicKey = try cursor.readBytes(span, count: P256.publicKeyByteCount)
+      body = try cursor.readBytes(span, count: contentCount - cursor.offset)
+    } catch {
+      throw .corrupt
+    }
+    guard P256.isPublicKey(publicKey) else { throw .corrupt }
+  }
+
+  /// Everything before the body: what a sealed body is bound to.
+  var head: [UInt8] {
+    Self.magic + [kind.rawValue, use.rawValue, access.protection.rawValue, access.requirement.rawValue]
+      + publicKey
+  }
+
+  var bytes: [UInt8] {
+    let content = head + body
+    return unsafe content + SHA256.hash(content.span.bytes)
+  }
+
+  /// The key as others see it.
+  var key: EnclaveKey {
+    EnclaveKey(kind: kind, use: use, access: access, publicKey: publicKey, dataRepresentation: bytes)
+  }
+}
+
+extension AccessControl.Requirement {
+  var takesPasscode: Bool { self == .devicePasscode || self == .biometryAnyOrDevicePasscode }
+  var takesBiometry: Bool { self == .biometryAny || self == .biometryAnyOrDevicePasscode }
+
+  /// - Throws: `EnclaveError.invalidInput` when more or less is enrolled than will be asked for.
+  func check(_ enrolment: KeyEnrolment) throws(EnclaveError) {
+    guard (enrolment.passcode != nil) == takesPasscode, (enrolment.biometryVerifier != nil) == takesBiometry,
+      enrolment.biometryVerifier.map(P256.isPublicKey) ?? true
+    else { throw .invalidInput }
+  }
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a software handle holds behind its head (Specs/enclaves.md, «Software»):
+//
+//   salt (32) ‖ verifier count (1) ‖ verifier (0 or 65) ‖ secret
+//
+// The secret of a key that asks for the passcode alone is the scalar, sealed under the passcode. Where a
+// finger will do, a finger cannot unseal anything, so the scalar is plain and the finger, or the passcode
+// where it will do too, is a gate of this program and nothing more.
+
+internal import Primitives
+internal import Secrets
+
+struct SoftwareBody {
+  let verifier: [UInt8]
+  let secret: Secret
+  private let salt: [UInt8]
+
+  enum Secret {
+    case plain(SharedSecret)
+    /// The scalar as a sealed value.
+    case sealed([UInt8])
+    /// The scalar, and a sealed value of nothing that only the passcode opens.
+    case gated(SharedSecret, gate: [UInt8])
+  }
+
+  private static let saltByteCount = 32
+
+  /// - Parameter head: what a sealed value is bound to.
+  init(
+    scalar: consuming SecretBytes, head: [UInt8], requirement: AccessControl.Requirement,
+    enrolment: KeyEnrolment
+  ) throws(EnclaveError) {
+    verifier = enrolment.biometryVerifier ?? []
+    salt = SystemRandom.publicBytes(count: Self.saltByteCount)
+    let shared = SharedSecret(scalar)
+    guard let passcode = enrolment.passcode else {
+      secret = .plain(shared)
+      return
+    }
+    let key = try Self.wrappingKey(passcode, salt: salt)
+    var sealer = SealedValue()
+    if requirement == .devicePasscode {
+      secret = .sealed(
+        shared.withBytes { scalar in key.withBytes { sealer.seal(scalar, key: $0, context: head) } })
+    } else {
+      secret = .gated(shared, gate: key.withBytes { sealer.seal(RawSpan(), key: $0, context: head) })
+    }
+  }
+
+  /// - Throws: `EnclaveError.corrupt`
+  init(_ handle: EnclaveHandle) throws(EnclaveError) {
+    let bytes = handle.body
+    let span = unsafe bytes.span.bytes
+    var cursor = ByteCursor()
+    do {
+      salt = try cursor.readBytes(span, count: Self.saltByteCount)
+      verifier = try cursor.readBytes(span, count: Int(try cursor.readByte(span)))
+      let rest = span.byteCount - cursor.offset
+      let requirement = handle.access.requirement
+      guard requirement.takesBiometry ? P256.isPublicKey(verifier) : verifier.isEmpty else {
+        throw EnclaveError.corrupt
+      }
+      let sealedByteCount = P256.scalarByteCount + SealedValue.overheadByteCount
+      switch requirement {
+      case .devicePasscode where rest == sealedByteCount:
+        secret = .sealed(try cursor.readBytes(span, count: rest))
+      case .biometryAnyOrDevicePasscode where rest == sealedByteCount:
+        let scalar = span.extracting(try cursor.readRange(span, count: P256.scalarByteCount))
+        secret = .gated(
+          SharedSecret(SecretBytes(copying: scalar)),
+          gate: try cursor.readBytes(span, count: SealedValue.overheadByteCount))
+      case .none where rest == P256.scalarByteCount, .biometryAny where rest == P256.scalarByteCount:
+        secret = .plain(
+          SharedSecret(SecretBytes(copying: span.extracting(try cursor.readRange(span, count: rest)))))
+      default: throw EnclaveError.corrupt
+      }
+    } catch {
+      throw .corrupt
+    }
+  }
+
+  var bytes: [UInt8] {
+    var bytes = salt + [UInt8(verifier.count)] + verifier
+    switch secret {
+    case .plain(let scalar): scalar.withBytes { bytes.append($0) }
+    case .sealed(let sealed): bytes += sealed
+    case .gated(let scalar, let gate):
+      scalar.withBytes { bytes.append($0) }
+      bytes += gate
+    }
+    return bytes
+  }
+
+  /// The scalar, by leave of `authorization`.
+  func scalar(
+    _ handle: EnclaveHandle, _ authorization: KeyAuthorization
+  ) throws(EnclaveError) -> SecretBytes {
+    switch (authorization, secret) {
+    case (.none, .plain(let scalar)) where handle.access.requirement == .none:
+      return scalar.withBytes { SecretBytes(copying: $0) }
+    case (.passcode(let passcode), .sealed(let sealed)):
+      return try open(sealed, passcode, handle)
+    case (.passcode(let passcode), .gated(let scalar, let gate)):
+      _ = try open(gate, passcode, handle)
+      return scalar.withBytes { SecretBytes(copying: $0) }
+    case (.biometry(let reader), .plain(let scalar)) where handle.access.requirement == .biometryAny:
+      try demand(reader)
+      return scalar.withBytes { SecretBytes(copying: $0) }
+    case (.biometry(let reader), .gated(let scalar, _)):
+      try demand(reader)
+      return scalar.withBytes { SecretBytes(copying: $0) }
+    default: throw .authorizationRequired
+    }
+  }
+
+  private func open(
+    _ sealed: [UInt8], _ passcode: SharedSecret, _ handle: EnclaveHandle
+  ) throws(EnclaveError) -> SecretBytes {
+    let key = try Self.wrappingKey(passcode, salt: salt)
+    var sealer = SealedValue()
+    do {
+      return try key.withBytes { key throws(SealedValue.Failure) in
+        unsafe try sealer.open(sealed.span.bytes, key: key, context: handle.head)
+      }
+    } catch {
+      throw error == .wrongKey ? .wrongPasscode : .corrupt
+    }
+  }
+
+  /// Has the verifier sign a fresh challenge.
+  private func demand(_ reader: any BiometryVerifier) throws(EnclaveError) {
+    let challenge = SystemRandom.publicBytes(count: SHA256.byteCount)
+    let signature = try reader.sign(digest: challenge)
+    guard P256.isValidSignature(signature, digest: challenge, publicKey: verifier) else {
+      throw .biometryRefused
+    }
+  }
+
+  private static func wrappingKey(
+    _ passcode: SharedSecret, salt: [UInt8]
+  ) throws(EnclaveError) -> SecretBytes {
+    var key = SecretBytes(zeroed: SymmetricKey.byteCount)
+    do {
+      try key.withMutableBytes { key throws(Argon2idError) in
+        try passcode.withBytes { passcode throws(Argon2idError) in
+          unsafe try Argon2id.derive(
+            password: passcode, salt: salt.span.bytes, parameters: .recommended, into: &key)
+        }
+      }
+    } catch {
+      // No memory for the derivation: nothing was tried.
+      throw .unavailable
+    }
+    return key
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The stand-in for machines without a chip: the private key is in its own handle, sealed under the passcode
+// if there is one, plain if there is none. What protects it then is where the handle is kept: a keychain
+// item. Nothing counts wrong tries.
+
+internal import Primitives
+public import Secrets
+
+/// P-256 keys in software; its kind says so wherever they show.
+public struct SoftwareEnclave: Enclave {
+  public let kind = EnclaveKind.software
+
+  public init() {}
+
+  public func checkAvailability() throws(EnclaveError) {}
+
+  public func checkReadiness() throws(EnclaveError) {}
+
+  public func createKey(
+    use: EnclaveKeyUse, access: AccessControl, enrolment: KeyEnrolment
+  ) throws(EnclaveError) -> EnclaveKey {
+    try access.requirement.check(enrolment)
+    let key = P256PrivateKey()
+    let head = EnclaveHandle(kind: kind, use: use, access: access, publicKey: key.publicKey, body: []).head
+    let body = try SoftwareBody(
+      scalar: key.scalar(), head: head, requirement: access.requirement, enrolment: enrolment)
+    return EnclaveHandle(
+      kind: kind, use: use, access: access, publicKey: key.publicKey, body: body.bytes
+    ).key
+  }
+
+  public func loadKey(_ dataRepresentation: [UInt8]) throws(EnclaveError) -> EnclaveKey {
+    let handle = try EnclaveHandle(dataRepresentation)
+    guard handle.kind == kind else { throw .wrongKind }
+    _ = try SoftwareBody(handle)
+    return handle.key
+  }
+
+  /// Nothing is kept beside the handle.
+  public func deleteKey(_ key: EnclaveKey) throws(EnclaveError) {}
+
+  public func sharedSecret(
+    _ key: EnclaveKey, with publicKey: [UInt8], authorization: KeyAuthorization
+  ) throws(EnclaveError) -> SecretBytes {
+    let privateKey = try open(key, for: .agreement, authorization)
+    do { return try privateKey.sharedSecret(with: publicKey) } catch { throw .invalidInput }
+  }
+
+  public func signature(
+    _ key: EnclaveKey, digest: [UInt8], authorization: KeyAuthorization
+  ) throws(EnclaveError) -> [UInt8] {
+    let privateKey = try open(key, for: .signing, authorization)
+    do { return try privateKey.signature(digest: digest) } catch { throw .invalidInput }
+  }
+
+  private func open(
+    _ key: EnclaveKey, for use: EnclaveKeyUse, _ authorization: KeyAuthorization
+  ) throws(EnclaveError) -> P256PrivateKey {
+    let handle = try EnclaveHandle(key.dataRepresentation)
+    guard handle.kind == kind else { throw .wrongKind }
+    guard handle.use == use else { throw .invalidInput }
+    let body = try SoftwareBody(handle)
+    let scalar = try body.scalar(handle, authorization)
+    do { return try P256PrivateKey(scalar: scalar, publicKey: handle.publicKey) } catch { throw .corrupt }
+  }
+}

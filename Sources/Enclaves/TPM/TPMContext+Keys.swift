@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Making, loading and using one key in a conversation.
+
+#if TPM
+  internal import CSystem
+  internal import CTSS
+  internal import Primitives
+  internal import Secrets
+
+  extension TPMContext {
+    /// A new key as the chip gave it.
+    struct MadeKey {
+      let publicKey: [UInt8]
+      let publicArea: [UInt8]
+      let privateArea: [UInt8]
+    }
+
+    /// A loaded key, with the sessions that satisfy it.
+    struct AuthorizedKey {
+      let handle: ESYS_TR
+      /// Authorizes.
+      let first: ESYS_TR
+      /// Encrypts, where the first cannot.
+      let second: ESYS_TR
+    }
+
+    func createKey(
+      under root: ESYS_TR, use: EnclaveKeyUse, requirement: AccessControl.Requirement,
+      authValue: SharedSecret?, verifier: [UInt8]
+    ) throws(EnclaveError) -> MadeKey {
+      let session = try salted(root, encryptsAnswers: true)
+      let policy = TPMPolicy.digest(
+        requirement, verifierName: verifier.isEmpty ? [] : try verifierName(verifier))
+      var template = TPMTemplate.key(use, requirement, policy: policy)
+      var sensitive = TPM2B_SENSITIVE_CREATE()
+      defer { unsafe Self.erase(&sensitive) }
+      if let authValue { unsafe Self.copy(authValue, to: &sensitive.sensitive.userAuth) }
+      var outside = TPM2B_DATA()
+      var selection = TPML_PCR_SELECTION()
+      var privateArea: UnsafeMutablePointer<TPM2B_PRIVATE>?
+      var publicArea: UnsafeMutablePointer<TPM2B_PUBLIC>?
+      defer {
+        unsafe Self.free(privateArea)
+        unsafe Self.free(publicArea)
+      }
+      try unsafe run {
+        unsafe Esys_Create(
+          $0, root, session, none, none, &sensitive, &template, &outside, &selection, &privateArea,
+          &publicArea, nil, nil, nil)
+      }
+      guard let privateArea = unsafe privateArea, let publicArea = unsafe publicArea else {
+        throw .failed(code: 0)
+      }
+      let point = unsafe [4] + TPMTemplate.coordinate(&publicArea.pointee.publicArea.unique.ecc.x)
+        + TPMTemplate.coordinate(&publicArea.pointee.publicArea.unique.ecc.y)
+      return unsafe MadeKey(
+        publicKey: point,
+        publicArea: try marshalled { unsafe Tss2_MU_TPM2B_PUBLIC_Marshal(publicArea, $0, $1, $2) },
+        privateArea: try marshalled { unsafe Tss2_MU_TPM2B_PRIVATE_Marshal(privateArea, $0, $1, $2) })
+    }
+
+    /// Loads a key and satisfies its requirement.
+    func load(
+      _ body: TPMBody, under root: ESYS_TR, requirement: AccessControl.Requirement,
+      _ authorization: KeyAuthorization, encryptsAnswers: Bool
+    ) throws(EnclaveError) -> AuthorizedKey {
+      let session = try salted(root, encryptsAnswers: true)
+      let key = try load(body, under: root, session)
+      try setAttributes(session, encryptsAnswers: encryptsAnswers)
+      switch (requirement, authorization) {
+      case (.none, .none): return AuthorizedKey(handle: key, first: session, second: none)
+      case (.devicePasscode, .passcode(let passcode)):
+        try setAuth(key, TPMBody.authValue(passcode, salt: body.salt))
+        return AuthorizedKey(handle: key, first: session, second: none)
+      case (.biometryAnyOrDevicePasscode, .passcode(let passcode)):
+        try setAuth(key, TPMBody.authValue(passcode, salt: body.salt))
+        let policy = try policy(root)
+        try unsafe run { unsafe Esys_PolicyAuthValue($0, policy, none, none, none) }
+        try takeBranch(policy, body.verifier)
+        return AuthorizedKey(handle: key, first: policy, second: session)
+      case (.biometryAny, .biometry(let reader)), (.biometryAnyOrDevicePasscode, .biometry(let reader)):
+        let policy = try policy(root)
+        try satisfy(policy, reader, verifier: body.verifier)
+        if requirement == .biometryAnyOrDevicePasscode { try takeBranch(policy, body.verifier) }
+        return AuthorizedKey(handle: key, first: policy, second: session)
+      default: throw .authorizationRequired
+      }
+    }
+
+    /// ECDH in the chip.
+    func agree(_ key: AuthorizedKey, with publicKey: [UInt8]) throws(EnclaveError) -> SecretBytes {
+      var point = TPM2B_ECC_POINT()
+      point.point = TPMTemplate.point(publicKey)
+      var found: UnsafeMutablePointer<TPM2B_ECC_POINT>?
+      defer { unsafe Self.free(found) }
+      try unsafe run { unsafe Esys_ECDH_ZGen($0, key.handle, key.first, key.second, none, &point, &found) }
+      guard let found = unsafe found else { throw .failed(code: 0) }
+      let count = unsafe Int(found.pointee.point.x.size)
+      guard (1...P256.scalarByteCount).contains(count) else { throw .failed(code: 0) }
+      var secret = SecretBytes(zeroed: P256.scalarByteCount)
+      secret.withMutableBytes { secret in
+        unsafe withUnsafeBytes(of: &found.pointee.point.x.buffer) { buffer in
+          unsafe secret.copy(
+            RawSpan(_unsafeBytes: buffer).extracting(first: count), to: P256.scalarByteCount - count)
+        }
+      }
+      return secret
+    }
+
+    /// ECDSA in the chip.
+    func sign(_ key: AuthorizedKey, digest: [UInt8]) throws(EnclaveError) -> DERSignature {
+      var input = TPM2B_DIGEST()
+      unsafe TPMTemplate.fill(&input.buffer, &input.size, digest)
+      var scheme = TPMT_SIG_SCHEME()
+      scheme.scheme = COFFER_ALG_NULL
+      var ticket = TPMT_TK_HASHCHECK()
+      ticket.tag = COFFER_TAG_HASHCHECK
+      ticket.hierarchy = COFFER_HIERARCHY_NULL
+      var found: UnsafeMutablePointer<TPMT_SIGNATURE>?
+      defer { unsafe Self.free(found) }
+      try unsafe run {
+        unsafe Esys_Sign($0, key.handle, key.first, key.second, none, &input, &scheme, &ticket, &found)
+      }
+      guard let found = unsafe found else { throw .failed(code: 0) }
+      return unsafe DERSignature(
+        r: TPMTemplate.coordinate(&found.pointee.signature.ecdsa.signatureR),
+        s: TPMTemplate.coordinate(&found.pointee.signature.ecdsa.signatureS))
+    }
+
+    /// Overwrites what the library keeps of an authorization value, and unloads the key.
+    func forget(_ key: AuthorizedKey) {
+      try? setAuth(key.handle, SecretBytes(zeroed: SHA256.byteCount))
+      flush(key.handle)
+    }
+
+    // MARK: Steps
+
+    private func load(
+      _ body: TPMBody, under root: ESYS_TR, _ session: ESYS_TR
+    ) throws(EnclaveError) -> ESYS_TR {
+      var publicArea = TPM2B_PUBLIC()
+      var privateArea = TPM2B_PRIVATE()
+      var offset = 0
+      guard unsafe Tss2_MU_TPM2B_PUBLIC_Unmarshal(
+        body.publicArea, body.publicArea.count, &offset, &publicArea) == 0,
+        offset == body.publicArea.count
+      else { throw .corrupt }
+      offset = 0
+      guard unsafe Tss2_MU_TPM2B_PRIVATE_Unmarshal(
+        body.privateArea, body.privateArea.count, &offset, &privateArea) == 0,
+        offset == body.privateArea.count
+      else { throw .corrupt }
+      var handle = none
+      // The storage root is the one that was enrolled, so whatever does not load is not what was stored.
+      do {
+        try unsafe run {
+          unsafe Esys_Load($0, root, session, none, none, &privateArea, &publicArea, &handle)
+        }
+      } catch {
+        if case .failed(let code) = error, code < 0x1000 { throw .corrupt }
+        throw error
+      }
+      own(handle)
+      return handle
+    }
+
+    private func setAuth(_ key: ESYS_TR, _ value: borrowing SecretBytes) throws(EnclaveError) {
+      var auth = TPM2B_AUTH()
+      defer { unsafe Self.erase(&auth) }
+      value.withBytes { value in
+        unsafe withUnsafeMutableBytes(of: &auth.buffer) { buffer in
+          unsafe value.withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
+        }
+        auth.size = UInt16(value.byteCount)
+      }
+      try unsafe run { unsafe Esys_TR_SetAuth($0, key, &auth) }
+    }
+
+    /// Has the reader sign the session's nonce, and shows that to the chip.
+    private func satisfy(
+      _ policy: ESYS_TR, _ reader: any BiometryVerifier, verifier: [UInt8]
+    ) throws(EnclaveError) {
+      guard reader.publicKey == verifier else { throw .biometryRefused }
+      var nonce: UnsafeMutablePointer<TPM2B_NONCE>?
+      defer { unsafe Self.free(nonce) }
+      try unsafe run { unsafe Esys_TRSess_GetNonceTPM($0, policy, &nonce) }
+      guard let nonce = unsafe nonce else { throw .failed(code: 0) }
+      // nonce ‖ expiration (4), none ‖ no command ‖ no reference
+      var challenge = unsafe withUnsafeBytes(of: &nonce.pointee.buffer) {
+        unsafe Array($0.prefix(Int(nonce.pointee.size)))
+      }
+      challenge.append(bigEndian: UInt32(0))
+      let digest = unsafe SHA256.hash(challenge.span.bytes)
+      guard let signed = DERSignature(try reader.sign(digest: digest)) else { throw .biometryRefused }
+      var signature = TPMT_SIGNATURE()
+      signature.sigAlg = COFFER_ALG_ECDSA
+      unsafe signature.signature.ecdsa.hash = COFFER_ALG_SHA256
+      unsafe signature.signature.ecdsa.signatureR = TPMTemplate.parameter(signed.r)
+      unsafe signature.signature.ecdsa.signatureS = TPMTemplate.parameter(signed.s)
+      let key = try loadVerifier(verifier)
+      defer { flush(key) }
+      var command = TPM2B_DIGEST()
+      var reference = TPM2B_NONCE()
+      try unsafe run {
+        unsafe Esys_PolicySigned(
+          $0, key, policy, none, none, none, nonce, &command, &reference, 0, &signature, nil, nil)
+      }
+    }
+
+    /// Says which of its two ways the policy went.
+    private func takeBranch(_ policy: ESYS_TR, _ verifier: [UInt8]) throws(EnclaveError) {
+      var list = TPML_DIGEST()
+      let branches = TPMPolicy.branches(try verifierName(verifier))
+      list.count = 2
+      unsafe TPMTemplate.fill(&list.digests.0.buffer, &list.digests.0.size, branches[0])
+      unsafe TPMTemplate.fill(&list.digests.1.buffer, &list.digests.1.size, branches[1])
+      try unsafe run { unsafe Esys_PolicyOR($0, policy, none, none, none, &list) }
+    }
+
+    private func loadVerifier(_ publicKey: [UInt8]) throws(EnclaveError) -> ESYS_TR {
+      var area = TPMTemplate.verifier(publicKey)
+      var handle = none
+      try unsafe run {
+        unsafe Esys_LoadExternal($0, none, none, none, nil, &area, COFFER_ESYS_NULL, &handle)
+      }
+      own(handle)
+      return handle
+    }
+
+    /// The Name that the chip gives to a verifier: algorithm (2) ‖ SHA-256 of its public area.
+    private func verifierName(_ publicKey: [UInt8]) throws(EnclaveError) -> [UInt8] {
+      var area = TPMTemplate.verifier(publicKey).publicArea
+      let bytes = unsafe try marshalled { unsafe Tss2_MU_TPMT_PUBLIC_Marshal(&area, $0, $1, $2) }
+      var name: [UInt8] = []
+      name.append(bigEndian: COFFER_ALG_SHA256)
+      return unsafe name + SHA256.hash(bytes.span.bytes)
+    }
+
+    // MARK: Bytes
+
+    /// What a marshalling function writes.
+    @unsafe
+    private func marshalled(
+      _ body: (UnsafeMutablePointer<UInt8>, Int, UnsafeMutablePointer<Int>) -> UInt32
+    ) throws(EnclaveError) -> [UInt8] {
+      var bytes = [UInt8](repeating: 0, count: 1024)
+      var count = 0
+      let code = unsafe bytes.withUnsafeMutableBufferPointer { buffer -> UInt32 in
+        guard let start = buffer.baseAddress else { return 1 }
+        return unsafe body(start, buffer.count, &count)
+      }
+      guard code == 0 else { throw .failed(code: code) }
+      return Array(bytes.prefix(count))
+    }
+
+    @unsafe
+    private static func copy(_ secret: SharedSecret, to auth: inout TPM2B_AUTH) {
+      secret.withBytes { secret in
+        unsafe withUnsafeMutableBytes(of: &auth.buffer) { buffer in
+          unsafe secret.withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
+        }
+        auth.size = UInt16(secret.byteCount)
+      }
+    }
+
+    @unsafe
+    private static func erase<T>(_ value: inout T) {
+      unsafe withUnsafeMutableBytes(of: &value) { bytes in
+        guard let start = bytes.baseAddress else { return }
+        unsafe coffer_erase(start, bytes.count)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// P-256 keys in a TPM 2.0. A key is the chip's own: its private part leaves the chip only sealed under the
+// storage root key, inside the handle (SE-09). Every conversation is one operation long.
+
+#if TPM
+  internal import CTSS
+  internal import Primitives
+  public import Secrets
+  internal import Synchronization
+
+  /// The TPM that a TCTI names.
+  public final class TPMEnclave: Enclave {
+    public let kind = EnclaveKind.tpm
+
+    private let tcti: String
+    /// One conversation at a time: the chip has room for three objects.
+    private let turn = Mutex(())
+
+    /// - Parameter tcti: as the TCTI loader has it, such as `device:/dev/tpmrm0`. Nothing is opened yet.
+    public init(tcti: String) { self.tcti = tcti }
+
+    // MARK: State
+
+    public func checkAvailability() throws(EnclaveError) { _ = try lockout() }
+
+    public func checkReadiness() throws(EnclaveError) {
+      let lockout = try lockout()
+      if lockout.isLocked { throw .lockedOut(secondsLeft: lockout.interval) }
+    }
+
+    private func lockout() throws(EnclaveError) -> TPMContext.Lockout {
+      try converse { context throws(EnclaveError) in try context.lockout() }
+    }
+
+    // MARK: Keys
+
+    public func createKey(
+      use: EnclaveKeyUse, access: AccessControl, enrolment: KeyEnrolment
+    ) throws(EnclaveError) -> EnclaveKey {
+      try access.requirement.check(enrolment)
+      let salt = SystemRandom.publicBytes(count: TPMBody.saltByteCount)
+      let verifier = enrolment.biometryVerifier ?? []
+      return try converse { context throws(EnclaveError) in
+        let place: TPMContext.StorageRoot = context.hasPersistentRoot() ? .persistent : .template
+        let (root, rootName) = try context.storageRoot(place)
+        let made = try context.createKey(
+          under: root, use: use, requirement: access.requirement,
+          authValue: enrolment.passcode.map { SharedSecret(TPMBody.authValue($0, salt: salt)) },
+          verifier: verifier)
+        let body = TPMBody(
+          root: place, rootName: rootName, salt: salt, verifier: verifier, publicArea: made.publicArea,
+          privateArea: made.privateArea)
+        return EnclaveHandle(
+          kind: .tpm, use: use, access: access, publicKey: made.publicKey, body: body.bytes
+        ).key
+      }
+    }
+
+    public func loadKey(_ dataRepresentation: [UInt8]) throws(EnclaveError) -> EnclaveKey {
+      let handle = try EnclaveHandle(dataRepresentation)
+      guard handle.kind == kind else { throw .wrongKind }
+      _ = try TPMBody(handle)
+      return handle.key
+    }
+
+    /// The chip keeps nothing of a key: without its handle it is gone.
+    public func deleteKey(_ key: EnclaveKey) throws(EnclaveError) {}
+
+    public func sharedSecret(
+      _ key: EnclaveKey, with publicKey: [UInt8], authorization: KeyAuthorization
+    ) throws(EnclaveError) -> SecretBytes {
+      guard P256.isPublicKey(publicKey) else { throw .invalidInput }
+      return try use(key, for: .agreement, authorization) { context, key throws(EnclaveError) in
+        defer { context.overwriteLastAnswer() }
+        return try context.agree(key, with: publicKey)
+      }
+    }
+
+    public func signature(
+      _ key: EnclaveKey, digest: [UInt8], authorization: KeyAuthorization
+    ) throws(EnclaveError) -> [UInt8] {
+      guard digest.count == SHA256.byteCount else { throw .invalidInput }
+      return try use(key, for: .signing, authorization) { context, key throws(EnclaveError) in
+        try context.sign(key, digest: digest).bytes
+      }
+    }
+
+    /// Loads the key, satisfies what it asks for, and hands it to `body`.
+    private func use<R: ~Copyable>(
+      _ key: EnclaveKey, for use: EnclaveKeyUse, _ authorization: KeyAuthorization,
+      _ body: (TPMContext, TPMContext.AuthorizedKey) throws(EnclaveError) -> R
+    ) throws(EnclaveError) -> R {
+      let handle = try EnclaveHandle(key.dataRepresentation)
+      guard handle.kind == kind else { throw .wrongKind }
+      guard handle.use == use else { throw .invalidInput }
+      let parts = try TPMBody(handle)
+      return try converse { context throws(EnclaveError) in
+        let (root, rootName) = try context.storageRoot(parts.root)
+        // Before a session is salted with it: a salt is for the chip that was enrolled, and no other.
+        guard rootName == parts.rootName else { throw .otherChip }
+        let loaded = try context.load(
+          parts, under: root, requirement: handle.access.requirement, authorization, encryptsAnswers: use == .agreement)
+        defer { context.forget(loaded) }
+        return try body(context, loaded)
+      }
+    }
+
+    /// One conversation. A lockout is told with its time, which the chip is asked for.
+    private func converse<R: ~Copyable>(
+      _ body: (TPMContext) throws(EnclaveError) -> R
+    ) throws(EnclaveError) -> R {
+      try turn.withLock { _ throws(EnclaveError) in
+        let context = try TPMContext(tcti: tcti)
+        do throws(EnclaveError) {
+          return try body(context)
+        } catch {
+          guard case .lockedOut(nil) = error else { throw error }
+          throw .lockedOut(secondsLeft: try? context.lockout().interval)
+        }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The chip's answers (TPM 2.0 Part 2, section 6.6; TSS 2.0 Overview, section on response codes), sorted.
+
+#if TPM
+  extension EnclaveError {
+    /// Sorts a response code that is not success.
+    init(responseCode code: UInt32) {
+      let layer = code >> 16 & 0xFF
+      let answer = code & 0xFFFF
+      // From the chip, or from a resource manager that passes its words on; else from the way to it.
+      guard layer == 0 || layer == Self.resourceManagerTPMLayer else {
+        self = layer == Self.transportLayer ? .notAnswering : .failed(code: code)
+        return
+      }
+      // Format 1 carries the number of the handle, parameter or session that is at fault.
+      if answer & 0x80 != 0 {
+        switch answer & 0xBF {
+        case 0x8E, 0xA2: self = .wrongPasscode  // AUTH_FAIL, counted; BAD_AUTH, of a key that does not count
+        case 0x9F: self = .corrupt  // INTEGRITY; whoever knows the storage root can tell another chip
+        case 0x9D: self = .biometryRefused  // POLICY_FAIL
+        case 0x9B: self = .biometryRefused  // SIGNATURE
+        case 0x97, 0xA7: self = .invalidInput  // POINT, ECC_POINT
+        default: self = .failed(code: code)
+        }
+      } else {
+        self = answer == 0x921 ? .lockedOut(secondsLeft: nil) : .failed(code: code)
+      }
+    }
+
+    private static let transportLayer: UInt32 = 0x0A
+    private static let resourceManagerTPMLayer: UInt32 = 0x0C
+  }
+#endif

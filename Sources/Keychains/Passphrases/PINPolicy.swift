@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a PIN must satisfy. The chip counts wrong tries, so a PIN may be short; it may not be the first
+// that anybody would try.
+
+internal import Secrets
+
+/// The rules for PINs of a chip.
+public enum PINPolicy {
+  /// A million PINs against the few tries that a chip allows.
+  public static let shortest = 6
+  /// More is a passphrase, and is better used as one.
+  public static let longest = 64
+
+  public enum Problem: Error, Equatable, Sendable {
+    case tooShort, tooLong
+    /// One character repeated, or a run up or down: «111111», «123456».
+    case pattern
+  }
+
+  /// What is wrong with a PIN as it was typed: bytes, without regard to what they spell.
+  public static func problem(with pin: RawSpan) -> Problem? {
+    guard pin.byteCount >= shortest else { return .tooShort }
+    guard pin.byteCount <= longest else { return .tooLong }
+    for step in -1...1 where isRun(pin, step: step) { return .pattern }
+    return nil
+  }
+
+  /// Whether every byte is the one before it and `step` more.
+  private static func isRun(_ pin: RawSpan, step: Int) -> Bool {
+    (1..<pin.byteCount).allSatisfy { place in
+      unsafe Int(pin.unsafeLoad(fromByteOffset: place, as: UInt8.self))
+        == Int(pin.unsafeLoad(fromByteOffset: place - 1, as: UInt8.self)) + step
+    }
+  }
+}
+
+extension PINPolicy.Problem: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .tooShort: "a PIN has at least \(PINPolicy.shortest) characters"
+    case .tooLong: "a PIN has at most \(PINPolicy.longest) characters"
+    case .pattern: "one character repeated, or a row up or down, is tried first"
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Synchronization
+
+/// A reader whose fingers were laid out beforehand: for tests of whatever authenticates.
+public final class ScriptedFingerprintReader: FingerprintReader {
+  /// What happens when a finger is waited for.
+  public enum Event: Sendable {
+    case match
+    case noMatch
+    /// No answer yet; the next event follows at once.
+    case scanAgain(FingerprintProgress.ScanProblem)
+    case failure(FingerprintError)
+    /// Nobody comes: it ends when the attempt is stopped, or the time is over.
+    case nothing
+  }
+
+  private struct Script {
+    var events: [Event]
+    var verificationCount = 0
+  }
+
+  private let enrolment: Result<Bool, FingerprintError>
+  private let script: Mutex<Script>
+
+  /// - Parameters:
+  ///   - enrolment: what ``hasEnrolledFinger()`` answers.
+  ///   - events: in order; when they are used up, the reader has gone.
+  public init(enrolment: Result<Bool, FingerprintError> = .success(true), events: [Event] = []) {
+    self.enrolment = enrolment
+    script = Mutex(Script(events: events))
+  }
+
+  /// How many fingers have been waited for so far.
+  public var verificationCount: Int { script.withLock { $0.verificationCount } }
+
+  public func hasEnrolledFinger() throws(FingerprintError) -> Bool { try enrolment.get() }
+
+  public func verify(
+    timeout: Duration, attempt: AuthenticationAttempt, progress: (FingerprintProgress) -> Void
+  ) throws(FingerprintError) -> Bool {
+    script.withLock { $0.verificationCount += 1 }
+    progress(.waiting)
+    while true {
+      if attempt.stop != nil { throw .stopped }
+      let event: Event? = script.withLock { $0.events.isEmpty ? nil : $0.events.removeFirst() }
+      switch event {
+      case .match: return true
+      case .noMatch: return false
+      case .scanAgain(let problem): progress(.scanAgain(problem))
+      case .failure(let error): throw error
+      case .nothing: throw Self.wait(timeout, attempt)
+      case nil: throw .disconnected
+      }
+    }
+  }
+
+  private static func wait(_ timeout: Duration, _ attempt: AuthenticationAttempt) -> FingerprintError {
+    let end = ContinuousClock.now.advanced(by: timeout)
+    while true {
+      var wait = pollfd(fd: attempt.descriptor, events: Int16(POLLIN), revents: 0)
+      let count = unsafe poll(&wait, 1, (end - ContinuousClock.now).pollMilliseconds)
+      if count > 0 { return .stopped }
+      if count == 0 { return .timedOut }
+      guard errno == EINTR else { return .failed }
+    }
+  }
+}
+
+extension Duration {
+  /// For `poll(2)`: rounded up, so that no wait ends early; never negative, at most a day.
+  var pollMilliseconds: Int32 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let wholeSeconds = min(seconds, 86_400)
+    return Int32(wholeSeconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+  }
+}

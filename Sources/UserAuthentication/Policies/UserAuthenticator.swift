@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Finding out whether the owner is there: the finger first, the passcode where the policy shows that way.
+// It fails closed: whatever is not a plain yes is an error, and a policy of fingers alone never reaches
+// the prompt.
+
+public import Secrets
+internal import Synchronization
+
+/// Evaluates policies with what the machine has: a way to ask, and perhaps a fingerprint reader.
+///
+/// Wrong fingers are counted over the lifetime of this value, so keep one for as long as the process lives;
+/// the count does not outlive the process. Counting wrong passcodes for good is the chip's work, and its
+/// lockout reaches the caller through `verify`.
+public final class UserAuthenticator: Sendable {
+  private let prompt: any PassphrasePrompt
+  private let reader: (any FingerprintReader)?
+  private let guide: any FingerprintGuide
+  private let limits: AuthenticationLimits
+  private let clock: AuthenticationClock
+  private let fingerFailureCount = Mutex(0)
+
+  /// - Parameters:
+  ///   - reader: nil when there is none.
+  ///   - guide: shows that a finger is waited for.
+  public init(
+    prompt: any PassphrasePrompt, reader: (any FingerprintReader)? = nil,
+    guide: any FingerprintGuide = SilentFingerprintGuide(), limits: AuthenticationLimits = .init(),
+    clock: AuthenticationClock = .system
+  ) {
+    precondition(limits.fingerTryLimit > 0 && limits.passcodeTryLimit > 0, "there must be a first try")
+    precondition(
+      limits.contextLifetime > .zero && limits.contextLifetime <= AuthenticationLimits.longestContextLifetime,
+      "a context has a lifetime, and not a long one")
+    self.prompt = prompt
+    self.reader = reader
+    self.guide = guide
+    self.limits = limits
+    self.clock = clock
+  }
+
+  /// Authenticates the owner. Blocks until there is an answer.
+  ///
+  /// - Parameters:
+  ///   - request: how to ask for the passcode; its `problem` is set when one was wrong.
+  ///   - carriesPasscode: whether the context keeps the passcode that was typed.
+  ///   - attempt: to stop it from another thread.
+  ///   - verify: whether this is the passcode. What it throws comes out of here unchanged; it throws
+  ///     ``AuthenticationError/lockedOut(secondsLeft:)`` when a chip takes no more tries.
+  /// - Throws: ``AuthenticationError``, or what `verify` threw.
+  public func evaluate(
+    _ policy: AuthenticationPolicy, passcode request: PromptRequest, carriesPasscode: Bool = false,
+    attempt: AuthenticationAttempt? = nil, verify: (borrowing SecretBytes) throws -> Bool
+  ) throws -> AuthenticatedContext {
+    let attempt = try attempt ?? AuthenticationAttempt()
+    switch recogniseFinger(policy, attempt) {
+    case .recognised:
+      return context(policy, .biometry, nil)
+    case .refused(let error):
+      throw error
+    case .passcodeInstead:
+      return try askForPasscode(policy, request, carriesPasscode, attempt, verify)
+    }
+  }
+
+  private func context(
+    _ policy: AuthenticationPolicy, _ factor: AuthenticationFactor, _ passcode: SharedSecret?
+  ) -> AuthenticatedContext {
+    AuthenticatedContext(
+      policy: policy, factor: factor, passcode: passcode, lifetime: limits.contextLifetime, clock: clock)
+  }
+
+  // MARK: The finger
+
+  private enum FingerAnswer {
+    case recognised
+    case passcodeInstead
+    case refused(AuthenticationError)
+  }
+
+  /// The only place that decides whether the passcode comes next.
+  private func recogniseFinger(
+    _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt
+  ) -> FingerAnswer {
+    do throws(AuthenticationError) {
+      try compareFingers(policy, attempt)
+      return .recognised
+    } catch {
+      let isCancelled = error == .cancelled || attempt.stop == .cancelled
+      guard policy.showsFallback, !isCancelled else { return .refused(isCancelled ? .cancelled : error) }
+      return .passcodeInstead
+    }
+  }
+
+  /// Returns when a finger was recognised.
+  private func compareFingers(
+    _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt
+  ) throws(AuthenticationError) {
+    guard attempt.stop == nil else { throw Self.stopError(policy, attempt) }
+    guard let reader else { throw .noReader }
+    do throws(FingerprintError) {
+      guard try reader.hasEnrolledFinger() else { throw .notEnrolled }
+    } catch { throw Self.sorted(error, policy, attempt) }
+    let notice = guide.begin(policy, attempt)
+    defer { notice.end() }
+    for triesLeft in (0..<limits.fingerTryLimit).reversed() {
+      if try compareFinger(reader, policy, attempt, notice) { return }
+      notice.show(.notRecognised(triesLeft: triesLeft))
+    }
+    throw .failed
+  }
+
+  private func compareFinger(
+    _ reader: any FingerprintReader, _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt,
+    _ notice: any FingerprintNotice
+  ) throws(AuthenticationError) -> Bool {
+    // A try is taken before it is made, so that evaluations side by side have no more of them together.
+    guard takeFingerTry() else { throw .lockedOut(secondsLeft: nil) }
+    let isRecognised: Bool
+    do throws(FingerprintError) {
+      isRecognised = try reader.verify(timeout: limits.fingerWait, attempt: attempt) { notice.show($0) }
+    } catch {
+      // Nothing was compared.
+      fingerFailureCount.withLock { $0 = max($0 - 1, 0) }
+      throw Self.sorted(error, policy, attempt)
+    }
+    if isRecognised { fingerFailureCount.withLock { $0 = 0 } }
+    // A stop that came with the finger is still a stop.
+    guard attempt.stop == nil else { throw Self.stopError(policy, attempt) }
+    return isRecognised
+  }
+
+  private func takeFingerTry() -> Bool {
+    fingerFailureCount.withLock { count in
+      guard count < limits.fingerFailureLimit else { return false }
+      count += 1
+      return true
+    }
+  }
+
+  private static func stopError(
+    _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt
+  ) -> AuthenticationError {
+    let isFallback = policy.showsFallback && attempt.stop == .fallback
+    return isFallback ? .readerUnavailable(.stopped) : .cancelled
+  }
+
+  private static func sorted(
+    _ error: FingerprintError, _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt
+  ) -> AuthenticationError {
+    switch error {
+    case .noReader: .noReader
+    case .notEnrolled: .notEnrolled
+    case .stopped: stopError(policy, attempt)
+    default: .readerUnavailable(error)
+    }
+  }
+
+  // MARK: The passcode
+
+  private func askForPasscode(
+    _ policy: AuthenticationPolicy, _ request: PromptRequest, _ carriesPasscode: Bool,
+    _ attempt: AuthenticationAttempt, _ verify: (borrowing SecretBytes) throws -> Bool
+  ) throws -> AuthenticatedContext {
+    var request = request
+    for triesLeft in (0..<limits.passcodeTryLimit).reversed() {
+      guard attempt.stop != .cancelled else { throw AuthenticationError.cancelled }
+      if let typed = try ask(request), try verify(typed) {
+        guard attempt.stop != .cancelled else { throw AuthenticationError.cancelled }
+        fingerFailureCount.withLock { $0 = 0 }
+        return context(policy, .passcode, carriesPasscode ? SharedSecret(typed) : nil)
+      }
+      request.problem = "that was not right; \(triesLeft == 1 ? "one try" : "\(triesLeft) tries") left"
+    }
+    throw AuthenticationError.failed
+  }
+
+  /// Nil for an answer that is too long to be one: a try like any other.
+  private func ask(_ request: PromptRequest) throws(AuthenticationError) -> SecretBytes? {
+    do throws(PromptError) { return try prompt.ask(request) } catch {
+      switch error {
+      case .tooLong: return nil
+      case .cancelled: throw .cancelled
+      default: throw .promptUnavailable(error)
+      }
+    }
+  }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The terminal's second screen, for secrets that a person has to read. They go to the terminal itself and
+// nowhere else: standard error may be a file. What stood there is gone when the screen is left, and it is
+// left on every way out, also when a signal ends or stops the process.
+
+internal import Glibc
+
+/// The second screen of the controlling terminal, shown until this value is dropped.
+///
+/// Ask for something (``TerminalPrompt``) while it is shown: signals that come in between are held back
+/// until then, so that nothing is written to the wrong screen, and act when the prompt has given the
+/// terminal back. Where a terminal knows only one screen, the text simply stands there.
+public struct SecondScreen: ~Copyable {
+  // Dropped in this order: the screen is left before the signals act.
+  private let terminal: ShownTerminal
+  private let signals: TerminalSignals
+
+  /// Shows it, empty.
+  /// - Throws: ``PromptError`` `.noTerminal`, `.terminalFailed`.
+  public init() throws(PromptError) { try self.init(path: "/dev/tty", style: .ofEnvironment()) }
+
+  /// The screen of the terminal at `path`: for tests.
+  init(path: String, style: TerminalStyle) throws(PromptError) {
+    let signals = try TerminalSignals()
+    let terminal = try ShownTerminal(path: path, hasSecondScreen: style.clearsRows)
+    if style.clearsRows { signals.note(screen: terminal.descriptor) }
+    self.signals = signals
+    self.terminal = terminal
+  }
+
+  deinit { signals.note(screen: -1) }
+
+  /// Writes text. It may not come from others: control characters are obeyed.
+  /// - Throws: ``PromptError`` `.noTerminal`, `.terminalFailed`.
+  public borrowing func write(_ text: String) throws(PromptError) {
+    let bytes = Array(text.utf8)
+    try unsafe write(bytes.span.bytes)
+  }
+
+  /// Writes a secret, from where it lies.
+  /// - Throws: ``PromptError`` `.noTerminal`, `.terminalFailed`.
+  public borrowing func write(_ secret: RawSpan) throws(PromptError) {
+    let failure: PromptError? = unsafe secret.withUnsafeBytes { bytes in
+      unsafe writeAll(bytes, to: terminal.descriptor)
+    }
+    if let failure { throw failure }
+  }
+}
+
+/// An open terminal on its second screen, which is left when this value goes.
+private struct ShownTerminal: ~Copyable {
+  let descriptor: Int32
+  private let hasSecondScreen: Bool
+
+  init(path: String, hasSecondScreen: Bool) throws(PromptError) {
+    descriptor = unsafe open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC)
+    self.hasSecondScreen = hasSecondScreen
+    guard descriptor >= 0 else { throw .noTerminal }
+    if hasSecondScreen { ScreenSwitch.enter(descriptor) }
+  }
+
+  deinit {
+    if hasSecondScreen { ScreenSwitch.leave(descriptor) }
+    close(descriptor)
+  }
+}
+
+/// Writes all of it to a terminal; what went wrong, if something did.
+func writeAll(_ bytes: UnsafeRawBufferPointer, to terminal: Int32) -> PromptError? {
+  var rest = unsafe bytes[...]
+  while unsafe !rest.isEmpty {
+    let part = unsafe UnsafeRawBufferPointer(rebasing: rest)
+    let written = unsafe Glibc.write(terminal, part.baseAddress, part.count)
+    if written >= 0 {
+      unsafe rest = rest.dropFirst(written)
+    } else if errno != EINTR {
+      return errno == EIO ? .noTerminal : .terminalFailed(errno: errno)
+    }
+  }
+  return nil
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One row on the terminal while a finger is waited for. A thread of its own listens for keys, since the
+// reader keeps the other one waiting; it holds the terminal as a prompt does and gives it back before the
+// notice ends, so that a prompt may follow.
+
+internal import Glibc
+internal import Synchronization
+
+/// Says on the controlling terminal that the reader waits. Return goes to the passphrase where the policy
+/// shows that way; Control-C cancels. Without a terminal it is silent.
+public struct TerminalFingerprintGuide: FingerprintGuide {
+  private let path: String
+  private let style: TerminalStyle
+
+  public init() { self.init(path: "/dev/tty", style: .ofEnvironment()) }
+
+  /// Speaks on the terminal at `path`: for tests.
+  init(path: String, style: TerminalStyle) {
+    self.path = path
+    self.style = style
+  }
+
+  public func begin(
+    _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt
+  ) -> any FingerprintNotice {
+    guard let wake = WakeSocket(),
+      let notice = TerminalNotice.started(path: path, style: style, policy, attempt, wake)
+    else { return SilentFingerprintGuide().begin(policy, attempt) }
+    return notice
+  }
+}
+
+/// The row, and the thread that keeps it.
+private final class TerminalNotice: FingerprintNotice {
+  private struct State {
+    var row = ""
+    var isEnded = false
+  }
+
+  private let path: String
+  private let style: TerminalStyle
+  private let fallbackTitle: String
+  private let attempt: AuthenticationAttempt
+  private let wake: WakeSocket
+  private let state = Mutex(State())
+  private let thread = Mutex<pthread_t?>(nil)
+
+  private init(
+    path: String, style: TerminalStyle, _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt,
+    _ wake: consuming WakeSocket
+  ) {
+    self.path = path
+    self.style = style
+    self.fallbackTitle = policy.fallbackTitle
+    self.attempt = attempt
+    self.wake = wake
+    state.withLock { $0.row = Self.text(.waiting) }
+  }
+
+  /// Nil when there is no thread to be had.
+  static func started(
+    path: String, style: TerminalStyle, _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt,
+    _ wake: consuming WakeSocket
+  ) -> TerminalNotice? {
+    let notice = TerminalNotice(path: path, style: style, policy, attempt, wake)
+    let handedOver = unsafe Unmanaged.passRetained(notice)
+    var thread = pthread_t()
+    let failure = unsafe pthread_create(
+      &thread, nil,
+      { notice in
+        // The thread's own reference, taken over from `started`.
+        if let notice = unsafe notice {
+          unsafe Unmanaged<TerminalNotice>.fromOpaque(notice).takeRetainedValue().listen()
+        }
+        return nil
+      }, handedOver.toOpaque())
+    guard failure == 0 else {
+      unsafe handedOver.release()
+      return nil
+    }
+    notice.thread.withLock { $0 = thread }
+    return notice
+  }
+
+  func show(_ progress: FingerprintProgress) {
+    let isNews = state.withLock { state in
+      let former = state.row
+      state.row = Self.text(progress)
+      return state.row != former
+    }
+    if isNews { wake.wake() }
+  }
+
+  func end() {
+    state.withLock { $0.isEnded = true }
+    wake.wake()
+    let thread = thread.withLock { thread in
+      defer { thread = nil }
+      return thread
+    }
+    if let thread { _ = pthread_join(thread, nil) }
+  }
+
+  private func listen() {
+    // Without a terminal nothing can be said here; the reader waits all the same.
+    try? TerminalPrompt.alone { () throws(PromptError) in
+      var terminal = try RawTerminal(path: path)
+      while let row = state.withLock({ $0.isEnded ? nil : $0.row }) {
+        let cleared = style.clearedRow(columnCount: terminal.columnCount())
+        try terminal.write(cleared + row + choices)
+        try waitForNews(on: &terminal)
+      }
+      try terminal.write(style.clearedRow(columnCount: terminal.columnCount()))
+    }
+  }
+
+  /// Returns when the row has to be drawn again.
+  private func waitForNews(on terminal: inout RawTerminal) throws(PromptError) {
+    while true {
+      switch try terminal.nextEvent(wokenBy: wake.descriptor) {
+      case .woken:
+        wake.clear()
+        return
+      case .resumed: return
+      case .closed: throw .noTerminal
+      case .byte(let key):
+        switch key {
+        case Key.controlC, Key.controlD: attempt.cancel()
+        case Key.carriageReturn, Key.lineFeed:
+          if !fallbackTitle.isEmpty { attempt.useFallback() }
+        default: continue
+        }
+      }
+    }
+  }
+
+  private var choices: String {
+    let fallback = fallbackTitle.isEmpty ? "" : "Return: \(fallbackTitle); "
+    return " (\(fallback)Control-C: cancel) "
+  }
+
+  private static func text(_ progress: FingerprintProgress) -> String {
+    switch progress {
+    case .waiting: "touch the fingerprint reader"
+    case .scanAgain(.unreadable): "that could not be read; touch the reader again"
+    case .scanAgain(.swipeTooShort): "that was too short; swipe again"
+    case .scanAgain(.notCentred): "put the finger in the middle of the reader"
+    case .scanAgain(.removeAndRetry): "take the finger off, then touch the reader again"
+    case .notRecognised(triesLeft: 0): "that finger is not known"
+    case .notRecognised: "that finger is not known; touch the reader again"
+    }
+  }
+
+  private enum Key {
+    static let controlC: UInt8 = 0x03
+    static let controlD: UInt8 = 0x04
+    static let lineFeed: UInt8 = 0x0A
+    static let carriageReturn: UInt8 = 0x0D
+  }
+}
