@@ -22,6 +22,9 @@ public final class DatabaseFile: Sendable {
   /// The directory that holds the coffer.
   public let home: String
 
+  /// The large values beside the database.
+  public var blobs: BlobFiles { BlobFiles(home: home) }
+
   private let queue: DatabaseQueue
   private let writerLock: WriterLock
 
@@ -184,6 +187,7 @@ public final class DatabaseFile: Sendable {
     let files = ["-wal", "-shm", ".new", ".new-wal", ".new-shm", ""].map { path + $0 }
     for file in files { overwrite(file) }
     for file in files where unsafe unlink(file) != 0 && errno != ENOENT { throw StorageError.notPermitted }
+    try BlobFiles(home: home).destroy()
     try sync(home)
     unsafe unlink(home + "/" + lockName)
     unsafe rmdir(home)

@@ -21,6 +21,13 @@ enum Schema {
       "CREATE TABLE vault (part INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT",
       "CREATE TABLE messages (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, "
         + "keyVersion INTEGER NOT NULL, timestamp INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT",
+      // Captures
+      "CREATE TABLE captures (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, mark BLOB NOT NULL, "
+        + "record BLOB NOT NULL, queue BLOB NOT NULL) STRICT",
+      "CREATE INDEX capturesByMark ON captures (mark)",
+      "CREATE TABLE captureParts (capture INTEGER NOT NULL, part INTEGER NOT NULL, sealed BLOB NOT NULL, "
+        + "PRIMARY KEY (capture, part)) STRICT, WITHOUT ROWID",
+      "CREATE TABLE captureState (only INTEGER PRIMARY KEY CHECK (only = 1), sealed BLOB NOT NULL) STRICT",
     ])
   ]
 
@@ -50,6 +57,8 @@ enum Schema {
 
   private static let expectedNames = [
     "table keybag keybag", "table keychain keychain", "table messages messages",
-    "index sqlite_autoindex_messages_1 messages", "table vault vault",
+    "index sqlite_autoindex_messages_1 messages", "table vault vault", "table captures captures",
+    "index sqlite_autoindex_captures_1 captures", "index capturesByMark captures",
+    "table captureParts captureParts", "table captureState captureState",
   ]
 }

@@ -60,7 +60,9 @@ extension KeychainService {
   /// The device's state, nil when none was saved.
   /// - Throws: `KeychainError.decodingFailed` when the item is not a valid state.
   public func loadDeviceState() throws(KeychainError) -> DeviceState? {
-    guard let data = try load(forKey: Account.deviceState) else { return nil }
+    guard let data = try load(forKey: Account.deviceState, in: .afterFirstUnlockThisDeviceOnly) else {
+      return nil
+    }
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .iso8601
     guard let state = try? decoder.decode(DeviceState.self, from: data), state.isValid else {

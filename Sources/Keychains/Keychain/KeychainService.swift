@@ -87,6 +87,24 @@ public final class KeychainService: Sendable {
     }
   }
 
+  /// The secret of that name, which is of a known class; nil when there is none. Works while the other class
+  /// is locked.
+  /// - Throws: `KeychainError.invalidData` also when the item is of another class.
+  public func loadSecret(
+    forKey account: String, in accessibility: AccessibilityClass
+  ) throws(KeychainError) -> SecretBytes? {
+    do throws(KeychainError) {
+      let key = try key(accessibility)
+      let items = try keychain.items()
+      try checkIndex(items, accessibility)
+      guard let item = items.first(where: { $0.isNamed(account) && !$0.isIndex }) else { return nil }
+      guard item.accessibility == accessibility else { throw .invalidData }
+      return try Self.open(item, key)
+    } catch {
+      throw logged(error, "load")
+    }
+  }
+
   /// The secret of that name.
   /// - Throws: `KeychainError.itemNotFound` when there is none (D01).
   public func requireSecret(forKey account: String) throws(KeychainError) -> SecretBytes {
@@ -134,6 +152,12 @@ public final class KeychainService: Sendable {
   /// The item of that name, copied out of locked memory; nil when there is none.
   public func load(forKey account: String) throws(KeychainError) -> Data? {
     guard let secret = try loadSecret(forKey: account) else { return nil }
+    return secret.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } }
+  }
+
+  /// The item of that name, which is of a known class, copied out of locked memory; nil when there is none.
+  public func load(forKey account: String, in accessibility: AccessibilityClass) throws(KeychainError) -> Data? {
+    guard let secret = try loadSecret(forKey: account, in: accessibility) else { return nil }
     return secret.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } }
   }
 

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keys that are derived from the capture key (Specs/captures.md, «Keys»).
+
+internal import Primitives
+internal import Secrets
+
+/// The keys of one store, while it is open.
+struct CaptureKeys: Sendable {
+  private let captureKey: SharedSecret
+  let record: SharedSecret
+  let mark: SharedSecret
+  private let member: SharedSecret
+
+  init(_ captureKey: consuming SecretBytes) {
+    let captureKey = SharedSecret(captureKey)
+    self.captureKey = captureKey
+    record = Self.derive(captureKey, "coffer capture v1 records")
+    mark = Self.derive(captureKey, "coffer capture v1 marks")
+    member = Self.derive(captureKey, "coffer capture v1 members")
+  }
+
+  /// The key of one capture's parts.
+  func parts(_ id: CaptureID) -> SecretBytes {
+    var hkdf = HKDF()
+    let key = captureKey.withBytes { key in
+      id.withBytes { hkdf.deriveKey(ikm: key, salt: $0, info: "coffer capture v1 parts") }
+    }
+    return key.withBytes { SecretBytes(copying: $0) }
+  }
+
+  func memberHash() -> SetHash { SetHash(key: member.withBytes { SecretBytes(copying: $0) }) }
+
+  /// What equal photos have in common, and nobody else can compute.
+  func mark(photoHash: [UInt8]) -> [UInt8] {
+    var hmac = HMACSHA256()
+    var mark = [UInt8](repeating: 0, count: HMACSHA256.byteCount)
+    var span = mark.mutableSpan
+    var output = unsafe span.mutableBytes
+    self.mark.withBytes { unsafe hmac.authenticate(photoHash.span.bytes, key: $0, into: &output) }
+    return mark
+  }
+
+  private static func derive(_ key: SharedSecret, _ info: StaticString) -> SharedSecret {
+    var hkdf = HKDF()
+    let derived = key.withBytes { hkdf.deriveKey(ikm: $0, salt: RawSpan(), info: info) }
+    return SharedSecret(derived.withBytes { SecretBytes(copying: $0) })
+  }
+}

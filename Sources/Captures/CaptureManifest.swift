@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a device vouches for: the hashes of all parts, in one line of JSON whose bytes are fixed
+// (Specs/captures.md, «Manifest and assertion»).
+
+internal import Foundation
+public import Keychains
+public import Primitives
+
+/// The manifest of a capture.
+public struct CaptureManifest: Equatable, Sendable {
+  /// One part of it.
+  public struct Part: Equatable, Sendable {
+    public let name: String
+    public let byteCount: Int
+    /// 64 digits.
+    public let sha256: String
+  }
+
+  public let capture: CaptureID
+  /// Seconds since 1970, UTC.
+  public let created: Int64
+  public let deviceID: String
+  public let keyID: String
+  public let level: AttestationLevel
+  public let parts: [Part]
+
+  init(_ capture: CaptureID, created: Int64, signer: any CaptureSigner, parts: [PartEntry]) {
+    self.capture = capture
+    self.created = created
+    deviceID = signer.deviceID
+    keyID = signer.keyID
+    level = signer.level
+    self.parts = parts.map { Part(name: $0.part.name, byteCount: $0.byteCount, sha256: Hex.text($0.hash)) }
+  }
+
+  /// The bytes that are signed.
+  var bytes: [UInt8] {
+    let parts = parts.map {
+      "{\"bytes\":\($0.byteCount),\"name\":\"\($0.name)\",\"sha256\":\"\($0.sha256)\"}"
+    }
+    return Array(
+      ("{\"capture\":\"\(capture)\",\"created\":\"\(CaptureTime.text(created))\",\"device\":\"\(deviceID)\","
+        + "\"keyId\":\"\(keyID)\",\"level\":\"\(level.rawValue)\",\"parts\":[\(parts.joined(separator: ","))],"
+        + "\"version\":1}").utf8)
+  }
+
+  /// Reads a manifest; nil for anything but bytes that ``bytes`` gives again.
+  init?(_ bytes: [UInt8]) {
+    struct Document: Decodable {
+      struct Part: Decodable {
+        let bytes: Int
+        let name: String
+        let sha256: String
+      }
+      let capture: String
+      let created: String
+      let device: String
+      let keyId: String
+      let level: AttestationLevel
+      let parts: [Part]
+    }
+    guard let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)),
+      let capture = CaptureID(document.capture), let created = CaptureTime.seconds(document.created)
+    else { return nil }
+    self.capture = capture
+    self.created = created
+    deviceID = document.device
+    keyID = document.keyId
+    level = document.level
+    parts = document.parts.map { Part(name: $0.name, byteCount: $0.bytes, sha256: $0.sha256) }
+    guard self.bytes == bytes else { return nil }
+  }
+}
+
+/// Lower-case hexadecimal.
+enum Hex {
+  static func text(_ bytes: [UInt8]) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}
+
+/// Times as the manifest has them: RFC 3339, UTC, whole seconds.
+enum CaptureTime {
+  static func text(_ seconds: Int64) -> String {
+    Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
+  }
+
+  static func seconds(_ text: String) -> Int64? {
+    (try? Date(text, strategy: .iso8601)).map { Int64($0.timeIntervalSince1970) }
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The parts of one capture on their way in: sealed into blobs, or into bytes for rows.
+
+internal import Foundation
+internal import Primitives
+internal import Secrets
+internal import Storage
+
+struct CaptureSealing: ~Copyable {
+  private(set) var entries: [PartEntry] = []
+  /// Sealed parts that are small enough for a row.
+  private(set) var rows: [(CapturePart, [UInt8])] = []
+  private var cipher: PartCipher
+  private let blobs: BlobFiles
+
+  static let blobMagic = Array("COFBLOB1".utf8)
+
+  init(id: CaptureID, keys: CaptureKeys, blobs: BlobFiles) {
+    cipher = PartCipher(key: keys.parts(id), id: id)
+    self.blobs = blobs
+  }
+
+  borrowing func record(_ created: Int64) -> CaptureRecord { CaptureRecord(created: created, parts: entries) }
+
+  /// - Throws: `CaptureError.tooLarge`; `.cannotRead` also when the file changed meanwhile.
+  mutating func add(_ part: CapturePart, _ source: PartSource) throws {
+    let byteCount = source.byteCount
+    guard byteCount <= part.byteCountLimit else {
+      throw CaptureError.tooLarge(part, byteCountLimit: part.byteCountLimit)
+    }
+    let hash: [UInt8]
+    let place: PartEntry.Place
+    if byteCount <= PartEntry.rowByteCountLimit {
+      var sealed: [UInt8] = []
+      sealed.reserveCapacity(PartCipher.sealedByteCount(byteCount))
+      hash = try cipher.seal(part, byteCount: byteCount, from: source.read) { sealed.append($0) }
+      rows.append((part, sealed))
+      place = .row
+    } else {
+      guard let name = BlobName(bytes: SystemRandom.publicBytes(count: BlobName.byteCount)) else {
+        preconditionFailure("a name has as many bytes as a name has")
+      }
+      var writer = try blobs.create(name: name)
+      unsafe try writer.write(Self.blobMagic.span.bytes)
+      hash = try cipher.seal(part, byteCount: byteCount, from: source.read) { try writer.write($0) }
+      try writer.finish()
+      place = .blob(name)
+    }
+    entries.append(PartEntry(part: part, byteCount: byteCount, hash: hash, place: place))
+    guard source.isAtEnd else { throw CaptureError.cannotRead(part) }
+  }
+
+  mutating func add(_ part: CapturePart, bytes: [UInt8]) throws {
+    unsafe try add(part, PartSource(SecretBytes(copying: bytes.span.bytes)))
+  }
+
+  /// Metadata are read whole, since they must be a JSON object.
+  mutating func addMetadata(_ source: PartSource) throws {
+    let limit = CapturePart.metadata.byteCountLimit
+    guard source.byteCount <= limit else { throw CaptureError.tooLarge(.metadata, byteCountLimit: limit) }
+    var bytes = SecretBytes(zeroed: source.byteCount)
+    let count = try bytes.withMutableBytes { try source.read(into: &$0) }
+    guard count == source.byteCount, source.isAtEnd else { throw CaptureError.cannotRead(.metadata) }
+    let isObject = bytes.withBytes { bytes in
+      unsafe bytes.withUnsafeBytes { unsafe (try? JSONSerialization.jsonObject(with: Data($0))) is [String: Any] }
+    }
+    guard isObject else { throw CaptureError.malformedMetadata }
+    try add(.metadata, PartSource(bytes))
+  }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Taking a capture in, and removing one. Blobs are on the disk before the row that names them; whatever fails
+// leaves nothing behind but, after a crash, blobs that the next writer sweeps.
+
+internal import Foundation
+public import Primitives
+internal import Secrets
+internal import Storage
+
+/// What is to be captured.
+public struct NewCapture {
+  public var photo: PartSource
+  public var depth: PartSource?
+  /// A JSON object.
+  public var metadata: PartSource?
+  /// A small JPEG.
+  public var thumbnail: [UInt8]?
+  /// Whether a photo that is there already may come again.
+  public var allowsDuplicate = false
+
+  public init(photo: PartSource, depth: PartSource? = nil, metadata: PartSource? = nil) {
+    self.photo = photo
+    self.depth = depth
+    self.metadata = metadata
+  }
+}
+
+extension CaptureStore {
+  /// What adding gave.
+  public struct Added: Equatable, Sendable {
+    public let id: CaptureID
+    /// Bytes of all parts of all captures.
+    public let storedByteCount: Int
+
+    /// Whether the person should hear that captures take much room (CA-06).
+    public var isStorageWarningDue: Bool { storedByteCount >= CaptureStore.warningByteCount }
+  }
+
+  /// Seals a capture, signs what it consists of, and stores it. When this returns, it is on the disk.
+  ///
+  /// - Throws: `CaptureError.duplicate`, `.tooLarge`, `.cannotRead`, `.malformedMetadata`,
+  ///   `.encryptionKeyNotFound`, `.locked`; what `signer` throws; `StorageError.full`.
+  public func add(_ capture: NewCapture, signer: any CaptureSigner) throws -> Added {
+    let keys = try prepareWriting()
+    let id = CaptureID()
+    let created = clock.now()
+    var sealing = CaptureSealing(id: id, keys: keys, blobs: file.blobs)
+    do {
+      try sealing.add(.photo, capture.photo)
+      let mark = keys.mark(photoHash: sealing.entries[0].hash)
+      if !capture.allowsDuplicate, let former = try find(mark: mark) { throw CaptureError.duplicate(of: former) }
+      if let depth = capture.depth { try sealing.add(.depth, depth) }
+      if let metadata = capture.metadata { try sealing.addMetadata(metadata) }
+      if let thumbnail = capture.thumbnail { try sealing.add(.thumbnail, bytes: thumbnail) }
+      let manifest = CaptureManifest(id, created: created, signer: signer, parts: sealing.entries).bytes
+      let signature = try unsafe signer.sign(digest: SHA256.hash(manifest.span.bytes))
+      try sealing.add(.manifest, bytes: manifest)
+      try sealing.add(.assertion, bytes: signer.publicKey + signature)
+      if !sealing.record(created).blobs.isEmpty { try file.blobs.synchronise() }
+      let record = sealing.record(created)
+      let byteCount = try insert(id, record, mark: mark, rows: sealing.rows, keys: keys)
+      return Added(id: id, storedByteCount: byteCount)
+    } catch {
+      for name in sealing.record(created).blobs { file.blobs.remove(name) }
+      throw error
+    }
+  }
+
+  /// Removes a capture with all its parts.
+  public func remove(_ id: CaptureID) throws {
+    let keys = try prepareWriting()
+    let row = try find(id, keys: keys)
+    try file.write { try Self.delete(row, $0, keys: keys) }
+    for name in row.record.blobs { file.blobs.remove(name) }
+    _ = try? file.truncateLog()
+  }
+
+  static func delete(_ row: Row, _ transaction: borrowing Transaction, keys: CaptureKeys) throws {
+    var state = try CaptureState.load(transaction, keys: keys)
+    var hash = keys.memberHash()
+    _ = try transaction.firstRow("SELECT record FROM captures WHERE number = ?", .integer(row.number)) { found in
+      try found.withBytes(0) { sealed in
+        let member = CaptureState.member(row.id, sealedRecord: sealed)
+        unsafe hash.remove(member.span.bytes, from: &state.captures)
+      }
+    }
+    state.byteCount -= row.record.byteCount
+    try transaction.execute("DELETE FROM captureParts WHERE capture = ?", .integer(row.number))
+    try transaction.execute("DELETE FROM captures WHERE number = ?", .integer(row.number))
+    try state.save(transaction, keys: keys)
+  }
+
+  private func find(mark: [UInt8]) throws -> CaptureID? {
+    try file.read { transaction in
+      try transaction.firstRow("SELECT id FROM captures WHERE mark = ?", .bytes(Data(mark))) { row in
+        try row.withBytes(0) { CaptureID($0) }
+      } ?? nil
+    }
+  }
+
+  /// - Returns: bytes of all parts of all captures.
+  private func insert(
+    _ id: CaptureID, _ record: CaptureRecord, mark: [UInt8], rows: [(CapturePart, [UInt8])], keys: CaptureKeys
+  ) throws -> Int {
+    let sealed = record.sealed(id, mark: mark, key: keys.record)
+    let queue = UploadStatus().sealed(id, key: keys.record)
+    return try file.write { transaction in
+      var state = try CaptureState.load(transaction, keys: keys)
+      try transaction.execute(
+        "INSERT INTO captures (id, mark, record, queue) VALUES (?, ?, ?, ?)",
+        .bytes(id.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } }), .bytes(Data(mark)), .bytes(Data(sealed)),
+        .bytes(Data(queue)))
+      let number = try transaction.firstRow("SELECT last_insert_rowid()") { try $0.integer(0) } ?? 0
+      for (part, bytes) in rows {
+        try transaction.execute(
+          "INSERT INTO captureParts (capture, part, sealed) VALUES (?, ?, ?)", .integer(number),
+          .integer(Int64(part.rawValue)), .bytes(Data(bytes)))
+      }
+      var hash = keys.memberHash()
+      let member = unsafe CaptureState.member(id, sealedRecord: sealed.span.bytes)
+      unsafe hash.add(member.span.bytes, to: &state.captures)
+      state.byteCount += record.byteCount
+      try state.save(transaction, keys: keys)
+      return state.byteCount
+    }
+  }
+}

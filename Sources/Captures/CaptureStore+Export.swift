@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A capture out of the store: its parts bit for bit, and what it takes to check them with other programs.
+
+internal import Foundation
+internal import Glibc
+public import Primitives
+internal import Secrets
+
+extension CaptureStore {
+  /// Writes a capture to a new or empty folder. Files have mode 0600 and are synchronised; when anything
+  /// fails, what was written is removed.
+  ///
+  /// - Returns: the names of the files, in the order in which they were written.
+  /// - Throws: `CaptureError.corrupt` naming the part, `.badSignature`, `.alreadyExists`, `.cannotWrite`.
+  public func export(_ id: CaptureID, to folder: String) throws -> [String] {
+    _ = try verify(id)
+    let (row, keys) = try found(id)
+    var output = try ExportFolder(folder)
+    var sums = ""
+    for entry in row.record.parts where CapturePart.signed.contains(entry.part) {
+      let kind = try fileKind(entry, row, keys: keys)
+      let name = entry.part.name + kind
+      try output.write(name) { write in
+        try open(entry, row, keys: keys) {
+          try write($0)
+          return true
+        }
+      }
+      sums += "\(Hex.text(entry.hash))  \(name)\n"
+    }
+    let assertion = try small(.assertion, row, keys: keys)
+    let publicKey = Array(assertion[..<P256.publicKeyByteCount])
+    try output.write("manifest.json", try small(.manifest, row, keys: keys))
+    try output.write("assertion.der", Array(assertion[P256.publicKeyByteCount...]))
+    try output.write("public-key.pem", Array(Self.pem(publicKey).utf8))
+    try output.write("SHA256SUMS", Array(sums.utf8))
+    try output.write("CHECK.txt", Array(Self.instructions.utf8))
+    return try output.finish()
+  }
+
+  private static let instructions = """
+    In this folder, to check that the files are those that were captured:
+
+      sha256sum --check SHA256SUMS
+      openssl dgst -sha256 -verify public-key.pem -signature assertion.der manifest.json
+
+    The sums in SHA256SUMS are those of manifest.json. Whether public-key.pem is the key of the device that
+    you mean is not told by the files: compare "keyId" in manifest.json, which is SHA-256 of the public key's
+    last 65 bytes.
+
+    """
+
+  /// SubjectPublicKeyInfo (RFC 5480) as PEM (RFC 7468).
+  private static func pem(_ publicKey: [UInt8]) -> String {
+    let prefix: [UInt8] = [
+      0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86,
+      0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+    ]
+    let text = Data(prefix + publicKey).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+    return "-----BEGIN PUBLIC KEY-----\n\(text)\n-----END PUBLIC KEY-----\n"
+  }
+
+  /// The ending that says what a part is, by its first bytes.
+  private func fileKind(_ entry: PartEntry, _ row: Row, keys: CaptureKeys) throws -> String {
+    switch entry.part {
+    case .metadata: return ".json"
+    case .thumbnail: return ".jpg"
+    default: break
+    }
+    var head: [UInt8] = []
+    try open(entry, row, keys: keys) {
+      head.append($0.extracting(first: min($0.byteCount, 12)))
+      return false
+    }
+    return FileKind.ending(head)
+  }
+}
+
+/// What kind of file bytes are, by their beginning.
+enum FileKind {
+  static func ending(_ head: [UInt8]) -> String {
+    func has(_ bytes: [UInt8], at offset: Int = 0) -> Bool { head.dropFirst(offset).starts(with: bytes) }
+    if has([0xFF, 0xD8, 0xFF]) { return ".jpg" }
+    if has([0x89, 0x50, 0x4E, 0x47]) { return ".png" }
+    if has(Array("Pf\n".utf8)) { return ".pfm" }
+    if has(Array("II*\0".utf8)) || has(Array("MM\0*".utf8)) { return ".tiff" }
+    if has(Array("ftyp".utf8), at: 4) {
+      let brand = head.dropFirst(8).prefix(4)
+      if ["heic", "heix", "mif1", "heim"].contains(where: { brand.elementsEqual($0.utf8) }) { return ".heic" }
+      return brand.starts(with: "qt".utf8) ? ".mov" : ".mp4"
+    }
+    return ".bin"
+  }
+}
+
+/// A folder that an export fills; until it is finished, letting go removes what was written.
+struct ExportFolder: ~Copyable {
+  private let path: String
+  private var names: [String] = []
+  private var isFinished = false
+
+  /// - Throws: `CaptureError.alreadyExists` when the folder is there and not empty.
+  init(_ path: String) throws(CaptureError) {
+    self.path = path
+    if unsafe mkdir(path, 0o700) != 0 {
+      guard errno == EEXIST else { throw .cannotWrite(errno: errno) }
+      guard let found = try? FileManager.default.contentsOfDirectory(atPath: path), found.isEmpty else {
+        throw .alreadyExists
+      }
+    }
+  }
+
+  deinit {
+    if !isFinished { for name in names { unsafe unlink(path + "/" + name) } }
+  }
+
+  mutating func write(_ name: String, _ bytes: [UInt8]) throws {
+    try write(name) { try unsafe $0(bytes.span.bytes) }
+  }
+
+  /// - Parameter body: hands pieces of the file to the closure it is given.
+  mutating func write(_ name: String, _ body: ((RawSpan) throws -> Void) throws -> Void) throws {
+    let descriptor = unsafe open(path + "/" + name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw CaptureError.cannotWrite(errno: errno) }
+    defer { close(descriptor) }
+    names.append(name)
+    try body { bytes in
+      var offset = 0
+      while offset < bytes.byteCount {
+        let written = unsafe bytes.withUnsafeBytes {
+          unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: offset), $0.count - offset)
+        }
+        guard written > 0 else {
+          if written < 0, errno == EINTR { continue }
+          throw CaptureError.cannotWrite(errno: errno)
+        }
+        offset += written
+      }
+    }
+    guard fsync(descriptor) == 0 else { throw CaptureError.cannotWrite(errno: errno) }
+  }
+
+  consuming func finish() throws(CaptureError) -> [String] {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .cannotWrite(errno: errno) }
+    defer { close(descriptor) }
+    guard fsync(descriptor) == 0 else { throw .cannotWrite(errno: errno) }
+    isFinished = true
+    return names
+  }
+}

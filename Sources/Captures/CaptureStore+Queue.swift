@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What waits for upload (CA-06). Who uploads is not here: there is no network code in this room (D45). What is
+// handed on is ciphertext (D40).
+
+public import Foundation
+internal import Logging
+public import Primitives
+internal import Storage
+
+/// Sends a sealed capture somewhere.
+public protocol CaptureUploader {
+  /// - Throws: anything; the capture is tried again later.
+  func upload(_ capture: SealedCapture) throws
+}
+
+/// A capture as it is stored: sealed.
+public struct SealedCapture {
+  public let id: CaptureID
+  /// The sealed record, without which the parts are of no use.
+  public let record: Data
+  fileprivate let parts: [PartEntry]
+  fileprivate let store: CaptureStore
+  fileprivate let number: Int64
+
+  /// Lends the sealed bytes of each part, piece by piece.
+  public func forEachPart(_ body: (CapturePart, RawSpan) throws -> Void) throws {
+    for entry in parts { try store.withSealed(entry, number: number) { try body(entry.part, $0) } }
+  }
+}
+
+extension CaptureStore {
+  /// What one pass over the queue did.
+  public struct UploadOutcome: Equatable, Sendable {
+    public var uploaded = 0
+    public var postponed = 0
+    public var failed = 0
+    /// Uploaded long enough ago to be removed.
+    public var removed = 0
+  }
+
+  /// Uploads everything that is due now, one after the other, and removes what was uploaded seven days ago.
+  public func upload(with uploader: some CaptureUploader) throws -> UploadOutcome {
+    let keys = try prepareWriting()
+    var outcome = UploadOutcome()
+    for row in try file.read({ try Self.rows($0, keys: keys) }) {
+      var upload = row.upload
+      if upload.state == .uploaded, clock.now() - (upload.lastAttempt ?? 0) >= UploadStatus.uploadedSeconds {
+        try remove(row.id)
+        outcome.removed += 1
+        continue
+      }
+      guard upload.isDue(clock.now()) else { continue }
+      upload.begin(clock.now())
+      try file.write { try Self.save(upload, row.id, $0, keys: keys) }
+      do {
+        try uploader.upload(try sealed(row))
+        upload.succeed()
+        outcome.uploaded += 1
+      } catch {
+        upload.fail(clock.now(), jitter: clock.jitter())
+        if upload.state == .failed { outcome.failed += 1 } else { outcome.postponed += 1 }
+        Self.log.warning("an upload did not succeed")
+      }
+      try file.write { try Self.save(upload, row.id, $0, keys: keys) }
+    }
+    return outcome
+  }
+
+  /// Lets the captures whose upload has failed wait again.
+  /// - Returns: how many there were.
+  public func retryFailedUploads() throws -> Int {
+    let keys = try prepareWriting()
+    let failed = try file.read { try Self.rows($0, keys: keys) }.filter { $0.upload.state == .failed }
+    try file.write { transaction in
+      for row in failed {
+        var upload = row.upload
+        upload.retry()
+        try Self.save(upload, row.id, transaction, keys: keys)
+      }
+    }
+    return failed.count
+  }
+
+  private func sealed(_ row: Row) throws -> SealedCapture {
+    let record = try file.read { transaction in
+      try transaction.firstRow("SELECT record FROM captures WHERE number = ?", .integer(row.number)) {
+        try $0.bytes(0)
+      }
+    }
+    guard let record else { throw CaptureError.corrupt(nil) }
+    return SealedCapture(
+      id: row.id, record: record, parts: row.record.parts, store: self, number: row.number)
+  }
+
+  fileprivate func withSealed(_ entry: PartEntry, number: Int64, _ body: (RawSpan) throws -> Void) throws {
+    switch entry.place {
+    case .row:
+      let sealed = try file.read { transaction in
+        try transaction.firstRow(
+          "SELECT sealed FROM captureParts WHERE capture = ? AND part = ?", .integer(number),
+          .integer(Int64(entry.part.rawValue))) { try $0.bytes(0) }
+      }
+      guard let sealed else { throw CaptureError.corrupt(entry.part) }
+      try body(sealed.bytes)
+    case .blob(let name):
+      var reader = try file.blobs.open(name)
+      var piece = [UInt8](repeating: 0, count: PartCipher.chunkByteCount)
+      while true {
+        let count: Int
+        do {
+          var span = piece.mutableSpan
+          var output = unsafe span.mutableBytes
+          count = try reader.read(into: &output)
+        }
+        if count == 0 { break }
+        try unsafe body(piece.span.bytes.extracting(first: count))
+      }
+    }
+  }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Listing, opening and verifying captures.
+
+internal import Foundation
+internal import Keychains
+public import Primitives
+internal import Secrets
+internal import Storage
+
+extension CaptureStore {
+  /// One line of a list.
+  public struct Summary: Equatable, Sendable {
+    public let id: CaptureID
+    /// Seconds since 1970, UTC.
+    public let created: Int64
+    /// Bytes of all parts.
+    public let byteCount: Int
+    public let upload: UploadStatus
+  }
+
+  /// What can be told of one capture without opening the photo.
+  public struct Info: Equatable, Sendable {
+    public struct Part: Equatable, Sendable {
+      public let part: CapturePart
+      public let byteCount: Int
+      /// 64 digits.
+      public let sha256: String
+    }
+    public let summary: Summary
+    public let parts: [Part]
+    public let manifest: CaptureManifest
+  }
+
+  /// Who signed a capture.
+  public enum Signer: String, Sendable {
+    case thisDevice = "this_device"
+    /// A key that this device had before it was forgotten, or another device's.
+    case formerDevice = "former_device"
+  }
+
+  /// All captures, the newest first.
+  public func list() throws -> [Summary] {
+    guard let keys = try keysIfAny() else { return [] }
+    return try file.read { try Self.rows($0, keys: keys) }.reversed().map(Self.summary)
+  }
+
+  /// What can be told of a capture.
+  /// - Throws: `CaptureError.notFound`, `.corrupt`.
+  public func info(_ id: CaptureID) throws -> Info {
+    let (row, keys) = try found(id)
+    let manifest = try manifest(row, keys: keys)
+    return Info(
+      summary: Self.summary(row),
+      parts: row.record.parts.map {
+        Info.Part(part: $0.part, byteCount: $0.byteCount, sha256: Hex.text($0.hash))
+      }, manifest: manifest)
+  }
+
+  /// Lends a part's bytes to `body`, chunk after chunk, each authenticated; `body` answers whether it wants
+  /// the next.
+  ///
+  /// - Returns: false when the capture has no such part.
+  /// - Throws: `CaptureError.corrupt` naming the part, after the chunks before the damage were lent.
+  @discardableResult
+  public func withPart(
+    _ part: CapturePart, of id: CaptureID, _ body: (RawSpan) throws -> Bool
+  ) throws -> Bool {
+    let (row, keys) = try found(id)
+    guard let entry = row.record.entry(part) else { return false }
+    try open(entry, row, keys: keys, body)
+    return true
+  }
+
+  /// Opens every part, compares its hash, and checks the signature.
+  ///
+  /// - Throws: `CaptureError.corrupt` naming the part; `.badSignature`.
+  public func verify(_ id: CaptureID) throws -> (manifest: CaptureManifest, signer: Signer) {
+    let (row, keys) = try found(id)
+    let manifest = try manifest(row, keys: keys)
+    for entry in row.record.parts { try open(entry, row, keys: keys) { _ in true } }
+    let assertion = try small(.assertion, row, keys: keys)
+    guard assertion.count > P256.publicKeyByteCount else { throw CaptureError.corrupt(.assertion) }
+    let publicKey = Array(assertion[..<P256.publicKeyByteCount])
+    let manifestBytes = manifest.bytes
+    guard unsafe Hex.text(SHA256.hash(publicKey.span.bytes)) == manifest.keyID,
+      unsafe P256.isValidSignature(
+        Array(assertion[P256.publicKeyByteCount...]), digest: SHA256.hash(manifestBytes.span.bytes),
+        publicKey: publicKey)
+    else { throw CaptureError.badSignature }
+    let own = try? keychain.loadDeviceState()?.attestationKeyId
+    return (manifest, own == manifest.keyID ? .thisDevice : .formerDevice)
+  }
+
+  // MARK: Steps
+
+  /// The keys; nil when there are no captures and never were.
+  func keysIfAny() throws -> CaptureKeys? {
+    do { return try keys() } catch CaptureError.encryptionKeyNotFound {
+      let rows = try file.read { try $0.firstRow("SELECT count(*) FROM captures") { try $0.integer(0) } }
+      guard rows == 0 else { throw CaptureError.encryptionKeyNotFound }
+      return nil
+    }
+  }
+
+  func found(_ id: CaptureID) throws -> (Row, CaptureKeys) {
+    guard let keys = try keysIfAny() else { throw CaptureError.notFound }
+    // A coffer whose first capture is not in yet has a key and no state.
+    guard try file.read({ try $0.firstRow("SELECT 1 FROM captureState") { try $0.integer(0) } }) != nil else {
+      throw CaptureError.notFound
+    }
+    return (try find(id, keys: keys), keys)
+  }
+
+  static func summary(_ row: Row) -> Summary {
+    Summary(id: row.id, created: row.record.created, byteCount: row.record.byteCount, upload: row.upload)
+  }
+
+  /// Opens a part and compares its hash with the record's.
+  func open(_ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ body: (RawSpan) throws -> Bool) throws {
+    var cipher = PartCipher(key: keys.parts(row.id), id: row.id)
+    let hash: [UInt8]?
+    switch entry.place {
+    case .row:
+      let sealed = try file.read { transaction in
+        try transaction.firstRow(
+          "SELECT sealed FROM captureParts WHERE capture = ? AND part = ?", .integer(row.number),
+          .integer(Int64(entry.part.rawValue))) { try $0.bytes(0) }
+      }
+      guard let sealed, sealed.count == PartCipher.sealedByteCount(entry.byteCount) else {
+        throw CaptureError.corrupt(entry.part)
+      }
+      var offset = 0
+      hash = try cipher.open(
+        entry.part, byteCount: entry.byteCount,
+        from: { buffer in
+          let count = min(buffer.byteCount, sealed.count - offset)
+          buffer.copy(sealed.bytes.extracting(offset..<offset + count), to: 0)
+          offset += count
+          return count
+        }, to: body)
+    case .blob(let name):
+      do {
+        var reader = try file.blobs.open(name)
+        var magic = [UInt8](repeating: 0, count: CaptureSealing.blobMagic.count)
+        guard
+          try reader.byteCount() == magic.count + PartCipher.sealedByteCount(entry.byteCount),
+          try Self.read(&reader, &magic) == magic.count, magic == CaptureSealing.blobMagic
+        else { throw CaptureError.corrupt(entry.part) }
+        hash = try cipher.open(
+          entry.part, byteCount: entry.byteCount, from: { try reader.read(into: &$0) }, to: body)
+      } catch StorageError.corrupt {
+        throw CaptureError.corrupt(entry.part)
+      }
+    }
+    guard hash == nil || hash == entry.hash else { throw CaptureError.corrupt(entry.part) }
+  }
+
+  private static func read(_ reader: inout BlobFiles.Reader, _ bytes: inout [UInt8]) throws -> Int {
+    var span = bytes.mutableSpan
+    var output = unsafe span.mutableBytes
+    return try reader.read(into: &output)
+  }
+
+  /// A part that is not secret, as a whole.
+  func small(_ part: CapturePart, _ row: Row, keys: CaptureKeys) throws -> [UInt8] {
+    guard let entry = row.record.entry(part) else { throw CaptureError.corrupt(part) }
+    var bytes: [UInt8] = []
+    try open(entry, row, keys: keys) {
+      bytes.append($0)
+      return true
+    }
+    return bytes
+  }
+
+  /// The manifest, which must tell of this capture and these parts.
+  func manifest(_ row: Row, keys: CaptureKeys) throws -> CaptureManifest {
+    let signed = row.record.parts.filter { CapturePart.signed.contains($0.part) }
+    guard let manifest = CaptureManifest(try small(.manifest, row, keys: keys)), manifest.capture == row.id,
+      manifest.created == row.record.created,
+      manifest.parts
+        == signed.map({
+          CaptureManifest.Part(name: $0.part.name, byteCount: $0.byteCount, sha256: Hex.text($0.hash))
+        })
+    else { throw CaptureError.corrupt(.manifest) }
+    return manifest
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the bytes of a part come from: a file, read once from its beginning, or memory.
+
+internal import Glibc
+internal import Primitives
+public import Secrets
+
+/// The bytes of one part, read in order.
+public final class PartSource {
+  let byteCount: Int
+  private let descriptor: Int32
+  private let bytes: SharedSecret?
+  private var offset = 0
+
+  /// A regular file; it is opened now, and read when the part is sealed.
+  /// - Throws: `CaptureError.cannotRead`, naming `part`.
+  public init(path: String, for part: CapturePart) throws(CaptureError) {
+    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    bytes = nil
+    var status = stat()
+    guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      if descriptor >= 0 { close(descriptor) }
+      throw .cannotRead(part)
+    }
+    byteCount = Int(status.st_size)
+  }
+
+  /// Bytes in memory.
+  public init(_ bytes: consuming SecretBytes) {
+    byteCount = bytes.count
+    self.bytes = SharedSecret(bytes)
+    descriptor = -1
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Fills `buffer`; fewer bytes only at the end.
+  func read(into buffer: inout MutableRawSpan) throws(CaptureError) -> Int {
+    if let bytes {
+      let count = min(buffer.byteCount, byteCount - offset)
+      bytes.withBytes { buffer.copy($0.extracting(offset..<offset + count), to: 0) }
+      offset += count
+      return count
+    }
+    var count = 0
+    while count < buffer.byteCount {
+      let found = unsafe buffer.withUnsafeMutableBytes { bytes in
+        unsafe Glibc.read(descriptor, bytes.baseAddress?.advanced(by: count), bytes.count - count)
+      }
+      if found == 0 { break }
+      guard found > 0 else {
+        if errno == EINTR { continue }
+        return -1
+      }
+      count += found
+    }
+    return count
+  }
+
+  /// Whether every byte was read, and no more came since.
+  var isAtEnd: Bool {
+    guard descriptor >= 0 else { return offset == byteCount }
+    var byte: UInt8 = 0
+    return unsafe Glibc.read(descriptor, &byte, 1) == 0
+  }
+}
