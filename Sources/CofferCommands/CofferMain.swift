@@ -12,8 +12,8 @@ struct CofferRoot: CommandGroup {
     commandName: "coffer", abstract: "Keeps messages and keys sealed on your own machine.",
     version: "coffer \(CofferVersion.text)",
     subcommands: [
-      InitCommand.self, StatusCommand.self, SlotCommand.self, PassphraseCommand.self, RecoverCommand.self,
-      RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, EraseCommand.self, MessageCommand.self,
+      InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self, SlotCommand.self, PassphraseCommand.self, RecoverCommand.self,
+      RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self, EraseCommand.self, MessageCommand.self,
       VaultCommand.self, AgentCommand.self,
     ])
   static let page = """
@@ -22,16 +22,18 @@ struct CofferRoot: CommandGroup {
     usage: coffer [--home DIR] [--json] [--quiet] COMMAND ...
 
       init                    make a coffer
-      status                  what is here, which slots open it
+      unlock | lock           begin and end a session
+      status                  what is here, what opens it
       message add|show|list|search|remove|import|export
       vault status|rotate|rollback
-      slot list|add|remove    the ways to open it
+      slot list|add|remove    the ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
       recover                 open with the twelve words, set a new passphrase
       recovery drill          prove that the words work
       doctor [--deep]         examine everything
       audit                   what was done
       agent                   keeps the keys of an unlocked coffer
+      forget-device           forget this machine's TPM and keys
       erase                   destroy everything
 
     The coffer is at --home, else COFFER_HOME, else in your data directory. Passphrases come from the

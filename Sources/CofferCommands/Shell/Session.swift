@@ -72,7 +72,7 @@ struct Session {
   ///
   /// An agent whose keys do not fit is of no use; the person is asked as if it were not there.
   private func handedOn(_ locked: LockedCoffer) -> Coffer? {
-    guard let keys = AgentSession(locked).keys(), keys.whenUnlocked != nil else { return nil }
+    guard let keys = AgentSession(locked).keys(.all), keys.whenUnlocked != nil else { return nil }
     return try? locked.unlock(keys)
   }
 
