@@ -9,7 +9,7 @@ internal import CSystem
 internal import Glibc
 
 /// A running process, killed and collected when this value goes: it leaves neither zombie nor descriptor.
-struct DecoderProcess: ~Copyable {
+final class DecoderProcess {
   private let socket: Int32
   private let deadline: ContinuousClock.Instant
   /// 0 when it has been collected.
@@ -95,7 +95,7 @@ struct DecoderProcess: ~Copyable {
   }
 
   /// Why the process is gone, as its end tells it; collects it.
-  mutating func causeOfDeath() -> PictureError {
+  func causeOfDeath() -> PictureError {
     // It has closed its end of the socket, which only happens on the way out; but it is not trusted.
     kill(process, SIGKILL)
     var status: Int32 = 0

@@ -90,14 +90,14 @@ public struct PictureWorker: Sendable {
   ) throws(PictureError) -> PictureAnswer {
     guard file.byteCount > 0 else { throw .notAPicture }
     guard file.byteCount <= PictureLimits.fileByteCount else { throw .tooLarge }
-    var process = try DecoderProcess(
+    let process = try DecoderProcess(
       executable, arguments: arguments, deadline: .seconds(deadlineSeconds))
     do {
       var header = request.bytes(fileByteCount: file.byteCount)
       unsafe try process.send(header.span.bytes, file)
       header = [UInt8](repeating: 0, count: PictureAnswer.headerByteCount)
       var span = header.mutableSpan
-    var space = unsafe span.mutableBytes
+      var space = unsafe span.mutableBytes
       try process.receive(&space)
       let answer = unsafe try PictureAnswer.Header(header.span.bytes, most: most)
       var content = SecretBytes(zeroed: answer.contentByteCount)

@@ -61,6 +61,7 @@ static int filter_system_calls(void) {
       ALLOW(brk),
       /* The rest of what a single thread needs that computes and ends. */
       ALLOW(futex),
+      ALLOW(gettid),
       ALLOW(clock_gettime),
       ALLOW(getrandom),
       ALLOW(rt_sigprocmask),
