@@ -33,7 +33,8 @@ struct PictureRequest {
 
   /// - Returns: the request, and how many bytes of the file follow it.
   static func read(_ bytes: RawSpan) -> (request: PictureRequest, fileByteCount: Int)? {
-    guard bytes.byteCount == byteCount, bytes.bigEndian32(0) == mark, let kind = Kind(rawValue: bytes.byte(4)),
+    guard bytes.byteCount == byteCount, bytes.bigEndian32(0) == mark,
+      let kind = Kind(rawValue: bytes.byte(4)),
       let orientation = PictureOrientation(rawValue: bytes.byte(5)),
       let meaning = DepthMap.Meaning(rawValue: bytes.byte(6))
     else { return nil }

@@ -84,7 +84,8 @@ import Testing
 
   // MARK: Hostile files
 
-  @Test("What is no picture is called so", arguments: ["", "G", "GIF89a....", "<svg/>", "\u{7F}ELF\u{1}\u{1}"])
+  @Test(
+    "What is no picture is called so", arguments: ["", "G", "GIF89a....", "<svg/>", "\u{7F}ELF\u{1}\u{1}"])
   func noPictures(text: String) {
     #expect(throws: PictureError.notAPicture) { _ = try Thumbnail.make(Array(text.utf8)) }
   }
@@ -107,7 +108,9 @@ import Testing
     for photo in [try Fixture.jpeg(width: 100, height: 80), try Fixture.png(width: 40, height: 30)] {
       for _ in 0..<200 {
         var photo = photo
-        for _ in 0..<4 { photo[Int.random(in: 3..<photo.count, using: &generator)] = .random(in: 0...255, using: &generator) }
+        for _ in 0..<4 {
+          photo[Int.random(in: 3..<photo.count, using: &generator)] = .random(in: 0...255, using: &generator)
+        }
         _ = try? Thumbnail.make(photo).count
       }
     }

@@ -9,7 +9,8 @@ import Testing
     let file = Fixture.pfm([[1, 2.5, 3], [-4, .infinity, 1e30]], isLittleEndian: isLittleEndian)
     let map = try DepthMap.read(file)
     #expect([map.width, map.height] == [3, 2])
-    #expect([map[0, 0], map[1, 0], map[2, 0], map[0, 1], map[1, 1], map[2, 1]] == [1, 2.5, 3, -4, .infinity, 1e30])
+    #expect(
+      [map[0, 0], map[1, 0], map[2, 0], map[0, 1], map[1, 1], map[2, 1]] == [1, 2.5, 3, -4, .infinity, 1e30])
   }
 
   @Test("Grey PNGs give the numbers that were written, whatever they say of gamma")
@@ -25,7 +26,9 @@ import Testing
     #expect([other[0, 0], other[1, 0], other[2, 0]] == [0, 99, 255])
   }
 
-  @Test("Other formats are named as not known", arguments: ["PF\n1 1\n-1.0\n", "II*\u{0}", "v/1\u{1}", "P5\n1 1\n255\n", ""])
+  @Test(
+    "Other formats are named as not known",
+    arguments: ["PF\n1 1\n-1.0\n", "II*\u{0}", "v/1\u{1}", "P5\n1 1\n255\n", ""])
   func otherFormats(text: String) {
     #expect(throws: PictureError.unknownFormat) { _ = try DepthMap.read(Array(text.utf8)) }
   }
@@ -62,7 +65,8 @@ import Testing
     // Whole numbers for red, green and blue make up to one of difference.
     for (darker, brighter) in zip(lightness, lightness.dropFirst()) { #expect(brighter >= darker - 1) }
     #expect(lightness[255] > lightness[0] + 150)
-    let (near, far) = meaning == .nearness ? (colours[255, 0], colours[0, 0]) : (colours[0, 0], colours[255, 0])
+    let (near, far) =
+      meaning == .nearness ? (colours[255, 0], colours[0, 0]) : (colours[0, 0], colours[255, 0])
     #expect(near == RGB8(0xF0, 0xF9, 0x21))
     #expect(far == RGB8(0x0D, 0x08, 0x87))
   }

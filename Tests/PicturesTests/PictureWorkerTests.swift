@@ -57,7 +57,8 @@ import Testing
       #expect(raster[x, y] == ColourScale.colour(share) && again[x, y] == raster[x, y])
     }
     #expect(raster[0, 1] == RGB8(0, 0, 0))
-    #expect(try worker.depthRaster(of: file, longestSide: 10, meaning: .nearness)[0, 0] == ColourScale.colour(0))
+    #expect(
+      try worker.depthRaster(of: file, longestSide: 10, meaning: .nearness)[0, 0] == ColourScale.colour(0))
   }
 
   @Test("What it cannot do comes back as the error that it is")

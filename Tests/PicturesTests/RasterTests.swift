@@ -53,7 +53,8 @@ import Testing
     #expect(throws: PictureError.invalidSize) { _ = try Raster(width: width, height: height) }
   }
 
-  @Test("A raster has no more pixels than the limit", arguments: [(65_500, 65_500), (8001, 8000), (70_000, 1)])
+  @Test(
+    "A raster has no more pixels than the limit", arguments: [(65_500, 65_500), (8001, 8000), (70_000, 1)])
   func hugeRasters(width: Int, height: Int) {
     #expect(throws: PictureError.tooLarge) { _ = try Raster(width: width, height: height) }
   }

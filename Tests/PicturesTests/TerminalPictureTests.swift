@@ -52,7 +52,8 @@ import Testing
   @Test("A small picture in sixels")
   func sixel() throws {
     // Red above (bit 0), green below (bit 1), and six of a kind counted.
-    let text = try TerminalPicture.text(of: .drawn("rrrrrrg", "ggggggr"), .sixel, columns: 80, rows: 24).text()
+    let text = try TerminalPicture.text(of: .drawn("rrrrrrg", "ggggggr"), .sixel, columns: 80, rows: 24)
+      .text()
     #expect(
       text == "\u{1B}P0;1;0q\"1;1;7;2#0;2;100;0;0#1;2;0;100;0#0!6@A$#1!6A@\u{1B}\\\n")
   }
@@ -77,7 +78,8 @@ import Testing
   @Test(
     "A picture fits its place in its proportions",
     arguments: [
-      (TerminalGraphics.halfBlocks, 20, 20, 20, 5), (.halfBlocks256, 8, 1, 4, 1), (.halfBlocks, 500, 500, 100, 25),
+      (TerminalGraphics.halfBlocks, 20, 20, 20, 5), (.halfBlocks256, 8, 1, 4, 1),
+      (.halfBlocks, 500, 500, 100, 25),
     ])
   func fitted(graphics: TerminalGraphics, columns: Int, rows: Int, width: Int, height: Int) throws {
     let raster = try Raster.scene(width: 100, height: 50)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The few calls of libc and the kernel that Swift cannot import: variadic functions, macros, and
- * functions behind a feature test. And the sandbox of the process that decodes
+ * functions behind a feature test; and the sandbox of the process that decodes
  * pictures. Nothing else belongs here. */
 #ifndef COFFER_CSYSTEM_H
 #define COFFER_CSYSTEM_H
