@@ -8,7 +8,10 @@
 internal import CSystem
 internal import Glibc
 
-/// A running process, killed and collected when this value goes: it leaves neither zombie nor descriptor.
+/// A running process, killed and collected when this object goes: it leaves neither zombie nor descriptor.
+///
+/// A class and not a move-only structure: in debug builds, Swift 6.3 forgets the `deinit` of a structure
+/// from another file, if it has a field whose layout is only known when the program runs (the deadline).
 final class DecoderProcess {
   private let socket: Int32
   private let deadline: ContinuousClock.Instant
