@@ -5,6 +5,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
+internal import Pictures
 internal import Secrets
 
 struct CofferRoot: CommandGroup {
@@ -53,6 +54,8 @@ public enum CofferMain {
   /// Runs a command line, without the program's own name.
   /// - Returns: the exit code.
   public static func run(_ arguments: [String]) -> Int32 {
+    // This program, started by itself to decode a picture; nobody types that.
+    if arguments == [PictureWorker.argument] { PictureWorker.run() }
     defer { Terminal.flush() }
     if arguments.isEmpty {
       Terminal.note(CofferRoot.page)
