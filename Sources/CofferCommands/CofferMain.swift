@@ -15,7 +15,7 @@ struct CofferRoot: CommandGroup {
     subcommands: [
       InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self, SlotCommand.self, PassphraseCommand.self, RecoverCommand.self,
       RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self, EraseCommand.self, MessageCommand.self,
-      VaultCommand.self, AgentCommand.self,
+      VaultCommand.self, CaptureCommand.self, AgentCommand.self,
     ])
   static let page = """
     coffer: keeps messages and keys sealed on your own machine
@@ -27,6 +27,7 @@ struct CofferRoot: CommandGroup {
       status                  what is here, what opens it
       message add|show|list|search|remove|import|export
       vault status|rotate|rollback
+      capture add|list|show|export|verify|remove|queue
       slot list|add|remove    the ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
       recover                 open with the twelve words, set a new passphrase

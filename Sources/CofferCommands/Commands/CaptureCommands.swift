@@ -3,6 +3,8 @@
 internal import ArgumentParser
 internal import Captures
 internal import CofferKit
+internal import Keychains
+internal import MessageFormats
 internal import Primitives
 internal import Vaults
 
@@ -111,7 +113,7 @@ struct CaptureListCommand: CofferCommand {
         byteCount: capture.byteCount, state: capture.upload.state.name)
       if session.isJSON {
         JSON.print(answer)
-      } else if Terminal.isTerminal {
+      } else if Terminal.isOutputTerminal {
         Terminal.print("\(answer.id)  \(answer.created)  \(ByteCount.text(answer.byteCount))  \(answer.state)")
       } else {
         Terminal.print("\(answer.id)\t\(answer.created)\t\(answer.byteCount)\t\(answer.state)")
@@ -143,7 +145,7 @@ struct CaptureExportCommand: CofferCommand {
   @Flag(help: "Also write the depth map in false colours.") var depthPNG = false
 
   func execute(_ session: Session) throws {
-    let id = try CaptureID(argument: id)
+    let id = try CaptureID(capture: id)
     let captures = try session.captures(opening)
     var names = try captures.access.store.export(id, to: directory)
     if depthPNG { names.append(try CapturePicture.writeDepth(of: id, captures.access.store, to: directory)) }
@@ -179,7 +181,7 @@ struct CaptureVerifyCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
-    let id = try CaptureID(argument: id)
+    let id = try CaptureID(capture: id)
     let (manifest, signer) = try session.captures(opening).access.store.verify(id)
     if session.isJSON {
       return JSON.print(
@@ -216,7 +218,7 @@ struct CaptureRemoveCommand: CofferCommand {
   @Argument(help: "The capture's id.") var id: String
 
   func execute(_ session: Session) throws {
-    let id = try CaptureID(argument: id)
+    let id = try CaptureID(capture: id)
     let captures = try session.captures(opening)
     try captures.access.store.remove(id)
     captures.coffer?.note(.captureRemoved, count: 1)
@@ -276,7 +278,7 @@ struct CaptureQueueCommand: CofferCommand {
 
 extension RecordID {
   /// An id as a person gives it.
-  init(argument: String) throws {
+  init(capture argument: String) throws {
     guard let id = RecordID(argument) else {
       throw Failure.usage("«\(argument)» is not the id of a capture", hint: "«coffer capture list» shows the ids")
     }

@@ -5,6 +5,7 @@
 internal import Agent
 internal import ArgumentParser
 internal import CofferKit
+internal import Enclaves
 internal import Keychains
 
 struct UnlockCommand: CofferCommand {
