@@ -176,7 +176,10 @@ let package = Package(
     tests("PicturesTests", ["Pictures"]),
     tests(
       "EnclavesTests",
-      ["Enclaves", "Primitives", "Secrets", "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes"]),
+      [
+        "Enclaves", "Primitives", "Secrets", "COpenSSL", "SoftwareTPM", "MemorySearch", "SpecExamples",
+        "TemporaryHomes",
+      ]),
     tests(
       "CapturesTests",
       [
