@@ -28,7 +28,8 @@ struct EnclaveLeftoverTests {
     for requirement in [AccessControl.Requirement.devicePasscode, .biometryAnyOrDevicePasscode] {
       let (needles, alive) = try use(device.enclave, requirement, isRefused: false)
       #expect(alive >= 2, "the search did not see the PIN while it was there")
-      #expect(try places(needles) == [], "\(requirement)")
+      let found = try places(needles)
+      #expect(found == [], "\(requirement)")
     }
   }
 
@@ -36,7 +37,8 @@ struct EnclaveLeftoverTests {
   func refused(_ kind: EnclaveKind) throws {
     let device = try TestDevice(kind)
     let (needles, _) = try use(device.enclave, .devicePasscode, isRefused: true)
-    #expect(try places(needles) == [])
+    let found = try places(needles)
+    #expect(found == [])
   }
 
   private func places(_ needles: Needles) throws -> [String] {
