@@ -25,7 +25,8 @@
     /// - Throws: `EnclaveError.unavailable`
     init(tcti name: String) throws(EnclaveError) {
       _ = Self.isSilent
-      guard unsafe Tss2_TctiLdr_Initialize(name, &tcti) == 0 else { throw .unavailable }
+      // To the loader an empty name means whatever it finds first.
+      guard !name.isEmpty, unsafe Tss2_TctiLdr_Initialize(name, &tcti) == 0 else { throw .unavailable }
       guard unsafe Esys_Initialize(&esys, tcti, nil) == 0 else {
         unsafe Tss2_TctiLdr_Finalize(&tcti)
         throw .unavailable
