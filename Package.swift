@@ -182,7 +182,10 @@ let package = Package(
       swiftSettings: strictTests),
     tests(
       "EnclavesTests",
-      ["Enclaves", "Primitives", "Secrets", "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes"]),
+      [
+        "Enclaves", "Primitives", "Secrets", "COpenSSL", "SoftwareTPM", "MemorySearch", "SpecExamples",
+        "TemporaryHomes",
+      ]),
     tests(
       "CapturesTests",
       [

@@ -60,6 +60,8 @@ public enum KeyAuthorization: Sendable {
 }
 
 /// Signs an enclave's challenge after a finger was recognised.
+///
+/// It is asked in the middle of an operation, and MUST NOT call the enclave that asks it.
 public protocol BiometryVerifier: Sendable {
   /// 65 bytes (SEC 1, 2.3.3).
   var publicKey: [UInt8] { get }

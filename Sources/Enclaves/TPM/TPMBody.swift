@@ -55,6 +55,9 @@
       } catch {
         throw .corrupt
       }
+      // What the head says and what the chip will do are one: otherwise a changed head could name another
+      // public key, or a requirement that the key does not have.
+      guard try TPMTemplate.isPublicArea(publicArea, of: handle, verifier: verifier) else { throw .corrupt }
     }
 
     var bytes: [UInt8] {
@@ -74,7 +77,9 @@
       var value = SecretBytes(zeroed: SHA256.byteCount)
       value.withMutableBytes { value in
         passcode.withBytes { passcode in
-          info.withRawSpan { unsafe hkdf.derive(ikm: passcode, salt: salt.span.bytes, info: $0, into: &value) }
+          info.withRawSpan {
+            unsafe hkdf.derive(ikm: passcode, salt: salt.span.bytes, info: $0, into: &value)
+          }
         }
         unsafe value.withUnsafeMutableBytes { unsafe $0[SHA256.byteCount - 1] |= 1 }
       }

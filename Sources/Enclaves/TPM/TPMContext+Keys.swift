@@ -30,8 +30,7 @@
       authValue: SharedSecret?, verifier: [UInt8]
     ) throws(EnclaveError) -> MadeKey {
       let session = try salted(root, encryptsAnswers: true)
-      let policy = TPMPolicy.digest(
-        requirement, verifierName: verifier.isEmpty ? [] : try verifierName(verifier))
+      let policy = try TPMPolicy.digest(requirement, verifier: verifier)
       var template = TPMTemplate.key(use, requirement, policy: policy)
       var sensitive = TPM2B_SENSITIVE_CREATE()
       defer { unsafe Self.erase(&sensitive) }
@@ -44,20 +43,26 @@
         unsafe Self.free(privateArea)
         unsafe Self.free(publicArea)
       }
-      try unsafe run {
-        unsafe Esys_Create(
-          $0, root, session, none, none, &sensitive, &template, &outside, &selection, &privateArea,
-          &publicArea, nil, nil, nil)
+      do {
+        try unsafe run {
+          unsafe Esys_Create(
+            $0, root, session, none, none, &sensitive, &template, &outside, &selection, &privateArea,
+            &publicArea, nil, nil, nil)
+        }
+      } catch {
+        throw Self.closed(error)
       }
       guard let privateArea = unsafe privateArea, let publicArea = unsafe publicArea else {
         throw .failed(code: 0)
       }
-      let point = unsafe [4] + TPMTemplate.coordinate(&publicArea.pointee.publicArea.unique.ecc.x)
-        + TPMTemplate.coordinate(&publicArea.pointee.publicArea.unique.ecc.y)
       return unsafe MadeKey(
-        publicKey: point,
-        publicArea: try marshalled { unsafe Tss2_MU_TPM2B_PUBLIC_Marshal(publicArea, $0, $1, $2) },
-        privateArea: try marshalled { unsafe Tss2_MU_TPM2B_PRIVATE_Marshal(privateArea, $0, $1, $2) })
+        publicKey: TPMTemplate.publicKey(&publicArea.pointee),
+        publicArea: try TPMTemplate.marshalled {
+          unsafe Tss2_MU_TPM2B_PUBLIC_Marshal(publicArea, $0, $1, $2)
+        },
+        privateArea: try TPMTemplate.marshalled {
+          unsafe Tss2_MU_TPM2B_PRIVATE_Marshal(privateArea, $0, $1, $2)
+        })
     }
 
     /// Loads a key and satisfies its requirement.
@@ -136,30 +141,38 @@
 
     // MARK: Steps
 
+    /// What is wrong when the chip blames the authorization of the storage root key: its owner gave it one.
+    private static func closed(_ error: EnclaveError) -> EnclaveError {
+      error == .wrongPasscode ? .unavailable : error
+    }
+
     private func load(
       _ body: TPMBody, under root: ESYS_TR, _ session: ESYS_TR
     ) throws(EnclaveError) -> ESYS_TR {
       var publicArea = TPM2B_PUBLIC()
       var privateArea = TPM2B_PRIVATE()
       var offset = 0
-      guard unsafe Tss2_MU_TPM2B_PUBLIC_Unmarshal(
-        body.publicArea, body.publicArea.count, &offset, &publicArea) == 0,
+      guard
+        unsafe Tss2_MU_TPM2B_PUBLIC_Unmarshal(
+          body.publicArea, body.publicArea.count, &offset, &publicArea) == 0,
         offset == body.publicArea.count
       else { throw .corrupt }
       offset = 0
-      guard unsafe Tss2_MU_TPM2B_PRIVATE_Unmarshal(
-        body.privateArea, body.privateArea.count, &offset, &privateArea) == 0,
+      guard
+        unsafe Tss2_MU_TPM2B_PRIVATE_Unmarshal(
+          body.privateArea, body.privateArea.count, &offset, &privateArea) == 0,
         offset == body.privateArea.count
       else { throw .corrupt }
       var handle = none
-      // The storage root is the one that was enrolled, so whatever does not load is not what was stored.
+      // The storage root is the one that was enrolled, so a key that it finds fault with is not what was
+      // stored. That it has no room for one (TPM_RC_OBJECT_MEMORY) says nothing of the key.
       do {
         try unsafe run {
           unsafe Esys_Load($0, root, session, none, none, &privateArea, &publicArea, &handle)
         }
       } catch {
-        if case .failed(let code) = error, code < 0x1000 { throw .corrupt }
-        throw error
+        if case .failed(let code) = error, EnclaveError.blamesParameter(code) { throw .corrupt }
+        throw Self.closed(error)
       }
       own(handle)
       return handle
@@ -211,7 +224,7 @@
     /// Says which of its two ways the policy went.
     private func takeBranch(_ policy: ESYS_TR, _ verifier: [UInt8]) throws(EnclaveError) {
       var list = TPML_DIGEST()
-      let branches = TPMPolicy.branches(try verifierName(verifier))
+      let branches = try TPMPolicy.branches(verifier)
       list.count = 2
       unsafe TPMTemplate.fill(&list.digests.0.buffer, &list.digests.0.size, branches[0])
       unsafe TPMTemplate.fill(&list.digests.1.buffer, &list.digests.1.size, branches[1])
@@ -228,31 +241,7 @@
       return handle
     }
 
-    /// The Name that the chip gives to a verifier: algorithm (2) ‖ SHA-256 of its public area.
-    private func verifierName(_ publicKey: [UInt8]) throws(EnclaveError) -> [UInt8] {
-      var area = TPMTemplate.verifier(publicKey).publicArea
-      let bytes = unsafe try marshalled { unsafe Tss2_MU_TPMT_PUBLIC_Marshal(&area, $0, $1, $2) }
-      var name: [UInt8] = []
-      name.append(bigEndian: COFFER_ALG_SHA256)
-      return unsafe name + SHA256.hash(bytes.span.bytes)
-    }
-
     // MARK: Bytes
-
-    /// What a marshalling function writes.
-    @unsafe
-    private func marshalled(
-      _ body: (UnsafeMutablePointer<UInt8>, Int, UnsafeMutablePointer<Int>) -> UInt32
-    ) throws(EnclaveError) -> [UInt8] {
-      var bytes = [UInt8](repeating: 0, count: 1024)
-      var count = 0
-      let code = unsafe bytes.withUnsafeMutableBufferPointer { buffer -> UInt32 in
-        guard let start = buffer.baseAddress else { return 1 }
-        return unsafe body(start, buffer.count, &count)
-      }
-      guard code == 0 else { throw .failed(code: code) }
-      return Array(bytes.prefix(count))
-    }
 
     @unsafe
     private static func copy(_ secret: SharedSecret, to auth: inout TPM2B_AUTH) {

@@ -5,6 +5,7 @@
 // nothing more is said on it: what was under way is unknown.
 
 #if TPM
+  internal import CSystem
   internal import CTSS
   internal import Glibc
   internal import Primitives
@@ -24,7 +25,8 @@
     /// - Throws: `EnclaveError.unavailable`
     init(tcti name: String) throws(EnclaveError) {
       _ = Self.isSilent
-      guard unsafe Tss2_TctiLdr_Initialize(name, &tcti) == 0 else { throw .unavailable }
+      // To the loader an empty name means whatever it finds first.
+      guard !name.isEmpty, unsafe Tss2_TctiLdr_Initialize(name, &tcti) == 0 else { throw .unavailable }
       guard unsafe Esys_Initialize(&esys, tcti, nil) == 0 else {
         unsafe Tss2_TctiLdr_Finalize(&tcti)
         throw .unavailable
@@ -32,6 +34,9 @@
     }
 
     deinit {
+      // A session's record holds the authorization value, and is freed as it is.
+      coffer_begin_filling_freed()
+      defer { coffer_end_filling_freed() }
       if !isBroken {
         // Newest first: the storage root key goes last.
         for handle in open.reversed() { unsafe Esys_FlushContext(esys, handle) }
@@ -84,51 +89,89 @@
 
     static let persistentRoot: TPM2_HANDLE = 0x8100_0001
 
-    /// The storage root key, and its Name.
-    func storageRoot(_ place: StorageRoot) throws(EnclaveError) -> (handle: ESYS_TR, name: [UInt8]) {
+    /// The storage root key for new keys: the persistent one if it is one of ours to use, else the template's.
+    func storageRootForNewKeys() throws(EnclaveError) -> (place: StorageRoot, handle: ESYS_TR, name: [UInt8])
+    {
+      if let found = try persistentStorageRoot() { return (.persistent, found.handle, found.name) }
+      let made = try templateStorageRoot()
+      return (.template, made.handle, made.name)
+    }
+
+    /// The storage root key of that Name, first looked for at its place.
+    ///
+    /// The persistent one may be that of the template, and may have come or gone since.
+    /// - Throws: `EnclaveError.otherChip` when the chip has no such key.
+    func storageRoot(named name: [UInt8], at place: StorageRoot) throws(EnclaveError) -> ESYS_TR {
+      for place in place == .persistent ? [StorageRoot.persistent, .template] : [.template, .persistent] {
+        switch place {
+        case .persistent:
+          if let found = try persistentStorageRoot(), found.name == name { return found.handle }
+        case .template:
+          let made = try templateStorageRoot()
+          if made.name == name { return made.handle }
+          flush(made.handle)
+        }
+      }
+      throw .otherChip
+    }
+
+    /// The key made of the template, and its Name.
+    private func templateStorageRoot() throws(EnclaveError) -> (handle: ESYS_TR, name: [UInt8]) {
       var handle = none
-      switch place {
-      case .persistent:
-        try unsafe run { unsafe Esys_TR_FromTPMPublic($0, Self.persistentRoot, none, none, none, &handle) }
-      case .template:
-        var sensitive = TPM2B_SENSITIVE_CREATE()
-        var template = TPMTemplate.storageRoot()
-        var outside = TPM2B_DATA()
-        var selection = TPML_PCR_SELECTION()
+      var sensitive = TPM2B_SENSITIVE_CREATE()
+      var template = TPMTemplate.storageRoot()
+      var outside = TPM2B_DATA()
+      var selection = TPML_PCR_SELECTION()
+      do {
         try unsafe run {
           unsafe Esys_CreatePrimary(
             $0, COFFER_ESYS_OWNER, COFFER_ESYS_PASSWORD, none, none, &sensitive, &template, &outside,
             &selection, &handle, nil, nil, nil, nil)
         }
-        own(handle)
-      }
-      return (handle, try name(handle))
-    }
-
-    /// The persistent storage root key if it is one of ours to use: P-256, for storage.
-    func hasPersistentRoot() -> Bool {
-      var handle = none
-      var found: UnsafeMutablePointer<TPM2B_PUBLIC>?
-      defer { unsafe Self.free(found) }
-      do throws(EnclaveError) {
-        try unsafe run { unsafe Esys_TR_FromTPMPublic($0, Self.persistentRoot, none, none, none, &handle) }
-        try unsafe run { unsafe Esys_ReadPublic($0, handle, none, none, none, &found, nil, nil) }
       } catch {
-        return false
+        // The chip's owner has set a password, which nobody asks for here.
+        throw error == .wrongPasscode ? .unavailable : error
       }
-      guard let area = unsafe found?.pointee.publicArea else { return false }
-      let wanted = COFFER_OBJECT_RESTRICTED | COFFER_OBJECT_DECRYPT | COFFER_OBJECT_FIXEDTPM
-      return unsafe area.type == COFFER_ALG_ECC && area.nameAlg == COFFER_ALG_SHA256
-        && area.parameters.eccDetail.curveID == COFFER_CURVE_P256 && area.objectAttributes & wanted == wanted
+      own(handle)
+      return (handle, try TPMTemplate.name(try publicArea(handle)))
     }
 
-    /// The Name of an object: algorithm (2) ‖ digest of its public area (TPM 2.0 Part 1, section 16).
-    func name(_ handle: ESYS_TR) throws(EnclaveError) -> [UInt8] {
-      var found: UnsafeMutablePointer<TPM2B_NAME>?
-      defer { unsafe Self.free(found) }
-      try unsafe run { unsafe Esys_TR_GetName($0, handle, &found) }
-      guard let found = unsafe found else { throw .failed(code: 0) }
-      return unsafe withUnsafeBytes(of: &found.pointee.name) { unsafe Array($0.prefix(Int(found.pointee.size))) }
+    /// The persistent key, if it is for storage, of P-256, and made by this chip.
+    private func persistentStorageRoot() throws(EnclaveError) -> (handle: ESYS_TR, name: [UInt8])? {
+      var handle = none
+      do {
+        try unsafe run { unsafe Esys_TR_FromTPMPublic($0, Self.persistentRoot, none, none, none, &handle) }
+      } catch {
+        if case .failed(let code) = error, EnclaveError.blamesHandle(code) { return nil }
+        throw error
+      }
+      let area = try publicArea(handle)
+      let wanted = COFFER_OBJECT_RESTRICTED | COFFER_OBJECT_DECRYPT | COFFER_OBJECT_FIXEDTPM
+      guard area.publicArea.type == COFFER_ALG_ECC, area.publicArea.nameAlg == COFFER_ALG_SHA256,
+        unsafe area.publicArea.parameters.eccDetail.curveID == COFFER_CURVE_P256,
+        area.publicArea.objectAttributes & wanted == wanted
+      else { return nil }
+      return (handle, try TPMTemplate.name(area))
+    }
+
+    /// The public area that ESYS holds of an object, and will salt sessions with.
+    ///
+    /// Of a persistent object ESYS takes the Name on trust, unlike that of one it creates. Asking the chip for
+    /// the area once more would not do: whoever sits between could answer differently.
+    private func publicArea(_ handle: ESYS_TR) throws(EnclaveError) -> TPM2B_PUBLIC {
+      var bytes: UnsafeMutablePointer<UInt8>?
+      var count = 0
+      defer { unsafe Esys_Free(bytes) }
+      try unsafe run { unsafe Esys_TR_Serialize($0, handle, &bytes, &count) }
+      // handle (4) ‖ Name, TPM2B ‖ type of resource (4) ‖ public area, TPM2B
+      guard let bytes = unsafe bytes, count > 6 else { throw .failed(code: 0) }
+      let nameByteCount = unsafe Int(bytes[4]) << 8 | Int(bytes[5])
+      var offset = 4 + 2 + nameByteCount + 4
+      var area = TPM2B_PUBLIC()
+      guard offset < count, unsafe Tss2_MU_TPM2B_PUBLIC_Unmarshal(bytes, count, &offset, &area) == 0,
+        offset == count
+      else { throw .failed(code: 0) }
+      return area
     }
 
     // MARK: Sessions
@@ -164,15 +207,13 @@
       return session
     }
 
-    /// Asks for random bytes and drops them, so that they stand where the last answer stood.
-    func overwriteLastAnswer() {
-      var bytes: UnsafeMutablePointer<TPM2B_DIGEST>?
-      defer { unsafe Self.free(bytes) }
-      for _ in 0..<2 {
-        unsafe try? run { unsafe Esys_GetRandom($0, none, none, none, 32, &bytes) }
-        unsafe Self.free(bytes)
-        unsafe bytes = nil
-      }
+    /// Asks for the public area of `key`, so that it stands where the chip's last answer stood.
+    ///
+    /// It is longer than a point on every chip; of random bytes a chip gives as many as it likes.
+    func overwriteLastAnswer(_ key: ESYS_TR) {
+      var area: UnsafeMutablePointer<TPM2B_PUBLIC>?
+      defer { unsafe Self.free(area) }
+      unsafe try? run { unsafe Esys_ReadPublic($0, key, none, none, none, &area, nil, nil) }
     }
 
     // MARK: Lockout

@@ -42,14 +42,13 @@
       let salt = SystemRandom.publicBytes(count: TPMBody.saltByteCount)
       let verifier = enrolment.biometryVerifier ?? []
       return try converse { context throws(EnclaveError) in
-        let place: TPMContext.StorageRoot = context.hasPersistentRoot() ? .persistent : .template
-        let (root, rootName) = try context.storageRoot(place)
+        let root = try context.storageRootForNewKeys()
         let made = try context.createKey(
-          under: root, use: use, requirement: access.requirement,
+          under: root.handle, use: use, requirement: access.requirement,
           authValue: enrolment.passcode.map { SharedSecret(TPMBody.authValue($0, salt: salt)) },
           verifier: verifier)
         let body = TPMBody(
-          root: place, rootName: rootName, salt: salt, verifier: verifier, publicArea: made.publicArea,
+          root: root.place, rootName: root.name, salt: salt, verifier: verifier, publicArea: made.publicArea,
           privateArea: made.privateArea)
         return EnclaveHandle(
           kind: .tpm, use: use, access: access, publicKey: made.publicKey, body: body.bytes
@@ -72,7 +71,7 @@
     ) throws(EnclaveError) -> SecretBytes {
       guard P256.isPublicKey(publicKey) else { throw .invalidInput }
       return try use(key, for: .agreement, authorization) { context, key throws(EnclaveError) in
-        defer { context.overwriteLastAnswer() }
+        defer { context.overwriteLastAnswer(key.handle) }
         return try context.agree(key, with: publicKey)
       }
     }
@@ -96,11 +95,11 @@
       guard handle.use == use else { throw .invalidInput }
       let parts = try TPMBody(handle)
       return try converse { context throws(EnclaveError) in
-        let (root, rootName) = try context.storageRoot(parts.root)
         // Before a session is salted with it: a salt is for the chip that was enrolled, and no other.
-        guard rootName == parts.rootName else { throw .otherChip }
+        let root = try context.storageRoot(named: parts.rootName, at: parts.root)
         let loaded = try context.load(
-          parts, under: root, requirement: handle.access.requirement, authorization, encryptsAnswers: use == .agreement)
+          parts, under: root, requirement: handle.access.requirement, authorization,
+          encryptsAnswers: use == .agreement)
         defer { context.forget(loaded) }
         return try body(context, loaded)
       }

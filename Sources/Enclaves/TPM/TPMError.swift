@@ -28,6 +28,17 @@
       }
     }
 
+    /// Whether the chip found fault with something that it was given (format 1).
+    static func blamesParameter(_ code: UInt32) -> Bool {
+      [0, resourceManagerTPMLayer].contains(code >> 16 & 0xFF) && code & 0x80 != 0
+    }
+
+    /// Whether the chip says that there is nothing at a handle (TPM_RC_HANDLE, TPM_RC_REFERENCE_H0).
+    static func blamesHandle(_ code: UInt32) -> Bool {
+      let answer = code & 0xFFFF
+      return blamesParameter(code) && answer & 0xBF == 0x8B || answer == 0x910
+    }
+
     private static let transportLayer: UInt32 = 0x0A
     private static let resourceManagerTPMLayer: UInt32 = 0x0C
   }

@@ -11,7 +11,8 @@
     static func storageRoot() -> TPM2B_PUBLIC {
       var template = base(
         COFFER_OBJECT_FIXEDTPM | COFFER_OBJECT_FIXEDPARENT | COFFER_OBJECT_SENSITIVEDATAORIGIN
-          | COFFER_OBJECT_USERWITHAUTH | COFFER_OBJECT_NODA | COFFER_OBJECT_RESTRICTED | COFFER_OBJECT_DECRYPT)
+          | COFFER_OBJECT_USERWITHAUTH | COFFER_OBJECT_NODA | COFFER_OBJECT_RESTRICTED | COFFER_OBJECT_DECRYPT
+      )
       unsafe template.publicArea.parameters.eccDetail.symmetric.algorithm = COFFER_ALG_AES
       unsafe template.publicArea.parameters.eccDetail.symmetric.keyBits.aes = 128
       unsafe template.publicArea.parameters.eccDetail.symmetric.mode.aes = COFFER_ALG_CFB
@@ -80,6 +81,53 @@
       TPMS_ECC_POINT(x: parameter(Array(publicKey[1..<33])), y: parameter(Array(publicKey[33..<65])))
     }
 
+    /// The public key in a public area, 65 bytes.
+    @unsafe
+    static func publicKey(_ area: inout TPM2B_PUBLIC) -> [UInt8] {
+      unsafe [4] + coordinate(&area.publicArea.unique.ecc.x) + coordinate(&area.publicArea.unique.ecc.y)
+    }
+
+    /// Whether these are the bytes of the public area that a key with this head has, and no others.
+    static func isPublicArea(
+      _ bytes: [UInt8], of handle: EnclaveHandle, verifier: [UInt8]
+    ) throws(EnclaveError) -> Bool {
+      var area = TPM2B_PUBLIC()
+      var offset = 0
+      guard unsafe Tss2_MU_TPM2B_PUBLIC_Unmarshal(bytes, bytes.count, &offset, &area) == 0,
+        unsafe publicKey(&area) == handle.publicKey
+      else { return false }
+      let requirement = handle.access.requirement
+      var expected = key(
+        handle.use, requirement, policy: try TPMPolicy.digest(requirement, verifier: verifier))
+      // As the chip wrote them: with or without zeros in front.
+      unsafe expected.publicArea.unique.ecc = area.publicArea.unique.ecc
+      return unsafe try marshalled { unsafe Tss2_MU_TPM2B_PUBLIC_Marshal(&expected, $0, $1, $2) } == bytes
+    }
+
+    /// The Name of an object: algorithm (2) ‖ SHA-256 of its public area (TPM 2.0 Part 1, section 16).
+    static func name(_ area: TPM2B_PUBLIC) throws(EnclaveError) -> [UInt8] {
+      var area = area.publicArea
+      let bytes = unsafe try marshalled { unsafe Tss2_MU_TPMT_PUBLIC_Marshal(&area, $0, $1, $2) }
+      var name: [UInt8] = []
+      name.append(bigEndian: COFFER_ALG_SHA256)
+      return unsafe name + SHA256.hash(bytes.span.bytes)
+    }
+
+    /// What a marshalling function writes.
+    @unsafe
+    static func marshalled(
+      _ body: (UnsafeMutablePointer<UInt8>, Int, UnsafeMutablePointer<Int>) -> UInt32
+    ) throws(EnclaveError) -> [UInt8] {
+      var bytes = [UInt8](repeating: 0, count: 1024)
+      var count = 0
+      let code = unsafe bytes.withUnsafeMutableBufferPointer { buffer -> UInt32 in
+        guard let start = buffer.baseAddress else { return 1 }
+        return unsafe body(start, buffer.count, &count)
+      }
+      guard code == 0 else { throw .failed(code: code) }
+      return Array(bytes.prefix(count))
+    }
+
     /// Reads a point's coordinate, with the zeros in front that the chip may leave out.
     @unsafe
     static func coordinate(_ parameter: inout TPM2B_ECC_PARAMETER) -> [UInt8] {
@@ -97,16 +145,20 @@
     private static let start = [UInt8](repeating: 0, count: SHA256.byteCount)
 
     /// The policy of a key; empty for a key that has none.
-    static func digest(_ requirement: AccessControl.Requirement, verifierName: [UInt8]) -> [UInt8] {
+    static func digest(
+      _ requirement: AccessControl.Requirement, verifier: [UInt8]
+    ) throws(EnclaveError) -> [UInt8] {
       switch requirement {
       case .none, .devicePasscode: []
-      case .biometryAny: signed(verifierName)
-      case .biometryAnyOrDevicePasscode: either(branches(verifierName))
+      case .biometryAny: signed(try TPMTemplate.name(TPMTemplate.verifier(verifier)))
+      case .biometryAnyOrDevicePasscode: either(try branches(verifier))
       }
     }
 
     /// The two ways of a key for finger or passcode, in the order of its policy.
-    static func branches(_ verifierName: [UInt8]) -> [[UInt8]] { [signed(verifierName), authValue()] }
+    static func branches(_ verifier: [UInt8]) throws(EnclaveError) -> [[UInt8]] {
+      [signed(try TPMTemplate.name(TPMTemplate.verifier(verifier))), authValue()]
+    }
 
     private static func authValue() -> [UInt8] { update(start, authValueCommand, []) }
 

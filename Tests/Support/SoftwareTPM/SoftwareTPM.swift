@@ -13,7 +13,7 @@ public final class SoftwareTPM: @unchecked Sendable {
 
   /// Whether the programs are here; `scripts/packages` installs them.
   public static var isInstalled: Bool {
-    ["/usr/bin/swtpm", "/usr/bin/swtpm_setup"].allSatisfy(FileManager.default.isExecutableFile)
+    ["/usr/bin/swtpm", "/usr/bin/tpm2_getcap"].allSatisfy(FileManager.default.isExecutableFile)
   }
 
   private let folder: URL
@@ -70,17 +70,32 @@ public final class SoftwareTPM: @unchecked Sendable {
     try Self.run("/usr/bin/tpm2_\(tool)", arguments + ["-T", tcti])
   }
 
+  /// Sets after how many wrong tries the chip locks, and after how many seconds it forgives one.
+  public func setLockout(tries: Int, seconds: Int = 1_000) throws {
+    try run(
+      "dictionarylockout", "--setup-parameters", "--max-tries=\(tries)", "--recovery-time=\(seconds)",
+      "--lockout-recovery-time=\(seconds)")
+  }
+
+  /// How many objects and sessions the chip holds for whoever talked to it.
+  public func loadedCount() throws -> Int {
+    try ["handles-transient", "handles-loaded-session", "handles-saved-session"].reduce(0) { sum, kind in
+      sum + (try Self.run("/usr/bin/tpm2_getcap", [kind, "-T", tcti])).split(separator: "\n").count
+    }
+  }
+
+  /// A folder of this chip's own, for what the tools read and write.
+  public func path(_ name: String) -> String { folder.appending(path: name).path }
+
   /// Ends the chip as a machine that is switched off does.
   private func stop() {
     if process != nil { try? run("shutdown", "--clear") }
     kill()
   }
 
+  /// swtpm makes a new chip, with seeds of its own, of a folder that is empty.
   private func manufacture() throws {
     try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
-    try Self.run(
-      "/usr/bin/swtpm_setup",
-      ["--tpm2", "--tpmstate", state, "--createek", "--pcr-banks", "sha256", "--overwrite"])
   }
 
   private func start() throws {
@@ -122,18 +137,22 @@ public final class SoftwareTPM: @unchecked Sendable {
     }
   }
 
-  private static func run(_ path: String, _ arguments: [String]) throws {
+  @discardableResult
+  private static func run(_ path: String, _ arguments: [String]) throws -> String {
     let process = Process()
     process.executableURL = URL(filePath: path)
     process.arguments = arguments
-    process.standardOutput = FileHandle.nullDevice
-    let errors = Pipe()
+    let (output, errors) = (Pipe(), Pipe())
+    process.standardOutput = output
     process.standardError = errors
     try process.run()
-    let said = errors.fileHandleForReading.readDataToEndOfFile()
+    // Both say little: neither pipe can fill while the other is read.
+    let said = output.fileHandleForReading.readDataToEndOfFile()
+    let complaint = errors.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     guard process.terminationStatus == 0 else {
-      throw Failed(reason: "\(path): \(String(decoding: said, as: UTF8.self))")
+      throw Failed(reason: "\(path): \(String(decoding: complaint, as: UTF8.self))")
     }
+    return String(decoding: said, as: UTF8.self)
   }
 }

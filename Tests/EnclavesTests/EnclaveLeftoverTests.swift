@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// After a key was made and used, the memory of the process holds no half of the PIN, of what the chip compares
+// with, or of what was agreed, and neither coordinate of the shared point: not in our cells, not in the
+// buffers of the TPM library, not on the stack. The PIN is long here, so that half of it is not found by chance.
+
+import COpenSSL
+import MemorySearch
+import Primitives
+import Secrets
+import Testing
+
+@testable import Enclaves
+
+@Suite("What enclaves leave in memory", .serialized)
+struct EnclaveLeftoverTests {
+  private struct Needles {
+    var pin: Needle
+    var secret: Needle
+    /// The other coordinate of the shared point, from which the secret can be computed.
+    var ordinate: Needle
+    var authValue: Needle?
+  }
+
+  @Test("No half of a secret can be found once it is gone", arguments: TestDevice.kinds)
+  func nothingIsLeft(_ kind: EnclaveKind) throws {
+    let device = try TestDevice(kind)
+    for requirement in [AccessControl.Requirement.devicePasscode, .biometryAnyOrDevicePasscode] {
+      let (needles, alive) = try use(device.enclave, requirement, isRefused: false)
+      #expect(alive >= 2, "the search did not see the PIN while it was there")
+      let found = try places(needles)
+      #expect(found == [], "\(requirement)")
+    }
+  }
+
+  @Test("Nor after a wrong PIN", arguments: TestDevice.kinds)
+  func refused(_ kind: EnclaveKind) throws {
+    let device = try TestDevice(kind)
+    let (needles, _) = try use(device.enclave, .devicePasscode, isRefused: true)
+    let found = try places(needles)
+    #expect(found == [])
+  }
+
+  private func places(_ needles: Needles) throws -> [String] {
+    var found = try ProcessMemory.places(of: needles.pin).map { "PIN: \($0)" }
+    found += try ProcessMemory.places(of: needles.secret).map { "secret: \($0)" }
+    found += try ProcessMemory.places(of: needles.ordinate).map { "ordinate: \($0)" }
+    if let authValue = needles.authValue {
+      found += try ProcessMemory.places(of: authValue).map { "authorization: \($0)" }
+    }
+    return found
+  }
+
+  /// Makes and uses a key, away from the stack frames that search later.
+  @inline(never)
+  private func use(
+    _ enclave: any Enclave, _ requirement: AccessControl.Requirement, isRefused: Bool
+  ) throws -> (Needles, alive: Int) {
+    let pin = SharedSecret(SystemRandom.secretBytes(count: 32))
+    let finger = Finger()
+    let enrolment = KeyEnrolment(
+      passcode: pin, biometryVerifier: requirement.asksForFinger ? finger.publicKey : nil)
+    let key = try enclave.createKey(
+      use: .agreement, access: AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: requirement),
+      enrolment: enrolment)
+    let peer = P256PrivateKey()
+    let secret = try peer.sharedSecret(with: key.publicKey)
+    var needles = Needles(
+      pin: pin.withBytes { Needle($0) }, secret: secret.withBytes { Needle($0) },
+      ordinate: ordinate(of: peer.scalar(), times: key.publicKey), authValue: nil)
+    #if TPM
+      if enclave.kind == .tpm {
+        let salt = try TPMBody(try EnclaveHandle(key.dataRepresentation)).salt
+        needles.authValue = TPMBody.authValue(pin, salt: salt).withBytes { Needle($0) }
+      }
+    #endif
+    let alive = try ProcessMemory.places(of: needles.pin).count
+    if isRefused {
+      let other = SharedSecret(SystemRandom.secretBytes(count: 32))
+      needles.pin = other.withBytes { Needle($0) }
+      #if TPM
+        if enclave.kind == .tpm {
+          let salt = try TPMBody(try EnclaveHandle(key.dataRepresentation)).salt
+          needles.authValue = TPMBody.authValue(other, salt: salt).withBytes { Needle($0) }
+        }
+      #endif
+      #expect(enclave.refusal(key, .passcode(other)) == .wrongPasscode)
+    } else {
+      let agreed = try enclave.sharedSecret(key, with: peer.publicKey, authorization: .passcode(pin))
+      let isSame = agreed.isEqual(to: secret)
+      #expect(isSame)
+    }
+    return (needles, alive)
+  }
+
+  /// The y coordinate of the shared point, which libcrypto computes in memory that it clears.
+  private func ordinate(of scalar: borrowing SecretBytes, times publicKey: [UInt8]) -> Needle {
+    let group = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1)
+    let (point, product) = (EC_POINT_new(group), EC_POINT_new(group))
+    let (number, x, y) = (BN_secure_new(), BN_secure_new(), BN_secure_new())
+    let context = BN_CTX_secure_new()
+    defer {
+      for number in [number, x, y] { BN_clear_free(number) }
+      for point in [point, product] { EC_POINT_clear_free(point) }
+      EC_GROUP_free(group)
+      BN_CTX_free(context)
+    }
+    EC_POINT_oct2point(group, point, publicKey, publicKey.count, context)
+    scalar.withBytes { bytes in
+      bytes.withUnsafeBytes { bytes in
+        _ = BN_bin2bn(bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32(bytes.count), number)
+      }
+    }
+    EC_POINT_mul(group, product, nil, point, number, context)
+    EC_POINT_get_affine_coordinates(group, product, x, y, context)
+    let bytes = SecretBytes(byteCount: 32) { bytes in
+      bytes.withUnsafeMutableBytes { bytes in
+        _ = BN_bn2binpad(y, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), 32)
+      }
+    }
+    return bytes.withBytes { Needle($0) }
+  }
+}
