@@ -105,7 +105,9 @@ let package = Package(
     room("DesktopBus", ["Secrets", "CSystem", .target("CSystemdBus", trait: "DesktopBus")]),
     room(
       "Pictures",
-      ["CSystem", .target("CTurboJPEG", trait: "Pictures"), .target("CPNG", trait: "Pictures")]),
+      [
+        "Secrets", "CSystem", .target("CTurboJPEG", trait: "Pictures"), .target("CPNG", trait: "Pictures"),
+      ]),
     // 2
     room("Enclaves", ["Secrets", "Primitives", "CSystem", .target("CTSS", trait: "TPM"), log]),
     room("UserAuthentication", ["Secrets", "CSystem", "DesktopBus"]),
@@ -173,7 +175,11 @@ let package = Package(
     support("PrivateBus", ["DesktopBus"]),
     support("SoftwareTPM"),
     tests("DesktopBusTests", ["DesktopBus", "PrivateBus"]),
-    tests("PicturesTests", ["Pictures"]),
+    tests("PicturesTests", ["Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
+    // The process that decodes pictures, and how it would misbehave if it were taken over.
+    .executableTarget(
+      name: "decoder-probe", dependencies: ["Pictures", "CSystem"], path: "Tests/Support/DecoderProbe",
+      swiftSettings: strictTests),
     tests(
       "EnclavesTests",
       ["Enclaves", "Primitives", "Secrets", "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes"]),

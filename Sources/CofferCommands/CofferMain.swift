@@ -5,6 +5,7 @@
 internal import ArgumentParser
 internal import Foundation
 internal import Logging
+internal import Pictures
 internal import Secrets
 
 struct CofferRoot: CommandGroup {
@@ -12,9 +13,9 @@ struct CofferRoot: CommandGroup {
     commandName: "coffer", abstract: "Keeps messages and keys sealed on your own machine.",
     version: "coffer \(CofferVersion.text)",
     subcommands: [
-      InitCommand.self, StatusCommand.self, SlotCommand.self, PassphraseCommand.self, RecoverCommand.self,
-      RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, EraseCommand.self, MessageCommand.self,
-      VaultCommand.self, AgentCommand.self,
+      InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self, SlotCommand.self, PassphraseCommand.self, RecoverCommand.self,
+      RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self, EraseCommand.self, MessageCommand.self,
+      VaultCommand.self, CaptureCommand.self, AgentCommand.self,
     ])
   static let page = """
     coffer: keeps messages and keys sealed on your own machine
@@ -22,16 +23,19 @@ struct CofferRoot: CommandGroup {
     usage: coffer [--home DIR] [--json] [--quiet] COMMAND ...
 
       init                    make a coffer
-      status                  what is here, which slots open it
+      unlock | lock           begin and end a session
+      status                  what is here, what opens it
       message add|show|list|search|remove|import|export
       vault status|rotate|rollback
-      slot list|add|remove    the ways to open it
+      capture add|list|show|export|verify|remove|queue
+      slot list|add|remove    the ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
       recover                 open with the twelve words, set a new passphrase
       recovery drill          prove that the words work
       doctor [--deep]         examine everything
       audit                   what was done
       agent                   keeps the keys of an unlocked coffer
+      forget-device           forget this machine's TPM and keys
       erase                   destroy everything
 
     The coffer is at --home, else COFFER_HOME, else in your data directory. Passphrases come from the
@@ -51,6 +55,8 @@ public enum CofferMain {
   /// Runs a command line, without the program's own name.
   /// - Returns: the exit code.
   public static func run(_ arguments: [String]) -> Int32 {
+    // This program, started by itself to decode a picture; nobody types that.
+    if arguments == [PictureWorker.argument] { PictureWorker.run() }
     defer { Terminal.flush() }
     if arguments.isEmpty {
       Terminal.note(CofferRoot.page)

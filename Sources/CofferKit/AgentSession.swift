@@ -10,30 +10,33 @@ public import Keychains
 /// The session of a coffer: what its agent keeps, if there is one.
 public struct AgentSession: Sendable {
   private let home: String
-  private let binding: [UInt8]
+  private let binding: AgentBinding
 
-  public init(_ locked: LockedCoffer) {
-    home = locked.home
-    binding = unsafe withUnsafeBytes(of: locked.id.uuid) { unsafe Array($0) }
+  public init(_ locked: LockedCoffer) { self.init(home: locked.home, coffer: locked.id) }
+
+  init(home: String, coffer: UUID) {
+    self.home = home
+    let id = unsafe withUnsafeBytes(of: coffer.uuid) { unsafe Array($0) }
+    binding = unsafe AgentBinding(to: id.span.bytes)
   }
 
-  /// What the agent says of itself; nil when there is none, or it keeps the keys of another coffer.
-  public func status() -> AgentStatus? { try? AgentClient.connect(home: home)?.status() }
+  /// What the agent says of itself; nil when there is none that answers, or it keeps another coffer's keys.
+  public func status() -> AgentStatus? {
+    guard let status = try? AgentClient.connect(home: home)?.status() else { return nil }
+    return status.binding == nil || status.binding == binding ? status : nil
+  }
 
-  /// The keys that the agent gives, both or only *after first unlock*; nil when there is none that answers.
+  /// The keys that the agent gives; nil when there is none that answers, or none of them is there.
   ///
-  /// An agent that does not answer is no reason to fail: a command works without one.
-  public func keys() -> ClassKeys? { try? AgentClient.connect(home: home)?.keys(.all, binding: binding) }
-
-  /// The key of the class *after first unlock* alone; the session is not prolonged.
-  public func afterFirstUnlockKey() -> ClassKeys? {
-    try? AgentClient.connect(home: home)?.keys(.afterFirstUnlock, binding: binding)
+  /// An agent that does not answer is no reason to fail: every command works without one.
+  public func keys(_ selection: AgentKeySelection) -> ClassKeys? {
+    try? AgentClient.connect(home: home)?.keys(selection, binding: binding).keys
   }
 
   /// Drops the when-unlocked key.
   /// - Returns: whether there was an agent.
   public func lock() throws(AgentError) -> Bool {
-    guard let agent = try AgentClient.connect(home: home) else { return false }
+    guard let agent = AgentClient.connect(home: home) else { return false }
     try agent.lock()
     return true
   }
@@ -41,15 +44,16 @@ public struct AgentSession: Sendable {
   /// Drops every key; the agent ends.
   /// - Returns: whether there was an agent.
   public func end() throws(AgentError) -> Bool {
-    guard let agent = try AgentClient.connect(home: home) else { return false }
+    guard let agent = AgentClient.connect(home: home) else { return false }
     try agent.logout()
     return true
   }
 
   /// Gives the keys to the agent, which is started if there is none.
-  func begin(_ keys: ClassKeys, executable: String) throws(AgentError) -> AgentStatus {
-    let agent = try AgentClient.connect(home: home) ?? AgentLauncher.start(home: home, executable: executable)
-    try agent.give(keys, binding: binding)
+  func begin(_ keys: ClassKeys, slot: UUID, executable: String) throws(AgentError) -> AgentStatus {
+    if AgentClient.connect(home: home) == nil { _ = try AgentLauncher.start(home: home, executable: executable) }
+    guard let agent = AgentClient.connect(home: home) else { throw .notAnswering }
+    try agent.give(keys, binding: binding, slot: slot)
     return try agent.status()
   }
 }

@@ -3,6 +3,8 @@
 // The composition root: makes a coffer, opens one, and owns what an open one consists of. Everything
 // that needs keys is a method of `Coffer`; what can be told without is in `LockedCoffer`.
 
+public import Agent
+public import Captures
 public import Enclaves
 public import Foundation
 public import Keychains
@@ -16,8 +18,11 @@ public import Vaults
 public final class Coffer: Sendable {
   /// The directory that holds it.
   public let home: String
+  /// Names it for its whole life.
+  public let id: UUID
   public let keychain: KeychainService
   public let vault: Vault
+  public let captures: CaptureStore
   /// The slot that opened it; nil when an agent's keys did.
   public let slot: KeySlot?
   public let machine: Machine
@@ -37,13 +42,15 @@ public final class Coffer: Sendable {
   ///   `KeychainError.secureEnclaveUnavailable`.
   public static func create(
     home: String, passphrase: borrowing Passphrase, recoveryPhrase: borrowing RecoveryPhrase,
-    kdf: SlotKDF = .recommended, policy: PassphrasePolicy = .standard, machine: Machine = Machine(),
-    attestation: EnclaveKind? = nil, clock: VaultClock = .system
+    kdf: SlotKDF = .recommended, policy: PassphrasePolicy = .standard,
+    keychain place: KeychainPlace = .file, machine: Machine = Machine(), attestation: EnclaveKind? = nil,
+    clock: VaultClock = .system
   ) throws -> Coffer {
     let assessment = policy.check(passphrase)
     guard assessment.isAccepted else { throw CofferError.weakPassphrase(assessment.problems) }
     guard !DatabaseFile.exists(home: home) else { throw StorageError.alreadyExists }
-    var (keybag, unlocked) = try Keybag.create(SlotCredential(passphrase), kdf: kdf, now: clock.now())
+    var (keybag, unlocked) = try Keybag.create(
+      SlotCredential(passphrase), kdf: kdf, keychain: place, now: clock.now())
     try keybag.addSlot(SlotCredential(recoveryPhrase), kdf: .seed, keys: unlocked.keys, now: clock.now())
     let finished = keybag
     let enclave = try attestation.map { kind in
@@ -53,7 +60,7 @@ public final class Coffer: Sendable {
     let attestationEnclave = try enclave ?? machine.enclaveForNewKeys()
     let file = try DatabaseFile.create(home: home) { file in
       try file.write { try finished.save($0) }
-      let keychain = KeychainService(keychain: FileKeychain(file), keys: unlocked.keys)
+      let keychain = KeychainService(keychain: try finished.openKeychain(file), keys: unlocked.keys)
       try keychain.prepare()
       _ = try Vault.create(file: file, keychain: keychain, clock: clock)
       _ = try Device.register(keychain, in: attestationEnclave)
@@ -62,7 +69,8 @@ public final class Coffer: Sendable {
       log.append(.created, count: 0, at: clock.now())
       try log.save(keychain)
     }
-    return try Coffer(file: file, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
+    return try Coffer(
+      file: file, keybag: finished, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
   }
 
   /// Opens a coffer.
@@ -78,22 +86,49 @@ public final class Coffer: Sendable {
 
   /// - Parameter slot: what the person has just opened; nil for keys that were handed on.
   init(
-    file: DatabaseFile, keys: ClassKeys, slot: KeySlot?, machine: Machine, clock: VaultClock
+    file: DatabaseFile, keybag: Keybag, keys: ClassKeys, slot: KeySlot?, machine: Machine, clock: VaultClock
   ) throws {
     self.file = file
+    id = keybag.coffer
     self.clock = clock
     self.machine = machine
     self.slot = slot
     self.keys = keys
     home = file.home
-    keychain = KeychainService(keychain: FileKeychain(file), keys: keys)
+    keychain = KeychainService(keychain: try keybag.openKeychain(file), keys: keys)
+    captures = CaptureStore(file: file, keychain: keychain)
     vault = try Vault.open(file: file, keychain: keychain, isAuthenticated: slot != nil, clock: clock)
   }
 
   /// Drops the keys from memory and closes the file.
   public func close() {
     vault.clearCache()
+    captures.clearCache()
     file.close()
+  }
+
+  // MARK: Session and device
+
+  /// Gives the keys to the coffer's agent, which is started if there is none.
+  ///
+  /// - Parameter executable: a program that runs the agent when its first word is `agent`.
+  /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer; `AgentError`.
+  public func beginSession(executable: String) throws -> AgentStatus {
+    guard let slot else { throw CofferError.personRequired }
+    return try AgentSession(home: home, coffer: id).begin(keys, slot: slot.id, executable: executable)
+  }
+
+  /// This machine as it is registered; nil after it was forgotten.
+  public func device() throws -> Device? { try Device.load(keychain) }
+
+  /// Registers this machine anew if it was forgotten; its key is in the chip if one answers, else in software.
+  /// - Returns: the new registration; nil when there was one.
+  public func registerDeviceIfForgotten() throws -> Device? {
+    guard try device() == nil else { return nil }
+    try file.claimWriting()
+    let device = try Device.register(keychain, in: machine.enclaveForNewKeys())
+    note(.deviceRegistered)
+    return device
   }
 
   // MARK: Slots

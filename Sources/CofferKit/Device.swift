@@ -4,7 +4,7 @@
 // captured here. Registered when the coffer is made; forgotten by `coffer forget-device`. All items are of
 // the class *after first unlock*, so that captures can be signed while the coffer is locked.
 
-public import Captures
+internal import Captures
 public import Enclaves
 internal import Foundation
 internal import Glibc
@@ -86,6 +86,7 @@ struct AttestationSigner: CaptureSigner {
   private let enclave: any Enclave
   let keyID: String
   let level: AttestationLevel
+  let deviceID: String
   var publicKey: [UInt8] { key.publicKey }
 
   /// - Throws: `EnclaveError.unavailable` when this program knows no enclave of that kind.
@@ -99,6 +100,7 @@ struct AttestationSigner: CaptureSigner {
     self.enclave = enclave
     keyID = Device.keyID(key)
     level = device.state.attestationLevel
+    deviceID = device.state.deviceId
   }
 
   func sign(digest: [UInt8]) throws -> [UInt8] {

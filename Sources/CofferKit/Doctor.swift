@@ -2,6 +2,7 @@
 //
 // The examination of a coffer. It repairs nothing by itself.
 
+internal import Captures
 internal import Glibc
 internal import Keychains
 internal import Secrets
@@ -74,7 +75,7 @@ extension Diagnosis {
   fileprivate mutating func checkModes(_ home: String) {
     for (name, wanted) in [
       ("", mode_t(0o700)), (DatabaseFile.name, 0o600), (DatabaseFile.name + "-wal", 0o600),
-      (DatabaseFile.name + "-shm", 0o600), (DatabaseFile.lockName, 0o600),
+      (DatabaseFile.name + "-shm", 0o600), (DatabaseFile.lockName, 0o600), (BlobFiles.folderName, 0o700),
     ] {
       var status = stat()
       guard unsafe lstat(name.isEmpty ? home : home + "/" + name, &status) == 0 else { continue }
@@ -119,6 +120,23 @@ extension Coffer {
       if status.isRotationDue { return "the vault key is more than a year old: run «coffer vault rotate»" }
       return nil
     }
+    var damagedCaptures = 0
+    try diagnosis.check(isDeep ? "every capture" : "the captures' rows and blobs") {
+      let findings = try captures.examine(isDeep: isDeep)
+      damagedCaptures = findings.damaged.count
+      if findings.strayBlobCount > 0 {
+        return "a crash left \(findings.strayBlobCount) sealed files that belong to nothing: the next capture "
+          + "sweeps them"
+      }
+      return nil
+    }
+    if damagedCaptures > 0 {
+      diagnosis.add(
+        .damage,
+        damagedCaptures == 1
+          ? "1 capture is not what was captured: restore it from a backup"
+          : "\(damagedCaptures) captures are not what was captured: restore them from a backup")
+    }
     if isDeep {
       var unreadable: [MessageID] = []
       try diagnosis.check("every message") {
@@ -157,6 +175,7 @@ extension Diagnosis {
     case let error as StorageError: error.isDamage
     case KeychainError.invalidData, KeychainError.decodingFailed, KeychainError.itemNotFound: true
     case KeybagError.corrupt, VaultError.corrupt, VaultError.dataTampered: true
+    case CaptureError.corrupt, CaptureError.encryptionKeyNotFound, CaptureError.badSignature: true
     default: false
     }
   }

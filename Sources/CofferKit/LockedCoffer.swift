@@ -2,7 +2,7 @@
 //
 // A coffer before it is opened: what can be told of it without a key, and the ways to unlock it.
 
-public import Captures
+internal import Captures
 public import Enclaves
 public import Foundation
 public import Keychains
@@ -39,7 +39,8 @@ public final class LockedCoffer: Sendable {
   ///
   /// - Throws: `KeybagError.wrongSecret`, `.noSuchSlot`, `.corrupt`, `.derivation`; `VaultError.corrupt`.
   public func unlock(_ credential: borrowing SlotCredential) throws -> Coffer {
-    try opened(currentKeybag().unlock(credential))
+    let keybag = try currentKeybag()
+    return try opened(keybag, keybag.unlock(credential))
   }
 
   /// Opens the coffer with the machine's chip.
@@ -47,7 +48,8 @@ public final class LockedCoffer: Sendable {
   /// - Throws: `KeybagError.enclave` with the chip's answer; `.noSuchSlot`, `.corrupt`; `VaultError.corrupt`.
   public func unlock(pin: SharedSecret) throws -> Coffer {
     guard let chip = machine.chip else { throw KeybagError.enclave(.unavailable) }
-    return try opened(currentKeybag().unlock(chip, pin: pin))
+    let keybag = try currentKeybag()
+    return try opened(keybag, keybag.unlock(chip, pin: pin))
   }
 
   /// Opens the coffer with keys that an agent kept.
@@ -55,20 +57,34 @@ public final class LockedCoffer: Sendable {
   /// - Throws: `KeybagError.wrongSecret` without the when-unlocked key; `.corrupt` when these are not the
   ///   keys of the slots; `VaultError.lockedAfterFailures`, which asks for the person.
   public func unlock(_ keys: ClassKeys) throws -> Coffer {
-    try currentKeybag().validate(keys)
-    return try Coffer(file: file, keys: keys, slot: nil, machine: machine, clock: clock)
+    let keybag = try currentKeybag()
+    try keybag.validate(keys)
+    return try Coffer(file: file, keybag: keybag, keys: keys, slot: nil, machine: machine, clock: clock)
+  }
+
+  /// The captures alone, with keys that an agent kept: they need no more than the after-first-unlock key.
+  public func captures(_ keys: ClassKeys) throws -> CaptureAccess {
+    let keychain = KeychainService(keychain: try currentKeybag().openKeychain(file), keys: keys)
+    return CaptureAccess(
+      store: CaptureStore(file: file, keychain: keychain), keychain: keychain, machine: machine)
   }
 
   /// The slots as they are now: somebody may have changed them while a prompt was waiting.
   private func currentKeybag() throws -> Keybag { try file.read(Keybag.load) }
 
-  private func opened(_ unlocked: Keybag.Unlocked) throws -> Coffer {
-    try Coffer(file: file, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
+  private func opened(_ keybag: Keybag, _ unlocked: Keybag.Unlocked) throws -> Coffer {
+    try Coffer(
+      file: file, keybag: keybag, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
   }
 
   /// How many messages the file seems to hold.
   public func messageRowCount() throws -> Int {
     Int(try file.read { try $0.firstRow("SELECT count(id) FROM messages") { try $0.integer(0) } } ?? 0)
+  }
+
+  /// How many captures the file seems to hold.
+  public func captureRowCount() throws -> Int {
+    Int(try file.read { try $0.firstRow("SELECT count(*) FROM captures") { try $0.integer(0) } } ?? 0)
   }
 
   /// Bytes of the database file.

@@ -4,6 +4,7 @@
 
 public import Foundation
 public import MessageFormats
+public import Primitives
 public import Secrets
 
 /// A message to be encrypted.

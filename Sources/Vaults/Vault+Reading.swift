@@ -3,7 +3,7 @@
 // Reading messages, one or all. What is lent to a closure has been authenticated; nothing else is.
 
 public import MessageFormats
-internal import Primitives
+public import Primitives
 internal import Secrets
 internal import Storage
 

@@ -6,7 +6,7 @@
 // version that is kept. What is interrupted is resumed, and in between every message is readable.
 
 internal import MessageFormats
-internal import Primitives
+public import Primitives
 internal import Storage
 
 extension Vault {

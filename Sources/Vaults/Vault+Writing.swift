@@ -3,7 +3,7 @@
 // Adding and removing messages.
 
 public import MessageFormats
-internal import Primitives
+public import Primitives
 public import Secrets
 internal import Storage
 

@@ -6,6 +6,7 @@ internal import ArgumentParser
 internal import CofferKit
 internal import Keychains
 internal import MessageFormats
+internal import Primitives
 internal import Storage
 internal import Vaults
 
@@ -64,8 +65,7 @@ struct DoctorCommand: CofferCommand {
   }
 
   private func examine(_ session: Session) throws -> Diagnosis {
-    let isAsked = passphrase.fd != nil || passphrase.file != nil
-    guard deep || isAsked else { return try Diagnosis.withoutKeys(home: session.home) }
+    guard deep || opening.isGiven else { return try Diagnosis.withoutKeys(home: session.home) }
     var bar = ProgressBar("examining", isQuiet: session.isQuiet || session.isJSON)
     defer { bar.finish() }
     do {

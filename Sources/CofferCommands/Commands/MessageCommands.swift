@@ -5,6 +5,7 @@ internal import CofferKit
 internal import Foundation
 internal import Glibc
 internal import MessageFormats
+internal import Primitives
 internal import Secrets
 internal import Storage
 internal import Vaults

@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import CofferKit
 internal import MessageFormats
+internal import Primitives
 internal import Vaults
 
 struct MessageListCommand: CofferCommand {

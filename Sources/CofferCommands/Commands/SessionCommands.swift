@@ -5,6 +5,7 @@
 internal import Agent
 internal import ArgumentParser
 internal import CofferKit
+internal import Enclaves
 internal import Keychains
 
 struct UnlockCommand: CofferCommand {
@@ -33,12 +34,12 @@ struct UnlockCommand: CofferCommand {
   func execute(_ session: Session) throws {
     let coffer = try session.open(opening, needing: .person)
     let registered = try coffer.registerDeviceIfForgotten()
-    let status = try coffer.handOverToAgent()
+    let status = try coffer.beginSession(executable: "/proc/self/exe")
     if session.isJSON {
       JSON.print(
         Answer(
-          state: "unlocked", idleSeconds: status.idleSecondsLeft ?? 0,
-          absoluteSeconds: status.absoluteSecondsLeft ?? 0))
+          state: "unlocked", idleSeconds: status.idleLimitSeconds,
+          absoluteSeconds: status.absoluteLimitSeconds))
     }
     if let registered { session.note(registered.remark) }
     session.note("Unlocked. «coffer lock» ends it.")

@@ -121,8 +121,8 @@ struct StatusCommand: CofferCommand {
     let obstacle = kinds.contains(.enclave) ? locked.chipObstacle() : nil
     let agent = AgentSession(locked).status()
     var answer = Answer(
-      home: session.home, state: agent?.isUnlocked == true ? "unlocked" : "locked",
-      afterFirstUnlock: agent?.hasAfterFirstUnlockKey == true, agent: agent.map(AgentAnswer.init),
+      home: session.home, state: agent?.state == .unlocked ? "unlocked" : "locked",
+      afterFirstUnlock: agent.map { $0.state != .neverUnlocked } ?? false, agent: agent.map(AgentAnswer.init),
       tpm: kinds.contains(.enclave) ? obstacle.map { Failure($0).code } ?? "ready" : nil,
       opensWith: SlotKind.allCases.filter { kinds.contains($0) && ($0.isPortable || obstacle == nil) }
         .map(\.name),
@@ -182,8 +182,9 @@ struct StatusCommand: CofferCommand {
 extension StatusCommand.AgentAnswer {
   init(_ status: AgentStatus) {
     self.init(
-      idleSecondsLeft: status.idleSecondsLeft, absoluteSecondsLeft: status.absoluteSecondsLeft,
-      memory: status.memory, hearsSession: status.hearsSession)
+      idleSecondsLeft: status.secondsUntilIdle, absoluteSecondsLeft: status.secondsUntilAbsolute,
+      memory: status.keyMemory == .secret ? "memfd_secret" : "mlock",
+      hearsSession: status.sessionWatch == .watched)
   }
 }
 

@@ -3,6 +3,7 @@
 // Every exit code of `coffer`, and what leads to each. Specs/cli.md promises them.
 
 internal import Agent
+internal import Captures
 internal import CofferKit
 internal import Enclaves
 internal import Keychains
@@ -80,6 +81,7 @@ struct Failure: Error {
         .refused, "weak_passphrase",
         "this passphrase is too weak: \(problems.map(\.description).joined(separator: "; "))",
         hint: "«coffer passphrase generate» makes a good one")
+    case let error as CaptureError: self.init(capture: error)
     case let error as EnclaveError: self.init(enclave: error)
     case let problem as PINPolicy.Problem:
       self.init(.refused, "weak_pin", problem.description)
@@ -155,6 +157,35 @@ struct Failure: Error {
       self.init(.noRoom, "not_enough_memory", "the memory for the key derivation could not be had")
     case .derivation(.parameters):
       self.init(.corrupt, "corrupt", "the slot asks for an impossible key derivation")
+    }
+  }
+
+  private init(capture error: CaptureError) {
+    switch error {
+    case .encryptionKeyNotFound:
+      self.init(.corrupt, "capture_key_missing", "the capture key is gone: no capture can be opened", hint: Self.corruptHint)
+    case .locked:
+      self.init(.locked, "locked", "the coffer is locked", hint: "«coffer unlock» opens it")
+    case .notFound:
+      self.init(.missing, "capture_not_found", "no such capture", hint: "«coffer capture list» shows what there is")
+    case .corrupt(let part):
+      let what = part.map { "the capture's \($0.name)" } ?? "what is kept of the captures"
+      self.init(.corrupt, "capture_corrupt", "\(what) is corrupt or was tampered with", hint: Self.corruptHint)
+    case .badSignature:
+      self.init(.corrupt, "bad_signature", "the signature is not of this capture", hint: Self.corruptHint)
+    case .duplicate(let id):
+      self.init(.inUse, "duplicate_capture", "this photo is there already, as \(id)", hint: "--allow-duplicate takes it in again")
+    case .tooLarge(let part, let limit):
+      self.init(.refused, "capture_too_large", "the \(part.name) may have at most \(ByteCount.text(limit))")
+    case .malformedMetadata:
+      self.init(.refused, "malformed", "the metadata are not a JSON object")
+    case .cannotRead(let part):
+      self.init(.missing, "no_such_file", "the file with the \(part.name) cannot be read, or changed meanwhile")
+    case .alreadyExists:
+      self.init(.inUse, "already_exists", "the directory is there already and not empty, and an export overwrites nothing")
+    case .cannotWrite(let code) where code == 28 || code == 122: self.init(storage: .full)
+    case .cannotWrite: self.init(.missing, "not_permitted", "the files cannot be written there")
+    case .keychainUnavailable: self.init(.locked, "keychain_not_available", "the keychain is not available")
     }
   }
 

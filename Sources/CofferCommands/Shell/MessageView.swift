@@ -5,6 +5,7 @@
 internal import Foundation
 internal import Glibc
 internal import MessageFormats
+internal import Primitives
 internal import Vaults
 
 enum MessageView {

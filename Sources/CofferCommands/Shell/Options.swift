@@ -68,6 +68,8 @@ struct OpeningOptions: ParsableArguments {
   @OptionGroup var passphrase: PassphraseOptions
   @OptionGroup var pin: PINOptions
 
+  var isGiven: Bool { passphrase.fd != nil || passphrase.file != nil || pin.fd != nil || pin.file != nil }
+
   func validate() throws {
     if passphrase.fd != nil || passphrase.file != nil, pin.fd != nil || pin.file != nil {
       throw ValidationError("name a passphrase or a PIN, not both")

@@ -72,8 +72,31 @@ struct Session {
   ///
   /// An agent whose keys do not fit is of no use; the person is asked as if it were not there.
   private func handedOn(_ locked: LockedCoffer) -> Coffer? {
-    guard let keys = AgentSession(locked).keys(), keys.whenUnlocked != nil else { return nil }
+    guard let keys = AgentSession(locked).keys(.all), keys.whenUnlocked != nil else { return nil }
     return try? locked.unlock(keys)
+  }
+
+  /// The captures of an open coffer, or of one whose agent has the key for them.
+  struct OpenCaptures {
+    let access: CaptureAccess
+    /// nil while the coffer is locked.
+    let coffer: Coffer?
+  }
+
+  /// Opens the captures.
+  ///
+  /// - Parameter whileLocked: whether the agent's after-first-unlock key will do: for taking captures in, not
+  ///   for looking at them.
+  func captures(_ options: OpeningOptions, whileLocked: Bool = false) throws -> OpenCaptures {
+    let locked = try locked()
+    if whileLocked, let coffer = try given(options.passphrase, options.pin, locked) ?? handedOn(locked) {
+      return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
+    }
+    if whileLocked, let keys = AgentSession(locked).keys(.afterFirstUnlock) {
+      return OpenCaptures(access: try locked.captures(keys), coffer: nil)
+    }
+    let coffer = try open(options)
+    return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
   }
 
   private static let wrongPassphrase = Failure(

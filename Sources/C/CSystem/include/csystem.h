@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The few calls of libc and the kernel that Swift cannot import: variadic functions, macros, and
- * functions behind a feature test. Nothing else belongs here. */
+ * functions behind a feature test; and the sandbox of the process that decodes
+ * pictures. Nothing else belongs here. */
 #ifndef COFFER_CSYSTEM_H
 #define COFFER_CSYSTEM_H
 
@@ -77,5 +78,13 @@ int coffer_boot_timer(void);
 
 /* Sets such a timer to a moment; 0 stops it. 0 when it worked. */
 int coffer_set_boot_timer(int timer, uint64_t moment);
+
+/* For a process that was started to read hostile bytes and holds nothing else: closes every descriptor
+ * but 0, 1 and 2, and lets the process do nothing from now on but compute, take ordinary memory, read
+ * and write those three, and end. It cannot open, connect, start, trace or signal anything, nor make
+ * memory executable; whatever it tries beyond that kills it. It may take another 1 GiB of address space
+ * and 10 s of processor time, and it dies with the thread that started it. There is no way back.
+ * 0 when all of it holds; -1 when some of it could not be had, and then the process should end. */
+int coffer_enter_decoder_sandbox(void);
 
 #endif

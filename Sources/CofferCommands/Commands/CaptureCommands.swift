@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Captures
+internal import CofferKit
+internal import Keychains
+internal import MessageFormats
+internal import Primitives
+internal import Vaults
+
+struct CaptureCommand: CommandGroup {
+  static let configuration = CommandConfiguration(
+    commandName: "capture", abstract: "Photos, sealed and signed.",
+    subcommands: [
+      CaptureAddCommand.self, CaptureListCommand.self, CaptureShowCommand.self, CaptureExportCommand.self,
+      CaptureVerifyCommand.self, CaptureRemoveCommand.self, CaptureQueueCommand.self,
+    ])
+  static let page = """
+    coffer capture: photos with depth map and metadata, sealed and signed
+
+    usage: coffer capture add PHOTO [--depth FILE] [--metadata FILE]
+           coffer capture list | show ID | export ID DIRECTORY | verify ID | remove ID | queue
+
+    Each capture is sealed under a key of its own and signed by this machine's attestation key.
+
+    example: coffer capture add photo.jpg
+    """
+}
+
+struct CaptureAddCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "add", abstract: "Take a photo in.")
+  static let page = """
+    coffer capture add: seal a photo or film, and what belongs to it
+
+    usage: coffer capture add PHOTO [--depth FILE] [--metadata FILE] [--allow-duplicate]
+                              [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+
+    Prints the id alone when everything is on the disk. Works while the coffer is locked, once it was
+    unlocked since the machine started. The file itself stays where it is.
+
+      --depth            the depth map, any file
+      --metadata         a JSON object
+      --allow-duplicate  take a photo in that is there already
+
+    example: coffer capture add photo.jpg --depth depth.png --metadata notes.json
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Argument(help: "The photo or film.", completion: .file()) var photo: String
+  @Option(help: "The depth map.", completion: .file()) var depth: String?
+  @Option(help: "Metadata, a JSON object.", completion: .file()) var metadata: String?
+  @Flag(help: "Take a photo in that is there already.") var allowDuplicate = false
+
+  struct Answer: Encodable {
+    let id: String
+    let level: String
+    let warning: String?
+  }
+
+  func execute(_ session: Session) throws {
+    var capture = NewCapture(photo: try PartSource(path: photo, for: .photo))
+    if let depth { capture.depth = try PartSource(path: depth, for: .depth) }
+    if let metadata { capture.metadata = try PartSource(path: metadata, for: .metadata) }
+    capture.allowsDuplicate = allowDuplicate
+    let captures = try session.captures(opening, whileLocked: true)
+    let signer = try captures.access.signer()
+    capture.thumbnail = CapturePicture.thumbnail(ofFile: photo)
+    let added = try captures.access.store.add(capture, signer: signer)
+    captures.coffer?.note(.captureAdded, count: 1)
+    let answer = Answer(
+      id: added.id.description, level: signer.level.rawValue,
+      warning: added.isStorageWarningDue ? "storage" : nil)
+    session.isJSON ? JSON.print(answer) : Terminal.print(answer.id)
+    if added.isStorageWarningDue {
+      session.note("Captures take \(ByteCount.text(added.storedByteCount)); upload or remove some.")
+    }
+  }
+}
+
+struct CaptureListCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "list", abstract: "Show what was captured.")
+  static let page = """
+    coffer capture list: show what was captured, the newest first
+
+    usage: coffer capture list [--limit N] [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+
+    On a pipe: id, time, bytes and state, with tabs between.
+
+    example: coffer capture list --limit 20
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Option(help: "Show no more than so many.") var limit: Int?
+
+  struct Answer: Encodable {
+    let id: String
+    let created: String
+    let byteCount: Int
+    let state: String
+  }
+
+  func validate() throws {
+    if let limit, limit < 1 { throw ValidationError("--limit is 1 or more") }
+  }
+
+  func execute(_ session: Session) throws {
+    let all = try session.captures(opening).access.store.list()
+    for capture in all.prefix(limit ?? .max) {
+      let answer = Answer(
+        id: capture.id.description, created: Timestamp.format(capture.created),
+        byteCount: capture.byteCount, state: capture.upload.state.name)
+      if session.isJSON {
+        JSON.print(answer)
+      } else if Terminal.isOutputTerminal {
+        Terminal.print("\(answer.id)  \(answer.created)  \(ByteCount.text(answer.byteCount))  \(answer.state)")
+      } else {
+        Terminal.print("\(answer.id)\t\(answer.created)\t\(answer.byteCount)\t\(answer.state)")
+      }
+    }
+  }
+}
+
+struct CaptureExportCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "export", abstract: "Write a capture to files.")
+  static let page = """
+    coffer capture export: write a capture to files, bit for bit
+
+    usage: coffer capture export ID DIRECTORY [--depth-png]
+                                 [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+
+    The directory is made; one that is there must be empty. CHECK.txt says how to check the files with
+    sha256sum and openssl. What is written is plain, with mode 0600.
+
+      --depth-png  also write the depth map in false colours, near in red
+
+    example: coffer capture export 0192f0c1-7c1e-7cc3-98a7-8a8b8b6f3a5d ./out
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Argument(help: "The capture's id.") var id: String
+  @Argument(help: "Where to write.", completion: .directory) var directory: String
+  @Flag(help: "Also write the depth map in false colours.") var depthPNG = false
+
+  func execute(_ session: Session) throws {
+    let id = try CaptureID(capture: id)
+    let captures = try session.captures(opening)
+    var names = try captures.access.store.export(id, to: directory)
+    if depthPNG { names.append(try CapturePicture.writeDepth(of: id, captures.access.store, to: directory)) }
+    captures.coffer?.note(.captureExported, count: 1)
+    if session.isJSON { JSON.print(["exported": names]) }
+    session.note("\(names.count.counted("file")) in \(directory); nothing protects them there.")
+  }
+}
+
+struct CaptureVerifyCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Check that a capture is what was captured.")
+  static let page = """
+    coffer capture verify: check that a capture is what was captured
+
+    usage: coffer capture verify ID [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+
+    Opens every part, compares its hash, and checks the signature. Exit code 5 names the part that is not
+    what was captured.
+
+    example: coffer capture verify 0192f0c1-7c1e-7cc3-98a7-8a8b8b6f3a5d
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Argument(help: "The capture's id.") var id: String
+
+  struct Answer: Encodable {
+    let id: String
+    let verified: Bool
+    let level: String
+    let signedBy: String
+  }
+
+  func execute(_ session: Session) throws {
+    let id = try CaptureID(capture: id)
+    let (manifest, signer) = try session.captures(opening).access.store.verify(id)
+    if session.isJSON {
+      return JSON.print(
+        Answer(id: id.description, verified: true, level: manifest.level.rawValue, signedBy: signer.rawValue))
+    }
+    Terminal.print("every part is what was captured; \(signer.sentence(manifest.level))")
+  }
+}
+
+extension CaptureStore.Signer {
+  func sentence(_ level: AttestationLevel) -> String {
+    let place = level == .secureEnclave ? "in its chip" : "in software (unverified)"
+    return switch self {
+    case .thisDevice: "signed by this machine's key, \(place)"
+    case .formerDevice: "signed by another machine's key, or one that was forgotten, \(place)"
+    }
+  }
+}
+
+struct CaptureRemoveCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a capture.")
+  static let page = """
+    coffer capture remove: remove a capture with all its parts
+
+    usage: coffer capture remove ID [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+
+    Its files are overwritten and removed. Copies of the coffer that were made before still hold it.
+
+    example: coffer capture remove 0192f0c1-7c1e-7cc3-98a7-8a8b8b6f3a5d
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Argument(help: "The capture's id.") var id: String
+
+  func execute(_ session: Session) throws {
+    let id = try CaptureID(capture: id)
+    let captures = try session.captures(opening)
+    try captures.access.store.remove(id)
+    captures.coffer?.note(.captureRemoved, count: 1)
+    if session.isJSON { JSON.print(["removed": id.description]) }
+  }
+}
+
+struct CaptureQueueCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "queue", abstract: "Show what waits for upload.")
+  static let page = """
+    coffer capture queue: show what waits for upload
+
+    usage: coffer capture queue [--retry]
+                                [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+
+    A capture is tried five times, with longer and longer pauses; what was uploaded is removed after seven
+    days. Nothing is uploaded by this command.
+
+      --retry  let those that failed wait again
+
+    example: coffer capture queue
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Flag(help: "Let those that failed wait again.") var retry = false
+
+  struct Answer: Encodable {
+    let id: String
+    let state: String
+    let attempts: Int
+    let lastAttemptAt: String?
+    let nextAttemptAt: String?
+  }
+
+  func execute(_ session: Session) throws {
+    let store = try session.captures(opening, whileLocked: true).access.store
+    if retry {
+      let count = try store.retryFailedUploads()
+      session.note("\(count.counted("capture")) wait again.")
+    }
+    for capture in try store.list().reversed() {
+      let upload = capture.upload
+      let answer = Answer(
+        id: capture.id.description, state: upload.state.name, attempts: upload.attempts,
+        lastAttemptAt: upload.lastAttempt.map(Timestamp.format),
+        nextAttemptAt: upload.nextAttempt.map(Timestamp.format))
+      if session.isJSON {
+        JSON.print(answer)
+      } else {
+        let next = answer.nextAttemptAt.map { ", next \($0)" } ?? ""
+        Terminal.print("\(answer.id)  \(answer.state)  \(upload.attempts.counted("attempt"))\(next)")
+      }
+    }
+  }
+}
+
+extension RecordID {
+  /// An id as a person gives it.
+  init(capture argument: String) throws {
+    guard let id = RecordID(argument) else {
+      throw Failure.usage("«\(argument)» is not the id of a capture", hint: "«coffer capture list» shows the ids")
+    }
+    self = id
+  }
+}

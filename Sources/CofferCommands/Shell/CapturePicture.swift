@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pictures of captures: decoded by a process that holds no keys, since a photo may come from anywhere.
+
+internal import Captures
+internal import Foundation
+internal import Glibc
+internal import Pictures
+internal import Primitives
+internal import Secrets
+
+enum CapturePicture {
+  /// A small picture to store beside the photo; nil for what is no picture, or no picture that is known here.
+  static func thumbnail(ofFile path: String) -> [UInt8]? {
+    guard let photo = read(path) else { return nil }
+    let orientation = photo.withBytes { ExifFields(photo: $0)?.orientation ?? 1 }
+    let small = try? photo.withBytes { photo throws(PictureError) in
+      try PictureWorker().thumbnail(of: photo, orientation: PictureOrientation(exif: orientation))
+    }
+    guard let small, small.count <= CapturePart.thumbnail.byteCountLimit else { return nil }
+    return small.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+  }
+
+  /// Shows the stored small picture on the terminal, where there is one that can.
+  static func show(_ id: CaptureID, _ store: CaptureStore) throws {
+    let graphics = TerminalGraphics.detect(environment: ProcessInfo.processInfo.environment)
+    guard Terminal.isOutputTerminal, graphics != .none else { return }
+    guard let thumbnail = try part(.thumbnail, of: id, store) else { return }
+    let text = try? thumbnail.withBytes { thumbnail throws(PictureError) in
+      let raster = try PictureWorker().raster(of: thumbnail, longestSide: PictureLimits.thumbnailSideLength)
+      return try TerminalPicture.text(
+        of: raster, graphics, columns: min(Terminal.columns, columnLimit), rows: rowLimit)
+    }
+    guard let text else { return }
+    Terminal.flush()
+    text.withBytes { Terminal.write($0, to: STDOUT_FILENO) }
+  }
+
+  /// Writes the depth map in false colours; the file's name.
+  static func writeDepth(of id: CaptureID, _ store: CaptureStore, to directory: String) throws -> String {
+    guard let depth = try part(.depth, of: id, store) else {
+      throw Failure(.missing, "no_depth", "this capture has no depth map")
+    }
+    let picture: SecretBytes
+    do {
+      picture = try depth.withBytes { depth throws(PictureError) in try PictureWorker().depthPNG(of: depth) }
+    } catch {
+      throw Failure(
+        .refused, "unknown_depth", "the depth map is of a kind that cannot be drawn here",
+        hint: "16-bit PNG and PFM can be; the depth map itself was exported")
+    }
+    let name = "depth-colours.png"
+    let descriptor = unsafe open(directory + "/" + name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw CaptureError.cannotWrite(errno: errno) }
+    defer { close(descriptor) }
+    picture.withBytes { Terminal.write($0, to: descriptor) }
+    return name
+  }
+
+  /// A part of a capture as a whole; nil when it has none.
+  static func part(_ part: CapturePart, of id: CaptureID, _ store: CaptureStore) throws -> SecretBytes? {
+    guard let byteCount = try store.info(id).parts.first(where: { $0.part == part })?.byteCount else { return nil }
+    guard byteCount <= PictureLimits.fileByteCount else { return nil }
+    var bytes = SecretBytes(zeroed: byteCount)
+    var offset = 0
+    _ = try bytes.withMutableBytes { bytes in
+      try store.withPart(part, of: id) {
+        bytes.copy($0, to: offset)
+        offset += $0.byteCount
+        return true
+      }
+    }
+    return bytes
+  }
+
+  /// A file as a whole; nil when it cannot be read or is too large to be a photo.
+  private static func read(_ path: String) -> SecretBytes? {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return try? SecretBytes.read(fromDescriptor: descriptor, byteCountLimit: PictureLimits.fileByteCount)
+  }
+
+  /// A picture is a hint of what it shows; the text beside it matters more.
+  private static let columnLimit = 60
+  private static let rowLimit = 20
+}

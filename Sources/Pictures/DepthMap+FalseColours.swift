@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension DepthMap {
+  /// The map in colours from ``ColourScale``: what is near is warm and bright, what is far is cold and
+  /// dark, what was not measured is black.
+  ///
+  /// Colours are spread over the values between the first and the last hundredth, so that one wrong
+  /// measurement does not take all colours away from the rest.
+  public borrowing func falseColours(
+    _ meaning: Meaning = .distance
+  ) throws(PictureError) -> Raster {
+    let range = extent(meaning)
+    let count = width * height
+    return try Raster(width: width, height: height) { pixels in
+      for index in 0..<count {
+        let value = value(index)
+        guard let range, DepthMap.isMeasured(value, meaning) else { continue }
+        // As Double, since the difference of two floats may be infinite.
+        let extent = Double(range.upperBound) - Double(range.lowerBound)
+        let share = extent > 0 ? (Double(value) - Double(range.lowerBound)) / extent : 0.5
+        let colour = ColourScale.colour(meaning == .nearness ? share : 1 - share)
+        pixels.storeBytes(of: colour.red, toByteOffset: 3 * index, as: UInt8.self)
+        pixels.storeBytes(of: colour.green, toByteOffset: 3 * index + 1, as: UInt8.self)
+        pixels.storeBytes(of: colour.blue, toByteOffset: 3 * index + 2, as: UInt8.self)
+      }
+    }
+  }
+
+  /// From the first to the last hundredth of what was measured; `nil` when nothing was.
+  private borrowing func extent(_ meaning: Meaning) -> ClosedRange<Float>? {
+    let count = width * height
+    let step = max(1, count / DepthMap.sampleCount)
+    var samples: [Float] = []
+    // Never grows, so that it leaves no copies behind.
+    samples.reserveCapacity(count / step + 1)
+    for index in stride(from: 0, to: count, by: step) {
+      let value = value(index)
+      if DepthMap.isMeasured(value, meaning) { samples.append(value) }
+    }
+    samples.sort()
+    defer { for index in samples.indices { samples[index] = 0 } }
+    guard let last = samples.indices.last else { return nil }
+    return samples[last / 100]...samples[last - last / 100]
+  }
+
+  private static func isMeasured(_ value: Float, _ meaning: Meaning) -> Bool {
+    value.isFinite && (meaning == .nearness || value > 0)
+  }
+
+  /// Values that are looked at to find the extent: a hundredth of them is still hundreds.
+  private static let sampleCount = 1 << 16
+}

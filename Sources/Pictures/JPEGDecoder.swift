@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// JPEG to pixels, through libjpeg-turbo. For the process that decodes only: see `PictureWorker`. Nothing
+// is read from the file but its pixels; the orientation in its Exif part is the caller's to know.
+
+#if Pictures
+  internal import CTurboJPEG
+
+  /// Reads JPEG (ITU-T T.81) in grey or YCbCr, sequential or progressive.
+  @safe
+  package struct JPEGDecoder: ~Copyable {
+    private let decoder: tjhandle
+
+    package init() throws(PictureError) {
+      guard let decoder = unsafe tjInitDecompress() else { throw .tooLarge }
+      unsafe self.decoder = unsafe decoder
+    }
+
+    deinit { unsafe tjDestroy(decoder) }
+
+    /// Whether the bytes begin as every JPEG does: start of image, and another marker.
+    static func recognises(_ file: RawSpan) -> Bool {
+      file.byteCount >= 4 && file.byte(0) == 0xFF && file.byte(1) == 0xD8 && file.byte(2) == 0xFF
+    }
+
+    /// Width and height in pixels, from the header.
+    package borrowing func size(of file: RawSpan) throws(PictureError) -> (width: Int, height: Int) {
+      guard JPEGDecoder.recognises(file) else { throw .notAPicture }
+      guard file.byteCount <= PictureLimits.fileByteCount else { throw .tooLarge }
+      var (width, height, sampling, space) = (Int32(0), Int32(0), Int32(0), Int32(0))
+      let result = unsafe file.withUnsafeBytes { file in
+        unsafe tjDecompressHeader3(
+          decoder, file.baseAddress, UInt(file.count), &width, &height, &sampling, &space)
+      }
+      guard result == 0, width > 0, height > 0 else { throw .corrupt }
+      guard Int(width) * Int(height) <= PictureLimits.photoPixelCount else { throw .tooLarge }
+      guard UInt32(space) < TJCS_CMYK.rawValue else { throw .unknownFormat }
+      return (Int(width), Int(height))
+    }
+
+    /// Decodes at the smallest scale whose longer side has at least `longestSide` pixels, or at full size
+    /// when there is none or no wish.
+    package borrowing func decode(
+      _ file: RawSpan, atLeast longestSide: Int? = nil
+    ) throws(PictureError) -> Raster {
+      let (fullWidth, fullHeight) = try size(of: file)
+      let eighths = JPEGDecoder.eighths(longest: max(fullWidth, fullHeight), atLeast: longestSide)
+      let (width, height) = ((fullWidth * eighths + 7) / 8, (fullHeight * eighths + 7) / 8)
+      return try Raster(width: width, height: height) { pixels throws(PictureError) in
+        let result = unsafe file.withUnsafeBytes { file in
+          unsafe pixels.withUnsafeMutableBytes { pixels in
+            unsafe tjDecompress2(
+              decoder, file.baseAddress, UInt(file.count), pixels.baseAddress, Int32(width), 0,
+              Int32(height), Int32(TJPF_RGB.rawValue), TJFLAG_LIMITSCANS)
+          }
+        }
+        if result != 0 && !isHarmless() { throw .corrupt }
+      }
+    }
+
+    /// Cameras are known to write a few bytes too many in front of a marker, which spoils nothing. Every
+    /// other complaint means that pixels are missing.
+    private borrowing func isHarmless() -> Bool {
+      guard unsafe tjGetErrorCode(decoder) == Int32(TJERR_WARNING.rawValue),
+        let message = unsafe tjGetErrorStr2(decoder)
+      else { return false }
+      return unsafe String(cString: message).contains("extraneous bytes before marker")
+    }
+
+    /// libjpeg-turbo scales by 1/8, 2/8, … 8/8 while it decodes, which is much faster than afterwards.
+    static func eighths(longest: Int, atLeast wanted: Int?) -> Int {
+      guard let wanted else { return 8 }
+      return (1...8).first { (longest * $0 + 7) / 8 >= wanted } ?? 8
+    }
+  }
+#endif

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PNG to pixels and to depths, through libpng's simplified interface. For the process that decodes only:
+// see `PictureWorker`.
+
+#if Pictures
+  internal import CPNG
+  internal import Secrets
+
+  /// Reads PNG of every kind.
+  package enum PNGDecoder {
+    /// Decodes a photo at full size; what is transparent stands on white.
+    package static func decode(_ file: RawSpan) throws(PictureError) -> Raster {
+      let chunks = try PNGChunks(file, pixelLimit: PictureLimits.rasterPixelCount)
+      return try Raster(width: chunks.width, height: chunks.height) { pixels throws(PictureError) in
+        try read(chunks, .colour, into: &pixels)
+      }
+    }
+
+    /// Grey values as they were written: 0 to 65,535 when there are 16 bits, else 0 to 255.
+    /// - Throws: ``PictureError/unknownFormat`` when it is not grey, and as ``decode(_:)``.
+    static func depths(_ file: RawSpan) throws(PictureError) -> (DepthMap) {
+      let chunks = try PNGChunks(file, pixelLimit: PictureLimits.depthPixelCount)
+      guard chunks.colourType == 0 else { throw .unknownFormat }
+      let is16Bit = chunks.bitDepth == 16
+      var grey = SecretBytes(zeroed: chunks.width * chunks.height * (is16Bit ? 2 : 1))
+      try grey.withMutableBytes { bytes throws(PictureError) in
+        try read(chunks, is16Bit ? .grey16 : .grey8, into: &bytes)
+      }
+      let (width, height) = (chunks.width, chunks.height)
+      return try grey.withBytes { grey throws(PictureError) in
+        try DepthMap(width: width, height: height) { index in
+          is16Bit
+            ? Float(unsafe grey.unsafeLoad(fromByteOffset: 2 * index, as: UInt16.self))
+            : Float(grey.byte(index))
+        }
+      }
+    }
+
+    /// What libpng is to make of the pixels.
+    private enum Layout {
+      case colour, grey8, grey16
+
+      /// PNG_FORMAT_RGB, PNG_FORMAT_GRAY, PNG_FORMAT_LINEAR_Y.
+      var format: UInt32 {
+        switch self {
+        case .colour: UInt32(PNG_FORMAT_FLAG_COLOR)
+        case .grey8: 0
+        case .grey16: UInt32(PNG_FORMAT_FLAG_LINEAR)
+        }
+      }
+
+      /// Photos with 16 bits are in sRGB as those with 8 bits are; depths are numbers, to be left alone.
+      var flags: UInt32 { self == .colour ? UInt32(PNG_IMAGE_FLAG_16BIT_sRGB) : 0 }
+    }
+
+    private static func read(
+      _ chunks: borrowing PNGChunks, _ layout: Layout, into pixels: inout MutableRawSpan
+    ) throws(PictureError) {
+      var image = unsafe png_image()
+      unsafe image.version = UInt32(PNG_IMAGE_VERSION)
+      defer { unsafe png_image_free(&image) }
+      var white = png_color(red: 255, green: 255, blue: 255)
+      let isRead = chunks.file.withBytes { file in
+        unsafe file.withUnsafeBytes { file in
+          guard unsafe png_image_begin_read_from_memory(&image, file.baseAddress, file.count) != 0,
+            unsafe image.width == chunks.width && image.height == chunks.height
+          else { return false }
+          unsafe image.format = layout.format
+          unsafe image.flags |= layout.flags
+          return unsafe pixels.withUnsafeMutableBytes { pixels in
+            unsafe png_image_finish_read(&image, &white, pixels.baseAddress, 0, nil) != 0
+          }
+        }
+      }
+      // libpng goes on after some damage, and says so.
+      guard isRead, unsafe image.warning_or_error == 0 else { throw .corrupt }
+    }
+  }
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The other side: what the process does that decodes. It must not call anything here but what its sandbox
+// allows: memory, reading, writing, the end.
+
+internal import CSystem
+internal import Glibc
+internal import Secrets
+
+extension PictureWorker {
+  /// All that the process does that was started with ``argument``: gives up every right, reads one request
+  /// and one file from standard input, writes one answer to standard output, and ends.
+  ///
+  /// Call it before anything is opened or read. When the rights cannot be given up, it reads nothing.
+  public static func run() -> Never {
+    guard coffer_enter_decoder_sandbox() == 0 else { end(with: .noSandbox) }
+    var header = [UInt8](repeating: 0, count: PictureRequest.byteCount)
+    var span = header.mutableSpan
+    var space = unsafe span.mutableBytes
+    guard readAll(&space), let (request, byteCount) = unsafe PictureRequest.read(header.span.bytes),
+      byteCount > 0, byteCount <= PictureLimits.fileByteCount
+    else { end(with: .crashed) }
+    var file = SecretBytes(zeroed: byteCount)
+    guard file.withMutableBytes({ readAll(&$0) }) else { end(with: .crashed) }
+    do {
+      try answer(request, file)
+    } catch {
+      end(with: error)
+    }
+    // Not exit(3): what other code has registered for the end is none of this process's business.
+    _exit(0)
+  }
+
+  private static func answer(
+    _ request: PictureRequest, _ file: borrowing SecretBytes
+  ) throws(PictureError) {
+    try file.withBytes { file throws(PictureError) in
+      switch request.kind {
+      case .thumbnail:
+        let thumbnail = try Thumbnail.make(
+          file, longestSide: request.longestSide, orientation: request.orientation)
+        thumbnail.withBytes { write($0) }
+      case .raster:
+        let raster = try PhotoDecoder.decode(
+          file, longestSide: request.longestSide, orientation: request.orientation)
+        write(raster)
+      case .depthRaster:
+        let side = request.longestSide
+        let raster = try DepthMap.read(file).falseColours(request.meaning).fitted(width: side, height: side)
+        write(raster)
+      case .depthPNG:
+        #if Pictures
+          let raster = try DepthMap.read(file).falseColours(request.meaning)
+          try PNGEncoder.encode(raster).withBytes { write($0) }
+        #else
+          throw PictureError.notBuilt
+        #endif
+      }
+    }
+  }
+
+  private static func write(_ raster: borrowing Raster) {
+    let (width, height) = (raster.width, raster.height)
+    raster.withPixels { write($0, width: width, height: height) }
+  }
+
+  private static func write(_ content: RawSpan, width: Int = 0, height: Int = 0) {
+    let header = PictureAnswer.Header(width: width, height: height, contentByteCount: content.byteCount)
+    unsafe writeAll(header.bytes().span.bytes)
+    writeAll(content)
+  }
+
+  private static func end(with error: PictureError) -> Never {
+    unsafe writeAll(PictureAnswer.Header(width: 0, height: 0, contentByteCount: 0).bytes(error).span.bytes)
+    _exit(1)
+  }
+
+  private static func readAll(_ bytes: inout MutableRawSpan) -> Bool {
+    unsafe bytes.withUnsafeMutableBytes { bytes in
+      var done = 0
+      while done < bytes.count {
+        let count = unsafe read(STDIN_FILENO, bytes.baseAddress! + done, bytes.count - done)
+        if count > 0 { done += count } else if count == 0 || errno != EINTR { return false }
+      }
+      return true
+    }
+  }
+
+  private static func writeAll(_ bytes: RawSpan) {
+    unsafe bytes.withUnsafeBytes { bytes in
+      var done = 0
+      while done < bytes.count {
+        let count = unsafe Glibc.write(STDOUT_FILENO, bytes.baseAddress! + done, bytes.count - done)
+        if count > 0 { done += count } else if errno != EINTR { _exit(1) }
+      }
+    }
+  }
+}
