@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Keychains
+import Primitives
+import Secrets
+import Storage
+import Testing
+
+@testable import Captures
+
+@Suite("Captures on a machine that is locked")
+struct CaptureStoreTests {
+  @Test("Every part comes back bit for bit, and another program's store reads it too")
+  func roundTrip() throws {
+    let bench = try CaptureBench()
+    let metadata = "{ \"b\" : 1e2,\n\"a\":\"\\u00e4 \\\" \", \"c\":[{}, null] }\n"
+    let photo = bytes(600_000, seed: 1)
+    let id = try bench.add(
+      photo: photo, depth: bytes(70_000, seed: 2), metadata: metadata, thumbnail: bytes(900, seed: 3))
+    for store in [bench.store, try bench.store(at: bench.home.path)] {
+      #expect(try bench.read(.photo, of: id, store: store) == photo)
+      #expect(try bench.read(.depth, of: id, store: store) == bytes(70_000, seed: 2))
+      #expect(try bench.read(.metadata, of: id, store: store) == Array(metadata.utf8))
+      #expect(try bench.read(.thumbnail, of: id, store: store) == bytes(900, seed: 3))
+      let (manifest, signer) = try store.verify(id)
+      #expect(signer == .thisDevice)
+      #expect(manifest.level == .unverified)
+      #expect(manifest.parts.map(\.name) == ["photo", "depth", "metadata", "thumbnail"])
+      #expect(manifest.parts[0].byteCount == 600_000)
+      #expect(manifest.parts[0].sha256 == Hex.text(SHA256.hash(photo.span.bytes)))
+      #expect(manifest.created == bench.time.now)
+    }
+  }
+
+  @Test(
+    "Parts of all sizes around the limits of rows and chunks come back",
+    arguments: [0, 1, 65_535, 65_536, 65_537, 262_143, 262_144, 262_145, 524_288, 1_000_003])
+  func sizes(count: Int) throws {
+    let bench = try CaptureBench()
+    let photo = bytes(count, seed: 9)
+    let id = try bench.add(photo: photo)
+    #expect(try bench.read(.photo, of: id) == photo)
+    _ = try bench.store.verify(id)
+    #expect(try bench.blobs().count == (count > 65_536 ? 1 : 0))
+    #expect(try bench.read(.depth, of: id) == nil)
+  }
+
+  @Test("Captures are listed with the newest first, described, and removed without a rest")
+  func listAndRemove() throws {
+    let bench = try CaptureBench()
+    #expect(try bench.store.list() == [])
+    let first = try bench.addFull(1)
+    bench.time.advance(60)
+    let second = try bench.addFull(2)
+    #expect(try bench.store.list().map(\.id) == [second, first])
+    #expect(try bench.store.list().map(\.created) == [bench.time.now, bench.time.now - 60])
+    let info = try bench.store.info(first)
+    #expect(info.summary.id == first)
+    #expect(info.summary.upload.state == .pending)
+    #expect(info.parts.map(\.part) == CapturePart.allCases)
+    #expect(info.parts.map(\.byteCount).reduce(0, +) == info.summary.byteCount)
+    #expect(try bench.blobs().count == 4)
+
+    try bench.store.remove(first)
+    #expect(throws: CaptureError.notFound) { try bench.store.info(first) }
+    #expect(throws: CaptureError.notFound) { try bench.store.remove(first) }
+    #expect(try bench.blobs().count == 2)
+    #expect(try bench.count("SELECT count(*) FROM captureParts") == 4)
+    _ = try bench.store.verify(second)
+    try bench.store.remove(second)
+    #expect(try bench.store.list() == [])
+    #expect(try bench.blobs() == [])
+    #expect(try bench.count("SELECT count(*) FROM captureParts") == 0)
+    #expect(throws: CaptureError.notFound) { try bench.store.info(CaptureID()) }
+  }
+
+  @Test("The same photo is not taken twice unless that is wanted")
+  func duplicates() throws {
+    let bench = try CaptureBench()
+    let photo = bytes(100_000, seed: 5)
+    let id = try bench.add(photo: photo)
+    #expect(throws: CaptureError.duplicate(of: id)) { try bench.add(photo: photo, metadata: "{}") }
+    #expect(try bench.blobs().count == 1)
+    let again = try bench.add(photo: photo, allowsDuplicate: true)
+    #expect(try bench.store.list().map(\.id) == [again, id])
+    // The mark of equal photos does not tell which photo it is.
+    let mark = try #require(try bench.value("SELECT mark FROM captures"))
+    #expect(Array(mark) != SHA256.hash(photo.span.bytes))
+  }
+
+  @Test("What is no JSON object, or too large, is refused and leaves nothing")
+  func refusals() throws {
+    let bench = try CaptureBench()
+    for metadata in ["", "[]", "1", "null", "{", "{\"a\":1}x", "{\"a\":\u{1}}", "{a:1}", "\"{}\""] {
+      #expect(throws: CaptureError.malformedMetadata, "\(metadata)") {
+        try bench.add(photo: bytes(70_000, seed: 1), metadata: metadata)
+      }
+    }
+    #expect(throws: CaptureError.tooLarge(.metadata, byteCountLimit: 1 << 20)) {
+      try bench.add(
+        photo: bytes(70_000, seed: 1), metadata: "{\"a\":\"" + String(repeating: "b", count: 1 << 20) + "\"}")
+    }
+    #expect(throws: CaptureError.tooLarge(.thumbnail, byteCountLimit: 64 << 10)) {
+      try bench.add(photo: bytes(70_000, seed: 1), thumbnail: bytes(65_537, seed: 1))
+    }
+    #expect(throws: CaptureError.cannotRead(.photo)) { try PartSource(path: "/", for: .photo) }
+    #expect(throws: CaptureError.cannotRead(.depth)) { try PartSource(path: "/nowhere", for: .depth) }
+    #expect(try bench.blobs() == [])
+    #expect(try bench.store.list() == [])
+  }
+
+  @Test("A file that grows or shrinks while it is sealed is not captured")
+  func changingFile() throws {
+    let bench = try CaptureBench()
+    let path = bench.home.path + ".jpg"
+    for change in [Data(bytes(200_001, seed: 1)), Data(bytes(199_999, seed: 1))] {
+      try Data(bytes(200_000, seed: 1)).write(to: URL(filePath: path))
+      let source = try PartSource(path: path, for: .photo)
+      // The same file, opened already, with another length.
+      let handle = try FileHandle(forWritingTo: URL(filePath: path))
+      try handle.truncate(atOffset: 0)
+      try handle.write(contentsOf: change)
+      try handle.close()
+      #expect(throws: CaptureError.cannotRead(.photo)) {
+        try bench.store.add(NewCapture(photo: source), signer: bench.signer)
+      }
+    }
+    #expect(try bench.blobs() == [])
+  }
+
+  @Test("A signer that does not sign leaves nothing behind")
+  func failingSigner() throws {
+    struct Refused: Error {}
+    let bench = try CaptureBench()
+    let signer = TestSigner { throw Refused() }
+    #expect(throws: Refused.self) {
+      try bench.store.add(NewCapture(photo: source(bytes(200_000, seed: 1))), signer: signer)
+    }
+    #expect(try bench.blobs() == [])
+    #expect(try bench.store.list() == [])
+    _ = try bench.addFull()
+  }
+
+  @Test("A signature of another key is told from the device's own")
+  func formerDevice() throws {
+    let bench = try CaptureBench()
+    let former = try bench.store.add(
+      NewCapture(photo: source(bytes(100, seed: 1))), signer: TestSigner()
+    ).id
+    #expect(try bench.store.verify(former).signer == .formerDevice)
+  }
+
+  @Test("A signature that is none is reported as such")
+  func badSignature() throws {
+    struct Forger: CaptureSigner {
+      let other = TestSigner()
+      let named = TestSigner()
+      var keyID: String { named.keyID }
+      var publicKey: [UInt8] { named.publicKey }
+      var level: AttestationLevel { .unverified }
+      var deviceID: String { named.deviceID }
+      func sign(digest: [UInt8]) throws -> [UInt8] { try other.sign(digest: digest) }
+    }
+    let bench = try CaptureBench()
+    let id = try bench.store.add(NewCapture(photo: source([1])), signer: Forger()).id
+    #expect(throws: CaptureError.badSignature) { try bench.store.verify(id) }
+    #expect(try bench.store.examine(isDeep: true).damaged == [id])
+  }
+
+  @Test("A name that would break the manifest is refused, not stored", arguments: ["a\"b", "a\\", "a\n"])
+  func manifestNames(deviceID: String) throws {
+    let bench = try CaptureBench()
+    #expect(throws: (any Error).self) {
+      try bench.store.add(
+        NewCapture(photo: source(bytes(70_000, seed: 1))), signer: TestSigner(deviceID: deviceID))
+    }
+    #expect(try bench.store.list() == [])
+    #expect(try bench.blobs() == [])
+  }
+
+  @Test("A warning is due from 500 MB on, and removal takes the bytes off again")
+  func storedBytes() throws {
+    let bench = try CaptureBench()
+    let added = try bench.store.add(NewCapture(photo: source(bytes(1_000, seed: 1))), signer: bench.signer)
+    let size = try bench.store.info(added.id).summary.byteCount
+    #expect(added.storedByteCount == size)
+    #expect(!added.isStorageWarningDue)
+    let second = try bench.store.add(NewCapture(photo: source(bytes(1_000, seed: 2))), signer: bench.signer)
+    try bench.store.remove(added.id)
+    let third = try bench.store.add(NewCapture(photo: source(bytes(1_000, seed: 3))), signer: bench.signer)
+    let sizes = try bench.store.list().map(\.byteCount).reduce(0, +)
+    #expect(second.storedByteCount > size)
+    #expect(third.storedByteCount == sizes)
+    #expect(CaptureStore.Added(id: added.id, storedByteCount: 500_000_000).isStorageWarningDue)
+    #expect(!CaptureStore.Added(id: added.id, storedByteCount: 499_999_999).isStorageWarningDue)
+  }
+
+  @Test("Many captures at once, from several threads, are all there")
+  func concurrently() async throws {
+    let bench = try CaptureBench()
+    let (store, signer) = (bench.store, bench.signer)
+    let ids = try await withThrowingTaskGroup(of: CaptureID.self) { group in
+      for number in 0..<16 {
+        group.addTask {
+          try store.add(NewCapture(photo: source(bytes(70_000, seed: UInt64(number + 1)))), signer: signer).id
+        }
+      }
+      return try await group.reduce(into: Set()) { $0.insert($1) }
+    }
+    #expect(ids.count == 16)
+    #expect(try bench.store.examine(isDeep: true) == CaptureStore.Findings(captureCount: 16))
+  }
+
+  @Test("Fields that the camera wrote are read from the sealed photo")
+  func exif() throws {
+    let bench = try CaptureBench()
+    let photo = ExifPhoto.full(.big).photo + bytes(500_000, seed: 1)
+    let id = try bench.add(photo: photo)
+    #expect(try bench.store.exifFields(of: id)?.model == "GR III")
+    let other = try bench.add(photo: bytes(10, seed: 1))
+    #expect(try bench.store.exifFields(of: other) == nil)
+  }
+}
