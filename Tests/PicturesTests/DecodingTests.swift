@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Pictures
 import Testing
+
+@testable import Pictures
 
 @Suite struct DecodingTests {
   @Test("A JPEG decodes to nearly what was encoded")
@@ -23,6 +24,14 @@ import Testing
     let photo = try Fixture.jpeg(width: 800, height: 400)
     let raster = try JPEGDecoder().decode(photo, atLeast: wanted)
     #expect([raster.width, raster.height] == [expected, expected / 2])
+  }
+
+  @Test("A photo with more pixels than a raster may have is decoded at a smaller scale")
+  func largePhoto() {
+    #expect(JPEGDecoder.eighths(10_000, 10_000, atLeast: nil) == 6)
+    #expect(JPEGDecoder.eighths(10_000, 10_000, atLeast: 10_000) == 6)
+    #expect(JPEGDecoder.eighths(10_000, 10_000, atLeast: 320) == 1)
+    #expect(JPEGDecoder.eighths(8_000, 8_000, atLeast: nil) == 8)
   }
 
   @Test("A PNG decodes to exactly what was encoded")
