@@ -38,14 +38,14 @@
       return (Int(width), Int(height))
     }
 
-    /// Decodes at the smallest scale whose longer side has at least `longestSide` pixels, or at full size
-    /// when there is none or no wish.
+    /// Decodes at the smallest scale whose longer side has at least `longestSide` pixels; at full size when
+    /// there is none or no wish; at the largest scale that a ``Raster`` can hold when that is smaller.
     package borrowing func decode(
       _ file: RawSpan, atLeast longestSide: Int? = nil
     ) throws(PictureError) -> Raster {
       let (fullWidth, fullHeight) = try size(of: file)
-      let eighths = JPEGDecoder.eighths(longest: max(fullWidth, fullHeight), atLeast: longestSide)
-      let (width, height) = ((fullWidth * eighths + 7) / 8, (fullHeight * eighths + 7) / 8)
+      let eighths = JPEGDecoder.eighths(fullWidth, fullHeight, atLeast: longestSide)
+      let (width, height) = (JPEGDecoder.scaled(fullWidth, eighths), JPEGDecoder.scaled(fullHeight, eighths))
       return try Raster(width: width, height: height) { pixels throws(PictureError) in
         let result = unsafe file.withUnsafeBytes { file in
           unsafe pixels.withUnsafeMutableBytes { pixels in
@@ -68,9 +68,15 @@
     }
 
     /// libjpeg-turbo scales by 1/8, 2/8, … 8/8 while it decodes, which is much faster than afterwards.
-    static func eighths(longest: Int, atLeast wanted: Int?) -> Int {
-      guard let wanted else { return 8 }
-      return (1...8).first { (longest * $0 + 7) / 8 >= wanted } ?? 8
+    /// Never more than a raster may have.
+    static func eighths(_ width: Int, _ height: Int, atLeast wanted: Int?) -> Int {
+      let most =
+        (1...8).last { scaled(width, $0) * scaled(height, $0) <= PictureLimits.rasterPixelCount } ?? 1
+      guard let wanted else { return most }
+      return min(most, (1...8).first { scaled(max(width, height), $0) >= wanted } ?? 8)
     }
+
+    /// TJSCALED of turbojpeg.h.
+    private static func scaled(_ length: Int, _ eighths: Int) -> Int { (length * eighths + 7) / 8 }
   }
 #endif

@@ -14,24 +14,26 @@ extension Thumbnail {
   }
 }
 
-extension PNGDecoder {
-  static func decode(_ file: [UInt8]) throws -> Raster {
-    let span = file.span
-    return try decode(span.bytes)
-  }
-}
-
-extension JPEGDecoder {
-  func size(of file: [UInt8]) throws -> (width: Int, height: Int) {
-    let span = file.span
-    return try size(of: span.bytes)
+#if Pictures
+  extension PNGDecoder {
+    static func decode(_ file: [UInt8]) throws -> Raster {
+      let span = file.span
+      return try decode(span.bytes)
+    }
   }
 
-  func decode(_ file: [UInt8], atLeast longestSide: Int? = nil) throws -> Raster {
-    let span = file.span
-    return try decode(span.bytes, atLeast: longestSide)
+  extension JPEGDecoder {
+    func size(of file: [UInt8]) throws -> (width: Int, height: Int) {
+      let span = file.span
+      return try size(of: span.bytes)
+    }
+
+    func decode(_ file: [UInt8], atLeast longestSide: Int? = nil) throws -> Raster {
+      let span = file.span
+      return try decode(span.bytes, atLeast: longestSide)
+    }
   }
-}
+#endif
 
 extension DepthMap {
   static func read(_ file: [UInt8]) throws -> DepthMap {

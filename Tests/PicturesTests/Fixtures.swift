@@ -68,13 +68,15 @@ extension SecretBytes {
 }
 
 enum Fixture {
-  static func jpeg(width: Int, height: Int, quality: Int = 90) throws -> [UInt8] {
-    try JPEGEncoder.encode(Raster.scene(width: width, height: height), quality: quality).copied()
-  }
+  #if Pictures
+    static func jpeg(width: Int, height: Int, quality: Int = 90) throws -> [UInt8] {
+      try JPEGEncoder.encode(Raster.scene(width: width, height: height), quality: quality).copied()
+    }
 
-  static func png(width: Int, height: Int) throws -> [UInt8] {
-    try PNGEncoder.encode(Raster.scene(width: width, height: height)).copied()
-  }
+    static func png(width: Int, height: Int) throws -> [UInt8] {
+      try PNGEncoder.encode(Raster.scene(width: width, height: height)).copied()
+    }
+  #endif
 
   /// A PNG written by hand, from rows with their filter bytes, deflated without compression.
   static func png(
