@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// P-256 keys in Apple's Secure Enclave, through CryptoKit. Passcode and fingers are those of the device: nothing
+// is enrolled or offered here, the system asks for them when a key is used.
+//
+// Not run where Coffer is made: `scripts/check-apple` compiles it there against declarations of the few calls
+// that it makes (Tests/Support/AppleDeclarations). Primitives is not imported, since names of it are CryptoKit's
+// too.
+
+#if canImport(CryptoKit) && canImport(Security)
+  internal import CryptoKit
+  internal import Foundation
+  public import Secrets
+  internal import Security
+
+  /// The Secure Enclave of this device.
+  public struct SecureEnclaveEnclave: Enclave {
+    public let kind = EnclaveKind.secureEnclave
+
+    /// More is no data representation of CryptoKit's, which are some 300 bytes.
+    private static let bodyByteCounts = 1...2048
+
+    public init() {}
+
+    public func checkAvailability() throws(EnclaveError) {
+      guard SecureEnclave.isAvailable else { throw .unavailable }
+    }
+
+    public func checkReadiness() throws(EnclaveError) { try checkAvailability() }
+
+    /// Makes a key, as ``Enclave`` says; `enrolment` must be empty whatever `access` asks for.
+    public func createKey(
+      use: EnclaveKeyUse, access: AccessControl, enrolment: KeyEnrolment
+    ) throws(EnclaveError) -> EnclaveKey {
+      guard enrolment.passcode == nil, enrolment.biometryVerifier == nil else { throw .invalidInput }
+      try checkAvailability()
+      let control = try access.control()
+      let (publicKey, body): (Data, Data)
+      do {
+        switch use {
+        case .agreement:
+          let key = try SecureEnclave.P256.KeyAgreement.PrivateKey(accessControl: control)
+          (publicKey, body) = (key.publicKey.x963Representation, key.dataRepresentation)
+        case .signing:
+          let key = try SecureEnclave.P256.Signing.PrivateKey(accessControl: control)
+          (publicKey, body) = (key.publicKey.x963Representation, key.dataRepresentation)
+        }
+      } catch {
+        throw Self.sorted(error)
+      }
+      return EnclaveHandle(
+        kind: kind, use: use, access: access, publicKey: Array(publicKey), body: Array(body)
+      ).key
+    }
+
+    public func loadKey(_ dataRepresentation: [UInt8]) throws(EnclaveError) -> EnclaveKey {
+      try handle(dataRepresentation).key
+    }
+
+    /// Nothing is kept beside the handle.
+    public func deleteKey(_ key: EnclaveKey) throws(EnclaveError) {}
+
+    public func sharedSecret(
+      _ key: EnclaveKey, with publicKey: [UInt8], authorization: KeyAuthorization
+    ) throws(EnclaveError) -> SecretBytes {
+      let handle = try handle(key.dataRepresentation, for: .agreement, authorization)
+      guard let peer = try? P256.KeyAgreement.PublicKey(x963Representation: Data(publicKey)) else {
+        throw .invalidInput
+      }
+      guard let own = try? SecureEnclave.P256.KeyAgreement.PrivateKey(dataRepresentation: Data(handle.body))
+      else { throw .otherChip }
+      guard Array(own.publicKey.x963Representation) == handle.publicKey else { throw .corrupt }
+      do {
+        let agreed = try own.sharedSecretFromKeyAgreement(with: peer)
+        var secret = unsafe SecretBytes(zeroed: agreed.withUnsafeBytes { $0.count })
+        secret.withMutableBytes { secret in
+          unsafe secret.withUnsafeMutableBytes { secret in
+            unsafe agreed.withUnsafeBytes { unsafe secret.copyMemory(from: $0) }
+          }
+        }
+        return secret
+      } catch {
+        throw Self.sorted(error)
+      }
+    }
+
+    public func signature(
+      _ key: EnclaveKey, digest: [UInt8], authorization: KeyAuthorization
+    ) throws(EnclaveError) -> [UInt8] {
+      let handle = try handle(key.dataRepresentation, for: .signing, authorization)
+      guard let digest = GivenDigest(digest) else { throw .invalidInput }
+      guard let own = try? SecureEnclave.P256.Signing.PrivateKey(dataRepresentation: Data(handle.body))
+      else { throw .otherChip }
+      guard Array(own.publicKey.x963Representation) == handle.publicKey else { throw .corrupt }
+      do { return Array(try own.signature(for: digest).derRepresentation) } catch {
+        throw Self.sorted(error)
+      }
+    }
+
+    private func handle(_ bytes: [UInt8]) throws(EnclaveError) -> EnclaveHandle {
+      let handle = try EnclaveHandle(bytes)
+      guard handle.kind == kind else { throw .wrongKind }
+      guard Self.bodyByteCounts.contains(handle.body.count) else { throw .corrupt }
+      return handle
+    }
+
+    private func handle(
+      _ bytes: [UInt8], for use: EnclaveKeyUse, _ authorization: KeyAuthorization
+    ) throws(EnclaveError) -> EnclaveHandle {
+      let handle = try handle(bytes)
+      guard handle.use == use, case .none = authorization else { throw .invalidInput }
+      try checkAvailability()
+      return handle
+    }
+
+    /// LAError's codes and the Security framework's, which do not overlap.
+    private static func sorted(_ error: any Error) -> EnclaveError {
+      let code = (error as NSError).code
+      switch code {
+      case -8: return .lockedOut(secondsLeft: nil)  // biometryLockout
+      case -1, -2, -4, -6, -7: return .biometryRefused  // failed, cancelled twice, no reader, no finger
+      case -25_293, -128: return .biometryRefused  // errSecAuthFailed, errSecUserCanceled
+      case -5: return .authorizationRequired  // passcodeNotSet
+      case -25_308: return .unavailable  // errSecInteractionNotAllowed: the device is locked
+      default: return .failed(code: UInt32(truncatingIfNeeded: code))
+      }
+    }
+  }
+
+  extension AccessControl {
+    /// As the Security framework has it (AM-01 to AM-03).
+    fileprivate func control() throws(EnclaveError) -> SecAccessControl {
+      let protection =
+        switch protection {
+        case .whenUnlockedThisDeviceOnly: kSecAttrAccessibleWhenUnlockedThisDeviceOnly
+        case .afterFirstUnlockThisDeviceOnly: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+        case .whenPasscodeSetThisDeviceOnly: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly
+        }
+      let flags: SecAccessControlCreateFlags =
+        switch requirement {
+        case .none: [.privateKeyUsage]
+        case .devicePasscode: [.privateKeyUsage, .devicePasscode]
+        case .biometryAnyOrDevicePasscode: [.privateKeyUsage, .biometryAny, .or, .devicePasscode]
+        case .biometryAny: [.privateKeyUsage, .biometryAny]
+        }
+      guard let control = SecAccessControlCreateWithFlags(nil, protection, flags, nil) else {
+        throw .unavailable
+      }
+      return control
+    }
+  }
+
+  /// A SHA-256 digest that was computed elsewhere.
+  private struct GivenDigest: Digest {
+    static let byteCount = 32
+    private let bytes: [UInt8]
+
+    init?(_ bytes: [UInt8]) {
+      guard bytes.count == Self.byteCount else { return nil }
+      self.bytes = bytes
+    }
+
+    var description: String { "SHA-256 digest" }
+
+    func makeIterator() -> [UInt8].Iterator { bytes.makeIterator() }
+
+    func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+      unsafe try bytes.withUnsafeBytes(body)
+    }
+  }
+#endif
