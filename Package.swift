@@ -117,7 +117,7 @@ let package = Package(
       ["Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "CZxcvbn", "CUtf8proc", log]),
     // 4
     room("Vaults", ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
-    room("Captures", ["Secrets", "Primitives", "Storage", "Keychains", log]),
+    room("Captures", ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
     // 5
     room("Agent", ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem", log]),
     // 6

@@ -12,7 +12,8 @@ public enum CaptureError: Error, Equatable, Sendable {
   case notFound
   /// A part is not what was captured; nil when it cannot be told which.
   case corrupt(CapturePart?)
-  /// The signature, or the key it names, does not fit the manifest.
+  /// The signature, or the key it names, does not fit the manifest; or what the signer says of itself does not
+  /// fit into one.
   case badSignature
   /// This photo is there already.
   case duplicate(of: CaptureID)

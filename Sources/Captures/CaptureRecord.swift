@@ -33,6 +33,9 @@ struct CaptureRecord: Equatable, Sendable {
 
   var byteCount: Int { parts.reduce(0) { $0 + $1.byteCount } }
 
+  /// Those that stand in rows, in the order of their numbers.
+  var partsInRows: [CapturePart] { parts.filter { $0.place == .row }.map(\.part) }
+
   static let markByteCount = 32
 
   func sealed(_ id: CaptureID, mark: [UInt8], key: SharedSecret) -> [UInt8] {
@@ -92,7 +95,9 @@ struct CaptureRecord: Equatable, Sendable {
         parts.append(PartEntry(part: part, byteCount: count, hash: hash, place: place))
       }
       let found = Set(parts.map(\.part))
-      guard cursor.isAtEnd(of: bytes), found.isSuperset(of: [.photo, .manifest, .assertion]) else { return nil }
+      guard cursor.isAtEnd(of: bytes), found.isSuperset(of: [.photo, .manifest, .assertion]) else {
+        return nil
+      }
       self.parts = parts
     } catch {
       return nil

@@ -2,7 +2,7 @@
 //
 // The parts of one capture on their way in: sealed into blobs, or into bytes for rows.
 
-internal import Foundation
+internal import MessageFormats
 internal import Primitives
 internal import Secrets
 internal import Storage
@@ -62,10 +62,7 @@ struct CaptureSealing: ~Copyable {
     var bytes = SecretBytes(zeroed: source.byteCount)
     let count = try bytes.withMutableBytes { try source.read(into: &$0) }
     guard count == source.byteCount, source.isAtEnd else { throw CaptureError.cannotRead(.metadata) }
-    let isObject = bytes.withBytes { bytes in
-      unsafe bytes.withUnsafeBytes { unsafe (try? JSONSerialization.jsonObject(with: Data($0))) is [String: Any] }
-    }
-    guard isObject else { throw CaptureError.malformedMetadata }
+    guard bytes.withBytes({ JSONObject.isWellFormed($0) }) else { throw CaptureError.malformedMetadata }
     try add(.metadata, PartSource(bytes))
   }
 }

@@ -46,23 +46,36 @@ extension CaptureStore {
     let id = CaptureID()
     let created = clock.now()
     var sealing = CaptureSealing(id: id, keys: keys, blobs: file.blobs)
+    var isCommitting = false
     do {
       try sealing.add(.photo, capture.photo)
       let mark = keys.mark(photoHash: sealing.entries[0].hash)
-      if !capture.allowsDuplicate, let former = try find(mark: mark) { throw CaptureError.duplicate(of: former) }
+      if !capture.allowsDuplicate, let former = try find(mark: mark) {
+        throw CaptureError.duplicate(of: former)
+      }
       if let depth = capture.depth { try sealing.add(.depth, depth) }
       if let metadata = capture.metadata { try sealing.addMetadata(metadata) }
       if let thumbnail = capture.thumbnail { try sealing.add(.thumbnail, bytes: thumbnail) }
-      let manifest = CaptureManifest(id, created: created, signer: signer, parts: sealing.entries).bytes
+      let told = CaptureManifest(id, created: created, signer: signer, parts: sealing.entries)
+      let manifest = told.bytes
+      // A manifest that could not be read again would make the capture worthless.
+      guard CaptureManifest(manifest) == told else { throw CaptureError.badSignature }
       let signature = try unsafe signer.sign(digest: SHA256.hash(manifest.span.bytes))
       try sealing.add(.manifest, bytes: manifest)
       try sealing.add(.assertion, bytes: signer.publicKey + signature)
       if !sealing.record(created).blobs.isEmpty { try file.blobs.synchronise() }
       let record = sealing.record(created)
+      isCommitting = true
       let byteCount = try insert(id, record, mark: mark, rows: sealing.rows, keys: keys)
       return Added(id: id, storedByteCount: byteCount)
     } catch {
-      for name in sealing.record(created).blobs { file.blobs.remove(name) }
+      if isCommitting, case StorageError.inputOutput = error {
+        // The transaction may be in the log all the same, and be found there after a crash. The next tidying
+        // knows whose the blobs are.
+        forgetTidiness()
+      } else {
+        for name in sealing.record(created).blobs { file.blobs.remove(name) }
+      }
       throw error
     }
   }
@@ -79,7 +92,8 @@ extension CaptureStore {
   static func delete(_ row: Row, _ transaction: borrowing Transaction, keys: CaptureKeys) throws {
     var state = try CaptureState.load(transaction, keys: keys)
     var hash = keys.memberHash()
-    _ = try transaction.firstRow("SELECT record FROM captures WHERE number = ?", .integer(row.number)) { found in
+    _ = try transaction.firstRow("SELECT record FROM captures WHERE number = ?", .integer(row.number)) {
+      found in
       try found.withBytes(0) { sealed in
         let member = CaptureState.member(row.id, sealedRecord: sealed)
         unsafe hash.remove(member.span.bytes, from: &state.captures)
@@ -109,7 +123,8 @@ extension CaptureStore {
       var state = try CaptureState.load(transaction, keys: keys)
       try transaction.execute(
         "INSERT INTO captures (id, mark, record, queue) VALUES (?, ?, ?, ?)",
-        .bytes(id.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } }), .bytes(Data(mark)), .bytes(Data(sealed)),
+        .bytes(id.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } }),
+        .bytes(Data(mark)), .bytes(Data(sealed)),
         .bytes(Data(queue)))
       let number = try transaction.firstRow("SELECT last_insert_rowid()") { try $0.integer(0) } ?? 0
       for (part, bytes) in rows {

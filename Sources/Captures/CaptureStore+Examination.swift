@@ -11,26 +11,38 @@ extension CaptureStore {
     public var captureCount = 0
     /// Captures of which something is not what was captured.
     public var damaged: [CaptureID] = []
-    /// Blobs that no row names: what a crash left; the next capture sweeps them.
+    /// Blobs that no row names: what a crash left; the next capture sweeps them, unless something is damaged.
     public var strayBlobCount = 0
+    /// Parts in rows that belong to no capture.
+    public var strayPartCount = 0
   }
 
   /// Opens every row; with `isDeep` every part too.
   ///
   /// - Parameter progress: sees how many captures are done, and how many there are.
-  /// - Throws: `CaptureError.corrupt(nil)` when rows are not those that were stored.
+  /// - Throws: `CaptureError.corrupt(nil)` when captures are gone or were added, or it cannot be told which are
+  ///   damaged.
   public func examine(isDeep: Bool, progress: (Int, Int) -> Void = { _, _ in }) throws -> Findings {
     var findings = Findings()
     guard let keys = try keysIfAny() else { return findings }
-    let isBegun = try file.read { try $0.firstRow("SELECT 1 FROM captureState") { try $0.integer(0) } } != nil
-    guard isBegun else { return findings }
-    let rows = try file.read { try Self.rows($0, keys: keys) }
-    findings.captureCount = rows.count
+    let (scan, strays) = try file.read { transaction in
+      let strays = try transaction.firstRow(
+        "SELECT count(*) FROM captureParts WHERE capture NOT IN (SELECT number FROM captures)"
+      ) { try $0.integer(0) }
+      return (try Self.scan(transaction, keys: keys), strays ?? 0)
+    }
+    guard scan.isComplete || !scan.damaged.isEmpty else { throw CaptureError.corrupt(nil) }
+    let rows = scan.rows
+    findings.captureCount = rows.count + scan.damaged.count
+    findings.damaged = scan.damaged
+    findings.strayPartCount = Int(strays)
     let stored = Set(try file.blobs.names())
     findings.strayBlobCount = stored.subtracting(rows.flatMap(\.record.blobs)).count
     for (index, row) in rows.enumerated() {
       do {
-        guard stored.isSuperset(of: row.record.blobs) else { throw CaptureError.corrupt(nil) }
+        guard stored.isSuperset(of: row.record.blobs), try partsInRows(row) == row.record.partsInRows else {
+          throw CaptureError.corrupt(nil)
+        }
         if isDeep { _ = try verify(row.id) }
       } catch let error as CaptureError {
         switch error {
@@ -41,5 +53,21 @@ extension CaptureStore {
       progress(index + 1, rows.count)
     }
     return findings
+  }
+
+  private func partsInRows(_ row: Row) throws -> [CapturePart] {
+    try file.read { transaction in
+      var parts: [CapturePart] = []
+      try transaction.forEachRow(
+        "SELECT part FROM captureParts WHERE capture = ? ORDER BY part", .integer(row.number)
+      ) {
+        guard let number = UInt8(exactly: try $0.integer(0)), let part = CapturePart(rawValue: number) else {
+          throw CaptureError.corrupt(nil)
+        }
+        parts.append(part)
+        return true
+      }
+      return parts
+    }
   }
 }

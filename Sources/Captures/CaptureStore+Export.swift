@@ -57,7 +57,9 @@ extension CaptureStore {
       0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01, 0x06, 0x08, 0x2A, 0x86,
       0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
     ]
-    let text = Data(prefix + publicKey).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+    let text = Data(prefix + publicKey).base64EncodedString(options: [
+      .lineLength64Characters, .endLineWithLineFeed,
+    ])
     return "-----BEGIN PUBLIC KEY-----\n\(text)\n-----END PUBLIC KEY-----\n"
   }
 
@@ -87,7 +89,9 @@ enum FileKind {
     if has(Array("II*\0".utf8)) || has(Array("MM\0*".utf8)) { return ".tiff" }
     if has(Array("ftyp".utf8), at: 4) {
       let brand = head.dropFirst(8).prefix(4)
-      if ["heic", "heix", "mif1", "heim"].contains(where: { brand.elementsEqual($0.utf8) }) { return ".heic" }
+      if ["heic", "heix", "mif1", "heim"].contains(where: { brand.elementsEqual($0.utf8) }) {
+        return ".heic"
+      }
       return brand.starts(with: "qt".utf8) ? ".mov" : ".mp4"
     }
     return ".bin"
@@ -97,13 +101,15 @@ enum FileKind {
 /// A folder that an export fills; until it is finished, letting go removes what was written.
 struct ExportFolder: ~Copyable {
   private let path: String
+  private let isMade: Bool
   private var names: [String] = []
   private var isFinished = false
 
   /// - Throws: `CaptureError.alreadyExists` when the folder is there and not empty.
   init(_ path: String) throws(CaptureError) {
     self.path = path
-    if unsafe mkdir(path, 0o700) != 0 {
+    isMade = unsafe mkdir(path, 0o700) == 0
+    if !isMade {
       guard errno == EEXIST else { throw .cannotWrite(errno: errno) }
       guard let found = try? FileManager.default.contentsOfDirectory(atPath: path), found.isEmpty else {
         throw .alreadyExists
@@ -112,7 +118,10 @@ struct ExportFolder: ~Copyable {
   }
 
   deinit {
-    if !isFinished { for name in names { unsafe unlink(path + "/" + name) } }
+    if !isFinished {
+      for name in names { unsafe unlink(path + "/" + name) }
+      if isMade { unsafe rmdir(path) }
+    }
   }
 
   mutating func write(_ name: String, _ bytes: [UInt8]) throws {
@@ -121,7 +130,8 @@ struct ExportFolder: ~Copyable {
 
   /// - Parameter body: hands pieces of the file to the closure it is given.
   mutating func write(_ name: String, _ body: ((RawSpan) throws -> Void) throws -> Void) throws {
-    let descriptor = unsafe open(path + "/" + name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let descriptor = unsafe open(
+      path + "/" + name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw CaptureError.cannotWrite(errno: errno) }
     defer { close(descriptor) }
     names.append(name)

@@ -43,7 +43,7 @@ extension CaptureStore {
   public func upload(with uploader: some CaptureUploader) throws -> UploadOutcome {
     let keys = try prepareWriting()
     var outcome = UploadOutcome()
-    for row in try file.read({ try Self.rows($0, keys: keys) }) {
+    for row in try file.read({ try Self.scan($0, keys: keys).rows }) {
       var upload = row.upload
       if upload.state == .uploaded, clock.now() - (upload.lastAttempt ?? 0) >= UploadStatus.uploadedSeconds {
         try remove(row.id)
@@ -71,7 +71,7 @@ extension CaptureStore {
   /// - Returns: how many there were.
   public func retryFailedUploads() throws -> Int {
     let keys = try prepareWriting()
-    let failed = try file.read { try Self.rows($0, keys: keys) }.filter { $0.upload.state == .failed }
+    let failed = try file.read { try Self.scan($0, keys: keys).rows }.filter { $0.upload.state == .failed }
     try file.write { transaction in
       for row in failed {
         var upload = row.upload
@@ -99,7 +99,8 @@ extension CaptureStore {
       let sealed = try file.read { transaction in
         try transaction.firstRow(
           "SELECT sealed FROM captureParts WHERE capture = ? AND part = ?", .integer(number),
-          .integer(Int64(entry.part.rawValue))) { try $0.bytes(0) }
+          .integer(Int64(entry.part.rawValue))
+        ) { try $0.bytes(0) }
       }
       guard let sealed else { throw CaptureError.corrupt(entry.part) }
       try body(sealed.bytes)

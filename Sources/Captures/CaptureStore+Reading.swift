@@ -40,9 +40,30 @@ extension CaptureStore {
   }
 
   /// All captures, the newest first.
+  /// - Throws: `CaptureError.corrupt(nil)` when they are not those that were stored; ``listing()`` then has what
+  ///   is left.
   public func list() throws -> [Summary] {
-    guard let keys = try keysIfAny() else { return [] }
-    return try file.read { try Self.rows($0, keys: keys) }.reversed().map(Self.summary)
+    let listing = try listing()
+    guard listing.isComplete else { throw CaptureError.corrupt(nil) }
+    return listing.captures
+  }
+
+  /// What is in the store, also where it is damaged.
+  public struct Listing: Equatable, Sendable {
+    /// Those that can be told of, the newest first.
+    public var captures: [Summary] = []
+    /// Captures whose row is not what was stored.
+    public var damaged: [CaptureID] = []
+    /// Whether the captures are those that were stored: none changed, gone or added.
+    public var isComplete = true
+  }
+
+  /// All captures that can be told of, and whether they are all.
+  public func listing() throws -> Listing {
+    guard let keys = try keysIfAny() else { return Listing() }
+    let scan = try file.read { try Self.scan($0, keys: keys) }
+    return Listing(
+      captures: scan.rows.reversed().map(Self.summary), damaged: scan.damaged, isComplete: scan.isComplete)
   }
 
   /// What can be told of a capture.
@@ -96,19 +117,19 @@ extension CaptureStore {
 
   /// The keys; nil when there are no captures and never were.
   func keysIfAny() throws -> CaptureKeys? {
-    do { return try keys() } catch CaptureError.encryptionKeyNotFound {
-      let rows = try file.read { try $0.firstRow("SELECT count(*) FROM captures") { try $0.integer(0) } }
-      guard rows == 0 else { throw CaptureError.encryptionKeyNotFound }
-      return nil
+    do {
+      let keys = try keys()
+      // A coffer whose first capture is not in yet has a key and no state.
+      if try hasState() { return keys }
+      guard try isUntouched() else { throw CaptureError.corrupt(nil) }
+    } catch CaptureError.encryptionKeyNotFound {
+      guard try isUntouched() else { throw CaptureError.encryptionKeyNotFound }
     }
+    return nil
   }
 
   func found(_ id: CaptureID) throws -> (Row, CaptureKeys) {
     guard let keys = try keysIfAny() else { throw CaptureError.notFound }
-    // A coffer whose first capture is not in yet has a key and no state.
-    guard try file.read({ try $0.firstRow("SELECT 1 FROM captureState") { try $0.integer(0) } }) != nil else {
-      throw CaptureError.notFound
-    }
     return (try find(id, keys: keys), keys)
   }
 
@@ -125,7 +146,8 @@ extension CaptureStore {
       let sealed = try file.read { transaction in
         try transaction.firstRow(
           "SELECT sealed FROM captureParts WHERE capture = ? AND part = ?", .integer(row.number),
-          .integer(Int64(entry.part.rawValue))) { try $0.bytes(0) }
+          .integer(Int64(entry.part.rawValue))
+        ) { try $0.bytes(0) }
       }
       guard let sealed, sealed.count == PartCipher.sealedByteCount(entry.byteCount) else {
         throw CaptureError.corrupt(entry.part)

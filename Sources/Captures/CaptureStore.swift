@@ -75,10 +75,11 @@ public final class CaptureStore: Sendable {
   }
 
   /// Whether nothing was ever sealed here.
-  private func isUntouched() throws -> Bool {
+  func isUntouched() throws -> Bool {
     let rows = try file.read { transaction in
       try transaction.firstRow(
-        "SELECT (SELECT count(*) FROM captures) + (SELECT count(*) FROM captureState)") { try $0.integer(0) }
+        "SELECT (SELECT count(*) FROM captures) + (SELECT count(*) FROM captureState)"
+      ) { try $0.integer(0) }
     }
     return try rows == 0 && file.blobs.names().isEmpty
   }
@@ -98,32 +99,46 @@ public final class CaptureStore: Sendable {
   // MARK: Transactions
 
   /// Takes the writer's lock and, the first time, tidies up what a crash may have left.
+  ///
+  /// Where a row is damaged, or one is gone, nothing is swept: nobody knows whose blobs those are. New captures
+  /// are taken in all the same.
   func prepareWriting() throws -> CaptureKeys {
     try file.claimWriting()
     let keys = try keysForWriting()
-    if isTidy.withLock({ $0 }) { return keys }
-    try file.write { transaction in
-      if try transaction.firstRow("SELECT 1 FROM captureState", body: { try $0.integer(0) }) == nil {
-        var state = CaptureState()
-        try state.save(transaction, keys: keys)
+    // The lock is kept until all is tidy: another thread's first blob must not be swept.
+    try isTidy.withLock { isTidy in
+      if isTidy { return }
+      if try !hasState() {
+        guard try isUntouched() else { throw CaptureError.corrupt(nil) }
+        try file.write { transaction in
+          var state = CaptureState()
+          try state.save(transaction, keys: keys)
+        }
       }
-      for row in try Self.rows(transaction, keys: keys) where row.upload.state == .uploading {
-        var upload = row.upload
-        upload.recover()
-        try Self.save(upload, row.id, transaction, keys: keys)
+      let scan = try file.write { transaction in
+        let scan = try Self.scan(transaction, keys: keys)
+        for row in scan.rows where row.upload.state == .uploading {
+          var upload = row.upload
+          upload.recover()
+          try Self.save(upload, row.id, transaction, keys: keys)
+        }
+        return scan
       }
+      if scan.isComplete {
+        let named = Set(scan.rows.flatMap(\.record.blobs))
+        for name in try file.blobs.names() where !named.contains(name) { file.blobs.remove(name) }
+      }
+      isTidy = true
     }
-    try sweep(keys: keys)
-    isTidy.withLock { $0 = true }
     return keys
   }
 
-  /// Removes blobs that no row names.
-  private func sweep(keys: CaptureKeys) throws {
-    let stored = try file.blobs.names()
-    if stored.isEmpty { return }
-    let named = Set(try file.read { try Self.rows($0, keys: keys) }.flatMap { $0.record.blobs })
-    for name in stored where !named.contains(name) { file.blobs.remove(name) }
+  /// Lets the next writer tidy up once more: what became of a transaction is not known.
+  func forgetTidiness() { isTidy.withLock { $0 = false } }
+
+  /// Whether a capture was ever begun here.
+  func hasState() throws -> Bool {
+    try file.read { try $0.firstRow("SELECT 1 FROM captureState") { try $0.integer(0) } } != nil
   }
 
   /// A capture as it stands in the table, opened.
@@ -134,25 +149,51 @@ public final class CaptureStore: Sendable {
     let upload: UploadStatus
   }
 
-  /// Every capture, the oldest first, after comparing all with the state.
-  /// - Throws: `CaptureError.corrupt(nil)` when a row is not what was sealed, or rows were added or removed.
-  static func rows(_ transaction: borrowing Transaction, keys: CaptureKeys) throws -> [Row] {
+  /// What is in the table.
+  struct Scan {
+    /// Those that open, the oldest first.
     var rows: [Row] = []
+    /// Those that do not.
+    var damaged: [CaptureID] = []
+    /// Whether the rows are those that the state counts, each as it was sealed.
+    var isComplete = true
+  }
+
+  /// Opens every row, and compares all with the state.
+  static func scan(_ transaction: borrowing Transaction, keys: CaptureKeys) throws -> Scan {
+    var scan = Scan()
     var digest = SetDigest()
     var hash = keys.memberHash()
-    try transaction.forEachRow("SELECT number, id, mark, record, queue FROM captures ORDER BY number") { row in
-      let opened = try Self.row(row, keys: keys)
+    try transaction.forEachRow("SELECT number, id, mark, record, queue FROM captures ORDER BY number") {
+      row in
+      guard let id = try row.withBytes(1, { CaptureID($0) }) else {
+        scan.isComplete = false
+        return true
+      }
       try row.withBytes(3) { sealed in
-        let member = CaptureState.member(opened.id, sealedRecord: sealed)
+        let member = CaptureState.member(id, sealedRecord: sealed)
         unsafe hash.add(member.span.bytes, to: &digest)
       }
-      rows.append(opened)
+      do { scan.rows.append(try Self.row(row, keys: keys)) } catch CaptureError.corrupt {
+        scan.damaged.append(id)
+        scan.isComplete = false
+      }
       return true
     }
-    guard try CaptureState.load(transaction, keys: keys).captures == digest else {
-      throw CaptureError.corrupt(nil)
+    do {
+      if try CaptureState.load(transaction, keys: keys).captures != digest { scan.isComplete = false }
+    } catch CaptureError.corrupt {
+      scan.isComplete = false
     }
-    return rows
+    return scan
+  }
+
+  /// Every capture, the oldest first.
+  /// - Throws: `CaptureError.corrupt(nil)` when a row is not what was sealed, or rows were added or removed.
+  static func rows(_ transaction: borrowing Transaction, keys: CaptureKeys) throws -> [Row] {
+    let scan = try scan(transaction, keys: keys)
+    guard scan.isComplete else { throw CaptureError.corrupt(nil) }
+    return scan.rows
   }
 
   private static func row(_ row: borrowing StorageRow, keys: CaptureKeys) throws -> Row {

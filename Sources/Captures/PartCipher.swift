@@ -24,10 +24,14 @@ struct PartCipher: ~Copyable {
   }
 
   /// Chunks of a part of `byteCount` bytes: one even when it is empty.
-  static func chunkCount(_ byteCount: Int) -> Int { max(1, (byteCount + chunkByteCount - 1) / chunkByteCount) }
+  static func chunkCount(_ byteCount: Int) -> Int {
+    max(1, (byteCount + chunkByteCount - 1) / chunkByteCount)
+  }
 
   /// Bytes of a sealed part of `byteCount` bytes.
-  static func sealedByteCount(_ byteCount: Int) -> Int { byteCount + chunkCount(byteCount) * overheadByteCount }
+  static func sealedByteCount(_ byteCount: Int) -> Int {
+    byteCount + chunkCount(byteCount) * overheadByteCount
+  }
 
   /// Seals a part.
   ///

@@ -16,7 +16,8 @@ public final class PartSource {
   /// A regular file; it is opened now, and read when the part is sealed.
   /// - Throws: `CaptureError.cannotRead`, naming `part`.
   public init(path: String, for part: CapturePart) throws(CaptureError) {
-    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    // A pipe that nobody writes to would make a plain `open` wait for ever.
+    descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     bytes = nil
     var status = stat()
     guard descriptor >= 0, unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

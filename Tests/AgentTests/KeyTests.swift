@@ -13,6 +13,7 @@ struct KeyTests {
     var options = AgentOptions()
     options.usesOrdinaryMemory = ordinary
     let served = try ServedHome(options: options)
+    defer { served.end() }
     let (keys, slot) = (someKeys(), UUID())
     try served.client().give(keys, binding: binding(), slot: slot)
     let client = try served.client()
@@ -31,7 +32,9 @@ struct KeyTests {
 
   @Test("An agent that was never given keys has none")
   func neverUnlocked() throws {
-    let client = try ServedHome().client()
+    let served = try ServedHome()
+    defer { served.end() }
+    let client = try served.client()
     #expect(try client.status().state == .neverUnlocked)
     for selection in AgentKeySelection.allCases {
       #expect(throws: AgentError.locked) { try client.keys(selection, binding: binding()) }
@@ -42,7 +45,9 @@ struct KeyTests {
 
   @Test("Keys of one coffer are not handed out for another")
   func otherBinding() throws {
-    let client = try ServedHome().client()
+    let served = try ServedHome()
+    defer { served.end() }
+    let client = try served.client()
     try client.give(someKeys(), binding: binding(), slot: UUID())
     for selection in AgentKeySelection.allCases {
       #expect(throws: AgentError.otherCoffer) { try client.keys(selection, binding: binding("another")) }
@@ -52,7 +57,9 @@ struct KeyTests {
 
   @Test("New keys take the place of the former ones, and of what they belonged to")
   func replaced() throws {
-    let client = try ServedHome().client()
+    let served = try ServedHome()
+    defer { served.end() }
+    let client = try served.client()
     try client.give(someKeys(), binding: binding("first"), slot: UUID())
     let (keys, slot) = (someKeys(), UUID())
     try client.give(keys, binding: binding("second"), slot: slot)
@@ -65,7 +72,9 @@ struct KeyTests {
 
   @Test("Giving needs both keys")
   func missingKey() throws {
-    let client = try ServedHome().client()
+    let served = try ServedHome()
+    defer { served.end() }
+    let client = try served.client()
     #expect(throws: AgentError.missingKey) {
       try client.give(someKeys().locked(), binding: binding(), slot: UUID())
     }
@@ -75,6 +84,7 @@ struct KeyTests {
   @Test("Locking leaves the after-first-unlock key, and unlocking brings the other back")
   func lock() throws {
     let served = try ServedHome()
+    defer { served.end() }
     let (client, keys) = (try served.client(), someKeys())
     try client.give(keys, binding: binding(), slot: UUID())
     try client.lock()
@@ -89,6 +99,7 @@ struct KeyTests {
   @Test("After logout there is no agent, and its place is free")
   func logout() throws {
     let served = try ServedHome()
+    defer { served.end() }
     let client = try served.client()
     try client.give(someKeys(), binding: binding(), slot: UUID())
     try client.logout()
@@ -103,6 +114,7 @@ struct KeyTests {
   @Test("Status tells what there is, and when it goes")
   func status() throws {
     let served = try ServedHome()
+    defer { served.end() }
     let client = try served.client()
     var status = try client.status()
     #expect(status.processID == getpid())
@@ -119,7 +131,9 @@ struct KeyTests {
 
   @Test("A thousand keys in and out stay the same ones")
   func manyRounds() throws {
-    let client = try ServedHome().client()
+    let served = try ServedHome()
+    defer { served.end() }
+    let client = try served.client()
     for _ in 1...500 {
       let keys = someKeys()
       try client.give(keys, binding: binding(), slot: UUID())

@@ -27,6 +27,7 @@ struct LimitTests {
   @Test("The key goes when nobody has asked for it for the idle limit, without being asked then")
   func idle() throws {
     let served = try unlocked()
+    defer { served.end() }
     served.clock.advance(seconds: 299.9)
     #expect(try served.client().status().state == .unlocked)
     served.clock.advance(seconds: 0.1)
@@ -38,6 +39,7 @@ struct LimitTests {
   @Test("Asking for the key begins the idle time anew; status and the other key do not")
   func touch() throws {
     let served = try unlocked()
+    defer { served.end() }
     served.clock.advance(seconds: 200)
     _ = try served.client().keys(.all, binding: binding())
     served.clock.advance(seconds: 200)
@@ -53,6 +55,7 @@ struct LimitTests {
   @Test("The absolute limit comes however often the key is asked for")
   func absolute() throws {
     let served = try unlocked()
+    defer { served.end() }
     for _ in 1..<144 {
       served.clock.advance(seconds: 200)
       #expect(try served.client().keys(.all, binding: binding()).keys.whenUnlocked != nil)
@@ -65,6 +68,7 @@ struct LimitTests {
   @Test("A machine that slept past a limit has no key left for the first who asks")
   func slept() throws {
     let served = try unlocked()
+    defer { served.end() }
     let client = try served.client()
     served.clock.advance(seconds: 100_000)
     #expect(try client.keys(.all, binding: binding()).keys.whenUnlocked == nil)
@@ -76,6 +80,7 @@ struct LimitTests {
     options.idleLimitSeconds = 10
     options.absoluteLimitSeconds = 15
     let served = try unlocked(options)
+    defer { served.end() }
     served.clock.advance(seconds: 9)
     _ = try served.client().keys(.all, binding: binding())
     #expect(try served.client().status().secondsUntilAbsolute == 6)
@@ -98,6 +103,7 @@ struct LimitTests {
   func screen() throws {
     let watch = TestWatch()
     let served = try unlocked(AgentOptions(), watch)
+    defer { served.end() }
     #expect(try served.client().status().sessionWatch == .watched)
     watch.send(.locked)
     try served.wait(for: .locked)
@@ -112,6 +118,7 @@ struct LimitTests {
     var options = AgentOptions()
     options.usesOrdinaryMemory = ordinary
     let served = try unlocked(options, watch)
+    defer { served.end() }
     let memory = try served.client().status().keyMemory
     nonisolated(unsafe) let holder = served.holder
     watch.look.withLock { $0 = { holder.state } }
@@ -132,6 +139,7 @@ struct LimitTests {
   func loggedOut() throws {
     let watch = TestWatch()
     let served = try unlocked(AgentOptions(), watch)
+    defer { served.end() }
     watch.send(.loggedOut)
     served.waitForEnd()
     #expect(served.holder.page.held == 0)
@@ -142,6 +150,7 @@ struct LimitTests {
   func lost() throws {
     let watch = TestWatch()
     let served = try unlocked(AgentOptions(), watch)
+    defer { served.end() }
     watch.send(.lost)
     try eventually { try served.client().status().sessionWatch != .watched }
     served.clock.advance(seconds: 300)
@@ -151,6 +160,7 @@ struct LimitTests {
   @Test("The end erases both keys")
   func end() throws {
     let served = try unlocked()
+    defer { served.end() }
     served.end()
     #expect(served.holder.page.held == 0)
     served.holder.page.withKeys(3) { #expect($0.byteCount == 0) }

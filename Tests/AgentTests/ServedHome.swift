@@ -3,6 +3,7 @@
 // An agent in this process, on a thread of its own, with a clock that the test moves and a desktop that the
 // test plays. It ends with its last reference.
 
+import CSystem
 import Foundation
 import Keychains
 import Primitives
@@ -21,7 +22,7 @@ final class RuntimeFolder: Sendable {
     let template = FileManager.default.temporaryDirectory.appending(path: "ag-XXXXXX").path
     let name = strdup(template)
     defer { free(name) }
-    guard mkdtemp(name) != nil, let name else { throw POSIXError(.EIO) }
+    guard let name, mkdtemp(name) != nil else { throw POSIXError(.EIO) }
     path = String(cString: name)
     mkdir(path + "/home", 0o700)
     if let owner {
@@ -33,6 +34,13 @@ final class RuntimeFolder: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
   func place() throws -> AgentPlace { try AgentPlace(home: home, runtime: path, makesFolders: true) }
+}
+
+/// A pipe that no program started meanwhile keeps open.
+func makePipe() -> (reading: Int32, writing: Int32) {
+  var ends: (reading: Int32, writing: Int32) = (-1, -1)
+  coffer_pipe(&ends.reading, &ends.writing)
+  return ends
 }
 
 /// A clock that stands still until it is moved.
@@ -47,9 +55,7 @@ final class TestClock: AgentClock, Sendable {
   private let state = Mutex(State())
 
   init() {
-    var ends: [Int32] = [0, 0]
-    pipe(&ends)
-    (descriptor, bell) = (ends[0], ends[1])
+    (descriptor, bell) = makePipe()
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
   }
 
@@ -100,9 +106,7 @@ final class TestWatch: SessionWatch, @unchecked Sendable {
   let pollEvents = Int16(POLLIN)
 
   init() {
-    var ends: [Int32] = [0, 0]
-    pipe(&ends)
-    (descriptor, bell) = (ends[0], ends[1])
+    (descriptor, bell) = makePipe()
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
   }
 
@@ -132,7 +136,7 @@ final class TestWatch: SessionWatch, @unchecked Sendable {
   }
 }
 
-/// A home with an agent in this process.
+/// A home with an agent in this process. Say `defer { served.end() }`: a client does not keep it.
 final class ServedHome: @unchecked Sendable {
   let folder: RuntimeFolder
   let place: AgentPlace
@@ -151,15 +155,14 @@ final class ServedHome: @unchecked Sendable {
     place = try folder.place()
     holder = KeyHolder(
       page: try KeyPage(ordinary: options.usesOrdinaryMemory), clock: clock, options: options)
-    var ends: [Int32] = [0, 0]
-    pipe(&ends)
-    ender = ends[1]
+    let ends = makePipe()
+    ender = ends.writing
     let failure = Mutex<AgentError?>(nil)
     let listens = DispatchSemaphore(value: 0)
     // The holder is this thread's until the agent ends; tests look at it only when the agent waits.
     nonisolated(unsafe) let holder = holder
     let place = place
-    let signals = ends[0]
+    let signals = ends.reading
     let ended = ended
     Thread.detachNewThread {
       do throws(AgentError) {

@@ -28,12 +28,21 @@ public enum AgentLauncher {
   public static func start(
     home: String, executable: String, options: AgentOptions = AgentOptions()
   ) throws(AgentError) -> Started {
+    try start(home: home, executable: executable, options: options, runtime: nil)
+  }
+
+  /// - Parameter runtime: takes the place of `$XDG_RUNTIME_DIR`, also for the agent.
+  static func start(
+    home: String, executable: String, options: AgentOptions, runtime: String?
+  ) throws(AgentError) -> Started {
     try options.check()
-    let place = try AgentPlace(home: home, makesFolders: true)
+    let place = try AgentPlace(home: home, runtime: runtime, makesFolders: true)
+    let arguments = arguments(place.home, options)
+    let environment = environment(runtime)
     let end = ContinuousClock.now.advanced(by: .milliseconds(deadlineMilliseconds))
     repeat {
       if let client = AgentClient.connect(place), (try? client.status()) != nil { return .alreadyThere }
-      if let child = try startOnce(executable, arguments(place.home, options), end) {
+      if let child = try startOnce(executable, arguments, environment, end) {
         return .new(processID: child)
       }
       // Another agent has the lock: it listens, or is about to, or is about to end.
@@ -44,14 +53,14 @@ public enum AgentLauncher {
 
   /// - Returns: nil when the new process has found another agent.
   private static func startOnce(
-    _ executable: String, _ arguments: [String], _ end: ContinuousClock.Instant
+    _ executable: String, _ arguments: [String], _ environment: [String], _ end: ContinuousClock.Instant
   ) throws(AgentError) -> pid_t? {
     var ends: (reading: Int32, writing: Int32) = (-1, -1)
     guard unsafe coffer_pipe(&ends.reading, &ends.writing) == 0 else { throw .system(errno) }
     defer { close(ends.reading) }
     let spawned: Result<pid_t, AgentError>
     do throws(AgentError) {
-      spawned = .success(try spawn(executable, arguments, ready: ends.writing))
+      spawned = .success(try spawn(executable, arguments, environment, ready: ends.writing))
     } catch { spawned = .failure(error) }
     // Only the child has the other end now, so its death is heard.
     close(ends.writing)
@@ -88,17 +97,18 @@ public enum AgentLauncher {
     "XDG_RUNTIME_DIR", "DBUS_SYSTEM_BUS_ADDRESS", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LLVM_PROFILE_FILE",
   ]
 
-  private static func environment() -> [String] {
+  private static func environment(_ runtime: String?) -> [String] {
     kept.compactMap { name in
-      unsafe getenv(name).map { "\(name)=\(unsafe String(cString: $0))" }
+      if name == "XDG_RUNTIME_DIR", let runtime { return "\(name)=\(runtime)" }
+      return unsafe getenv(name).map { "\(name)=\(unsafe String(cString: $0))" }
     }
   }
 
   private static func spawn(
-    _ executable: String, _ arguments: [String], ready: Int32
+    _ executable: String, _ arguments: [String], _ environment: [String], ready: Int32
   ) throws(AgentError) -> pid_t {
     var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
-    var envp = unsafe environment().map { unsafe strdup($0) } + [nil]
+    var envp = unsafe environment.map { unsafe strdup($0) } + [nil]
     defer { unsafe (argv + envp).forEach { unsafe free($0) } }
     let child = unsafe coffer_spawn_apart(executable, &argv, &envp, ready, readyNumber)
     guard child > 0 else { throw .system(-child) }

@@ -59,6 +59,8 @@ public enum AgentServer {
       coffer_close_descriptors(3, kept) == 0
     else { throw .unprotected }
     umask(0o077)
+    // Whoever waited for the ready byte, or read our output, may be gone.
+    signal(SIGPIPE, SIG_IGN)
   }
 
   /// The lock on a place and the socket that listens there; both go with the value.

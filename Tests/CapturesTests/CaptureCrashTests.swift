@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A crash is a copy of all files at one moment: what a process leaves that is killed then. The moment is
+// when the signer is asked: blobs are on the disk, no row names them.
+
+import Foundation
+import Keychains
+import Primitives
+import Storage
+import Synchronization
+import Testing
+
+@testable import Captures
+
+@Suite("What a crash leaves")
+struct CaptureCrashTests {
+  /// Copies the coffer while a capture is being taken in.
+  private func crash(_ bench: CaptureBench, photo: [UInt8]) throws -> String {
+    let path = bench.home.path
+    let copies = Mutex<[String]>([])
+    let signer = TestSigner {
+      let copy = "\(path)-copy-\(UUID().uuidString)"
+      try FileManager.default.copyItem(atPath: path, toPath: copy)
+      copies.withLock { $0.append(copy) }
+    }
+    _ = try bench.store.add(
+      NewCapture(photo: source(photo), depth: source(bytes(80_000, seed: 4))), signer: signer)
+    return try #require(copies.withLock { $0.first })
+  }
+
+  @Test("Blobs of a capture that was not finished are swept by the next writer, and by no reader")
+  func betweenBlobAndRow() throws {
+    let bench = try CaptureBench()
+    let id = try bench.addFull(1)
+    let copy = try crash(bench, photo: bytes(90_000, seed: 3))
+    #expect(try bench.blobs(copy).count == 4)
+
+    let store = try bench.store(at: copy)
+    #expect(try store.list().map(\.id) == [id])
+    #expect(
+      try store.examine(isDeep: true) == CaptureStore.Findings(captureCount: 1, strayBlobCount: 2))
+    #expect(try bench.blobs(copy).count == 4)
+    // Files that are not blobs are left alone.
+    let other = copy + "/blobs/readme"
+    try Data([1]).write(to: URL(filePath: other))
+    let added = try store.add(NewCapture(photo: source(bytes(90_000, seed: 3))), signer: bench.signer)
+    #expect(try bench.blobs(copy).count == 4)
+    #expect(FileManager.default.fileExists(atPath: other))
+    #expect(try store.examine(isDeep: true) == CaptureStore.Findings(captureCount: 2))
+    #expect(try store.list().map(\.id) == [added.id, id])
+  }
+
+  @Test("A crash during the very first capture leaves an empty store")
+  func firstCapture() throws {
+    let bench = try CaptureBench()
+    let copy = try crash(bench, photo: bytes(90_000, seed: 3))
+    let store = try bench.store(at: copy)
+    #expect(try store.list() == [])
+    #expect(throws: CaptureError.notFound) { try store.info(CaptureID()) }
+    _ = try store.add(NewCapture(photo: source([1, 2])), signer: bench.signer)
+    #expect(try bench.blobs(copy) == [])
+    #expect(try store.list().count == 1)
+  }
+
+  @Test("A crash between the removal of a row and that of its blobs leaves only blobs to sweep")
+  func removal() throws {
+    let bench = try CaptureBench()
+    let id = try bench.addFull(1)
+    let kept = try bench.addFull(2)
+    let before = try bench.snapshot()
+    try bench.store.remove(id)
+    let after = try bench.snapshot()
+    for path in try bench.blobs(before) {
+      let place = after + "/blobs/" + (path as NSString).lastPathComponent
+      if !FileManager.default.fileExists(atPath: place) {
+        try FileManager.default.copyItem(atPath: path, toPath: place)
+      }
+    }
+    let store = try bench.store(at: after)
+    #expect(try store.list().map(\.id) == [kept])
+    #expect(try store.examine(isDeep: false).strayBlobCount == 2)
+    try store.remove(kept)
+    #expect(try bench.blobs(after) == [])
+  }
+
+  @Test("A key that was made just before a crash is used, not made anew")
+  func keyOnly() throws {
+    let bench = try CaptureBench()
+    try bench.store.loadOrCreateEncryptionKey()
+    let copy = try bench.snapshot()
+    let store = try bench.store(at: copy)
+    #expect(try store.list() == [])
+    let id = try store.add(NewCapture(photo: source([1, 2])), signer: bench.signer).id
+    let account = KeychainService.Account.captureKey
+    #expect(
+      try store.keychain.load(forKey: account, in: .afterFirstUnlockThisDeviceOnly)
+        == bench.keychain.load(forKey: account, in: .afterFirstUnlockThisDeviceOnly))
+    _ = try store.verify(id)
+  }
+
+  @Test("A removed blob is overwritten before its name goes")
+  func overwritten() throws {
+    let bench = try CaptureBench()
+    let id = try bench.add(photo: bytes(100_000, seed: 1))
+    // A second name keeps the file's content in sight.
+    let path = try #require(try bench.blobs().first)
+    let link = bench.home.path + "-link"
+    try FileManager.default.linkItem(atPath: path, toPath: link)
+    try bench.store.remove(id)
+    #expect(!FileManager.default.fileExists(atPath: path))
+    let left = try Data(contentsOf: URL(filePath: link))
+    #expect(left.allSatisfy { $0 == 0 })
+    #expect(left.count == 100_036)
+  }
+
+  @Test("Blobs and their folder can be read by nobody else")
+  func modes() throws {
+    let bench = try CaptureBench()
+    _ = try bench.addFull()
+    func mode(_ path: String) throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+    }
+    #expect(try mode(bench.home.path + "/blobs") == 0o700)
+    for path in try bench.blobs() { #expect(try mode(path) == 0o600) }
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Keychains
+import Primitives
+import Storage
+import Testing
+
+@testable import Captures
+
+@Suite("Captures as files that other programs check")
+struct CaptureExportTests {
+  private func run(_ program: String, _ arguments: [String], in folder: String) throws -> Int32 {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [program] + arguments
+    process.currentDirectoryURL = URL(filePath: folder)
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
+  private func checks(_ folder: String) throws -> (sums: Bool, signature: Bool) {
+    (
+      try run("sha256sum", ["--check", "--strict", "SHA256SUMS"], in: folder) == 0,
+      try run(
+        "openssl",
+        ["dgst", "-sha256", "-verify", "public-key.pem", "-signature", "assertion.der", "manifest.json"],
+        in: folder) == 0
+    )
+  }
+
+  @Test("What is exported is bit for bit what was captured, and sha256sum and openssl find it right")
+  func everything() throws {
+    let bench = try CaptureBench()
+    let photo = [0xFF, 0xD8, 0xFF] + bytes(600_000, seed: 1)
+    let metadata = "{ \"a\" : 1 }"
+    let id = try bench.add(
+      photo: photo, depth: Array("Pf\n".utf8) + bytes(70_000, seed: 2), metadata: metadata,
+      thumbnail: bytes(99, seed: 3))
+    let folder = bench.home.path + "-out"
+    let names = try bench.store.export(id, to: folder)
+    #expect(
+      names == [
+        "photo.jpg", "depth.pfm", "metadata.json", "thumbnail.jpg", "manifest.json", "assertion.der",
+        "public-key.pem", "SHA256SUMS", "CHECK.txt",
+      ])
+    #expect(try Set(FileManager.default.contentsOfDirectory(atPath: folder)) == Set(names))
+    #expect(try Data(contentsOf: URL(filePath: folder + "/photo.jpg")) == Data(photo))
+    #expect(try Data(contentsOf: URL(filePath: folder + "/metadata.json")) == Data(metadata.utf8))
+    for name in names {
+      let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")
+      #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+    #expect(try checks(folder) == (true, true))
+
+    // The manifest says what the sums are; whoever changes a file, a sum or the manifest is found out.
+    let manifest = try JSONSerialization.jsonObject(
+      with: Data(contentsOf: URL(filePath: folder + "/manifest.json")))
+    let parts = try #require((manifest as? [String: Any])?["parts"] as? [[String: Any]])
+    let sums = try String(contentsOf: URL(filePath: folder + "/SHA256SUMS"), encoding: .utf8)
+    for part in parts { #expect(sums.contains(try #require(part["sha256"] as? String))) }
+    for name in ["photo.jpg", "manifest.json"] {
+      let url = URL(filePath: "\(folder)/\(name)")
+      let whole = try Data(contentsOf: url)
+      var changed = whole
+      changed[40] ^= 1
+      try changed.write(to: url)
+      #expect(try checks(folder) == (name != "photo.jpg", name != "manifest.json"))
+      try whole.write(to: url)
+    }
+    #expect(try checks(folder) == (true, true))
+  }
+
+  @Test(
+    "A photo gets the ending of its kind",
+    arguments: [
+      ([0xFF, 0xD8, 0xFF, 0xE0], ".jpg"), ([0x89, 0x50, 0x4E, 0x47], ".png"), ([], ".bin"), ([0xFF], ".bin"),
+      (Array("\0\0\0\u{18}ftypheic".utf8), ".heic"), (Array("\0\0\0\u{18}ftypmif1".utf8), ".heic"),
+      (Array("\0\0\0\u{18}ftypisom".utf8), ".mp4"), (Array("\0\0\0\u{18}ftypqt  ".utf8), ".mov"),
+      (Array("II*\0".utf8), ".tiff"), (Array("../../x".utf8), ".bin"),
+    ] as [([UInt8], String)])
+  func endings(head: [UInt8], ending: String) { #expect(FileKind.ending(head) == ending) }
+
+  @Test("An export overwrites nothing")
+  func nothingOverwritten() throws {
+    let bench = try CaptureBench()
+    let id = try bench.addFull()
+    let folder = bench.home.path + "-out"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let note = folder + "/note"
+    try Data([7]).write(to: URL(filePath: note))
+    #expect(throws: CaptureError.alreadyExists) { try bench.store.export(id, to: folder) }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["note"])
+    #expect(throws: CaptureError.alreadyExists) { try bench.store.export(id, to: note) }
+    #expect(try Data(contentsOf: URL(filePath: note)) == Data([7]))
+    #expect(throws: CaptureError.cannotWrite(errno: ENOENT)) {
+      try bench.store.export(id, to: bench.home.path + "-none/out")
+    }
+    try FileManager.default.removeItem(atPath: note)
+    #expect(try bench.store.export(id, to: folder).count == 9)
+  }
+
+  @Test("A damaged capture is not exported, and no folder is left")
+  func damaged() throws {
+    let bench = try CaptureBench()
+    let id = try bench.addFull()
+    let path = try #require(try bench.blobs().last)
+    var content = try Data(contentsOf: URL(filePath: path))
+    content[content.count - 1] ^= 1
+    try content.write(to: URL(filePath: path))
+    let folder = bench.home.path + "-out"
+    #expect(throws: CaptureError.corrupt(.photo)) { try bench.store.export(id, to: folder) }
+    #expect(!FileManager.default.fileExists(atPath: folder))
+    #expect(throws: CaptureError.notFound) { try bench.store.export(CaptureID(), to: folder) }
+    #expect(!FileManager.default.fileExists(atPath: folder))
+  }
+
+  @Test("An export that fails half way leaves no folder, and keeps one that was there")
+  func halfWay() throws {
+    let bench = try CaptureBench()
+    for wasThere in [false, true] {
+      let path = bench.home.path + "-half-\(wasThere)"
+      if wasThere { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+      #expect(throws: CaptureError.notFound) {
+        var output = try ExportFolder(path)
+        try output.write("one", [1])
+        try output.write("two") { write in
+          try write(bytes(10, seed: 1).span.bytes)
+          throw CaptureError.notFound
+        }
+      }
+      #expect(FileManager.default.fileExists(atPath: path) == wasThere)
+      if wasThere { #expect(try FileManager.default.contentsOfDirectory(atPath: path) == []) }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Primitives
+import Storage
+import Testing
+
+@testable import Captures
+
+@Suite("What waits for upload")
+struct UploadQueueTests {
+  private struct Unreachable: Error {}
+
+  /// Takes everything, or nothing.
+  private final class Uploader: CaptureUploader {
+    var isReachable = true
+    var received: [CaptureID: [(CapturePart, [UInt8])]] = [:]
+    var before: () throws -> Void = {}
+
+    func upload(_ capture: SealedCapture) throws {
+      try before()
+      guard isReachable else { throw Unreachable() }
+      var parts: [(CapturePart, [UInt8])] = []
+      try capture.forEachPart { part, bytes in
+        if parts.last?.0 != part { parts.append((part, [])) }
+        parts[parts.count - 1].1.append(bytes)
+      }
+      received[capture.id] = parts
+    }
+  }
+
+  @Test("What is uploaded is ciphertext, complete, and removed after seven days")
+  func uploaded() throws {
+    let bench = try CaptureBench()
+    let photo = bytes(600_000, seed: 1)
+    let metadata = #"{"note": "nobody else may read this"}"#
+    let id = try bench.add(photo: photo, metadata: metadata)
+    let uploader = Uploader()
+    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome(uploaded: 1))
+    let parts = try #require(uploader.received[id])
+    #expect(parts.map(\.0) == [.photo, .metadata, .manifest, .assertion])
+    #expect(try Data(parts[0].1) == Data(contentsOf: URL(filePath: try #require(bench.blobs().first))))
+    let all = Data(parts.flatMap(\.1))
+    #expect(all.range(of: Data(photo[1000..<1032])) == nil)
+    #expect(all.range(of: Data("nobody".utf8)) == nil)
+    #expect(try bench.store.info(id).summary.upload.state == .uploaded)
+
+    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome())
+    bench.time.advance(7 * 86_400 - 1)
+    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome())
+    bench.time.advance(1)
+    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome(removed: 1))
+    #expect(try bench.store.list() == [])
+    #expect(try bench.blobs() == [])
+  }
+
+  @Test(
+    "Tries come after 1, 2, 4 and 8 seconds and half of that by chance; the fifth is the last",
+    arguments: [0.0, 1.0])
+  func backOff(jitter: Double) throws {
+    let bench = try CaptureBench()
+    bench.time.set(jitter: jitter)
+    let id = try bench.add(photo: [1])
+    let uploader = Uploader()
+    uploader.isReachable = false
+    for (index, pause) in [1.0, 2, 4, 8].enumerated() {
+      #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome(postponed: 1))
+      let status = try bench.store.info(id).summary.upload
+      let wait = Int64((pause * (1 + jitter / 2)).rounded(.up))
+      #expect(status.state == .pending)
+      #expect(status.attempts == index + 1)
+      #expect(status.lastAttempt == bench.time.now)
+      #expect(status.nextAttempt == bench.time.now + wait)
+      bench.time.advance(wait - 1)
+      #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome())
+      bench.time.advance(1)
+    }
+    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome(failed: 1))
+    #expect(try bench.store.info(id).summary.upload.state == .failed)
+    bench.time.advance(86_400 * 30)
+    uploader.isReachable = true
+    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome())
+    #expect(try bench.store.list().count == 1)
+
+    #expect(try bench.store.retryFailedUploads() == 1)
+    #expect(try bench.store.retryFailedUploads() == 0)
+    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome(uploaded: 1))
+    #expect(try bench.store.info(id).summary.upload.attempts == 1)
+  }
+
+  @Test("An upload that a crash cut off waits again, and its try counts")
+  func cutOff() throws {
+    let bench = try CaptureBench()
+    let id = try bench.add(photo: [1])
+    var copy = ""
+    let uploader = Uploader()
+    uploader.before = { copy = try bench.snapshot() }
+    _ = try bench.store.upload(with: uploader)
+    let store = try bench.store(at: copy)
+    #expect(try store.info(id).summary.upload.state == .uploading)
+    uploader.before = {}
+    #expect(try store.upload(with: uploader) == CaptureStore.UploadOutcome(uploaded: 1))
+    #expect(try store.info(id).summary.upload.attempts == 2)
+
+    var last = UploadStatus()
+    for _ in 0..<5 { last.begin(1) }
+    last.recover()
+    #expect(last.state == .failed)
+  }
+
+  @Test("Captures are tried in the order in which they came, and one that fails does not stop the others")
+  func severalCaptures() throws {
+    let bench = try CaptureBench()
+    let ids = try (1...3).map { try bench.add(photo: [UInt8($0)]) }
+    let uploader = Uploader()
+    var count = 0
+    uploader.before = {
+      count += 1
+      if count == 2 { throw Unreachable() }
+    }
+    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome(uploaded: 2, postponed: 1))
+    #expect(uploader.received.keys.contains(ids[0]) && uploader.received.keys.contains(ids[2]))
+    #expect(try bench.store.info(ids[1]).summary.upload.state == .pending)
+  }
+
+  @Test("Every status comes back from its bytes")
+  func bytesOfStatus() throws {
+    let bench = try CaptureBench()
+    try bench.store.loadOrCreateEncryptionKey()
+    let key = try bench.store.keys().record
+    let id = CaptureID()
+    var status = UploadStatus()
+    var all = [status]
+    for step in 1...5 {
+      status.begin(Int64(step) * 1_000)
+      all.append(status)
+      status.fail(Int64(step) * 1_000, jitter: 0.3)
+      all.append(status)
+    }
+    for status in all {
+      let sealed = status.sealed(id, key: key)
+      #expect(try UploadStatus(sealed: sealed.span.bytes, id, key: key) == status)
+      #expect(throws: CaptureError.corrupt(nil)) {
+        try UploadStatus(sealed: sealed.span.bytes, CaptureID(), key: key)
+      }
+    }
+  }
+}
