@@ -10,7 +10,7 @@ extension CrashTests {
   struct CaptureDamageTests {
     struct Outcome: Sendable {
       let damage: CaptureDamage
-      let isNamed: Bool
+      var isNamed: Bool
       var problems: [String] = []
     }
 
@@ -26,7 +26,7 @@ extension CrashTests {
         return try judge(damage, ids, place)
       }
 
-      var table = [["deed", "tried", "named or told (5)", "problems"]]
+      var table = [["deed", "tried", "named (5)", "problems"]]
       for kind in damages.map(\.kind).uniqued {
         let of = outcomes.filter { $0.damage.kind == kind }
         table.append([
@@ -44,7 +44,7 @@ extension CrashTests {
       var outcome = Outcome(
         damage: damage,
         isNamed: refused.contains { run in
-          damage.part.map { run.errors.contains("the capture's \($0) ") } ?? true
+          damage.part.map { run.errors.contains("the capture's \($0) ") } ?? false
         })
       if let part = damage.part {
         if !outcome.isNamed { outcome.problems.append("\(part) is not named: \(runs)") }
@@ -52,7 +52,8 @@ extension CrashTests {
       } else {
         // Hit is what stands above the parts: a list of all of them cannot be given.
         let list = try place.run("capture", "list")
-        if list.end != .exited(5) { outcome.problems.append("\(list)") }
+        outcome.isNamed = list.end == .exited(5)
+        if !outcome.isNamed { outcome.problems.append("\(list)") }
         if runs.contains(where: { !$0.isDone && $0.end != .exited(5) }) { outcome.problems.append("\(runs)") }
       }
       // Nothing of a damaged capture comes out.

@@ -20,6 +20,8 @@ extension CrashTests {
       /// Messages or captures that were acknowledged, and all that are there.
       var acknowledged = 0
       var found = 0
+      /// Sealed files that the next writer has to sweep.
+      var leftovers = 0
       var problems: [String] = []
     }
 
@@ -178,6 +180,7 @@ extension CrashTests {
           ["within ms", "\(Int(seconds * 1_000))"],
           ["acknowledged", "\(outcomes.reduce(0) { $0 + $1.acknowledged })"],
           ["found", "\(outcomes.reduce(0) { $0 + $1.found })"],
+          ["with leftovers to sweep", "\(outcomes.count { $0.leftovers > 0 })"],
           ["problems", "\(outcomes.count { !$0.problems.isEmpty })"],
         ])
       let problems = outcomes.flatMap(\.problems)

@@ -43,6 +43,15 @@ final class SessionBench {
     }
   }
 
+  /// Until that agent is no more.
+  func waitForEnd(of former: pid_t) throws {
+    let start = ContinuousClock.now
+    while try agent() == former {
+      guard ContinuousClock.now - start < .seconds(20) else { throw POSIXError(.ETIMEDOUT) }
+      sched_yield()
+    }
+  }
+
   /// A process's resident set in KiB, and how many descriptors it has; nil where only root may count them.
   static func size(of process: pid_t) throws -> (residentKiB: Int, descriptors: Int?) {
     let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)

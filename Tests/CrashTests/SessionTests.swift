@@ -52,7 +52,7 @@ extension CrashTests {
       #expect(try bench.run("message", "list").isDone)
       let former = try #require(try bench.agent())
       #expect(kill(former, SIGKILL) == 0)
-      while try bench.agent() == former {}
+      try bench.waitForEnd(of: former)
 
       #expect(try bench.run("message", "list").end == .exited(3))
       #expect(try bench.run("capture", "add", bench.place.phraseFile).end == .exited(3))
@@ -97,7 +97,7 @@ extension CrashTests {
       }
       // Awake, it does what it was told meanwhile, before it answers anybody else.
       #expect(kill(agent, SIGCONT) == 0)
-      while try bench.agent() == agent {}
+      try bench.waitForEnd(of: agent)
       #expect(try bench.run("message", "list").end == .exited(3))
     }
   }

@@ -28,8 +28,13 @@ final class Chip: @unchecked Sendable {
     for path in [questions, answers] {
       guard mkfifo(path, 0o600) == 0 else { throw POSIXError(.EIO) }
     }
-    let command = "#!/bin/bash\necho \"$*\" >\"$STEPS/chip.questions\"\nread -r answer <\"$STEPS/chip.answers\"\n"
-      + "[[ $answer == done ]] || { echo \"chip: $answer\" >&2; exit 1; }\n"
+    let command = """
+      #!/bin/bash
+      echo "$*" >"$STEPS/chip.questions"
+      read -r answer <"$STEPS/chip.answers"
+      [[ $answer == done ]] || { echo "chip: $answer" >&2; exit 1; }
+
+      """
     let file = place.appending(path: "bin/chip")
     try Data(command.utf8).write(to: file)
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path())
@@ -38,17 +43,12 @@ final class Chip: @unchecked Sendable {
 
   /// Ends the chip; the command gets no answer any more.
   func end() {
-    ask("end")
-    isOver.wait()
-    tpm.kill()
-  }
-
-  private func ask(_ words: String) {
     // For both ways, so that it does not wait for the reader.
     let pipe = open(questions, O_RDWR | O_CLOEXEC)
-    defer { close(pipe) }
-    let line = Array((words + "\n").utf8)
-    _ = write(pipe, line, line.count)
+    _ = write(pipe, "end\n", 4)
+    isOver.wait()
+    close(pipe)
+    tpm.kill()
   }
 
   private func serve() {
@@ -57,6 +57,9 @@ final class Chip: @unchecked Sendable {
     let descriptor = open(questions, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0, let pipe = fdopen(descriptor, "r") else { return }
     defer { fclose(pipe) }
+    // For both ways, so that it does not wait for a command that has ended meanwhile.
+    let output = open(answers, O_RDWR | O_CLOEXEC)
+    defer { close(output) }
     var buffer = [CChar](repeating: 0, count: 256)
     while fgets(&buffer, Int32(buffer.count), pipe) != nil {
       let bytes = buffer.prefix { $0 != 0 && $0 != 10 }.map { UInt8(bitPattern: $0) }
@@ -64,7 +67,8 @@ final class Chip: @unchecked Sendable {
       if words == ["end"] { return }
       var answer = "done"
       do { try obey(words) } catch { answer = "\(error)".replacing("\n", with: " ") }
-      try? Data((answer + "\n").utf8).write(to: URL(filePath: answers))
+      let line = Array((answer + "\n").utf8)
+      _ = write(output, line, line.count)
     }
   }
 
