@@ -189,8 +189,8 @@ let package = Package(
     tests(
       "CapturesTests",
       [
-        "Captures", "Keychains", "Storage", "Primitives", "Secrets", "MemorySearch", "SpecExamples",
-        "TemporaryHomes",
+        "Captures", "Keychains", "Storage", "Primitives", "Secrets", "CFaultVFS", "MemorySearch",
+        "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "AgentTests",

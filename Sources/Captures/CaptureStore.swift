@@ -22,7 +22,7 @@ public final class CaptureStore: Sendable {
   let keychain: KeychainService
   let clock: CaptureClock
   private let cached = Mutex<CaptureKeys?>(nil)
-  private let isTidy = Mutex(false)
+  private let order = Mutex(Order.unknown)
 
   public init(file: DatabaseFile, keychain: KeychainService, clock: CaptureClock = .system) {
     self.file = file
@@ -106,8 +106,8 @@ public final class CaptureStore: Sendable {
     try file.claimWriting()
     let keys = try keysForWriting()
     // The lock is kept until all is tidy: another thread's first blob must not be swept.
-    try isTidy.withLock { isTidy in
-      if isTidy { return }
+    try order.withLock { order in
+      if order == .tidy { return }
       if try !hasState() {
         guard try isUntouched() else { throw CaptureError.corrupt(nil) }
         try file.write { transaction in
@@ -115,7 +115,12 @@ public final class CaptureStore: Sendable {
           try state.save(transaction, keys: keys)
         }
       }
+      let isUnsettled = order == .unsettled
       let scan = try file.write { transaction in
+        if isUnsettled {
+          var state = try CaptureState.load(transaction, keys: keys)
+          try state.save(transaction, keys: keys)
+        }
         let scan = try Self.scan(transaction, keys: keys)
         for row in scan.rows where row.upload.state == .uploading {
           var upload = row.upload
@@ -128,13 +133,26 @@ public final class CaptureStore: Sendable {
         let named = Set(scan.rows.flatMap(\.record.blobs))
         for name in try file.blobs.names() where !named.contains(name) { file.blobs.remove(name) }
       }
-      isTidy = true
+      order = .tidy
     }
     return keys
   }
 
-  /// Lets the next writer tidy up once more: what became of a transaction is not known.
-  func forgetTidiness() { isTidy.withLock { $0 = false } }
+  /// Whether blobs and rows fit together.
+  private enum Order {
+    /// Nobody has looked yet.
+    case unknown
+    /// A transaction failed, and may be in the log all the same: found there after a crash, it would count.
+    /// Another one that succeeds takes its place.
+    case unsettled
+    case tidy
+  }
+
+  /// Tidies up after a transaction that failed, now if the disk lets us, else before the next capture.
+  func settle() {
+    order.withLock { $0 = .unsettled }
+    _ = try? prepareWriting()
+  }
 
   /// Whether a capture was ever begun here.
   func hasState() throws -> Bool {
