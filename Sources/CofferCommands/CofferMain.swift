@@ -145,7 +145,7 @@ public enum CofferMain {
         unreadable: failure.unreadable.isEmpty ? nil : failure.unreadable)
       Terminal.note(JSON.text(Answer(error: body)))
     } else {
-      for id in failure.unreadable { Terminal.note("message \(id): corrupted or tampered") }
+      for id in failure.unreadable { Terminal.note("\(failure.unreadableKind) \(id): corrupted or tampered") }
       Terminal.note("coffer: \(Terminal.sanitized(failure.message))")
       if let hint = failure.hint { Terminal.note("hint: \(hint)") }
     }

@@ -107,8 +107,8 @@ struct CaptureListCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
-    let all = try session.captures(opening).access.store.list()
-    for capture in all.prefix(limit ?? .max) {
+    let listing = try session.captures(opening).access.store.listing()
+    for capture in listing.captures.prefix(limit ?? .max) {
       let answer = Answer(
         id: capture.id.description, created: Timestamp.format(capture.created),
         byteCount: capture.byteCount, state: capture.upload.state.name)
@@ -119,6 +119,13 @@ struct CaptureListCommand: CofferCommand {
       } else {
         Terminal.print("\(answer.id)\t\(answer.created)\t\(answer.byteCount)\t\(answer.state)")
       }
+    }
+    // What is left was told; now that it is not all.
+    guard listing.isComplete else {
+      var failure = Failure(CaptureError.corrupt(nil))
+      failure.unreadable = listing.damaged.map(\.description)
+      failure.unreadableKind = "capture"
+      throw failure
     }
   }
 }

@@ -49,8 +49,10 @@ struct Failure: Error {
   /// Lower case, no full stop.
   var message: String
   var hint: String?
-  /// Identifiers of messages that did not open.
+  /// Identifiers of messages, or captures, that did not open.
   var unreadable: [String] = []
+  /// What those are, in one word.
+  var unreadableKind = "message"
 
   init(_ exit: ExitCode, _ code: String, _ message: String, hint: String? = nil) {
     self.exit = exit
