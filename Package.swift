@@ -199,6 +199,11 @@ let package = Package(
         "PrivateBus",
       ]),
     tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem", "COpenSSL", "MemorySearch"]),
+    tests(
+      "CofferKitTests",
+      [
+        "CofferKit", "Captures", "Enclaves", "Keychains", "Storage", "Primitives", "Secrets", "TemporaryHomes",
+      ]),
     // What is left after flipped bytes, kill -9 and a full disk; the dependency is there so that it is built.
     tests(
       "CrashTests",

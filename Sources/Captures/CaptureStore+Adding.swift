@@ -15,7 +15,7 @@ public struct NewCapture {
   /// A JSON object.
   public var metadata: PartSource?
   /// A small JPEG.
-  public var thumbnail: [UInt8]?
+  public var thumbnail: PartSource?
   /// Whether a photo that is there already may come again.
   public var allowsDuplicate = false
 
@@ -55,7 +55,7 @@ extension CaptureStore {
       }
       if let depth = capture.depth { try sealing.add(.depth, depth) }
       if let metadata = capture.metadata { try sealing.addMetadata(metadata) }
-      if let thumbnail = capture.thumbnail { try sealing.add(.thumbnail, bytes: thumbnail) }
+      if let thumbnail = capture.thumbnail { try sealing.add(.thumbnail, thumbnail) }
       let told = CaptureManifest(id, created: created, signer: signer, parts: sealing.entries)
       let manifest = told.bytes
       // A manifest that could not be read again would make the capture worthless.

@@ -109,23 +109,23 @@ extension CaptureStore {
         Array(assertion[P256.publicKeyByteCount...]), digest: SHA256.hash(manifestBytes.span.bytes),
         publicKey: publicKey)
     else { throw CaptureError.badSignature }
-    let own = try? keychain.loadDeviceState()?.attestationKeyId
+    let own = try keychain.loadDeviceState()?.attestationKeyId
     return (manifest, own == manifest.keyID ? .thisDevice : .formerDevice)
   }
 
   // MARK: Steps
 
   /// The keys; nil when there are no captures and never were.
+  /// - Throws: `CaptureError.corrupt(nil)` for a key without a state; `.encryptionKeyNotFound`, `.locked`.
   func keysIfAny() throws -> CaptureKeys? {
     do {
       let keys = try keys()
-      // A coffer whose first capture is not in yet has a key and no state.
-      if try hasState() { return keys }
-      guard try isUntouched() else { throw CaptureError.corrupt(nil) }
+      guard try hasState() else { throw CaptureError.corrupt(nil) }
+      return keys
     } catch CaptureError.encryptionKeyNotFound {
-      guard try isUntouched() else { throw CaptureError.encryptionKeyNotFound }
+      guard try isEmpty() else { throw CaptureError.encryptionKeyNotFound }
+      return nil
     }
-    return nil
   }
 
   func found(_ id: CaptureID) throws -> (Row, CaptureKeys) {

@@ -59,6 +59,9 @@ public final class Coffer: Sendable {
     }
     let attestationEnclave = try enclave ?? machine.enclaveForNewKeys()
     let file = try DatabaseFile.create(home: home) { file in
+      var isComplete = false
+      // What is elsewhere does not go with the file.
+      defer { if !isComplete { _ = finished.removeForeignKeychain(file) } }
       try file.write { try finished.save($0) }
       let keychain = KeychainService(keychain: try finished.openKeychain(file), keys: unlocked.keys)
       try keychain.prepare()
@@ -68,6 +71,7 @@ public final class Coffer: Sendable {
       var log = AuditLog()
       log.append(.created, count: 0, at: clock.now())
       try log.save(keychain)
+      isComplete = true
     }
     return try Coffer(
       file: file, keybag: finished, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)

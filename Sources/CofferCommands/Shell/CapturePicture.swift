@@ -11,14 +11,14 @@ internal import Secrets
 
 enum CapturePicture {
   /// A small picture to store beside the photo; nil for what is no picture, or no picture that is known here.
-  static func thumbnail(ofFile path: String) -> [UInt8]? {
+  static func thumbnail(ofFile path: String) -> PartSource? {
     guard let photo = read(path) else { return nil }
     let orientation = photo.withBytes { ExifFields(photo: $0)?.orientation ?? 1 }
     let small = try? photo.withBytes { photo throws(PictureError) in
       try PictureWorker().thumbnail(of: photo, orientation: PictureOrientation(exif: orientation))
     }
     guard let small, small.count <= CapturePart.thumbnail.byteCountLimit else { return nil }
-    return small.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+    return PartSource(small)
   }
 
   /// Shows the stored small picture on the terminal, where there is one that can.
@@ -59,7 +59,9 @@ enum CapturePicture {
 
   /// A part of a capture as a whole; nil when it has none.
   static func part(_ part: CapturePart, of id: CaptureID, _ store: CaptureStore) throws -> SecretBytes? {
-    guard let byteCount = try store.info(id).parts.first(where: { $0.part == part })?.byteCount else { return nil }
+    guard let byteCount = try store.info(id).parts.first(where: { $0.part == part })?.byteCount else {
+      return nil
+    }
     guard byteCount <= PictureLimits.fileByteCount else { return nil }
     var bytes = SecretBytes(zeroed: byteCount)
     var offset = 0
