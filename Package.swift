@@ -195,8 +195,8 @@ let package = Package(
     tests(
       "AgentTests",
       [
-        "coffer", "Agent", "Keychains", "Primitives", "Secrets", "CSystem", "MemorySearch", "PrivateBus",
-        "TemporaryHomes",
+        "coffer", "Agent", "DesktopBus", "Keychains", "Primitives", "Secrets", "CSystem", "MemorySearch",
+        "PrivateBus",
       ]),
     tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem", "COpenSSL", "MemorySearch"]),
     tests(

@@ -39,8 +39,9 @@ struct CofferRoot: CommandGroup {
       erase                   destroy everything
 
     The coffer is at --home, else COFFER_HOME, else in your data directory. Passphrases come from the
-    terminal, from pinentry (COFFER_PINENTRY), --passphrase-fd N or --passphrase-file PATH. Every command
-    has --help; exit codes are in Specs/cli.md.
+    terminal, from pinentry (COFFER_PINENTRY), --passphrase-fd N or --passphrase-file PATH; the PIN of a TPM
+    slot, in place of it, from --pin-fd N or --pin-file PATH. Every command has --help; exit codes are in
+    Specs/cli.md.
 
     example: coffer init
     """

@@ -180,4 +180,19 @@ struct LimitTests {
     clock.wake(at: begin)
     #expect(poll(&polled, 1, 10_000) == 1)
   }
+
+  @Test(
+    "Memory pressure is watched where the kernel allows it, and only when asked for",
+    arguments: [true, false])
+  func pressure(isAskedFor: Bool) throws {
+    var options = AgentOptions()
+    options.locksOnMemoryPressure = isAskedFor
+    let isPossible = MemoryPressure() != nil
+    let served = try unlocked(options)
+    defer { served.end() }
+    // A trigger that has not fired locks nothing.
+    let status = try served.client().status()
+    #expect(status.isPressureWatched == (isAskedFor && isPossible))
+    #expect(status.state == .unlocked)
+  }
 }

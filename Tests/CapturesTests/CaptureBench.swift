@@ -116,15 +116,19 @@ final class CaptureBench {
 
 func source(_ bytes: [UInt8]) -> PartSource { PartSource(SecretBytes(copying: bytes.span.bytes)) }
 
-/// Bytes that look random and are the same in each run.
+/// Bytes that look random and are the same in each run; they repeat after 4,099, which divides no chunk.
 func bytes(_ count: Int, seed: UInt64) -> [UInt8] {
   var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
-  return (0..<count).map { _ in
+  let period = (0..<min(count, 4_099)).map { _ in
     state ^= state << 13
     state ^= state >> 7
     state ^= state << 17
     return UInt8(truncatingIfNeeded: state >> 32)
   }
+  var all: [UInt8] = []
+  all.reserveCapacity(count)
+  while all.count < count { all.append(contentsOf: period.prefix(count - all.count)) }
+  return all
 }
 
 /// Signs with a key of its own in software.

@@ -83,6 +83,8 @@ final class Place: Sendable {
     process.environment = [
       "PATH": own["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path(), "COFFER_HOME": home.path(),
       "LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "xterm-256color",
+      // No chip, whatever this machine has.
+      "COFFER_TCTI": "swtpm:path=/nonexistent",
       "LLVM_PROFILE_FILE": own["LLVM_PROFILE_FILE"] ?? "/dev/null",
     ].merging(own.filter { $0.key == "LD_LIBRARY_PATH" }) { mine, _ in mine }
       .merging(environment) { _, given in given }

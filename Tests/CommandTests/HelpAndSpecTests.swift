@@ -57,14 +57,17 @@ struct HelpAndSpecTests {
     let section = rest.range(of: "\n##").map { rest[..<$0.lowerBound] } ?? rest
     for option in command.page.matches(of: /--[a-z][a-z-]+/).map({ String($0.0) })
     where option != "--json" {
-      let name = Self.abbreviations.first { option.hasPrefix($0.key) }?.value ?? option
-      #expect(section.contains(name), "\(option) is not in the section of \(command.testDescription)")
+      let names = Self.abbreviations.first { option.hasPrefix($0.key) }?.value ?? [option]
+      #expect(
+        names.contains { section.contains($0) },
+        "\(option) is not in the section of \(command.testDescription)")
     }
   }
 
   /// What the specification writes for options that many commands have.
   private static let abbreviations = [
-    "--passphrase-": "PASS", "--new-passphrase-": "NEW", "--phrase-": "PHRASE",
+    "--passphrase-": ["PASS", "OPEN"], "--new-passphrase-": ["NEW"], "--phrase-": ["PHRASE"],
+    "--pin-": ["PIN", "OPEN"],
   ]
 
   @Test("The specification has no section of a command that there is not")

@@ -128,6 +128,11 @@ struct EnclaveConformanceTests {
       ] {
         #expect(device.enclave.refusal(key, .biometry(stranger)) == .biometryRefused, "\(requirement)")
       }
+      let zeros: [UInt8] = [0x30, 6, 2, 1, 0, 2, 1, 0]
+      for answer in [[], [0x30], [0x30, 0], [0x30, 0xFF], zeros, [UInt8](repeating: 0x30, count: 500)] {
+        let babbler = Babbler(publicKey: person.finger.publicKey, answer: answer)
+        #expect(device.enclave.refusal(key, .biometry(babbler)) == .biometryRefused, "\(answer)")
+      }
       #expect(device.enclave.refusal(key, .biometry(person.finger)) == nil)
     }
   }

@@ -58,6 +58,14 @@ final class Finger: BiometryVerifier {
   }
 }
 
+/// A verifier that answers with bytes that are no signature.
+struct Babbler: BiometryVerifier {
+  let publicKey: [UInt8]
+  let answer: [UInt8]
+
+  func sign(digest: [UInt8]) throws(EnclaveError) -> [UInt8] { answer }
+}
+
 /// The person of these tests.
 struct Person {
   let pin = typed("482913")

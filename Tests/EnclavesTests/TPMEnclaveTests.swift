@@ -52,7 +52,7 @@
 
     @Test("After the chip was cleared a key is another chip's", arguments: [false, true])
     func cleared(_ hasPersistentRoot: Bool) throws {
-      if hasPersistentRoot { try makePersistent("ecc256") }
+      if hasPersistentRoot { try chip.makePersistentRoot("ecc256") }
       let key = try enclave.makeKey(.signing)
       #expect(enclave.refusal(key) == nil)
       try chip.run("clear")
@@ -97,13 +97,17 @@
       let either = try enclave.makeKey(.agreement, .biometryAnyOrDevicePasscode, for: person)
       let free = try enclave.makeKey(.signing)
       for _ in 0..<10 { #expect(enclave.refusal(key, right) == nil) }
+      #expect(try enclave.lockoutStatus().triesLeft == 3)
       #expect(enclave.refusal(key, wrong) == .wrongPasscode)
+      #expect(try enclave.lockoutStatus().triesLeft == 2)
       #expect(enclave.refusal(either, wrong) == .wrongPasscode)
       #expect(enclave.refusal(key, wrong) == .wrongPasscode)
       let locked = EnclaveError.lockedOut(secondsLeft: 600)
       #expect(enclave.refusal(key, right) == locked)
       #expect(enclave.refusal(either, right) == locked)
       #expect(throws: locked) { try enclave.checkReadiness() }
+      let status = try enclave.lockoutStatus()
+      #expect(status.isLocked && status.secondsLeft == 600 && status.triesLeft == 0)
       #expect(throws: Never.self) { try enclave.checkAvailability() }
       // What nobody can guess is not locked, and neither is a finger.
       #expect(enclave.refusal(free) == nil)
@@ -139,19 +143,10 @@
 
     // MARK: Storage roots
 
-    /// Puts a storage root key at 0x81000001, as whoever sets up a machine does.
-    private func makePersistent(_ algorithm: String) throws {
-      try chip.run(
-        "createprimary", "--hierarchy=o", "--key-algorithm=\(algorithm)",
-        "--key-context=\(chip.path("root"))")
-      try chip.run("evictcontrol", "--hierarchy=o", "--object-context=\(chip.path("root"))", "0x81000001")
-      try chip.run("flushcontext", "--transient-object")
-    }
-
     @Test("A persistent storage root of P-256 is used, and stays where it is")
     func persistentRoot() throws {
       let before = try enclave.makeKey(.signing)
-      try makePersistent("ecc256")
+      try chip.makePersistentRoot("ecc256")
       let key = try enclave.makeKey(.agreement, .devicePasscode, for: person)
       #expect(key.dataRepresentation[77] == 1)
       #expect(before.dataRepresentation[77] == 2)
@@ -167,7 +162,7 @@
 
     @Test("A persistent key that is none of ours to use is left alone", arguments: ["rsa2048", "ecc384"])
     func foreignRoot(_ algorithm: String) throws {
-      try makePersistent(algorithm)
+      try chip.makePersistentRoot(algorithm)
       let key = try enclave.makeKey(.signing)
       #expect(key.dataRepresentation[77] == 2)
       #expect(enclave.refusal(key) == nil)

@@ -45,7 +45,7 @@ struct ImportTests {
     "An import that goes down is accepted",
     arguments: [
       ("Vaults", "internal import Primitives"), ("Primitives", "public import Secrets"),
-      ("Vaults", "internal import GRDB"), ("Keychains", "import CZxcvbn"),
+      ("Storage", "internal import GRDB"), ("Keychains", "import CZxcvbn"),
       ("CofferKit", "// import CofferCommands"), ("coffer", "import CofferCommands"),
     ])
   func allowed(room: String, line: String) throws {

@@ -83,7 +83,8 @@ struct CaptureListCommand: CofferCommand {
   static let page = """
     coffer capture list: show what was captured, the newest first
 
-    usage: coffer capture list [--limit N] [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+    usage: coffer capture list [--limit N]
+                               [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
 
     On a pipe: id, time, bytes and state, with tabs between.
 
@@ -168,7 +169,8 @@ struct CaptureVerifyCommand: CofferCommand {
   static let page = """
     coffer capture verify: check that a capture is what was captured
 
-    usage: coffer capture verify ID [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+    usage: coffer capture verify ID
+           [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
 
     Opens every part, compares its hash, and checks the signature. Exit code 5 names the part that is not
     what was captured.
@@ -213,7 +215,8 @@ struct CaptureRemoveCommand: CofferCommand {
   static let page = """
     coffer capture remove: remove a capture with all its parts
 
-    usage: coffer capture remove ID [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+    usage: coffer capture remove ID
+           [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
 
     Its files are overwritten and removed. Copies of the coffer that were made before still hold it.
 

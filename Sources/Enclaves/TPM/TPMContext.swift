@@ -218,22 +218,14 @@
 
     // MARK: Lockout
 
-    /// What the chip says of wrong tries.
-    struct Lockout {
-      var isLocked: Bool
-      var triesLeft: Int
-      /// Seconds after which one more try is given, at most.
-      var interval: Int
-    }
-
-    func lockout() throws(EnclaveError) -> Lockout {
+    func lockout() throws(EnclaveError) -> TPMLockoutStatus {
       let flags = try property(COFFER_PT_PERMANENT)
       let counter = try property(COFFER_PT_LOCKOUT_COUNTER)
       let most = try property(COFFER_PT_MAX_AUTH_FAIL)
       let interval = try property(COFFER_PT_LOCKOUT_INTERVAL)
-      return Lockout(
-        isLocked: flags & COFFER_PERMANENT_INLOCKOUT != 0, triesLeft: max(0, Int(most) - Int(counter)),
-        interval: Int(interval))
+      return TPMLockoutStatus(
+        isLocked: flags & COFFER_PERMANENT_INLOCKOUT != 0, secondsLeft: Int(interval),
+        triesLeft: max(0, Int(most) - Int(counter)))
     }
 
     private func property(_ property: UInt32) throws(EnclaveError) -> UInt32 {

@@ -22,14 +22,16 @@
 
     // MARK: State
 
-    public func checkAvailability() throws(EnclaveError) { _ = try lockout() }
+    public func checkAvailability() throws(EnclaveError) { _ = try lockoutStatus() }
 
     public func checkReadiness() throws(EnclaveError) {
-      let lockout = try lockout()
-      if lockout.isLocked { throw .lockedOut(secondsLeft: lockout.interval) }
+      let status = try lockoutStatus()
+      if status.isLocked { throw .lockedOut(secondsLeft: status.secondsLeft) }
     }
 
-    private func lockout() throws(EnclaveError) -> TPMContext.Lockout {
+    /// How many wrong tries the chip has seen; it needs no authorization.
+    /// - Throws: `EnclaveError.unavailable`, `.notAnswering`.
+    public func lockoutStatus() throws(EnclaveError) -> TPMLockoutStatus {
       try converse { context throws(EnclaveError) in try context.lockout() }
     }
 
@@ -115,7 +117,7 @@
           return try body(context)
         } catch {
           guard case .lockedOut(nil) = error else { throw error }
-          throw .lockedOut(secondsLeft: try? context.lockout().interval)
+          throw .lockedOut(secondsLeft: try? context.lockout().secondsLeft)
         }
       }
     }

@@ -77,6 +77,13 @@ public final class SoftwareTPM: @unchecked Sendable {
       "--lockout-recovery-time=\(seconds)")
   }
 
+  /// Puts a storage root key at 0x81000001, as whoever sets up a machine does.
+  public func makePersistentRoot(_ algorithm: String) throws {
+    try run("createprimary", "--hierarchy=o", "--key-algorithm=\(algorithm)", "--key-context=\(path("root"))")
+    try run("evictcontrol", "--hierarchy=o", "--object-context=\(path("root"))", "0x81000001")
+    try run("flushcontext", "--transient-object")
+  }
+
   /// How many objects and sessions the chip holds for whoever talked to it.
   public func loadedCount() throws -> Int {
     try ["handles-transient", "handles-loaded-session", "handles-saved-session"].reduce(0) { sum, kind in

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the store leaves in memory: keys and contents nowhere, once they are let go. Manifests, public keys
+// and signatures are not secret; they are plain arrays and are not looked for.
+
+import Foundation
+import Keychains
+import MemorySearch
+import Primitives
+import Secrets
+import Storage
+import Testing
+
+@testable import Captures
+
+@Suite("What the capture store leaves in memory", .serialized)
+struct CaptureMemoryTests {
+  @Test("Keys, photo and metadata are gone after use")
+  func nothingLeft() throws {
+    let bench = try CaptureBench()
+    let (id, needles) = try store(bench)
+    let keys = try keys(bench, id)
+    try use(bench, id)
+    bench.store.clearCache()
+    for (name, needle) in needles + keys {
+      let places = try ProcessMemory.places(of: needle)
+      #expect(places == [], "\(name)")
+    }
+  }
+
+  @Test("The search finds a key that is in use")
+  func searchWorks() throws {
+    let bench = try CaptureBench()
+    let (id, _) = try store(bench)
+    let needles = try keys(bench, id)
+    let inUse = try bench.store.keys()
+    #expect(try !ProcessMemory.places(of: needles[1].needle).isEmpty)
+    _ = inUse.memberHash()
+  }
+
+  /// Photo in a file and in chunks, metadata in a row.
+  @inline(never)
+  private func store(_ bench: CaptureBench) throws -> (CaptureID, [(name: String, needle: Needle)]) {
+    let secret = SystemRandom.secretBytes(count: 48)
+    let words = SystemRandom.secretBytes(count: 24)
+    let path = bench.home.path + ".bin"
+    _ = FileManager.default.createFile(atPath: path, contents: nil)
+    let descriptor = open(path, O_WRONLY)
+    // The same bytes at the beginning, in the second chunk, and at the end.
+    for _ in 0..<8_000 {
+      secret.withBytes { $0.withUnsafeBytes { _ = write(descriptor, $0.baseAddress, $0.count) } }
+    }
+    close(descriptor)
+    // {"x":"…"}, in locked memory: letters from random bytes.
+    var metadata = SecretBytes(zeroed: 8 + 48)
+    metadata.withMutableBytes { bytes in
+      for (offset, byte) in Array("{\"x\":\"".utf8).enumerated() {
+        bytes.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+      }
+      words.withBytes { words in
+        for index in 0..<24 {
+          let byte = words.unsafeLoad(fromUncheckedByteOffset: index, as: UInt8.self)
+          bytes.storeBytes(of: 0x61 + byte >> 4, toByteOffset: 6 + 2 * index, as: UInt8.self)
+          bytes.storeBytes(of: 0x61 + byte & 15, toByteOffset: 7 + 2 * index, as: UInt8.self)
+        }
+      }
+      bytes.storeBytes(of: UInt8(ascii: "\""), toByteOffset: 54, as: UInt8.self)
+      bytes.storeBytes(of: UInt8(ascii: "}"), toByteOffset: 55, as: UInt8.self)
+    }
+    let needles = [
+      (name: "photo", needle: secret.withBytes { Needle($0) }),
+      (name: "metadata", needle: metadata.withBytes { Needle($0.extracting(6..<54)) }),
+    ]
+    let capture = NewCapture(photo: try PartSource(path: path, for: .photo), metadata: PartSource(metadata))
+    return (try bench.store.add(capture, signer: bench.signer).id, needles)
+  }
+
+  @inline(never)
+  private func keys(_ bench: CaptureBench, _ id: CaptureID) throws -> [(name: String, needle: Needle)] {
+    let key = try bench.keychain.loadSecret(
+      forKey: KeychainService.Account.captureKey, in: .afterFirstUnlockThisDeviceOnly)
+    guard let key else { throw CaptureError.encryptionKeyNotFound }
+    let keys = try bench.store.keys()
+    return [
+      (name: "capture key", needle: key.withBytes { Needle($0) }),
+      (name: "record key", needle: keys.record.withBytes { Needle($0) }),
+      (name: "mark key", needle: keys.mark.withBytes { Needle($0) }),
+      (name: "part key", needle: keys.parts(id).withBytes { Needle($0) }),
+    ]
+  }
+
+  @inline(never)
+  private func use(_ bench: CaptureBench, _ id: CaptureID) throws {
+    _ = try bench.store.verify(id)
+    _ = try bench.store.list()
+    try bench.store.withPart(.photo, of: id) { $0.byteCount > 0 }
+    _ = try bench.store.export(id, to: bench.home.path + "-out")
+    try bench.store.remove(id)
+  }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The worked example of Specs/captures.md, read from the page: its rows are put into a coffer, and the store
+// must find in them what the page says.
+
+import Foundation
+import Keychains
+import Primitives
+import Secrets
+import SpecExamples
+import Storage
+import Testing
+
+@testable import Captures
+
+@Suite("Worked example of the captures' specification")
+struct SpecificationTests {
+  private let page: SpecExample
+  private let photo = Array("These bytes stand for a photo.\n".utf8)
+
+  init() throws { page = try SpecExample(page: "captures.md") }
+
+  private func identifier() throws -> CaptureID {
+    let bytes = try page.bytes("id")
+    guard let id = CaptureID(bytes.span.bytes) else { throw CaptureError.notFound }
+    return id
+  }
+
+  private func captureKey() throws -> SecretBytes {
+    let bytes = try page.bytes("capture key")
+    return SecretBytes(copying: bytes.span.bytes)
+  }
+
+  @Test("The keys are derived as the page says")
+  func keys() throws {
+    let keys = CaptureKeys(try captureKey())
+    let expected = try page.bytes("part key")
+    #expect(keys.parts(try identifier()).withBytes { array($0) } == expected)
+    #expect(try keys.record.withBytes { array($0) } == page.bytes("record key"))
+    #expect(try keys.mark.withBytes { array($0) } == page.bytes("mark key"))
+    #expect(try keys.mark(photoHash: SHA256.hash(photo.span.bytes)) == page.bytes("mark"))
+  }
+
+  @Test("A store with the example's rows has the example's capture")
+  func rows() throws {
+    let bench = try CaptureBench()
+    let id = try identifier()
+    let key = try SymmetricKey(captureKey())
+    try bench.keychain.saveSymmetricKey(key, forKey: KeychainService.Account.captureKey)
+    func data(_ name: String) throws -> StorageValue { .bytes(Data(try page.bytes(name))) }
+    let values = try (
+      data("id"), data("mark"), data("sealed record"), data("sealed queue"), data("sealed state")
+    )
+    try bench.file.write { transaction in
+      _ = try transaction.execute(
+        "INSERT INTO captures (number, id, mark, record, queue) VALUES (1, ?, ?, ?, ?)", values.0, values.1,
+        values.2, values.3)
+      for part in [CapturePart.photo, .metadata, .manifest, .assertion] {
+        _ = try transaction.execute(
+          "INSERT INTO captureParts (capture, part, sealed) VALUES (1, ?, ?)", .integer(Int64(part.rawValue)),
+          try data("sealed \(part.name)"))
+      }
+      _ = try transaction.execute("INSERT INTO captureState (only, sealed) VALUES (1, ?)", values.4)
+    }
+
+    let manifest = Array(try page.text("manifest").utf8)
+    let info = try bench.store.info(id)
+    #expect(try bench.store.list() == [info.summary])
+    #expect(info.summary.created == 1_759_536_000)
+    #expect(info.summary.upload.state == .pending)
+    #expect(info.summary.upload.attempts == 2)
+    #expect(info.summary.upload.lastAttempt == 1_759_536_060)
+    #expect(info.summary.upload.nextAttempt == 1_759_536_063)
+    #expect(info.manifest.bytes == manifest)
+    #expect(try bench.read(.photo, of: id) == photo)
+    #expect(try bench.read(.metadata, of: id) == Array(page.text("metadata").utf8))
+    #expect(try bench.read(.manifest, of: id) == manifest)
+    #expect(try bench.read(.assertion, of: id) == page.bytes("assertion"))
+    #expect(try bench.store.verify(id).signer == .formerDevice)
+    #expect(try bench.store.examine(isDeep: true) == CaptureStore.Findings(captureCount: 1))
+    let state = try bench.file.read { try CaptureState.load($0, keys: bench.store.keys()) }
+    #expect(state.revision == 5)
+    #expect(state.byteCount == info.summary.byteCount)
+    // And a writer goes on from there.
+    _ = try bench.addFull()
+    #expect(try bench.store.list().count == 2)
+  }
+
+  @Test("A blob of two chunks is the one of the page, and opens")
+  func blob() throws {
+    let id = try identifier()
+    let plain = (0..<300_000).map { UInt8($0 % 251) }
+    let keys = CaptureKeys(try captureKey())
+    var blob = Array("COFBLOB1".utf8)
+    for (number, start, nonce) in [(0, 0, UInt8(0xA0)), (1, 262_144, 0xB0)] {
+      let chunk = Array(plain[start..<min(start + 262_144, plain.count)])
+      var aad = Array("coffer capture v1 part".utf8) + (try page.bytes("id")) + [2]
+      aad.append(bigEndian: UInt64(number))
+      aad.append(bigEndian: UInt64(plain.count))
+      let iv = (0..<12).map { nonce + UInt8($0) }
+      var sealed = chunk + [UInt8](repeating: 0, count: 16)
+      var cipher = AES256GCM()
+      try keys.parts(id).withBytes { key in
+        var span = sealed.mutableSpan
+        var box = span.mutableBytes
+        try cipher.sealInPlace(&box, key: key, nonce: iv.span.bytes, authenticating: aad.span.bytes)
+      }
+      blob += iv + sealed
+    }
+    #expect(try SHA256.hash(blob.span.bytes) == page.bytes("blob hash"))
+
+    var cipher = PartCipher(key: keys.parts(id), id: id)
+    var offset = 8
+    var opened: [UInt8] = []
+    let hash = try cipher.open(
+      .depth, byteCount: plain.count,
+      from: { buffer in
+        let count = min(buffer.byteCount, blob.count - offset)
+        buffer.copy(blob.span.bytes.extracting(offset..<offset + count), to: 0)
+        offset += count
+        return count
+      },
+      to: {
+        opened.append($0)
+        return true
+      })
+    #expect(opened == plain)
+    #expect(hash == SHA256.hash(plain.span.bytes))
+  }
+}
+
+private func array(_ bytes: RawSpan) -> [UInt8] { bytes.withUnsafeBytes { Array($0) } }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What somebody learns who reads the wires between process and chip, and what they reach who change them.
+
+#if TPM
+  import Foundation
+  import Primitives
+  import Secrets
+  import SoftwareTPM
+  import Testing
+
+  @testable import Enclaves
+
+  @Suite(
+    "The wires to a TPM", .enabled(if: SoftwareTPM.isInstalled, "swtpm is installed by scripts/packages"))
+  struct TPMWireTests {
+    private let chip: SoftwareTPM
+    private let wire: ChipWire
+    private let enclave: TPMEnclave
+    private let person = Person()
+
+    init() throws {
+      chip = try SoftwareTPM()
+      wire = try ChipWire(chip)
+      enclave = TPMEnclave(tcti: wire.tcti)
+    }
+
+    @Test("Neither PIN nor what is derived from it nor what was agreed goes over the wire in the clear")
+    func secrets() throws {
+      let peer = P256PrivateKey()
+      for requirement in AccessControl.Requirement.allCases {
+        let key = try enclave.makeKey(.agreement, requirement, for: person)
+        let salt = try TPMBody(try EnclaveHandle(key.dataRepresentation)).salt
+        let secrets = [
+          exposed(person.pin), exposed(SharedSecret(TPMBody.authValue(person.pin, salt: salt))),
+          exposed(SharedSecret(try peer.sharedSecret(with: key.publicKey))),
+        ]
+        for authorization in person.authorizations(requirement) {
+          let agreed = exposed(
+            SharedSecret(
+              try enclave.sharedSecret(key, with: peer.publicKey, authorization: authorization)))
+          #expect(agreed == secrets[2])
+        }
+        let record = Data(wire.takeRecord())
+        // The search sees what is there.
+        #expect(record.range(of: Data(key.publicKey[1..<33])) != nil)
+        for (index, secret) in secrets.enumerated() {
+          // Half of a key is bad enough; half of a PIN is found anywhere.
+          let parts = secret.count == 32 ? [secret[..<16], secret[16...]] : [secret[...]]
+          for part in parts {
+            #expect(record.range(of: Data(part)) == nil, "\(requirement), \(index)")
+          }
+        }
+      }
+    }
+
+    @Test("A changed answer ends in an error, or in what the chip would have said")
+    func changes() throws {
+      try chip.setLockout(tries: 10_000)
+      let peer = P256PrivateKey()
+      for requirement in AccessControl.Requirement.allCases {
+        let key = try enclave.makeKey(.agreement, requirement, for: person)
+        let expected = exposed(SharedSecret(try peer.sharedSecret(with: key.publicKey)))
+        let authorization = try #require(person.authorizations(requirement).last)
+        wire.changeAnswers(nil)
+        _ = try enclave.agrees(key, authorization)
+        let count = wire.answerCount
+        var errors = 0
+        for target in 0..<count {
+          for _ in 0..<2 {
+            let bit = UInt8.random(in: 0..<8)
+            let place = Int.random(in: 0..<10_000)
+            wire.changeAnswers { index, answer in
+              // Not in the length: that would only make the other side wait.
+              if index == target { answer[6 + place % (answer.count - 6)] ^= 1 << bit }
+            }
+            do throws(EnclaveError) {
+              let secret = try enclave.sharedSecret(
+                key, with: peer.publicKey, authorization: authorization)
+              #expect(exposed(SharedSecret(secret)) == expected, "\(requirement), answer \(target)")
+            } catch {
+              errors += 1
+            }
+            // What nobody could read the handle of is still in the chip.
+            wire.changeAnswers(nil)
+            try chip.run("flushcontext", "--transient-object")
+            try chip.run("flushcontext", "--loaded-session")
+          }
+        }
+        wire.changeAnswers(nil)
+        #expect(errors > count / 2)
+        #expect(enclave.refusal(key, authorization) == nil)
+      }
+    }
+
+    @Test("Somebody who shows a key of their own under the storage root's Name gets no session")
+    func impostor() throws {
+      try chip.makePersistentRoot("ecc256")
+      let key = try enclave.makeKey(.agreement, .devicePasscode, for: person)
+      #expect(key.dataRepresentation[77] == 1)
+      let impostor = P256PrivateKey().publicKey
+      wire.changeAnswers { index, answer in
+        // header (10) ‖ size (2) ‖ type, name algorithm (4) ‖ attributes (4) ‖ policy (2) ‖ cipher (6)
+        // ‖ scheme, curve, derivation (6) ‖ x (2 + 32) ‖ y (2 + 32) ‖ Name …
+        guard index == 0, answer.count > 102 else { return }
+        answer.replaceSubrange(36..<68, with: impostor[1..<33])
+        answer.replaceSubrange(70..<102, with: impostor[33..<65])
+      }
+      #expect(enclave.refusal(key, .passcode(person.pin)) == .otherChip)
+      wire.changeAnswers(nil)
+      #expect(enclave.refusal(key, .passcode(person.pin)) == nil)
+    }
+
+    @Test("A chip that answers nonsense is not taken for one")
+    func nonsense() throws {
+      let key = try enclave.makeKey(.signing)
+      for count in [10, 11, 20, 60, 500, 4_096] {
+        wire.changeAnswers { _, answer in
+          answer = [0x80, 0x01, 0, 0, UInt8(count >> 8), UInt8(count & 0xFF)]
+          answer += (6..<count).map { _ in UInt8.random(in: .min ... .max) }
+        }
+        for _ in 0..<10 { #expect(enclave.refusal(key) != nil) }
+        #expect(throws: EnclaveError.self) { try enclave.makeKey(.signing) }
+        #expect(throws: EnclaveError.self) { try enclave.lockoutStatus() }
+        // The code of success, and nonsense behind it.
+        wire.changeAnswers { _, answer in
+          answer = [0x80, 0x01, 0, 0, UInt8(count >> 8), UInt8(count & 0xFF), 0, 0, 0, 0]
+          answer += (10..<count).map { _ in UInt8.random(in: .min ... .max) }
+        }
+        for _ in 0..<10 { #expect(enclave.refusal(key) != nil) }
+      }
+      wire.changeAnswers(nil)
+      #expect(enclave.refusal(key) != .corrupt)
+    }
+
+    private func exposed(_ secret: SharedSecret) -> [UInt8] {
+      secret.withBytes { bytes in bytes.withUnsafeBytes { Array($0) } }
+    }
+  }
+#endif
