@@ -129,6 +129,14 @@ struct CaptureStoreTests {
     #expect(try bench.blobs() == [])
   }
 
+  @Test("A pipe is refused at once, not waited for")
+  func pipe() throws {
+    let bench = try CaptureBench()
+    let path = bench.home.path + "-pipe"
+    #expect(mkfifo(path, 0o600) == 0)
+    #expect(throws: CaptureError.cannotRead(.photo)) { try PartSource(path: path, for: .photo) }
+  }
+
   @Test("A signer that does not sign leaves nothing behind")
   func failingSigner() throws {
     struct Refused: Error {}
