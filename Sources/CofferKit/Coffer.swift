@@ -55,6 +55,10 @@ public final class Coffer: Sendable {
     let finished = keybag
     let enclave = try attestation.map { kind in
       guard let enclave = machine.enclave(kind) else { throw EnclaveError.unavailable }
+      // Before there is a directory that would be left behind.
+      do { try enclave.checkAvailability() } catch EnclaveError.unavailable {
+        throw KeychainError.secureEnclaveUnavailable
+      }
       return enclave
     }
     let attestationEnclave = try enclave ?? machine.enclaveForNewKeys()
