@@ -202,7 +202,8 @@ let package = Package(
     tests(
       "CofferKitTests",
       [
-        "CofferKit", "Captures", "Enclaves", "Keychains", "Storage", "Primitives", "Secrets", "TemporaryHomes",
+        "CofferKit", "Captures", "Enclaves", "Keychains", "Storage", "Primitives", "Secrets",
+        "TemporaryHomes",
       ]),
     // What is left after flipped bytes, kill -9 and a full disk; the dependency is there so that it is built.
     tests(
