@@ -142,8 +142,8 @@ struct Failure: Error {
       self.init(.corrupt, "corrupt", "the slots are corrupt or were tampered with", hint: Self.corruptHint)
     case .lastSlot:
       self.init(
-        .refused, "last_slot", "this is the last way to open the coffer without this machine's chip",
-        hint: "add a passphrase or a recovery phrase first")
+        .refused, "last_slot", "this is the last passphrase or recovery phrase of the coffer",
+        hint: "add another one first")
     case .enclave(let error): self.init(enclave: error)
     case .notHardware:
       self.init(.refused, "not_hardware", "a PIN without a chip that counts tries would protect nothing")
