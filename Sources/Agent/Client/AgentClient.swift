@@ -37,15 +37,16 @@ public final class AgentClient {
   /// - Throws: `AgentError.notAnswering` when there is one that takes nobody in.
   public static func find(home: String) throws(AgentError) -> AgentClient? {
     guard let place = try? AgentPlace(home: home, makesFolders: false) else { return nil }
+    return try find(place)
+  }
+
+  static func find(_ place: AgentPlace) throws(AgentError) -> AgentClient? {
     guard let socket = try connected(place) else { return nil }
     return AgentClient(place, socket)
   }
 
   static func connect(_ place: AgentPlace) -> AgentClient? {
-    do {
-      guard let socket = try connected(place) else { return nil }
-      return AgentClient(place, socket)
-    } catch { return nil }
+    do { return try find(place) } catch { return nil }
   }
 
   private static func connected(_ place: AgentPlace) throws(AgentError) -> PacketSocket? {
