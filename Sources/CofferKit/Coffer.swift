@@ -35,9 +35,9 @@ public final class Coffer: Sendable {
 
   /// Makes a coffer with a passphrase slot and a slot for the recovery phrase, and opens it.
   ///
-  /// It appears complete or not at all.
-  /// - Parameter attestation: where the key that signs captures is to be; if it is nil, in the machine's
-  ///   chip if one answers, else in software.
+  /// It appears complete or not at all. The key that signs captures is made in the enclave of the kind
+  /// `attestation`; if that is nil, in the machine's chip if one answers, else in software.
+  ///
   /// - Throws: `StorageError.alreadyExists`; `KeybagError.derivation`; `CofferError.weakPassphrase`;
   ///   `KeychainError.secureEnclaveUnavailable`.
   public static func create(

@@ -28,7 +28,8 @@ final class Chip: @unchecked Sendable {
     for path in [questions, answers] {
       guard mkfifo(path, 0o600) == 0 else { throw POSIXError(.EIO) }
     }
-    let command = "#!/bin/bash\necho \"$*\" >\"$STEPS/chip.questions\"\nread -r answer <\"$STEPS/chip.answers\"\n"
+    let command =
+      "#!/bin/bash\necho \"$*\" >\"$STEPS/chip.questions\"\nread -r answer <\"$STEPS/chip.answers\"\n"
       + "[[ $answer == done ]] || { echo \"chip: $answer\" >&2; exit 1; }\n"
     let file = place.appending(path: "bin/chip")
     try Data(command.utf8).write(to: file)

@@ -93,7 +93,9 @@ public final class AgentClient {
 
   /// Asks for keys.
   ///
-  /// - Parameter binding: what the keys must belong to.
+  /// - Parameters:
+  ///   - selection: which keys are wanted.
+  ///   - binding: what the keys must belong to.
   /// - Throws: `AgentError.locked` when none of those wanted is there; `.otherCoffer`, `.notAnswering`,
   ///   `.malformedAnswer`.
   public func keys(
