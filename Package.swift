@@ -139,6 +139,7 @@ let package = Package(
 
     tests("SecretsTests", ["Secrets", "CSystem"]),
     // What several suites share.
+    support("AgentLeash"),
     support("MemorySearch"),
     support("PseudoTerminals"),
     support("SpecExamples"),
@@ -166,7 +167,7 @@ let package = Package(
     tests("HouseTests", []),
     // Sessions with the built command; the dependency is there so that it is built first.
     .testTarget(
-      name: "TranscriptTests", dependencies: ["coffer"], exclude: ["Transcripts"],
+      name: "TranscriptTests", dependencies: ["coffer", "AgentLeash", "SoftwareTPM"], exclude: ["Transcripts"],
       swiftSettings: strictTests),
     .testTarget(
       name: "CommandTests", dependencies: ["coffer", "CofferCommands", "PseudoTerminals", argumentParser],
@@ -189,8 +190,8 @@ let package = Package(
     tests(
       "CapturesTests",
       [
-        "Captures", "Keychains", "Storage", "Primitives", "Secrets", "MemorySearch", "SpecExamples",
-        "TemporaryHomes",
+        "Captures", "Keychains", "Storage", "Primitives", "Secrets", "CFaultVFS", "MemorySearch",
+        "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "AgentTests",
@@ -207,6 +208,9 @@ let package = Package(
     // What is left after flipped bytes, kill -9 and a full disk; the dependency is there so that it is built.
     tests(
       "CrashTests",
-      ["coffer", "CofferKit", "Vaults", "Keychains", "Primitives", "Secrets", "MessageFormats", "CSystem"]),
+      [
+        "coffer", "CofferKit", "Vaults", "Captures", "Keychains", "Storage", "Primitives", "Secrets",
+        "MessageFormats", "CSystem", "AgentLeash", "SoftwareTPM", sqlite,
+      ]),
   ]
 )

@@ -69,10 +69,9 @@ extension CaptureStore {
       let byteCount = try insert(id, record, mark: mark, rows: sealing.rows, keys: keys)
       return Added(id: id, storedByteCount: byteCount)
     } catch {
-      if isCommitting, case StorageError.inputOutput = error {
-        // The transaction may be in the log all the same, and be found there after a crash. The next tidying
-        // knows whose the blobs are.
-        forgetTidiness()
+      if isCommitting {
+        // Only when it is certain that no row names the blobs may they go.
+        settle()
       } else {
         for name in sealing.record(created).blobs { file.blobs.remove(name) }
       }

@@ -138,7 +138,19 @@ extension CaptureStore {
   }
 
   /// Opens a part and compares its hash with the record's.
+  ///
+  /// - Throws: `CaptureError.corrupt`; `.notFound` when somebody removed the capture meanwhile.
   func open(_ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ body: (RawSpan) throws -> Bool) throws {
+    do { try openStored(entry, row, keys: keys, body) } catch CaptureError.corrupt(entry.part) {
+      // Blobs are overwritten when their row is gone.
+      _ = try find(row.id, keys: keys)
+      throw CaptureError.corrupt(entry.part)
+    }
+  }
+
+  private func openStored(
+    _ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ body: (RawSpan) throws -> Bool
+  ) throws {
     var cipher = PartCipher(key: keys.parts(row.id), id: row.id)
     let hash: [UInt8]?
     switch entry.place {

@@ -22,7 +22,7 @@ public final class CaptureStore: Sendable {
   let keychain: KeychainService
   let clock: CaptureClock
   private let cached = Mutex<CaptureKeys?>(nil)
-  private let isTidy = Mutex(false)
+  private let order = Mutex(Order.unknown)
 
   public init(file: DatabaseFile, keychain: KeychainService, clock: CaptureClock = .system) {
     self.file = file
@@ -34,7 +34,7 @@ public final class CaptureStore: Sendable {
 
   /// Makes the capture key if there is none and there is nothing that was sealed with one (CA-03, D39).
   /// - Throws: `CaptureError.encryptionKeyNotFound` when there are captures and no key; `.locked`.
-  public func loadOrCreateEncryptionKey() throws { _ = try isTidy.withLock { _ in try keysForWriting() } }
+  public func loadOrCreateEncryptionKey() throws { _ = try order.withLock { _ in try keysForWriting() } }
 
   /// The keys of a store that has captures.
   /// - Throws: `CaptureError.encryptionKeyNotFound`, `.locked`.
@@ -45,7 +45,7 @@ public final class CaptureStore: Sendable {
     return keys
   }
 
-  /// Belongs under the lock of `isTidy`: two threads must not make two keys.
+  /// Belongs under the lock of `order`: two threads must not make two keys.
   private func keysForWriting() throws -> CaptureKeys {
     if let keys = cached.withLock({ $0 }) { return keys }
     try file.claimWriting()
@@ -112,11 +112,16 @@ public final class CaptureStore: Sendable {
   func prepareWriting() throws -> CaptureKeys {
     try file.claimWriting()
     // The lock is kept until all is tidy: another thread's first blob must not be swept.
-    return try isTidy.withLock { isTidy in
+    return try order.withLock { order in
       let keys = try keysForWriting()
-      if isTidy { return keys }
+      if order == .tidy { return keys }
       guard try hasState() else { throw CaptureError.corrupt(nil) }
+      let isUnsettled = order == .unsettled
       let scan = try file.write { transaction in
+        if isUnsettled {
+          var state = try CaptureState.load(transaction, keys: keys)
+          try state.save(transaction, keys: keys)
+        }
         let scan = try Self.scan(transaction, keys: keys)
         for row in scan.rows where row.upload.state == .uploading {
           var upload = row.upload
@@ -129,13 +134,26 @@ public final class CaptureStore: Sendable {
         let named = Set(scan.rows.flatMap(\.record.blobs))
         for name in try file.blobs.names() where !named.contains(name) { file.blobs.remove(name) }
       }
-      isTidy = true
+      order = .tidy
       return keys
     }
   }
 
-  /// Lets the next writer tidy up once more: what became of a transaction is not known.
-  func forgetTidiness() { isTidy.withLock { $0 = false } }
+  /// Whether blobs and rows fit together.
+  private enum Order {
+    /// Nobody has looked yet.
+    case unknown
+    /// A transaction failed, and may be in the log all the same: found there after a crash, it would count.
+    /// Another one that succeeds takes its place.
+    case unsettled
+    case tidy
+  }
+
+  /// Tidies up after a transaction that failed, now if the disk lets us, else before the next capture.
+  func settle() {
+    order.withLock { $0 = .unsettled }
+    _ = try? prepareWriting()
+  }
 
   /// Whether there is a state, as there is since before there was a key.
   func hasState() throws -> Bool {

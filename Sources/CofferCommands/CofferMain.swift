@@ -13,8 +13,10 @@ struct CofferRoot: CommandGroup {
     commandName: "coffer", abstract: "Keeps messages and keys sealed on your own machine.",
     version: "coffer \(CofferVersion.text)",
     subcommands: [
-      InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self, SlotCommand.self, PassphraseCommand.self, RecoverCommand.self,
-      RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self, EraseCommand.self, MessageCommand.self,
+      InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self, SlotCommand.self,
+      PassphraseCommand.self, RecoverCommand.self,
+      RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self,
+      EraseCommand.self, MessageCommand.self,
       VaultCommand.self, CaptureCommand.self, AgentCommand.self,
     ])
   static let page = """

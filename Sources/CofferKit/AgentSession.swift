@@ -51,7 +51,9 @@ public struct AgentSession: Sendable {
 
   /// Gives the keys to the agent, which is started if there is none.
   func begin(_ keys: ClassKeys, slot: UUID, executable: String) throws(AgentError) -> AgentStatus {
-    if AgentClient.connect(home: home) == nil { _ = try AgentLauncher.start(home: home, executable: executable) }
+    if AgentClient.connect(home: home) == nil {
+      _ = try AgentLauncher.start(home: home, executable: executable)
+    }
     guard let agent = AgentClient.connect(home: home) else { throw .notAnswering }
     try agent.give(keys, binding: binding, slot: slot)
     return try agent.status()

@@ -84,7 +84,9 @@ extension Diagnosis {
       }
       checks.append("the Secret Service's item")
     } catch KeychainError.invalidData {
-      add(.damage, "the keychain in the Secret Service is not what was stored: restore the keyring from a backup")
+      add(
+        .damage,
+        "the keychain in the Secret Service is not what was stored: restore the keyring from a backup")
     } catch {
       add(.advice, "the Secret Service is locked or does not answer: unlock the keyring and try again")
     }
@@ -147,7 +149,8 @@ extension Coffer {
       damagedCaptures = findings.damaged.count
       if findings.strayPartCount > 0 { throw CaptureError.corrupt(nil) }
       if findings.strayBlobCount > 0 {
-        return "a crash left \(findings.strayBlobCount) sealed files that belong to nothing: the next capture "
+        return
+          "a crash left \(findings.strayBlobCount) sealed files that belong to nothing: the next capture "
           + "sweeps them"
       }
       return nil

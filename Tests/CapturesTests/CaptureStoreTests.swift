@@ -196,6 +196,21 @@ struct CaptureStoreTests {
     #expect(!CaptureStore.Added(id: added.id, storedByteCount: 499_999_999).isStorageWarningDue)
   }
 
+  @Test("A capture that is removed while it is read is gone, not damaged")
+  func removedWhileRead() throws {
+    let bench = try CaptureBench()
+    let id = try bench.add(photo: bytes(600_000, seed: 1))
+    var chunks = 0
+    #expect(throws: CaptureError.notFound) {
+      try bench.store.withPart(.photo, of: id) { _ in
+        chunks += 1
+        if chunks == 1 { try bench.store.remove(id) }
+        return true
+      }
+    }
+    #expect(chunks == 1)
+  }
+
   @Test("Many captures at once, from several threads, are all there")
   func concurrently() async throws {
     let bench = try CaptureBench()

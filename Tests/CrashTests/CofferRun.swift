@@ -43,8 +43,11 @@ struct CofferRun: CustomStringConvertible {
   /// Starts `coffer`; ``Running/wait(killAfter:limit:)`` ends it.
   /// - Parameters:
   ///   - streams: a folder of this run's own for what it writes.
+  ///   - environment: settings beside the usual ones.
   ///   - prefix: a program that runs it, with its arguments.
-  static func start(_ arguments: [String], streams: String, prefix: [String] = []) throws -> Running {
+  static func start(
+    _ arguments: [String], streams: String, environment: [String], prefix: [String] = []
+  ) throws -> Running {
     let output = streams + "/output"
     let errors = streams + "/errors"
     var actions = posix_spawn_file_actions_t()
@@ -54,7 +57,7 @@ struct CofferRun: CustomStringConvertible {
     posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     var words = (prefix + [binary] + arguments).map { strdup($0) } + [nil]
-    var settings = environment.map { strdup($0) } + [nil]
+    var settings = (Self.environment + environment).map { strdup($0) } + [nil]
     defer { (words + settings).forEach { free($0) } }
     var process: pid_t = 0
     let start = ContinuousClock.now

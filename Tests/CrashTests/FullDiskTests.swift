@@ -111,7 +111,8 @@ extension CrashTests {
       #expect(try place.run("message", "import", "mbox", mailbox).isDone)
       let run = try CofferRun.start(
         ["message", "export", kind, disk.point + "/mails", "--home", place.home]
-          + ["--passphrase-file", place.passphraseFile], streams: place.folder, prefix: disk.prefix
+          + ["--passphrase-file", place.passphraseFile],
+        streams: place.folder, environment: place.environment, prefix: disk.prefix
       ).wait()
       #expect(run.end == .exited(8), "\(run)")
       #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == [])

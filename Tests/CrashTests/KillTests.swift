@@ -17,7 +17,7 @@ extension CrashTests {
     struct Outcome: Sendable {
       /// Whether the command was still running.
       var wasInTime: Bool
-      /// Messages that were acknowledged, and all that are there.
+      /// Messages or captures that were acknowledged, and all that are there.
       var acknowledged = 0
       var found = 0
       var problems: [String] = []
@@ -158,14 +158,14 @@ extension CrashTests {
     // MARK: -
 
     /// How long a command takes when nobody kills it.
-    private func duration(_ place: Place, _ words: [String]) throws -> Double {
+    func duration(_ place: Place, _ words: [String]) throws -> Double {
       let run = try place.start(words).wait()
       #expect(run.isDone, "\(run)")
       return run.seconds
     }
 
     /// Tries `count` random moments of a command that takes `seconds`, and prints what they showed.
-    private func kill(
+    func kill(
       _ name: String, _ count: Int, _ seconds: Double, _ body: @Sendable (Double, Place) throws -> Outcome
     ) throws {
       var random = SeededGenerator(seed: SeededGenerator.seed)

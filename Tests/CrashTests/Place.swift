@@ -21,12 +21,21 @@ final class Place: Sendable {
   static let passphrase = "Seven-Herons-Cross-The-Fjord-2026"
   static let newPassphrase = "Nine-Otters-Guard-The-Harbour-2031"
   /// What a coffer's directory may hold, whatever happened.
-  static let names: Set = ["coffer.db", "coffer.db-wal", "coffer.db-shm", "coffer.lock"]
+  static let names: Set = ["coffer.db", "coffer.db-wal", "coffer.db-shm", "coffer.lock", "blobs"]
+  /// The way to a TPM that is not there: what a run has that was given no other, whatever the machine has.
+  static let noChip = "swtpm:path=/nonexistent/chip"
 
-  init() throws {
-    folder = FileManager.default.temporaryDirectory.appending(path: "coffer-crash-\(UUID().uuidString)")
+  /// What the runs see beside the usual: where agents are, and the TPM.
+  let environment: [String]
+
+  /// - Parameter tcti: the way to the TPM.
+  init(tcti: String = noChip) throws {
+    // Short: the path of an agent's socket may have 107 bytes.
+    folder = FileManager.default.temporaryDirectory.appending(path: "cc-\(UUID().uuidString.prefix(8))")
       .path()
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    environment = ["XDG_RUNTIME_DIR=\(folder)/run", "COFFER_TCTI=\(tcti)"]
+    try FileManager.default.createDirectory(
+      atPath: folder + "/run", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     try Data(Self.passphrase.utf8).write(to: URL(filePath: passphraseFile))
     try Data(Self.newPassphrase.utf8).write(to: URL(filePath: newPassphraseFile))
     try Self.phrase().withWords { words in
@@ -43,7 +52,7 @@ final class Place: Sendable {
     let kdf = SlotKDF.argon2id(try Argon2idParameters(memoryKiB: 64, passes: 1, lanes: 1))
     return try Coffer.create(
       home: home, passphrase: try Passphrase(utf8: Self.secret(Self.passphrase)),
-      recoveryPhrase: Self.phrase(), kdf: kdf)
+      recoveryPhrase: Self.phrase(), kdf: kdf, machine: Machine(tcti: Self.noChip))
   }
 
   /// Puts a coffer file in the place of whatever is in `home`.
@@ -53,6 +62,19 @@ final class Place: Sendable {
       atPath: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     try file.write(to: URL(filePath: database))
     chmod(database, 0o600)
+  }
+
+  /// Puts a copy of a coffer, blobs and all, in the place of whatever is in `home`.
+  func put(copyOf other: String) throws {
+    try? FileManager.default.removeItem(atPath: home)
+    try FileManager.default.copyItem(atPath: other, toPath: home)
+  }
+
+  /// The names of the files in which large parts of captures are.
+  func blobs() throws -> [String] {
+    let folder = home + "/blobs"
+    guard FileManager.default.fileExists(atPath: folder) else { return [] }
+    return try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
   }
 
   /// Files in `home` that do not belong there.
@@ -83,7 +105,7 @@ final class Place: Sendable {
     try CofferRun.start(
       words + ["--home", disk.map { $0.point + "/coffer" } ?? home]
         + (secret ?? ["--passphrase-file", passphraseFile]),
-      streams: streams ?? folder, prefix: disk?.prefix ?? [])
+      streams: streams ?? folder, environment: environment, prefix: disk?.prefix ?? [])
   }
 }
 

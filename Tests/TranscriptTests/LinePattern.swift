@@ -6,6 +6,7 @@
 //     <uuid>    8-4-4-4-12 hexadecimal digits       <date>   2026-11-21, also with time and zone
 //     <number>  digits, grouped or with a fraction  <words>  lower-case words, one space between
 //     <any>     anything within the line, also nothing
+//     <hex>     lower-case hexadecimal digits
 
 struct LinePattern {
   static let anyLines = "..."
@@ -21,6 +22,7 @@ struct LinePattern {
     "<number>": "[0-9]+(?:[., ][0-9]+)*",
     "<words>": "[a-z]+(?: [a-z]+)*",
     "<any>": ".*",
+    "<hex>": "[0-9a-f]+",
   ]
 
   private let regex: Regex<AnyRegexOutput>

@@ -2,8 +2,10 @@
 //
 // Runs the commands of a transcript in one bash, so that variables and the folder last from line to
 // line. Each session has a fresh home, an empty folder to work in, and nothing of the person's own
-// environment but the search path. The command under test is the first `coffer` on that path.
+// environment but the search path. The command under test is the first `coffer` on that path. A session
+// that calls `chip` has a TPM; any other has none. Agents that it started end with it.
 
+import AgentLeash
 import Foundation
 
 struct Session {
@@ -22,11 +24,18 @@ struct Session {
 
   func run(_ commands: [String]) throws -> [Outcome] {
     let files = FileManager.default
-    let place = files.temporaryDirectory.appending(path: "coffer-session-\(UUID().uuidString)")
+    // Short: the path of an agent's socket may have 107 bytes.
+    let place = files.temporaryDirectory.appending(path: "cs-\(UUID().uuidString.prefix(8))")
     defer { try? files.removeItem(at: place) }
-    for folder in ["bin", "work", "home", "steps"] {
-      try files.createDirectory(at: place.appending(path: folder), withIntermediateDirectories: true)
+    for folder in ["bin", "work", "home", "steps", "run"] {
+      try files.createDirectory(
+        at: place.appending(path: folder), withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700])
     }
+    let leash = try AgentLeash(folder: place.path())
+    defer { withExtendedLifetime(leash) {} }
+    let chip = Self.wantsChip(commands) ? try Chip(in: place) : nil
+    defer { chip?.end() }
     try files.createSymbolicLink(at: place.appending(path: "bin/coffer"), withDestinationURL: coffer)
 
     // Redirected groups, not subshells: what a command sets is still set in the next.
@@ -48,7 +57,7 @@ struct Session {
       "timeout", "--kill-after=5", "\(Self.limitSeconds)", "bash", "--noprofile", "--norc", scriptFile.path(),
     ]
     process.currentDirectoryURL = place.appending(path: "work")
-    process.environment = environment(place: place)
+    process.environment = environment(place: place, tcti: chip?.tcti)
     process.standardInput = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()
@@ -64,14 +73,19 @@ struct Session {
     }
   }
 
-  private func environment(place: URL) -> [String: String] {
+  /// Whether a session with these commands needs a TPM.
+  static func wantsChip(_ commands: [String]) -> Bool { commands.contains { $0.hasPrefix("chip ") } }
+
+  private func environment(place: URL, tcti: String?) -> [String: String] {
     let own = ProcessInfo.processInfo.environment
     let home = place.appending(path: "home").path()
     return [
       "PATH": place.appending(path: "bin").path() + ":" + (own["PATH"] ?? "/usr/bin:/bin"),
       "HOME": home,
       "XDG_DATA_HOME": home + "/data",
-      "XDG_RUNTIME_DIR": home,
+      "XDG_RUNTIME_DIR": place.appending(path: "run").path(),
+      // Without one of its own a session must not find that of the machine.
+      "COFFER_TCTI": tcti ?? "swtpm:path=\(home)/no-chip",
       "COFFER_HOME": home + "/coffer",
       "SAMPLES": samples.path(),
       "STEPS": place.appending(path: "steps").path(),

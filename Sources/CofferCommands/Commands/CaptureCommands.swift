@@ -115,7 +115,8 @@ struct CaptureListCommand: CofferCommand {
       if session.isJSON {
         JSON.print(answer)
       } else if Terminal.isOutputTerminal {
-        Terminal.print("\(answer.id)  \(answer.created)  \(ByteCount.text(answer.byteCount))  \(answer.state)")
+        Terminal.print(
+          "\(answer.id)  \(answer.created)  \(ByteCount.text(answer.byteCount))  \(answer.state)")
       } else {
         Terminal.print("\(answer.id)\t\(answer.created)\t\(answer.byteCount)\t\(answer.state)")
       }
@@ -131,7 +132,8 @@ struct CaptureListCommand: CofferCommand {
 }
 
 struct CaptureExportCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "export", abstract: "Write a capture to files.")
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Write a capture to files.")
   static let page = """
     coffer capture export: write a capture to files, bit for bit
 
@@ -237,7 +239,8 @@ struct CaptureRemoveCommand: CofferCommand {
 }
 
 struct CaptureQueueCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "queue", abstract: "Show what waits for upload.")
+  static let configuration = CommandConfiguration(
+    commandName: "queue", abstract: "Show what waits for upload.")
   static let page = """
     coffer capture queue: show what waits for upload
 
@@ -290,7 +293,8 @@ extension RecordID {
   /// An id as a person gives it.
   init(capture argument: String) throws {
     guard let id = RecordID(argument) else {
-      throw Failure.usage("«\(argument)» is not the id of a capture", hint: "«coffer capture list» shows the ids")
+      throw Failure.usage(
+        "«\(argument)» is not the id of a capture", hint: "«coffer capture list» shows the ids")
     }
     self = id
   }

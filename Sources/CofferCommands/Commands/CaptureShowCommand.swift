@@ -90,7 +90,9 @@ struct JSONValue: Encodable {
     switch value {
     case let members as [String: Any]:
       var container = encoder.container(keyedBy: Key.self)
-      for (name, member) in members { try container.encode(JSONValue(member), forKey: Key(stringValue: name)) }
+      for (name, member) in members {
+        try container.encode(JSONValue(member), forKey: Key(stringValue: name))
+      }
     case let elements as [Any]:
       var container = encoder.unkeyedContainer()
       for element in elements { try container.encode(JSONValue(element)) }

@@ -59,7 +59,9 @@ enum CapturePicture {
 
   /// A part of a capture as a whole; nil when it has none.
   static func part(_ part: CapturePart, of id: CaptureID, _ store: CaptureStore) throws -> SecretBytes? {
-    guard let byteCount = try store.info(id).parts.first(where: { $0.part == part })?.byteCount else { return nil }
+    guard let byteCount = try store.info(id).parts.first(where: { $0.part == part })?.byteCount else {
+      return nil
+    }
     guard byteCount <= PictureLimits.fileByteCount else { return nil }
     var bytes = SecretBytes(zeroed: byteCount)
     var offset = 0

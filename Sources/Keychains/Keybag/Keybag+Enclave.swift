@@ -63,7 +63,9 @@ extension Keybag {
 
 extension KeySlot {
   /// Lets the chip agree with the slot's ephemeral key.
-  fileprivate func credential(_ enclave: any Enclave, pin: SharedSecret) throws(EnclaveError) -> SlotCredential {
+  fileprivate func credential(_ enclave: any Enclave, pin: SharedSecret) throws(EnclaveError)
+    -> SlotCredential
+  {
     let attachment: EnclaveAttachment
     do { attachment = try EnclaveAttachment(self.attachment) } catch { throw .corrupt }
     let key = try enclave.loadKey(attachment.handle)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Captures that somebody changed: the command ends with 5, and where a part is hit it says which.
+
+import Foundation
+import Testing
+
+extension CrashTests {
+  @Suite("Damaged captures", .serialized)
+  struct CaptureDamageTests {
+    struct Outcome: Sendable {
+      let damage: CaptureDamage
+      let isNamed: Bool
+      var problems: [String] = []
+    }
+
+    @Test("A change anywhere is noticed, and the part that it hit is named")
+    func damages() throws {
+      let sample = try Place()
+      let files = try (1...2).map { try CaptureFiles($0, in: sample.folder) }
+      let ids = try sample.coffer(withCaptures: files)
+      let damages = try CaptureDamage.all(in: sample)
+      let outcomes = try inParallel(damages) { damage, place in
+        try place.put(copyOf: sample.home)
+        try damage.apply(to: place)
+        return try judge(damage, ids, place)
+      }
+
+      var table = [["deed", "tried", "named or told (5)", "problems"]]
+      for kind in damages.map(\.kind).uniqued {
+        let of = outcomes.filter { $0.damage.kind == kind }
+        table.append([
+          kind, "\(of.count)", "\(of.count(where: \.isNamed))", "\(of.count { !$0.problems.isEmpty })",
+        ])
+      }
+      printTable("Damaged captures: \(damages.count) deeds", table)
+      let problems = outcomes.flatMap { outcome in outcome.problems.map { "\(outcome.damage): \($0)" } }
+      #expect(problems.isEmpty, "\(problems.prefix(20).joined(separator: "\n"))")
+    }
+
+    private func judge(_ damage: CaptureDamage, _ ids: [String], _ place: Place) throws -> Outcome {
+      let runs = try ids.map { try place.run("capture", "verify", $0) }
+      let refused = runs.filter { $0.end == .exited(5) }
+      var outcome = Outcome(
+        damage: damage,
+        isNamed: refused.contains { run in
+          damage.part.map { run.errors.contains("the capture's \($0) ") } ?? true
+        })
+      if let part = damage.part {
+        if !outcome.isNamed { outcome.problems.append("\(part) is not named: \(runs)") }
+        if runs.contains(where: { !$0.isDone && $0.end != .exited(5) }) { outcome.problems.append("\(runs)") }
+        let exports = try ids.map {
+          try place.run("capture", "export", $0, place.folder + "/out-\($0)-\(UUID().uuidString)")
+        }
+        if exports.map(\.end) != runs.map(\.end) { outcome.problems.append("\(exports)") }
+      } else {
+        // Hit is what stands above the parts: a list of all of them cannot be given.
+        let list = try place.run("capture", "list")
+        if list.end != .exited(5) { outcome.problems.append("\(list)") }
+        if runs.contains(where: { !$0.isDone && $0.end != .exited(5) }) { outcome.problems.append("\(runs)") }
+      }
+      let doctor = try place.run("doctor", "--deep")
+      if doctor.end != .exited(5) { outcome.problems.append("\(doctor)") }
+      // Whatever is left of what was captured, the next capture does not sweep it away.
+      let blobs = try place.blobs()
+      _ = try place.run("capture", "add", place.phraseFile)
+      if try place.blobs() != blobs { outcome.problems.append("blobs were swept") }
+      return outcome
+    }
+  }
+}
+
+extension [String] {
+  /// Each once, in the order in which they come.
+  fileprivate var uniqued: [String] {
+    var seen: Set<String> = []
+    return filter { seen.insert($0).inserted }
+  }
+}
