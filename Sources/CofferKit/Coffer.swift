@@ -274,8 +274,10 @@ public final class Coffer: Sendable {
   }
 
   /// Changes the slots as one transaction, and leaves no former wrapping in the log.
+  /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer: they do not decide who can.
   @discardableResult
   private func changeKeybag<R>(_ change: (inout Keybag) throws -> R) throws -> R {
+    guard slot != nil else { throw CofferError.personRequired }
     let result = try file.write { transaction in
       var keybag = try Keybag.load(transaction)
       let result = try change(&keybag)
