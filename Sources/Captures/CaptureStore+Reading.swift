@@ -139,7 +139,7 @@ extension CaptureStore {
 
   /// Opens a part and compares its hash with the record's.
   func open(_ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ body: (RawSpan) throws -> Bool) throws {
-    var cipher = PartCipher(key: keys.parts(row.id), id: row.id)
+    var cipher = PartCipher(key: keys.parts(row.id), id: row.id, longest: entry.byteCount)
     let hash: [UInt8]?
     switch entry.place {
     case .row:
