@@ -141,7 +141,6 @@ extension CaptureStore {
   ///
   /// - Throws: `CaptureError.corrupt`; `.notFound` when somebody removed the capture meanwhile.
   func open(_ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ body: (RawSpan) throws -> Bool) throws {
-<<<<<<< HEAD
     do { try openStored(entry, row, keys: keys, body) } catch CaptureError.corrupt(entry.part) {
       // Blobs are overwritten when their row is gone.
       _ = try find(row.id, keys: keys)
@@ -152,10 +151,7 @@ extension CaptureStore {
   private func openStored(
     _ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ body: (RawSpan) throws -> Bool
   ) throws {
-    var cipher = PartCipher(key: keys.parts(row.id), id: row.id)
-=======
     var cipher = PartCipher(key: keys.parts(row.id), id: row.id, longest: entry.byteCount)
->>>>>>> b1
     let hash: [UInt8]?
     switch entry.place {
     case .row:
