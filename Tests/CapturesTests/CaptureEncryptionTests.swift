@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Captures
+import Foundation
+import Primitives
+import Testing
+
+@Suite("Parts as whole values")
+struct CaptureEncryptionTests {
+  private let key = SymmetricKey()
+  private let id = CaptureID()
+
+  @Test(
+    "What was sealed comes back exactly, and no two seals are alike",
+    arguments: [0, 1, 65_536, 262_143, 262_144, 262_145, 600_000])
+  func roundTrip(byteCount: Int) throws {
+    let content = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    var encryption = CaptureEncryption(captureKey: key, id: id)
+    let sealed = try encryption.encrypt(content, as: .photo)
+    #expect(try encryption.decrypt(sealed, as: .photo) == content)
+    #expect(try encryption.encrypt(content, as: .photo) != sealed)
+  }
+
+  @Test("Another part, another capture, another key, a changed, missing or further byte: not what was sealed")
+  func bound() throws {
+    var encryption = CaptureEncryption(captureKey: key, id: id)
+    let sealed = try encryption.encrypt(Data(repeating: 7, count: 300_000), as: .photo)
+    #expect(throws: CaptureError.corrupt(.depth)) { try encryption.decrypt(sealed, as: .depth) }
+    var otherCapture = CaptureEncryption(captureKey: key, id: CaptureID())
+    #expect(throws: CaptureError.corrupt(.photo)) { try otherCapture.decrypt(sealed, as: .photo) }
+    var otherKey = CaptureEncryption(captureKey: SymmetricKey(), id: id)
+    #expect(throws: CaptureError.corrupt(.photo)) { try otherKey.decrypt(sealed, as: .photo) }
+    for offset in [0, 12, 150_000, 262_172, sealed.count - 1] {
+      var changed = sealed
+      changed[offset] ^= 1
+      #expect(throws: CaptureError.corrupt(.photo)) { try encryption.decrypt(changed, as: .photo) }
+    }
+    for changed in [Data(), sealed.dropLast(), sealed + [0], Data(sealed.prefix(262_172))] {
+      #expect(throws: CaptureError.corrupt(.photo)) { try encryption.decrypt(Data(changed), as: .photo) }
+    }
+  }
+}
