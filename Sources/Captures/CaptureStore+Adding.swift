@@ -7,6 +7,7 @@ internal import Foundation
 public import Primitives
 internal import Secrets
 internal import Storage
+internal import Synchronization
 
 /// What is to be captured.
 public struct NewCapture {
@@ -42,6 +43,12 @@ extension CaptureStore {
   /// - Throws: `CaptureError.duplicate`, `.tooLarge`, `.cannotRead`, `.malformedMetadata`,
   ///   `.encryptionKeyNotFound`, `.locked`; what `signer` throws; `StorageError.full`.
   public func add(_ capture: NewCapture, signer: any CaptureSigner) throws -> Added {
+    // One after the other: a blob that no row names yet must not be swept by who tidies up, and a photo that
+    // comes twice at once must be seen.
+    try adding.withLock { _ in try addAlone(capture, signer) }
+  }
+
+  private func addAlone(_ capture: NewCapture, _ signer: any CaptureSigner) throws -> Added {
     let keys = try prepareWriting()
     let id = CaptureID()
     let created = clock.now()

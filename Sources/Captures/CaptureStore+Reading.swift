@@ -151,7 +151,7 @@ extension CaptureStore {
   private func openStored(
     _ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ body: (RawSpan) throws -> Bool
   ) throws {
-    var cipher = PartCipher(key: keys.parts(row.id), id: row.id)
+    var cipher = PartCipher(key: keys.parts(row.id), id: row.id, longest: entry.byteCount)
     let hash: [UInt8]?
     switch entry.place {
     case .row:

@@ -23,6 +23,8 @@ public final class CaptureStore: Sendable {
   let clock: CaptureClock
   private let cached = Mutex<CaptureKeys?>(nil)
   private let order = Mutex(Order.unknown)
+  /// Held while a capture is taken in, before `order`.
+  let adding = Mutex(())
 
   public init(file: DatabaseFile, keychain: KeychainService, clock: CaptureClock = .system) {
     self.file = file

@@ -55,6 +55,10 @@ public final class Coffer: Sendable {
     let finished = keybag
     let enclave = try attestation.map { kind in
       guard let enclave = machine.enclave(kind) else { throw EnclaveError.unavailable }
+      // Before there is a directory that would be left behind.
+      do { try enclave.checkAvailability() } catch EnclaveError.unavailable {
+        throw KeychainError.secureEnclaveUnavailable
+      }
       return enclave
     }
     let attestationEnclave = try enclave ?? machine.enclaveForNewKeys()
@@ -270,8 +274,10 @@ public final class Coffer: Sendable {
   }
 
   /// Changes the slots as one transaction, and leaves no former wrapping in the log.
+  /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer: they do not decide who can.
   @discardableResult
   private func changeKeybag<R>(_ change: (inout Keybag) throws -> R) throws -> R {
+    guard slot != nil else { throw CofferError.personRequired }
     let result = try file.write { transaction in
       var keybag = try Keybag.load(transaction)
       let result = try change(&keybag)

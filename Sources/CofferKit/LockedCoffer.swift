@@ -99,11 +99,6 @@ extension LockedCoffer {
   /// PIN is worth asking for.
   public func chipObstacle() -> EnclaveError? {
     guard let chip = machine.chip else { return .unavailable }
-    do {
-      try chip.checkReadiness()
-      return nil
-    } catch {
-      return error
-    }
+    return keybag.obstacle(chip)
   }
 }

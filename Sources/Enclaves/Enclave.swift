@@ -28,6 +28,10 @@ public protocol Enclave: Sendable {
   /// - Throws: `EnclaveError.unavailable`, `.notAnswering`, `.lockedOut`.
   func checkReadiness() throws(EnclaveError)
 
+  /// Whether this key, which asks for a passcode, can be used now.
+  /// - Throws: `EnclaveError.unavailable`, `.notAnswering`, `.lockedOut`, `.otherChip`; `.corrupt`, `.wrongKind`.
+  func checkReadiness(of key: EnclaveKey) throws(EnclaveError)
+
   /// Makes a key. It lives in its ``EnclaveKey/dataRepresentation``: whoever loses that has lost the key.
   ///
   /// - Parameters:
@@ -60,4 +64,11 @@ public protocol Enclave: Sendable {
   func signature(
     _ key: EnclaveKey, digest: [UInt8], authorization: KeyAuthorization
   ) throws(EnclaveError) -> [UInt8]
+}
+
+extension Enclave {
+  public func checkReadiness(of key: EnclaveKey) throws(EnclaveError) {
+    guard key.kind == kind else { throw .wrongKind }
+    try checkReadiness()
+  }
 }

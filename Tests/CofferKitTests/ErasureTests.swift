@@ -4,29 +4,14 @@
 
 import Captures
 import Foundation
-import Keychains
-import Primitives
 import Secrets
 import TemporaryHomes
 import Testing
 
 @testable import CofferKit
-import Enclaves
 
 @Suite("Erasing")
 struct ErasureTests {
-  private func passphrase() throws -> Passphrase {
-    let text = Array("Correct-horse-7-battery".utf8)
-    return try Passphrase(utf8: SecretBytes(copying: text.span.bytes))
-  }
-
-  private func made(_ home: String) throws -> Coffer {
-    try Coffer.create(
-      home: home, passphrase: passphrase(),
-      recoveryPhrase: RecoveryPhrase(entropy: SystemRandom.secretBytes(count: 16)),
-      kdf: .pbkdf2(iterations: 600_000), machine: Machine(enclaves: [SoftwareEnclave()]))
-  }
-
   @Test("Nothing is left of a coffer with captures")
   func everything() throws {
     let home = try TemporaryHome()

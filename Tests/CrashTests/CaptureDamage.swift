@@ -179,9 +179,7 @@ extension CaptureDamage {
 
   /// Things that are whole, in another's place.
   private static let exchanges =
-    [
-      ("metadata", 3 as Int64), ("thumbnail", 4), ("manifest", 5), ("assertion", 6),
-    ].map { name, _ in exchangedParts(name) } + [
+    ["metadata", "thumbnail", "manifest", "assertion"].map(exchangedParts) + [
       CaptureDamage(
         kind: "exchange of part rows",
         deed: .rows([
@@ -266,7 +264,7 @@ extension CaptureDamage {
   private static func spread(_ byteCount: Int) -> [Int] {
     let chunk = 262_144 + 28
     let edges = stride(from: 8, to: byteCount, by: chunk).flatMap { [$0 - 1, $0, $0 + 11, $0 + 12] }
-    let between = (0..<10).map { $0 * byteCount / 10 }
+    let between = (0..<4).map { $0 * byteCount / 4 }
     return Set([0, 7, byteCount - 17, byteCount - 16, byteCount - 1] + edges + between)
       .filter { (0..<byteCount).contains($0) }.sorted()
   }

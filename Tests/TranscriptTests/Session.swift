@@ -89,8 +89,6 @@ struct Session {
       "COFFER_HOME": home + "/coffer",
       "SAMPLES": samples.path(),
       "STEPS": place.appending(path: "steps").path(),
-      // No chip, whatever this machine has, unless the session brings one.
-      "COFFER_TCTI": "swtpm:path=/nonexistent",
       "LC_ALL": "C.UTF-8",
       "TZ": "UTC",
       "TERM": "dumb",

@@ -123,4 +123,7 @@ extension Device {
     case .software: "No TPM answers: captures are signed by a key in software, level «unverified»."
     }
   }
+
+  /// The same of a key in software that the person asked for.
+  static let softwareRemark = "Captures are signed by a key in software, level «unverified»."
 }

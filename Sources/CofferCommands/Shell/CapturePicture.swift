@@ -75,13 +75,38 @@ enum CapturePicture {
     return bytes
   }
 
-  /// A file as a whole; nil when it cannot be read or is too large to be a photo.
+  /// A photo's file as a whole; nil when it cannot be read, is too large, or is of a kind that has no small
+  /// picture anyway: a film is not read for nothing.
   private static func read(_ path: String) -> SecretBytes? {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    return try? SecretBytes.read(fromDescriptor: descriptor, byteCountLimit: PictureLimits.fileByteCount)
+    var status = stat()
+    var head: [UInt8] = [0, 0, 0]
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_size <= PictureLimits.fileByteCount,
+      unsafe pread(descriptor, &head, head.count, 0) == head.count, photoHeads.contains(head)
+    else { return nil }
+    var photo = SecretBytes(zeroed: Int(status.st_size))
+    let count = photo.withMutableBytes { bytes in
+      unsafe bytes.withUnsafeMutableBytes { bytes in
+        var count = 0
+        while count < bytes.count {
+          let found = unsafe Glibc.read(
+            descriptor, bytes.baseAddress?.advanced(by: count), bytes.count - count)
+          if found < 0, errno == EINTR { continue }
+          guard found > 0 else { break }
+          count += found
+        }
+        return count
+      }
+    }
+    guard count == photo.count else { return nil }
+    return photo
   }
+
+  /// How JPEG and PNG begin.
+  private static let photoHeads: [[UInt8]] = [[0xFF, 0xD8, 0xFF], [0x89, 0x50, 0x4E]]
 
   /// A picture is a hint of what it shows; the text beside it matters more.
   private static let columnLimit = 60

@@ -50,9 +50,17 @@ struct Session {
     _ passphrase: PassphraseOptions, pin: PINOptions?, needing presence: Presence
   ) throws -> Coffer {
     let locked = try locked()
-    let coffer =
-      try given(passphrase, pin, locked) ?? (presence == .session ? handedOn(locked) : nil)
-      ?? ChipPrompt(self).unlock(locked) ?? unlockByPrompt(locked)
+    let opened = try given(passphrase, pin, locked) ?? (presence == .session ? handedOn(locked) : nil)
+    if let opened {
+      try advise(opened)
+      return opened
+    }
+    return try openByPrompt(locked)
+  }
+
+  /// Opens the coffer by asking.
+  private func openByPrompt(_ locked: LockedCoffer) throws -> Coffer {
+    let coffer = try ChipPrompt(self).unlock(locked) ?? unlockByPrompt(locked)
     try advise(coffer)
     return coffer
   }
@@ -88,14 +96,22 @@ struct Session {
   /// - Parameter whileLocked: whether the agent's after-first-unlock key will do: for taking captures in, not
   ///   for looking at them.
   func captures(_ options: OpeningOptions, whileLocked: Bool = false) throws -> OpenCaptures {
-    let locked = try locked()
-    if whileLocked, let coffer = try given(options.passphrase, options.pin, locked) ?? handedOn(locked) {
+    guard whileLocked else {
+      let coffer = try open(options)
       return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
     }
-    if whileLocked, let keys = AgentSession(locked).keys(.afterFirstUnlock) {
-      return OpenCaptures(access: try locked.captures(keys), coffer: nil)
+    let locked = try locked()
+    if let coffer = try given(options.passphrase, options.pin, locked) {
+      return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
     }
-    let coffer = try open(options)
+    // Asked once for whatever is there: an agent that hangs costs its whole deadline each time.
+    if let keys = AgentSession(locked).keys(.all) {
+      if keys.whenUnlocked != nil, let coffer = try? locked.unlock(keys) {
+        return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
+      }
+      return OpenCaptures(access: try locked.captures(keys.locked()), coffer: nil)
+    }
+    let coffer = try openByPrompt(locked)
     return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
   }
 

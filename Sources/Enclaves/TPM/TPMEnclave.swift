@@ -29,6 +29,18 @@
       if status.isLocked { throw .lockedOut(secondsLeft: status.secondsLeft) }
     }
 
+    public func checkReadiness(of key: EnclaveKey) throws(EnclaveError) {
+      let handle = try EnclaveHandle(key.dataRepresentation)
+      guard handle.kind == kind else { throw .wrongKind }
+      let parts = try TPMBody(handle)
+      try converse { context throws(EnclaveError) in
+        let status = try context.lockout()
+        if status.isLocked { throw .lockedOut(secondsLeft: status.secondsLeft) }
+        // Which chip it is shows in its storage root key.
+        _ = try context.storageRoot(named: parts.rootName, at: parts.root)
+      }
+    }
+
     /// How many wrong tries the chip has seen; it needs no authorization.
     /// - Throws: `EnclaveError.unavailable`, `.notAnswering`.
     public func lockoutStatus() throws(EnclaveError) -> TPMLockoutStatus {

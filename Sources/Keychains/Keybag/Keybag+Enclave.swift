@@ -61,14 +61,40 @@ extension Keybag {
   }
 }
 
+extension Keybag {
+  /// What keeps `enclave` from opening any slot, as far as can be told without a PIN.
+  ///
+  /// - Returns: nil when a PIN is worth asking for; `.unavailable` when there is no slot for one.
+  public func obstacle(_ enclave: any Enclave) -> EnclaveError? {
+    var obstacle: EnclaveError?
+    for slot in slots where slot.kind == .enclave {
+      do throws(EnclaveError) {
+        try enclave.checkReadiness(of: slot.key(enclave).key)
+        return nil
+      } catch {
+        // That one slot is another chip's says less than what this chip says of itself.
+        if obstacle == nil || obstacle == .otherChip { obstacle = error }
+      }
+    }
+    return obstacle ?? .unavailable
+  }
+}
+
 extension KeySlot {
+  /// The key in the chip, not yet used, and what to agree with.
+  fileprivate func key(
+    _ enclave: any Enclave
+  ) throws(EnclaveError) -> (key: EnclaveKey, attachment: EnclaveAttachment) {
+    let attachment: EnclaveAttachment
+    do { attachment = try EnclaveAttachment(self.attachment) } catch { throw .corrupt }
+    return (try enclave.loadKey(attachment.handle), attachment)
+  }
+
   /// Lets the chip agree with the slot's ephemeral key.
   fileprivate func credential(_ enclave: any Enclave, pin: SharedSecret) throws(EnclaveError)
     -> SlotCredential
   {
-    let attachment: EnclaveAttachment
-    do { attachment = try EnclaveAttachment(self.attachment) } catch { throw .corrupt }
-    let key = try enclave.loadKey(attachment.handle)
+    let (key, attachment) = try key(enclave)
     let secret = try enclave.sharedSecret(key, with: attachment.ephemeralKey, authorization: .passcode(pin))
     return SlotCredential(agreed: secret, attachment: attachment)
   }
