@@ -167,8 +167,8 @@ let package = Package(
     tests("HouseTests", []),
     // Sessions with the built command; the dependency is there so that it is built first.
     .testTarget(
-      name: "TranscriptTests", dependencies: ["coffer", "AgentLeash", "SoftwareTPM"], exclude: ["Transcripts"],
-      swiftSettings: strictTests),
+      name: "TranscriptTests", dependencies: ["coffer", "AgentLeash", "SoftwareTPM"],
+      exclude: ["Transcripts"], swiftSettings: strictTests),
     .testTarget(
       name: "CommandTests", dependencies: ["coffer", "CofferCommands", "PseudoTerminals", argumentParser],
       swiftSettings: strictTests),
@@ -190,8 +190,8 @@ let package = Package(
     tests(
       "CapturesTests",
       [
-        "Captures", "Keychains", "Storage", "Primitives", "Secrets", "MemorySearch", "SpecExamples",
-        "TemporaryHomes",
+        "Captures", "Keychains", "Storage", "Primitives", "Secrets", "CFaultVFS", "MemorySearch",
+        "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "AgentTests",
@@ -200,6 +200,12 @@ let package = Package(
         "PrivateBus",
       ]),
     tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem", "COpenSSL", "MemorySearch"]),
+    tests(
+      "CofferKitTests",
+      [
+        "CofferKit", "Captures", "Enclaves", "Keychains", "Storage", "Primitives", "Secrets",
+        "TemporaryHomes",
+      ]),
     // What is left after flipped bytes, kill -9 and a full disk; the dependency is there so that it is built.
     tests(
       "CrashTests",

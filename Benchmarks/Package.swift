@@ -25,10 +25,14 @@ let package = Package(
   targets: [
     .systemLibrary(
       name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CLibTurboJPEG", pkgConfig: "libturbojpeg", providers: [.apt(["libturbojpeg0-dev"])]),
+    // A link to what Coffer's own tests start.
+    .target(name: "SoftwareTPM", swiftSettings: strict),
     .executableTarget(
       name: "bench",
       dependencies: [
-        "CLibCrypto",
+        "CLibCrypto", "CLibTurboJPEG", "SoftwareTPM",
         .product(name: "CofferPrimitives", package: "coffer"),
         .product(name: "CofferKit", package: "coffer"),
         .product(name: "Crypto", package: "swift-crypto"),

@@ -17,7 +17,7 @@ struct CaptureSealing: ~Copyable {
   static let blobMagic = Array("COFBLOB1".utf8)
 
   init(id: CaptureID, keys: CaptureKeys, blobs: BlobFiles) {
-    cipher = PartCipher(key: keys.parts(id), id: id)
+    cipher = PartCipher(key: keys.parts(id), id: id, longest: PartCipher.chunkByteCount)
     self.blobs = blobs
   }
 

@@ -7,6 +7,7 @@ internal import Foundation
 public import Primitives
 internal import Secrets
 internal import Storage
+internal import Synchronization
 
 /// What is to be captured.
 public struct NewCapture {
@@ -15,7 +16,7 @@ public struct NewCapture {
   /// A JSON object.
   public var metadata: PartSource?
   /// A small JPEG.
-  public var thumbnail: [UInt8]?
+  public var thumbnail: PartSource?
   /// Whether a photo that is there already may come again.
   public var allowsDuplicate = false
 
@@ -42,6 +43,12 @@ extension CaptureStore {
   /// - Throws: `CaptureError.duplicate`, `.tooLarge`, `.cannotRead`, `.malformedMetadata`,
   ///   `.encryptionKeyNotFound`, `.locked`; what `signer` throws; `StorageError.full`.
   public func add(_ capture: NewCapture, signer: any CaptureSigner) throws -> Added {
+    // One after the other: a blob that no row names yet must not be swept by who tidies up, and a photo that
+    // comes twice at once must be seen.
+    try adding.withLock { _ in try addAlone(capture, signer) }
+  }
+
+  private func addAlone(_ capture: NewCapture, _ signer: any CaptureSigner) throws -> Added {
     let keys = try prepareWriting()
     let id = CaptureID()
     let created = clock.now()
@@ -55,7 +62,7 @@ extension CaptureStore {
       }
       if let depth = capture.depth { try sealing.add(.depth, depth) }
       if let metadata = capture.metadata { try sealing.addMetadata(metadata) }
-      if let thumbnail = capture.thumbnail { try sealing.add(.thumbnail, bytes: thumbnail) }
+      if let thumbnail = capture.thumbnail { try sealing.add(.thumbnail, thumbnail) }
       let told = CaptureManifest(id, created: created, signer: signer, parts: sealing.entries)
       let manifest = told.bytes
       // A manifest that could not be read again would make the capture worthless.
@@ -69,10 +76,9 @@ extension CaptureStore {
       let byteCount = try insert(id, record, mark: mark, rows: sealing.rows, keys: keys)
       return Added(id: id, storedByteCount: byteCount)
     } catch {
-      if isCommitting, case StorageError.inputOutput = error {
-        // The transaction may be in the log all the same, and be found there after a crash. The next tidying
-        // knows whose the blobs are.
-        forgetTidiness()
+      if isCommitting {
+        // Only when it is certain that no row names the blobs may they go.
+        settle()
       } else {
         for name in sealing.record(created).blobs { file.blobs.remove(name) }
       }

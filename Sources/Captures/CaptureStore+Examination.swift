@@ -17,9 +17,11 @@ extension CaptureStore {
     public var strayPartCount = 0
   }
 
-  /// Opens every row; with `isDeep` every part too.
+  /// Opens every row.
   ///
-  /// - Parameter progress: sees how many captures are done, and how many there are.
+  /// - Parameters:
+  ///   - isDeep: whether every part is opened too.
+  ///   - progress: sees how many captures are done, and how many there are.
   /// - Throws: `CaptureError.corrupt(nil)` when captures are gone or were added, or it cannot be told which are
   ///   damaged.
   public func examine(isDeep: Bool, progress: (Int, Int) -> Void = { _, _ in }) throws -> Findings {

@@ -109,23 +109,23 @@ extension CaptureStore {
         Array(assertion[P256.publicKeyByteCount...]), digest: SHA256.hash(manifestBytes.span.bytes),
         publicKey: publicKey)
     else { throw CaptureError.badSignature }
-    let own = try? keychain.loadDeviceState()?.attestationKeyId
+    let own = try keychain.loadDeviceState()?.attestationKeyId
     return (manifest, own == manifest.keyID ? .thisDevice : .formerDevice)
   }
 
   // MARK: Steps
 
   /// The keys; nil when there are no captures and never were.
+  /// - Throws: `CaptureError.corrupt(nil)` for a key without a state; `.encryptionKeyNotFound`, `.locked`.
   func keysIfAny() throws -> CaptureKeys? {
     do {
       let keys = try keys()
-      // A coffer whose first capture is not in yet has a key and no state.
-      if try hasState() { return keys }
-      guard try isUntouched() else { throw CaptureError.corrupt(nil) }
+      guard try hasState() else { throw CaptureError.corrupt(nil) }
+      return keys
     } catch CaptureError.encryptionKeyNotFound {
-      guard try isUntouched() else { throw CaptureError.encryptionKeyNotFound }
+      guard try isEmpty() else { throw CaptureError.encryptionKeyNotFound }
+      return nil
     }
-    return nil
   }
 
   func found(_ id: CaptureID) throws -> (Row, CaptureKeys) {
@@ -138,8 +138,20 @@ extension CaptureStore {
   }
 
   /// Opens a part and compares its hash with the record's.
+  ///
+  /// - Throws: `CaptureError.corrupt`; `.notFound` when somebody removed the capture meanwhile.
   func open(_ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ body: (RawSpan) throws -> Bool) throws {
-    var cipher = PartCipher(key: keys.parts(row.id), id: row.id)
+    do { try openStored(entry, row, keys: keys, body) } catch CaptureError.corrupt(entry.part) {
+      // Blobs are overwritten when their row is gone.
+      _ = try find(row.id, keys: keys)
+      throw CaptureError.corrupt(entry.part)
+    }
+  }
+
+  private func openStored(
+    _ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ body: (RawSpan) throws -> Bool
+  ) throws {
+    var cipher = PartCipher(key: keys.parts(row.id), id: row.id, longest: entry.byteCount)
     let hash: [UInt8]?
     switch entry.place {
     case .row:

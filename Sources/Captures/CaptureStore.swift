@@ -22,7 +22,9 @@ public final class CaptureStore: Sendable {
   let keychain: KeychainService
   let clock: CaptureClock
   private let cached = Mutex<CaptureKeys?>(nil)
-  private let isTidy = Mutex(false)
+  private let order = Mutex(Order.unknown)
+  /// Held while a capture is taken in, before `order`.
+  let adding = Mutex(())
 
   public init(file: DatabaseFile, keychain: KeychainService, clock: CaptureClock = .system) {
     self.file = file
@@ -32,9 +34,9 @@ public final class CaptureStore: Sendable {
 
   // MARK: Keys
 
-  /// Makes the capture key if there is none and there was never anything to seal with one (CA-03, D39).
+  /// Makes the capture key if there is none and there is nothing that was sealed with one (CA-03, D39).
   /// - Throws: `CaptureError.encryptionKeyNotFound` when there are captures and no key; `.locked`.
-  public func loadOrCreateEncryptionKey() throws { _ = try keysForWriting() }
+  public func loadOrCreateEncryptionKey() throws { _ = try order.withLock { _ in try keysForWriting() } }
 
   /// The keys of a store that has captures.
   /// - Throws: `CaptureError.encryptionKeyNotFound`, `.locked`.
@@ -45,6 +47,7 @@ public final class CaptureStore: Sendable {
     return keys
   }
 
+  /// Belongs under the lock of `order`: two threads must not make two keys.
   private func keysForWriting() throws -> CaptureKeys {
     if let keys = cached.withLock({ $0 }) { return keys }
     try file.claimWriting()
@@ -52,12 +55,17 @@ public final class CaptureStore: Sendable {
       cached.withLock { $0 = keys }
       return keys
     }
-    guard try isUntouched() else { throw CaptureError.encryptionKeyNotFound }
+    guard try isEmpty() else { throw CaptureError.encryptionKeyNotFound }
     let key = SymmetricKey()
+    let keys = CaptureKeys(key.withBytes { SecretBytes(copying: $0) })
+    // The state comes first, so that a key without one is never what a crash left, but always damage.
+    try file.write { transaction in
+      var state = CaptureState()
+      try state.save(transaction, keys: keys)
+    }
     do { try keychain.saveSymmetricKey(key, forKey: KeychainService.Account.captureKey) } catch {
       throw Self.sorted(error)
     }
-    let keys = CaptureKeys(key.withBytes { SecretBytes(copying: $0) })
     cached.withLock { $0 = keys }
     return keys
   }
@@ -74,11 +82,12 @@ public final class CaptureStore: Sendable {
     }
   }
 
-  /// Whether nothing was ever sealed here.
-  func isUntouched() throws -> Bool {
+  /// Whether there is nothing that a lost key had sealed. A state by itself is what a crash left before the key
+  /// was in the keychain.
+  func isEmpty() throws -> Bool {
     let rows = try file.read { transaction in
       try transaction.firstRow(
-        "SELECT (SELECT count(*) FROM captures) + (SELECT count(*) FROM captureState)"
+        "SELECT (SELECT count(*) FROM captures) + (SELECT count(*) FROM captureParts)"
       ) { try $0.integer(0) }
     }
     return try rows == 0 && file.blobs.names().isEmpty
@@ -104,18 +113,17 @@ public final class CaptureStore: Sendable {
   /// are taken in all the same.
   func prepareWriting() throws -> CaptureKeys {
     try file.claimWriting()
-    let keys = try keysForWriting()
     // The lock is kept until all is tidy: another thread's first blob must not be swept.
-    try isTidy.withLock { isTidy in
-      if isTidy { return }
-      if try !hasState() {
-        guard try isUntouched() else { throw CaptureError.corrupt(nil) }
-        try file.write { transaction in
-          var state = CaptureState()
+    return try order.withLock { order in
+      let keys = try keysForWriting()
+      if order == .tidy { return keys }
+      guard try hasState() else { throw CaptureError.corrupt(nil) }
+      let isUnsettled = order == .unsettled
+      let scan = try file.write { transaction in
+        if isUnsettled {
+          var state = try CaptureState.load(transaction, keys: keys)
           try state.save(transaction, keys: keys)
         }
-      }
-      let scan = try file.write { transaction in
         let scan = try Self.scan(transaction, keys: keys)
         for row in scan.rows where row.upload.state == .uploading {
           var upload = row.upload
@@ -128,15 +136,28 @@ public final class CaptureStore: Sendable {
         let named = Set(scan.rows.flatMap(\.record.blobs))
         for name in try file.blobs.names() where !named.contains(name) { file.blobs.remove(name) }
       }
-      isTidy = true
+      order = .tidy
+      return keys
     }
-    return keys
   }
 
-  /// Lets the next writer tidy up once more: what became of a transaction is not known.
-  func forgetTidiness() { isTidy.withLock { $0 = false } }
+  /// Whether blobs and rows fit together.
+  private enum Order {
+    /// Nobody has looked yet.
+    case unknown
+    /// A transaction failed, and may be in the log all the same: found there after a crash, it would count.
+    /// Another one that succeeds takes its place.
+    case unsettled
+    case tidy
+  }
 
-  /// Whether a capture was ever begun here.
+  /// Tidies up after a transaction that failed, now if the disk lets us, else before the next capture.
+  func settle() {
+    order.withLock { $0 = .unsettled }
+    _ = try? prepareWriting()
+  }
+
+  /// Whether there is a state, as there is since before there was a key.
   func hasState() throws -> Bool {
     try file.read { try $0.firstRow("SELECT 1 FROM captureState") { try $0.integer(0) } } != nil
   }

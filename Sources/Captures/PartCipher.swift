@@ -15,12 +15,17 @@ struct PartCipher: ~Copyable {
   private let key: SecretBytes
   private let id: CaptureID
   /// nonce ‖ chunk ‖ tag, plain or sealed.
-  private var box = SecretBytes(zeroed: chunkByteCount + overheadByteCount)
-  private var plain = SecretBytes(zeroed: chunkByteCount)
+  private var box: SecretBytes
+  private var plain: SecretBytes
 
-  init(key: consuming SecretBytes, id: CaptureID) {
+  /// - Parameter longest: bytes of the longest part that it is for. Locked memory is paid for by the page, and
+  ///   most parts are far shorter than a chunk.
+  init(key: consuming SecretBytes, id: CaptureID, longest: Int) {
     self.key = key
     self.id = id
+    let count = min(longest, Self.chunkByteCount)
+    box = SecretBytes(zeroed: count + Self.overheadByteCount)
+    plain = SecretBytes(zeroed: count)
   }
 
   /// Chunks of a part of `byteCount` bytes: one even when it is empty.
@@ -31,6 +36,14 @@ struct PartCipher: ~Copyable {
   /// Bytes of a sealed part of `byteCount` bytes.
   static func sealedByteCount(_ byteCount: Int) -> Int {
     byteCount + chunkCount(byteCount) * overheadByteCount
+  }
+
+  /// Bytes of the part whose sealed form has `count` bytes; nil when none has.
+  static func byteCount(sealed count: Int) -> Int? {
+    let sealedChunk = chunkByteCount + overheadByteCount
+    let chunks = max(1, (count + sealedChunk - 1) / sealedChunk)
+    let byteCount = count - chunks * overheadByteCount
+    return byteCount >= 0 && sealedByteCount(byteCount) == count ? byteCount : nil
   }
 
   /// Seals a part.

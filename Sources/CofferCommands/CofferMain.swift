@@ -13,8 +13,10 @@ struct CofferRoot: CommandGroup {
     commandName: "coffer", abstract: "Keeps messages and keys sealed on your own machine.",
     version: "coffer \(CofferVersion.text)",
     subcommands: [
-      InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self, SlotCommand.self, PassphraseCommand.self, RecoverCommand.self,
-      RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self, EraseCommand.self, MessageCommand.self,
+      InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self, SlotCommand.self,
+      PassphraseCommand.self, RecoverCommand.self,
+      RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self,
+      EraseCommand.self, MessageCommand.self,
       VaultCommand.self, CaptureCommand.self, AgentCommand.self,
     ])
   static let page = """
@@ -145,7 +147,7 @@ public enum CofferMain {
         unreadable: failure.unreadable.isEmpty ? nil : failure.unreadable)
       Terminal.note(JSON.text(Answer(error: body)))
     } else {
-      for id in failure.unreadable { Terminal.note("message \(id): corrupted or tampered") }
+      for id in failure.unreadable { Terminal.note("\(failure.unreadableKind) \(id): corrupted or tampered") }
       Terminal.note("coffer: \(Terminal.sanitized(failure.message))")
       if let hint = failure.hint { Terminal.note("hint: \(hint)") }
     }

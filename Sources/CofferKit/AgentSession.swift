@@ -33,25 +33,27 @@ public struct AgentSession: Sendable {
     try? AgentClient.connect(home: home)?.keys(selection, binding: binding).keys
   }
 
-  /// Drops the when-unlocked key.
+  /// Drops the when-unlocked key that the agent of `home` keeps, whatever became of the coffer there.
   /// - Returns: whether there was an agent.
-  public func lock() throws(AgentError) -> Bool {
-    guard let agent = AgentClient.connect(home: home) else { return false }
+  public static func lock(home: String) throws(AgentError) -> Bool {
+    guard let agent = try AgentClient.find(home: home) else { return false }
     try agent.lock()
     return true
   }
 
-  /// Drops every key; the agent ends.
+  /// Drops every key that the agent of `home` keeps, whatever became of the coffer there; the agent ends.
   /// - Returns: whether there was an agent.
-  public func end() throws(AgentError) -> Bool {
-    guard let agent = AgentClient.connect(home: home) else { return false }
+  public static func end(home: String) throws(AgentError) -> Bool {
+    guard let agent = try AgentClient.find(home: home) else { return false }
     try agent.logout()
     return true
   }
 
   /// Gives the keys to the agent, which is started if there is none.
   func begin(_ keys: ClassKeys, slot: UUID, executable: String) throws(AgentError) -> AgentStatus {
-    if AgentClient.connect(home: home) == nil { _ = try AgentLauncher.start(home: home, executable: executable) }
+    if AgentClient.connect(home: home) == nil {
+      _ = try AgentLauncher.start(home: home, executable: executable)
+    }
     guard let agent = AgentClient.connect(home: home) else { throw .notAnswering }
     try agent.give(keys, binding: binding, slot: slot)
     return try agent.status()

@@ -35,9 +35,9 @@ public final class Coffer: Sendable {
 
   /// Makes a coffer with a passphrase slot and a slot for the recovery phrase, and opens it.
   ///
-  /// It appears complete or not at all.
-  /// - Parameter attestation: where the key that signs captures is to be; if it is nil, in the machine's
-  ///   chip if one answers, else in software.
+  /// It appears complete or not at all. The key that signs captures is made in the enclave of the kind
+  /// `attestation`; if that is nil, in the machine's chip if one answers, else in software.
+  ///
   /// - Throws: `StorageError.alreadyExists`; `KeybagError.derivation`; `CofferError.weakPassphrase`;
   ///   `KeychainError.secureEnclaveUnavailable`.
   public static func create(
@@ -63,6 +63,9 @@ public final class Coffer: Sendable {
     }
     let attestationEnclave = try enclave ?? machine.enclaveForNewKeys()
     let file = try DatabaseFile.create(home: home) { file in
+      var isComplete = false
+      // What is elsewhere does not go with the file.
+      defer { if !isComplete { _ = finished.removeForeignKeychain(file) } }
       try file.write { try finished.save($0) }
       let keychain = KeychainService(keychain: try finished.openKeychain(file), keys: unlocked.keys)
       try keychain.prepare()
@@ -72,6 +75,7 @@ public final class Coffer: Sendable {
       var log = AuditLog()
       log.append(.created, count: 0, at: clock.now())
       try log.save(keychain)
+      isComplete = true
     }
     return try Coffer(
       file: file, keybag: finished, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
@@ -270,8 +274,10 @@ public final class Coffer: Sendable {
   }
 
   /// Changes the slots as one transaction, and leaves no former wrapping in the log.
+  /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer: they do not decide who can.
   @discardableResult
   private func changeKeybag<R>(_ change: (inout Keybag) throws -> R) throws -> R {
+    guard slot != nil else { throw CofferError.personRequired }
     let result = try file.write { transaction in
       var keybag = try Keybag.load(transaction)
       let result = try change(&keybag)

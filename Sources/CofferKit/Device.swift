@@ -3,6 +3,9 @@
 // This device, as the coffer knows it (KC-10 to KC-12, D15): a pseudonym, and a key that signs what is
 // captured here. Registered when the coffer is made; forgotten by `coffer forget-device`. All items are of
 // the class *after first unlock*, so that captures can be signed while the coffer is locked.
+//
+// The device's state decides: it is written last and deleted first, so that a crash on the way leaves a
+// machine that is not registered, and no half of a registration.
 
 internal import Captures
 public import Enclaves
@@ -34,20 +37,19 @@ public struct Device: Sendable {
     return Device(state: state, enclave: key.kind)
   }
 
-  /// The registered device; nil after it was forgotten.
-  /// - Throws: `KeychainError.invalidData` when a part of the registration is gone.
+  /// The registered device; nil after it was forgotten, or when a crash kept it from being registered.
+  /// - Throws: `KeychainError.invalidData` when there is a registration and its key is gone.
   static func load(_ keychain: KeychainService) throws -> Device? {
-    let handle = try keychain.load(forKey: keyTag, in: .afterFirstUnlockThisDeviceOnly)
-    guard let state = try keychain.loadDeviceState() else {
-      guard handle == nil else { throw KeychainError.invalidData }
-      return nil
-    }
-    guard let handle, let kind = EnclaveKind(handle: Array(handle)) else { throw KeychainError.invalidData }
+    guard let state = try keychain.loadDeviceState() else { return nil }
+    guard let handle = try keychain.load(forKey: keyTag, in: .afterFirstUnlockThisDeviceOnly),
+      let kind = EnclaveKind(handle: Array(handle))
+    else { throw KeychainError.invalidData }
     return Device(state: state, enclave: kind)
   }
 
   /// Removes what was registered, from the enclave too where that can be reached.
   static func forget(_ keychain: KeychainService, in machine: Machine) throws {
+    try keychain.delete(forKey: KeychainService.Account.deviceState)
     if let handle = try keychain.load(forKey: keyTag, in: .afterFirstUnlockThisDeviceOnly),
       let kind = EnclaveKind(handle: Array(handle)), let enclave = machine.enclave(kind),
       let key = try? enclave.loadKey(Array(handle))
@@ -57,7 +59,6 @@ public struct Device: Sendable {
     }
     for account in [
       keyTag, KeychainService.Account.attestationKeyId, KeychainService.Account.deviceId,
-      KeychainService.Account.deviceState,
     ] { try keychain.delete(forKey: account) }
   }
 

@@ -60,15 +60,35 @@ extension Diagnosis {
       if !findings.isEmpty {
         add(.damage, "the file is damaged: \(findings.count) places do not fit together")
       }
-      let slots = try file.read(Keybag.load).slots
+      let keybag = try file.read(Keybag.load)
+      let slots = keybag.slots
       checks.append(slots.count == 1 ? "1 slot" : "\(slots.count) slots")
       if !slots.contains(where: { $0.kind == .recoveryPhrase }) {
         add(.advice, "there is no recovery phrase: a forgotten passphrase would be the end")
       }
+      if keybag.keychain == .secretService { lookForForeignKeychain(keybag, file) }
     } catch KeybagError.corrupt {
       add(.damage, "the slots are damaged: nothing can open this coffer but a backup")
     } catch let error as StorageError where error.isDamage {
       add(.damage, "the file does not open: \(error.sentence)")
+    }
+  }
+
+  /// Whether the Secret Service has what the coffer keeps there, as far as can be told without a key.
+  private mutating func lookForForeignKeychain(_ keybag: Keybag, _ file: DatabaseFile) {
+    do {
+      if try keybag.openKeychain(file).items().isEmpty {
+        add(
+          .damage,
+          "the Secret Service does not have this coffer's keychain: restore the keyring from a backup")
+      }
+      checks.append("the Secret Service's item")
+    } catch KeychainError.invalidData {
+      add(
+        .damage,
+        "the keychain in the Secret Service is not what was stored: restore the keyring from a backup")
+    } catch {
+      add(.advice, "the Secret Service is locked or does not answer: unlock the keyring and try again")
     }
   }
 
@@ -113,6 +133,9 @@ extension Coffer {
       }
       return "the recovery phrase has never been tried: run «coffer recovery drill»"
     }
+    try diagnosis.check("the device's registration") {
+      try device() == nil ? "this machine is not registered: «coffer unlock» registers it" : nil
+    }
     try diagnosis.check("the vault's state and count") {
       let status = try vault.status()
       try vault.checkCount()
@@ -124,8 +147,10 @@ extension Coffer {
     try diagnosis.check(isDeep ? "every capture" : "the captures' rows and blobs") {
       let findings = try captures.examine(isDeep: isDeep)
       damagedCaptures = findings.damaged.count
+      if findings.strayPartCount > 0 { throw CaptureError.corrupt(nil) }
       if findings.strayBlobCount > 0 {
-        return "a crash left \(findings.strayBlobCount) sealed files that belong to nothing: the next capture "
+        return
+          "a crash left \(findings.strayBlobCount) sealed files that belong to nothing: the next capture "
           + "sweeps them"
       }
       return nil

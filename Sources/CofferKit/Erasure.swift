@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of a coffer (D34): the slots are overwritten first, which alone makes every other byte
-// unreadable; then the files go.
+// The end of a coffer (D34): the keys that an agent keeps and the slots go first, which makes every other byte
+// unreadable; then what a Secret Service has, and the files.
 
+internal import Agent
+internal import Keychains
 internal import Storage
 
 extension Coffer {
@@ -17,23 +19,39 @@ extension Coffer {
 public enum Erasure {
   /// Destroys the coffer in `home`, damaged or not. The slots go first, which makes everything else
   /// unreadable; then every byte is overwritten and the files are removed.
+  ///
+  /// - Returns: what is left outside of the coffer's folder.
   /// - Throws: `StorageError.notFound`; `.inUse`; `.notPermitted` when a file could not be removed.
-  public static func erase(home: String) throws {
+  public static func erase(home: String) throws -> Remains {
     guard DatabaseFile.exists(home: home) else { throw StorageError.notFound }
+    var remains = Remains()
+    // An agent that hangs must not keep anybody from erasing.
+    do { _ = try AgentSession.end(home: home) } catch { remains.agent = true }
     do {
       let file = try DatabaseFile.open(home: home)
       // Held until the files are gone.
       defer { file.close() }
+      let keybag = try? file.read(Keybag.load)
       try file.write { transaction in
         try transaction.execute("UPDATE keybag SET record = zeroblob(length(record))")
         try transaction.execute("DELETE FROM keybag")
         try transaction.execute("DELETE FROM keychain")
       }
       try file.truncateLog()
+      if let keybag, !keybag.removeForeignKeychain(file) { remains.secretServiceItem = true }
       try DatabaseFile.destroy(home: home)
     } catch StorageError.corrupt, StorageError.unknownFormat {
       // A damaged file is erased all the same.
       try DatabaseFile.destroy(home: home)
     }
+    return remains
+  }
+
+  /// What an erasure could not reach.
+  public struct Remains: Equatable, Sendable {
+    /// An agent that does not answer may still have the keys, which open older copies of the file.
+    public var agent = false
+    /// The item in a Secret Service that is locked or does not answer; nothing can read it any more.
+    public var secretServiceItem = false
   }
 }

@@ -17,4 +17,20 @@ extension Keybag {
       #endif
     }
   }
+  /// Removes the items from where they are outside of the coffer's file.
+  /// - Returns: false when they may still be there: the service is locked, or does not answer.
+  func removeForeignKeychain(_ file: DatabaseFile) -> Bool {
+    switch keychain {
+    case .file: return true
+    case .secretService:
+      #if SecretService
+        do throws(KeychainError) {
+          try SecretServiceKeychain(coffer: coffer, file: file).remove()
+          return true
+        } catch { return false }
+      #else
+        return false
+      #endif
+    }
+  }
 }

@@ -34,7 +34,10 @@ public protocol Enclave: Sendable {
 
   /// Makes a key. It lives in its ``EnclaveKey/dataRepresentation``: whoever loses that has lost the key.
   ///
-  /// - Parameter enrolment: what will authorize later uses, as `access` demands; else it must be empty.
+  /// - Parameters:
+  ///   - use: what the key is for.
+  ///   - access: what each use will ask for.
+  ///   - enrolment: what will authorize later uses, as `access` demands; else it must be empty.
   /// - Throws: ``EnclaveError``
   func createKey(
     use: EnclaveKeyUse, access: AccessControl, enrolment: KeyEnrolment
@@ -49,7 +52,10 @@ public protocol Enclave: Sendable {
 
   /// ECDH: the x coordinate of the shared point, 32 bytes (SEC 1, 3.3.1).
   ///
-  /// - Parameter publicKey: the other side's, 65 bytes (SEC 1, 2.3.3, uncompressed).
+  /// - Parameters:
+  ///   - key: one of this enclave, for agreement.
+  ///   - publicKey: the other side's, 65 bytes (SEC 1, 2.3.3, uncompressed).
+  ///   - authorization: what the key asks for.
   func sharedSecret(
     _ key: EnclaveKey, with publicKey: [UInt8], authorization: KeyAuthorization
   ) throws(EnclaveError) -> SecretBytes

@@ -24,7 +24,9 @@ public struct PictureWorker: Sendable {
   /// What tests start the program with instead.
   package var arguments = [PictureWorker.argument]
 
-  /// - Parameter executable: the path of a program that calls ``run()``; this program itself, unless told.
+  /// - Parameters:
+  ///   - executable: the path of a program that calls ``run()``; this program itself, unless told.
+  ///   - deadlineSeconds: after which decoding is given up.
   public init(executable: String = "/proc/self/exe", deadlineSeconds: Int = 10) {
     self.executable = executable
     self.deadlineSeconds = deadlineSeconds

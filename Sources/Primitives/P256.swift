@@ -103,7 +103,8 @@ public struct P256PrivateKey: ~Copyable, @unchecked Sendable {
   /// - Throws: `CryptoError.invalidKey`
   public init(scalar: borrowing SecretBytes, publicKey: [UInt8]) throws(CryptoError) {
     guard scalar.count == P256.scalarByteCount, publicKey.count == P256.publicKeyByteCount,
-      publicKey[0] == 4, let made = unsafe scalar.withBytes({ unsafe P256.makeKey(publicKey: publicKey, scalar: $0) })
+      publicKey[0] == 4,
+      let made = unsafe scalar.withBytes({ unsafe P256.makeKey(publicKey: publicKey, scalar: $0) })
     else { throw .invalidKey }
     guard let context = unsafe EVP_PKEY_CTX_new(made, nil) else {
       unsafe EVP_PKEY_free(made)
@@ -177,8 +178,9 @@ public struct P256PrivateKey: ~Copyable, @unchecked Sendable {
   private static func publicKey(of key: OpaquePointer) -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: P256.publicKeyByteCount)
     var count = 0
-    guard unsafe EVP_PKEY_get_octet_string_param(
-      key, COFFER_PARAMETER_PUBLIC, &bytes, bytes.count, &count) == 1,
+    guard
+      unsafe EVP_PKEY_get_octet_string_param(
+        key, COFFER_PARAMETER_PUBLIC, &bytes, bytes.count, &count) == 1,
       count == bytes.count, bytes[0] == 4
     else { return nil }
     return bytes

@@ -58,18 +58,25 @@ public struct BlobFiles: Sendable {
     }
     defer { unsafe closedir(directory) }
     var names: [BlobName] = []
-    while let entry = unsafe readdir(directory) {
+    while true {
+      errno = 0
+      guard let entry = unsafe readdir(directory) else {
+        // Half a list would pass for the whole: what is not on it is taken for lost.
+        guard errno == 0 else { throw StorageError(systemError: errno) }
+        return names
+      }
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
         unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
       }
       if let name = BlobName(name) { names.append(name) }
     }
-    return names
   }
 
   /// Removes the folder with all blobs, overwritten; for the end of a coffer.
+  /// - Throws: `StorageError.notPermitted` when one is still there afterwards.
   func destroy() throws {
     for name in try names() { remove(name) }
+    guard try names().isEmpty else { throw StorageError.notPermitted }
     unsafe rmdir(folder)
   }
 

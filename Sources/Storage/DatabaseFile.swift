@@ -186,8 +186,9 @@ public final class DatabaseFile: Sendable {
     let path = home + "/" + name
     let files = ["-wal", "-shm", ".new", ".new-wal", ".new-shm", ""].map { path + $0 }
     for file in files { overwrite(file) }
-    for file in files where unsafe unlink(file) != 0 && errno != ENOENT { throw StorageError.notPermitted }
+    // The database goes last: while it is there, somebody who was interrupted can try again.
     try BlobFiles(home: home).destroy()
+    for file in files where unsafe unlink(file) != 0 && errno != ENOENT { throw StorageError.notPermitted }
     try sync(home)
     unsafe unlink(home + "/" + lockName)
     unsafe rmdir(home)

@@ -175,7 +175,11 @@ struct ConnectionTests {
     var queue: [AgentClient] = [client]
     while queue.count < 100, let next = AgentClient.connect(place) { queue.append(next) }
     #expect(queue.count < 100)
+    // That is not the same as no agent: it may still have keys.
+    #expect(throws: AgentError.notAnswering) { _ = try AgentClient.find(place) }
     listening.end()
+    queue = []
+    #expect(try AgentClient.find(place) == nil)
   }
 
   @Test("An answer that the protocol does not allow is an error, and the connection is used no more")

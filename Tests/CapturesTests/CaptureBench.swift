@@ -61,7 +61,7 @@ final class CaptureBench {
   ) throws -> CaptureID {
     var capture = NewCapture(
       photo: source(photo), depth: depth.map(source), metadata: metadata.map { source(Array($0.utf8)) })
-    capture.thumbnail = thumbnail
+    capture.thumbnail = thumbnail.map(source)
     capture.allowsDuplicate = allowsDuplicate
     return try store.add(capture, signer: signer).id
   }

@@ -71,21 +71,52 @@ struct CaptureKeyTests {
     #expect(try bench.blobs().count == 2)
   }
 
-  @Test("Rows without captures, or blobs alone, are no empty store either", arguments: [true, false])
-  func lostWithRests(hasState: Bool) throws {
+  @Test("Parts alone, or blobs alone, are no empty store either", arguments: ["captureParts", "blobs"])
+  func lostWithRests(rest: String) throws {
     let bench = try CaptureBench()
     let id = try bench.addFull()
-    if hasState {
-      try bench.store.remove(id)
+    try bench.change("DELETE FROM captures")
+    try bench.change("DELETE FROM captureState")
+    if rest == "blobs" {
+      try bench.change("DELETE FROM captureParts")
     } else {
-      try bench.change("DELETE FROM captures")
-      try bench.change("DELETE FROM captureState")
+      for blob in try bench.blobs() { try FileManager.default.removeItem(atPath: blob) }
     }
     try bench.keychain.delete(forKey: account)
     let store = try bench.store(at: bench.home.path)
     bench.file.close()
+    #expect(throws: CaptureError.encryptionKeyNotFound) { try store.info(id) }
     #expect(throws: CaptureError.encryptionKeyNotFound) { try store.list() }
     #expect(throws: CaptureError.encryptionKeyNotFound) { try store.loadOrCreateEncryptionKey() }
+  }
+
+  @Test("A crash between the first state and the key leaves an empty store, which can be begun")
+  func stateAlone() throws {
+    let bench = try CaptureBench()
+    try bench.store.loadOrCreateEncryptionKey()
+    try bench.keychain.delete(forKey: account)
+    bench.file.close()
+    let store = try bench.store(at: bench.home.path)
+    #expect(try store.list() == [])
+    let added = try store.add(NewCapture(photo: source([1])), signer: bench.signer)
+    #expect(try store.list().map(\.id) == [added.id])
+  }
+
+  @Test("Captures that were removed with their state and their blobs are a loss, not an empty store")
+  func allTaken() throws {
+    let bench = try CaptureBench()
+    let id = try bench.addFull()
+    try bench.change("DELETE FROM captures")
+    try bench.change("DELETE FROM captureParts")
+    try bench.change("DELETE FROM captureState")
+    for blob in try bench.blobs() { try FileManager.default.removeItem(atPath: blob) }
+    bench.file.close()
+    let store = try bench.store(at: bench.home.path)
+    #expect(throws: CaptureError.corrupt(nil)) { try store.list() }
+    #expect(throws: CaptureError.corrupt(nil)) { try store.info(id) }
+    #expect(throws: CaptureError.corrupt(nil)) {
+      try store.add(NewCapture(photo: source([1])), signer: bench.signer)
+    }
   }
 
   @Test("Another key opens nothing")

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Foundation
 import Keychains
 import Primitives
 import Secrets
 import Storage
+import Synchronization
 import Testing
 
 @testable import Captures
@@ -129,6 +131,14 @@ struct CaptureStoreTests {
     #expect(try bench.blobs() == [])
   }
 
+  @Test("A pipe is refused at once, not waited for")
+  func pipe() throws {
+    let bench = try CaptureBench()
+    let path = bench.home.path + "-pipe"
+    #expect(mkfifo(path, 0o600) == 0)
+    #expect(throws: CaptureError.cannotRead(.photo)) { try PartSource(path: path, for: .photo) }
+  }
+
   @Test("A signer that does not sign leaves nothing behind")
   func failingSigner() throws {
     struct Refused: Error {}
@@ -196,6 +206,21 @@ struct CaptureStoreTests {
     #expect(!CaptureStore.Added(id: added.id, storedByteCount: 499_999_999).isStorageWarningDue)
   }
 
+  @Test("A capture that is removed while it is read is gone, not damaged")
+  func removedWhileRead() throws {
+    let bench = try CaptureBench()
+    let id = try bench.add(photo: bytes(600_000, seed: 1))
+    var chunks = 0
+    #expect(throws: CaptureError.notFound) {
+      try bench.store.withPart(.photo, of: id) { _ in
+        chunks += 1
+        if chunks == 1 { try bench.store.remove(id) }
+        return true
+      }
+    }
+    #expect(chunks == 1)
+  }
+
   @Test("Many captures at once, from several threads, are all there")
   func concurrently() async throws {
     let bench = try CaptureBench()
@@ -220,5 +245,28 @@ struct CaptureStoreTests {
     #expect(try bench.store.exifFields(of: id)?.model == "GR III")
     let other = try bench.add(photo: bytes(10, seed: 1))
     #expect(try bench.store.exifFields(of: other) == nil)
+  }
+
+  @Test("Threads that add at once lose nothing, and one photo comes in once")
+  func threads() throws {
+    let bench = try CaptureBench()
+    let (store, signer) = (bench.store, bench.signer)
+    let added = Mutex<[CaptureID]>([])
+    let duplicates = Mutex(0)
+    DispatchQueue.concurrentPerform(iterations: 8) { index in
+      // Every photo twice, each in a blob.
+      let photo = NewCapture(photo: source(bytes(70_000, seed: UInt64(index / 2))))
+      do {
+        let id = try store.add(photo, signer: signer).id
+        added.withLock { $0.append(id) }
+      } catch CaptureError.duplicate {
+        duplicates.withLock { $0 += 1 }
+      } catch {
+        Issue.record(error)
+      }
+    }
+    #expect(duplicates.withLock { $0 } == 4)
+    #expect(try Set(store.list().map(\.id)) == Set(added.withLock { $0 }))
+    #expect(try store.examine(isDeep: true) == CaptureStore.Findings(captureCount: 4))
   }
 }

@@ -109,7 +109,7 @@ struct SpecificationTests {
     }
     #expect(try SHA256.hash(blob.span.bytes) == page.bytes("blob hash"))
 
-    var cipher = PartCipher(key: keys.parts(id), id: id)
+    var cipher = PartCipher(key: keys.parts(id), id: id, longest: PartCipher.chunkByteCount)
     var offset = 8
     var opened: [UInt8] = []
     let hash = try cipher.open(

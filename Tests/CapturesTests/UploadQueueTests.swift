@@ -123,6 +123,12 @@ struct UploadQueueTests {
     #expect(try bench.store.info(ids[1]).summary.upload.state == .pending)
   }
 
+  @Test("States keep the names and numbers that programs and files know")
+  func names() {
+    #expect(UploadStatus.State.allCases.map(\.name) == ["pending", "uploading", "uploaded", "failed"])
+    #expect(UploadStatus.State.allCases.map(\.rawValue) == [1, 2, 3, 4])
+  }
+
   @Test("Every status comes back from its bytes")
   func bytesOfStatus() throws {
     let bench = try CaptureBench()

@@ -44,7 +44,9 @@
     func lockout() throws {
       try chip.run("dictionarylockout", "-s", "-n", "3", "-t", "600", "-l", "600")
       for _ in 1...3 {
-        #expect(throws: KeybagError.enclave(.wrongPasscode)) { try keybag.unlock(enclave, pin: pin("000001")) }
+        #expect(throws: KeybagError.enclave(.wrongPasscode)) {
+          try keybag.unlock(enclave, pin: pin("000001"))
+        }
       }
       #expect(throws: KeybagError.enclave(.lockedOut(secondsLeft: 600))) {
         try keybag.unlock(enclave, pin: pin("482913"))

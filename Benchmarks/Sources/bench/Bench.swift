@@ -10,6 +10,8 @@ struct Bench {
     ("primitives", { try PrimitivesGroup.run() }),
     ("vault", { try VaultGroup.run() }),
     ("command", { try CommandGroup.run() }),
+    ("session", { try SessionGroup.run() }),
+    ("captures", { try CapturesGroup.run() }),
   ]
 
   static func main() throws {

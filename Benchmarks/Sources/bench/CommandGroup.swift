@@ -50,17 +50,6 @@ enum CommandGroup {
   }
 
   private static func firstID(_ place: BenchCoffer) throws -> String {
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(filePath: BenchCoffer.binary)
-    process.arguments = [
-      "message", "list", "--limit", "1", "--home", place.home, "--passphrase-file",
-      place.directory + "/passphrase",
-    ]
-    process.standardOutput = output
-    try process.run()
-    let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
-    return String(text.prefix(36))
+    try place.firstID(["message", "list", "--limit", "1", "--passphrase-file", place.passphraseFile])
   }
 }

@@ -27,25 +27,37 @@ public final class AgentClient {
   }
 
   /// Connects to the agent of `home`.
-  /// - Returns: nil when there is none, or it belongs to another user.
+  /// - Returns: nil when there is none that takes us, or it belongs to another user.
   public static func connect(home: String) -> AgentClient? {
-    guard let place = try? AgentPlace(home: home, makesFolders: false) else { return nil }
-    return connect(place)
+    do { return try find(home: home) } catch { return nil }
   }
 
-  static func connect(_ place: AgentPlace) -> AgentClient? {
-    guard let socket = connected(place) else { return nil }
+  /// Connects to the agent of `home`, for those to whom «none» and «does not answer» are not the same.
+  /// - Returns: nil when there is none, or it belongs to another user.
+  /// - Throws: `AgentError.notAnswering` when there is one that takes nobody in.
+  public static func find(home: String) throws(AgentError) -> AgentClient? {
+    guard let place = try? AgentPlace(home: home, makesFolders: false) else { return nil }
+    return try find(place)
+  }
+
+  static func find(_ place: AgentPlace) throws(AgentError) -> AgentClient? {
+    guard let socket = try connected(place) else { return nil }
     return AgentClient(place, socket)
   }
 
-  private static func connected(_ place: AgentPlace) -> PacketSocket? {
-    guard let socket = try? PacketSocket() else { return nil }
+  static func connect(_ place: AgentPlace) -> AgentClient? {
+    do { return try find(place) } catch { return nil }
+  }
+
+  private static func connected(_ place: AgentPlace) throws(AgentError) -> PacketSocket? {
+    let socket = try PacketSocket()
     let number = socket.descriptor
     // Does not block: a queue that is full is an agent that hangs.
-    let result = unsafe try? PacketSocket.withAddress(place.socket) { address, length in
-      unsafe Glibc.connect(number, address, length)
+    let failure = unsafe try? PacketSocket.withAddress(place.socket) { address, length in
+      unsafe Glibc.connect(number, address, length) == 0 ? 0 : errno
     }
-    guard result == 0, socket.isPeerSameUser() else { return nil }
+    if failure == EAGAIN { throw .notAnswering }
+    guard failure == 0, socket.isPeerSameUser() else { return nil }
     return socket
   }
 
@@ -81,7 +93,9 @@ public final class AgentClient {
 
   /// Asks for keys.
   ///
-  /// - Parameter binding: what the keys must belong to.
+  /// - Parameters:
+  ///   - selection: which keys are wanted.
+  ///   - binding: what the keys must belong to.
   /// - Throws: `AgentError.locked` when none of those wanted is there; `.otherCoffer`, `.notAnswering`,
   ///   `.malformedAnswer`.
   public func keys(
@@ -141,7 +155,7 @@ public final class AgentClient {
     if PacketSocket.send(socket.descriptor, header, first, second) { answer = try receive() }
     if answer == nil {
       // The agent closes a connection that is silent while a person types. Every request may be repeated.
-      guard let socket = Self.connected(place) else { throw .notAnswering }
+      guard let socket = try Self.connected(place) else { throw .notAnswering }
       self.socket = socket
       if PacketSocket.send(self.socket.descriptor, header, first, second) { answer = try receive() }
     }

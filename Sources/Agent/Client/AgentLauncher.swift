@@ -24,7 +24,7 @@ public enum AgentLauncher {
   ///
   /// The process is this one's child; one that lives on should `waitpid` for it.
   /// - Throws: `AgentError.startFailed`, `.notAnswering` (it was ended again), `.noHome`,
-  ///   `.limitOutOfBounds`, `.system`.
+  ///   `.noRuntimeDirectory`, `.pathTooLong`, `.limitOutOfBounds`, `.system`.
   public static func start(
     home: String, executable: String, options: AgentOptions = AgentOptions()
   ) throws(AgentError) -> Started {
@@ -37,6 +37,8 @@ public enum AgentLauncher {
   ) throws(AgentError) -> Started {
     try options.check()
     let place = try AgentPlace(home: home, runtime: runtime, makesFolders: true)
+    // Here, because all that is heard of an agent that cannot listen is that it ended.
+    unsafe try PacketSocket.withAddress(place.socket) { _, _ in }
     let arguments = arguments(place.home, options)
     let environment = environment(runtime)
     let end = ContinuousClock.now.advanced(by: .milliseconds(deadlineMilliseconds))

@@ -13,6 +13,7 @@ public enum AgentServer {
   ///
   /// - Parameters:
   ///   - home: the coffer's folder, which must be there.
+  ///   - options: limits and kinds of memory; checked first.
   ///   - onReady: is called when clients can connect.
   /// - Throws: `AgentError.alreadyServed` when another agent serves this home; `.noHome`,
   ///   `.noRuntimeDirectory`, `.pathTooLong`, `.limitOutOfBounds`, `.noLockedMemory`, `.unprotected`,

@@ -4,10 +4,6 @@
 
 #include <fcntl.h>
 #include <locale.h>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
-#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -70,24 +66,6 @@ int coffer_guard_pages(void *pages, size_t count, int lock) {
   madvise(pages, count, MADV_WIPEONFORK);
   return lock ? mlock(pages, count) : -1;
 }
-
-#ifdef M_PERTURB
-static pthread_mutex_t filling = PTHREAD_MUTEX_INITIALIZER;
-static int filling_depth;
-
-static void change_filling(int by) {
-  pthread_mutex_lock(&filling);
-  filling_depth += by;
-  if (filling_depth == (by > 0)) mallopt(M_PERTURB, by > 0 ? 0xA5 : 0);
-  pthread_mutex_unlock(&filling);
-}
-
-void coffer_begin_filling_freed(void) { change_filling(1); }
-void coffer_end_filling_freed(void) { change_filling(-1); }
-#else
-void coffer_begin_filling_freed(void) {}
-void coffer_end_filling_freed(void) {}
-#endif
 
 void coffer_prepare_scratch(void *pages, size_t count) {
   madvise(pages, count, MADV_DONTDUMP);

@@ -107,24 +107,33 @@ struct CaptureListCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
-    let all = try session.captures(opening).access.store.list()
-    for capture in all.prefix(limit ?? .max) {
+    let listing = try session.captures(opening).access.store.listing()
+    for capture in listing.captures.prefix(limit ?? .max) {
       let answer = Answer(
         id: capture.id.description, created: Timestamp.format(capture.created),
         byteCount: capture.byteCount, state: capture.upload.state.name)
       if session.isJSON {
         JSON.print(answer)
       } else if Terminal.isOutputTerminal {
-        Terminal.print("\(answer.id)  \(answer.created)  \(ByteCount.text(answer.byteCount))  \(answer.state)")
+        Terminal.print(
+          "\(answer.id)  \(answer.created)  \(ByteCount.text(answer.byteCount))  \(answer.state)")
       } else {
         Terminal.print("\(answer.id)\t\(answer.created)\t\(answer.byteCount)\t\(answer.state)")
       }
+    }
+    // What is left was told; now that it is not all.
+    guard listing.isComplete else {
+      var failure = Failure(CaptureError.corrupt(nil))
+      failure.unreadable = listing.damaged.map(\.description)
+      failure.unreadableKind = "capture"
+      throw failure
     }
   }
 }
 
 struct CaptureExportCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "export", abstract: "Write a capture to files.")
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Write a capture to files.")
   static let page = """
     coffer capture export: write a capture to files, bit for bit
 
@@ -230,7 +239,8 @@ struct CaptureRemoveCommand: CofferCommand {
 }
 
 struct CaptureQueueCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "queue", abstract: "Show what waits for upload.")
+  static let configuration = CommandConfiguration(
+    commandName: "queue", abstract: "Show what waits for upload.")
   static let page = """
     coffer capture queue: show what waits for upload
 
@@ -283,7 +293,8 @@ extension RecordID {
   /// An id as a person gives it.
   init(capture argument: String) throws {
     guard let id = RecordID(argument) else {
-      throw Failure.usage("«\(argument)» is not the id of a capture", hint: "«coffer capture list» shows the ids")
+      throw Failure.usage(
+        "«\(argument)» is not the id of a capture", hint: "«coffer capture list» shows the ids")
     }
     self = id
   }

@@ -50,7 +50,7 @@ struct CaptureShowCommand: CofferCommand {
     let id = try CaptureID(capture: id)
     let store = try session.captures(opening).access.store
     let info = try store.info(id)
-    let exif = try exif(id, store)
+    let exif = try store.exifFields(of: id)
     var metadata: JSONValue?
     if let bytes = try CapturePicture.part(.metadata, of: id, store) { metadata = JSONValue(bytes: bytes) }
     let answer = Answer(
@@ -72,16 +72,6 @@ struct CaptureShowCommand: CofferCommand {
     Terminal.print("signed     \(answer.level), key \(answer.keyId.prefix(16))…")
     Terminal.print("upload     \(answer.state)")
   }
-
-  /// What the camera wrote, from the beginning of the photo.
-  private func exif(_ id: CaptureID, _ store: CaptureStore) throws -> ExifFields? {
-    var fields: ExifFields?
-    try store.withPart(.photo, of: id) {
-      fields = ExifFields(photo: $0)
-      return false
-    }
-    return fields
-  }
 }
 
 /// A JSON document that is passed on.
@@ -100,7 +90,9 @@ struct JSONValue: Encodable {
     switch value {
     case let members as [String: Any]:
       var container = encoder.container(keyedBy: Key.self)
-      for (name, member) in members { try container.encode(JSONValue(member), forKey: Key(stringValue: name)) }
+      for (name, member) in members {
+        try container.encode(JSONValue(member), forKey: Key(stringValue: name))
+      }
     case let elements as [Any]:
       var container = encoder.unkeyedContainer()
       for element in elements { try container.encode(JSONValue(element)) }

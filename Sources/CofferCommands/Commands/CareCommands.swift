@@ -18,15 +18,16 @@ struct DoctorCommand: CofferCommand {
     usage: coffer doctor [--deep] [--quiet] [--passphrase-fd N | --passphrase-file PATH]
 
     Without a passphrase: file modes, header, schema, every page and index, the slots. With one, also
-    every keychain item, the settings, and the vault's count of messages. With --deep every message is
-    opened too. --quiet tells only what was found. Exit code 5 when anything is not what was stored.
+    every keychain item, the settings, the vault's count of messages, and the captures' rows and files. With
+    --deep every message and capture is opened too. --quiet tells only what was found. Exit code 5 when
+    anything is not what was stored.
 
     example: coffer doctor --deep
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Flag(help: "Open every message.") var deep = false
+  @Flag(help: "Open every message and capture.") var deep = false
 
   struct Answer: Encodable {
     struct Finding: Encodable {
@@ -203,8 +204,14 @@ struct EraseCommand: CofferCommand {
         try session.confirm("Everything in it will be gone for ever. Really?")
       else { throw Failure(.refused, "cancelled", "nothing was erased") }
     }
-    try Erasure.erase(home: session.home)
+    let remains = try Erasure.erase(home: session.home)
     if session.isJSON { JSON.print(["erased": session.home]) }
     session.note("The coffer is erased.")
+    if remains.agent {
+      session.note("The agent does not answer and may still have the keys: end its process.")
+    }
+    if remains.secretServiceItem {
+      session.note("The Secret Service still has its item «Coffer keychain»; nothing can read it any more.")
+    }
   }
 }

@@ -7,6 +7,7 @@ internal import ArgumentParser
 internal import CofferKit
 internal import Enclaves
 internal import Keychains
+internal import Storage
 
 struct UnlockCommand: CofferCommand {
   static let configuration = CommandConfiguration(commandName: "unlock", abstract: "Begin a session.")
@@ -33,8 +34,8 @@ struct UnlockCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     let coffer = try session.open(opening, needing: .person)
-    let registered = try coffer.registerDeviceIfForgotten()
     let status = try coffer.beginSession(executable: "/proc/self/exe")
+    let registered = register(coffer, session)
     if session.isJSON {
       JSON.print(
         Answer(
@@ -43,6 +44,14 @@ struct UnlockCommand: CofferCommand {
     }
     if let registered { session.note(registered.remark) }
     session.note("Unlocked. «coffer lock» ends it.")
+  }
+
+  /// Registers a machine that was forgotten. Messages want no registration, so its failure is a remark.
+  private func register(_ coffer: Coffer, _ session: Session) -> Device? {
+    do { return try coffer.registerDeviceIfForgotten() } catch {
+      session.note("This machine could not be registered to sign captures: \(Failure(error).message).")
+      return nil
+    }
   }
 }
 
@@ -66,8 +75,9 @@ struct LockCommand: CofferCommand {
   struct Answer: Encodable { let state: String }
 
   func execute(_ session: Session) throws {
-    let agent = AgentSession(try session.locked())
-    let wasThere = try all ? agent.end() : agent.lock()
+    // Without a look at the coffer: its keys must go also when it is damaged, or not there any more.
+    let wasThere = try all ? AgentSession.end(home: session.home) : AgentSession.lock(home: session.home)
+    guard wasThere || DatabaseFile.exists(home: session.home) else { throw StorageError.notFound }
     if session.isJSON { JSON.print(Answer(state: "locked")) }
     session.note(wasThere ? "Locked." : "Nothing was open.")
   }
@@ -96,7 +106,7 @@ struct ForgetDeviceCommand: CofferCommand {
   func execute(_ session: Session) throws {
     let coffer = try session.open(opening, needing: .person)
     let removed = try coffer.forgetDevice()
-    _ = try AgentSession(try session.locked()).end()
+    _ = try AgentSession.end(home: session.home)
     if session.isJSON { JSON.print(Answer(removedSlots: removed)) }
     session.note(
       removed == 0

@@ -167,7 +167,8 @@ struct SlotRemoveCommand: CofferCommand {
 
     usage: coffer slot remove ID [--passphrase-fd N | --passphrase-file PATH]
 
-    The last passphrase or recovery phrase stays. Copies of the file that were made before keep opening with what was removed.
+    The last passphrase or recovery phrase stays. Copies of the file that were made before keep opening
+    with what was removed.
 
     example: coffer slot remove 6f9619ff-8b86-4011-b42d-00c04fc964ff
     """

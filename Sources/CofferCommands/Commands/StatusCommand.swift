@@ -170,7 +170,9 @@ struct StatusCommand: CofferCommand {
     switch answer.state {
     case "opens": return "opens with what was given"
     case "unlocked":
-      let idle = answer.agent?.idleSecondsLeft.map { "locks itself in \(Duration.text($0)) without a command" }
+      let idle = answer.agent?.idleSecondsLeft.map {
+        "locks itself in \(Duration.text($0)) without a command"
+      }
       return ["unlocked", idle].compactMap(\.self).joined(separator: "; ")
     default:
       return answer.afterFirstUnlock

@@ -11,14 +11,14 @@ internal import Secrets
 
 enum CapturePicture {
   /// A small picture to store beside the photo; nil for what is no picture, or no picture that is known here.
-  static func thumbnail(ofFile path: String) -> [UInt8]? {
+  static func thumbnail(ofFile path: String) -> PartSource? {
     guard let photo = read(path) else { return nil }
     let orientation = photo.withBytes { ExifFields(photo: $0)?.orientation ?? 1 }
     let small = try? photo.withBytes { photo throws(PictureError) in
       try PictureWorker().thumbnail(of: photo, orientation: PictureOrientation(exif: orientation))
     }
     guard let small, small.count <= CapturePart.thumbnail.byteCountLimit else { return nil }
-    return small.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+    return PartSource(small)
   }
 
   /// Shows the stored small picture on the terminal, where there is one that can.
@@ -59,7 +59,9 @@ enum CapturePicture {
 
   /// A part of a capture as a whole; nil when it has none.
   static func part(_ part: CapturePart, of id: CaptureID, _ store: CaptureStore) throws -> SecretBytes? {
-    guard let byteCount = try store.info(id).parts.first(where: { $0.part == part })?.byteCount else { return nil }
+    guard let byteCount = try store.info(id).parts.first(where: { $0.part == part })?.byteCount else {
+      return nil
+    }
     guard byteCount <= PictureLimits.fileByteCount else { return nil }
     var bytes = SecretBytes(zeroed: byteCount)
     var offset = 0
@@ -73,13 +75,38 @@ enum CapturePicture {
     return bytes
   }
 
-  /// A file as a whole; nil when it cannot be read or is too large to be a photo.
+  /// A photo's file as a whole; nil when it cannot be read, is too large, or is of a kind that has no small
+  /// picture anyway: a film is not read for nothing.
   private static func read(_ path: String) -> SecretBytes? {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
-    return try? SecretBytes.read(fromDescriptor: descriptor, byteCountLimit: PictureLimits.fileByteCount)
+    var status = stat()
+    var head: [UInt8] = [0, 0, 0]
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      status.st_size <= PictureLimits.fileByteCount,
+      unsafe pread(descriptor, &head, head.count, 0) == head.count, photoHeads.contains(head)
+    else { return nil }
+    var photo = SecretBytes(zeroed: Int(status.st_size))
+    let count = photo.withMutableBytes { bytes in
+      unsafe bytes.withUnsafeMutableBytes { bytes in
+        var count = 0
+        while count < bytes.count {
+          let found = unsafe Glibc.read(
+            descriptor, bytes.baseAddress?.advanced(by: count), bytes.count - count)
+          if found < 0, errno == EINTR { continue }
+          guard found > 0 else { break }
+          count += found
+        }
+        return count
+      }
+    }
+    guard count == photo.count else { return nil }
+    return photo
   }
+
+  /// How JPEG and PNG begin.
+  private static let photoHeads: [[UInt8]] = [[0xFF, 0xD8, 0xFF], [0x89, 0x50, 0x4E]]
 
   /// A picture is a hint of what it shows; the text beside it matters more.
   private static let columnLimit = 60

@@ -49,8 +49,10 @@ struct Failure: Error {
   /// Lower case, no full stop.
   var message: String
   var hint: String?
-  /// Identifiers of messages that did not open.
+  /// Identifiers of messages, or captures, that did not open.
   var unreadable: [String] = []
+  /// What those are, in one word.
+  var unreadableKind = "message"
 
   init(_ exit: ExitCode, _ code: String, _ message: String, hint: String? = nil) {
     self.exit = exit
@@ -140,8 +142,8 @@ struct Failure: Error {
       self.init(.corrupt, "corrupt", "the slots are corrupt or were tampered with", hint: Self.corruptHint)
     case .lastSlot:
       self.init(
-        .refused, "last_slot", "this is the last way to open the coffer without this machine's chip",
-        hint: "add a passphrase or a recovery phrase first")
+        .refused, "last_slot", "this is the last passphrase or recovery phrase of the coffer",
+        hint: "add another one first")
     case .enclave(let error): self.init(enclave: error)
     case .notHardware:
       self.init(.refused, "not_hardware", "a PIN without a chip that counts tries would protect nothing")
@@ -163,26 +165,35 @@ struct Failure: Error {
   private init(capture error: CaptureError) {
     switch error {
     case .encryptionKeyNotFound:
-      self.init(.corrupt, "capture_key_missing", "the capture key is gone: no capture can be opened", hint: Self.corruptHint)
+      self.init(
+        .corrupt, "capture_key_missing", "the capture key is gone: no capture can be opened",
+        hint: Self.corruptHint)
     case .locked:
       self.init(.locked, "locked", "the coffer is locked", hint: "«coffer unlock» opens it")
     case .notFound:
-      self.init(.missing, "capture_not_found", "no such capture", hint: "«coffer capture list» shows what there is")
+      self.init(
+        .missing, "capture_not_found", "no such capture", hint: "«coffer capture list» shows what there is")
     case .corrupt(let part):
       let what = part.map { "the capture's \($0.name)" } ?? "what is kept of the captures"
-      self.init(.corrupt, "capture_corrupt", "\(what) is corrupt or was tampered with", hint: Self.corruptHint)
+      self.init(
+        .corrupt, "capture_corrupt", "\(what) is corrupt or was tampered with", hint: Self.corruptHint)
     case .badSignature:
       self.init(.corrupt, "bad_signature", "the signature is not of this capture", hint: Self.corruptHint)
     case .duplicate(let id):
-      self.init(.inUse, "duplicate_capture", "this photo is there already, as \(id)", hint: "--allow-duplicate takes it in again")
+      self.init(
+        .inUse, "duplicate_capture", "this photo is there already, as \(id)",
+        hint: "--allow-duplicate takes it in again")
     case .tooLarge(let part, let limit):
       self.init(.refused, "capture_too_large", "the \(part.name) may have at most \(ByteCount.text(limit))")
     case .malformedMetadata:
       self.init(.refused, "malformed", "the metadata are not a JSON object")
     case .cannotRead(let part):
-      self.init(.missing, "no_such_file", "the file with the \(part.name) cannot be read, or changed meanwhile")
+      self.init(
+        .missing, "no_such_file", "the file with the \(part.name) cannot be read, or changed meanwhile")
     case .alreadyExists:
-      self.init(.inUse, "already_exists", "the directory is there already and not empty, and an export overwrites nothing")
+      self.init(
+        .inUse, "already_exists",
+        "the directory is there already and not empty, and an export overwrites nothing")
     case .cannotWrite(let code) where code == 28 || code == 122: self.init(storage: .full)
     case .cannotWrite: self.init(.missing, "not_permitted", "the files cannot be written there")
     case .keychainUnavailable: self.init(.locked, "keychain_not_available", "the keychain is not available")
@@ -202,7 +213,12 @@ struct Failure: Error {
         .noHardware, "other_chip", message,
         hint: "\(other), then «coffer forget-device» and «coffer slot add tpm»")
     case .unavailable:
-      self.init(.noHardware, "no_chip", "no TPM answers", hint: "\(other); COFFER_TCTI names the TPM")
+      #if TPM
+        self.init(.noHardware, "no_chip", "no TPM answers", hint: "\(other); COFFER_TCTI names the TPM")
+      #else
+        self.init(
+          .noHardware, "no_chip", "no TPM answers", hint: "\(other); this coffer was built without the TPM")
+      #endif
     case .notAnswering:
       self.init(.noHardware, "chip_not_answering", error.sentence, hint: "try again, or \(other)")
     case .corrupt, .wrongKind: self.init(.corrupt, "corrupt", message, hint: Self.corruptHint)
@@ -219,9 +235,15 @@ struct Failure: Error {
     case .duplicateItem: self.init(.inUse, "already_exists", "there is such an item already")
     case .secureEnclaveUnavailable: self.init(.noHardware, "no_enclave", "no chip holds keys here")
     case .serviceUnavailable:
-      self.init(
-        .noHardware, "no_secret_service", "there is no Secret Service, or it has no default collection",
-        hint: "start the desktop's keyring in this session and make a default keyring")
+      #if SecretService
+        self.init(
+          .noHardware, "no_secret_service", "there is no Secret Service, or it has no default collection",
+          hint: "start the desktop's keyring in this session and make a default keyring")
+      #else
+        self.init(
+          .noHardware, "no_secret_service", "this coffer was built without the Secret Service",
+          hint: "one that was built with the trait SecretService can use it")
+      #endif
     case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status),
       .unexpectedError(let status):
       switch status {

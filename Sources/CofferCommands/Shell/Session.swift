@@ -261,7 +261,8 @@ struct Session {
     let prompt = try prompt(for: "a new PIN", hint: "use --pin-fd, --pin-file, or COFFER_PINENTRY")
     var problem: String?
     while true {
-      let first = try prompt.ask(PromptRequest("new PIN", problem: problem, byteCountLimit: PINPolicy.longest))
+      let first = try prompt.ask(
+        PromptRequest("new PIN", problem: problem, byteCountLimit: PINPolicy.longest))
       if let found = first.withBytes({ PINPolicy.problem(with: $0) }) {
         problem = found.description
         continue

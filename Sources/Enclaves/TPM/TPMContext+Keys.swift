@@ -32,11 +32,20 @@
       let session = try salted(root, encryptsAnswers: true)
       let policy = try TPMPolicy.digest(requirement, verifier: verifier)
       var template = TPMTemplate.key(use, requirement, policy: policy)
-      var sensitive = TPM2B_SENSITIVE_CREATE()
-      defer { unsafe Self.erase(&sensitive) }
-      if let authValue { unsafe Self.copy(authValue, to: &sensitive.sensitive.userAuth) }
       var outside = TPM2B_DATA()
       var selection = TPML_PCR_SELECTION()
+      var sensitive = TPM2B_SENSITIVE_CREATE()
+      defer {
+        unsafe Self.erase(&sensitive)
+        // The library notes what it is asked for before it looks at the handle: nothing is sent.
+        var nothing = TPM2B_SENSITIVE_CREATE()
+        unsafe try? run {
+          unsafe Esys_Create(
+            $0, Self.noObject, session, none, none, &nothing, &template, &outside, &selection, nil, nil, nil,
+            nil, nil)
+        }
+      }
+      if let authValue { unsafe Self.copy(authValue, to: &sensitive.sensitive.userAuth) }
       var privateArea: UnsafeMutablePointer<TPM2B_PRIVATE>?
       var publicArea: UnsafeMutablePointer<TPM2B_PUBLIC>?
       defer {
@@ -134,12 +143,29 @@
     }
 
     /// Overwrites what the library keeps of an authorization value, and unloads the key.
+    ///
+    /// The library keeps it twice: with the key, and behind the session's own key in the record of the session
+    /// that authorized, and frees both as they are. So the session is used once more, to no effect: an event
+    /// for no PCR, authorized with zeros. Zeros at the end of an authorization value count for nothing, so the
+    /// chip takes them for none; that it refuses a policy session does not matter either.
     func forget(_ key: AuthorizedKey) {
-      try? setAuth(key.handle, SecretBytes(zeroed: SHA256.byteCount))
+      let zeros = SecretBytes(zeroed: SHA256.byteCount)
+      try? setAuth(key.handle, zeros)
       flush(key.handle)
+      try? setAuth(COFFER_ESYS_NULL, zeros)
+      try? setAttributes(key.first, encryptsAnswers: false)
+      var event = TPM2B_EVENT()
+      var digests: UnsafeMutablePointer<TPML_DIGEST_VALUES>?
+      defer { unsafe Self.free(digests) }
+      unsafe try? run {
+        unsafe Esys_PCR_Event($0, COFFER_ESYS_NULL, key.first, none, none, &event, &digests)
+      }
     }
 
     // MARK: Steps
+
+    /// A handle that the library never gives out: it counts up from the first of its own.
+    private static let noObject: ESYS_TR = 0xFFFF_FF00
 
     /// What is wrong when the chip blames the authorization of the storage root key: its owner gave it one.
     private static func closed(_ error: EnclaveError) -> EnclaveError {

@@ -5,7 +5,6 @@
 // nothing more is said on it: what was under way is unknown.
 
 #if TPM
-  internal import CSystem
   internal import CTSS
   internal import Glibc
   internal import Primitives
@@ -34,9 +33,6 @@
     }
 
     deinit {
-      // A session's record holds the authorization value, and is freed as it is.
-      coffer_begin_filling_freed()
-      defer { coffer_end_filling_freed() }
       if !isBroken {
         // Newest first: the storage root key goes last.
         for handle in open.reversed() { unsafe Esys_FlushContext(esys, handle) }

@@ -91,7 +91,9 @@ extension KeySlot {
   }
 
   /// Lets the chip agree with the slot's ephemeral key.
-  fileprivate func credential(_ enclave: any Enclave, pin: SharedSecret) throws(EnclaveError) -> SlotCredential {
+  fileprivate func credential(_ enclave: any Enclave, pin: SharedSecret) throws(EnclaveError)
+    -> SlotCredential
+  {
     let (key, attachment) = try key(enclave)
     let secret = try enclave.sharedSecret(key, with: attachment.ephemeralKey, authorization: .passcode(pin))
     return SlotCredential(agreed: secret, attachment: attachment)

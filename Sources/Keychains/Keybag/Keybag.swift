@@ -144,7 +144,9 @@ public struct Keybag: Equatable, Sendable {
         throw KeybagError.corrupt
       }
       coffer = unsafe NSUUID(uuidBytes: try cursor.readBytes(record, count: 16)) as UUID
-      guard let place = KeychainPlace(rawValue: try cursor.readByte(record)) else { throw KeybagError.corrupt }
+      guard let place = KeychainPlace(rawValue: try cursor.readByte(record)) else {
+        throw KeybagError.corrupt
+      }
       keychain = place
       generation = try cursor.readUInt32(record)
       let count = Int(try cursor.readByte(record))

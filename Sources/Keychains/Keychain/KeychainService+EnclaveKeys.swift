@@ -30,7 +30,8 @@ extension KeychainService {
 
   /// The key of that name, nil when there is none.
   /// - Throws: `KeychainError.invalidData` for a handle that is damaged, or of another kind of enclave.
-  public func loadSecureEnclaveKey(tag: String, in enclave: any Enclave) throws(KeychainError) -> EnclaveKey? {
+  public func loadSecureEnclaveKey(tag: String, in enclave: any Enclave) throws(KeychainError) -> EnclaveKey?
+  {
     guard let handle = try load(forKey: tag) else { return nil }
     do { return try enclave.loadKey(Array(handle)) } catch { throw Self.sorted(error) }
   }

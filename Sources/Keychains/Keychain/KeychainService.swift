@@ -156,7 +156,9 @@ public final class KeychainService: Sendable {
   }
 
   /// The item of that name, which is of a known class, copied out of locked memory; nil when there is none.
-  public func load(forKey account: String, in accessibility: AccessibilityClass) throws(KeychainError) -> Data? {
+  public func load(forKey account: String, in accessibility: AccessibilityClass) throws(KeychainError)
+    -> Data?
+  {
     guard let secret = try loadSecret(forKey: account, in: accessibility) else { return nil }
     return secret.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } }
   }

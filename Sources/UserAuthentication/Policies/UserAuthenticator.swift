@@ -21,8 +21,11 @@ public final class UserAuthenticator: Sendable {
   private let fingerFailureCount = Mutex(0)
 
   /// - Parameters:
+  ///   - prompt: the way to ask for the passcode.
   ///   - reader: nil when there is none.
   ///   - guide: shows that a finger is waited for.
+  ///   - limits: how many tries there are, and how long a context counts.
+  ///   - clock: the system's, but in tests.
   public init(
     prompt: any PassphrasePrompt, reader: (any FingerprintReader)? = nil,
     guide: any FingerprintGuide = SilentFingerprintGuide(), limits: AuthenticationLimits = .init(),
@@ -42,6 +45,7 @@ public final class UserAuthenticator: Sendable {
   /// Authenticates the owner. Blocks until there is an answer.
   ///
   /// - Parameters:
+  ///   - policy: what has to be shown.
   ///   - request: how to ask for the passcode; its `problem` is set when one was wrong.
   ///   - carriesPasscode: whether the context keeps the passcode that was typed.
   ///   - attempt: to stop it from another thread.

@@ -41,11 +41,6 @@ long long coffer_address_space_limit(void);
 /* Locks pages against swapping and keeps them out of core dumps and forked children. 0 when locked. */
 int coffer_guard_pages(void *pages, size_t count, int lock);
 
-/* Between begin and end, memory that is freed is filled first, unless it is small (glibc; elsewhere this does
- * nothing): for libraries that leave secrets in what they free. Calls nest, and threads may overlap. */
-void coffer_begin_filling_freed(void);
-void coffer_end_filling_freed(void);
-
 /* Asks for huge pages, and keeps the pages out of core dumps. */
 void coffer_prepare_scratch(void *pages, size_t count);
 

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every call of SQLite that changes the disk is made to fail once, and to fail from then on, while captures
+// are added, removed and uploaded. Whatever fails: every capture that was acknowledged verifies afterwards,
+// one that was not is there as a whole or not at all, and the next capture finds the store in order.
+//
+// The VFS is the default one for the whole process while this suite runs, so one of its tests runs at a
+// time; it counts only in the folder of the run, so other suites are not disturbed.
+
+import CFaultVFS
+import Foundation
+import Primitives
+import Storage
+import Testing
+
+@testable import Captures
+
+@Suite("Captures on a disk that fails at any call", .serialized)
+struct CaptureFaultTests {
+  static let faults = [
+    Fault(kind: Int32(FAULT_FULL), isLasting: false), Fault(kind: Int32(FAULT_FULL), isLasting: true),
+    Fault(kind: Int32(FAULT_SYNC), isLasting: true),
+  ]
+
+  struct Fault: CustomTestStringConvertible {
+    let kind: Int32
+    let isLasting: Bool
+    var testDescription: String {
+      (kind == FAULT_FULL ? "full" : "sync error") + (isLasting ? " from then on" : " once")
+    }
+  }
+
+  @Test("The first capture of all, with the key that it needs", arguments: faults)
+  func first(fault: Fault) throws {
+    try everyPoint(fault, captures: 0) { store, bench, _ in
+      _ = try store.add(Self.capture(7), signer: bench.signer)
+      return []
+    }
+  }
+
+  @Test("One more capture", arguments: faults)
+  func add(fault: Fault) throws {
+    try everyPoint(fault, captures: 2) { store, bench, ids in
+      _ = try store.add(Self.capture(7), signer: bench.signer)
+      return ids
+    }
+  }
+
+  @Test("The removal of a capture", arguments: faults)
+  func remove(fault: Fault) throws {
+    try everyPoint(fault, captures: 2, mayVanish: 1) { store, _, ids in
+      try store.remove(ids[0])
+      return Array(ids.dropFirst())
+    }
+  }
+
+  @Test("An upload", arguments: faults)
+  func upload(fault: Fault) throws {
+    struct Uploader: CaptureUploader {
+      func upload(_ capture: SealedCapture) throws { try capture.forEachPart { _, _ in } }
+    }
+    try everyPoint(fault, captures: 2) { store, _, ids in
+      _ = try store.upload(with: Uploader())
+      return ids
+    }
+  }
+
+  private static func capture(_ seed: UInt64) -> NewCapture {
+    NewCapture(photo: source(bytes(70_000, seed: seed)), metadata: source(Array("{}".utf8)))
+  }
+
+  /// - Parameter operation: does the work and answers which captures it acknowledged to be there.
+  private func everyPoint(
+    _ fault: Fault, captures: Int, mayVanish: Int = 0,
+    _ operation: (CaptureStore, CaptureBench, [CaptureID]) throws -> [CaptureID]
+  ) throws {
+    let bench = try CaptureBench()
+    let ids = try (0..<captures).map {
+      try bench.store.add(Self.capture(UInt64($0 + 1)), signer: bench.signer).id
+    }
+    bench.file.close()
+    var count = 0
+    var point = 0
+    repeat {
+      let copy = try bench.snapshot()
+      defer { try? FileManager.default.removeItem(atPath: copy) }
+      #expect(fault_vfs_register() == 0)
+      defer { fault_vfs_unregister() }
+      fault_vfs_arm(copy, point, fault.kind, fault.isLasting ? 1 : 0)
+      var expected = Array(ids.dropFirst(mayVanish))
+      do {
+        let store = try bench.store(at: copy)
+        expected = try operation(store, bench, ids)
+        store.file.close()
+      } catch is StorageError {
+      } catch is CaptureError {
+        // The keychain's words for a disk that fails.
+      } catch {
+        #expect(point > 0, "\(error)")
+      }
+      if point == 0 { count = fault_vfs_count() }
+      fault_vfs_disarm()
+      try check(copy, expected, bench, "point \(point) of \(count)")
+      point += 1
+    } while point <= count
+    #expect(count > 3)
+    print("faults: \(fault.testDescription): \(count) points")
+  }
+
+  private func check(
+    _ path: String, _ expected: [CaptureID], _ bench: CaptureBench, _ comment: Comment
+  ) throws {
+    let store = try bench.store(at: path)
+    for id in try store.list().map(\.id) { _ = try store.verify(id) }
+    let found = Set(try store.list().map(\.id))
+    #expect(found.isSuperset(of: expected), comment)
+    _ = try store.add(Self.capture(99), signer: bench.signer)
+    let findings = try store.examine(isDeep: true)
+    #expect(findings == CaptureStore.Findings(captureCount: found.count + 1), comment)
+    store.file.close()
+  }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import TemporaryHomes
+import Testing
+
+@testable import CofferKit
+
+@Suite("A coffer that an agent's keys opened")
+struct HandedOnTests {
+  @Test("It does not decide who can open the coffer")
+  func slots() throws {
+    let home = try TemporaryHome()
+    let own = try made(home.path)
+    let (keys, id) = (own.keys, try #require(own.slots().first?.id))
+    own.close()
+    let coffer = try LockedCoffer(home: home.path).unlock(keys)
+    #expect(throws: CofferError.personRequired) { try coffer.removeSlot(id) }
+    #expect(throws: CofferError.personRequired) { try coffer.addSlot(newPhrase()) }
+    #expect(throws: CofferError.personRequired) { try coffer.addSlot(passphrase()) }
+    #expect(throws: CofferError.personRequired) { try coffer.changePassphrase(to: passphrase()) }
+    #expect(throws: CofferError.personRequired) { try coffer.resetPassphrase(to: passphrase()) }
+    #expect(throws: CofferError.personRequired) { try coffer.forgetDevice() }
+    #expect(throws: CofferError.personRequired) { try coffer.beginSession(executable: "/nonexistent") }
+    #expect(try coffer.slots().count == 2)
+    #expect(try coffer.device() != nil)
+  }
+}
