@@ -17,10 +17,11 @@ extension CrashTests.KillTests {
     let untouched = sample.folder + "/untouched"
     try FileManager.default.copyItem(atPath: sample.home, toPath: untouched)
     // The shortest of three: a moment behind the end kills nothing.
-    let seconds = try (1...3).map { _ in
-      try sample.put(copyOf: untouched)
-      return try duration(sample, files[1].add)
-    }.min() ?? 0
+    let seconds =
+      try (1...3).map { _ in
+        try sample.put(copyOf: untouched)
+        return try duration(sample, files[1].add)
+      }.min() ?? 0
 
     try kill("capture add", 100, seconds) { moment, place in
       try place.put(copyOf: untouched)
