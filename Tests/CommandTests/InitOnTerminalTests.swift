@@ -57,7 +57,9 @@ struct InitOnTerminalTests {
     #expect(command.terminal.isCooked)
 
     let said = try String(contentsOf: errors, encoding: .utf8)
-    #expect(said == "Vault created successfully: \(place.home.path())\n")
+    #expect(
+      said == "Vault created successfully: \(place.home.path())\n"
+        + "No TPM answers: captures are signed by a key in software, level «unverified».\n")
     let pass = try place.write(passphrase, to: "pass")
     #expect(try place.run(["audit", "--passphrase-file", pass]).output.hasSuffix("  coffer made\n"))
     let phrase = (1...12).compactMap { words[$0] }.joined(separator: " ")
