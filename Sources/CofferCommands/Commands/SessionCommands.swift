@@ -30,6 +30,8 @@ struct UnlockCommand: CofferCommand {
     let state: String
     let idleSeconds: Int
     let absoluteSeconds: Int
+    /// Where the new attestation key is; nil unless the machine was registered just now.
+    let attestation: String?
   }
 
   func execute(_ session: Session) throws {
@@ -40,7 +42,7 @@ struct UnlockCommand: CofferCommand {
       JSON.print(
         Answer(
           state: "unlocked", idleSeconds: status.idleLimitSeconds,
-          absoluteSeconds: status.absoluteLimitSeconds))
+          absoluteSeconds: status.absoluteLimitSeconds, attestation: registered?.enclave.name))
     }
     if let registered { session.note(registered.remark) }
     session.note("Unlocked. «coffer lock» ends it.")

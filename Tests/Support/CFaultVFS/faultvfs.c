@@ -160,7 +160,11 @@ static int vfs_full_path(sqlite3_vfs *vfs, const char *name, int byte_count, cha
 
 static sqlite3_vfs fault_vfs;
 
+/* Held from one registration to its end: two suites in one process would count each other's calls. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
 int fault_vfs_register(void) {
+  pthread_mutex_lock(&turn);
   if (below_vfs == 0) {
     below_vfs = sqlite3_vfs_find(0);
     if (below_vfs == 0) return SQLITE_ERROR;
@@ -179,7 +183,9 @@ int fault_vfs_register(void) {
 
 int fault_vfs_unregister(void) {
   fault_vfs_disarm();
-  return below_vfs == 0 ? SQLITE_OK : sqlite3_vfs_register(below_vfs, 1);
+  int result = below_vfs == 0 ? SQLITE_OK : sqlite3_vfs_register(below_vfs, 1);
+  pthread_mutex_unlock(&turn);
+  return result;
 }
 
 void fault_vfs_arm(const char *below_folder, long point, int kind, int lasting) {

@@ -16,7 +16,8 @@ enum {
   FAULT_SYNC      /* SQLITE_IOERR_FSYNC */
 };
 
-/* Makes it the default VFS. 0, or an SQLite result code. */
+/* Makes it the default VFS, once no other thread has it so. 0, or an SQLite result code. Whatever it
+ * answers, the same thread must take it back. */
 int fault_vfs_register(void);
 
 /* Makes the former default VFS the default again. */
