@@ -21,15 +21,10 @@ public struct CaptureEncryption: ~Copyable {
   /// Seals a part.
   public mutating func encrypt(_ content: Data, as part: CapturePart) throws -> Data {
     var sealed = Data(capacity: PartCipher.sealedByteCount(content.count))
-    var offset = 0
+    var reader = DataReader(content)
     _ = try cipher.seal(
-      part, byteCount: content.count,
-      from: { buffer in
-        let count = min(buffer.byteCount, content.count - offset)
-        buffer.copy(content.bytes.extracting(offset..<offset + count), to: 0)
-        offset += count
-        return count
-      }, to: { piece in unsafe piece.withUnsafeBytes { unsafe sealed.append(contentsOf: $0) } })
+      part, byteCount: content.count, from: { reader.read(into: &$0) },
+      to: { piece in unsafe piece.withUnsafeBytes { unsafe sealed.append(contentsOf: $0) } })
     return sealed
   }
 
@@ -39,15 +34,9 @@ public struct CaptureEncryption: ~Copyable {
   public mutating func decrypt(_ sealed: Data, as part: CapturePart) throws -> Data {
     guard let byteCount = PartCipher.byteCount(sealed: sealed.count) else { throw CaptureError.corrupt(part) }
     var content = Data(capacity: byteCount)
-    var offset = 0
+    var reader = DataReader(sealed)
     _ = try cipher.open(
-      part, byteCount: byteCount,
-      from: { buffer in
-        let count = min(buffer.byteCount, sealed.count - offset)
-        buffer.copy(sealed.bytes.extracting(offset..<offset + count), to: 0)
-        offset += count
-        return count
-      },
+      part, byteCount: byteCount, from: { reader.read(into: &$0) },
       to: { piece in
         unsafe piece.withUnsafeBytes { unsafe content.append(contentsOf: $0) }
         return true

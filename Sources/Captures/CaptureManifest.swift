@@ -5,6 +5,7 @@
 
 internal import Foundation
 public import Keychains
+internal import MessageFormats
 public import Primitives
 
 /// The manifest of a capture.
@@ -31,7 +32,9 @@ public struct CaptureManifest: Equatable, Sendable {
     deviceID = signer.deviceID
     keyID = signer.keyID
     level = signer.level
-    self.parts = parts.map { Part(name: $0.part.name, byteCount: $0.byteCount, sha256: Hex.text($0.hash)) }
+    self.parts = parts.map {
+      Part(name: $0.part.name, byteCount: $0.byteCount, sha256: Hexadecimal.text($0.hash))
+    }
   }
 
   /// The bytes that are signed.
@@ -40,7 +43,7 @@ public struct CaptureManifest: Equatable, Sendable {
       "{\"bytes\":\($0.byteCount),\"name\":\"\($0.name)\",\"sha256\":\"\($0.sha256)\"}"
     }
     return Array(
-      ("{\"capture\":\"\(capture)\",\"created\":\"\(CaptureTime.text(created))\",\"device\":\"\(deviceID)\","
+      ("{\"capture\":\"\(capture)\",\"created\":\"\(Timestamp.format(created))\",\"device\":\"\(deviceID)\","
         + "\"keyId\":\"\(keyID)\",\"level\":\"\(level.rawValue)\",\"parts\":[\(parts.joined(separator: ","))],"
         + "\"version\":1}").utf8)
   }
@@ -61,7 +64,7 @@ public struct CaptureManifest: Equatable, Sendable {
       let parts: [Part]
     }
     guard let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)),
-      let capture = CaptureID(document.capture), let created = CaptureTime.seconds(document.created)
+      let capture = CaptureID(document.capture), let created = Timestamp.parse(document.created)
     else { return nil }
     self.capture = capture
     self.created = created
@@ -70,24 +73,5 @@ public struct CaptureManifest: Equatable, Sendable {
     level = document.level
     parts = document.parts.map { Part(name: $0.name, byteCount: $0.bytes, sha256: $0.sha256) }
     guard self.bytes == bytes else { return nil }
-  }
-}
-
-/// Lower-case hexadecimal.
-enum Hex {
-  static func text(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-  }
-}
-
-/// Times as the manifest has them: RFC 3339, UTC, whole seconds.
-enum CaptureTime {
-  static func text(_ seconds: Int64) -> String {
-    Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
-  }
-
-  static func seconds(_ text: String) -> Int64? {
-    (try? Date(text, strategy: .iso8601)).map { Int64($0.timeIntervalSince1970) }
   }
 }

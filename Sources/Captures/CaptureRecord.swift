@@ -58,7 +58,7 @@ struct CaptureRecord: Equatable, Sendable {
   /// - Throws: `CaptureError.corrupt(nil)`
   init(sealed: RawSpan, _ id: CaptureID, mark: [UInt8], key: SharedSecret) throws(CaptureError) {
     guard mark.count == Self.markByteCount,
-      let record = openSealed(sealed, key: key, context: Self.context(id, mark), { Self(bytes: $0) })
+      let record = SealedValue.read(sealed, key: key, context: Self.context(id, mark), { Self(bytes: $0) })
     else { throw .corrupt(nil) }
     self = record
   }
@@ -115,19 +115,4 @@ func contextBytes(_ label: StaticString, _ id: CaptureID) -> [UInt8] {
   label.withRawSpan { bytes.append($0) }
   id.withBytes { bytes.append($0) }
   return bytes
-}
-
-/// Opens a sealed value and reads it; nil when it is not what was sealed, or `read` gives nil.
-func openSealed<Value>(
-  _ sealed: RawSpan, key: SharedSecret, context: [UInt8], _ read: (RawSpan) -> Value?
-) -> Value? {
-  var sealer = SealedValue()
-  do {
-    let opened = try key.withBytes { key throws(SealedValue.Failure) in
-      try sealer.open(sealed, key: key, context: context)
-    }
-    return opened.withBytes(read)
-  } catch {
-    return nil
-  }
 }

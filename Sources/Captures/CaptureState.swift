@@ -22,7 +22,9 @@ struct CaptureState: Equatable {
   static func load(_ transaction: borrowing Transaction, keys: CaptureKeys) throws -> CaptureState {
     let state = try transaction.firstRow("SELECT sealed FROM captureState") { row in
       try row.withBytes(0) { sealed throws(CaptureError) -> CaptureState in
-        guard let state = openSealed(sealed, key: keys.record, context: context, { CaptureState(bytes: $0) })
+        guard
+          let state = SealedValue.read(
+            sealed, key: keys.record, context: context, { CaptureState(bytes: $0) })
         else { throw .corrupt(nil) }
         return state
       }

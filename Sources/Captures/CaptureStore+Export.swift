@@ -4,6 +4,7 @@
 
 internal import Foundation
 internal import Glibc
+internal import MessageFormats
 public import Primitives
 internal import Secrets
 
@@ -27,7 +28,7 @@ extension CaptureStore {
           return true
         }
       }
-      sums += "\(Hex.text(entry.hash))  \(name)\n"
+      sums += "\(Hexadecimal.text(entry.hash))  \(name)\n"
     }
     let assertion = try small(.assertion, row, keys: keys)
     let publicKey = Array(assertion[..<P256.publicKeyByteCount])
@@ -136,16 +137,8 @@ struct ExportFolder: ~Copyable {
     defer { close(descriptor) }
     names.append(name)
     try body { bytes in
-      var offset = 0
-      while offset < bytes.byteCount {
-        let written = unsafe bytes.withUnsafeBytes {
-          unsafe Glibc.write(descriptor, $0.baseAddress?.advanced(by: offset), $0.count - offset)
-        }
-        guard written > 0 else {
-          if written < 0, errno == EINTR { continue }
-          throw CaptureError.cannotWrite(errno: errno)
-        }
-        offset += written
+      do { try SystemWrite.all(bytes, to: descriptor) } catch MessageFormatError.cannotWrite(let code) {
+        throw CaptureError.cannotWrite(errno: code)
       }
     }
     guard fsync(descriptor) == 0 else { throw CaptureError.cannotWrite(errno: errno) }

@@ -74,7 +74,7 @@ extension CaptureStore {
     return Info(
       summary: Self.summary(row),
       parts: row.record.parts.map {
-        Info.Part(part: $0.part, byteCount: $0.byteCount, sha256: Hex.text($0.hash))
+        Info.Part(part: $0.part, byteCount: $0.byteCount, sha256: Hexadecimal.text($0.hash))
       }, manifest: manifest)
   }
 
@@ -104,7 +104,7 @@ extension CaptureStore {
     guard assertion.count > P256.publicKeyByteCount else { throw CaptureError.corrupt(.assertion) }
     let publicKey = Array(assertion[..<P256.publicKeyByteCount])
     let manifestBytes = manifest.bytes
-    guard unsafe Hex.text(SHA256.hash(publicKey.span.bytes)) == manifest.keyID,
+    guard unsafe Hexadecimal.text(SHA256.hash(publicKey.span.bytes)) == manifest.keyID,
       unsafe P256.isValidSignature(
         Array(assertion[P256.publicKeyByteCount...]), digest: SHA256.hash(manifestBytes.span.bytes),
         publicKey: publicKey)
@@ -164,15 +164,9 @@ extension CaptureStore {
       guard let sealed, sealed.count == PartCipher.sealedByteCount(entry.byteCount) else {
         throw CaptureError.corrupt(entry.part)
       }
-      var offset = 0
+      var reader = DataReader(sealed)
       hash = try cipher.open(
-        entry.part, byteCount: entry.byteCount,
-        from: { buffer in
-          let count = min(buffer.byteCount, sealed.count - offset)
-          buffer.copy(sealed.bytes.extracting(offset..<offset + count), to: 0)
-          offset += count
-          return count
-        }, to: body)
+        entry.part, byteCount: entry.byteCount, from: { reader.read(into: &$0) }, to: body)
     case .blob(let name):
       do {
         var reader = try file.blobs.open(name)
@@ -214,7 +208,7 @@ extension CaptureStore {
       manifest.created == row.record.created,
       manifest.parts
         == signed.map({
-          CaptureManifest.Part(name: $0.part.name, byteCount: $0.byteCount, sha256: Hex.text($0.hash))
+          CaptureManifest.Part(name: $0.part.name, byteCount: $0.byteCount, sha256: Hexadecimal.text($0.hash))
         })
     else { throw CaptureError.corrupt(.manifest) }
     return manifest

@@ -85,7 +85,8 @@ public struct UploadStatus: Equatable, Sendable {
 
   /// - Throws: `CaptureError.corrupt(nil)`
   init(sealed: RawSpan, _ id: CaptureID, key: SharedSecret) throws(CaptureError) {
-    guard let status = openSealed(sealed, key: key, context: Self.context(id), { Self(bytes: $0) }) else {
+    guard let status = SealedValue.read(sealed, key: key, context: Self.context(id), { Self(bytes: $0) })
+    else {
       throw .corrupt(nil)
     }
     self = status

@@ -51,10 +51,14 @@ public struct AgentSession: Sendable {
 
   /// Gives the keys to the agent, which is started if there is none.
   func begin(_ keys: ClassKeys, slot: UUID, executable: String) throws(AgentError) -> AgentStatus {
-    if AgentClient.connect(home: home) == nil {
+    let found: AgentClient?
+    if let running = AgentClient.connect(home: home) {
+      found = running
+    } else {
       _ = try AgentLauncher.start(home: home, executable: executable)
+      found = AgentClient.connect(home: home)
     }
-    guard let agent = AgentClient.connect(home: home) else { throw .notAnswering }
+    guard let agent = found else { throw .notAnswering }
     try agent.give(keys, binding: binding, slot: slot)
     return try agent.status()
   }

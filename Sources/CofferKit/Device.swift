@@ -64,7 +64,7 @@ public struct Device: Sendable {
 
   /// The key's name: SHA-256 of its public key, in hexadecimal.
   static func keyID(_ key: EnclaveKey) -> String {
-    unsafe SHA256.hash(key.publicKey.span.bytes).map { String(format: "%02x", $0) }.joined()
+    unsafe Hexadecimal.text(SHA256.hash(key.publicKey.span.bytes))
   }
 
   /// What kind of machine this is, in its maker's words, else its processor's.

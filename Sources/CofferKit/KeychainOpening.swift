@@ -17,6 +17,7 @@ extension Keybag {
       #endif
     }
   }
+
   /// Removes the items from where they are outside of the coffer's file.
   /// - Returns: false when they may still be there: the service is locked, or does not answer.
   func removeForeignKeychain(_ file: DatabaseFile) -> Bool {

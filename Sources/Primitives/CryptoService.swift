@@ -12,7 +12,7 @@ internal import Logging
 /// What is encrypted is laid out as nonce (12 bytes) ‖ ciphertext ‖ tag (16 bytes).
 public enum CryptoService {
   /// The SHA-256 of `data` as 64 lowercase hexadecimal characters.
-  public static func sha256(_ data: Data) -> String { hexadecimal(SHA256.hash(data.bytes)) }
+  public static func sha256(_ data: Data) -> String { Hexadecimal.text(SHA256.hash(data.bytes)) }
 
   /// The SHA-256 of `data` as 32 bytes.
   public static func sha256Data(_ data: Data) -> Data { Data(SHA256.hash(data.bytes)) }
@@ -23,7 +23,7 @@ public enum CryptoService {
   ///   There is never a hash of half a file (D03).
   public static func sha256Stream(url: URL) throws(CryptoError) -> String {
     do {
-      return hexadecimal(try FileDigest.sha256(path: url.path))
+      return Hexadecimal.text(try FileDigest.sha256(path: url.path))
     } catch {
       throw logged(error, "sha256Stream")
     }
@@ -104,10 +104,5 @@ public enum CryptoService {
   private static func logged(_ error: CryptoError, _ operation: StaticString) -> CryptoError {
     log.error("\(operation) failed", metadata: ["error": "\(error)"])
     return error
-  }
-
-  private static func hexadecimal(_ bytes: [UInt8]) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }
 }

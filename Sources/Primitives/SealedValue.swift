@@ -98,6 +98,21 @@ public struct SealedValue: ~Copyable {
     return plaintext
   }
 
+  /// Opens a sealed value and hands it to `body`; nil when it is not what was sealed, or `body` gives nil.
+  package static func read<Value>(
+    _ sealed: RawSpan, key: SharedSecret, context: [UInt8], _ body: (RawSpan) -> Value?
+  ) -> Value? {
+    var sealer = SealedValue()
+    do {
+      let opened = try key.withBytes { key throws(Failure) in
+        try sealer.open(sealed, key: key, context: context)
+      }
+      return opened.withBytes(body)
+    } catch {
+      return nil
+    }
+  }
+
   private mutating func deriveKey(_ key: RawSpan, _ salt: RawSpan) {
     derived.withMutableBytes { derived in
       Self.derive(&hkdf, key, salt, "coffer sealed value v1 key", into: &derived)

@@ -28,17 +28,7 @@ enum VaultRow: Int64 {
   ) throws -> Value {
     let value = try transaction.firstRow("SELECT sealed FROM vault WHERE part = ?", .integer(rawValue)) {
       row in
-      try row.withBytes(0) { sealed throws(VaultError) -> Value? in
-        var sealer = SealedValue()
-        do {
-          let opened = try key.withBytes { key throws(SealedValue.Failure) in
-            try sealer.open(sealed, key: key, context: context)
-          }
-          return opened.withBytes(read)
-        } catch {
-          return nil
-        }
-      }
+      try row.withBytes(0) { SealedValue.read($0, key: key, context: context, read) }
     }
     guard let value = value ?? nil else { throw VaultError.corrupt }
     return value

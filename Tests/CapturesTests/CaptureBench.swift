@@ -147,7 +147,7 @@ final class TestSigner: CaptureSigner {
     beforeSigning: @escaping @Sendable () throws -> Void = {}
   ) {
     let publicKey = key.publicKey
-    keyID = Hex.text(SHA256.hash(publicKey.span.bytes))
+    keyID = Hexadecimal.text(SHA256.hash(publicKey.span.bytes))
     self.deviceID = deviceID
     self.beforeSigning = beforeSigning
   }

@@ -30,7 +30,7 @@ struct CaptureStoreTests {
       #expect(manifest.level == .unverified)
       #expect(manifest.parts.map(\.name) == ["photo", "depth", "metadata", "thumbnail"])
       #expect(manifest.parts[0].byteCount == 600_000)
-      #expect(manifest.parts[0].sha256 == Hex.text(SHA256.hash(photo.span.bytes)))
+      #expect(manifest.parts[0].sha256 == Hexadecimal.text(SHA256.hash(photo.span.bytes)))
       #expect(manifest.created == bench.time.now)
     }
   }

@@ -54,13 +54,6 @@ struct AgentPlace: Equatable, Sendable {
   }
 
   private static func name(of home: String) -> String {
-    var digest = [UInt8](repeating: 0, count: SHA256.byteCount)
-    var hash = SHA256()
-    unsafe hash.update(home.utf8Span.span.bytes)
-    var span = digest.mutableSpan
-    var bytes = unsafe span.mutableBytes
-    hash.finish(into: &bytes)
-    let digits = Array("0123456789abcdef")
-    return String(digest.prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    unsafe Hexadecimal.text(SHA256.hash(home.utf8Span.span.bytes).prefix(16))
   }
 }

@@ -134,8 +134,9 @@ enum TemporaryName {
 }
 
 /// Writing by descriptor.
-enum SystemWrite {
-  static func all(_ bytes: RawSpan, to descriptor: Int32) throws(MessageFormatError) {
+package enum SystemWrite {
+  /// Writes all of `bytes`.
+  package static func all(_ bytes: RawSpan, to descriptor: Int32) throws(MessageFormatError) {
     var code: Int32 = 0
     unsafe bytes.withUnsafeBytes { source in
       var offset = 0
