@@ -58,8 +58,8 @@ let package = Package(
     .library(
       name: "CofferKit",
       targets: [
-        "CofferKit", "Agent", "Captures", "Vaults", "Keychains", "Enclaves", "MessageFormats", "Storage",
-        "Primitives", "Secrets",
+        "CofferKit", "Agent", "KeyCustody", "ProtectedData", "Captures", "Vaults", "Keychains", "Enclaves",
+        "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets",
       ]),
     .library(name: "CofferPrimitives", targets: ["Secrets", "Primitives"]),
     .executable(name: "coffer", targets: ["coffer"]),
@@ -118,21 +118,31 @@ let package = Package(
     // 4
     room("Vaults", ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
     room("Captures", ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
+    room(
+      "ProtectedData",
+      ["Secrets", "Primitives", "Storage", "Enclaves", "UserAuthentication", "Keychains", log]),
     // 5
+    room(
+      "KeyCustody",
+      [
+        "Secrets", "Primitives", "Storage", "Enclaves", "UserAuthentication", "Keychains", "ProtectedData",
+        log,
+      ]),
     room("Agent", ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem", log]),
     // 6
     room(
       "CofferKit",
       [
-        "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "Keychains", "Vaults", "Captures",
-        "Agent", log,
+        "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "UserAuthentication", "Keychains",
+        "Vaults", "Captures", "ProtectedData", "KeyCustody", "Agent", log,
       ]),
     // 7
     room(
       "CofferCommands",
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication", "Vaults",
-        "Enclaves", "Pictures", "Captures", "Agent", "CofferKit", "CSystem", argumentParser, log,
+        "Enclaves", "Pictures", "Captures", "ProtectedData", "KeyCustody", "Agent", "CofferKit", "CSystem",
+        argumentParser, log,
       ]),
     // 8
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], swiftSettings: strict),
@@ -206,12 +216,43 @@ let package = Package(
         "CofferKit", "Captures", "Enclaves", "Keychains", "Storage", "Primitives", "Secrets",
         "TemporaryHomes",
       ]),
+    tests(
+      "ProtectedDataTests",
+      [
+        "ProtectedData", "Keychains", "Enclaves", "UserAuthentication", "Storage", "Primitives", "Secrets",
+        "MemorySearch", "SpecExamples", "TemporaryHomes",
+      ]),
+    tests(
+      "KeyCustodyTests",
+      [
+        "KeyCustody", "ProtectedData", "Keychains", "Enclaves", "UserAuthentication", "Storage", "Primitives",
+        "Secrets", "MemorySearch", "SoftwareTPM", "SpecExamples", "TemporaryHomes",
+      ]),
+    // A disk whose every call is numbered, and that forgets what was not synchronised.
+    .target(name: "CCrashDisk", path: "Tests/Support/CCrashDisk", linkerSettings: [.linkedLibrary("dl")]),
+    support("CrashDisk", ["CCrashDisk", "Keychains"]),
+    // Stops every operation at every call, twice, and prints what was lost.
+    .executableTarget(
+      name: "crash-table",
+      dependencies: [
+        "CrashDisk", "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains",
+        "Enclaves",
+        "MessageFormats", "Storage", "Primitives", "Secrets",
+      ], path: "Tests/Support/CrashTable", swiftSettings: strictTests),
+    // Does one operation with known secrets and waits, so that its memory can be searched.
+    .executableTarget(
+      name: "leak-probe",
+      dependencies: [
+        "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves",
+        "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", "CSystem",
+      ], path: "Tests/Support/LeakProbe", swiftSettings: strictTests),
+    tests("LeakTests", ["leak-probe", "SoftwareTPM", "TemporaryHomes"]),
     // What is left after flipped bytes, kill -9 and a full disk; the dependency is there so that it is built.
     tests(
       "CrashTests",
       [
         "coffer", "CofferKit", "Vaults", "Captures", "Keychains", "Storage", "Primitives", "Secrets",
-        "MessageFormats", "CSystem", "AgentLeash", "SoftwareTPM", sqlite,
+        "MessageFormats", "CSystem", "AgentLeash", "SoftwareTPM", "crash-table", sqlite,
       ]),
   ]
 )

@@ -80,6 +80,11 @@ package struct ByteCursor {
 }
 
 extension [UInt8] {
+  /// The bytes of a span; for bytes that are not secret.
+  package init(copying bytes: RawSpan) {
+    self = unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+  }
+
   /// Appends an integer, big-endian.
   package mutating func append(bigEndian value: some FixedWidthInteger) {
     unsafe Swift.withUnsafeBytes(of: value.bigEndian) { unsafe append(contentsOf: $0) }

@@ -17,7 +17,7 @@ public final class KeychainService: Sendable {
   /// The service that all items belong to (KC-02).
   public static let serviceName = "app.rial.keychain"
 
-  private let keychain: any Keychain
+  let keychain: any Keychain
   private let keys: ClassKeys
 
   /// - Parameters:
@@ -50,7 +50,9 @@ public final class KeychainService: Sendable {
     _ secret: borrowing SecretBytes, forKey account: String,
     accessibility: AccessibilityClass = .afterFirstUnlockThisDeviceOnly
   ) throws(KeychainError) {
-    let item = try seal(secret, account, accessibility)
+    let item = try secret.withBytes { secret throws(KeychainError) in
+      try seal(secret, account, accessibility)
+    }
     try change("save") { [self] current throws(KeychainError) in
       try batch([.set(item)], current)
     }
@@ -62,7 +64,9 @@ public final class KeychainService: Sendable {
     _ secret: borrowing SecretBytes, forKey account: String,
     accessibility: AccessibilityClass = .afterFirstUnlockThisDeviceOnly
   ) throws(KeychainError) {
-    let item = try seal(secret, account, accessibility)
+    let item = try secret.withBytes { secret throws(KeychainError) in
+      try seal(secret, account, accessibility)
+    }
     try change("create") { [self] current throws(KeychainError) in
       guard !current.contains(where: { $0.isNamed(account) }) else { throw .duplicateItem }
       return try batch([.set(item)], current)
@@ -172,25 +176,25 @@ public final class KeychainService: Sendable {
 
   // MARK: Sealing and the index
 
-  private func seal(
-    _ secret: borrowing SecretBytes, _ account: String, _ accessibility: AccessibilityClass
+  func seal(
+    _ secret: RawSpan, _ account: String, _ accessibility: AccessibilityClass
   ) throws(KeychainError) -> SealedItem {
     guard Self.isPossible(account) else { throw .invalidData }
     let key = try key(accessibility)
     var sealer = SealedValue()
-    let sealed = secret.withBytes { secret in
-      key.withBytes { sealer.seal(secret, key: $0, context: Self.context(account, accessibility)) }
+    let sealed = key.withBytes {
+      sealer.seal(secret, key: $0, context: Self.context(account, accessibility))
     }
     return SealedItem(account: account, accessibility: accessibility, sealed: Data(sealed))
   }
 
   /// A name is not empty, not an index's, and without NUL: SQLite would end it there.
-  private static func isPossible(_ account: String) -> Bool {
+  static func isPossible(_ account: String) -> Bool {
     !account.isEmpty && !account.utf8.contains(0)
       && !account.utf8.starts(with: KeychainIndex.reservedPrefix.utf8)
   }
 
-  private static func open(_ item: SealedItem, _ key: SharedSecret) throws(KeychainError) -> SecretBytes {
+  static func open(_ item: SealedItem, _ key: SharedSecret) throws(KeychainError) -> SecretBytes {
     var sealer = SealedValue()
     do {
       return try key.withBytes { key throws(SealedValue.Failure) in
@@ -207,13 +211,13 @@ public final class KeychainService: Sendable {
     Array(serviceName.utf8) + [0, accessibility.rawValue] + account.utf8
   }
 
-  private func key(_ accessibility: AccessibilityClass) throws(KeychainError) -> SharedSecret {
+  func key(_ accessibility: AccessibilityClass) throws(KeychainError) -> SharedSecret {
     guard let key = keys.key(for: accessibility) else { throw .locked }
     return key
   }
 
   /// Completes `changes` with the indexes of the classes they touch, after checking those as they are.
-  private func batch(
+  func batch(
     _ changes: [KeychainChange], _ current: [SealedItem]
   ) throws(KeychainError) -> [KeychainChange] {
     var after = current
@@ -257,7 +261,7 @@ public final class KeychainService: Sendable {
     }
   }
 
-  private func checkIndex(
+  func checkIndex(
     _ items: [SealedItem], _ accessibility: AccessibilityClass
   ) throws(KeychainError) {
     let key = try key(accessibility)
@@ -269,7 +273,7 @@ public final class KeychainService: Sendable {
     guard stored.withBytes({ unsafe constantTimeEqual($0, expected.span.bytes) }) else { throw .invalidData }
   }
 
-  private func change(
+  func change(
     _ operation: StaticString, _ body: ([SealedItem]) throws(KeychainError) -> [KeychainChange]
   ) throws(KeychainError) {
     do {
@@ -286,7 +290,7 @@ public final class KeychainService: Sendable {
 
   private static let log = Logger(label: "app.rial.keychain")
 
-  private func logged(_ error: KeychainError, _ operation: StaticString) -> KeychainError {
+  func logged(_ error: KeychainError, _ operation: StaticString) -> KeychainError {
     Self.log.error("\(operation) failed", metadata: ["error": "\(error)"])
     return error
   }

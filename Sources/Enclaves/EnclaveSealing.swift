@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sealing to an enclave's key (Specs/envelopes.md, «Sealing»): an ephemeral P-256 key agrees with the
+// enclave's, HKDF-SHA256 makes a key and a key check of that, AES-256-GCM seals (D06, D07). The ephemeral
+// private key ends with the call, so from then on only the enclave can open.
+
+internal import Primitives
+package import Secrets
+
+/// What sealing to an enclave's key gives. Everything here is public.
+package struct EnclaveSealed: Equatable, Sendable {
+  /// 65 bytes (SEC 1, 2.3.3).
+  package var ephemeralKey: [UInt8]
+  /// 32 random bytes.
+  package var salt: [UInt8]
+  /// 32 bytes that commit to the agreed secret: another key is told from a changed value (D02).
+  package var keyCheck: [UInt8]
+  /// 12 random bytes.
+  package var nonce: [UInt8]
+  /// As long as the plaintext, and the tag (16).
+  package var ciphertext: [UInt8]
+
+  package static let saltByteCount = 32
+  package static let keyCheckByteCount = 32
+  package static let nonceByteCount = AES256GCM.nonceByteCount
+  package static let tagByteCount = AES256GCM.tagByteCount
+
+  package init(
+    ephemeralKey: [UInt8], salt: [UInt8], keyCheck: [UInt8], nonce: [UInt8], ciphertext: [UInt8]
+  ) {
+    self.ephemeralKey = ephemeralKey
+    self.salt = salt
+    self.keyCheck = keyCheck
+    self.nonce = nonce
+    self.ciphertext = ciphertext
+  }
+}
+
+/// Why what was sealed to an enclave's key does not open.
+package enum EnclaveSealingError: Error, Equatable, Sendable {
+  /// The enclave did not agree; its own answer.
+  case enclave(EnclaveError)
+  /// The enclave agreed on another secret than the one that was sealed under.
+  case wrongKey
+  /// The right key, and bytes that are not those that were sealed.
+  case tampered
+}
+
+/// Seals and opens one kind of value. What tells kinds and places apart is `label` and `head`.
+package struct EnclaveSealing: Sendable {
+  /// The beginning of every HKDF info.
+  private let label: [UInt8]
+  /// All public fields of the value that stand before the key check, given the ephemeral key and the salt.
+  private let head: @Sendable (_ ephemeralKey: [UInt8], _ salt: [UInt8]) -> [UInt8]
+
+  package init(
+    label: [UInt8], head: @escaping @Sendable (_ ephemeralKey: [UInt8], _ salt: [UInt8]) -> [UInt8]
+  ) {
+    self.label = label
+    self.head = head
+  }
+
+  /// Seals `plaintext`, of less than 2 GiB, to a key for agreement. The enclave is not asked.
+  package func seal(_ plaintext: RawSpan, to key: EnclaveKey) throws(EnclaveSealingError) -> EnclaveSealed {
+    let ephemeral = P256PrivateKey()
+    let secret: SecretBytes
+    do { secret = try ephemeral.sharedSecret(with: key.publicKey) } catch {
+      throw .enclave(.invalidInput)
+    }
+    let salt = SystemRandom.publicBytes(count: EnclaveSealed.saltByteCount)
+    let head = head(ephemeral.publicKey, salt)
+    var sealed = EnclaveSealed(
+      ephemeralKey: ephemeral.publicKey, salt: salt,
+      keyCheck: derive(secret, salt, head, .keyCheck).withBytes { [UInt8](copying: $0) },
+      nonce: SystemRandom.publicBytes(count: EnclaveSealed.nonceByteCount),
+      ciphertext: [UInt8](repeating: 0, count: plaintext.byteCount + EnclaveSealed.tagByteCount))
+    let aad = Self.associatedData(head, plaintextByteCount: plaintext.byteCount)
+    let nonce = sealed.nonce
+    var span = sealed.ciphertext.mutableSpan
+    var output = unsafe span.mutableBytes
+    var cipher = AES256GCM()
+    do {
+      try derive(secret, salt, head, .key).withBytes { key throws(CryptoError) in
+        unsafe try cipher.seal(
+          plaintext, key: key, nonce: nonce.span.bytes, authenticating: aad.span.bytes, into: &output)
+      }
+    } catch { preconditionFailure("less than 2 GiB can be sealed") }
+    return sealed
+  }
+
+  /// Opens what ``seal(_:to:)`` made.
+  package func open(
+    _ sealed: EnclaveSealed, _ key: EnclaveKey, in enclave: any Enclave, authorization: KeyAuthorization
+  ) throws(EnclaveSealingError) -> SecretBytes {
+    guard sealed.ciphertext.count >= EnclaveSealed.tagByteCount else { throw .tampered }
+    let secret = try agree(sealed.ephemeralKey, key, enclave, authorization)
+    let head = head(sealed.ephemeralKey, sealed.salt)
+    let keyCheck = derive(secret, sealed.salt, head, .keyCheck)
+    guard keyCheck.withBytes({ unsafe constantTimeEqual($0, sealed.keyCheck.span.bytes) }) else {
+      throw .wrongKey
+    }
+    var plaintext = SecretBytes(zeroed: sealed.ciphertext.count - EnclaveSealed.tagByteCount)
+    let aad = Self.associatedData(head, plaintextByteCount: plaintext.count)
+    var cipher = AES256GCM()
+    do {
+      try plaintext.withMutableBytes { plaintext throws(CryptoError) in
+        try derive(secret, sealed.salt, head, .key).withBytes { key throws(CryptoError) in
+          unsafe try cipher.open(
+            sealed.ciphertext.span.bytes, key: key, nonce: sealed.nonce.span.bytes,
+            authenticating: aad.span.bytes, into: &plaintext)
+        }
+      }
+    } catch { throw .tampered }
+    return plaintext
+  }
+
+  private func agree(
+    _ ephemeralKey: [UInt8], _ key: EnclaveKey, _ enclave: any Enclave, _ authorization: KeyAuthorization
+  ) throws(EnclaveSealingError) -> SecretBytes {
+    do {
+      return try enclave.sharedSecret(key, with: ephemeralKey, authorization: authorization)
+    } catch { throw .enclave(error) }
+  }
+
+  private enum Purpose: UInt8 {
+    case key = 1
+    case keyCheck = 2
+  }
+
+  /// HKDF(secret, salt, label ‖ 0 ‖ purpose (1) ‖ SHA-256(head))
+  private func derive(
+    _ secret: borrowing SecretBytes, _ salt: [UInt8], _ head: [UInt8], _ purpose: Purpose
+  ) -> SymmetricKey {
+    let info = unsafe label + [0, purpose.rawValue] + SHA256.hash(head.span.bytes)
+    var hkdf = HKDF()
+    return secret.withBytes { unsafe hkdf.deriveKey(ikm: $0, salt: salt.span.bytes, info: info.span.bytes) }
+  }
+
+  /// head ‖ plaintext length (8)
+  private static func associatedData(_ head: [UInt8], plaintextByteCount: Int) -> [UInt8] {
+    var aad = head
+    aad.append(bigEndian: UInt64(plaintextByteCount))
+    return aad
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Several items at once: all of a batch is stored, or nothing of it.
+
+public import Secrets
+
+/// One step of a batch of secrets.
+public enum SecretChange: Sendable {
+  /// Saves the secret in place of any other of that name.
+  case save(SharedSecret, account: String, accessibility: AccessibilityClass)
+  /// Deletes the item of that name; none is as good.
+  case delete(account: String)
+}
+
+extension KeychainService {
+  /// Makes all the changes, or none of them, in their order.
+  ///
+  /// - Throws: `KeychainError.invalidData` for a name that no item can have, or when the items are not those
+  ///   that were stored; `.locked`; `.saveFailed`.
+  public func apply(_ changes: [SecretChange]) throws(KeychainError) {
+    var sealed: [KeychainChange] = []
+    for step in changes {
+      switch step {
+      case .save(let secret, let account, let accessibility):
+        let item = try secret.withBytes { secret throws(KeychainError) in
+          try seal(secret, account, accessibility)
+        }
+        sealed.append(.set(item))
+      case .delete(let account):
+        guard Self.isPossible(account) else { throw .invalidData }
+        sealed.append(.delete(account: account))
+      }
+    }
+    let steps = sealed
+    try change("apply") { [self] current throws(KeychainError) in
+      try batch(steps, current)
+    }
+  }
+
+  /// The secrets of one class whose names `isWanted`, as of one moment, by name.
+  public func secrets(
+    in accessibility: AccessibilityClass, where isWanted: (String) -> Bool
+  ) throws(KeychainError) -> [String: SharedSecret] {
+    do throws(KeychainError) {
+      let key = try key(accessibility)
+      let items = try keychain.items()
+      try checkIndex(items, accessibility)
+      var found: [String: SharedSecret] = [:]
+      for item in items where item.accessibility == accessibility && !item.isIndex && isWanted(item.account) {
+        found[item.account] = SharedSecret(try Self.open(item, key))
+      }
+      return found
+    } catch {
+      throw logged(error, "load")
+    }
+  }
+}

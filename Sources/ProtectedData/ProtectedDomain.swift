@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The domains of protected app data (PD-10 to PD-14). The numbers are stored.
+public enum ProtectedDomain: UInt8, Sendable, CaseIterable {
+  /// The authentication mode of private keys, and the journal of a change that is under way.
+  case privateKeyControl = 1
+  /// What is known of the person's own OpenPGP keys. No secrets.
+  case keyMetadata = 2
+  case protectedSettings = 3
+  case contacts = 4
+  /// A marker that shows that the framework works.
+  case frameworkSentinel = 5
+
+  /// The name that the requirements fix.
+  public var name: String {
+    switch self {
+    case .privateKeyControl: "private-key-control"
+    case .keyMetadata: "key-metadata"
+    case .protectedSettings: "protected-settings"
+    case .contacts: "contacts"
+    case .frameworkSentinel: "protected-framework-sentinel"
+    }
+  }
+
+  public init?(name: String) {
+    guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = found
+  }
+}
