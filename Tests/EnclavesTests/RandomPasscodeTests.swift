@@ -41,9 +41,15 @@ struct RandomPasscodeTests {
     #expect(device.enclave.refusal(key, .passcode(other)) == .wrongPasscode)
     #expect(device.enclave.refusal(key, .passcode(typed("482913"))) == .wrongPasscode)
     #expect(device.enclave.refusal(key, .passcode(passcode)) == nil)
-    let either = try makeKey(device.enclave, .signing, .biometryAnyOrDevicePasscode)
-    #expect(device.enclave.refusal(either, .passcode(other)) == .wrongPasscode)
-    #expect(device.enclave.refusal(either, .passcode(passcode)) == nil)
+  }
+
+  @Test("Another one is wrong where a finger would do too", arguments: TestDevice.kinds)
+  func wrongBesideFinger(_ kind: EnclaveKind) throws {
+    let device = try TestDevice(kind)
+    let key = try makeKey(device.enclave, .signing, .biometryAnyOrDevicePasscode)
+    let other = SharedSecret(SystemRandom.secretBytes(count: 32))
+    #expect(device.enclave.refusal(key, .passcode(other)) == .wrongPasscode)
+    #expect(device.enclave.refusal(key, .passcode(passcode)) == nil)
   }
 
   @Test("It has 32 bytes", arguments: TestDevice.kinds)
