@@ -56,9 +56,11 @@ struct EnvelopeTests {
   func lengths() throws {
     let bytes = try seal().bytes
     for count in bytes.indices {
-      #expect(throws: CustodyError.corrupt) { try PrivateKeyEnvelope(Array(bytes[..<count]).span.bytes) }
+      let shorter = Array(bytes[..<count])
+      #expect(throws: CustodyError.corrupt) { try PrivateKeyEnvelope(shorter.span.bytes) }
     }
-    #expect(throws: CustodyError.corrupt) { try PrivateKeyEnvelope((bytes + [0]).span.bytes) }
+    let longer = bytes + [0]
+    #expect(throws: CustodyError.corrupt) { try PrivateKeyEnvelope(longer.span.bytes) }
   }
 
   @Test("An envelope under another fingerprint does not open: the fingerprint is bound")
@@ -95,11 +97,11 @@ struct EnvelopeTests {
     manifest.digests[MadeCustody.fingerprint(1, .transferableSecretKeyV6)] = [UInt8](repeating: 1, count: 32)
     let bytes = manifest.bytes
     #expect(
-      bytes.prefix(19)
-        == Array("COFPKMF1".utf8) + [1, 2, 3, 4, 5, 6, 7, 8, 2, 0, 2])
+      Array(bytes.prefix(19)) == Array("COFPKMF1".utf8) + [1, 2, 3, 4, 5, 6, 7, 8, 2, 0, 2])
     #expect(try CustodyManifest(bytes.span.bytes) == manifest)
     for count in bytes.indices {
-      #expect(throws: CustodyError.corrupt) { try CustodyManifest(Array(bytes[..<count]).span.bytes) }
+      let shorter = Array(bytes[..<count])
+      #expect(throws: CustodyError.corrupt) { try CustodyManifest(shorter.span.bytes) }
     }
     // magic, mode, count, a fingerprint's length; and entries out of their order
     for offset in [0, 16, 18, 19] {
@@ -108,8 +110,7 @@ struct EnvelopeTests {
       #expect(throws: CustodyError.corrupt) { try CustodyManifest(changed.span.bytes) }
     }
     let entries = (bytes[19..<84], bytes[84...])
-    #expect(throws: CustodyError.corrupt) {
-      try CustodyManifest((bytes[..<19] + entries.1 + entries.0).span.bytes)
-    }
+    let exchanged = Array(bytes[..<19] + entries.1 + entries.0)
+    #expect(throws: CustodyError.corrupt) { try CustodyManifest(exchanged.span.bytes) }
   }
 }
