@@ -2,6 +2,7 @@
 
 public import Enclaves
 internal import Primitives
+internal import ProtectedData
 public import Secrets
 
 /// What the person has shown: a finger, the passphrase or PIN, or both.

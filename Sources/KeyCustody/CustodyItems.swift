@@ -4,6 +4,7 @@
 
 internal import Keychains
 internal import Primitives
+internal import ProtectedData
 internal import Secrets
 
 struct CustodyItems {
@@ -66,13 +67,17 @@ struct CustodyItems {
   }
 
   /// The pending envelopes of a change; nil when one is missing, or is not of the change's mode.
-  func pendingEnvelopes(_ change: PendingChange) -> [PrivateKeyEnvelope]? {
-    let found = change.fingerprints.compactMap { stored($0, .pending) }
-    guard found.count == change.fingerprints.count, found.allSatisfy({ $0.mode == change.mode }) else {
-      return nil
-    }
+  func pendingEnvelopes(_ journal: RecoveryJournal) -> [PrivateKeyEnvelope]? {
+    let found = journal.keys.compactMap { stored($0, .pending) }
+    guard found.count == journal.fingerprints.count, found.allSatisfy({ $0.mode == journal.targetMode })
+    else { return nil }
     return found
   }
+}
+
+extension RecoveryJournal {
+  /// The keys that are changed.
+  var keys: [KeyFingerprint] { fingerprints.compactMap { KeyFingerprint($0) } }
 }
 
 extension [SecretChange] {

@@ -5,6 +5,7 @@
 //   "COFPKMF1" ‖ generation (8) ‖ mode (1) ‖ count (2) ‖ (length (1) ‖ fingerprint ‖ digest (32))…
 
 internal import Primitives
+internal import ProtectedData
 internal import Secrets
 
 struct CustodyManifest: Equatable, Sendable {

@@ -7,6 +7,7 @@ internal import Enclaves
 internal import Keychains
 internal import Logging
 internal import Primitives
+internal import ProtectedData
 internal import Secrets
 internal import Storage
 internal import Synchronization
@@ -20,7 +21,7 @@ extension PrivateKeyCustody {
   ///   - authorization: must satisfy the present mode, if `make` opens anything, and the next.
   ///   - make: opens what is there and seals what is new. Nothing is written while it runs.
   func change(
-    _ kind: PendingChange.Kind, to mode: AuthenticationMode?, _ authorization: CustodyAuthorization,
+    _ kind: RecoveryJournal.Kind, to mode: AuthenticationMode?, _ authorization: CustodyAuthorization,
     make: (CustodyItems, inout NewEnvelopes) throws -> Void
   ) throws {
     try changing.withLock { _ in
@@ -34,15 +35,16 @@ extension PrivateKeyCustody {
         try authorization.enrolment(for: mode, fingerKey: items.fingerKey().publicKey))
       try make(items, &new)
       let next = try items.manifest.next(with: new.envelopes, mode)
-      let change = PendingChange(
-        kind: kind, mode: mode, generation: next.generation, fingerprints: new.envelopes.map(\.fingerprint))
+      let journal = RecoveryJournal(
+        kind: kind, phase: .staging, targetMode: mode, targetGeneration: next.generation,
+        fingerprints: new.envelopes.map(\.fingerprint.bytes))
       do {
-        try records.begin(change)
+        try records.changeControl { $0.recoveryJournal = journal }
         try stage(new.envelopes)
         try verify(new, authorization)
-        try flip(new.envelopes, to: next)
+        try flip(new.envelopes, to: next, discarding: items.restsBeside(new.envelopes))
       } catch {
-        guard undo(change, error) else { throw error }
+        guard undo(journal) else { throw error }
       }
       forget(new.envelopes.compactMap { items.stored($0.fingerprint, .permanent) })
       finish(mode)
@@ -67,8 +69,10 @@ extension PrivateKeyCustody {
   }
 
   /// One batch: the new envelopes count, and the former ones are gone.
-  func flip(_ envelopes: [PrivateKeyEnvelope], to manifest: CustodyManifest) throws(CustodyError) {
-    var changes: [SecretChange] = []
+  func flip(
+    _ envelopes: [PrivateKeyEnvelope], to manifest: CustodyManifest, discarding rests: [String] = []
+  ) throws(CustodyError) {
+    var changes: [SecretChange] = rests.map { .delete(account: $0) }
     for envelope in envelopes {
       changes.save(envelope, .permanent)
       changes.append(.delete(account: CustodyItems.Place.pending.account(envelope.fingerprint)))
@@ -81,10 +85,10 @@ extension PrivateKeyCustody {
   /// ``recover()``.
   ///
   /// - Returns: whether the change was made all the same: a store may fail after it has written.
-  private func undo(_ change: PendingChange, _ error: any Error) -> Bool {
+  private func undo(_ journal: RecoveryJournal) -> Bool {
     do {
       let items = try CustodyItems(keychain)
-      guard items.manifest.generation < change.generation else { return true }
+      guard items.manifest.generation < journal.targetGeneration else { return true }
       try discard(items.pendingAccounts)
       try records.end(items.manifest.mode)
     } catch {
@@ -103,6 +107,13 @@ extension PrivateKeyCustody {
     do { try records.end(mode) } catch {
       Self.log.warning("the journal of a change that was made is cleared after the next unlock")
     }
+  }
+}
+
+extension CustodyItems {
+  /// Pending items of no change, which are worth nothing once every key has its envelope.
+  fileprivate func restsBeside(_ envelopes: [PrivateKeyEnvelope]) -> [String] {
+    isWhole(but: envelopes.map(\.fingerprint)) ? pendingAccounts : []
   }
 }
 

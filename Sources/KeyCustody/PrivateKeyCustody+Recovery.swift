@@ -4,6 +4,7 @@
 // It runs after an unlock, before anything else, and asks nobody for anything.
 
 internal import Logging
+internal import ProtectedData
 internal import Storage
 internal import Synchronization
 
@@ -31,24 +32,32 @@ extension PrivateKeyCustody {
   public func recover() throws -> CustodyRecovery {
     try changing.withLock { _ in
       // The writer's lock is not taken where there is nothing to do, as after most unlocks.
-      guard try records.pendingChange() != nil else { return .nothingPending }
+      let control = try records.control()
+      let items = try CustodyItems(keychain)
+      guard control.recoveryJournal != nil || control.authMode != items.manifest.mode else {
+        return .nothingPending
+      }
       try file.claimWriting()
-      guard let change = try records.pendingChange() else { return .nothingPending }
-      return try end(change)
+      guard let journal = try records.journal() else {
+        // The domain was reset, and begins with the mode of a new coffer.
+        try records.end(CustodyItems(keychain).manifest.mode)
+        return .nothingPending
+      }
+      return try end(journal)
     }
   }
 
   /// For a change that comes next.
   /// - Throws: `CustodyError.recoveryPending` when the interrupted one cannot be ended.
   func endPendingChange() throws {
-    guard let change = try records.pendingChange() else { return }
-    do { _ = try end(change) } catch { throw CustodyError.recoveryPending }
+    guard let journal = try records.journal() else { return }
+    do { _ = try end(journal) } catch { throw CustodyError.recoveryPending }
   }
 
-  private func end(_ change: PendingChange) throws -> CustodyRecovery {
+  private func end(_ journal: RecoveryJournal) throws -> CustodyRecovery {
     let items = try CustodyItems(keychain)
     let present = items.manifest.mode
-    if items.manifest.generation >= change.generation {
+    if items.manifest.generation >= journal.targetGeneration {
       try discard(items.pendingAccounts)
       try records.end(present)
       return .completed
@@ -58,13 +67,13 @@ extension PrivateKeyCustody {
       try records.end(present)
       return .rolledBack
     }
-    if let envelopes = items.pendingEnvelopes(change), items.isWhole(but: change.fingerprints),
-      change.mode == present || items.manifest.digests.keys.allSatisfy(change.fingerprints.contains)
+    if let envelopes = items.pendingEnvelopes(journal), items.isWhole(but: journal.keys),
+      journal.targetMode == present || items.manifest.digests.keys.allSatisfy(journal.keys.contains)
     {
-      var next = try items.manifest.next(with: envelopes, change.mode)
-      next.generation = change.generation
+      var next = try items.manifest.next(with: envelopes, journal.targetMode)
+      next.generation = journal.targetGeneration
       try flip(envelopes, to: next)
-      try records.end(change.mode)
+      try records.end(journal.targetMode)
       return .promoted
     }
     Self.log.error("private keys are incomplete after an interrupted change")

@@ -6,6 +6,7 @@
 public import Enclaves
 public import Keychains
 internal import Logging
+public import ProtectedData
 public import Secrets
 public import Storage
 internal import Synchronization
@@ -154,7 +155,8 @@ public final class PrivateKeyCustody: Sendable {
     try change(.rewrap, to: mode, authorization) { [self] items, new in
       let fingerprints = items.manifest.digests.keys.sorted()
       if mode == .highSecurity, !acknowledgesMissingBackup {
-        let count = Set(fingerprints).subtracting(try records.fingerprintsWithBackup()).count
+        let withBackup = try records.identities().filter(\.isBackedUp).map(\.fingerprint)
+        let count = fingerprints.count { !withBackup.contains($0.bytes) }
         guard count == 0 else { throw CustodyError.acknowledgementRequired(keysWithoutBackup: count) }
       }
       for fingerprint in fingerprints {

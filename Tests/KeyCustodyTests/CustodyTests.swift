@@ -4,6 +4,7 @@ import Enclaves
 import Foundation
 import Keychains
 import Primitives
+import ProtectedData
 import Secrets
 import Testing
 
@@ -22,7 +23,7 @@ struct CustodyTests {
     #expect(try made.custody.fingerprints() == (0..<3).map { MadeCustody.fingerprint($0) })
     #expect(try made.custody.mode() == .standard)
     #expect(try made.pendingCount() == 0)
-    #expect(made.records.state.withLock { $0.pending } == nil)
+    #expect(made.records.journal == nil)
     made.file.close()
     let bytes = try Data(contentsOf: URL(filePath: made.home.path + "/coffer.db"))
     #expect(bytes.range(of: Data(MadeCustody.secret(1).prefix(20))) == nil)
@@ -133,7 +134,7 @@ struct CustodyTests {
       try made.custody.replace(MadeCustody.fingerprint(1), made.passcode) { _ in throw Given() }
     }
     #expect(try made.items() == unchanged)
-    #expect(made.records.state.withLock { $0.pending } == nil)
+    #expect(made.records.journal == nil)
   }
 
   @Test("A deleted key is gone from the items and the enclave, also when its envelope is damaged")

@@ -3,6 +3,7 @@
 import Enclaves
 import Foundation
 import Primitives
+import ProtectedData
 import Secrets
 import Testing
 

@@ -6,6 +6,7 @@ import Enclaves
 import Foundation
 import Keychains
 import Primitives
+import ProtectedData
 import Secrets
 import Storage
 import Synchronization
@@ -19,27 +20,33 @@ final class NotedRecords: CustodyRecords {
   struct Refused: Error {}
 
   struct State {
-    var pending: PendingChange?
-    var mode: AuthenticationMode?
-    var withBackup: Set<KeyFingerprint> = []
+    var control = PrivateKeyControl.initial
+    var identities: [PGPKeyIdentity] = []
     /// Calls that write before one fails; nil for never.
     var writesLeft: Int?
   }
 
   let state = Mutex(State())
 
-  func pendingChange() throws -> PendingChange? { state.withLock { $0.pending } }
+  var journal: RecoveryJournal? { state.withLock { $0.control.recoveryJournal } }
+  var mode: AuthenticationMode { state.withLock { $0.control.authMode } }
 
-  func begin(_ change: PendingChange) throws { try write { $0.pending = change } }
+  func control() throws -> PrivateKeyControl { state.withLock { $0.control } }
 
-  func end(_ mode: AuthenticationMode) throws {
-    try write {
-      $0.pending = nil
-      $0.mode = mode
+  func changeControl(_ change: (inout PrivateKeyControl) -> Void) throws { try write { change(&$0.control) } }
+
+  func identities() throws -> [PGPKeyIdentity] { state.withLock { $0.identities } }
+
+  /// Notes that a backup was made of these keys.
+  func noteBackup(_ numbers: some Sequence<Int>) {
+    state.withLock { state in
+      state.identities = numbers.map { number in
+        PGPKeyIdentity(
+          keyVersion: .v4, profile: .a, fingerprint: MadeCustody.fingerprint(number).bytes, isBackedUp: true,
+          created: 0, expires: nil, userIDs: [], revocationCertificate: [], certificate: [])
+      }
     }
   }
-
-  func fingerprintsWithBackup() throws -> Set<KeyFingerprint> { state.withLock { $0.withBackup } }
 
   private func write(_ change: (inout State) -> Void) throws {
     try state.withLock { state in

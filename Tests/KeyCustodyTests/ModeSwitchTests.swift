@@ -2,6 +2,7 @@
 
 import Enclaves
 import Keychains
+import ProtectedData
 import Testing
 
 @testable import KeyCustody
@@ -15,7 +16,7 @@ struct ModeSwitchTests {
     try made.custody.switchMode(to: .highSecurity, made.both(), acknowledgesMissingBackup: true)
     #expect(try made.custody.mode() == .highSecurity)
     #expect(try made.modesOfKeys() == [.highSecurity])
-    #expect(made.records.state.withLock { $0.mode } == .highSecurity)
+    #expect(made.records.mode == .highSecurity)
     #expect(made.failing.plan.withLock { $0.deleted.count } == 3)
     for number in 0..<3 {
       #expect(try made.read(number, made.finger()) == MadeCustody.secret(number))
@@ -30,13 +31,13 @@ struct ModeSwitchTests {
   func backups() throws {
     let made = try MadeCustody()
     try made.wrap(3)
-    made.records.state.withLock { $0.withBackup = [MadeCustody.fingerprint(1)] }
+    made.records.noteBackup([1])
     let before = try made.items()
     #expect(throws: CustodyError.acknowledgementRequired(keysWithoutBackup: 2)) {
       try made.custody.switchMode(to: .highSecurity, made.both())
     }
     #expect(try made.items() == before)
-    made.records.state.withLock { $0.withBackup = Set((0..<3).map { MadeCustody.fingerprint($0) }) }
+    made.records.noteBackup(0..<3)
     try made.custody.switchMode(to: .highSecurity, made.both())
     #expect(try made.modesOfKeys() == [.highSecurity])
   }
@@ -82,7 +83,7 @@ struct ModeSwitchTests {
       try made.custody.switchMode(to: .highSecurity, made.both(), acknowledgesMissingBackup: true)
     }
     #expect(try made.items() == before)
-    #expect(made.records.state.withLock { $0.pending } == nil)
+    #expect(made.records.journal == nil)
     made.failing.plan.withLock { $0.keysLeft = nil }
     #expect(try made.read(3, made.passcode) == MadeCustody.secret(3))
   }
@@ -98,7 +99,7 @@ struct ModeSwitchTests {
     }
     made.failing.plan.withLock { $0.agreementsLeft = nil }
     #expect(try made.items() == before)
-    #expect(made.records.state.withLock { $0.pending } == nil)
+    #expect(made.records.journal == nil)
     #expect(try made.modesOfKeys() == [.standard])
   }
 
@@ -130,7 +131,7 @@ struct ModeSwitchTests {
     }
     try made.custody.switchMode(to: .highSecurity, made.both(), acknowledgesMissingBackup: true)
     #expect(try made.modesOfKeys() == [.highSecurity])
-    #expect(made.records.state.withLock { $0.pending } == nil)
+    #expect(made.records.journal == nil)
   }
 
   @Test("A journal that cannot be written stops the change; one that cannot be cleared does not undo it")
@@ -146,9 +147,9 @@ struct ModeSwitchTests {
     made.records.state.withLock { $0.writesLeft = 1 }
     try made.custody.switchMode(to: .highSecurity, made.both(), acknowledgesMissingBackup: true)
     #expect(try made.modesOfKeys() == [.highSecurity])
-    #expect(made.records.state.withLock { $0.pending } != nil)
+    #expect(made.records.journal != nil)
     made.records.state.withLock { $0.writesLeft = nil }
     #expect(try made.custody.recover() == .completed)
-    #expect(made.records.state.withLock { $0.mode } == .highSecurity)
+    #expect(made.records.mode == .highSecurity)
   }
 }

@@ -4,6 +4,7 @@
 
 import Enclaves
 import Keychains
+import ProtectedData
 import Testing
 
 @testable import KeyCustody
@@ -21,7 +22,7 @@ struct RecoveryTests {
     }
     made.store.plan.withLock { $0.batchesLeft = nil }
     #expect(try made.pendingCount() == 3)
-    #expect(made.records.state.withLock { $0.pending?.mode } == .highSecurity)
+    #expect(made.records.journal?.targetMode == .highSecurity)
     return made
   }
 
@@ -35,7 +36,7 @@ struct RecoveryTests {
     #expect(try made.custody.recover() == .rolledBack)
     #expect(try made.pendingCount() == 0)
     #expect(try made.modesOfKeys() == [.standard])
-    #expect(made.records.state.withLock { $0.mode } == .standard)
+    #expect(made.records.mode == .standard)
     for number in 0..<3 { #expect(try made.read(number, made.passcode) == MadeCustody.secret(number)) }
     #expect(try made.custody.recover() == .nothingPending)
   }
@@ -48,7 +49,7 @@ struct RecoveryTests {
     #expect(try made.pendingCount() == 0)
     #expect(try made.modesOfKeys() == [.highSecurity])
     #expect(try made.custody.mode() == .highSecurity)
-    #expect(made.records.state.withLock { $0.mode } == .highSecurity)
+    #expect(made.records.mode == .highSecurity)
     for number in 0..<3 { #expect(try made.read(number, made.finger()) == MadeCustody.secret(number)) }
   }
 
@@ -60,8 +61,8 @@ struct RecoveryTests {
     let before = try made.items()
     #expect(try made.custody.recover() == .unrecoverable)
     #expect(try made.items() == before)
-    #expect(made.records.state.withLock { $0.pending } == nil)
-    #expect(made.records.state.withLock { $0.mode } == .standard)
+    #expect(made.records.journal == nil)
+    #expect(made.records.mode == .standard)
     #expect(throws: CustodyError.corrupt) { try made.read(0, made.passcode) }
     #expect(try made.read(2, made.passcode) == MadeCustody.secret(2))
     // No change of all keys goes over the gap, and a backup closes it.
@@ -83,10 +84,10 @@ struct RecoveryTests {
     let locked = MadeCustody.custody(
       made.file, KeychainService(keychain: made.store, keys: made.keys.locked()), made.records, made.enclave)
     #expect(throws: CustodyError.locked) { try locked.recover() }
-    #expect(made.records.state.withLock { $0.pending } != nil)
+    #expect(made.records.journal != nil)
     made.store.plan.withLock { $0.batchesLeft = 0 }
     #expect(throws: CustodyError.keychain(.saveFailed(10))) { try made.custody.recover() }
-    #expect(made.records.state.withLock { $0.pending } != nil)
+    #expect(made.records.journal != nil)
     #expect(throws: CustodyError.recoveryPending) { try made.custody.delete(MadeCustody.fingerprint(0)) }
     made.store.plan.withLock { $0.batchesLeft = nil }
     #expect(try made.custody.recover() == .rolledBack)
@@ -96,13 +97,13 @@ struct RecoveryTests {
   @Test("AM-17: after the flip the new mode counts, and cleaning up does not change it")
   func completed() throws {
     let made = try interrupted()
-    let pending = try #require(made.records.state.withLock { $0.pending })
+    let pending = try #require(made.records.journal)
     let items = try CustodyItems(made.keychain)
     let envelopes = try #require(items.pendingEnvelopes(pending))
-    try made.custody.flip(envelopes, to: items.manifest.next(with: envelopes, pending.mode))
+    try made.custody.flip(envelopes, to: items.manifest.next(with: envelopes, pending.targetMode))
     #expect(try made.custody.recover() == .completed)
     #expect(try made.modesOfKeys() == [.highSecurity])
-    #expect(made.records.state.withLock { $0.mode } == .highSecurity)
+    #expect(made.records.mode == .highSecurity)
     #expect(try made.pendingCount() == 0)
   }
 
@@ -110,7 +111,9 @@ struct RecoveryTests {
   func promotionNeverMixes() throws {
     let made = try interrupted()
     // A journal that names one key of three, and another mode.
-    made.records.state.withLock { $0.pending?.fingerprints = [MadeCustody.fingerprint(0)] }
+    made.records.state.withLock {
+      $0.control.recoveryJournal?.fingerprints = [MadeCustody.fingerprint(0).bytes]
+    }
     try made.change(account(0, .permanent)) { _ in nil }
     #expect(try made.custody.recover() == .unrecoverable)
     #expect(try made.custody.mode() == .standard)
@@ -122,6 +125,6 @@ struct RecoveryTests {
     try made.custody.switchMode(to: .highSecurity, made.both(), acknowledgesMissingBackup: true)
     #expect(try made.modesOfKeys() == [.highSecurity])
     #expect(try made.pendingCount() == 0)
-    #expect(made.records.state.withLock { $0.pending } == nil)
+    #expect(made.records.journal == nil)
   }
 }

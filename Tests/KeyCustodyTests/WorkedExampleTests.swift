@@ -4,6 +4,7 @@
 
 import Enclaves
 import Primitives
+import ProtectedData
 import Secrets
 import SpecExamples
 import Testing
