@@ -61,6 +61,12 @@ public final class PrivateKeyCustody: Sendable {
     try CustodyItems(keychain).manifest.digests.keys.sorted()
   }
 
+  /// How many keys have no envelope, or not the one that the manifest stands for. Nothing is opened.
+  public func examine() throws -> Int {
+    let items = try CustodyItems(keychain)
+    return items.manifest.digests.keys.count { (try? items.envelope($0)) == nil }
+  }
+
   /// Speaks to enclaves for a finger that was recognised; until the context's deadline.
   ///
   /// - Throws: `AuthenticationError.expired`, `.factorNotAccepted`; `CustodyError.locked`, `.corrupt`.

@@ -111,3 +111,11 @@ extension ProtectedDomains {
     Self.log.notice("the framework was reset")
   }
 }
+
+extension ProtectedDomains {
+  /// The kind of enclave that holds the binding key, and so the root secret. Known while locked.
+  /// - Throws: `.frameworkRecovery` when the key is gone; `.keychainLocked`.
+  public func enclaveKind() throws(ProtectedDataError) -> EnclaveKind {
+    try RootSecret.binding(keychain, enclaves).enclave.kind
+  }
+}
