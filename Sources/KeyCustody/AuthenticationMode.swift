@@ -16,4 +16,11 @@ public enum AuthenticationMode: UInt8, Sendable, CaseIterable {
     case .highSecurity: AccessControl(.whenUnlockedThisDeviceOnly, requirement: .biometryAny)
     }
   }
+
+  /// The mode that a key in an enclave was made for; nil when it is none of ours.
+  init?(_ key: EnclaveKey) {
+    let mode = Self.allCases.first { $0.access == key.access }
+    guard key.use == .agreement, let mode else { return nil }
+    self = mode
+  }
 }
