@@ -35,6 +35,8 @@ public enum ProtectedDataError: Error, Equatable, Sendable {
   case pendingMutation(ProtectedDomain)
   /// What was to be stored breaks a rule or a limit of its domain.
   case invalidValue(ProtectedDomain)
+  /// The settings could not be read, and there is no default for what they decide (PD-17).
+  case settingsUnavailable
   /// There are protected data already.
   case alreadyExists
 }

@@ -14,7 +14,8 @@ extension ProtectedDomains {
   /// A running access is waited for. May be called in any state.
   /// - Throws: `.restartRequired` when a participant failed: nothing opens again in this process.
   public func relock() throws(ProtectedDataError) {
-    isRelocking.store(true, ordering: .sequentiallyConsistent)
+    relockCount.add(1, ordering: .sequentiallyConsistent)
+    defer { relockCount.subtract(1, ordering: .sequentiallyConsistent) }
     var isComplete = true
     // All are told, also after one has failed.
     for participant in participants.withLock({ $0 }) {
@@ -23,6 +24,5 @@ extension ProtectedDomains {
     if !isComplete { latch.fall() }
     core.withLock { $0.session = nil }
     guard !latch.isDown else { throw Self.logged(.restartRequired, "relock") }
-    isRelocking.store(false, ordering: .sequentiallyConsistent)
   }
 }

@@ -31,9 +31,12 @@ extension ProtectedDomains {
         if let session = core.session {
           return UnlockReport(outcome: .alreadyOpen, domains: session.domains)
         }
-        guard let session = try openSession() else {
-          return UnlockReport(outcome: .nothingToOpen, domains: [:])
+        try Self.checkProtection(file)
+        let registry = try Self.registry(StoredImage.read(file, []))
+        guard !registry.domains(.ready).isEmpty else {
+          return UnlockReport(outcome: .nothingToOpen, domains: registry.statesWithoutKey)
         }
+        let session = try openSession(registry)
         core.fault = nil
         core.session = session
         return UnlockReport(outcome: .opened, domains: session.domains)
@@ -41,11 +44,7 @@ extension ProtectedDomains {
     } catch { throw Self.logged(error, "unlock") }
   }
 
-  /// Nil when the registry has no domain that is ready.
-  private func openSession() throws(ProtectedDataError) -> Session? {
-    try Self.checkProtection(file)
-    let registry = try Self.registry(StoredImage.read(file, []))
-    guard !registry.domains(.ready).isEmpty else { return nil }
+  private func openSession(_ registry: Registry) throws(ProtectedDataError) -> Session {
     let root = try RootSecret.fetch(keychain, registryFloor: registry.formatFloor, enclaves)
     var found = try examine(root.keys, ProtectedDomain.allCases)
     let mustWrite = root.first != nil || found.registry.formatFloor < RootSecret.floor || found.hasOldSettings
@@ -79,7 +78,7 @@ extension ProtectedDomains {
     }
   }
 
-  /// What is stored, if every number fits the ledger.
+  /// What is stored, if nothing is ahead of the ledger.
   private func settled(
     _ keys: RootKeys, _ domains: [ProtectedDomain]
   ) throws(ProtectedDataError) -> Examination? {
@@ -87,10 +86,8 @@ extension ProtectedDomains {
       let found = try Examination(file, keychain, keys, domains)
       return found.isSettled ? found : nil
     } catch {
-      switch error {
-      case .frameworkRecovery(.registryRolledBack), .frameworkRecovery(.ledgerBehind): return nil
-      default: throw error
-      }
+      guard error == .frameworkRecovery(.ledgerBehind) else { throw error }
+      return nil
     }
   }
 
@@ -144,6 +141,7 @@ extension ProtectedDomains {
       try RootSecret.seal(root, to: binding)
     }
     try ProtectedDataError.sorting { try keychain.apply(RootSecret.items(envelope, binding)) }
+    try emptyLog()
   }
 
   private func raiseFloor(_ found: inout Examination, _ keys: RootKeys) throws(ProtectedDataError) {
@@ -183,6 +181,17 @@ extension ProtectedDomains {
   /// Keeps what was deleted from staying in the log; a reader of another process may stand in the way.
   func emptyLog() throws(ProtectedDataError) {
     _ = try ProtectedDataError.sorting { try file.truncateLog() }
+  }
+}
+
+extension Registry {
+  /// What is known without the root secret of domains that are not ready.
+  fileprivate var statesWithoutKey: [ProtectedDomain: DomainState] {
+    var states: [ProtectedDomain: DomainState] = [:]
+    for domain in ProtectedDomain.allCases where entries[domain] != .ready {
+      states[domain] = entries[domain] == nil ? .recovery(.absent) : .pendingMutation
+    }
+    return states
   }
 }
 

@@ -24,8 +24,8 @@ public final class ProtectedDomains: Sendable {
   let latch: RestartLatch
   let core: Mutex<Core>
   let participants = Mutex<[any RelockParticipant]>([])
-  /// Set before a relock asks for `core`: whoever comes later is turned away.
-  let isRelocking = Atomic(false)
+  /// Relocks that are under way: counted before they ask for `core`, so that whoever comes later is turned away.
+  let relockCount = Atomic(0)
 
   /// What the lock protects.
   struct Core {
@@ -88,7 +88,7 @@ public final class ProtectedDomains: Sendable {
   /// How protected data stand, as far as it is known. Nothing is read for the answer.
   public var state: ProtectedState {
     if latch.isDown { return .restartRequired }
-    if isRelocking.load(ordering: .sequentiallyConsistent) { return .locked }
+    if isRelocking { return .locked }
     return core.withLock { core in
       if core.session != nil { return .unlocked }
       return core.fault.map(ProtectedState.frameworkRecovery) ?? .locked
@@ -119,7 +119,7 @@ public final class ProtectedDomains: Sendable {
   ) throws(ProtectedDataError) -> R {
     try core.withLock { core throws(ProtectedDataError) in
       guard !latch.isDown else { throw .restartRequired }
-      guard !isRelocking.load(ordering: .sequentiallyConsistent) else { throw .locked }
+      guard !isRelocking else { throw .locked }
       do throws(ProtectedDataError) { return try body(&core) } catch {
         if case .frameworkRecovery(let fault) = error {
           core.session = nil
@@ -129,6 +129,8 @@ public final class ProtectedDomains: Sendable {
       }
     }
   }
+
+  private var isRelocking: Bool { relockCount.load(ordering: .sequentiallyConsistent) > 0 }
 
   /// The session, or why there is none.
   static func session(_ core: Core) throws(ProtectedDataError) -> Session {

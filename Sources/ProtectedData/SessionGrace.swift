@@ -23,9 +23,9 @@ public struct SessionGrace: Equatable, Sendable {
   }
 
   /// Whether messages are encrypted to the sender too.
-  /// - Throws: `ProtectedDataError.locked` when the settings could not be read: there is no default (PD-17).
+  /// - Throws: `.settingsUnavailable`: there is no default (PD-17).
   public func encryptsToSelf() throws(ProtectedDataError) -> Bool {
-    guard let settings else { throw .locked }
+    guard let settings else { throw .settingsUnavailable }
     return settings.encryptToSelf
   }
 }

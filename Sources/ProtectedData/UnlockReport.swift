@@ -14,6 +14,6 @@ public struct UnlockReport: Equatable, Sendable {
   }
 
   public var outcome: Outcome
-  /// Every domain, unless nothing was fetched.
+  /// Every domain; without leave, none.
   public var domains: [ProtectedDomain: DomainState]
 }

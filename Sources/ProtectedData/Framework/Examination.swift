@@ -83,7 +83,8 @@ struct Examination {
   var findings: [ProtectedDomain: Finding] = [:]
   /// Something is ahead of the ledger, as an ended process leaves it, and authentic.
   private(set) var isAhead: Bool
-  /// A number does not fit the ledger; without the writer's lock that may be a writer between two steps.
+  /// Nothing is ahead of the ledger. Without the writer's lock, something that is may be a writer at work; what
+  /// is behind is not.
   private(set) var isSettled: Bool
 
   /// - Throws: framework recovery; what reading may throw.
@@ -111,7 +112,7 @@ struct Examination {
       }
     }
     isAhead = verdicts.contains(.ahead)
-    isSettled = verdicts.allSatisfy { $0 == .current }
+    isSettled = verdicts.allSatisfy { $0 == .current || $0 == .rolledBack }
   }
 
   /// The ledger that fits what was found; where something is in recovery, it stays.
