@@ -4,7 +4,9 @@
 
 internal import Captures
 internal import Glibc
+internal import KeyCustody
 internal import Keychains
+internal import ProtectedData
 internal import Secrets
 public import Storage
 public import Vaults
@@ -136,6 +138,7 @@ extension Coffer {
     try diagnosis.check("the device's registration") {
       try device() == nil ? "this machine is not registered: «coffer unlock» registers it" : nil
     }
+    try diagnosis.check("protected data and private keys") { try protectedDataAdvice() }
     try diagnosis.check("the vault's state and count") {
       let status = try vault.status()
       try vault.checkCount()
@@ -183,6 +186,37 @@ extension Coffer {
   }
 }
 
+extension Coffer {
+  /// What to do about protected data; nil when all is well.
+  /// - Throws: what is damage; what only passes is advice.
+  private func protectedDataAdvice() throws -> String? {
+    do {
+      let report = try unlockProtectedData()
+      for state in report.domains.values {
+        if case .recovery(let fault) = state { throw fault }
+      }
+      if try openPrivateKeys().custody.examine() > 0 { throw CustodyError.corrupt }
+      return nil
+    } catch ProtectedDataError.unprotectedFiles {
+      // The modes are a finding of their own.
+      return nil
+    } catch let error as ProtectedDataError where !error.isDamage {
+      return "protected data do not open now: run «coffer recovery-state»"
+    }
+  }
+}
+
+extension ProtectedDataError {
+  /// Whether something is lost, and not only out of reach.
+  var isDamage: Bool {
+    switch self {
+    case .frameworkRecovery, .domainRecovery: true
+    case .storage(let error): error.isDamage
+    default: false
+    }
+  }
+}
+
 extension Diagnosis {
   /// Runs a check; damage becomes a finding, a sentence becomes advice, any other error is thrown.
   fileprivate mutating func check(_ what: String, _ body: () throws -> String?) throws {
@@ -200,6 +234,8 @@ extension Diagnosis {
     case let error as StorageError: error.isDamage
     case KeychainError.invalidData, KeychainError.decodingFailed, KeychainError.itemNotFound: true
     case KeybagError.corrupt, VaultError.corrupt, VaultError.dataTampered: true
+    case let error as ProtectedDataError: error.isDamage
+    case is DomainFault, CustodyError.corrupt: true
     case CaptureError.corrupt, CaptureError.encryptionKeyNotFound, CaptureError.badSignature: true
     default: false
     }

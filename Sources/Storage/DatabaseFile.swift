@@ -25,6 +25,9 @@ public final class DatabaseFile: Sendable {
   /// The large values beside the database.
   public var blobs: BlobFiles { BlobFiles(home: home) }
 
+  /// The database's own path; another than the usual one while a coffer is being made.
+  var path: String { queue.path }
+
   private let queue: DatabaseQueue
   private let writerLock: WriterLock
   /// Whether the name of the write-ahead log is certain to survive.
@@ -160,7 +163,7 @@ public final class DatabaseFile: Sendable {
       return try queue.inDatabase { db in
         // From here on readers use the file alone, and the log holds nothing that is not in it.
         guard try Self.checkpoint(db, "RESTART") else { return false }
-        Self.overwrite(queue.path + "-wal")
+        Self.overwrite(path + "-wal")
         return try Self.checkpoint(db, "TRUNCATE")
       }
     } catch let error as DatabaseError {
