@@ -163,7 +163,7 @@ public final class DatabaseFile: Sendable {
       return try queue.inDatabase { db in
         // From here on readers use the file alone, and the log holds nothing that is not in it.
         guard try Self.checkpoint(db, "RESTART") else { return false }
-        Self.overwrite(path + "-wal")
+        Self.overwrite(path + "-wal", headerByteCount: Self.logHeaderByteCount)
         return try Self.checkpoint(db, "TRUNCATE")
       }
     } catch let error as DatabaseError {
@@ -173,27 +173,45 @@ public final class DatabaseFile: Sendable {
     }
   }
 
+  /// SQLite's file format, section 4.1.
+  private static let logHeaderByteCount = 32
+
   /// SQLite tells in a row, not by an error, that a reader stands in the way.
   private static func checkpoint(_ db: Database, _ mode: StaticString) throws -> Bool {
     try Int.fetchOne(db, sql: "PRAGMA wal_checkpoint(\(mode))") == 0
   }
 
   /// Zeros over the whole of a file. Best effort: a device may keep the old blocks all the same.
-  static func overwrite(_ path: String) {
+  ///
+  /// - Parameter headerByteCount: so many bytes are gone from the disk before the others may go. Of a log whose
+  ///   end alone was lost with the power, SQLite would take what is left for the newest pages.
+  static func overwrite(_ path: String, headerByteCount: Int = 0) {
     let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return }
     defer { Glibc.close(descriptor) }
-    let zeros = [UInt8](repeating: 0, count: 1 << 16)
-    var left = lseek(descriptor, 0, SEEK_END)
+    let byteCount = lseek(descriptor, 0, SEEK_END)
     lseek(descriptor, 0, SEEK_SET)
+    if headerByteCount > 0 {
+      guard overwrite(descriptor, byteCount: min(headerByteCount, byteCount)), fsync(descriptor) == 0 else {
+        return
+      }
+    }
+    _ = overwrite(descriptor, byteCount: byteCount - min(headerByteCount, byteCount))
+    fsync(descriptor)
+  }
+
+  /// - Returns: whether all of them were written.
+  private static func overwrite(_ descriptor: Int32, byteCount: Int) -> Bool {
+    let zeros = [UInt8](repeating: 0, count: 1 << 16)
+    var left = byteCount
     while left > 0 {
       let written = unsafe zeros.withUnsafeBytes {
         unsafe Glibc.write(descriptor, $0.baseAddress, min($0.count, left))
       }
-      guard written > 0 else { break }
+      guard written > 0 else { return false }
       left -= written
     }
-    fsync(descriptor)
+    return true
   }
 
   /// Overwrites and removes every file of the coffer in `home`, and the directory if nothing else is in it.
