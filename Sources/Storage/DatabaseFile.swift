@@ -30,6 +30,8 @@ public final class DatabaseFile: Sendable {
 
   private let queue: DatabaseQueue
   private let writerLock: WriterLock
+  /// Whether the name of the write-ahead log is certain to survive.
+  private let isLogNamed = Mutex(false)
 
   // MARK: Create and open
 
@@ -120,6 +122,7 @@ public final class DatabaseFile: Sendable {
   /// - Throws: `StorageError.inUse` while another process writes; what `body` throws, after undoing.
   public func write<R>(_ body: (borrowing Transaction) throws -> R) throws -> R {
     try writerLock.acquire()
+    try nameLog()
     do {
       return try queue.inDatabase { db in
         var result: R?
@@ -133,6 +136,16 @@ public final class DatabaseFile: Sendable {
       }
     } catch let error as DatabaseError {
       throw StorageError(error, systemErrno: systemErrno())
+    }
+  }
+
+  /// Makes the log's name durable before the first commit that is in it. SQLite does the same, and goes on when
+  /// the disk refuses; the commit would then vanish with the name.
+  private func nameLog() throws {
+    try isLogNamed.withLock { isNamed in
+      if isNamed { return }
+      try Self.sync(home)
+      isNamed = true
     }
   }
 
@@ -244,33 +257,4 @@ public final class DatabaseFile: Sendable {
 
   /// Holds the inner pages of a coffer of a million messages.
   private static let cacheKiB = 16 << 10
-
-  private static func makeDirectory(_ path: String) throws {
-    var made = ""
-    for part in path.split(separator: "/", omittingEmptySubsequences: true) {
-      made += (path.hasPrefix("/") || !made.isEmpty ? "/" : "") + part
-      if unsafe mkdir(made, 0o700) != 0, errno != EEXIST, errno != EISDIR {
-        throw errno == ENOSPC ? StorageError.full : .notPermitted
-      }
-    }
-    // A directory made for the coffer beforehand becomes private; one that others use is left to the owner
-    // and to the doctor.
-    if isEmpty(path), unsafe chmod(path, 0o700) != 0 { throw StorageError.notPermitted }
-  }
-
-  private static func isEmpty(_ path: String) -> Bool {
-    guard let directory = unsafe opendir(path) else { return false }
-    defer { unsafe closedir(directory) }
-    var count = 0
-    while unsafe readdir(directory) != nil { count += 1 }
-    // «.» and «..»
-    return count <= 2
-  }
-
-  private static func sync(_ path: String) throws {
-    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw StorageError.inputOutput(code: errno) }
-    defer { Glibc.close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw StorageError.inputOutput(code: errno) }
-  }
 }
