@@ -179,21 +179,34 @@ public final class DatabaseFile: Sendable {
   }
 
   /// Zeros over the whole of a file. Best effort: a device may keep the old blocks all the same.
+  ///
+  /// The beginning is on the disk before the rest is touched. A log without its header is no log; one whose
+  /// end alone was lost would be played back, older pages over newer ones.
   static func overwrite(_ path: String) {
     let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return }
     defer { Glibc.close(descriptor) }
-    let zeros = [UInt8](repeating: 0, count: 1 << 16)
-    var left = lseek(descriptor, 0, SEEK_END)
-    lseek(descriptor, 0, SEEK_SET)
-    while left > 0 {
-      let written = unsafe zeros.withUnsafeBytes {
-        unsafe Glibc.write(descriptor, $0.baseAddress, min($0.count, left))
-      }
-      guard written > 0 else { break }
-      left -= written
-    }
+    let end = lseek(descriptor, 0, SEEK_END)
+    guard writeZeros(descriptor, 0..<min(end, logHeaderByteCount)), fsync(descriptor) == 0 else { return }
+    _ = writeZeros(descriptor, min(end, logHeaderByteCount)..<end)
     fsync(descriptor)
+  }
+
+  /// SQLite, «The Write-Ahead Log», section 4: magic, version, salts and checksum.
+  private static let logHeaderByteCount = 32
+
+  private static func writeZeros(_ descriptor: Int32, _ range: Range<Int>) -> Bool {
+    let zeros = [UInt8](repeating: 0, count: 1 << 16)
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let written = unsafe zeros.withUnsafeBytes {
+        unsafe pwrite(descriptor, $0.baseAddress, min($0.count, range.upperBound - offset), offset)
+      }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { return false }
+      offset += written
+    }
+    return true
   }
 
   /// Overwrites and removes every file of the coffer in `home`, and the directory if nothing else is in it.

@@ -9,6 +9,8 @@ enum AllScenarios {
     for kind in KeychainKind.all {
       for count in 1...5 { all.append(KeychainBatch(kind, count: count)) }
       for operation in VaultOperation.all(kind) { all.append(operation) }
+      for operation in CustodyOperation.all(kind) { all.append(operation) }
+      for operation in DomainOperation.all(kind) { all.append(operation) }
     }
     for operation in CofferOperation.all { all.append(operation) }
     all.append(CofferCreation())
