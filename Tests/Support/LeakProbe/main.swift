@@ -6,7 +6,8 @@
 //   leak-probe list                              each operation: its name, a tab, what it needs
 //   leak-probe dumpable|product NAME SEARCHED GIVEN [TCTI]
 //
-// SEARCHED is a folder for the coffer and all that the operation may write; GIVEN one for what is plain by
+// SEARCHED is a folder for the coffer and all that the operation may write, with a folder `work` in which
+// this program runs; GIVEN one for what is plain by
 // its nature: mailboxes that come in, exports. What the parent is told goes through standard output; the
 // end of standard input ends the process. A `dumpable` process can be read by its parent and leaves a core;
 // `product` is as the commands have it, but that it may leave a core if the kernel lets it.
@@ -27,6 +28,7 @@ else {
   complain("usage: leak-probe list | dumpable|product NAME SEARCHED GIVEN [TCTI]")
   exit(2)
 }
+guard chdir(words[2] + "/work") == 0 else { exit(5) }
 if words[0] == "product" {
   try SecretMemory.prepare()
   guard coffer_is_dumpable() == 0 else { exit(3) }

@@ -75,8 +75,10 @@ extension Room {
   @inline(never)
   private func abandon() {
     let secret = bytes("on the stack", count: 32)
-    withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
-      secret.withBytes { $0.withUnsafeBytes { buffer.copyMemory(from: $0) } }
+    var frame = InlineArray<65_536, UInt8>(repeating: 0)
+    for offset in 0..<secret.count {
+      frame[offset] = secret.withBytes { $0.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self) }
     }
+    withExtendedLifetime(frame) {}
   }
 }

@@ -80,7 +80,8 @@ extension Room {
   }
 
   /// The secret with public bytes behind it.
-  static func joined(_ secret: borrowing SecretBytes, _ suffix: [UInt8], prefix: [UInt8] = []) -> SecretBytes {
+  static func joined(_ secret: borrowing SecretBytes, _ suffix: [UInt8], prefix: [UInt8] = []) -> SecretBytes
+  {
     SecretBytes(byteCount: prefix.count + secret.count + suffix.count) { target in
       secret.withBytes { source in
         target.withUnsafeMutableBytes { target in
@@ -88,7 +89,9 @@ extension Room {
           source.withUnsafeBytes { source in
             UnsafeMutableRawBufferPointer(rebasing: target[prefix.count...]).copyMemory(from: source)
           }
-          for (offset, byte) in suffix.enumerated() { target[prefix.count + source.byteCount + offset] = byte }
+          for (offset, byte) in suffix.enumerated() {
+            target[prefix.count + source.byteCount + offset] = byte
+          }
         }
       }
     }

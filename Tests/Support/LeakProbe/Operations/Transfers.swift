@@ -91,7 +91,8 @@ extension Room {
     try mailbox.withBytes { try write($0, to: path) }
   }
 
-  private static func appended(_ first: borrowing SecretBytes, _ second: borrowing SecretBytes) -> SecretBytes {
+  private static func appended(_ first: borrowing SecretBytes, _ second: borrowing SecretBytes) -> SecretBytes
+  {
     SecretBytes(byteCount: first.count + second.count) { target in
       first.withBytes { target.copy($0, to: 0) }
       second.withBytes { target.copy($0, to: target.byteCount - $0.byteCount) }
