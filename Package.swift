@@ -236,8 +236,7 @@ let package = Package(
       name: "crash-table",
       dependencies: [
         "CrashDisk", "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains",
-        "Enclaves",
-        "MessageFormats", "Storage", "Primitives", "Secrets",
+        "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", log,
       ], path: "Tests/Support/CrashTable", swiftSettings: strictTests),
     // Does one operation with known secrets and waits, so that its memory can be searched.
     .executableTarget(

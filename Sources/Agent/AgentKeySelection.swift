@@ -13,7 +13,7 @@ public enum AgentKeySelection: UInt8, Sendable, CaseIterable {
 
 /// What the agent handed out.
 public struct AgentKeys: Sendable {
-  /// The keys; the when-unlocked key is missing while the coffer is locked.
+  /// The class keys; the when-unlocked key is missing while the coffer is locked, and the owner key always.
   public let keys: ClassKeys
   /// The slot that was opened when they were given.
   public let slot: UUID

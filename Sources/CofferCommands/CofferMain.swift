@@ -17,7 +17,8 @@ struct CofferRoot: CommandGroup {
       PassphraseCommand.self, RecoverCommand.self,
       RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self,
       EraseCommand.self, MessageCommand.self,
-      VaultCommand.self, CaptureCommand.self, AgentCommand.self,
+      VaultCommand.self, CaptureCommand.self, ModeCommand.self, SettingsCommand.self,
+      RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
     ])
   static let page = """
     coffer: keeps messages and keys sealed on your own machine
@@ -32,6 +33,9 @@ struct CofferRoot: CommandGroup {
       capture add|list|show|export|verify|remove|queue
       slot list|add|remove    the ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
+      mode [standard|high-security]     what every use of a private key asks for
+      settings [KEY [VALUE]]  what OpenPGP commands go by
+      recovery-state | reset  protected data that are damaged: what helps, and starting anew
       recover                 open with the twelve words, set a new passphrase
       recovery drill          prove that the words work
       doctor [--deep]         examine everything

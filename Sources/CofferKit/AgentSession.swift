@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A coffer and its agent. The agent keeps the class keys of one coffer, named by the coffer's id, so that
-// the keys of a coffer that was erased are never given to the one made in its place.
+// the keys of a coffer that was erased are never given to the one made in its place. It never gets the owner
+// key.
 
 public import Agent
 internal import Foundation
@@ -49,7 +50,7 @@ public struct AgentSession: Sendable {
     return true
   }
 
-  /// Gives the keys to the agent, which is started if there is none.
+  /// Gives the class keys to the agent, which is started if there is none. The owner key stays here.
   func begin(_ keys: ClassKeys, slot: UUID, executable: String) throws(AgentError) -> AgentStatus {
     let found: AgentClient?
     if let running = AgentClient.connect(home: home) {
@@ -59,7 +60,7 @@ public struct AgentSession: Sendable {
       found = AgentClient.connect(home: home)
     }
     guard let agent = found else { throw .notAnswering }
-    try agent.give(keys, binding: binding, slot: slot)
+    try agent.give(keys.withoutOwner(), binding: binding, slot: slot)
     return try agent.status()
   }
 }

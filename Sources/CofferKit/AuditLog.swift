@@ -30,6 +30,10 @@ public struct AuditLog: Equatable, Sendable {
     case captureAdded = 15
     case captureRemoved = 16
     case captureExported = 17
+    case modeSwitched = 18
+    case domainReset = 19
+    case protectedDataReset = 20
+    case privateKeysIncomplete = 21
   }
 
   /// One line of the log.

@@ -7,11 +7,14 @@ public import Agent
 public import Captures
 public import Enclaves
 public import Foundation
+internal import KeyCustody
 public import Keychains
 internal import Logging
 internal import Primitives
+internal import ProtectedData
 public import Secrets
 internal import Storage
+internal import Synchronization
 public import Vaults
 
 /// An open coffer. It is locked again by letting it go.
@@ -30,13 +33,16 @@ public final class Coffer: Sendable {
   let file: DatabaseFile
   let keys: ClassKeys
   let clock: VaultClock
+  /// Made when first asked for.
+  let protectedData = Mutex<ProtectedDomains?>(nil)
 
   // MARK: Make and open
 
   /// Makes a coffer with a passphrase slot and a slot for the recovery phrase, and opens it.
   ///
-  /// It appears complete or not at all. The key that signs captures is made in the enclave of the kind
-  /// `attestation`; if that is nil, in the machine's chip if one answers, else in software.
+  /// It appears complete or not at all. The key that signs captures, and the one that protected data are bound
+  /// to, are made in the enclave of the kind `attestation`; if that is nil, in the machine's chip if one
+  /// answers, else in software.
   ///
   /// - Throws: `StorageError.alreadyExists`; `KeybagError.derivation`; `CofferError.weakPassphrase`;
   ///   `KeychainError.secureEnclaveUnavailable`.
@@ -69,6 +75,8 @@ public final class Coffer: Sendable {
       try file.write { try finished.save($0) }
       let keychain = KeychainService(keychain: try finished.openKeychain(file), keys: unlocked.keys)
       try keychain.prepare()
+      try ProtectedDomains.create(file: file, keychain: keychain, enclave: attestationEnclave)
+      try PrivateKeyCustody.prepare(keychain)
       _ = try Vault.create(file: file, keychain: keychain, clock: clock)
       _ = try Device.register(keychain, in: attestationEnclave)
       try Settings(policy: policy).save(keychain)
@@ -110,6 +118,8 @@ public final class Coffer: Sendable {
 
   /// Drops the keys from memory and closes the file.
   public func close() {
+    // Whatever failed to let go, its process ends with the command.
+    try? protectedData.withLock { $0 }?.relock()
     vault.clearCache()
     captures.clearCache()
     file.close()

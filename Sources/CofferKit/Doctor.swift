@@ -3,8 +3,11 @@
 // The examination of a coffer. It repairs nothing by itself.
 
 internal import Captures
+internal import Enclaves
 internal import Glibc
+internal import KeyCustody
 internal import Keychains
+internal import ProtectedData
 internal import Secrets
 public import Storage
 public import Vaults
@@ -136,6 +139,7 @@ extension Coffer {
     try diagnosis.check("the device's registration") {
       try device() == nil ? "this machine is not registered: «coffer unlock» registers it" : nil
     }
+    try examineProtectedData(&diagnosis)
     try diagnosis.check("the vault's state and count") {
       let status = try vault.status()
       try vault.checkCount()
@@ -180,6 +184,41 @@ extension Coffer {
     let damage = diagnosis.findings.count { $0.severity == .damage }
     if damage > 0 { note(.damageFound, count: damage) }
     return diagnosis
+  }
+}
+
+extension Coffer {
+  /// Looks whether every domain opens and every private key has its envelope.
+  fileprivate func examineProtectedData(_ diagnosis: inout Diagnosis) throws {
+    do {
+      let domains = try unlockProtectedData().domains.values
+      let isWhole = try openPrivateKeys().custody.examine() == 0 && domains.allSatisfy { $0 == .open }
+      guard isWhole else { throw CustodyError.corrupt }
+      diagnosis.checks.append("protected data and private keys")
+    } catch ProtectedDataError.unprotectedFiles {
+      // The modes are a finding of their own.
+    } catch {
+      switch error {
+      case let error as ProtectedDataError where error.isDamage: break
+      case CustodyError.corrupt: break
+      case is ProtectedDataError, is CustodyError, is EnclaveError:
+        return diagnosis.add(.advice, "protected data do not open now: run «coffer recovery-state»")
+      default: throw error
+      }
+      diagnosis.add(
+        .damage, "protected data do not open, or private keys are incomplete: run «coffer recovery-state»")
+    }
+  }
+}
+
+extension ProtectedDataError {
+  /// Whether something is lost, and not only out of reach.
+  var isDamage: Bool {
+    switch self {
+    case .frameworkRecovery, .domainRecovery: true
+    case .storage(let error): error.isDamage
+    default: false
+    }
   }
 }
 

@@ -59,7 +59,8 @@ public final class LockedCoffer: Sendable {
   public func unlock(_ keys: ClassKeys) throws -> Coffer {
     let keybag = try currentKeybag()
     try keybag.validate(keys)
-    return try Coffer(file: file, keybag: keybag, keys: keys, slot: nil, machine: machine, clock: clock)
+    return try Coffer(
+      file: file, keybag: keybag, keys: keys.withoutOwner(), slot: nil, machine: machine, clock: clock)
   }
 
   /// The captures alone, with keys that an agent kept: they need no more than the after-first-unlock key.

@@ -39,12 +39,19 @@ public struct AccessControl: Equatable, Sendable {
 
 /// What a new key will ask for.
 public struct KeyEnrolment: Sendable {
-  /// The PIN or passphrase, as typed. The enclave sees only what is derived from it.
-  public var passcode: SharedSecret?
+  /// What later uses will be asked for. The enclave sees only what is derived from it.
+  public enum Passcode: Sendable {
+    /// A PIN or passphrase, as typed; stretched where nothing counts wrong tries.
+    case typed(SharedSecret)
+    /// 32 uniformly random bytes that no person types. Nobody guesses them, so they are not stretched.
+    case random(SharedSecret)
+  }
+
+  public var passcode: Passcode?
   /// The public key of what answers for fingers: 65 bytes (SEC 1, 2.3.3).
   public var biometryVerifier: [UInt8]?
 
-  public init(passcode: SharedSecret? = nil, biometryVerifier: [UInt8]? = nil) {
+  public init(passcode: Passcode? = nil, biometryVerifier: [UInt8]? = nil) {
     self.passcode = passcode
     self.biometryVerifier = biometryVerifier
   }
@@ -53,7 +60,7 @@ public struct KeyEnrolment: Sendable {
 /// What is offered for one use of a key.
 public enum KeyAuthorization: Sendable {
   case none
-  /// The PIN or passphrase, as typed.
+  /// The PIN or passphrase as typed, or the random passcode: whichever was enrolled.
   case passcode(SharedSecret)
   /// A reader that has just recognised a finger.
   case biometry(any BiometryVerifier)

@@ -9,6 +9,7 @@
 // in sealed places, and the enclave checks what is its own.
 
 internal import Primitives
+internal import Secrets
 
 extension EnclaveKind {
   /// The kind of enclave that made a handle, or nil when these are not the bytes of one.
@@ -87,10 +88,29 @@ extension AccessControl.Requirement {
   var takesPasscode: Bool { self == .devicePasscode || self == .biometryAnyOrDevicePasscode }
   var takesBiometry: Bool { self == .biometryAny || self == .biometryAnyOrDevicePasscode }
 
-  /// - Throws: `EnclaveError.invalidInput` when more or less is enrolled than will be asked for.
+  /// - Throws: `EnclaveError.invalidInput` when more or less is enrolled than will be asked for, or a
+  ///   random passcode is not of 32 bytes.
   func check(_ enrolment: KeyEnrolment) throws(EnclaveError) {
     guard (enrolment.passcode != nil) == takesPasscode, (enrolment.biometryVerifier != nil) == takesBiometry,
-      enrolment.biometryVerifier.map(P256.isPublicKey) ?? true
+      enrolment.biometryVerifier.map(P256.isPublicKey) ?? true, enrolment.passcode?.isWhole ?? true
     else { throw .invalidInput }
+  }
+}
+
+extension KeyEnrolment.Passcode {
+  /// Bytes of a random passcode.
+  static let randomByteCount = SymmetricKey.byteCount
+
+  var secret: SharedSecret {
+    switch self {
+    case .typed(let secret), .random(let secret): secret
+    }
+  }
+
+  fileprivate var isWhole: Bool {
+    switch self {
+    case .typed: true
+    case .random(let secret): secret.count == Self.randomByteCount
+    }
   }
 }

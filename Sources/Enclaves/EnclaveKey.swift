@@ -10,6 +10,12 @@ public struct EnclaveKey: Equatable, Sendable {
   /// The handle, opaque to everybody but the enclave (Specs/enclaves.md). It is to be kept sealed.
   public let dataRepresentation: [UInt8]
 
+  /// What a handle tells of its key, without asking the enclave; nil when these are not the bytes of one.
+  package init?(handle: [UInt8]) {
+    guard let key = try? EnclaveHandle(handle).key else { return nil }
+    self = key
+  }
+
   package init(
     kind: EnclaveKind, use: EnclaveKeyUse, access: AccessControl, publicKey: [UInt8],
     dataRepresentation: [UInt8]

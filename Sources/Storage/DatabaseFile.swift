@@ -25,8 +25,13 @@ public final class DatabaseFile: Sendable {
   /// The large values beside the database.
   public var blobs: BlobFiles { BlobFiles(home: home) }
 
+  /// The database's own path; another than the usual one while a coffer is being made.
+  var path: String { queue.path }
+
   private let queue: DatabaseQueue
   private let writerLock: WriterLock
+  /// Whether the name of the write-ahead log is certain to survive.
+  private let isLogNamed = Mutex(false)
 
   // MARK: Create and open
 
@@ -117,6 +122,7 @@ public final class DatabaseFile: Sendable {
   /// - Throws: `StorageError.inUse` while another process writes; what `body` throws, after undoing.
   public func write<R>(_ body: (borrowing Transaction) throws -> R) throws -> R {
     try writerLock.acquire()
+    try nameLog()
     do {
       return try queue.inDatabase { db in
         var result: R?
@@ -130,6 +136,16 @@ public final class DatabaseFile: Sendable {
       }
     } catch let error as DatabaseError {
       throw StorageError(error, systemErrno: systemErrno())
+    }
+  }
+
+  /// Makes the log's name durable before the first commit that is in it. SQLite does the same, and goes on when
+  /// the disk refuses; the commit would then vanish with the name.
+  private func nameLog() throws {
+    try isLogNamed.withLock { isNamed in
+      if isNamed { return }
+      try Self.sync(home)
+      isNamed = true
     }
   }
 
@@ -147,7 +163,7 @@ public final class DatabaseFile: Sendable {
       return try queue.inDatabase { db in
         // From here on readers use the file alone, and the log holds nothing that is not in it.
         guard try Self.checkpoint(db, "RESTART") else { return false }
-        Self.overwrite(queue.path + "-wal")
+        Self.overwrite(path + "-wal")
         return try Self.checkpoint(db, "TRUNCATE")
       }
     } catch let error as DatabaseError {
@@ -163,21 +179,34 @@ public final class DatabaseFile: Sendable {
   }
 
   /// Zeros over the whole of a file. Best effort: a device may keep the old blocks all the same.
+  ///
+  /// The beginning is on the disk before the rest is touched. A log without its header is no log; one whose
+  /// end alone was lost would be played back, older pages over newer ones.
   static func overwrite(_ path: String) {
     let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return }
     defer { Glibc.close(descriptor) }
-    let zeros = [UInt8](repeating: 0, count: 1 << 16)
-    var left = lseek(descriptor, 0, SEEK_END)
-    lseek(descriptor, 0, SEEK_SET)
-    while left > 0 {
-      let written = unsafe zeros.withUnsafeBytes {
-        unsafe Glibc.write(descriptor, $0.baseAddress, min($0.count, left))
-      }
-      guard written > 0 else { break }
-      left -= written
-    }
+    let end = lseek(descriptor, 0, SEEK_END)
+    guard writeZeros(descriptor, 0..<min(end, logHeaderByteCount)), fsync(descriptor) == 0 else { return }
+    _ = writeZeros(descriptor, min(end, logHeaderByteCount)..<end)
     fsync(descriptor)
+  }
+
+  /// SQLite, «The Write-Ahead Log», section 4: magic, version, salts and checksum.
+  private static let logHeaderByteCount = 32
+
+  private static func writeZeros(_ descriptor: Int32, _ range: Range<Int>) -> Bool {
+    let zeros = [UInt8](repeating: 0, count: 1 << 16)
+    var offset = range.lowerBound
+    while offset < range.upperBound {
+      let written = unsafe zeros.withUnsafeBytes {
+        unsafe pwrite(descriptor, $0.baseAddress, min($0.count, range.upperBound - offset), offset)
+      }
+      if written < 0, errno == EINTR { continue }
+      guard written > 0 else { return false }
+      offset += written
+    }
+    return true
   }
 
   /// Overwrites and removes every file of the coffer in `home`, and the directory if nothing else is in it.
@@ -241,33 +270,4 @@ public final class DatabaseFile: Sendable {
 
   /// Holds the inner pages of a coffer of a million messages.
   private static let cacheKiB = 16 << 10
-
-  private static func makeDirectory(_ path: String) throws {
-    var made = ""
-    for part in path.split(separator: "/", omittingEmptySubsequences: true) {
-      made += (path.hasPrefix("/") || !made.isEmpty ? "/" : "") + part
-      if unsafe mkdir(made, 0o700) != 0, errno != EEXIST, errno != EISDIR {
-        throw errno == ENOSPC ? StorageError.full : .notPermitted
-      }
-    }
-    // A directory made for the coffer beforehand becomes private; one that others use is left to the owner
-    // and to the doctor.
-    if isEmpty(path), unsafe chmod(path, 0o700) != 0 { throw StorageError.notPermitted }
-  }
-
-  private static func isEmpty(_ path: String) -> Bool {
-    guard let directory = unsafe opendir(path) else { return false }
-    defer { unsafe closedir(directory) }
-    var count = 0
-    while unsafe readdir(directory) != nil { count += 1 }
-    // «.» and «..»
-    return count <= 2
-  }
-
-  private static func sync(_ path: String) throws {
-    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw StorageError.inputOutput(code: errno) }
-    defer { Glibc.close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw StorageError.inputOutput(code: errno) }
-  }
 }

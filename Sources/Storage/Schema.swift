@@ -28,6 +28,10 @@ enum Schema {
       "CREATE TABLE captureParts (capture INTEGER NOT NULL, part INTEGER NOT NULL, sealed BLOB NOT NULL, "
         + "PRIMARY KEY (capture, part)) STRICT, WITHOUT ROWID",
       "CREATE TABLE captureState (only INTEGER PRIMARY KEY CHECK (only = 1), sealed BLOB NOT NULL) STRICT",
+      // ProtectedData
+      "CREATE TABLE protectedRegistry (only INTEGER PRIMARY KEY CHECK (only = 1), record BLOB NOT NULL) STRICT",
+      "CREATE TABLE protectedDomains (domain INTEGER PRIMARY KEY, wrappedKey BLOB NOT NULL, "
+        + "payload BLOB NOT NULL) STRICT",
     ])
   ]
 
@@ -60,5 +64,6 @@ enum Schema {
     "index sqlite_autoindex_messages_1 messages", "table vault vault", "table captures captures",
     "index sqlite_autoindex_captures_1 captures", "index capturesByMark captures",
     "table captureParts captureParts", "table captureState captureState",
+    "table protectedRegistry protectedRegistry", "table protectedDomains protectedDomains",
   ]
 }

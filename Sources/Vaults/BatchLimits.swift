@@ -3,11 +3,13 @@
 // How much of an import or a rotation is one transaction.
 
 /// Where a batch ends: at whichever bound is reached first.
-struct BatchLimits: Sendable {
+package struct BatchLimits: Sendable {
   /// A sync costs as much as sealing a hundred messages; of thousands it costs next to nothing.
-  var messageCount = 4_000
+  package var messageCount: Int
   /// Bounds the write-ahead log, and what an interruption undoes.
-  var byteCount = 8 << 20
+  package var byteCount = 8 << 20
 
-  static let standard = BatchLimits()
+  package static let standard = BatchLimits()
+
+  package init(messageCount: Int = 4_000) { self.messageCount = messageCount }
 }

@@ -66,7 +66,7 @@ public final class Vault: Sendable {
   }
 
   /// A vault that was neither made nor admitted; tests choose the size of its batches.
-  init(
+  package init(
     file: DatabaseFile, keychain: KeychainService, clock: VaultClock, batch: BatchLimits = .standard
   ) {
     self.file = file

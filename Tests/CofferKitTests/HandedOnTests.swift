@@ -13,7 +13,9 @@ struct HandedOnTests {
     let own = try made(home.path)
     let (keys, id) = (own.keys, try #require(own.slots().first?.id))
     own.close()
+    #expect(keys.owner != nil)
     let coffer = try LockedCoffer(home: home.path).unlock(keys)
+    #expect(coffer.keys.owner == nil)
     #expect(throws: CofferError.personRequired) { try coffer.removeSlot(id) }
     #expect(throws: CofferError.personRequired) { try coffer.addSlot(newPhrase()) }
     #expect(throws: CofferError.personRequired) { try coffer.addSlot(passphrase()) }

@@ -73,7 +73,7 @@ struct Person {
 
   func enrolment(_ requirement: AccessControl.Requirement) -> KeyEnrolment {
     KeyEnrolment(
-      passcode: requirement.asksForPasscode ? pin : nil,
+      passcode: requirement.asksForPasscode ? .typed(pin) : nil,
       biometryVerifier: requirement.asksForFinger ? finger.publicKey : nil)
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// After a key was made and used, the memory of the process holds no half of the PIN, of what the chip compares
-// with, or of what was agreed, and neither coordinate of the shared point: not in our cells, not in the
+// After a key was made and used, the memory of the process holds no half of the passcode, of what is derived from
+// it, or of what was agreed, and neither coordinate of the shared point: not in our cells, not in the
 // buffers of the TPM library, not on the stack. The PIN is long here, so that half of it is not found by chance.
 
 import COpenSSL
@@ -19,24 +19,28 @@ struct EnclaveLeftoverTests {
     var secret: Needle
     /// The other coordinate of the shared point, from which the secret can be computed.
     var ordinate: Needle
-    var authValue: Needle?
+    /// What is derived from the passcode: what the chip compares, or the key of the scalar in software.
+    var derived: Needle
   }
 
-  @Test("No half of a secret can be found once it is gone", arguments: TestDevice.kinds)
-  func nothingIsLeft(_ kind: EnclaveKind) throws {
+  @Test(
+    "No half of a secret can be found once it is gone", arguments: TestDevice.kinds,
+    [PasscodeDerivation.argon2id, .hkdf])
+  func nothingIsLeft(_ kind: EnclaveKind, _ derivation: PasscodeDerivation) throws {
     let device = try TestDevice(kind)
     for requirement in [AccessControl.Requirement.devicePasscode, .biometryAnyOrDevicePasscode] {
-      let (needles, alive) = try use(device.enclave, requirement, isRefused: false)
+      let (needles, alive) = try use(device.enclave, requirement, derivation, isRefused: false)
       #expect(alive >= 2, "the search did not see the PIN while it was there")
       let found = try places(needles)
       #expect(found == [], "\(requirement)")
     }
   }
 
-  @Test("Nor after a wrong PIN", arguments: TestDevice.kinds)
-  func refused(_ kind: EnclaveKind) throws {
+  @Test(
+    "Nor after a wrong passcode", arguments: TestDevice.kinds, [PasscodeDerivation.argon2id, .hkdf])
+  func refused(_ kind: EnclaveKind, _ derivation: PasscodeDerivation) throws {
     let device = try TestDevice(kind)
-    let (needles, _) = try use(device.enclave, .devicePasscode, isRefused: true)
+    let (needles, _) = try use(device.enclave, .devicePasscode, derivation, isRefused: true)
     let found = try places(needles)
     #expect(found == [])
   }
@@ -45,21 +49,21 @@ struct EnclaveLeftoverTests {
     var found = try ProcessMemory.places(of: needles.pin).map { "PIN: \($0)" }
     found += try ProcessMemory.places(of: needles.secret).map { "secret: \($0)" }
     found += try ProcessMemory.places(of: needles.ordinate).map { "ordinate: \($0)" }
-    if let authValue = needles.authValue {
-      found += try ProcessMemory.places(of: authValue).map { "authorization: \($0)" }
-    }
+    found += try ProcessMemory.places(of: needles.derived).map { "derived: \($0)" }
     return found
   }
 
   /// Makes and uses a key, away from the stack frames that search later.
   @inline(never)
   private func use(
-    _ enclave: any Enclave, _ requirement: AccessControl.Requirement, isRefused: Bool
+    _ enclave: any Enclave, _ requirement: AccessControl.Requirement, _ derivation: PasscodeDerivation,
+    isRefused: Bool
   ) throws -> (Needles, alive: Int) {
     let pin = SharedSecret(SystemRandom.secretBytes(count: 32))
     let finger = Finger()
     let enrolment = KeyEnrolment(
-      passcode: pin, biometryVerifier: requirement.asksForFinger ? finger.publicKey : nil)
+      passcode: derivation == .hkdf ? .random(pin) : .typed(pin),
+      biometryVerifier: requirement.asksForFinger ? finger.publicKey : nil)
     let key = try enclave.createKey(
       use: .agreement, access: AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: requirement),
       enrolment: enrolment)
@@ -67,23 +71,12 @@ struct EnclaveLeftoverTests {
     let secret = try peer.sharedSecret(with: key.publicKey)
     var needles = Needles(
       pin: pin.withBytes { Needle($0) }, secret: secret.withBytes { Needle($0) },
-      ordinate: ordinate(of: peer.scalar(), times: key.publicKey), authValue: nil)
-    #if TPM
-      if enclave.kind == .tpm {
-        let salt = try TPMBody(try EnclaveHandle(key.dataRepresentation)).salt
-        needles.authValue = TPMBody.authValue(pin, salt: salt).withBytes { Needle($0) }
-      }
-    #endif
+      ordinate: ordinate(of: peer.scalar(), times: key.publicKey), derived: try derived(pin, key, derivation))
     let alive = try ProcessMemory.places(of: needles.pin).count
     if isRefused {
       let other = SharedSecret(SystemRandom.secretBytes(count: 32))
       needles.pin = other.withBytes { Needle($0) }
-      #if TPM
-        if enclave.kind == .tpm {
-          let salt = try TPMBody(try EnclaveHandle(key.dataRepresentation)).salt
-          needles.authValue = TPMBody.authValue(other, salt: salt).withBytes { Needle($0) }
-        }
-      #endif
+      needles.derived = try derived(other, key, derivation)
       #expect(enclave.refusal(key, .passcode(other)) == .wrongPasscode)
     } else {
       let agreed = try enclave.sharedSecret(key, with: peer.publicKey, authorization: .passcode(pin))
@@ -91,6 +84,19 @@ struct EnclaveLeftoverTests {
       #expect(isSame)
     }
     return (needles, alive)
+  }
+
+  private func derived(
+    _ passcode: SharedSecret, _ key: EnclaveKey, _ derivation: PasscodeDerivation
+  ) throws -> Needle {
+    #if TPM
+      if key.kind == .tpm {
+        let salt = try TPMBody(try EnclaveHandle(key.dataRepresentation)).salt
+        return TPMBody.authValue(passcode, salt: salt).withBytes { Needle($0) }
+      }
+    #endif
+    let salt = Array(key.dataRepresentation[77..<109])
+    return try derivation.key(passcode, salt: salt).withBytes { Needle($0) }
   }
 
   /// The y coordinate of the shared point, which libcrypto computes in memory that it clears.

@@ -28,6 +28,23 @@ struct EnclaveSpecTests {
     #expect(try enclave.exposedSecret(key, with: peer, .passcode(passcode)) == agreed)
   }
 
+  @Test("The software handle with a random passcode agrees on the same, and is not opened as the other is")
+  func randomPasscode() throws {
+    let enclave = SoftwareEnclave()
+    let bytes = try page.bytes("software-random")
+    let key = try enclave.loadKey(bytes)
+    #expect(key.dataRepresentation == bytes)
+    let random = try page.bytes("random-passcode")
+    let passcode = SharedSecret(SecretBytes(copying: random.span.bytes))
+    let peer = try page.bytes("peer")
+    let agreed = try page.bytes("agreed")
+    #expect(try enclave.exposedSecret(key, with: peer, .passcode(passcode)) == agreed)
+    let typed = typed(try page.text("passcode"))
+    #expect(enclave.refusal(key, .passcode(typed)) == .wrongPasscode)
+    let other = try enclave.loadKey(page.bytes("software-passcode"))
+    #expect(enclave.refusal(other, .passcode(passcode)) == .wrongPasscode)
+  }
+
   @Test("The software handle without one signs")
   func none() throws {
     let enclave = SoftwareEnclave()

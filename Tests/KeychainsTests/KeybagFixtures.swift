@@ -38,7 +38,7 @@ extension [UInt8] {
     static let generation = 25
     static let slotCount = 29
     static let slots = 30
-    static let slotByteCount = 196
+    static let slotByteCount = 228
   }
 
   /// The bytes of one slot of a record.
@@ -63,9 +63,9 @@ extension [UInt8] {
 }
 
 extension ClassKeys {
-  /// Both keys, one behind the other.
+  /// All three keys, one behind the other.
   var exposed: [UInt8] {
-    [whenUnlocked, afterFirstUnlock].flatMap { key in
+    [whenUnlocked, afterFirstUnlock, owner].flatMap { key in
       key.map { $0.withBytes { $0.withUnsafeBytes { Array($0) } } } ?? []
     }
   }

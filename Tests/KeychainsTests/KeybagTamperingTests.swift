@@ -61,7 +61,7 @@ struct KeybagTamperingTests {
           Issue.record("byte \(offset) was changed and slot \(credential) opened")
         } catch let error as KeybagError {
           // A changed slot knows its secret no more, or opens and is found out; so are all others.
-          let isOwn = (30 + credential * 196..<30 + (credential + 1) * 196).contains(offset)
+          let isOwn = (30 + credential * 228..<30 + (credential + 1) * 228).contains(offset)
           #expect(error == .corrupt || isOwn && error == .wrongSecret, "byte \(offset): \(error)")
         }
       }
@@ -86,7 +86,8 @@ struct KeybagTamperingTests {
       (70, 1, .wrongSecret),  // key check
       (102, 1, .corrupt),  // nonce
       (114, 1, .corrupt),  // wrapped keys
-      (193, 1, .corrupt),  // tag
+      (114 + 64, 1, .corrupt),  // wrapped keys: the owner key
+      (225, 1, .corrupt),  // tag
     ] as [(Int, UInt8, KeybagError)])
   func fields(offset: Int, mask: UInt8, error: KeybagError) throws {
     let changed = record.with([record[30 + offset] ^ mask], at: 30 + offset)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // After a keybag was unlocked and items were used, and all of it was let go, the memory of the process
-// holds no half of the passphrase, of a slot's secret, of a class key or of an item.
+// holds no half of the passphrase, of a slot's secret, of a class key, of the owner key or of an item.
 
 import Foundation
 import MemorySearch
@@ -30,7 +30,9 @@ struct NoLeakTests {
     let keys = try Keybag(record: made.record().span.bytes).unlock(credential).keys
     let secret = try credential.secret(kdf, salt: made.slots[0].salt)
     gone.append(("slot secret", secret.withBytes { Needle($0) }))
-    for (name, key) in [("first key", keys.whenUnlocked), ("second key", keys.afterFirstUnlock)] {
+    for (name, key) in [
+      ("first key", keys.whenUnlocked), ("second key", keys.afterFirstUnlock), ("owner key", keys.owner),
+    ] {
       if let key { gone.append((name, key.withBytes { Needle($0) })) }
     }
     let service = KeychainService(keychain: InMemoryKeychain(), keys: keys)
@@ -41,7 +43,7 @@ struct NoLeakTests {
     let isSame = try service.loadSecret(forKey: "item")?.isEqual(to: item)
     #expect(isSame == true)
     try service.save(item, forKey: "item", accessibility: .whenUnlockedThisDeviceOnly)
-    let alive = try ProcessMemory.places(of: gone[4].1).count
+    let alive = try ProcessMemory.places(of: gone[5].1).count
     return (gone, alive + (secret.count == 32 && item.count == 64 ? 0 : 1))
   }
 
@@ -49,7 +51,7 @@ struct NoLeakTests {
   func nothingStays(isArgon2id: Bool) throws {
     let (gone, seen) = try use(isArgon2id ? cheapArgon2id() : cheapPBKDF2)
     #expect(seen > 0, "the search finds what is there")
-    #expect(gone.count == 5)
+    #expect(gone.count == 6)
     for (name, needle) in gone {
       #expect(try ProcessMemory.places(of: needle) == [], "\(name)")
     }

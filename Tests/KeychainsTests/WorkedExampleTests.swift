@@ -23,6 +23,7 @@ struct WorkedExampleTests {
     #expect(keybag.slots.map(\.created) == [1_767_225_600, 1_767_225_601, 1_767_225_602])
     let expected =
       try example.bytes("when-unlocked-key") + example.bytes("after-first-unlock-key")
+      + example.bytes("owner-key")
     for (index, name) in ["passphrase-1", "passphrase-2"].enumerated() {
       let unlocked = try keybag.unlock(passphrase(example.text(name)))
       #expect(unlocked.keys.exposed == expected)

@@ -76,7 +76,7 @@ public final class AgentClient {
   /// Gives the agent the keys of a coffer that was just opened. Limits begin anew.
   ///
   /// - Parameters:
-  ///   - keys: both class keys.
+  ///   - keys: both class keys. An owner key is not sent: the protocol has no place for it.
   ///   - binding: what they belong to; the same must be named to get them.
   ///   - slot: the slot that was opened.
   /// - Throws: `AgentError.missingKey`, `.notAnswering`, `.malformedAnswer`.

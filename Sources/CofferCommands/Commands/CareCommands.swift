@@ -140,6 +140,10 @@ extension AuditLog.Event {
     case .captureAdded: "capture_added"
     case .captureRemoved: "capture_removed"
     case .captureExported: "capture_exported"
+    case .modeSwitched: "mode_switched"
+    case .domainReset: "domain_reset"
+    case .protectedDataReset: "protected_data_reset"
+    case .privateKeysIncomplete: "private_keys_incomplete"
     }
   }
 
@@ -162,6 +166,10 @@ extension AuditLog.Event {
     case .captureAdded: "capture added"
     case .captureRemoved: "capture removed"
     case .captureExported: "capture exported"
+    case .modeSwitched: "mode of private keys switched"
+    case .domainReset: "domain of protected data reset"
+    case .protectedDataReset: "protected data reset"
+    case .privateKeysIncomplete: "private keys incomplete"
     }
   }
 }

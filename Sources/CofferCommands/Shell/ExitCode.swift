@@ -6,9 +6,11 @@ internal import Agent
 internal import Captures
 internal import CofferKit
 internal import Enclaves
+internal import KeyCustody
 internal import Keychains
 internal import MessageFormats
 internal import Primitives
+internal import ProtectedData
 internal import Secrets
 internal import Storage
 internal import UserAuthentication
@@ -85,6 +87,9 @@ struct Failure: Error {
         hint: "«coffer passphrase generate» makes a good one")
     case let error as CaptureError: self.init(capture: error)
     case let error as EnclaveError: self.init(enclave: error)
+    case let error as ProtectedDataError: self.init(protectedData: error)
+    case let error as CustodyError: self.init(custody: error)
+    case let error as AuthenticationError: self.init(authentication: error)
     case let problem as PINPolicy.Problem:
       self.init(.refused, "weak_pin", problem.description)
     case CofferError.deviceNotRegistered:

@@ -205,6 +205,16 @@ struct Session {
     return TerminalPrompt()
   }
 
+  /// Finds out whether the owner is there: with the machine's fingerprint reader, where there is one.
+  func authenticator() -> UserAuthenticator {
+    #if Fingerprint
+      return UserAuthenticator(
+        prompt: TerminalPrompt(), reader: FprintdReader(), guide: TerminalFingerprintGuide())
+    #else
+      return UserAuthenticator(prompt: TerminalPrompt())
+    #endif
+  }
+
   var hasTerminal: Bool { TerminalPrompt().isAvailable }
 
   func terminal() throws -> TerminalPrompt {

@@ -2,7 +2,7 @@
 //
 // What a software handle holds behind its head (Specs/enclaves.md, «Software»):
 //
-//   salt (32) ‖ verifier count (1) ‖ verifier (0 or 65) ‖ secret
+//   salt (32) ‖ derivation (1) ‖ verifier count (1) ‖ verifier (0 or 65) ‖ secret
 //
 // The secret of a key that asks for the passcode alone is the scalar, sealed under the passcode. Where a
 // finger will do, a finger cannot unseal anything, so the scalar is plain and the finger, or the passcode
@@ -15,6 +15,7 @@ struct SoftwareBody {
   let verifier: [UInt8]
   let secret: Secret
   private let salt: [UInt8]
+  private let derivation: PasscodeDerivation
 
   enum Secret {
     case plain(SharedSecret)
@@ -26,25 +27,27 @@ struct SoftwareBody {
 
   private static let saltByteCount = 32
 
-  /// - Parameter head: what a sealed value is bound to.
+  /// - Parameter head: what a sealed value is bound to, with the derivation.
   init(
     scalar: consuming SecretBytes, head: [UInt8], requirement: AccessControl.Requirement,
     enrolment: KeyEnrolment
   ) throws(EnclaveError) {
     verifier = enrolment.biometryVerifier ?? []
     salt = SystemRandom.publicBytes(count: Self.saltByteCount)
+    derivation = PasscodeDerivation(enrolment.passcode)
     let shared = SharedSecret(scalar)
     guard let passcode = enrolment.passcode else {
       secret = .plain(shared)
       return
     }
-    let key = try Self.wrappingKey(passcode, salt: salt)
+    let key = try derivation.key(passcode.secret, salt: salt)
+    let context = Self.context(head, derivation)
     var sealer = SealedValue()
     if requirement == .devicePasscode {
       secret = .sealed(
-        shared.withBytes { scalar in key.withBytes { sealer.seal(scalar, key: $0, context: head) } })
+        shared.withBytes { scalar in key.withBytes { sealer.seal(scalar, key: $0, context: context) } })
     } else {
-      secret = .gated(shared, gate: key.withBytes { sealer.seal(RawSpan(), key: $0, context: head) })
+      secret = .gated(shared, gate: key.withBytes { sealer.seal(RawSpan(), key: $0, context: context) })
     }
   }
 
@@ -55,9 +58,13 @@ struct SoftwareBody {
     var cursor = ByteCursor()
     do {
       salt = try cursor.readBytes(span, count: Self.saltByteCount)
+      let requirement = handle.access.requirement
+      guard let derivation = PasscodeDerivation(rawValue: try cursor.readByte(span)),
+        (derivation != .none) == requirement.takesPasscode
+      else { throw EnclaveError.corrupt }
+      self.derivation = derivation
       verifier = try cursor.readBytes(span, count: Int(try cursor.readByte(span)))
       let rest = span.byteCount - cursor.offset
-      let requirement = handle.access.requirement
       guard requirement.takesBiometry ? P256.isPublicKey(verifier) : verifier.isEmpty else {
         throw EnclaveError.corrupt
       }
@@ -81,7 +88,7 @@ struct SoftwareBody {
   }
 
   var bytes: [UInt8] {
-    var bytes = salt + [UInt8(verifier.count)] + verifier
+    var bytes = salt + [derivation.rawValue, UInt8(verifier.count)] + verifier
     switch secret {
     case .plain(let scalar): scalar.withBytes { bytes.append($0) }
     case .sealed(let sealed): bytes += sealed
@@ -117,11 +124,11 @@ struct SoftwareBody {
   private func open(
     _ sealed: [UInt8], _ passcode: SharedSecret, _ handle: EnclaveHandle
   ) throws(EnclaveError) -> SecretBytes {
-    let key = try Self.wrappingKey(passcode, salt: salt)
+    let key = try derivation.key(passcode, salt: salt)
     var sealer = SealedValue()
     do {
       return try key.withBytes { key throws(SealedValue.Failure) in
-        unsafe try sealer.open(sealed.span.bytes, key: key, context: handle.head)
+        unsafe try sealer.open(sealed.span.bytes, key: key, context: Self.context(handle.head, derivation))
       }
     } catch {
       throw error == .wrongKey ? .wrongPasscode : .corrupt
@@ -137,21 +144,7 @@ struct SoftwareBody {
     }
   }
 
-  private static func wrappingKey(
-    _ passcode: SharedSecret, salt: [UInt8]
-  ) throws(EnclaveError) -> SecretBytes {
-    var key = SecretBytes(zeroed: SymmetricKey.byteCount)
-    do {
-      try key.withMutableBytes { key throws(Argon2idError) in
-        try passcode.withBytes { passcode throws(Argon2idError) in
-          unsafe try Argon2id.derive(
-            password: passcode, salt: salt.span.bytes, parameters: .recommended, into: &key)
-        }
-      }
-    } catch {
-      // No memory for the derivation: nothing was tried.
-      throw .unavailable
-    }
-    return key
+  private static func context(_ head: [UInt8], _ derivation: PasscodeDerivation) -> [UInt8] {
+    head + [derivation.rawValue]
   }
 }

@@ -59,7 +59,7 @@
         let root = try context.storageRootForNewKeys()
         let made = try context.createKey(
           under: root.handle, use: use, requirement: access.requirement,
-          authValue: enrolment.passcode.map { SharedSecret(TPMBody.authValue($0, salt: salt)) },
+          authValue: enrolment.passcode.map { SharedSecret(TPMBody.authValue($0.secret, salt: salt)) },
           verifier: verifier)
         let body = TPMBody(
           root: root.place, rootName: root.name, salt: salt, verifier: verifier, publicArea: made.publicArea,

@@ -11,21 +11,33 @@ public enum AccessibilityClass: UInt8, Sendable, CaseIterable {
   case afterFirstUnlockThisDeviceOnly = 2
 }
 
-/// The class keys that are available now. One that is missing means *locked*.
+/// The keys of a keybag that are available now. A class key that is missing means *locked*.
 public struct ClassKeys: Sendable {
   public let whenUnlocked: SharedSecret?
   public let afterFirstUnlock: SharedSecret?
+  /// Shows that the person is there: 32 random bytes that every slot wraps beside the class keys.
+  ///
+  /// It is not a class of items, and nothing is sealed under it directly. It is there only when a slot was
+  /// opened in this process: no agent is given it, and no session keeps it.
+  public let owner: SharedSecret?
 
+  /// Class keys that were handed on. Only a slot gives the owner key.
   public init(whenUnlocked: SharedSecret?, afterFirstUnlock: SharedSecret?) {
-    self.whenUnlocked = whenUnlocked
-    self.afterFirstUnlock = afterFirstUnlock
+    self.init(whenUnlocked: whenUnlocked, afterFirstUnlock: afterFirstUnlock, owner: nil)
   }
 
-  /// Two new random class keys.
+  init(whenUnlocked: SharedSecret?, afterFirstUnlock: SharedSecret?, owner: SharedSecret?) {
+    self.whenUnlocked = whenUnlocked
+    self.afterFirstUnlock = afterFirstUnlock
+    self.owner = owner
+  }
+
+  /// Three new random keys.
   static func generate() -> ClassKeys {
     ClassKeys(
       whenUnlocked: SharedSecret(SystemRandom.secretBytes(count: SymmetricKey.byteCount)),
-      afterFirstUnlock: SharedSecret(SystemRandom.secretBytes(count: SymmetricKey.byteCount)))
+      afterFirstUnlock: SharedSecret(SystemRandom.secretBytes(count: SymmetricKey.byteCount)),
+      owner: SharedSecret(SystemRandom.secretBytes(count: SymmetricKey.byteCount)))
   }
 
   /// The key of a class, if it is available.
@@ -34,6 +46,11 @@ public struct ClassKeys: Sendable {
     case .whenUnlockedThisDeviceOnly: whenUnlocked
     case .afterFirstUnlockThisDeviceOnly: afterFirstUnlock
     }
+  }
+
+  /// What can be handed on while the coffer is unlocked: the class keys alone.
+  public func withoutOwner() -> ClassKeys {
+    ClassKeys(whenUnlocked: whenUnlocked, afterFirstUnlock: afterFirstUnlock)
   }
 
   /// What is left when the screen locks.

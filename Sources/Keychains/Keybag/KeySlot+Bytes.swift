@@ -3,7 +3,7 @@
 // A slot as bytes (Specs/keybag.md, «Slot»), integers big-endian:
 //
 //   id (16) ‖ kind (1) ‖ kdf (1) ‖ cost 1 (4) ‖ cost 2 (4) ‖ cost 3 (4) ‖ created (8) ‖ salt (32)
-//   ‖ check (32) ‖ nonce (12) ‖ wrapped keys (80) ‖ attachment count (2) ‖ attachment
+//   ‖ check (32) ‖ nonce (12) ‖ wrapped keys (112) ‖ attachment count (2) ‖ attachment
 
 internal import Foundation
 internal import Primitives

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wrapping the two class keys under a slot's secret. Labels of Specs/keybag.md: «coffer keybag v1 check»,
+// Wrapping the two class keys and the owner key under a slot's secret. Labels of Specs/keybag.md: «coffer keybag v1 check»,
 // «coffer keybag v1 wrap».
 
 internal import Foundation
@@ -8,23 +8,24 @@ internal import Primitives
 internal import Secrets
 
 extension KeySlot {
-  /// A new slot that wraps `keys`.
+  /// A new slot that wraps `keys`, all three.
   ///
-  /// - Throws: `KeybagError.derivation` when the KDF is refused: its costs are out of bounds, it is not one
+  /// - Throws: `KeybagError.wrongSecret` when one is missing; `.derivation` when the KDF is refused: its costs are out of bounds, it is not one
   ///   for this kind of credential, or there is not enough memory.
   static func wrap(
     _ keys: ClassKeys, credential: borrowing SlotCredential, kdf: SlotKDF, created: Int64
   ) throws(KeybagError) -> KeySlot {
-    guard let whenUnlocked = keys.whenUnlocked, let afterFirstUnlock = keys.afterFirstUnlock else {
-      throw .wrongSecret
-    }
+    guard let whenUnlocked = keys.whenUnlocked, let afterFirstUnlock = keys.afterFirstUnlock,
+      let owner = keys.owner
+    else { throw .wrongSecret }
     guard allows(kdf, for: credential.kind) else { throw .derivation(.parameters) }
     let salt = SystemRandom.publicBytes(count: saltByteCount)
     let secret = try credential.secret(kdf, salt: salt)
-    var both = SecretBytes(zeroed: 2 * SymmetricKey.byteCount)
-    both.withMutableBytes { both in
-      whenUnlocked.withBytes { both.copy($0, to: 0) }
-      afterFirstUnlock.withBytes { both.copy($0, to: SymmetricKey.byteCount) }
+    var all = SecretBytes(zeroed: keysByteCount)
+    all.withMutableBytes { all in
+      whenUnlocked.withBytes { all.copy($0, to: 0) }
+      afterFirstUnlock.withBytes { all.copy($0, to: SymmetricKey.byteCount) }
+      owner.withBytes { all.copy($0, to: 2 * SymmetricKey.byteCount) }
     }
     let open = KeySlot(
       id: UUID(), kind: credential.kind, kdf: kdf, created: created, salt: salt,
@@ -38,18 +39,18 @@ extension KeySlot {
     let aad = open.publicBytes()
     do {
       try wrappingKey(secret, salt: salt).withBytes { key throws(CryptoError) in
-        try both.withBytes { both throws(CryptoError) in
+        try all.withBytes { all throws(CryptoError) in
           unsafe try cipher.seal(
-            both, key: key, nonce: open.nonce.span.bytes, authenticating: aad.span.bytes, into: &output)
+            all, key: key, nonce: open.nonce.span.bytes, authenticating: aad.span.bytes, into: &output)
         }
       }
-    } catch { preconditionFailure("64 bytes can be sealed") }
+    } catch { preconditionFailure("96 bytes can be sealed") }
     return KeySlot(
       id: open.id, kind: open.kind, kdf: kdf, created: created, salt: salt, check: open.check,
       nonce: open.nonce, wrapped: wrapped, attachment: open.attachment)
   }
 
-  /// The class keys, when `credential` is this slot's.
+  /// All three keys, when `credential` is this slot's.
   ///
   /// - Returns: nil when the key-check value says that it is another one's.
   /// - Throws: `KeybagError.corrupt` when the secret is right and the wrapped keys are not.
@@ -57,23 +58,24 @@ extension KeySlot {
     let secret = try credential.secret(kdf, salt: salt)
     let expected = Self.derivedCheck(secret, salt: salt)
     guard unsafe constantTimeEqual(expected.span.bytes, check.span.bytes) else { return nil }
-    var both = SecretBytes(zeroed: 2 * SymmetricKey.byteCount)
+    var all = SecretBytes(zeroed: Self.keysByteCount)
     var cipher = AES256GCM()
     let aad = publicBytes()
     do {
       try Self.wrappingKey(secret, salt: salt).withBytes { key throws(CryptoError) in
-        try both.withMutableBytes { both throws(CryptoError) in
+        try all.withMutableBytes { all throws(CryptoError) in
           unsafe try cipher.open(
             wrapped.span.bytes, key: key, nonce: nonce.span.bytes, authenticating: aad.span.bytes,
-            into: &both)
+            into: &all)
         }
       }
     } catch { throw .corrupt }
-    let half = SymmetricKey.byteCount
-    return both.withBytes { both in
+    let count = SymmetricKey.byteCount
+    return all.withBytes { all in
       ClassKeys(
-        whenUnlocked: SharedSecret(SecretBytes(copying: both.extracting(first: half))),
-        afterFirstUnlock: SharedSecret(SecretBytes(copying: both.extracting(droppingFirst: half))))
+        whenUnlocked: SharedSecret(SecretBytes(copying: all.extracting(first: count))),
+        afterFirstUnlock: SharedSecret(SecretBytes(copying: all.extracting(count..<2 * count))),
+        owner: SharedSecret(SecretBytes(copying: all.extracting(last: count))))
     }
   }
 

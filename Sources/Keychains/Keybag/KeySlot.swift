@@ -35,7 +35,7 @@ public enum SlotKDF: Equatable, Sendable {
   public static let pbkdf2 = SlotKDF.pbkdf2(iterations: PBKDF2.passphraseIterations)
 }
 
-/// A slot: public facts, and the class keys wrapped under its secret.
+/// A slot: public facts, and the keys of the keybag wrapped under its secret.
 public struct KeySlot: Equatable, Sendable {
   /// Names the slot; means nothing.
   public let id: UUID
@@ -49,7 +49,7 @@ public struct KeySlot: Equatable, Sendable {
   /// Commits to the slot's secret: tells a wrong passphrase from a damaged slot.
   let check: [UInt8]
   let nonce: [UInt8]
-  /// Both class keys, encrypted, and the tag.
+  /// Both class keys and the owner key, encrypted, and the tag.
   let wrapped: [UInt8]
   /// What else opening needs: nothing, or an ``EnclaveAttachment``.
   let attachment: [UInt8]
@@ -74,5 +74,7 @@ public struct KeySlot: Equatable, Sendable {
   static let attachmentByteCountLimit = 4096
   static let saltByteCount = 32
   static let checkByteCount = 32
-  static let wrappedByteCount = 2 * SymmetricKey.byteCount + AES256GCM.tagByteCount
+  static let wrappedByteCount = keysByteCount + AES256GCM.tagByteCount
+  /// when unlocked (32) ‖ after first unlock (32) ‖ owner (32)
+  static let keysByteCount = 3 * SymmetricKey.byteCount
 }

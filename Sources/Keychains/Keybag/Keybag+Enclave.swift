@@ -16,7 +16,7 @@ extension SlotCredential {
     do {
       key = try enclave.createKey(
         use: .agreement, access: AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: .devicePasscode),
-        enrolment: KeyEnrolment(passcode: pin))
+        enrolment: KeyEnrolment(passcode: .typed(pin)))
     } catch {
       throw .enclave(error)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keybag: slots, each wrapping the same two class keys, in one record (Specs/keybag.md):
+// The keybag: slots, each wrapping the same two class keys and owner key, in one record (Specs/keybag.md):
 //
 //   "COFBAG01" ‖ coffer (16) ‖ keychain (1) ‖ generation (4) ‖ slot count (1) ‖ slots ‖ MAC (32) ‖ digest (32)
 //
@@ -33,7 +33,7 @@ public struct Keybag: Equatable, Sendable {
     public let slot: KeySlot
   }
 
-  /// A keybag with new class keys and one slot.
+  /// A keybag with new keys and one slot.
   public static func create(
     _ credential: borrowing SlotCredential, kdf: SlotKDF, keychain: KeychainPlace = .file, now: Int64
   ) throws(KeybagError) -> (keybag: Keybag, unlocked: Unlocked) {
@@ -85,13 +85,15 @@ public struct Keybag: Equatable, Sendable {
   ///
   /// Each of the three changes first checks that the slots are those that these keys signed. Else a slot
   /// that was put back into the file behind our back, say that of a passphrase given up long ago, would be
-  /// signed with the rest.
-  /// - Throws: `KeybagError.corrupt`, `.tooManySlots`, `.derivation`; `.wrongSecret` while locked.
+  /// signed with the rest. Each needs the owner key, so that class keys that were handed on do not decide
+  /// who opens the coffer.
+  /// - Throws: `KeybagError.corrupt`, `.tooManySlots`, `.derivation`; `.wrongSecret` while locked, or
+  ///   without the owner key.
   @discardableResult
   public mutating func addSlot(
     _ credential: borrowing SlotCredential, kdf: SlotKDF, keys: ClassKeys, now: Int64
   ) throws(KeybagError) -> KeySlot {
-    try check(keys)
+    try checkOwner(keys)
     guard slots.count < Self.slotLimit else { throw .tooManySlots(limit: Self.slotLimit) }
     let slot = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
     slots.append(slot)
@@ -100,9 +102,10 @@ public struct Keybag: Equatable, Sendable {
   }
 
   /// Removes a way to open the coffer, but never the last passphrase or phrase.
-  /// - Throws: `KeybagError.corrupt`, `.noSuchSlot`, `.lastSlot`; `.wrongSecret` while locked.
+  /// - Throws: `KeybagError.corrupt`, `.noSuchSlot`, `.lastSlot`; `.wrongSecret` while locked, or without
+  ///   the owner key.
   public mutating func removeSlot(_ id: UUID, keys: ClassKeys) throws(KeybagError) {
-    try check(keys)
+    try checkOwner(keys)
     guard slots.contains(where: { $0.id == id }) else { throw .noSuchSlot }
     guard slots.contains(where: { $0.id != id && $0.kind.isPortable }) else { throw .lastSlot }
     slots.removeAll { $0.id == id }
@@ -110,12 +113,13 @@ public struct Keybag: Equatable, Sendable {
   }
 
   /// Puts a new slot in the place of another, in one step.
-  /// - Throws: `KeybagError.corrupt`, `.noSuchSlot`, `.derivation`; `.wrongSecret` while locked.
+  /// - Throws: `KeybagError.corrupt`, `.noSuchSlot`, `.derivation`; `.wrongSecret` while locked, or without
+  ///   the owner key.
   @discardableResult
   public mutating func replaceSlot(
     _ id: UUID, by credential: borrowing SlotCredential, kdf: SlotKDF, keys: ClassKeys, now: Int64
   ) throws(KeybagError) -> KeySlot {
-    try check(keys)
+    try checkOwner(keys)
     guard let index = slots.firstIndex(where: { $0.id == id }) else { throw .noSuchSlot }
     guard credential.kind.isPortable || slots.contains(where: { $0.id != id && $0.kind.isPortable }) else {
       throw .lastSlot
@@ -189,6 +193,12 @@ public struct Keybag: Equatable, Sendable {
   private func check(_ keys: ClassKeys) throws(KeybagError) {
     guard let expected = computeMAC(keys) else { throw .wrongSecret }
     guard unsafe constantTimeEqual(expected.span.bytes, mac.span.bytes) else { throw .corrupt }
+  }
+
+  /// As ``check(_:)``, before a change.
+  private func checkOwner(_ keys: ClassKeys) throws(KeybagError) {
+    try check(keys)
+    guard keys.owner != nil else { throw .wrongSecret }
   }
 
   private mutating func sign(_ keys: ClassKeys) {

@@ -25,7 +25,8 @@ public final class KeychainService: Sendable {
   ///   - keys: the class keys that are available; items of a class without are locked.
   public init(keychain: any Keychain, keys: ClassKeys) {
     self.keychain = keychain
-    self.keys = keys
+    // Items need no more, and a service lives as long as the coffer is open.
+    self.keys = keys.withoutOwner()
   }
 
   /// Makes a new, empty keychain. Once, before the first item.

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a software key's passcode becomes the key of its sealed value (Specs/enclaves.md, «Body of a software
+// handle»). Label of that page: «coffer enclave v1 random passcode».
+
+internal import Primitives
+internal import Secrets
+
+/// The numbers are stored.
+enum PasscodeDerivation: UInt8 {
+  /// Of a key that takes no passcode.
+  case none = 0
+  /// What is typed is stretched: nothing else slows down whoever guesses it.
+  case argon2id = 1
+  /// 32 random bytes need no stretching.
+  case hkdf = 2
+
+  init(_ passcode: KeyEnrolment.Passcode?) {
+    self =
+      switch passcode {
+      case nil: .none
+      case .typed: .argon2id
+      case .random: .hkdf
+      }
+  }
+
+  /// The key of 32 bytes.
+  /// - Throws: `EnclaveError.unavailable` without the memory for Argon2id; `.wrongPasscode` for what cannot
+  ///   be the passcode, since it has not the length of one.
+  func key(_ passcode: SharedSecret, salt: [UInt8]) throws(EnclaveError) -> SecretBytes {
+    var key = SecretBytes(zeroed: SymmetricKey.byteCount)
+    switch self {
+    case .none: throw .authorizationRequired
+    case .argon2id:
+      do {
+        try key.withMutableBytes { key throws(Argon2idError) in
+          try passcode.withBytes { passcode throws(Argon2idError) in
+            unsafe try Argon2id.derive(
+              password: passcode, salt: salt.span.bytes, parameters: .recommended, into: &key)
+          }
+        }
+      } catch {
+        // No memory for the derivation: nothing was tried.
+        throw .unavailable
+      }
+    case .hkdf:
+      guard passcode.count == KeyEnrolment.Passcode.randomByteCount else { throw .wrongPasscode }
+      var hkdf = HKDF()
+      let info: StaticString = "coffer enclave v1 random passcode"
+      key.withMutableBytes { key in
+        passcode.withBytes { passcode in
+          info.withRawSpan { unsafe hkdf.derive(ikm: passcode, salt: salt.span.bytes, info: $0, into: &key) }
+        }
+      }
+    }
+    return key
+  }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Enclaves
+internal import Primitives
+internal import ProtectedData
+public import Secrets
+
+/// What the person has shown: a finger, the passphrase or PIN, or both.
+public struct CustodyAuthorization: Sendable {
+  private let finger: (any BiometryVerifier)?
+  private let passcode: SharedSecret?
+
+  /// - Parameters:
+  ///   - finger: from ``PrivateKeyCustody/fingerVerifier(_:)``.
+  ///   - owner: the owner key, 32 bytes, which a slot of the keybag gives to whoever opens it.
+  public init(finger: (any BiometryVerifier)? = nil, owner: SharedSecret? = nil) {
+    self.finger = finger
+    passcode = owner.map { owner in
+      var hkdf = HKDF()
+      let key = owner.withBytes {
+        hkdf.deriveKey(ikm: $0, salt: RawSpan(), info: "coffer custody v1 passcode")
+      }
+      return SharedSecret(key.withBytes { SecretBytes(copying: $0) })
+    }
+  }
+
+  /// What opens envelopes of a mode.
+  /// - Throws: `CustodyError.fingerRequired`, `.passcodeRequired`.
+  func key(for mode: AuthenticationMode) throws(CustodyError) -> KeyAuthorization {
+    switch mode {
+    case .standard:
+      if let passcode { return .passcode(passcode) }
+      guard let finger else { throw .passcodeRequired }
+      return .biometry(finger)
+    case .highSecurity:
+      guard let finger else { throw .fingerRequired }
+      return .biometry(finger)
+    }
+  }
+
+  /// What new keys of a mode will ask for.
+  /// - Throws: `CustodyError.passcodeRequired`: a finger alone cannot set the passcode.
+  func enrolment(for mode: AuthenticationMode, fingerKey: [UInt8]) throws(CustodyError) -> KeyEnrolment {
+    switch mode {
+    case .standard:
+      guard let passcode else { throw .passcodeRequired }
+      return KeyEnrolment(passcode: .random(passcode), biometryVerifier: fingerKey)
+    case .highSecurity:
+      return KeyEnrolment(biometryVerifier: fingerKey)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The envelopes of one change: each private key sealed to a new key in the enclave, and a proof of what was
+// sealed, so that it can be compared with what the store gives back.
+
+internal import Enclaves
+internal import Primitives
+internal import Secrets
+
+struct NewEnvelopes: ~Copyable {
+  let mode: AuthenticationMode
+  private(set) var envelopes: [PrivateKeyEnvelope] = []
+  private let enclave: any Enclave
+  private let enrolment: KeyEnrolment
+  /// HMAC-SHA256 of each private key, under a key that ends with the change.
+  private var proofs: [KeyFingerprint: [UInt8]] = [:]
+  private let proofKey = SystemRandom.secretBytes(count: SymmetricKey.byteCount)
+
+  init(_ mode: AuthenticationMode, in enclave: any Enclave, _ enrolment: KeyEnrolment) {
+    self.mode = mode
+    self.enclave = enclave
+    self.enrolment = enrolment
+  }
+
+  /// Seals a private key to a new key of the enclave.
+  /// - Throws: `CustodyError.enclave`; `.invalidInput`, also for a second key of that fingerprint.
+  mutating func seal(
+    _ secret: RawSpan, _ payload: PrivateKeyPayload, _ fingerprint: KeyFingerprint
+  ) throws(CustodyError) {
+    guard proofs[fingerprint] == nil else { throw .invalidInput }
+    let key: EnclaveKey
+    do { key = try enclave.createKey(use: .agreement, access: mode.access, enrolment: enrolment) } catch {
+      throw .enclave(error)
+    }
+    envelopes.append(try PrivateKeyEnvelope.seal(secret, payload, fingerprint, to: key))
+    proofs[fingerprint] = proof(secret)
+  }
+
+  /// Whether this is the private key that was sealed under the fingerprint.
+  func isWhatWasSealed(_ secret: borrowing SecretBytes, _ fingerprint: KeyFingerprint) -> Bool {
+    guard let expected = proofs[fingerprint] else { return false }
+    let found = secret.withBytes { proof($0) }
+    return unsafe constantTimeEqual(found.span.bytes, expected.span.bytes)
+  }
+
+  private func proof(_ secret: RawSpan) -> [UInt8] {
+    var hmac = HMACSHA256()
+    var code = [UInt8](repeating: 0, count: HMACSHA256.byteCount)
+    var span = code.mutableSpan
+    var output = unsafe span.mutableBytes
+    proofKey.withBytes { hmac.authenticate(secret, key: $0, into: &output) }
+    return code
+  }
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many envelopes change as one (Specs/envelopes.md, «A change»): authenticate, journal, stage, verify,
+// flip. Up to the flip nothing has changed; from the flip on all has.
+
+internal import Enclaves
+internal import Keychains
+internal import Logging
+internal import Primitives
+internal import ProtectedData
+internal import Secrets
+internal import Storage
+internal import Synchronization
+
+extension PrivateKeyCustody {
+  /// Makes one change.
+  ///
+  /// - Parameters:
+  ///   - kind: for the journal.
+  ///   - mode: the next mode; nil to stay.
+  ///   - authorization: must satisfy the present mode, if `make` opens anything, and the next.
+  ///   - make: opens what is there and seals what is new. Nothing is written while it runs.
+  func change(
+    _ kind: RecoveryJournal.Kind, to mode: AuthenticationMode?, _ authorization: CustodyAuthorization,
+    make: (CustodyItems, inout NewEnvelopes) throws -> Void
+  ) throws {
+    try changing.withLock { _ in
+      try file.claimWriting()
+      try endPendingChange()
+      let items = try CustodyItems(keychain)
+      let mode = mode ?? items.manifest.mode
+      _ = try authorization.key(for: mode)
+      var new = NewEnvelopes(
+        mode, in: enclave,
+        try authorization.enrolment(for: mode, fingerKey: items.fingerKey().publicKey))
+      try make(items, &new)
+      let next = try items.manifest.next(with: new.envelopes, mode)
+      let journal = RecoveryJournal(
+        kind: kind, phase: .staging, targetMode: mode, targetGeneration: next.generation,
+        fingerprints: new.envelopes.map(\.fingerprint.bytes))
+      do {
+        try records.changeControl { $0.recoveryJournal = journal }
+        try stage(new.envelopes)
+        try verify(new, authorization)
+        try flip(new.envelopes, to: next, discarding: items.restsBeside(new.envelopes))
+      } catch {
+        guard undo(journal) else { throw error }
+      }
+      forget(new.envelopes.compactMap { items.stored($0.fingerprint, .permanent) })
+      finish(mode)
+    }
+  }
+
+  private func stage(_ envelopes: [PrivateKeyEnvelope]) throws(CustodyError) {
+    var changes: [SecretChange] = []
+    for envelope in envelopes { changes.save(envelope, .pending) }
+    guard !changes.isEmpty else { return }
+    do { try keychain.apply(changes) } catch { throw CustodyError(error) }
+  }
+
+  /// Reads back what was staged, and opens it as a later use will.
+  private func verify(_ new: borrowing NewEnvelopes, _ authorization: CustodyAuthorization) throws {
+    let items = try CustodyItems(keychain)
+    for envelope in new.envelopes {
+      guard items.stored(envelope.fingerprint, .pending) == envelope else { throw CustodyError.corrupt }
+      let secret = try open(envelope, authorization)
+      guard new.isWhatWasSealed(secret, envelope.fingerprint) else { throw CustodyError.corrupt }
+    }
+  }
+
+  /// One batch: the new envelopes count, and the former ones are gone.
+  func flip(
+    _ envelopes: [PrivateKeyEnvelope], to manifest: CustodyManifest, discarding rests: [String] = []
+  ) throws(CustodyError) {
+    var changes: [SecretChange] = rests.map { .delete(account: $0) }
+    for envelope in envelopes {
+      changes.save(envelope, .permanent)
+      changes.append(.delete(account: CustodyItems.Place.pending.account(envelope.fingerprint)))
+    }
+    changes.save(manifest)
+    do { try keychain.apply(changes) } catch { throw CustodyError(error) }
+  }
+
+  /// After a failure: removes what was staged, and the journal. What cannot be removed now is left to
+  /// ``recover()``.
+  ///
+  /// - Returns: whether the change was made all the same: a store may fail after it has written.
+  private func undo(_ journal: RecoveryJournal) -> Bool {
+    do {
+      let items = try CustodyItems(keychain)
+      guard items.manifest.generation < journal.targetGeneration else { return true }
+      try discard(items.pendingAccounts)
+      try records.end(items.manifest.mode)
+    } catch {
+      Self.log.warning("a change that failed is cleaned up after the next unlock")
+    }
+    return false
+  }
+
+  func discard(_ accounts: [String]) throws(CustodyError) {
+    guard !accounts.isEmpty else { return }
+    do { try keychain.apply(accounts.map { .delete(account: $0) }) } catch { throw CustodyError(error) }
+  }
+
+  /// Clears the journal after a change that was made: a failure here is no failure of the change.
+  func finish(_ mode: AuthenticationMode) {
+    do { try records.end(mode) } catch {
+      Self.log.warning("the journal of a change that was made is cleared after the next unlock")
+    }
+  }
+}
+
+extension CustodyItems {
+  /// Pending items of no change, which are worth nothing once every key has its envelope.
+  fileprivate func restsBeside(_ envelopes: [PrivateKeyEnvelope]) -> [String] {
+    isWhole(but: envelopes.map(\.fingerprint)) ? pendingAccounts : []
+  }
+}
+
+extension CustodyManifest {
+  /// The manifest after a change.
+  /// - Throws: `CustodyError.tooManyKeys`.
+  func next(
+    with envelopes: [PrivateKeyEnvelope], _ mode: AuthenticationMode
+  ) throws(CustodyError) -> CustodyManifest {
+    var next = self
+    next.generation += 1
+    next.mode = mode
+    for envelope in envelopes {
+      next.digests[envelope.fingerprint] = unsafe SHA256.hash(envelope.bytes.span.bytes)
+    }
+    guard next.digests.count <= Self.keyLimit else { throw .tooManyKeys(limit: Self.keyLimit) }
+    return next
+  }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an interrupted change leaves, and how it ends (Specs/envelopes.md, «After a crash»; AM-11 to AM-17).
+// It runs after an unlock, before anything else, and asks nobody for anything.
+
+internal import Logging
+internal import ProtectedData
+internal import Storage
+internal import Synchronization
+
+/// How an interrupted change ended.
+public enum CustodyRecovery: Equatable, Sendable {
+  /// There was none.
+  case nothingPending
+  /// The change had been made; what it left was removed.
+  case completed
+  /// The change had not been made; the keys are as before it.
+  case rolledBack
+  /// Former envelopes were incomplete and the new ones complete: these count now (AM-13).
+  case promoted
+  /// Neither the former envelopes nor the new ones are complete: restore from a backup (AM-14). What is left
+  /// of both stays.
+  case unrecoverable
+}
+
+extension PrivateKeyCustody {
+  /// Ends an interrupted change, if there is one.
+  ///
+  /// - Throws: what keeps it from being judged or ended now, such as `CustodyError.locked`; then the journal
+  ///   stays, and the next call tries again (AM-15).
+  @discardableResult
+  public func recover() throws -> CustodyRecovery {
+    try changing.withLock { _ in
+      // The writer's lock is not taken where there is nothing to do, as after most unlocks.
+      let control = try records.control()
+      let items = try CustodyItems(keychain)
+      guard control.recoveryJournal != nil || control.authMode != items.manifest.mode else {
+        return .nothingPending
+      }
+      try file.claimWriting()
+      guard let journal = try records.journal() else {
+        // The domain was reset, and begins with the mode of a new coffer.
+        try records.end(CustodyItems(keychain).manifest.mode)
+        return .nothingPending
+      }
+      return try end(journal)
+    }
+  }
+
+  /// For a change that comes next.
+  /// - Throws: `CustodyError.recoveryPending` when the interrupted one cannot be ended.
+  func endPendingChange() throws {
+    guard let journal = try records.journal() else { return }
+    do { _ = try end(journal) } catch { throw CustodyError.recoveryPending }
+  }
+
+  private func end(_ journal: RecoveryJournal) throws -> CustodyRecovery {
+    let items = try CustodyItems(keychain)
+    let present = items.manifest.mode
+    if items.manifest.generation >= journal.targetGeneration {
+      try discard(items.pendingAccounts)
+      try records.end(present)
+      return .completed
+    }
+    if items.isWhole {
+      try discard(items.pendingAccounts)
+      try records.end(present)
+      return .rolledBack
+    }
+    if let envelopes = items.pendingEnvelopes(journal), items.isWhole(but: journal.keys),
+      journal.targetMode == present || items.manifest.digests.keys.allSatisfy(journal.keys.contains)
+    {
+      var next = try items.manifest.next(with: envelopes, journal.targetMode)
+      next.generation = journal.targetGeneration
+      try flip(envelopes, to: next)
+      try records.end(journal.targetMode)
+      return .promoted
+    }
+    Self.log.error("private keys are incomplete after an interrupted change")
+    try records.end(present)
+    return .unrecoverable
+  }
+}

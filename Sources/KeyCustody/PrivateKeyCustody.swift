@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeps OpenPGP private keys, each sealed to a key of its own in an enclave. What makes a change of many of
+// them one is in PrivateKeyCustody+Change.swift, what a crash leaves in PrivateKeyCustody+Recovery.swift.
+
+public import Enclaves
+public import Keychains
+internal import Logging
+public import ProtectedData
+public import Secrets
+public import Storage
+internal import Synchronization
+public import UserAuthentication
+
+/// The sealed private keys of a coffer (SE-01 to SE-12, AM-01 to AM-19).
+public final class PrivateKeyCustody: Sendable {
+  let file: DatabaseFile
+  let keychain: KeychainService
+  let records: any CustodyRecords
+  /// Where new keys are made.
+  let enclave: any Enclave
+  private let enclaveOfKind: @Sendable (EnclaveKind) -> (any Enclave)?
+  /// One change at a time; other processes are kept out by the writer's lock.
+  let changing = Mutex<Void>(())
+
+  static let log = Logger(label: "app.rial.custody")
+
+  /// - Parameters:
+  ///   - file: the coffer's file, whose writer's lock every change takes.
+  ///   - keychain: where envelopes and manifest are items.
+  ///   - records: the journal.
+  ///   - enclave: makes the keys of new envelopes.
+  ///   - enclaveOfKind: opens the others; nil for a kind that is not here.
+  public init(
+    file: DatabaseFile, keychain: KeychainService, records: any CustodyRecords, enclave: any Enclave,
+    enclaveOfKind: @escaping @Sendable (EnclaveKind) -> (any Enclave)?
+  ) {
+    self.file = file
+    self.keychain = keychain
+    self.records = records
+    self.enclave = enclave
+    self.enclaveOfKind = enclaveOfKind
+  }
+
+  /// Makes an empty custody. Once, while a coffer is made.
+  public static func prepare(_ keychain: KeychainService) throws(KeychainError) {
+    var changes: [SecretChange] = [
+      .save(FingerKey.generate(), account: FingerKey.account, accessibility: CustodyItems.accessibility)
+    ]
+    changes.save(CustodyManifest())
+    try keychain.apply(changes)
+  }
+
+  // MARK: Looking
+
+  /// The mode of all keys.
+  public func mode() throws -> AuthenticationMode { try CustodyItems(keychain).manifest.mode }
+
+  /// The fingerprints of all keys, ascending.
+  public func fingerprints() throws -> [KeyFingerprint] {
+    try CustodyItems(keychain).manifest.digests.keys.sorted()
+  }
+
+  /// How many keys have no envelope, or not the one that the manifest stands for. Nothing is opened.
+  public func examine() throws -> Int {
+    let items = try CustodyItems(keychain)
+    return items.manifest.digests.keys.count { (try? items.envelope($0)) == nil }
+  }
+
+  /// Speaks to enclaves for a finger that was recognised; until the context's deadline.
+  ///
+  /// - Throws: `AuthenticationError.expired`, `.factorNotAccepted`; `CustodyError.locked`, `.corrupt`.
+  public func fingerVerifier(_ context: borrowing AuthenticatedContext) throws -> any BiometryVerifier {
+    try context.require(.deviceOwnerWithBiometrics)
+    return try CustodyItems(keychain).fingerKey().verifier(until: context.deadline)
+  }
+
+  // MARK: Using
+
+  /// Opens a private key, lends it to `body`, and erases it, also when `body` throws (D43).
+  ///
+  /// - Throws: ``CustodyError``, and what `body` throws.
+  public func withPrivateKey<R>(
+    _ fingerprint: KeyFingerprint, _ authorization: CustodyAuthorization,
+    _ body: (RawSpan, PrivateKeyPayload) throws -> R
+  ) throws -> R {
+    let items = try CustodyItems(keychain, only: fingerprint)
+    let envelope = try items.envelope(fingerprint)
+    let secret = try open(envelope, authorization)
+    return try secret.withBytes { try body($0, envelope.payload) }
+  }
+
+  func open(
+    _ envelope: PrivateKeyEnvelope, _ authorization: CustodyAuthorization
+  ) throws(CustodyError) -> SecretBytes {
+    try envelope.open(in: enclave(of: envelope), authorization: authorization.key(for: envelope.mode))
+  }
+
+  /// - Throws: `CustodyError.enclave` when this machine has no enclave of the kind.
+  func enclave(of envelope: PrivateKeyEnvelope) throws(CustodyError) -> any Enclave {
+    guard let enclave = enclaveOfKind(envelope.key.kind) else { throw .enclave(.unavailable) }
+    return enclave
+  }
+
+  // MARK: Changing
+
+  /// Seals a private key. The caller erases his copy when this has returned, and not before (SE-07).
+  ///
+  /// - Throws: `CustodyError.alreadyExists`, `.tooManyKeys`, `.invalidInput`, and as ``switchMode(to:_:acknowledgesMissingBackup:)``.
+  public func wrap(
+    _ secret: borrowing SecretBytes, _ payload: PrivateKeyPayload, _ fingerprint: KeyFingerprint,
+    _ authorization: CustodyAuthorization
+  ) throws {
+    let secret = SharedSecret(secret.duplicate())
+    try change(.wrap, to: nil, authorization) { items, new in
+      guard items.manifest.digests[fingerprint] == nil else { throw CustodyError.alreadyExists }
+      try secret.withBytes { try new.seal($0, payload, fingerprint) }
+    }
+  }
+
+  /// Seals private keys that were read from elsewhere; those that are here already are replaced, all or none.
+  ///
+  /// - Throws: as ``wrap(_:_:_:_:)``, but for `.alreadyExists`.
+  public func importKeys(
+    _ keys: [(secret: SharedSecret, payload: PrivateKeyPayload, fingerprint: KeyFingerprint)],
+    _ authorization: CustodyAuthorization
+  ) throws {
+    try change(.import, to: nil, authorization) { _, new in
+      for key in keys { try key.secret.withBytes { try new.seal($0, key.payload, key.fingerprint) } }
+    }
+  }
+
+  /// Puts another private key of the same fingerprint in the place of one, such as with a new expiry (AM-19).
+  ///
+  /// - Parameter replacement: makes it of the present one, which is lent and erased.
+  public func replace(
+    _ fingerprint: KeyFingerprint, _ authorization: CustodyAuthorization,
+    by replacement: (RawSpan) throws -> SecretBytes
+  ) throws {
+    try change(.modifyExpiry, to: nil, authorization) { [self] items, new in
+      let envelope = try items.envelope(fingerprint)
+      let present = try open(envelope, authorization)
+      let next = try present.withBytes { try replacement($0) }
+      try next.withBytes { try new.seal($0, envelope.payload, fingerprint) }
+    }
+  }
+
+  /// Brings every key under another mode; all of them or none.
+  ///
+  /// - Parameters:
+  ///   - mode: the next mode; the present one seals all keys anew.
+  ///   - authorization: must satisfy the present mode and the next.
+  ///   - acknowledgesMissingBackup: whether the person knows that keys without a backup are lost with the
+  ///     fingers (AM-05).
+  /// - Throws: `CustodyError.acknowledgementRequired`, `.fingerRequired`, `.passcodeRequired`, before anything
+  ///   is written; ``CustodyError``, after which nothing has changed.
+  public func switchMode(
+    to mode: AuthenticationMode, _ authorization: CustodyAuthorization,
+    acknowledgesMissingBackup: Bool = false
+  ) throws {
+    try change(.rewrap, to: mode, authorization) { [self] items, new in
+      let fingerprints = items.manifest.digests.keys.sorted()
+      if mode == .highSecurity, !acknowledgesMissingBackup {
+        let withBackup = try records.identities().filter(\.isBackedUp).map(\.fingerprint)
+        let count = fingerprints.count { !withBackup.contains($0.bytes) }
+        guard count == 0 else { throw CustodyError.acknowledgementRequired(keysWithoutBackup: count) }
+      }
+      for fingerprint in fingerprints {
+        let envelope = try items.envelope(fingerprint)
+        let secret = try open(envelope, authorization)
+        try secret.withBytes { try new.seal($0, envelope.payload, fingerprint) }
+      }
+    }
+  }
+
+  /// Deletes a private key for good, also one whose envelope is gone or damaged (SE-12).
+  ///
+  /// The items go first: a chip that does not answer any more may not keep a key from being deleted.
+  public func delete(_ fingerprint: KeyFingerprint) throws {
+    try changing.withLock { _ in
+      try file.claimWriting()
+      try endPendingChange()
+      let items = try CustodyItems(keychain)
+      guard items.manifest.digests[fingerprint] != nil else { throw CustodyError.missing }
+      let envelope = items.stored(fingerprint, .permanent)
+      var manifest = items.manifest
+      manifest.generation += 1
+      manifest.digests[fingerprint] = nil
+      var changes = CustodyItems.Place.allCases.map { SecretChange.delete(account: $0.account(fingerprint)) }
+      changes.save(manifest)
+      do { try keychain.apply(changes) } catch { throw CustodyError(error) }
+      if let envelope { forget([envelope]) }
+    }
+  }
+
+  /// Removes former keys from their enclaves, and what the log still holds of their envelopes. What counts is
+  /// done by then.
+  func forget(_ envelopes: [PrivateKeyEnvelope]) {
+    for envelope in envelopes {
+      do { try enclave(of: envelope).deleteKey(envelope.key) } catch {
+        Self.log.warning("a key that is not used any more stays in its enclave")
+      }
+    }
+    _ = try? file.truncateLog()
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The device-binding key (PD-05, PD-06): an enclave key for agreement that nothing else uses. Its only use asks
+// for nothing but private-key usage: a finger or a passcode here would be a second factor that nobody was told of.
+
+internal import Enclaves
+internal import Keychains
+internal import Primitives
+internal import Secrets
+
+enum BindingKey {
+  static let account = "com.cypherair.v1.protected-data.binding-key"
+  static let access = AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: .none)
+
+  /// A key and the enclave that holds it.
+  struct Found {
+    let key: EnclaveKey
+    let enclave: any Enclave
+  }
+
+  static func create(in enclave: any Enclave) throws(ProtectedDataError) -> Found {
+    do throws(EnclaveError) {
+      let key = try enclave.createKey(use: .agreement, access: access, enrolment: KeyEnrolment())
+      return Found(key: key, enclave: enclave)
+    } catch { throw .enclave(error) }
+  }
+
+  /// The key of this coffer.
+  /// - Throws: framework recovery when it is gone or cannot be the one (PD-06); `.enclaveMissing`, `.enclave`.
+  static func load(
+    _ handle: [UInt8]?, _ enclaves: (EnclaveKind) -> (any Enclave)?
+  ) throws(ProtectedDataError) -> Found {
+    guard let handle else { throw .frameworkRecovery(.bindingKeyMissing) }
+    guard let kind = EnclaveKind(handle: handle) else { throw .frameworkRecovery(.bindingKeyUnusable) }
+    guard let enclave = enclaves(kind) else { throw .enclaveMissing(kind) }
+    let key: EnclaveKey
+    do { key = try enclave.loadKey(handle) } catch { throw sorted(error) }
+    guard key.use == .agreement, key.access == access else { throw .frameworkRecovery(.bindingKeyUnusable) }
+    return Found(key: key, enclave: enclave)
+  }
+
+  /// The key of this coffer, or a new one of `kind` where there is none.
+  static func loadOrCreate(
+    _ keychain: KeychainService, _ enclaves: (EnclaveKind) -> (any Enclave)?, _ kind: EnclaveKind
+  ) throws(ProtectedDataError) -> Found {
+    if let handle = try keychain.protectedItem(account, damaged: .bindingKeyUnusable) {
+      return try load(handle.withBytes { [UInt8](copying: $0) }, enclaves)
+    }
+    guard let enclave = enclaves(kind) else { throw .enclaveMissing(kind) }
+    return try create(in: enclave)
+  }
+
+  /// Whether the enclave will never use this key again, or only not now.
+  static func sorted(_ error: EnclaveError) -> ProtectedDataError {
+    switch error {
+    case .unavailable, .notAnswering, .lockedOut, .failed: .enclave(error)
+    case .otherChip, .corrupt, .wrongKind, .invalidInput, .wrongPasscode, .authorizationRequired,
+      .biometryRefused:
+      .frameworkRecovery(.bindingKeyUnusable)
+    }
+  }
+}

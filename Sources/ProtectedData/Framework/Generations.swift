@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Against single rows that are put back to what they were: every change of the registry and of a domain has a
+// number, and a ledger in the keychain knows the last ones (Specs/protected-data.md, «Generations»):
+//
+//   revision (8) ‖ count (1) ‖ count × (domain (1) ‖ generation (8))
+//
+// The file is always written first, so it may be one ahead, never behind.
+
+internal import Primitives
+internal import Secrets
+
+/// What a number in the file means beside the ledger's.
+enum GenerationVerdict: Equatable {
+  case current
+  /// A process ended between file and ledger. The ledger follows, once what was found has authenticated.
+  case ahead
+  case rolledBack
+  /// More than one ahead: no order of writing leaves that.
+  case unaccounted
+
+  init(found: UInt64, ledger: UInt64) {
+    self =
+      found == ledger
+      ? .current : found < ledger ? .rolledBack : found - ledger == 1 ? .ahead : .unaccounted
+  }
+}
+
+/// The last numbers.
+struct GenerationLedger: Equatable {
+  static let account = "com.cypherair.v1.protected-data.generations"
+
+  var revision: UInt64
+  /// Kept for domains that are gone: no number is used twice.
+  var generations: [ProtectedDomain: UInt64]
+
+  init(revision: UInt64, generations: [ProtectedDomain: UInt64]) {
+    self.revision = revision
+    self.generations = generations
+  }
+
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(bigEndian: revision)
+    bytes.append(UInt8(generations.count))
+    for domain in ProtectedDomain.allCases {
+      guard let generation = generations[domain] else { continue }
+      bytes.append(domain.rawValue)
+      bytes.append(bigEndian: generation)
+    }
+    return bytes
+  }
+
+  /// Nil for anything but the bytes of a ledger.
+  init?(_ bytes: RawSpan) {
+    var cursor = ByteCursor()
+    do {
+      revision = UInt64(bitPattern: try cursor.readInt64(bytes))
+      generations = [:]
+      var last: UInt8 = 0
+      for _ in 0..<(try cursor.readByte(bytes)) {
+        guard let domain = ProtectedDomain(rawValue: try cursor.readByte(bytes)), domain.rawValue > last
+        else { return nil }
+        generations[domain] = UInt64(bitPattern: try cursor.readInt64(bytes))
+        last = domain.rawValue
+      }
+      guard cursor.isAtEnd(of: bytes) else { return nil }
+    } catch { return nil }
+  }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The only authority for which domains there are (PD-20; Specs/protected-data.md, «Registry»):
+//
+//   "COFPDRG1" ‖ revision (8) ‖ format floor (1) ‖ count (1) ‖ count × (domain (1) ‖ state (1))
+//   ‖ HMAC-SHA256 (32) ‖ SHA-256 (32)
+//
+// The digest tells an accident before unlocking, when there is no key; the code tells everything else after.
+
+internal import Primitives
+internal import Secrets
+
+struct Registry: Equatable {
+  enum EntryState: UInt8 {
+    case ready = 1
+    case pendingCreate = 2
+    case pendingDelete = 3
+  }
+
+  var revision: UInt64
+  /// The lowest format of the root secret that is accepted: 1 or 2 (PD-07).
+  var formatFloor: UInt8
+  var entries: [ProtectedDomain: EntryState]
+
+  private static let magic = Array("COFPDRG1".utf8)
+  private static let tailByteCount = HMACSHA256.byteCount + SHA256.byteCount
+
+  init(revision: UInt64, formatFloor: UInt8, entries: [ProtectedDomain: EntryState]) {
+    self.revision = revision
+    self.formatFloor = formatFloor
+    self.entries = entries
+  }
+
+  /// The domains in a state, in the order of their numbers.
+  func domains(_ state: EntryState) -> [ProtectedDomain] {
+    ProtectedDomain.allCases.filter { entries[$0] == state }
+  }
+
+  /// The record, authenticated under the registry's key.
+  func record(_ keys: RootKeys) -> [UInt8] {
+    var bytes = Self.magic
+    bytes.append(bigEndian: revision)
+    bytes += [formatFloor, UInt8(entries.count)]
+    for domain in ProtectedDomain.allCases {
+      if let state = entries[domain] { bytes += [domain.rawValue, state.rawValue] }
+    }
+    bytes += Self.code(bytes, keys)
+    return unsafe bytes + SHA256.hash(bytes.span.bytes)
+  }
+
+  /// Reads a record without any key; nil for anything but the bytes of one.
+  init?(record: [UInt8]) {
+    let contentCount = record.count - Self.tailByteCount
+    let digestOffset = record.count - SHA256.byteCount
+    guard contentCount > 0 else { return nil }
+    let span = unsafe record.span.bytes
+    guard SHA256.hash(span.extracting(first: digestOffset)) == Array(record[digestOffset...]) else {
+      return nil
+    }
+    let content = span.extracting(first: contentCount)
+    var cursor = ByteCursor()
+    do {
+      guard try cursor.readBytes(content, count: 8) == Self.magic else { return nil }
+      revision = UInt64(bitPattern: try cursor.readInt64(content))
+      formatFloor = try cursor.readByte(content)
+      entries = [:]
+      var last: UInt8 = 0
+      for _ in 0..<(try cursor.readByte(content)) {
+        guard let domain = ProtectedDomain(rawValue: try cursor.readByte(content)), domain.rawValue > last,
+          let state = EntryState(rawValue: try cursor.readByte(content))
+        else { return nil }
+        entries[domain] = state
+        last = domain.rawValue
+      }
+      guard cursor.isAtEnd(of: content), (1...2).contains(formatFloor), revision > 0 else { return nil }
+    } catch { return nil }
+  }
+
+  /// Whether a record, which was read, was written under the registry's key.
+  static func isAuthentic(_ record: [UInt8], _ keys: RootKeys) -> Bool {
+    let content = Array(record.dropLast(tailByteCount))
+    let code = Array(record.dropLast(SHA256.byteCount).suffix(HMACSHA256.byteCount))
+    let expected = Self.code(content, keys)
+    return unsafe constantTimeEqual(code.span.bytes, expected.span.bytes)
+  }
+
+  private static func code(_ content: [UInt8], _ keys: RootKeys) -> [UInt8] {
+    var code = [UInt8](repeating: 0, count: HMACSHA256.byteCount)
+    var span = code.mutableSpan
+    var output = unsafe span.mutableBytes
+    var hmac = HMACSHA256()
+    keys.registry.withBytes { key in
+      unsafe hmac.authenticate(content.span.bytes, key: key, into: &output)
+    }
+    return code
+  }
+}

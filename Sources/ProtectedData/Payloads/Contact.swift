@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+
+/// Somebody whose certificate the person has (PD-13).
+public struct Contact: Equatable, Sendable, Identifiable {
+  /// Bytes of a name: as long as a user ID may be, which it is usually taken from.
+  public static let nameByteCountLimit = PGPKeyIdentity.userIDByteCountLimit
+  public static let certificateByteCountLimit = PGPKeyIdentity.certificateByteCountLimit
+
+  public let id: UUID
+  public var displayName: String
+  /// The transferable public key, as packets.
+  public var certificate: [UInt8]
+  /// Whether the person has compared the fingerprint.
+  public var isVerified: Bool
+  /// Seconds since 1970, UTC.
+  public var added: UInt64
+
+  public init(id: UUID, displayName: String, certificate: [UInt8], isVerified: Bool, added: UInt64) {
+    self.id = id
+    self.displayName = displayName
+    self.certificate = certificate
+    self.isVerified = isVerified
+    self.added = added
+  }
+}
+
+// MARK: - Bytes
+
+extension Contact {
+  /// A contact in a payload: values of fixed length, and where the others are.
+  struct Fields {
+    let id: Range<Int>
+    let displayName: Range<Int>
+    let certificate: Range<Int>
+    let isVerified: Bool
+    let added: UInt64
+
+    init(_ bytes: RawSpan, _ cursor: inout PayloadCursor) throws(MalformedPayload) {
+      id = try cursor.range(bytes, count: 16)
+      added = try cursor.uint64(bytes)
+      isVerified = try cursor.flag(bytes)
+      displayName = try cursor.text(bytes, byteCountLimit: nameByteCountLimit)
+      certificate = try cursor.blob(bytes, byteCountLimit: certificateByteCountLimit)
+    }
+  }
+
+  init(_ fields: Fields, _ bytes: RawSpan) {
+    let id = unsafe bytes.extracting(fields.id).unsafeLoadUnaligned(as: uuid_t.self)
+    self.init(
+      id: UUID(uuid: id), displayName: bytes.text(fields.displayName),
+      certificate: bytes.array(fields.certificate), isVerified: fields.isVerified, added: fields.added)
+  }
+
+  func write(to writer: inout PayloadWriter) {
+    unsafe withUnsafeBytes(of: id.uuid) { writer.append(unsafe Array($0)) }
+    writer.append(bigEndian: added)
+    writer.append(isVerified)
+    writer.append(text: displayName)
+    writer.append(blob: certificate)
+  }
+}

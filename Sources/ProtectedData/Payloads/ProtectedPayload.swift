@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What one domain holds. The five types of this room are all there are.
+///
+/// The bytes are in Specs/protected-data.md. A reader takes exactly what a writer writes: unknown values,
+/// values out of their range and bytes left over are ``MalformedPayload``, and never become defaults.
+public protocol ProtectedPayload: Equatable, Sendable {
+  static var domain: ProtectedDomain { get }
+  /// The schema that is written, and the only one that is read; an older one is upgraded explicitly.
+  static var schemaVersion: UInt16 { get }
+  /// What a new domain holds.
+  static var initial: Self { get }
+
+  /// Whether these are bytes of this schema, without making copies of them.
+  /// - Throws: ``MalformedPayload``
+  static func check(_ bytes: RawSpan) throws(MalformedPayload)
+
+  /// Reads the payload. What comes out is ordinary memory: keep it no longer than a call takes.
+  /// - Throws: ``MalformedPayload``
+  init(_ bytes: RawSpan) throws(MalformedPayload)
+
+  func write(to writer: inout PayloadWriter)
+}
+
+/// Bytes that are not those of a schema.
+public struct MalformedPayload: Error, Equatable, Sendable {
+  public init() {}
+}
+
+extension ProtectedDomain {
+  var payload: any ProtectedPayload.Type {
+    switch self {
+    case .privateKeyControl: PrivateKeyControl.self
+    case .keyMetadata: KeyMetadata.self
+    case .protectedSettings: ProtectedSettings.self
+    case .contacts: ContactsSnapshot.self
+    case .frameworkSentinel: FrameworkSentinel.self
+    }
+  }
+}

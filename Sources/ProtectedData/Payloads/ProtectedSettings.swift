@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The settings that nobody may read or change while locked (PD-12). Schema 2 is strict. Schema 1 lacks the last
+// field; ``upgrading(_:)`` is the one place that knows it.
+
+/// The domain of settings.
+public struct ProtectedSettings: ProtectedPayload {
+  public static let domain = ProtectedDomain.protectedSettings
+  public static let schemaVersion: UInt16 = 2
+  static let upgradedSchemaVersion: UInt16 = 1
+
+  /// An hour: longer than anybody stays away and wants to find the door open.
+  public static let gracePeriodLimitSeconds: UInt32 = 3600
+
+  /// Whether the person is told what copying to the clipboard means.
+  public var clipboardNotice: Bool
+  /// For how long after an authentication none is asked for; 0 for never.
+  public var gracePeriodSeconds: UInt32
+  public var onboardingCompleted: Bool
+  public var colourTheme: ColourTheme
+  /// Whether messages are encrypted to their sender too.
+  public var encryptToSelf: Bool
+  public var tutorialCompleted: Bool
+
+  public static let initial = ProtectedSettings(
+    clipboardNotice: true, gracePeriodSeconds: 180, onboardingCompleted: false, colourTheme: .system,
+    encryptToSelf: true, tutorialCompleted: false)
+
+  public init(
+    clipboardNotice: Bool, gracePeriodSeconds: UInt32, onboardingCompleted: Bool, colourTheme: ColourTheme,
+    encryptToSelf: Bool, tutorialCompleted: Bool
+  ) {
+    self.clipboardNotice = clipboardNotice
+    self.gracePeriodSeconds = gracePeriodSeconds
+    self.onboardingCompleted = onboardingCompleted
+    self.colourTheme = colourTheme
+    self.encryptToSelf = encryptToSelf
+    self.tutorialCompleted = tutorialCompleted
+  }
+
+  // MARK: Bytes
+
+  public static func check(_ bytes: RawSpan) throws(MalformedPayload) { _ = try ProtectedSettings(bytes) }
+
+  public init(_ bytes: RawSpan) throws(MalformedPayload) { try self.init(bytes, hasTutorial: true) }
+
+  /// Reads the first schema; the tutorial, which it does not know, has not been completed.
+  static func upgrading(_ bytes: RawSpan) throws(MalformedPayload) -> ProtectedSettings {
+    try ProtectedSettings(bytes, hasTutorial: false)
+  }
+
+  private init(_ bytes: RawSpan, hasTutorial: Bool) throws(MalformedPayload) {
+    var cursor = PayloadCursor()
+    clipboardNotice = try cursor.flag(bytes)
+    gracePeriodSeconds = try cursor.uint32(bytes)
+    onboardingCompleted = try cursor.flag(bytes)
+    colourTheme = try cursor.one(bytes)
+    encryptToSelf = try cursor.flag(bytes)
+    tutorialCompleted = hasTutorial ? try cursor.flag(bytes) : false
+    try cursor.finish(bytes)
+    guard gracePeriodSeconds <= Self.gracePeriodLimitSeconds else { throw MalformedPayload() }
+  }
+
+  public func write(to writer: inout PayloadWriter) {
+    writer.append(clipboardNotice)
+    writer.append(bigEndian: gracePeriodSeconds)
+    writer.append(onboardingCompleted)
+    writer.append(colourTheme.rawValue)
+    writer.append(encryptToSelf)
+    writer.append(tutorialCompleted)
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is wrong, and the two ways to start anew (PD-22). Nothing here happens by itself.
+
+public import Enclaves
+internal import Logging
+internal import Storage
+public import UserAuthentication
+
+extension ProtectedDomains {
+  /// What is known to be wrong, and what helps.
+  public func recoveryState() -> RecoveryReport {
+    var report = RecoveryReport(state: state, domains: domains, steps: [])
+    switch report.state {
+    case .restartRequired: report.steps = [.restart]
+    case .frameworkRecovery: report.steps = [.resetFramework]
+    case .locked: report.steps = [.unlock]
+    case .unlocked:
+      for domain in ProtectedDomain.allCases {
+        if case .recovery = report.domains[domain] { report.steps.append(.resetDomain(domain)) }
+      }
+    }
+    if let isPrivate = try? file.isPrivate(), !isPrivate { report.steps.insert(.protectFiles, at: 0) }
+    return report
+  }
+
+  /// Deletes a domain, whatever state it is in, and makes it anew under a new key. What it held is lost.
+  ///
+  /// A process that ends on the way leaves the domain absent, in recovery; never one that looks as if it had been
+  /// empty.
+  /// - Throws: `.locked`, `.frameworkRecovery`: the framework must be open; `.storage`, `.keychainUnavailable`.
+  public func resetDomain(_ domain: ProtectedDomain) throws(ProtectedDataError) {
+    do throws(ProtectedDataError) {
+      try withCore { core throws(ProtectedDataError) in
+        var session = try Self.session(core)
+        var found = try examineAsWriter(session.keys, [domain])
+        try remove(domain, &found, session.keys)
+        try make(domain, &found, session.keys)
+        session.note(try examineAsWriter(session.keys, [domain]))
+        core.session = session
+      }
+    } catch { throw Self.logged(error, "reset of a domain") }
+    Self.log.notice("a domain was reset")
+  }
+
+  private func remove(
+    _ domain: ProtectedDomain, _ found: inout Examination, _ keys: RootKeys
+  ) throws(ProtectedDataError) {
+    guard found.registry.entries[domain] != nil else { return }
+    var registry = found.registry
+    registry.entries[domain] = .pendingDelete
+    // A payload that is authentic and newer than the ledger knows: its number is not used a second time.
+    var last = found.ledger.generations[domain] ?? 0
+    if let row = found.image.rows[domain], let opened = try? Finding.open(domain, row, keys) {
+      last = max(last, opened.record.generation)
+    }
+    try commit(&found, keys, registry: registry, generations: [domain: last])
+    registry = found.registry
+    registry.entries[domain] = nil
+    try commit(&found, keys, registry: registry, rows: [domain: .delete])
+    try emptyLog()
+  }
+
+  private func make(
+    _ domain: ProtectedDomain, _ found: inout Examination, _ keys: RootKeys
+  ) throws(ProtectedDataError) {
+    var registry = found.registry
+    registry.entries[domain] = .pendingCreate
+    try commit(&found, keys, registry: registry)
+    registry = found.registry
+    registry.entries[domain] = .ready
+    let generation = (found.ledger.generations[domain] ?? 0) + 1
+    let row = try Self.newRow(domain, generation: generation, keys)
+    try commit(
+      &found, keys, registry: registry, rows: [domain: .write(row)], generations: [domain: generation])
+  }
+
+  /// Deletes all domains and makes them anew, under a new root secret and a new binding key in `enclave`. What
+  /// they held is lost. Afterwards protected data are locked.
+  /// - Throws: `.notAuthorised`; `.keychainLocked`, `.enclave`, `.storage` and others, before anything was changed;
+  ///   if interrupted, the framework is still in recovery.
+  public func resetFramework(
+    _ session: SessionAuthorization, in enclave: any Enclave
+  ) throws(ProtectedDataError) {
+    try resetFramework(isAuthorised: session.isValid, enclave)
+  }
+
+  /// The same, by leave of somebody who was just authenticated.
+  public func resetFramework(
+    _ gate: borrowing AuthenticatedContext, in enclave: any Enclave
+  ) throws(ProtectedDataError) {
+    try resetFramework(isAuthorised: gate.isValid, enclave)
+  }
+
+  private func resetFramework(
+    isAuthorised: Bool, _ enclave: any Enclave
+  ) throws(ProtectedDataError) {
+    do throws(ProtectedDataError) {
+      guard isAuthorised else { throw .notAuthorised }
+      if state == .unlocked { try relock() }
+      try withCore { core throws(ProtectedDataError) in
+        try Self.checkProtection(file)
+        let former = try? RootSecret.binding(keychain, enclaves)
+        try Self.install(file, keychain, enclave)
+        core.fault = nil
+        // The enclave may keep something of a key; its handle is gone already.
+        if let former { try? former.enclave.deleteKey(former.key) }
+        try emptyLog()
+      }
+    } catch { throw Self.logged(error, "reset of the framework") }
+    Self.log.notice("the framework was reset")
+  }
+}
+
+extension ProtectedDomains {
+  /// The kind of enclave that holds the binding key, and so the root secret. Known while locked.
+  /// - Throws: `.frameworkRecovery` when the key is gone; `.keychainLocked`.
+  public func enclaveKind() throws(ProtectedDataError) -> EnclaveKind {
+    try RootSecret.binding(keychain, enclaves).enclave.kind
+  }
+}

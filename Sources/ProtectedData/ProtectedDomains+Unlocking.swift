@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opening all domains in one pass, with one fetch of the root secret (PD-09); and what has to be written before
+// they are used: the ledger after a crash, the second formats, what was left pending.
+
+internal import Keychains
+internal import Secrets
+internal import Storage
+public import UserAuthentication
+
+extension ProtectedDomains {
+  /// Opens every domain that can be opened, by leave of somebody who was just authenticated.
+  ///
+  /// Without leave that counts, or a domain that could be opened, it returns at once: nothing is fetched, and
+  /// nobody is asked. A damaged domain does not keep the others shut.
+  /// - Throws: framework recovery, then nothing is open and nothing was changed; what may pass:
+  ///   `.keychainLocked`, `.keychainUnavailable`, `.enclaveMissing`, `.enclave`, `.storage`.
+  public func unlock(_ gate: borrowing AuthenticatedContext) throws(ProtectedDataError) -> UnlockReport {
+    try unlock(isAuthorised: gate.isValid)
+  }
+
+  /// Opens every domain that can be opened, as part of a session whose owner was authenticated.
+  public func unlock(_ session: SessionAuthorization) throws(ProtectedDataError) -> UnlockReport {
+    try unlock(isAuthorised: session.isValid)
+  }
+
+  private func unlock(isAuthorised: Bool) throws(ProtectedDataError) -> UnlockReport {
+    do throws(ProtectedDataError) {
+      return try withCore { core throws(ProtectedDataError) in
+        guard isAuthorised else { return UnlockReport(outcome: .notAuthorised, domains: [:]) }
+        if let session = core.session {
+          return UnlockReport(outcome: .alreadyOpen, domains: session.domains)
+        }
+        try Self.checkProtection(file)
+        let registry = try Self.registry(StoredImage.read(file, []))
+        guard !registry.domains(.ready).isEmpty else {
+          return UnlockReport(outcome: .nothingToOpen, domains: registry.statesWithoutKey)
+        }
+        let session = try openSession(registry)
+        core.fault = nil
+        core.session = session
+        return UnlockReport(outcome: .opened, domains: session.domains)
+      }
+    } catch { throw Self.logged(error, "unlock") }
+  }
+
+  private func openSession(_ registry: Registry) throws(ProtectedDataError) -> Session {
+    let root = try RootSecret.fetch(keychain, registryFloor: registry.formatFloor, enclaves)
+    var found = try examine(root.keys, ProtectedDomain.allCases)
+    let mustWrite = root.first != nil || found.registry.formatFloor < RootSecret.floor || found.hasOldSettings
+    if mustWrite || found.hasPending {
+      do throws(ProtectedDataError) {
+        found = try examineAsWriter(root.keys, ProtectedDomain.allCases)
+        if let first = root.first { try upgradeRoot(first) }
+        try raiseFloor(&found, root.keys)
+        try upgradeSettings(&found, root.keys)
+        try settlePending(&found, root.keys)
+      } catch {
+        // What is pending may wait for whoever writes now.
+        guard !mustWrite, error == .storage(.inUse) else { throw error }
+      }
+    }
+    return Session(keys: root.keys, found)
+  }
+
+  // MARK: Looking
+
+  /// Looks at what is stored, and heals a ledger that is one behind. Other processes may write meanwhile.
+  func examine(
+    _ keys: RootKeys, _ domains: [ProtectedDomain]
+  ) throws(ProtectedDataError) -> Examination {
+    if let found = try settled(keys, domains) { return found }
+    do throws(ProtectedDataError) { return try examineAsWriter(keys, domains) } catch {
+      guard error == .storage(.inUse) else { throw error }
+      // Whoever writes was perhaps between file and ledger, and has gone on.
+      guard let found = try settled(keys, domains) else { throw error }
+      return found
+    }
+  }
+
+  /// What is stored, if nothing is ahead of the ledger.
+  private func settled(
+    _ keys: RootKeys, _ domains: [ProtectedDomain]
+  ) throws(ProtectedDataError) -> Examination? {
+    do throws(ProtectedDataError) {
+      let found = try Examination(file, keychain, keys, domains)
+      return found.isSettled ? found : nil
+    } catch {
+      guard error == .frameworkRecovery(.ledgerBehind) else { throw error }
+      return nil
+    }
+  }
+
+  /// Looks at what is stored, as the only writer, and heals a ledger that is one behind.
+  func examineAsWriter(
+    _ keys: RootKeys, _ domains: [ProtectedDomain]
+  ) throws(ProtectedDataError) -> Examination {
+    try ProtectedDataError.sorting { try file.claimWriting() }
+    var found = try Examination(file, keychain, keys, domains)
+    if found.isAhead {
+      found.ledger = found.healedLedger
+      try found.ledger.save(keychain)
+    }
+    return found
+  }
+
+  // MARK: Writing
+
+  /// Makes one change: the file first, in one transaction, then the ledger.
+  func commit(
+    _ found: inout Examination, _ keys: RootKeys, registry: Registry? = nil,
+    rows: [ProtectedDomain: StoredChange.RowChange] = [:],
+    generations: [ProtectedDomain: UInt64] = [:]
+  ) throws(ProtectedDataError) {
+    var change = StoredChange(former: found.image, rows: rows)
+    if var registry {
+      registry.revision += 1
+      change.record = registry.record(keys)
+      found.registry = registry
+    }
+    try change.apply(to: file)
+    if let record = change.record { found.image.record = record }
+    for (domain, change) in rows {
+      switch change {
+      case .write(let row): found.image.rows[domain] = row
+      case .delete: found.image.rows[domain] = nil
+      }
+    }
+    found.ledger.revision = found.registry.revision
+    found.ledger.generations.merge(generations) { $1 }
+    try found.ledger.save(keychain)
+  }
+
+  /// Brings a root secret of the first format to the second, once (PD-07). Envelope and marker appear together.
+  private func upgradeRoot(_ first: SharedSecret) throws(ProtectedDataError) {
+    let now = try keychain.protectedItem(RootSecret.account, damaged: .rootSecretCorrupt)
+    // Another process may have done it before we had the writer's lock.
+    guard now?.count == RootSecret.byteCount else { throw .storage(.inUse) }
+    let binding = try BindingKey.loadOrCreate(keychain, enclaves, bindingKind)
+    let envelope = try first.withBytes { root throws(ProtectedDataError) in
+      try RootSecret.seal(root, to: binding)
+    }
+    try ProtectedDataError.sorting { try keychain.apply(RootSecret.items(envelope, binding)) }
+    try emptyLog()
+  }
+
+  private func raiseFloor(_ found: inout Examination, _ keys: RootKeys) throws(ProtectedDataError) {
+    guard found.registry.formatFloor < RootSecret.floor else { return }
+    var registry = found.registry
+    registry.formatFloor = RootSecret.floor
+    try commit(&found, keys, registry: registry)
+  }
+
+  /// Writes settings of the first schema as those of the second (PD-12).
+  private func upgradeSettings(_ found: inout Examination, _ keys: RootKeys) throws(ProtectedDataError) {
+    guard found.hasOldSettings else { return }
+    let opened = try found.opened(.protectedSettings)
+    let settings: ProtectedSettings
+    do throws(MalformedPayload) {
+      settings = try opened.payload.withBytes { bytes throws(MalformedPayload) in
+        try ProtectedSettings.upgrading(bytes)
+      }
+    } catch { throw .domainRecovery(.protectedSettings, .malformed) }
+    try write(settings, over: opened, &found, keys)
+  }
+
+  /// Gives up what was being made and finishes what was being removed. The registry alone says what that is.
+  private func settlePending(_ found: inout Examination, _ keys: RootKeys) throws(ProtectedDataError) {
+    guard found.hasPending else { return }
+    var registry = found.registry
+    var rows: [ProtectedDomain: StoredChange.RowChange] = [:]
+    for domain in found.registry.domains(.pendingCreate) + found.registry.domains(.pendingDelete) {
+      registry.entries[domain] = nil
+      rows[domain] = .delete
+      found.findings[domain] = .fault(.absent)
+    }
+    try commit(&found, keys, registry: registry, rows: rows)
+    try emptyLog()
+  }
+
+  /// Keeps what was deleted from staying in the log; a reader of another process may stand in the way.
+  func emptyLog() throws(ProtectedDataError) {
+    _ = try ProtectedDataError.sorting { try file.truncateLog() }
+  }
+}
+
+extension Registry {
+  /// What is known without the root secret of domains that are not ready.
+  fileprivate var statesWithoutKey: [ProtectedDomain: DomainState] {
+    var states: [ProtectedDomain: DomainState] = [:]
+    for domain in ProtectedDomain.allCases where entries[domain] != .ready {
+      states[domain] = entries[domain] == nil ? .recovery(.absent) : .pendingMutation
+    }
+    return states
+  }
+}
+
+extension Examination {
+  fileprivate var hasPending: Bool {
+    !registry.domains(.pendingCreate).isEmpty || !registry.domains(.pendingDelete).isEmpty
+  }
+
+  fileprivate var hasOldSettings: Bool {
+    guard case .open(let opened) = findings[.protectedSettings] else { return false }
+    return opened.record.schemaVersion == ProtectedSettings.upgradedSchemaVersion
+  }
+}

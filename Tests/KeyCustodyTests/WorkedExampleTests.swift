@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The worked example of Specs/envelopes.md, read from the page: it pins the bytes.
+
+import Enclaves
+import Primitives
+import ProtectedData
+import Secrets
+import SpecExamples
+import Testing
+
+@testable import KeyCustody
+
+@Suite("The worked example of envelopes")
+struct WorkedExampleTests {
+  private let example: SpecExample
+  private let enclave = SoftwareEnclave()
+
+  init() throws { example = try SpecExample(page: "envelopes.md") }
+
+  private func secret(_ name: String) throws -> SharedSecret {
+    let bytes = try example.bytes(name)
+    return SharedSecret(SecretBytes(copying: bytes.span.bytes))
+  }
+
+  private func open(_ name: String, _ authorization: CustodyAuthorization) throws -> [UInt8] {
+    let bytes = try example.bytes(name)
+    let envelope = try PrivateKeyEnvelope(bytes.span.bytes)
+    #expect(envelope.bytes == bytes)
+    #expect(envelope.fingerprint.bytes == (try example.bytes("fingerprint")))
+    let secret = try envelope.open(in: enclave, authorization: authorization.key(for: envelope.mode))
+    return secret.withBytes { [UInt8](copying: $0) }
+  }
+
+  @Test("The envelope of mode standard opens with the owner key, and with the finger")
+  func standard() throws {
+    let key = try example.bytes("private-key")
+    let owner = CustodyAuthorization(owner: try secret("owner-key"))
+    #expect(try open("envelope-standard", owner) == key)
+    #expect(try open("envelope-standard", finger()) == key)
+  }
+
+  @Test("The envelope of mode high security opens with the finger and not with the owner key")
+  func highSecurity() throws {
+    #expect(try open("envelope-high-security", finger()) == example.bytes("private-key"))
+    let owner = CustodyAuthorization(owner: try secret("owner-key"))
+    #expect(throws: CustodyError.fingerRequired) { try open("envelope-high-security", owner) }
+  }
+
+  @Test("The manifest names the envelope of its mode and no other")
+  func manifest() throws {
+    let bytes = try example.bytes("manifest")
+    let manifest = try CustodyManifest(bytes.span.bytes)
+    #expect(manifest.bytes == bytes)
+    #expect(manifest.generation == 1)
+    let standard = try example.bytes("envelope-standard")
+    let highSecurity = try example.bytes("envelope-high-security")
+    #expect(manifest.names(try PrivateKeyEnvelope(standard.span.bytes)))
+    #expect(!manifest.names(try PrivateKeyEnvelope(highSecurity.span.bytes)))
+  }
+
+  @Test("A value of one kind is never read as one of another")
+  func kinds() throws {
+    for name in ["manifest", "finger-key", "owner-key", "private-key"] {
+      let bytes = try example.bytes(name)
+      #expect(throws: CustodyError.corrupt) { try PrivateKeyEnvelope(bytes.span.bytes) }
+    }
+    for name in ["envelope-standard", "finger-key"] {
+      let bytes = try example.bytes(name)
+      #expect(throws: CustodyError.corrupt) { try CustodyManifest(bytes.span.bytes) }
+    }
+  }
+
+  private func finger() throws -> CustodyAuthorization {
+    let key = try FingerKey(secret("finger-key"))
+    return CustodyAuthorization(finger: try key.verifier(until: .now.advanced(by: .seconds(60))))
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CrashDisk
+import Glibc
+
+/// What the command line asks for.
+struct TableOptions {
+  static let usage = """
+    Usage: crash-table [--full] [--only WORDS]… [--jobs N]
+           crash-table --calls WORDS
+           crash-table --guilty
+
+    Stops every operation at every call that changes the disk, and every recovery from
+    that again, and prints what was lost. The exit status is 1 if anything was.
+
+      --full         every crash during recovery, every failing call; else a sample
+      --only WORDS   operations whose name has these words in it; may be repeated
+      --jobs N       processes that share the work; as many as there are processors
+      --calls WORDS  prints the calls of one operation instead
+      --guilty       runs stores with known mistakes; all of them must be found
+
+    Example: crash-table --only "key rotation" --jobs 2
+    """
+
+  /// Crashes of each recovery, and one of so many runs with failing calls: enough for 10,000 and over within
+  /// minutes. The second is a prime, so that no period of a store's own hides calls from it.
+  private static let doublesPerRecovery = 6
+  private static let failureStride = 5
+
+  var isFull = false
+  var only: [String] = []
+  var jobs: Int
+  var calls: String?
+  var isGuilty = false
+  /// This process is one of several: which, and of how many.
+  var part: (index: Int, of: Int)?
+
+  struct Misuse: Error {}
+
+  init(_ arguments: [String]) throws {
+    jobs = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    var left = arguments[...]
+    while let word = left.popFirst() {
+      switch word {
+      case "--full": isFull = true
+      case "--guilty": isGuilty = true
+      case "--only": only.append(try Self.value(&left))
+      case "--calls": calls = try Self.value(&left)
+      case "--jobs":
+        guard let count = Int(try Self.value(&left)), count > 0 else { throw Misuse() }
+        jobs = count
+      case "--part":
+        let numbers = try Self.value(&left).split(separator: "/").compactMap { Int($0) }
+        guard numbers.count == 2, (1...max(1, numbers[1])).contains(numbers[0]) else { throw Misuse() }
+        part = (numbers[0] - 1, numbers[1])
+      default: throw Misuse()
+      }
+    }
+  }
+
+  private static func value(_ left: inout ArraySlice<String>) throws -> String {
+    guard let value = left.popFirst() else { throw Misuse() }
+    return value
+  }
+
+  /// The words for another process that does a part of the same.
+  func words(part: Int) -> [String] {
+    (isFull ? ["--full"] : []) + (isGuilty ? ["--guilty"] : []) + only.flatMap { ["--only", $0] }
+      + ["--part", "\(part)/\(jobs)"]
+  }
+
+  var extent: CrashEnumeration.Extent {
+    var extent = CrashEnumeration.Extent()
+    if !isFull && !isGuilty {
+      extent.doublesPerRecovery = Self.doublesPerRecovery
+      extent.failureStride = Self.failureStride
+    }
+    if let part { (extent.part, extent.parts) = part }
+    return extent
+  }
+
+  /// The operations that are asked for.
+  var scenarios: [any CrashScenario] {
+    let all = isGuilty ? AllScenarios.guilty : AllScenarios.sound
+    let words = calls.map { [$0] } ?? only
+    return words.isEmpty ? all : all.filter { scenario in words.contains { scenario.operation.contains($0) } }
+  }
+}
