@@ -124,11 +124,18 @@ final class Room: Sendable {
     tellDerived("slot's wrapping key", from: secret, salt: unlocked.slot.salt, "coffer keybag v1 wrap")
     if let key = unlocked.keys.whenUnlocked { Teller.tell("when-unlocked key", key) }
     if let key = unlocked.keys.afterFirstUnlock { Teller.tell("after-first-unlock key", key) }
+    if let key = unlocked.keys.owner {
+      Teller.tell("owner key", key)
+      let owner = key.withBytes { SecretBytes(copying: $0) }
+      tellDerived("custody's passcode", from: owner, salt: [], "coffer custody v1 passcode")
+    }
     let keychain = KeychainService(keychain: FileKeychain(file), keys: unlocked.keys)
     for account in try keychain.accounts() {
       guard let name = Self.keyItems.first(where: { account.hasPrefix($0.prefix) })?.name else { continue }
       Teller.tell(name, try keychain.requireSecret(forKey: account))
     }
+    try tellEnclaveItems(keychain)
+    try tellProtectedData(file, keychain)
   }
 
   private static let keyItems: [(prefix: String, name: StaticString)] = [

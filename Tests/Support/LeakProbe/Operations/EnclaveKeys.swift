@@ -35,7 +35,7 @@ extension Room {
   private func key(
     in enclave: any Enclave, _ pin: SharedSecret, for use: EnclaveKeyUse
   ) throws -> EnclaveKey {
-    try enclave.createKey(use: use, access: Self.access, enrolment: KeyEnrolment(passcode: pin))
+    try enclave.createKey(use: use, access: Self.access, enrolment: KeyEnrolment(passcode: .typed(pin)))
   }
 
   @inline(never)
