@@ -3,6 +3,7 @@
 // The examination of a coffer. It repairs nothing by itself.
 
 internal import Captures
+internal import Enclaves
 internal import Glibc
 internal import KeyCustody
 internal import Keychains
@@ -138,7 +139,7 @@ extension Coffer {
     try diagnosis.check("the device's registration") {
       try device() == nil ? "this machine is not registered: «coffer unlock» registers it" : nil
     }
-    try diagnosis.check("protected data and private keys") { try protectedDataAdvice() }
+    try examineProtectedData(&diagnosis)
     try diagnosis.check("the vault's state and count") {
       let status = try vault.status()
       try vault.checkCount()
@@ -187,21 +188,25 @@ extension Coffer {
 }
 
 extension Coffer {
-  /// What to do about protected data; nil when all is well.
-  /// - Throws: what is damage; what only passes is advice.
-  private func protectedDataAdvice() throws -> String? {
+  /// Looks whether every domain opens and every private key has its envelope.
+  fileprivate func examineProtectedData(_ diagnosis: inout Diagnosis) throws {
     do {
-      let report = try unlockProtectedData()
-      for state in report.domains.values {
-        if case .recovery(let fault) = state { throw fault }
-      }
-      if try openPrivateKeys().custody.examine() > 0 { throw CustodyError.corrupt }
-      return nil
+      let domains = try unlockProtectedData().domains.values
+      let isWhole = try openPrivateKeys().custody.examine() == 0 && domains.allSatisfy { $0 == .open }
+      guard isWhole else { throw CustodyError.corrupt }
+      diagnosis.checks.append("protected data and private keys")
     } catch ProtectedDataError.unprotectedFiles {
       // The modes are a finding of their own.
-      return nil
-    } catch let error as ProtectedDataError where !error.isDamage {
-      return "protected data do not open now: run «coffer recovery-state»"
+    } catch {
+      switch error {
+      case let error as ProtectedDataError where error.isDamage: break
+      case CustodyError.corrupt: break
+      case is ProtectedDataError, is CustodyError, is EnclaveError:
+        return diagnosis.add(.advice, "protected data do not open now: run «coffer recovery-state»")
+      default: throw error
+      }
+      diagnosis.add(
+        .damage, "protected data do not open, or private keys are incomplete: run «coffer recovery-state»")
     }
   }
 }
@@ -234,8 +239,6 @@ extension Diagnosis {
     case let error as StorageError: error.isDamage
     case KeychainError.invalidData, KeychainError.decodingFailed, KeychainError.itemNotFound: true
     case KeybagError.corrupt, VaultError.corrupt, VaultError.dataTampered: true
-    case let error as ProtectedDataError: error.isDamage
-    case is DomainFault, CustodyError.corrupt: true
     case CaptureError.corrupt, CaptureError.encryptionKeyNotFound, CaptureError.badSignature: true
     default: false
     }

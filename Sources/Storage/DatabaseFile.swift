@@ -163,7 +163,7 @@ public final class DatabaseFile: Sendable {
       return try queue.inDatabase { db in
         // From here on readers use the file alone, and the log holds nothing that is not in it.
         guard try Self.checkpoint(db, "RESTART") else { return false }
-        Self.overwrite(path + "-wal", headerByteCount: Self.logHeaderByteCount)
+        Self.overwrite(path + "-wal")
         return try Self.checkpoint(db, "TRUNCATE")
       }
     } catch let error as DatabaseError {
@@ -173,9 +173,6 @@ public final class DatabaseFile: Sendable {
     }
   }
 
-  /// SQLite's file format, section 4.1.
-  private static let logHeaderByteCount = 32
-
   /// SQLite tells in a row, not by an error, that a reader stands in the way.
   private static func checkpoint(_ db: Database, _ mode: StaticString) throws -> Bool {
     try Int.fetchOne(db, sql: "PRAGMA wal_checkpoint(\(mode))") == 0
@@ -183,33 +180,31 @@ public final class DatabaseFile: Sendable {
 
   /// Zeros over the whole of a file. Best effort: a device may keep the old blocks all the same.
   ///
-  /// - Parameter headerByteCount: so many bytes are gone from the disk before the others may go. Of a log whose
-  ///   end alone was lost with the power, SQLite would take what is left for the newest pages.
-  static func overwrite(_ path: String, headerByteCount: Int = 0) {
+  /// The beginning is on the disk before the rest is touched. A log without its header is no log; one whose
+  /// end alone was lost would be played back, older pages over newer ones.
+  static func overwrite(_ path: String) {
     let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return }
     defer { Glibc.close(descriptor) }
-    let byteCount = lseek(descriptor, 0, SEEK_END)
-    lseek(descriptor, 0, SEEK_SET)
-    if headerByteCount > 0 {
-      guard overwrite(descriptor, byteCount: min(headerByteCount, byteCount)), fsync(descriptor) == 0 else {
-        return
-      }
-    }
-    _ = overwrite(descriptor, byteCount: byteCount - min(headerByteCount, byteCount))
+    let end = lseek(descriptor, 0, SEEK_END)
+    guard writeZeros(descriptor, 0..<min(end, logHeaderByteCount)), fsync(descriptor) == 0 else { return }
+    _ = writeZeros(descriptor, min(end, logHeaderByteCount)..<end)
     fsync(descriptor)
   }
 
-  /// - Returns: whether all of them were written.
-  private static func overwrite(_ descriptor: Int32, byteCount: Int) -> Bool {
+  /// SQLite, «The Write-Ahead Log», section 4: magic, version, salts and checksum.
+  private static let logHeaderByteCount = 32
+
+  private static func writeZeros(_ descriptor: Int32, _ range: Range<Int>) -> Bool {
     let zeros = [UInt8](repeating: 0, count: 1 << 16)
-    var left = byteCount
-    while left > 0 {
+    var offset = range.lowerBound
+    while offset < range.upperBound {
       let written = unsafe zeros.withUnsafeBytes {
-        unsafe Glibc.write(descriptor, $0.baseAddress, min($0.count, left))
+        unsafe pwrite(descriptor, $0.baseAddress, min($0.count, range.upperBound - offset), offset)
       }
+      if written < 0, errno == EINTR { continue }
       guard written > 0 else { return false }
-      left -= written
+      offset += written
     }
     return true
   }

@@ -39,6 +39,11 @@ extension Failure {
         hint: "«coffer recovery-state» says what helps")
     case .pendingMutation:
       self.init(.inUse, "in_use", "another process is changing this", hint: "try again when it is done")
+    case .settingsUnavailable:
+      self.init(
+        .corrupt, "settings_unavailable",
+        "the protected settings cannot be read, and nothing stands in for them",
+        hint: "«coffer recovery-state» says what helps")
     case .invalidValue: self.init(.refused, "invalid_value", "this is more than can be kept")
     case .alreadyExists: self.init(.inUse, "already_exists", "there are protected data already")
     }

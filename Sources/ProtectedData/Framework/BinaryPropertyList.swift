@@ -25,7 +25,7 @@ enum BinaryPropertyList {
     var offsets: [UInt16] = [UInt16(bytes.count)]
     bytes.append(0xD0 | count)
     // References to objects by their numbers: keys, then values.
-    bytes += (1...2 * count)
+    bytes += (0..<2 * count).map { $0 + 1 }
     for key in keys {
       offsets.append(UInt16(bytes.count))
       bytes += object(.string(key))

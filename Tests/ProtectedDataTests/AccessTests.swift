@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Storage
+import Testing
+
+@testable import ProtectedData
+
+@Suite("Reading and changing protected data")
+struct AccessTests {
+  @Test("A new coffer's domains hold what they begin with")
+  func beginning() throws {
+    let bench = try ProtectedBench()
+    let domains = try bench.unlocked()
+    #expect(domains.state == .unlocked)
+    #expect(try domains.read() == PrivateKeyControl.initial)
+    #expect(try domains.read() == KeyMetadata.initial)
+    #expect(try domains.read() == ProtectedSettings.initial)
+    #expect(try domains.read() == ContactsSnapshot.initial)
+    #expect(try domains.read() == FrameworkSentinel.initial)
+    #expect(domains.recoveryState().steps.isEmpty)
+  }
+
+  @Test("What was changed is there for the next process, in every domain")
+  func changes() throws {
+    let bench = try ProtectedBench()
+    let domains = try bench.unlocked()
+    try Sample.store(domains)
+    try Sample.expectStored(domains)
+    try Sample.expectStored(bench.unlocked())
+    let copy = try bench.another(at: bench.snapshot())
+    #expect(try copy.unlock(.always).outcome == .opened)
+    try Sample.expectStored(copy)
+  }
+
+  @Test("One process's change is seen by another that is unlocked, and not undone by it")
+  func twoProcesses() throws {
+    let bench = try ProtectedBench()
+    let (one, other) = try (bench.unlocked(), bench.unlocked())
+    try one.update(ProtectedSettings.self) { $0.gracePeriodSeconds = 7 }
+    let seen: ProtectedSettings = try other.read()
+    #expect(seen.gracePeriodSeconds == 7)
+    try other.update(ProtectedSettings.self) { $0.tutorialCompleted = true }
+    let both: ProtectedSettings = try one.read()
+    #expect(both.gracePeriodSeconds == 7 && both.tutorialCompleted)
+  }
+
+  @Test("A change that throws, or changes nothing, writes nothing")
+  func nothingWritten() throws {
+    struct Refusal: Error {}
+    let bench = try ProtectedBench()
+    let domains = try bench.unlocked()
+    let before = try bench.content()
+    #expect(throws: Refusal.self) {
+      try domains.update(ProtectedSettings.self) { settings in
+        settings.tutorialCompleted = true
+        throw Refusal()
+      }
+    }
+    #expect(try domains.update(ProtectedSettings.self) { $0.clipboardNotice } == true)
+    #expect(try bench.content() == before)
+  }
+
+  @Test("A value that breaks a rule of its domain is refused, and nothing is written")
+  func invalidValues() throws {
+    let bench = try ProtectedBench()
+    let domains = try bench.unlocked()
+    try Sample.store(domains)
+    let before = try bench.content()
+    #expect(throws: ProtectedDataError.invalidValue(.protectedSettings)) {
+      try domains.update(ProtectedSettings.self) { $0.gracePeriodSeconds = 3601 }
+    }
+    #expect(throws: ProtectedDataError.invalidValue(.keyMetadata)) {
+      try domains.update(KeyMetadata.self) { $0.identities.append($0.identities[0]) }
+    }
+    #expect(throws: ProtectedDataError.invalidValue(.keyMetadata)) {
+      try domains.update(KeyMetadata.self) { $0.identities[0].fingerprint.append(0) }
+    }
+    #expect(throws: ProtectedDataError.invalidValue(.contacts)) {
+      try domains.update(ContactsSnapshot.self) {
+        $0.contacts[0].certificate = [UInt8](repeating: 0, count: Contact.certificateByteCountLimit + 1)
+      }
+    }
+    #expect(throws: ProtectedDataError.invalidValue(.privateKeyControl)) {
+      try domains.update(PrivateKeyControl.self) { $0.recoveryJournal?.fingerprints[0].removeLast() }
+    }
+    #expect(try bench.content() == before)
+    try Sample.expectStored(domains)
+  }
+
+  @Test("A payload may be as large as its limit and no larger")
+  func largest() throws {
+    let bench = try ProtectedBench()
+    let domains = try bench.unlocked()
+    let certificate = [UInt8](repeating: 7, count: Contact.certificateByteCountLimit)
+    func contact() -> Contact {
+      Contact(id: UUID(), displayName: "", certificate: certificate, isVerified: false, added: 0)
+    }
+    // Each takes 31 bytes more than its certificate.
+    let many = ContactsSnapshot(contacts: (0..<15).map { _ in contact() })
+    try domains.update(ContactsSnapshot.self) { $0 = many }
+    #expect(throws: ProtectedDataError.invalidValue(.contacts)) {
+      try domains.update(ContactsSnapshot.self) { $0.contacts.append(contact()) }
+    }
+    try domains.update(ContactsSnapshot.self) {
+      var last = contact()
+      last.certificate = Array(certificate.dropLast(16 * 31 + 2))
+      $0.contacts.append(last)
+    }
+    let stored: ContactsSnapshot = try domains.read()
+    #expect(stored.contacts.count == 16)
+    #expect(try bench.unlocked().read() == stored)
+  }
+
+  @Test("While another process writes, reading goes on and writing is refused")
+  func inUse() throws {
+    let bench = try ProtectedBench()
+    try bench.file.claimWriting()
+    let other = try bench.another()
+    #expect(try other.unlock(.always).outcome == .opened)
+    #expect(try other.read() == ProtectedSettings.initial)
+    #expect(throws: ProtectedDataError.storage(.inUse)) {
+      try other.update(ProtectedSettings.self) { $0.tutorialCompleted = true }
+    }
+  }
+
+  @Test("Protected data are made once")
+  func onlyOnce() throws {
+    let bench = try ProtectedBench()
+    let before = try bench.content()
+    #expect(throws: ProtectedDataError.alreadyExists) {
+      try ProtectedDomains.create(file: bench.file, keychain: bench.keychain, enclave: bench.enclave)
+    }
+    try bench.set(record: nil)
+    #expect(throws: ProtectedDataError.alreadyExists) {
+      try ProtectedDomains.create(file: bench.file, keychain: bench.keychain, enclave: bench.enclave)
+    }
+    #expect(try bench.content().count == before.count - 1)
+  }
+}

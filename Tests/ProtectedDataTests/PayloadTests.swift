@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The bytes of payloads: what is written is read, and nothing else is.
+
+import Foundation
+import Primitives
+import Testing
+
+@testable import ProtectedData
+
+@Suite("Payloads of the domains")
+struct PayloadTests {
+  private func bytes(_ payload: some ProtectedPayload) throws -> [UInt8] {
+    try #require(payload.encodedArray)
+  }
+
+  private func read<Payload: ProtectedPayload>(_ bytes: [UInt8]) -> Payload? {
+    try? Payload(bytes.span.bytes)
+  }
+
+  /// Reading gives the value back; every shorter, and one longer, sequence is refused; and whatever else is read is
+  /// written again as the same bytes.
+  private func expectStrict<Payload: ProtectedPayload>(_ payload: Payload) throws {
+    let whole = try bytes(payload)
+    #expect(read(whole) == payload)
+    for count in 0..<whole.count {
+      #expect(throws: MalformedPayload.self) { try Payload.check(Array(whole.prefix(count)).span.bytes) }
+    }
+    #expect(throws: MalformedPayload.self) { try Payload.check((whole + [0]).span.bytes) }
+    for offset in whole.indices {
+      for mask in [0x01, 0x02, 0x80, 0xFF] as [UInt8] {
+        var changed = whole
+        changed[offset] ^= mask
+        let isAccepted = (try? Payload.check(changed.span.bytes)) != nil
+        let other: Payload? = read(changed)
+        #expect(isAccepted == (other != nil), "byte \(offset)")
+        if let other {
+          #expect(other != payload)
+          #expect(try bytes(other) == changed, "byte \(offset)")
+        }
+      }
+    }
+  }
+
+  @Test("Each payload is read strictly and written as it was read")
+  func strict() throws {
+    try expectStrict(Sample.control)
+    try expectStrict(PrivateKeyControl.initial)
+    try expectStrict(Sample.metadata)
+    try expectStrict(KeyMetadata.initial)
+    try expectStrict(Sample.settings)
+    try expectStrict(ProtectedSettings.initial)
+    try expectStrict(Sample.contacts)
+    try expectStrict(ContactsSnapshot.initial)
+    try expectStrict(FrameworkSentinel.initial)
+  }
+
+  @Test("Every mode, kind and phase is written, and no other number is read")
+  func numbers() throws {
+    for mode in PrivateKeyControl.AuthMode.allCases {
+      for kind in RecoveryJournal.Kind.allCases {
+        for phase in RecoveryJournal.Phase.allCases {
+          let control = PrivateKeyControl(
+            authMode: mode,
+            recoveryJournal: RecoveryJournal(
+              kind: kind, phase: phase, targetMode: mode, targetGeneration: .max, fingerprints: []))
+          #expect(try read(bytes(control)) == control)
+        }
+      }
+    }
+    let whole = try bytes(Sample.control)
+    for (offset, highest) in [(0, 2), (1, 1), (2, 5), (3, 2), (4, 2)] {
+      for value in [0, highest + 1, 255] where !(offset == 1 && value == 0) {
+        var changed = whole
+        changed[offset] = UInt8(value)
+        let other: PrivateKeyControl? = read(changed)
+        #expect(other == nil, "\(offset) \(value)")
+      }
+    }
+  }
+
+  @Test("A name that is not UTF-8, a key that is there twice and an expiry before creation are refused")
+  func rules() throws {
+    var contact = Sample.contacts.contacts[0]
+    contact.displayName = "x"
+    var whole = try bytes(ContactsSnapshot(contacts: [contact]))
+    let name = try #require(whole.lastIndex(of: UInt8(ascii: "x")))
+    for byte in [0x80, 0xC0, 0xFF] as [UInt8] {
+      whole[name] = byte
+      #expect(throws: MalformedPayload.self) { try ContactsSnapshot.check(whole.span.bytes) }
+    }
+    #expect(ContactsSnapshot(contacts: [contact, contact]).encodedArray == nil)
+    var identity = Sample.metadata.identities[0]
+    identity.expires = identity.created
+    #expect(KeyMetadata(identities: [identity]).encodedArray == nil)
+    identity.expires = identity.created + 1
+    #expect(KeyMetadata(identities: [identity]).encodedArray != nil)
+    #expect(KeyMetadata(identities: [identity, identity]).encodedArray == nil)
+    var control = Sample.control
+    control.recoveryJournal?.fingerprints += [[UInt8](repeating: 4, count: 20)]
+    #expect(control.encodedArray == nil)
+  }
+
+  @Test("Each limit can be reached and not passed")
+  func limits() throws {
+    func identity(_ number: Int) -> PGPKeyIdentity {
+      var identity = Sample.metadata.identities[1]
+      identity.fingerprint[0] = UInt8(number & 255)
+      identity.fingerprint[1] = UInt8(number >> 8)
+      return identity
+    }
+    func isAccepted(_ change: (inout PGPKeyIdentity) -> Void) -> Bool {
+      var identity = identity(1)
+      change(&identity)
+      return KeyMetadata(identities: [identity]).encodedArray != nil
+    }
+    func text(_ count: Int) -> String { String(repeating: "a", count: count) }
+    func blob(_ count: Int) -> [UInt8] { [UInt8](repeating: 1, count: count) }
+    #expect(KeyMetadata(identities: (0..<256).map(identity)).encodedArray != nil)
+    #expect(KeyMetadata(identities: (0..<257).map(identity)).encodedArray == nil)
+    #expect(isAccepted { $0.userIDs = Array(repeating: "", count: 64) })
+    #expect(!isAccepted { $0.userIDs = Array(repeating: "", count: 65) })
+    #expect(!isAccepted { $0.userIDs = Array(repeating: "", count: 65_536 + 1) })
+    #expect(isAccepted { $0.userIDs = [text(1024)] })
+    #expect(!isAccepted { $0.userIDs = [text(1025)] })
+    #expect(!isAccepted { $0.userIDs = [text(65_536 + 3)] })
+    #expect(isAccepted { $0.revocationCertificate = blob(1 << 14) })
+    #expect(!isAccepted { $0.revocationCertificate = blob((1 << 14) + 1) })
+    #expect(isAccepted { $0.certificate = blob(1 << 18) })
+    #expect(!isAccepted { $0.certificate = blob((1 << 18) + 1) })
+    func contacts(_ count: Int) -> ContactsSnapshot {
+      ContactsSnapshot(
+        contacts: (0..<count).map { _ in
+          Contact(id: UUID(), displayName: "", certificate: [], isVerified: false, added: .max)
+        })
+    }
+    #expect(contacts(4096).encodedArray != nil)
+    #expect(contacts(4097).encodedArray == nil)
+  }
+}

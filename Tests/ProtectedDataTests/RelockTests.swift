@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import ProtectedData
+
+@Suite("Relocking protected data")
+struct RelockTests {
+  private struct Participant: RelockParticipant {
+    let body: @Sendable () throws -> Void
+    func relock() throws { try body() }
+  }
+
+  private struct Refusal: Error {}
+
+  @Test("PD-23: after a relock nothing is read or changed until somebody unlocks again")
+  func pd23Locked() throws {
+    let bench = try ProtectedBench()
+    let domains = try bench.unlocked()
+    try domains.relock()
+    #expect(domains.state == .locked)
+    #expect(domains.domains.isEmpty)
+    #expect(domains.core.withLock { $0.session == nil })
+    #expect(throws: ProtectedDataError.locked) { try domains.read(ProtectedSettings.self) }
+    #expect(throws: ProtectedDataError.locked) { try domains.update(ProtectedSettings.self) { _ in } }
+    #expect(throws: ProtectedDataError.locked) { try domains.resetDomain(.contacts) }
+    #expect(try domains.unlock(.always).outcome == .opened)
+    #expect(try domains.read() == ProtectedSettings.initial)
+  }
+
+  @Test("PD-23: every participant is told, and finds access blocked by then")
+  func pd23FanOut() throws {
+    let bench = try ProtectedBench()
+    let domains = try bench.unlocked()
+    let seen = Protected<[String]>([])
+    for name in ["one", "other"] {
+      domains.register(
+        Participant {
+          #expect(domains.state == .locked)
+          #expect(throws: ProtectedDataError.locked) { try domains.read(ProtectedSettings.self) }
+          #expect(throws: ProtectedDataError.locked) { try domains.unlock(.always) }
+          seen.change { $0.append(name) }
+        })
+    }
+    try domains.relock()
+    try domains.relock()
+    #expect(seen.value == ["one", "other", "one", "other"])
+  }
+
+  @Test("PD-23: one participant that fails latches «restart required», and the others are told all the same")
+  func pd23Latched() throws {
+    let bench = try ProtectedBench()
+    let latch = RestartLatch()
+    let domains = try bench.domains(latch: latch)
+    _ = try domains.unlock(.always)
+    let told = Protected(0)
+    let fails = Protected(true)
+    domains.register(Participant { if fails.value { throw Refusal() } })
+    domains.register(Participant { told.change { $0 += 1 } })
+    #expect(throws: ProtectedDataError.restartRequired) { try domains.relock() }
+    #expect(told.value == 1)
+    #expect(domains.core.withLock { $0.session == nil })
+
+    fails.change { $0 = false }
+    let before = try bench.content()
+    func expectShut(_ domains: ProtectedDomains) {
+      #expect(domains.state == .restartRequired)
+      #expect(domains.recoveryState().steps == [.restart])
+      #expect(throws: ProtectedDataError.restartRequired) { try domains.unlock(.always) }
+      #expect(throws: ProtectedDataError.restartRequired) { try domains.read(ProtectedSettings.self) }
+      #expect(throws: ProtectedDataError.restartRequired) { try domains.resetDomain(.contacts) }
+      #expect(throws: ProtectedDataError.restartRequired) {
+        try domains.resetFramework(.always, in: bench.enclave)
+      }
+      #expect(throws: ProtectedDataError.restartRequired) { try domains.relock() }
+    }
+    expectShut(domains)
+    // Nor for others in the same process. The next process has a latch of its own.
+    #expect(throws: ProtectedDataError.restartRequired) { try bench.domains(latch: latch) }
+    #expect(try bench.content() == before)
+    _ = try bench.unlocked()
+  }
+
+  @Test("PD-23: a relock waits for the access that is running, and what comes later is turned away")
+  func pd23Running() throws {
+    let bench = try ProtectedBench()
+    let domains = try bench.unlocked()
+    let (entered, told) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    domains.register(Participant { told.signal() })
+    let isDone = Protected(false)
+    let access = Thread {
+      do {
+        try domains.update(ProtectedSettings.self) { settings in
+          settings.tutorialCompleted = true
+          entered.signal()
+          // The participants are told while this goes on; the keys have to wait for its end.
+          told.wait()
+          isDone.change { $0 = true }
+        }
+      } catch { Issue.record(error) }
+    }
+    access.start()
+    entered.wait()
+    try domains.relock()
+    #expect(isDone.value)
+    #expect(domains.state == .locked)
+    let stored: ProtectedSettings = try bench.unlocked().read()
+    #expect(stored.tutorialCompleted)
+  }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Enclaves
+import Foundation
+import Keychains
+import Primitives
+import Secrets
+import Storage
+import Testing
+
+@testable import ProtectedData
+
+@Suite("Older formats of protected data")
+struct UpgradeTests {
+  @Test("PD-07: a root secret of the first format is brought to the second, once, and nothing is lost")
+  func pd07Upgrade() throws {
+    let bench = try ProtectedBench()
+    try Sample.store(bench.unlocked())
+    let root = try bench.root()
+    try bench.makeFirstFormat()
+    try Sample.expectStored(bench.unlocked())
+
+    let envelope = try #require(try RootSecretEnvelope(bench.item(RootSecret.account) ?? []))
+    #expect(try bench.item(RootSecret.floorAccount) == [2])
+    let key = try #require(bench.enclave.created.last)
+    #expect(key.access == BindingKey.access)
+    #expect(envelope.bindingPublicKey == key.publicKey)
+    #expect(try bench.root().isEqual(to: root))
+    #expect(try Registry(record: bench.image.record ?? [])?.formatFloor == 2)
+
+    let before = try bench.content()
+    try Sample.expectStored(bench.unlocked())
+    #expect(try bench.content() == before)
+    // And back again is refused.
+    try bench.keychain.save(root, forKey: RootSecret.account, accessibility: .whenUnlockedThisDeviceOnly)
+    #expect(throws: ProtectedDataError.frameworkRecovery(.rootSecretDowngraded)) {
+      try bench.domains().unlock(.always)
+    }
+  }
+
+  @Test("PD-07: an upgrade that is cut off anywhere is finished by the next unlocking")
+  func pd07Cut() throws {
+    for count in 0..<2 {
+      let bench = try ProtectedBench()
+      try bench.makeFirstFormat()
+      bench.store.failUpdate(after: count)
+      #expect(throws: ProtectedDataError.keychainUnavailable(status: 5)) {
+        try bench.domains().unlock(.always)
+      }
+      _ = try bench.unlocked()
+      #expect(try bench.item(RootSecret.floorAccount) == [2])
+      #expect(try Registry(record: bench.image.record ?? [])?.formatFloor == 2)
+    }
+  }
+
+  @Test("PD-07: without an enclave of the kind that was named nothing is upgraded, nor in another kind")
+  func pd07NoEnclave() throws {
+    let bench = try ProtectedBench()
+    try bench.makeFirstFormat()
+    let before = try bench.content()
+    let domains = try ProtectedDomains(
+      file: bench.file, keychain: bench.keychain, enclaves: { $0 == .software ? SoftwareEnclave() : nil },
+      bindingKind: .tpm, latch: RestartLatch())
+    #expect(throws: ProtectedDataError.enclaveMissing(.tpm)) { try domains.unlock(.always) }
+    #expect(try bench.content() == before)
+  }
+
+  @Test("PD-07: a root secret of the first format that fits no registry is not upgraded")
+  func pd07Foreign() throws {
+    let bench = try ProtectedBench()
+    try bench.makeFirstFormat()
+    try bench.set(item: RootSecret.account, [UInt8](repeating: 7, count: 32))
+    let before = try bench.content()
+    #expect(throws: ProtectedDataError.frameworkRecovery(.registryTampered)) {
+      try bench.domains().unlock(.always)
+    }
+    #expect(try bench.content() == before)
+  }
+
+  /// clipboard notice, 300 s, onboarded, dark, to self; without and with the tutorial.
+  private static let first: [UInt8] = [1, 0, 0, 1, 0x2C, 1, 3, 1]
+
+  @Test("PD-12: settings of schema 1 are upgraded when unlocking, and written as schema 2")
+  func pd12Upgrade() throws {
+    let bench = try ProtectedBench()
+    try bench.set(.protectedSettings, bench.seal(Self.first, .protectedSettings, schema: 1))
+    let domains = try bench.unlocked()
+    let expected = ProtectedSettings(
+      clipboardNotice: true, gracePeriodSeconds: 300, onboardingCompleted: true, colourTheme: .dark,
+      encryptToSelf: true, tutorialCompleted: false)
+    #expect(try domains.read() == expected)
+    let row = try #require(try bench.image.rows[.protectedSettings])
+    let opened = try Finding.open(.protectedSettings, row, bench.rootKeys())
+    #expect(opened.record == DomainRecord(domain: .protectedSettings, schemaVersion: 2, generation: 2))
+    #expect(opened.payload.withBytes { [UInt8](copying: $0) } == Self.first + [0])
+    #expect(try bench.unlocked().read() == expected)
+  }
+
+  @Test("PD-12: settings of schema 1 are read by nobody but the upgrade")
+  func pd12OnlyAtUnlocking() throws {
+    let bench = try ProtectedBench()
+    let domains = try bench.unlocked()
+    try bench.set(.protectedSettings, bench.seal(Self.first, .protectedSettings, schema: 1))
+    #expect(throws: ProtectedDataError.domainRecovery(.protectedSettings, .unknownSchema)) {
+      try domains.read(ProtectedSettings.self)
+    }
+  }
+
+  @Test("PD-12: settings that are missing or not those of their schema are in recovery, never defaults")
+  func pd12Strict() throws {
+    let bench = try ProtectedBench()
+    let second = Self.first + [1]
+    var wrong: [(UInt16, [UInt8], DomainFault)] = [
+      (1, second, .malformed), (2, Self.first, .malformed), (2, [], .malformed),
+      (2, second + [0], .malformed),
+      (0, second, .unknownSchema), (3, second, .unknownSchema), (.max, second, .unknownSchema),
+    ]
+    // Flags of 2, a theme that does not exist, more than an hour of grace.
+    for (offset, value) in [(0, 2), (1, 1), (3, 0xFF), (5, 2), (6, 0), (6, 4), (7, 0xFF), (8, 2)]
+      as [(Int, UInt8)]
+    {
+      var bytes = second
+      bytes[offset] = value
+      wrong.append((2, bytes, .malformed))
+    }
+    for (schema, bytes, fault) in wrong {
+      try bench.set(.protectedSettings, bench.seal(bytes, .protectedSettings, schema: schema))
+      let before = try bench.content()
+      let domains = try bench.domains()
+      #expect(
+        try domains.unlock(.always).domains[.protectedSettings] == .recovery(fault), "\(schema) \(bytes)")
+      #expect(throws: ProtectedDataError.domainRecovery(.protectedSettings, fault)) {
+        try domains.read(ProtectedSettings.self)
+      }
+      #expect(throws: ProtectedDataError.domainRecovery(.protectedSettings, fault)) {
+        try domains.update(ProtectedSettings.self) { $0 = .initial }
+      }
+      #expect(try bench.content() == before)
+    }
+    try bench.set(.protectedSettings, nil)
+    #expect(try bench.domains().unlock(.always).domains[.protectedSettings] == .recovery(.missing))
+  }
+
+  @Test("A schema that nobody knows is that domain's recovery", arguments: ProtectedDomain.allCases)
+  func unknownSchema(domain: ProtectedDomain) throws {
+    let bench = try ProtectedBench()
+    let payload = try #require(domain.payload.initial.encodedArray)
+    try bench.set(domain, bench.seal(payload, domain, schema: 9))
+    #expect(try bench.domains().unlock(.always).domains[domain] == .recovery(.unknownSchema))
+  }
+}
