@@ -27,7 +27,7 @@ public protocol ItemStoreSession {
   /// Adds a record. When this throws, the record may be there, or not, or in part.
   func add(_ bytes: [UInt8]) throws(KeychainError)
 
-  /// Removes a record; none at that place is as good.
+  /// Removes a record; that there is none may be an error.
   func remove(_ place: StoredRecord.Place) throws(KeychainError)
 
   /// Returns when everything that was added and removed before, by whomever, will outlast a loss of power,

@@ -19,7 +19,7 @@ public final class JournallingKeychain: Keychain {
   private let coffer: UUID
   private let claimWriting: @Sendable () throws(StorageError) -> Void
   /// The writer's lock keeps other processes out, and this other threads.
-  private let writing = Mutex<Void>(())
+  private let turn: Turn
 
   /// Opens nothing yet.
   /// - Parameters:
@@ -32,6 +32,7 @@ public final class JournallingKeychain: Keychain {
     self.store = store
     self.coffer = coffer
     self.claimWriting = claimWriting
+    turn = Turn.ofCoffer(coffer)
   }
 
   /// Every item, as of one moment.
@@ -47,7 +48,7 @@ public final class JournallingKeychain: Keychain {
   public func update(
     _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
   ) throws(KeychainError) {
-    try writing.withLock { _ throws(KeychainError) in
+    try turn.writing.withLock { _ throws(KeychainError) in
       do throws(StorageError) { try claimWriting() } catch { throw .saveFailed(error.status) }
       let session = try store.open { .saveFailed($0) }
       let current = try state(session)
@@ -63,7 +64,7 @@ public final class JournallingKeychain: Keychain {
   /// Removes every record of the coffer from the store; none there is as good. Interrupted, it leaves a keychain
   /// that is corrupt, and can be repeated.
   public func remove() throws(KeychainError) {
-    try writing.withLock { _ throws(KeychainError) in
+    try turn.writing.withLock { _ throws(KeychainError) in
       do throws(StorageError) { try claimWriting() } catch { throw .deleteFailed(error.status) }
       let session = try store.open { .deleteFailed($0) }
       for record in try session.records() { try session.remove(record.place) }
@@ -132,6 +133,22 @@ public final class JournallingKeychain: Keychain {
 
   private func state(_ session: any ItemStoreSession) throws(KeychainError) -> JournalState {
     try JournalState(session.records(), coffer: coffer)
+  }
+
+  /// One for all keychains of a coffer that are open in this process: unlike a database, the store below cannot
+  /// tell two of them apart.
+  private final class Turn: Sendable {
+    let writing = Mutex<Void>(())
+
+    private static let ofCoffers = Mutex<[UUID: Turn]>([:])
+
+    static func ofCoffer(_ coffer: UUID) -> Turn {
+      ofCoffers.withLock { turns in
+        let turn = turns[coffer] ?? Turn()
+        turns[coffer] = turn
+        return turn
+      }
+    }
   }
 
   /// The store does not give what it took.

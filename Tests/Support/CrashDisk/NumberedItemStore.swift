@@ -79,6 +79,9 @@ public final class NumberedItemStore: ItemStore {
     }
   }
 
+  /// The records that are synchronised.
+  public var durableRecords: [StoredRecord] { state.withLock { $0.durable } }
+
   /// Stops at a call, counted from 1 since the beginning or the last restart.
   public func stop(at call: Int, _ manner: Manner) { state.withLock { $0.stop = (call, manner) } }
 
