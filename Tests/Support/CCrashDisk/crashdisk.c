@@ -9,10 +9,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -101,6 +103,8 @@ void crash_disk_stop(void) {
   fail_first = 0;
   pthread_mutex_unlock(&lock);
 }
+
+void crash_disk_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 long crash_disk_number(void) { return number; }
 long crash_disk_count(void) { return call_count; }

@@ -29,6 +29,9 @@ public final class RecordedDisk {
     rmdir(path)
   }
 
+  /// Lets this process end with the one that started it.
+  public static func endWithParent() { crash_disk_end_with_parent() }
+
   /// What `body` did to the disk.
   public struct Record: Sendable {
     public let calls: [DiskCall]

@@ -62,4 +62,7 @@ long crash_disk_count(void);
 /* One that is written down, from 0. */
 const crash_disk_call *crash_disk_at(long index);
 
+/* Lets this process be killed when the one that started it ends. */
+void crash_disk_end_with_parent(void);
+
 #endif
