@@ -20,15 +20,16 @@
       self.failure = failure
       do {
         connection = try BusConnection(bus)
-        // Values are sealed already: nothing is gained by sealing them for the way.
-        session = try connection.call(
-          Self.service, path: Self.root, interface: Self.interface("Service"), method: "OpenSession",
-          [.string("plain"), .variant(.string(""))]
-        ).value(1).objectPath()
         collection = try connection.call(
           Self.service, path: Self.root, interface: Self.interface("Service"), method: "ReadAlias",
           [.string("default")]
         ).value(0).objectPath()
+        // Not the first call: GNOME Keyring may still be noting who we are when it answers that, and ends itself
+        // when it opens a session for nobody. Values are sealed already: nothing is gained by sealing them for the way.
+        session = try connection.call(
+          Self.service, path: Self.root, interface: Self.interface("Service"), method: "OpenSession",
+          [.string("plain"), .variant(.string(""))]
+        ).value(1).objectPath()
       } catch {
         throw Self.sorted(error, failure)
       }
