@@ -51,7 +51,7 @@ struct RedLineTests {
   @Test(
     "A test that failed, was skipped or is missing is named",
     arguments: [
-      ("<failure message=\"no\" />", "failed"), ("<skipped />", "did not run"), (nil, "did not run"),
+      ("<failure message=\"no\" />", "failed"), ("<skipped />", "was skipped"), (nil, "did not run"),
     ])
   func notRun(ending: String?, complaint: String) throws {
     let outcome = try check(packageRoot, results: results { $0.contains("ErasureTests.again") ? ending : "" })
