@@ -180,8 +180,10 @@ let package = Package(
       name: "TranscriptTests", dependencies: ["coffer", "AgentLeash", "SoftwareTPM"],
       exclude: ["Transcripts"], swiftSettings: strictTests),
     .testTarget(
-      name: "CommandTests", dependencies: ["coffer", "CofferCommands", "PseudoTerminals", argumentParser],
-      swiftSettings: strictTests),
+      name: "CommandTests",
+      dependencies: [
+        "coffer", "CofferCommands", "PseudoTerminals", "DesktopBus", "PrivateBus", argumentParser,
+      ], swiftSettings: strictTests),
     tests("MessageFormatsTests", ["MessageFormats"]),
     support("PrivateBus", ["DesktopBus"]),
     support("SoftwareTPM"),

@@ -23,7 +23,8 @@ public enum SecretMemory {
   /// the start.
   public static var isLocked: Bool { pool.withLock { !$0.lockWasRefused } }
 
-  /// Makes the process undumpable and reserves the first locked slab of each small size.
+  /// Makes the process undumpable, keeps crash reports from showing its memory, and reserves the first locked
+  /// slab of each small size.
   ///
   /// Call it before the first secret is read.
   /// - Throws: ``SecretMemoryError`` when the process stays dumpable or those slabs, 256 KiB, cannot be locked.

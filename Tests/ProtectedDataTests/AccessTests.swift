@@ -10,7 +10,8 @@ import Testing
 struct AccessTests {
   @Test("A new coffer's domains hold what they begin with")
   func beginning() throws {
-    let domains = try ProtectedBench().unlocked()
+    let bench = try ProtectedBench()
+    let domains = try bench.unlocked()
     #expect(domains.state == .unlocked)
     #expect(try domains.read() == PrivateKeyControl.initial)
     #expect(try domains.read() == KeyMetadata.initial)

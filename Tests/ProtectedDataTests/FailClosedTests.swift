@@ -73,6 +73,40 @@ struct FailClosedTests {
     #expect(keys[0] != keys[1])
   }
 
+  @Test("PD-04: what is derived and what is authenticated name the version and both public keys")
+  func pd04Bound() throws {
+    let key = try SoftwareEnclave().createKey(
+      use: .agreement, access: BindingKey.access, enrolment: KeyEnrolment())
+    let secret = [UInt8](repeating: 3, count: 32)
+    let list = try RootSecretEnvelope.seal(secret.span.bytes, to: key).bytes.dropFirst(8)
+    let found = try #require(BinaryPropertyList.dictionary(Array(list)))
+    func data(_ name: String) -> [UInt8] {
+      if case .data(let bytes) = found[name] { bytes } else { [] }
+    }
+    let sealed = EnclaveSealed(
+      ephemeralKey: data("ephemeralPublicKey"), salt: data("salt"), keyCheck: data("keyCheck"),
+      nonce: data("nonce"), ciphertext: data("ciphertext") + data("tag"))
+    func error(
+      version: UInt8 = 1, binding: [UInt8]? = nil, ephemeral: [UInt8]? = nil
+    ) -> EnclaveSealingError? {
+      let sealing = EnclaveSealing(label: Array("CAPDSEV2".utf8)) { ephemeralKey, salt in
+        let bound = [ephemeral ?? ephemeralKey, binding ?? key.publicKey].flatMap {
+          SHA256.hash($0.span.bytes)
+        }
+        return Array("CAPDSEV2p256-ecdh-hkdf-sha256-aes-gcm-v1".utf8) + [0, version] + bound + salt
+      }
+      do {
+        let opened = try sealing.open(sealed, key, in: SoftwareEnclave(), authorization: .none)
+        #expect(opened.withBytes { [UInt8](copying: $0) } == secret)
+        return nil
+      } catch { return error }
+    }
+    #expect(error() == nil)
+    #expect(error(version: 2) == .wrongKey)
+    #expect(error(binding: sealed.ephemeralKey) == .wrongKey)
+    #expect(error(ephemeral: key.publicKey) == .wrongKey)
+  }
+
   @Test("PD-05: the binding key asks for nothing, and one that asks for a passcode is refused")
   func pd05AccessFlags() throws {
     let bench = try ProtectedBench()
@@ -209,6 +243,21 @@ struct FailClosedTests {
       bench.store.fail(nil)
     }
     _ = try bench.unlocked()
+  }
+
+  @Test("PD-11: the list of keys, and every other domain, is there only after unlocking")
+  func pd11Locked() throws {
+    let bench = try ProtectedBench()
+    let domains = try bench.domains()
+    #expect(throws: ProtectedDataError.locked) { try domains.read(KeyMetadata.self) }
+    #expect(throws: ProtectedDataError.locked) { try domains.read(PrivateKeyControl.self) }
+    #expect(throws: ProtectedDataError.locked) { try domains.read(ProtectedSettings.self) }
+    #expect(throws: ProtectedDataError.locked) { try domains.read(ContactsSnapshot.self) }
+    #expect(throws: ProtectedDataError.locked) { try domains.read(FrameworkSentinel.self) }
+    #expect(throws: ProtectedDataError.locked) { try domains.update(KeyMetadata.self) { $0.identities = [] } }
+    #expect(domains.domains.isEmpty)
+    #expect(try domains.unlock(.always).outcome == .opened)
+    #expect(try domains.read() == KeyMetadata.initial)
   }
 
   @Test("PD-20: a row that the registry does not name is no domain; one that it names and is gone is damage")

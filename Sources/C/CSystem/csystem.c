@@ -20,15 +20,110 @@
 #include <unistd.h>
 #include <wchar.h>
 
-void coffer_erase(void *bytes, size_t count) { explicit_bzero(bytes, count); }
+/* Vector registers keep what passed through them last: pieces of what memcpy moved, round keys, hash
+ * states. Whatever saves registers, a signal or a core dump say, would take a copy of them. */
+#if defined(__x86_64__)
+
+__attribute__((target("avx512vl"), noinline)) static void clear_registers_avx512(void) {
+  /* Writing the lower part clears the upper one. */
+  __asm__ volatile(
+      "vzeroall\n"
+      "vpxord %%xmm16, %%xmm16, %%xmm16\n"
+      "vpxord %%xmm17, %%xmm17, %%xmm17\n"
+      "vpxord %%xmm18, %%xmm18, %%xmm18\n"
+      "vpxord %%xmm19, %%xmm19, %%xmm19\n"
+      "vpxord %%xmm20, %%xmm20, %%xmm20\n"
+      "vpxord %%xmm21, %%xmm21, %%xmm21\n"
+      "vpxord %%xmm22, %%xmm22, %%xmm22\n"
+      "vpxord %%xmm23, %%xmm23, %%xmm23\n"
+      "vpxord %%xmm24, %%xmm24, %%xmm24\n"
+      "vpxord %%xmm25, %%xmm25, %%xmm25\n"
+      "vpxord %%xmm26, %%xmm26, %%xmm26\n"
+      "vpxord %%xmm27, %%xmm27, %%xmm27\n"
+      "vpxord %%xmm28, %%xmm28, %%xmm28\n"
+      "vpxord %%xmm29, %%xmm29, %%xmm29\n"
+      "vpxord %%xmm30, %%xmm30, %%xmm30\n"
+      "vpxord %%xmm31, %%xmm31, %%xmm31\n"
+      ::
+          : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+            "xmm12", "xmm13", "xmm14", "xmm15", "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22",
+            "xmm23", "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31");
+}
+
+__attribute__((target("avx"), noinline)) static void clear_registers_avx(void) {
+  __asm__ volatile("vzeroall" ::
+                       : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9",
+                         "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+}
+
+static void clear_registers(void) {
+  if (__builtin_cpu_supports("avx512vl")) {
+    clear_registers_avx512();
+  } else if (__builtin_cpu_supports("avx")) {
+    clear_registers_avx();
+  } else {
+    __asm__ volatile(
+        "pxor %%xmm0, %%xmm0\n pxor %%xmm1, %%xmm1\n pxor %%xmm2, %%xmm2\n pxor %%xmm3, %%xmm3\n"
+        "pxor %%xmm4, %%xmm4\n pxor %%xmm5, %%xmm5\n pxor %%xmm6, %%xmm6\n pxor %%xmm7, %%xmm7\n"
+        "pxor %%xmm8, %%xmm8\n pxor %%xmm9, %%xmm9\n pxor %%xmm10, %%xmm10\n pxor %%xmm11, %%xmm11\n"
+        "pxor %%xmm12, %%xmm12\n pxor %%xmm13, %%xmm13\n pxor %%xmm14, %%xmm14\n pxor %%xmm15, %%xmm15\n"
+        ::
+            : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+              "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+  }
+}
+
+#elif defined(__aarch64__)
+
+static void clear_registers(void) {
+  /* The lower halves of v8 to v15 belong to the caller; the compiler saves and restores them. */
+  __asm__ volatile(
+      "movi v0.2d, #0\n movi v1.2d, #0\n movi v2.2d, #0\n movi v3.2d, #0\n"
+      "movi v4.2d, #0\n movi v5.2d, #0\n movi v6.2d, #0\n movi v7.2d, #0\n"
+      "movi v8.2d, #0\n movi v9.2d, #0\n movi v10.2d, #0\n movi v11.2d, #0\n"
+      "movi v12.2d, #0\n movi v13.2d, #0\n movi v14.2d, #0\n movi v15.2d, #0\n"
+      "movi v16.2d, #0\n movi v17.2d, #0\n movi v18.2d, #0\n movi v19.2d, #0\n"
+      "movi v20.2d, #0\n movi v21.2d, #0\n movi v22.2d, #0\n movi v23.2d, #0\n"
+      "movi v24.2d, #0\n movi v25.2d, #0\n movi v26.2d, #0\n movi v27.2d, #0\n"
+      "movi v28.2d, #0\n movi v29.2d, #0\n movi v30.2d, #0\n movi v31.2d, #0\n"
+      ::
+          : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14",
+            "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28",
+            "v29", "v30", "v31");
+}
+
+#else
+
+static void clear_registers(void) {}
+
+#endif
+
+void coffer_erase(void *bytes, size_t count) {
+  explicit_bzero(bytes, count);
+  clear_registers();
+}
 
 const void *coffer_find(const void *haystack, size_t haystack_count, const void *needle,
                         size_t needle_count) {
   return memmem(haystack, haystack_count, needle, needle_count);
 }
 
+/* Faults end the process and nothing else. The Swift runtime has a handler that writes the registers, and
+ * what they point to, to standard error. */
+static void end_plainly_on_faults(void) {
+  static const int faults[] = {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGSYS, SIGTRAP};
+  for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) {
+    struct sigaction action;
+    if (sigaction(faults[index], NULL, &action) != 0 || action.sa_handler == SIG_IGN) continue;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = SIG_DFL;
+    sigaction(faults[index], &action, NULL);
+  }
+}
+
 int coffer_make_undumpable(void) {
   struct rlimit none = {0, 0};
+  end_plainly_on_faults();
   if (setrlimit(RLIMIT_CORE, &none) != 0) return -1;
   return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }

@@ -45,7 +45,7 @@ public struct KeySlot: Equatable, Sendable {
   public let created: Int64
 
   /// 32 public random bytes (D19).
-  let salt: [UInt8]
+  package let salt: [UInt8]
   /// Commits to the slot's secret: tells a wrong passphrase from a damaged slot.
   let check: [UInt8]
   let nonce: [UInt8]

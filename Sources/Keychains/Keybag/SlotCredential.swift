@@ -34,7 +34,7 @@ public struct SlotCredential: ~Copyable, Sendable {
   }
 
   /// The slot's secret, 32 bytes.
-  borrowing func secret(_ kdf: SlotKDF, salt: [UInt8]) throws(KeybagError) -> SecretBytes {
+  package borrowing func secret(_ kdf: SlotKDF, salt: [UInt8]) throws(KeybagError) -> SecretBytes {
     var secret = SecretBytes(zeroed: SymmetricKey.byteCount)
     do {
       try secret.withMutableBytes { secret throws(Argon2idError) in

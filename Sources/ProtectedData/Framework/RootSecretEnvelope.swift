@@ -7,11 +7,11 @@
 // A software-ephemeral key agrees with the enclave's; what is derived and what is authenticated both name the
 // version and the hashes of both public keys.
 
-internal import Enclaves
+package import Enclaves
 internal import Primitives
-internal import Secrets
+package import Secrets
 
-struct RootSecretEnvelope: Equatable {
+package struct RootSecretEnvelope: Equatable {
   /// The public key of the binding key that it is sealed to: 65 bytes.
   let bindingPublicKey: [UInt8]
   private let sealed: EnclaveSealed
@@ -31,7 +31,7 @@ struct RootSecretEnvelope: Equatable {
   }
 
   /// Opens the envelope with the key it names.
-  func open(_ key: EnclaveKey, in enclave: any Enclave) throws(EnclaveSealingError) -> SecretBytes {
+  package func open(_ key: EnclaveKey, in enclave: any Enclave) throws(EnclaveSealingError) -> SecretBytes {
     guard key.publicKey == bindingPublicKey else { throw .wrongKey }
     return try Self.sealing(bindingPublicKey).open(sealed, key, in: enclave, authorization: .none)
   }
@@ -54,7 +54,7 @@ struct RootSecretEnvelope: Equatable {
   var bytes: [UInt8] { Self.magic + BinaryPropertyList.bytes(of: Self.dictionary(bindingPublicKey, sealed)) }
 
   /// Reads an envelope; nil for anything but the bytes of one.
-  init?(_ bytes: [UInt8]) {
+  package init?(_ bytes: [UInt8]) {
     guard bytes.starts(with: Self.magic),
       let found = BinaryPropertyList.dictionary(Array(bytes.dropFirst(Self.magic.count)))
     else { return nil }

@@ -23,12 +23,21 @@ public final class CrashEnumeration {
 
     public init() {}
 
+    /// Whether the state or run of that number is for this process.
     func includes(_ number: Int) -> Bool { number % parts == part }
   }
 
   private let disk: RecordedDisk
   private let extent: Extent
   private let report: (String) -> Void
+  /// What crashes of the present operation have left so far, and whether it had been acknowledged. A state that
+  /// comes again is not counted, nor judged again.
+  private var seen: Set<SeenState> = []
+
+  private struct SeenState: Hashable {
+    let digest: Int
+    let isAcknowledged: Bool
+  }
 
   /// - Parameter report: is handed a line about each loss and each mixed state.
   public init(_ disk: RecordedDisk, extent: Extent, report: @escaping (String) -> Void) {
@@ -49,6 +58,7 @@ public final class CrashEnumeration {
     guard !operation.calls.isEmpty, operation.acknowledged > 0 else {
       throw DiskError("\(scenario.operation) changes nothing")
     }
+    seen = []
     try crash(scenario, operation, &tally)
     try fail(scenario, prepared, operation.calls.count, &tally)
     return tally
@@ -99,7 +109,7 @@ public final class CrashEnumeration {
   private func compare(_ model: DiskModel, _ calls: [DiskCall]) throws {
     var model = model
     for call in calls { try model.apply(call) }
-    guard try model.everything == DiskImage(of: disk.path) else {
+    guard try model.everything.digest == DiskImage(of: disk.path).digest else {
       throw DiskError("the disk is not what the calls that were seen made of it")
     }
   }
@@ -108,21 +118,29 @@ public final class CrashEnumeration {
 
   private func crash(_ scenario: some CrashScenario, _ operation: Work, _ tally: inout CrashTally) throws {
     var disk = operation.disk
-    var recoveries = 0
-    for (index, call) in operation.calls.enumerated() {
+    var states = 0
+    var repetitions = 0
+    for call in operation.calls {
       try disk.apply(call)
-      guard extent.includes(index) else { continue }
       let isAcknowledged = disk.number >= operation.acknowledged
       for (variant, image) in disk.crashes(after: call) {
-        let place = "after call \(disk.number) of \(operation.calls.count), \(variant.description)"
+        let isNew = isNew(image, isAcknowledged: isAcknowledged)
+        if isNew { states += 1 } else { repetitions += 1 }
+        guard extent.includes(isNew ? states : repetitions) else { continue }
         tally.points += 1
+        guard isNew else { continue }
+        tally.states += 1
+        let place = "after call \(disk.number) of \(operation.calls.count), \(variant.description)"
         guard
           let (verdict, recovery) = try judge(scenario, image, place, &tally, isAcknowledged: isAcknowledged)
         else { continue }
-        recoveries += 1
-        try crashAgain(scenario, recovery, verdict, place, turn: recoveries, &tally)
+        try crashAgain(scenario, recovery, verdict, place, turn: tally.states, &tally)
       }
     }
+  }
+
+  private func isNew(_ image: DiskImage, isAcknowledged: Bool) -> Bool {
+    seen.insert(SeenState(digest: image.digest, isAcknowledged: isAcknowledged)).inserted
   }
 
   /// - Parameters:
@@ -140,9 +158,11 @@ public final class CrashEnumeration {
       let crashes = disk.crashes(after: call)
       for sample in 0..<min(samples, crashes.count) {
         let (variant, image) = crashes[(sample + index + turn) % crashes.count]
+        tally.doublePoints += 1
+        guard isNew(image, isAcknowledged: verdict == .after) else { continue }
+        tally.states += 1
         let place =
           "\(place); recovery, after call \(disk.number) of \(recovery.calls.count), \(variant.description)"
-        tally.doublePoints += 1
         let found = try judge(scenario, image, place, &tally, isAcknowledged: verdict == .after)?.verdict
         if verdict == .before, found == .after {
           count(.mixed("the recovery went back, and then forward"), scenario, place, &tally)

@@ -65,14 +65,14 @@ public enum CrashVariant: Equatable, Sendable {
 }
 
 extension DiskModel {
-  /// The images that a crash may leave at this moment, each once.
+  /// The different states that a crash may leave at this moment.
   func crashes(after last: DiskCall?) -> [(variant: CrashVariant, image: DiskImage)] {
-    var found: [(variant: CrashVariant, image: DiskImage)] = []
-    for variant in CrashVariant.all {
-      guard let image = variant.image(self, last: last), !found.contains(where: { $0.image == image })
-      else { continue }
-      found.append((variant, image))
+    var digests: Set<Int> = []
+    return CrashVariant.all.compactMap { variant in
+      guard let image = variant.image(self, last: last), digests.insert(image.digest).inserted else {
+        return nil
+      }
+      return (variant, image)
     }
-    return found
   }
 }

@@ -28,8 +28,8 @@ struct Table: CustomStringConvertible {
   var isGuilty: Bool { !tallies.isEmpty && tallies.allSatisfy { $0.losses + $0.mixed > 0 } }
 
   private static let heads = [
-    "store", "operation", "calls", "points", "double points", "failed writes", "before", "after", "losses",
-    "mixed",
+    "store", "operation", "calls", "points", "double points", "states", "failed writes", "before", "after",
+    "losses", "mixed",
   ]
 
   var description: String {
@@ -47,7 +47,7 @@ struct Table: CustomStringConvertible {
 
   private static func cells(_ tally: CrashTally) -> [String] {
     [
-      tally.store, tally.operation, "\(tally.calls)", "\(tally.points)", "\(tally.doublePoints)",
+      tally.store, tally.operation, "\(tally.calls)", "\(tally.points)", "\(tally.doublePoints)", "\(tally.states)",
       "\(tally.failedWrites)", "\(tally.before)", "\(tally.after)", "\(tally.losses)", "\(tally.mixed)",
     ]
   }

@@ -9,14 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Erases memory; the compiler may not leave it out. */
+/* Erases memory, which the compiler may not leave out, and the vector registers. */
 void coffer_erase(void *bytes, size_t count);
 
 /* The first place of a byte sequence in another (memmem), or null. */
 const void *coffer_find(const void *haystack, size_t haystack_count, const void *needle,
                         size_t needle_count);
 
-/* Core dumps, and reading by other processes of the same user: off. 0 when it worked. */
+/* Core dumps, crash reports of the Swift runtime, and reading by other processes of the same user: off.
+ * 0 when it worked. */
 int coffer_make_undumpable(void);
 
 /* 1 while other processes of the same user may read this one's memory. */

@@ -8,9 +8,9 @@ enum AllScenarios {
     var all: [any CrashScenario] = []
     for kind in KeychainKind.all {
       for count in 1...5 { all.append(KeychainBatch(kind, count: count)) }
+      for operation in PrivateKeyOperation.all(kind) { all.append(operation) }
+      for operation in ProtectedOperation.all(kind) { all.append(operation) }
       for operation in VaultOperation.all(kind) { all.append(operation) }
-      for operation in CustodyOperation.all(kind) { all.append(operation) }
-      for operation in DomainOperation.all(kind) { all.append(operation) }
     }
     for operation in CofferOperation.all { all.append(operation) }
     all.append(CofferCreation())

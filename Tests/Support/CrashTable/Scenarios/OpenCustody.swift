@@ -1,84 +1,108 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CrashDisk
 import Enclaves
 import KeyCustody
 import Keychains
+import Primitives
 import ProtectedData
 import Secrets
-import Storage
 import UserAuthentication
 
-/// Private keys and protected data over a kind of keychain, opened as the next command opens them.
+/// Protected data and custody, opened and recovered, and the person whom they belong to.
 struct OpenCustody {
   let opened: OpenKeychain
-  let domains: ProtectedDomains
   let custody: PrivateKeyCustody
+  private let domains: ProtectedDomains
 
-  /// Makes custody with these keys, in mode *standard*.
-  static func create(_ home: String, _ kind: KeychainKind, keys: [Int: [UInt8]]) throws {
-    try OpenKeychain.create(home, kind) { opened in
-      try ProtectedDomains.create(file: opened.file, keychain: opened.keychain, enclave: SoftwareEnclave())
-      try PrivateKeyCustody.prepare(opened.keychain)
+  init(_ opened: OpenKeychain) throws {
+    self.opened = opened
+    domains = try opened.protectedDomains()
+    guard try domains.unlock(.always).outcome == .opened else {
+      throw CrashFinding.lost("protected data do not open")
     }
-    let made = try open(home, kind)
-    for (number, secret) in keys.sorted(by: { $0.key < $1.key }) { try made.wrap(number, secret) }
-    made.opened.file.close()
-  }
-
-  static func open(_ home: String, _ kind: KeychainKind) throws -> OpenCustody {
-    let opened = try OpenKeychain.open(home, kind)
-    let domains = try ProtectedDomains(
-      file: opened.file, keychain: opened.keychain,
-      enclaves: { $0 == .software ? SoftwareEnclave() : nil }, latch: RestartLatch())
-    let custody = PrivateKeyCustody(
+    custody = PrivateKeyCustody(
       file: opened.file, keychain: opened.keychain, records: domains, enclave: SoftwareEnclave(),
       enclaveOfKind: { $0 == .software ? SoftwareEnclave() : nil })
-    let made = OpenCustody(opened: opened, domains: domains, custody: custody)
-    try made.unlock()
-    return made
+    try recover()
   }
 
-  /// What an unlock does: opens the domains, and ends an interrupted change.
-  private func unlock() throws {
-    let session = SessionAuthorization(deadline: .now.advanced(by: .seconds(60))) { true }
-    _ = try domains.unlock(session)
-    _ = try custody.recover()
+  /// Ends what was interrupted, as a command does after each unlock.
+  func recover() throws {
+    guard try custody.recover() != .unrecoverable else {
+      throw CrashFinding.lost("private keys are incomplete")
+    }
   }
 
   // MARK: The person
 
-  /// The passphrase was typed and a finger recognised.
-  func person() throws -> CustodyAuthorization {
-    let reader = ScriptedFingerprintReader(events: [.match])
-    let context = try UserAuthenticator(prompt: ScriptedPrompt(), reader: reader).evaluate(
-      .deviceOwnerWithBiometrics, passcode: PromptRequest("finger")
+  /// What a slot would give to whoever opens it.
+  private static let owner = SharedSecret(SecretBytes(zeroed: SymmetricKey.byteCount))
+
+  /// A finger was recognised a moment ago.
+  private func finger() throws -> any BiometryVerifier {
+    let authenticator = UserAuthenticator(
+      prompt: ScriptedPrompt(), reader: ScriptedFingerprintReader(events: [.match]))
+    let context = try authenticator.evaluate(
+      .deviceOwnerWithBiometrics, passcode: PromptRequest("")
     ) { _ in false }
-    return CustodyAuthorization(finger: try custody.fingerVerifier(context), owner: Self.owner)
+    return try custody.fingerVerifier(context)
   }
 
-  private static let owner = SharedSecret(
-    SecretBytes(copying: [UInt8](repeating: 0x55, count: 32).span.bytes))
+  /// Passphrase and finger.
+  func authorization() throws -> CustodyAuthorization {
+    CustodyAuthorization(finger: try finger(), owner: Self.owner)
+  }
+
+  /// By what the keys of a mode open, each.
+  private func ways(_ mode: AuthenticationMode) throws -> [CustodyAuthorization] {
+    let finger = CustodyAuthorization(finger: try finger())
+    return mode == .standard ? [CustodyAuthorization(owner: Self.owner), finger] : [finger]
+  }
 
   // MARK: Keys
 
-  static func fingerprint(_ number: Int) -> KeyFingerprint {
-    KeyFingerprint([UInt8](repeating: UInt8(number), count: 20))!
-  }
-
-  func wrap(_ number: Int, _ secret: [UInt8]) throws {
+  func wrap(_ number: Int, _ key: [UInt8]) throws {
     try custody.wrap(
-      SecretBytes(copying: secret.span.bytes), .transferableSecretKeyV4, Self.fingerprint(number), person())
+      SecretBytes(copying: key.span.bytes), .transferableSecretKeyV4,
+      PrivateKeyOperation.fingerprint(number), authorization())
   }
 
-  /// All private keys, opened.
+  func importKeys(_ numbers: ClosedRange<Int>, edition: UInt8) throws {
+    let keys = numbers.map { number in
+      let key = PrivateKeyOperation.key(number, edition: edition)
+      return (
+        secret: SharedSecret(SecretBytes(copying: key.span.bytes)),
+        payload: PrivateKeyPayload.transferableSecretKeyV4,
+        fingerprint: PrivateKeyOperation.fingerprint(number)
+      )
+    }
+    try custody.importKeys(keys, authorization())
+  }
+
+  /// Every private key by its number, opened by all that the mode takes.
   func keys() throws -> [Int: [UInt8]] {
-    let person = try person()
-    return try Dictionary(
-      uniqueKeysWithValues: custody.fingerprints().map { fingerprint in
-        let secret = try custody.withPrivateKey(fingerprint, person) { secret, _ in
-          secret.withUnsafeBytes { Array($0) }
-        }
-        return (Int(fingerprint.bytes[0]), secret)
-      })
+    let ways = try ways(custody.mode())
+    var keys: [Int: [UInt8]] = [:]
+    for fingerprint in try custody.fingerprints() {
+      let found = try ways.map { way in
+        try custody.withPrivateKey(fingerprint, way) { secret, _ in [UInt8](copying: secret) }
+      }
+      guard Set(found).count == 1 else { throw CrashFinding.mixed("a key is another by a finger") }
+      keys[Int(fingerprint.bytes[0]) - 1] = found[0]
+    }
+    return keys
+  }
+
+  /// Nothing is left of an interrupted change, and all that is noted of the mode agrees.
+  func checkOrder() throws {
+    let control = try domains.control()
+    guard try custody.examine() == 0 else { throw CrashFinding.lost("an envelope is missing") }
+    guard control.recoveryJournal == nil, control.authMode == (try custody.mode()) else {
+      throw CrashFinding.mixed("the journal does not agree with the manifest")
+    }
+    guard try !opened.keychain.accounts().contains(where: { $0.contains("pending") }) else {
+      throw CrashFinding.mixed("there are pending envelopes of no change")
+    }
   }
 }

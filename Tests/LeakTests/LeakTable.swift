@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table: operation, secrets searched, hits in memory, core and files, and hits of libraries.
+
+import Dispatch
+import Foundation
+import SoftwareTPM
+import Synchronization
+
+/// What all operations left behind.
+struct LeakTable: Sendable {
+  /// In the probe's order. A run that failed is an error; one that was left out says why.
+  let rows: [Row]
+
+  struct Row: Sendable {
+    let operation: String
+    let outcome: Outcome
+  }
+
+  enum Outcome: Sendable {
+    case searched(LeakRun)
+    case leftOut(String)
+    case failed(String)
+  }
+
+  /// Runs every operation that is not a control; once for the whole test process.
+  static let whole: Result<LeakTable, any Error> = Result { try LeakTable() }
+
+  private init() throws {
+    let operations = try Probe.operations().filter { $0.need != "control" }
+    let chip = SoftwareTPM.isInstalled ? try SoftwareTPM() : nil
+    let done = Mutex<[Int: Outcome]>([:])
+    // A chip is used by one at a time: it has room for few sessions.
+    let chipQueue = DispatchQueue(label: "leak-tests.chip")
+    DispatchQueue.concurrentPerform(iterations: operations.count) { index in
+      let (name, need) = operations[index]
+      let outcome: Outcome =
+        if need == "chip" {
+          chip.map { chip in chipQueue.sync { Self.outcome(name, tcti: chip.tcti) } }
+            ?? .leftOut("needs swtpm")
+        } else {
+          Self.outcome(name, tcti: nil)
+        }
+      done.withLock { $0[index] = outcome }
+    }
+    let outcomes = done.withLock { $0 }
+    rows = operations.indices.compactMap { index in
+      outcomes[index].map { Row(operation: operations[index].name, outcome: $0) }
+    }
+  }
+
+  private static func outcome(_ name: String, tcti: String?) -> Outcome {
+    do { return .searched(try LeakRun(name, tcti: tcti)) } catch { return .failed("\(error)") }
+  }
+
+  var runs: [LeakRun] {
+    rows.compactMap { if case .searched(let run) = $0.outcome { run } else { nil } }
+  }
+
+  // MARK: Text
+
+  var text: String {
+    var lines = [
+      "| operation | secrets searched | traces | memory | core | files | of libraries |",
+      "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for row in rows {
+      switch row.outcome {
+      case .searched(let run): lines.append(Self.line(run))
+      case .leftOut(let reason): lines.append("| \(row.operation) | left out: \(reason) | | | | | |")
+      case .failed: lines.append("| \(row.operation) | failed | | | | | |")
+      }
+    }
+    let bytes = runs.reduce(0) { $0 + $1.memoryByteCount }
+    lines.append("")
+    lines.append(
+      "\(runs.count) operations; \(bytes >> 20) MiB of memory searched, "
+        + "\(runs.reduce(0) { $0 + $1.coreByteCount } >> 20) MiB of cores, "
+        + "\(runs.reduce(0) { $0 + $1.fileByteCount } >> 10) KiB of files; "
+        + "own hits: \(runs.reduce(0) { $0 + $1.ownCopies.count }).")
+    return lines.joined(separator: "\n")
+  }
+
+  private static func line(_ run: LeakRun) -> String {
+    var counts: [(name: String, count: Int)] = []
+    for name in run.secrets {
+      if let index = counts.firstIndex(where: { $0.name == name }) {
+        counts[index].count += 1
+      } else {
+        counts.append((name, 1))
+      }
+    }
+    let secrets = counts.map { $0.count > 1 ? "\($0.name) × \($0.count)" : $0.name }.joined(separator: ", ")
+    let core: String
+    switch run.core {
+    case .searched(let copies, _): core = "\(run.own(copies).count)"
+    case .none(let reason): core = reason
+    }
+    return "| \(run.operation) | \(secrets) | \(run.traceCount) | \(run.own(run.memory).count) | \(core) "
+      + "| \(run.own(run.files).count) | \(run.libraryCopies.count) |"
+  }
+}
+
+extension LeakRun {
+  private var coreCopies: [Copy] { if case .searched(let copies, _) = core { copies } else { [] } }
+  var coreByteCount: Int { if case .searched(_, let count) = core { count } else { 0 } }
+  var isCoreSearched: Bool { if case .searched = core { true } else { false } }
+  private var all: [Copy] { memory + coreCopies + files }
+
+  func own(_ copies: [Copy]) -> [Copy] {
+    copies.filter { copy in !LibraryCopy.known.contains { $0.covers(copy, of: operation) } }
+  }
+
+  var ownCopies: [Copy] { own(all) }
+
+  var libraryCopies: [Copy] {
+    all.filter { copy in LibraryCopy.known.contains { $0.covers(copy, of: operation) } }
+  }
+}

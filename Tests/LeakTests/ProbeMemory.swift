@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of another process, as the kernel shows it: every region that it may read, stacks and locked
+// pages too (proc(5), smaps).
+
+import Foundation
+import Glibc
+
+/// A region of a process's memory.
+struct MemoryRegion: Sendable {
+  let range: Range<UInt>
+  /// A file, `[heap]`, `[stack]`, or "anonymous memory".
+  let name: String
+  /// Locked against swapping, and left out of core dumps: pages for secrets.
+  let isForSecrets: Bool
+
+  struct Unreadable: Error {}
+
+  /// The regions that the process itself may read.
+  static func all(of process: pid_t) throws -> [MemoryRegion] {
+    let text = try read("/proc/\(process)/smaps")
+    var regions: [MemoryRegion] = []
+    var head: (range: Range<UInt>, name: String)?
+    for line in text.split(separator: "\n") {
+      if line.hasPrefix("VmFlags:") {
+        let flags = Set(line.split(separator: " ").dropFirst())
+        if let head {
+          regions.append(
+            MemoryRegion(
+              range: head.range, name: head.name, isForSecrets: flags.isSuperset(of: ["lo", "dd", "wf"])))
+        }
+        head = nil
+      } else if let begun = Self.head(line) {
+        head = begun.isReadable ? (begun.range, begun.name) : nil
+      }
+    }
+    return regions
+  }
+
+  /// All of a file that tells no size and comes in pieces.
+  private static func read(_ path: String) throws -> String {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw Unreadable() }
+    defer { close(descriptor) }
+    var text: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = Glibc.read(descriptor, &piece, piece.count)
+      guard count >= 0 else { throw Unreadable() }
+      if count == 0 { return String(decoding: text, as: UTF8.self) }
+      text += piece[..<count]
+    }
+  }
+
+  /// "7f1c00000000-7f1c00021000 rw-p 00000000 00:00 0    [heap]"; nil for the lines below one.
+  private static func head(_ line: Substring) -> (range: Range<UInt>, name: String, isReadable: Bool)? {
+    let fields = line.split(separator: " ", maxSplits: 5)
+    guard fields.count >= 5 else { return nil }
+    let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
+    guard ends.count == 2, fields[0].contains("-") else { return nil }
+    let name = fields.count > 5 ? fields[5].trimmingCharacters(in: .whitespaces) : "anonymous memory"
+    // Pages of the kernel, which cannot be read this way and hold its clock.
+    let isKernels = name.hasPrefix("[vvar") || name == "[vsyscall]"
+    return (ends[0]..<ends[1], name, fields[1].hasPrefix("r") && !isKernels)
+  }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is done to private keys. Each run opens protected data and custody as a command does after an unlock, and
+// each judgement opens every private key by all that the mode takes.
+
+import CrashDisk
+import Enclaves
+import KeyCustody
+import Keychains
+import Primitives
+import ProtectedData
+import Secrets
+import UserAuthentication
+
+final class PrivateKeyOperation: CrashScenario {
+  let operation: String
+  var store: String { kind.name }
+  private let kind: KeychainKind
+  private let before: Contents
+  private let after: Contents
+  private let deed: (OpenCustody) throws -> Void
+
+  /// The mode, and each private key by its number.
+  struct Contents: Equatable {
+    var mode = AuthenticationMode.standard
+    var keys: [Int: [UInt8]]
+  }
+
+  /// - Parameters:
+  ///   - keyCount: how many keys there are before.
+  ///   - deed: the operation.
+  ///   - change: what it is to do.
+  init(
+    _ kind: KeychainKind, _ operation: String, keyCount: Int, deed: @escaping (OpenCustody) throws -> Void,
+    change: (inout Contents) -> Void
+  ) {
+    self.kind = kind
+    self.operation = operation
+    self.deed = deed
+    before = Contents(
+      keys: Dictionary(uniqueKeysWithValues: (0..<keyCount).map { ($0, Self.key($0, edition: 0)) }))
+    var after = before
+    change(&after)
+    self.after = after
+  }
+
+  static func all(_ kind: KeychainKind) -> [PrivateKeyOperation] {
+    [
+      PrivateKeyOperation(
+        kind, "key wrap", keyCount: 2, deed: { try $0.wrap(2, key(2, edition: 0)) },
+        change: { $0.keys[2] = key(2, edition: 0) }),
+      PrivateKeyOperation(
+        kind, "key delete", keyCount: 3, deed: { try $0.custody.delete(fingerprint(1)) },
+        change: { $0.keys[1] = nil }),
+      PrivateKeyOperation(
+        kind, "change of expiry", keyCount: 2,
+        deed: { open in
+          try open.custody.replace(fingerprint(1), open.authorization()) { _ in
+            let next = key(1, edition: 1)
+            return SecretBytes(copying: next.span.bytes)
+          }
+        },
+        change: { $0.keys[1] = key(1, edition: 1) }),
+      PrivateKeyOperation(
+        kind, "key import", keyCount: 2, deed: { try $0.importKeys(1...3, edition: 2) },
+        change: { contents in for number in 1...3 { contents.keys[number] = key(number, edition: 2) } }),
+    ] + (1...5).map { count in
+      PrivateKeyOperation(
+        kind, count == 1 ? "mode switch, 1 key" : "mode switch, \(count) keys", keyCount: count,
+        deed: { open in
+          try open.custody.switchMode(
+            to: .highSecurity, open.authorization(), acknowledgesMissingBackup: true)
+        },
+        change: { $0.mode = .highSecurity })
+    }
+  }
+
+  static func fingerprint(_ number: Int) -> KeyFingerprint {
+    // 20 bytes are a fingerprint.
+    KeyFingerprint([UInt8](repeating: UInt8(number + 1), count: 20))!
+  }
+
+  /// A private key as it is exported: told from any other, and from itself with another expiry.
+  static func key(_ number: Int, edition: UInt8) -> [UInt8] {
+    [UInt8](repeating: UInt8(number + 1), count: 300) + [edition]
+  }
+
+  // MARK: Scenario
+
+  func prepare(_ home: String) throws {
+    try OpenKeychain.create(home, kind) { opened in
+      try ProtectedDomains.create(file: opened.file, keychain: opened.keychain, enclave: SoftwareEnclave())
+      try PrivateKeyCustody.prepare(opened.keychain)
+    }
+    let opened = try open(home)
+    for (number, key) in before.keys { try opened.wrap(number, key) }
+    close(opened)
+  }
+
+  func open(_ home: String) throws -> OpenCustody { try OpenCustody(OpenKeychain.open(home, kind)) }
+
+  func operate(_ store: OpenCustody) throws { try deed(store) }
+
+  func judge(_ store: OpenCustody) throws -> CrashVerdict {
+    try store.recover()
+    let found = Contents(mode: try store.custody.mode(), keys: try store.keys())
+    try store.checkOrder()
+    if found == before { return .before }
+    if found == after { return .after }
+    throw CrashFinding.mixed("the private keys are neither those before nor those after")
+  }
+
+  func close(_ store: OpenCustody) { store.opened.file.close() }
+}

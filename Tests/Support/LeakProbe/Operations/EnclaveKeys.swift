@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keys of enclaves: agreement and signatures, in software and in a chip, and what is sealed to such a key.
+
+import Enclaves
+import Primitives
+import Secrets
+
+extension Operation {
+  static let enclaveKeys = [
+    Operation("agree with a software key") { try $0.agree(in: SoftwareEnclave()) },
+    Operation("agree with a chip's key", needs: .chip) { try $0.agree(in: $0.chip()) },
+    Operation("a wrong passcode for a software key") { try $0.refuse(in: SoftwareEnclave()) },
+    Operation("a wrong passcode for a chip's key", needs: .chip) { try $0.refuse(in: $0.chip()) },
+    Operation("sign with a software key") { try $0.sign(in: SoftwareEnclave()) },
+    Operation("sign with a chip's key", needs: .chip) { try $0.sign(in: $0.chip()) },
+    Operation("seal to a software key and open") { try $0.seal(in: SoftwareEnclave(), isDamaged: false) },
+    Operation("seal to a chip's key and open", needs: .chip) { try $0.seal(in: $0.chip(), isDamaged: false) },
+    Operation("open what was sealed and damaged") { try $0.seal(in: SoftwareEnclave(), isDamaged: true) },
+    Operation("agree with a key in this process") { _ in
+      let one = P256PrivateKey()
+      let other = P256PrivateKey()
+      Teller.tell("private key", one.scalar())
+      let secret = try one.sharedSecret(with: other.publicKey)
+      Teller.tell("agreed secret", secret)
+      let again = try P256PrivateKey(scalar: one.scalar(), publicKey: one.publicKey)
+      try expect(try other.sharedSecret(with: again.publicKey).isEqual(to: secret), "both agree")
+    },
+  ]
+}
+
+extension Room {
+  private static let access = AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: .devicePasscode)
+
+  private func key(
+    in enclave: any Enclave, _ pin: SharedSecret, for use: EnclaveKeyUse
+  ) throws -> EnclaveKey {
+    try enclave.createKey(use: use, access: Self.access, enrolment: KeyEnrolment(passcode: .typed(pin)))
+  }
+
+  @inline(never)
+  fileprivate func agree(in enclave: any Enclave) throws {
+    let pin = pin()
+    let key = try key(in: enclave, pin, for: .agreement)
+    let peer = P256PrivateKey()
+    Teller.tell("peer's private key", peer.scalar())
+    let expected = try peer.sharedSecret(with: key.publicKey)
+    Teller.tell("agreed secret", expected)
+    let agreed = try enclave.sharedSecret(key, with: peer.publicKey, authorization: .passcode(pin))
+    try expect(agreed.isEqual(to: expected), "both agree")
+  }
+
+  @inline(never)
+  fileprivate func refuse(in enclave: any Enclave) throws {
+    let key = try key(in: enclave, pin(), for: .agreement)
+    let peer = P256PrivateKey()
+    Teller.tell("peer's private key", peer.scalar())
+    Teller.tell("agreed secret", try peer.sharedSecret(with: key.publicKey))
+    let other = pin("wrong PIN")
+    try expectThrow("a wrong passcode") {
+      _ = try enclave.sharedSecret(key, with: peer.publicKey, authorization: .passcode(other))
+    }
+  }
+
+  @inline(never)
+  fileprivate func sign(in enclave: any Enclave) throws {
+    let pin = pin()
+    let key = try key(in: enclave, pin, for: .signing)
+    let digest = SystemRandom.publicBytes(count: SHA256.byteCount)
+    let signature = try enclave.signature(key, digest: digest, authorization: .passcode(pin))
+    try expect(
+      P256.isValidSignature(signature, digest: digest, publicKey: key.publicKey), "the signature is good")
+  }
+
+  @inline(never)
+  fileprivate func seal(in enclave: any Enclave, isDamaged: Bool) throws {
+    let pin = pin()
+    let key = try key(in: enclave, pin, for: .agreement)
+    let sealing = EnclaveSealing(label: Array("leak probe v1".utf8)) { $0 + $1 }
+    let plaintext = bytes("plaintext", count: 57)
+    var sealed = try plaintext.withBytes { try sealing.seal($0, to: key) }
+    if isDamaged { sealed.ciphertext[sealed.ciphertext.count - 1] ^= 1 }
+    if isDamaged {
+      try expectThrow("a damaged value") {
+        _ = try sealing.open(sealed, key, in: enclave, authorization: .passcode(pin))
+      }
+    } else {
+      let opened = try sealing.open(sealed, key, in: enclave, authorization: .passcode(pin))
+      try expect(opened.isEqual(to: plaintext), "what was sealed comes back")
+    }
+  }
+}

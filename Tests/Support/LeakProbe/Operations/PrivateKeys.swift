@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private keys in custody: wrapped, used, used by what throws, replaced, brought under another mode, deleted.
+
+import CofferKit
+import Enclaves
+import KeyCustody
+import Keychains
+import Primitives
+import Secrets
+import UserAuthentication
+
+extension Operation {
+  static let privateKeys = [
+    Operation("wrap a private key") { try $0.withPrivateKey { _, _, _ in } },
+    Operation("use a private key") { room in
+      try room.withPrivateKey { coffer, custody, key in
+        try custody.withPrivateKey(key, coffer.authorization()) { secret, _ in
+          try expect(secret.byteCount == Room.privateKeyByteCount, "the key is lent")
+        }
+      }
+    },
+    Operation("use a private key by a finger") { room in
+      try room.withPrivateKey { coffer, custody, key in
+        let finger = CustodyAuthorization(finger: try custody.fingerVerifier(room.context()))
+        try custody.withPrivateKey(key, finger) { secret, _ in
+          try expect(secret.byteCount == Room.privateKeyByteCount, "the key is lent")
+        }
+      }
+    },
+    Operation("a use of a private key that throws") { room in
+      try room.withPrivateKey { coffer, custody, key in
+        try expectThrow("a use") {
+          try custody.withPrivateKey(key, coffer.authorization()) { _, _ in throw Unexpected("enough") }
+        }
+      }
+    },
+    Operation("a use of a private key by somebody else") { room in
+      try room.withPrivateKey { _, custody, key in
+        let other = SharedSecret(room.bytes("wrong owner key", count: 32))
+        try expectThrow("another's key") {
+          try custody.withPrivateKey(key, CustodyAuthorization(owner: other)) { _, _ in }
+        }
+      }
+    },
+    Operation("replace a private key") { room in
+      try room.withPrivateKey { coffer, custody, key in
+        try custody.replace(key, coffer.authorization()) { _ in
+          room.bytes("new private key", count: Room.privateKeyByteCount)
+        }
+      }
+    },
+    Operation("bring private keys under another mode") { room in
+      try room.withPrivateKey { coffer, custody, key in
+        let both = try coffer.authorization(custody, finger: room.context())
+        try coffer.switchMode(custody, to: .highSecurity, both, acknowledgesMissingBackup: true)
+        try custody.withPrivateKey(key, both) { secret, _ in
+          try expect(secret.byteCount == Room.privateKeyByteCount, "the key is lent")
+        }
+      }
+    },
+    Operation("refuse another mode") { room in
+      try room.withPrivateKey { coffer, custody, _ in
+        try expectThrow("a mode without a finger") {
+          try coffer.switchMode(
+            custody, to: .highSecurity, coffer.authorization(), acknowledgesMissingBackup: true)
+        }
+      }
+    },
+    Operation("delete a private key") { room in
+      try room.withPrivateKey { _, custody, key in try custody.delete(key) }
+    },
+    Operation("import private keys twice") { room in
+      try room.withPrivateKey { coffer, custody, key in
+        let second = SharedSecret(room.bytes("imported private key", count: Room.privateKeyByteCount))
+        for _ in 0..<2 {
+          try custody.importKeys(
+            [(secret: second, payload: .transferableSecretKeyV4, fingerprint: key)], coffer.authorization())
+        }
+      }
+    },
+    Operation("wrap and use a private key with a chip", needs: .chip) { room in
+      try room.withPrivateKey { coffer, custody, key in
+        try custody.withPrivateKey(key, coffer.authorization()) { secret, _ in
+          try expect(secret.byteCount == Room.privateKeyByteCount, "the key is lent")
+        }
+      }
+    },
+  ]
+}
+
+extension Room {
+  fileprivate static let privateKeyByteCount = 220
+
+  /// Makes a coffer with a private key in custody, and lends it.
+  @inline(never)
+  fileprivate func withPrivateKey(
+    _ body: (Coffer, PrivateKeyCustody, KeyFingerprint) throws -> Void
+  ) throws {
+    let passphrase = try passphrase()
+    try makeCoffer(passphrase)
+    guard let fingerprint = KeyFingerprint(SystemRandom.publicBytes(count: 20)) else {
+      throw Unexpected("no fingerprint")
+    }
+    try withCoffer(passphrase) { coffer in
+      let custody = try coffer.openPrivateKeys().custody
+      try custody.wrap(
+        bytes("private key", count: Self.privateKeyByteCount), .transferableSecretKeyV4, fingerprint,
+        coffer.authorization())
+      try coffer.protectedDomains().relock()
+    }
+    // Now, for some uses end with other envelopes.
+    try tellKeys(SlotCredential(passphrase))
+    try withCoffer(passphrase) { coffer in
+      try body(coffer, coffer.openPrivateKeys().custody, fingerprint)
+    }
+    try tellKeys(SlotCredential(passphrase))
+  }
+
+  /// A finger was recognised a moment ago.
+  fileprivate func context() throws -> AuthenticatedContext {
+    let authenticator = UserAuthenticator(
+      prompt: ScriptedPrompt(), reader: ScriptedFingerprintReader(events: [.match]))
+    return try authenticator.evaluate(
+      .deviceOwnerWithBiometrics, passcode: PromptRequest("")
+    ) { _ in false }
+  }
+}
