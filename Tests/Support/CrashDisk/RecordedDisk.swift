@@ -87,7 +87,12 @@ public final class RecordedDisk {
       case CRASH_DISK_REMOVE: return .remove(path)
       case CRASH_DISK_RENAME: return .rename(path, to: String(cString: call.target))
       case CRASH_DISK_MAKE_FOLDER: return .makeFolder(path)
-      default: return .removeFolder(path)
+      case CRASH_DISK_REMOVE_FOLDER: return .removeFolder(path)
+      case CRASH_DISK_ADD_RECORD:
+        return .addRecord(
+          path, bytes: [UInt8](UnsafeRawBufferPointer(start: call.bytes, count: call.count)))
+      case CRASH_DISK_REMOVE_RECORD: return .removeRecord(path)
+      default: return .synchroniseRecords
       }
     }
   }
