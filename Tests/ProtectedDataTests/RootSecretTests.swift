@@ -82,7 +82,8 @@ struct RootSecretTests {
     #expect(error(ephemeral: key.publicKey) == .wrongKey)
   }
 
-  @Test("PD-05: the binding key asks for nothing, and one that asks for a passcode is refused")
+  @Test(
+    "PD-05: the binding key asks for nothing, and one that asks for more, or lies elsewhere, is never used")
   func pd05AccessFlags() throws {
     let bench = try ProtectedBench()
     let key = bench.enclave.created[0]
@@ -90,21 +91,27 @@ struct RootSecretTests {
     #expect(key.access == AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: .none))
     #expect(try bench.item(BindingKey.account) == key.dataRepresentation)
 
+    let root = try bench.root()
     let passcode = SharedSecret(SecretBytes(copying: Array("2580".utf8).span.bytes))
-    let other = try SoftwareEnclave().createKey(
-      use: .agreement, access: AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: .devicePasscode),
-      enrolment: KeyEnrolment(passcode: .typed(passcode)))
-    try bench.set(item: BindingKey.account, other.dataRepresentation)
-    try bench.expectRefusal(.frameworkRecovery(.bindingKeyUnusable))
-    for (use, protection) in [
-      (EnclaveKeyUse.signing, AccessControl.Protection.whenPasscodeSetThisDeviceOnly),
-      (.agreement, .whenUnlockedThisDeviceOnly), (.agreement, .afterFirstUnlockThisDeviceOnly),
+    for (protection, requirement) in [
+      (AccessControl.Protection.whenPasscodeSetThisDeviceOnly, AccessControl.Requirement.devicePasscode),
+      (.whenUnlockedThisDeviceOnly, .none), (.afterFirstUnlockThisDeviceOnly, .none),
     ] {
+      // The root secret is sealed to it in due form.
       let other = try SoftwareEnclave().createKey(
-        use: use, access: AccessControl(protection), enrolment: KeyEnrolment())
+        use: .agreement, access: AccessControl(protection, requirement: requirement),
+        enrolment: KeyEnrolment(passcode: requirement == .none ? nil : .typed(passcode)))
+      let envelope = try root.withBytes { bytes in try RootSecretEnvelope.seal(bytes, to: other) }
+      try bench.set(item: RootSecret.account, envelope.bytes)
       try bench.set(item: BindingKey.account, other.dataRepresentation)
+      bench.enclave.forget()
       try bench.expectRefusal(.frameworkRecovery(.bindingKeyUnusable))
+      #expect(bench.enclave.agreements == 0)
     }
+    let signing = try SoftwareEnclave().createKey(
+      use: .signing, access: BindingKey.access, enrolment: KeyEnrolment())
+    try bench.set(item: BindingKey.account, signing.dataRepresentation)
+    try bench.expectRefusal(.frameworkRecovery(.bindingKeyUnusable))
   }
 
   @Test("PD-06: without its binding key, protected data refuse and change nothing on disk")
