@@ -164,7 +164,7 @@ let package = Package(
       "KeychainsTests",
       [
         "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
-        "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes",
+        "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes", "CrashDisk",
       ]),
     tests("StorageTests", ["Storage", "TemporaryHomes", grdb, sqlite]),
     .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
