@@ -22,7 +22,7 @@ extension ProtectedDomains {
       do { try participant.relock() } catch { isComplete = false }
     }
     if !isComplete { latch.fall() }
-    core.withLock { _ in }
+    core.withLock { $0.session = nil }
     guard !latch.isDown else { throw Self.logged(.restartRequired, "relock") }
   }
 }
