@@ -8,7 +8,8 @@
   import PrivateBus
   import Testing
 
-  @Suite("The mode of private keys", .enabled(if: PrivateBus.isAvailable, "dbus and python-dbusmock are needed"))
+  @Suite(
+    "The mode of private keys", .enabled(if: PrivateBus.isAvailable, "dbus and python-dbusmock are needed"))
   struct ModeOnReaderTests {
     /// A bus with a reader whose fingers are laid out.
     private func reader(_ results: [String]) throws -> PrivateBus {
@@ -16,9 +17,9 @@
       try bus.startMock(.fprintd)
       let device = try bus.control(.fprintd, "AddDevice", [.string("Reader"), .string("press")]).value(0)
         .objectPath()
-      try bus.control(
-        .fprintd, path: device, "SetEnrolledFingers", [.string(""), .strings(["right-index-finger"])])
-      try bus.control(.fprintd, path: device, "SetVerifyScript", [.strings(results)])
+      let fingers: [BusValue] = [.string(""), .strings(["right-index-finger"])]
+      _ = try bus.control(.fprintd, "SetEnrolledFingers", fingers, path: device)
+      _ = try bus.control(.fprintd, "SetVerifyScript", [.strings(results)], path: device)
       return bus
     }
 
@@ -27,7 +28,9 @@
       let place = try Place()
       try place.makeCoffer()
       let pass = ["--passphrase-file", place.folder.path() + "/pass"]
-      let bus = try reader(["verify-no-match", "verify-no-match", "verify-no-match", "verify-match", "verify-match"])
+      let bus = try reader([
+        "verify-no-match", "verify-no-match", "verify-no-match", "verify-match", "verify-match",
+      ])
       let environment = ["DBUS_SYSTEM_BUS_ADDRESS": bus.address]
       let refused = try place.run(["mode", "high-security"] + pass, environment: environment)
       #expect(refused.status == 4, "\(refused)")

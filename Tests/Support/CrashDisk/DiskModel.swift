@@ -239,7 +239,8 @@ struct DiskModel {
 
   /// Half, and of more than a sector a number of whole ones: a disk writes a sector or does not.
   private static func middle(_ count: Int) -> Int {
-    count > sectorByteCount ? (count / 2 + sectorByteCount - 1) / sectorByteCount * sectorByteCount : count / 2
+    count > sectorByteCount
+      ? (count / 2 + sectorByteCount - 1) / sectorByteCount * sectorByteCount : count / 2
   }
 
   private static let sectorByteCount = 512

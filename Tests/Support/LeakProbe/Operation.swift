@@ -45,7 +45,8 @@ struct Operation: Sendable {
   }
 
   static let all =
-    unlocking + slots + phrases + keychainItems + messages + transfers + captures + protectedData + privateKeys
+    unlocking + slots + phrases + keychainItems + messages + transfers + captures + protectedData
+    + privateKeys
     + enclaveKeys + ciphers + controls
 }
 
