@@ -39,7 +39,8 @@ extension CrashTests {
       arguments: [
         "key wrap", "key delete", "mode switch, 1 key", "mode switch, 2 keys", "mode switch, 3 keys",
         "mode switch, 4 keys", "mode switch, 5 keys", "change of expiry", "key import", "vault key rotation",
-        "passphrase change", "slot add", "slot remove", "domain delete and create", "protected settings write",
+        "passphrase change", "slot add", "slot remove", "domain delete and create",
+        "protected settings write",
         "capture add",
       ])
     func operations(name: String) throws {
