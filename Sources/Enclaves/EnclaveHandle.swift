@@ -64,7 +64,8 @@ struct EnclaveHandle {
       self.use = use
       access = AccessControl(protection, requirement: requirement)
       publicKey = try cursor.readBytes(span, count: P256.publicKeyByteCount)
-      body = SharedSecret(SecretBytes(copying: span.extracting(cursor.offset..<contentCount)))
+      let range = try cursor.readRange(span, count: contentCount - cursor.offset)
+      body = SharedSecret(SecretBytes(copying: span.extracting(range)))
     } catch {
       throw .corrupt
     }

@@ -45,8 +45,8 @@ struct Operation: Sendable {
   }
 
   static let all =
-    unlocking + slots + phrases + keychainItems + messages + transfers + captures + protectedData + privateKeys
-    + enclaveKeys + ciphers + controls
+    unlocking + slots + phrases + keychainItems + messages + transfers + captures + protectedData
+    + privateKeys + enclaveKeys + ciphers + controls
 }
 
 /// An operation did not end as it should; what it left says nothing.
