@@ -13,6 +13,7 @@ internal import Foundation
 internal import Glibc
 public import Keychains
 internal import Primitives
+internal import Secrets
 
 /// The registered device.
 public struct Device: Sendable {
@@ -41,8 +42,8 @@ public struct Device: Sendable {
   /// - Throws: `KeychainError.invalidData` when there is a registration and its key is gone.
   static func load(_ keychain: KeychainService) throws -> Device? {
     guard let state = try keychain.loadDeviceState() else { return nil }
-    guard let handle = try keychain.load(forKey: keyTag, in: .afterFirstUnlockThisDeviceOnly),
-      let kind = EnclaveKind(handle: Array(handle))
+    guard let handle = try keychain.loadSecret(forKey: keyTag, in: .afterFirstUnlockThisDeviceOnly),
+      let kind = handle.withBytes({ EnclaveKind(handle: $0) })
     else { throw KeychainError.invalidData }
     return Device(state: state, enclave: kind)
   }
@@ -50,9 +51,9 @@ public struct Device: Sendable {
   /// Removes what was registered, from the enclave too where that can be reached.
   static func forget(_ keychain: KeychainService, in machine: Machine) throws {
     try keychain.delete(forKey: KeychainService.Account.deviceState)
-    if let handle = try keychain.load(forKey: keyTag, in: .afterFirstUnlockThisDeviceOnly),
-      let kind = EnclaveKind(handle: Array(handle)), let enclave = machine.enclave(kind),
-      let key = try? enclave.loadKey(Array(handle))
+    if let handle = try keychain.loadSecret(forKey: keyTag, in: .afterFirstUnlockThisDeviceOnly),
+      let kind = handle.withBytes({ EnclaveKind(handle: $0) }), let enclave = machine.enclave(kind),
+      let key = handle.withBytes({ try? enclave.loadKey($0) })
     {
       // A handle that is gone is as good as a deleted key; a chip that is gone must not keep it here.
       try? enclave.deleteKey(key)

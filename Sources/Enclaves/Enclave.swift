@@ -32,7 +32,7 @@ public protocol Enclave: Sendable {
   /// - Throws: `EnclaveError.unavailable`, `.notAnswering`, `.lockedOut`, `.otherChip`; `.corrupt`, `.wrongKind`.
   func checkReadiness(of key: EnclaveKey) throws(EnclaveError)
 
-  /// Makes a key. It lives in its ``EnclaveKey/dataRepresentation``: whoever loses that has lost the key.
+  /// Makes a key. It lives in its ``EnclaveKey/handle``: whoever loses that has lost the key.
   ///
   /// - Parameters:
   ///   - use: what the key is for.
@@ -45,7 +45,7 @@ public protocol Enclave: Sendable {
 
   /// Reads a handle, without using the key.
   /// - Throws: `EnclaveError.corrupt`; `.wrongKind` for a handle of another kind of enclave.
-  func loadKey(_ dataRepresentation: [UInt8]) throws(EnclaveError) -> EnclaveKey
+  func loadKey(_ handle: RawSpan) throws(EnclaveError) -> EnclaveKey
 
   /// Makes a key unusable, where the enclave keeps anything of it.
   func deleteKey(_ key: EnclaveKey) throws(EnclaveError)
@@ -67,6 +67,11 @@ public protocol Enclave: Sendable {
 }
 
 extension Enclave {
+  /// Reads a handle that is not secret: a chip's, which the chip has sealed.
+  public func loadKey(_ handle: [UInt8]) throws(EnclaveError) -> EnclaveKey {
+    try loadKey(unsafe handle.span.bytes)
+  }
+
   public func checkReadiness(of key: EnclaveKey) throws(EnclaveError) {
     guard key.kind == kind else { throw .wrongKind }
     try checkReadiness()

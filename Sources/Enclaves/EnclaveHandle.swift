@@ -13,10 +13,13 @@ internal import Secrets
 
 extension EnclaveKind {
   /// The kind of enclave that made a handle, or nil when these are not the bytes of one.
-  public init?(handle: [UInt8]) {
+  public init?(handle: RawSpan) {
     guard let found = try? EnclaveHandle(handle).kind else { return nil }
     self = found
   }
+
+  /// The same of a handle that is not secret: a chip's, sealed by the chip.
+  public init?(handle: [UInt8]) { self.init(handle: unsafe handle.span.bytes) }
 }
 
 /// A handle, taken apart as far as every kind has it.
@@ -25,14 +28,16 @@ struct EnclaveHandle {
   let use: EnclaveKeyUse
   let access: AccessControl
   let publicKey: [UInt8]
-  /// What only one kind of enclave understands.
-  let body: [UInt8]
+  /// What only one kind of enclave understands. A software key is in it.
+  let body: SharedSecret
 
   /// More is no handle of ours: a TPM's takes some 500 bytes.
   static let byteCountLimit = 4096
   private static let magic = Array("COFENC01".utf8)
 
-  init(kind: EnclaveKind, use: EnclaveKeyUse, access: AccessControl, publicKey: [UInt8], body: [UInt8]) {
+  init(
+    kind: EnclaveKind, use: EnclaveKeyUse, access: AccessControl, publicKey: [UInt8], body: SharedSecret
+  ) {
     self.kind = kind
     self.use = use
     self.access = access
@@ -41,13 +46,12 @@ struct EnclaveHandle {
   }
 
   /// - Throws: `EnclaveError.corrupt` for anything but the bytes of a handle.
-  init(_ bytes: [UInt8]) throws(EnclaveError) {
-    let contentCount = bytes.count - SHA256.byteCount
-    guard contentCount > 0, bytes.count <= Self.byteCountLimit,
-      unsafe SHA256.hash(bytes.span.bytes.extracting(first: contentCount))
-        == Array(bytes.suffix(SHA256.byteCount))
+  init(_ span: RawSpan) throws(EnclaveError) {
+    let contentCount = span.byteCount - SHA256.byteCount
+    guard contentCount > 0, span.byteCount <= Self.byteCountLimit,
+      SHA256.hash(span.extracting(first: contentCount))
+        == [UInt8](copying: span.extracting(last: SHA256.byteCount))
     else { throw .corrupt }
-    let span = unsafe bytes.span.bytes
     var cursor = ByteCursor()
     do {
       guard try cursor.readBytes(span, count: 8) == Self.magic,
@@ -60,27 +64,44 @@ struct EnclaveHandle {
       self.use = use
       access = AccessControl(protection, requirement: requirement)
       publicKey = try cursor.readBytes(span, count: P256.publicKeyByteCount)
-      body = try cursor.readBytes(span, count: contentCount - cursor.offset)
+      let range = try cursor.readRange(span, count: contentCount - cursor.offset)
+      body = SharedSecret(SecretBytes(copying: span.extracting(range)))
     } catch {
       throw .corrupt
     }
     guard P256.isPublicKey(publicKey) else { throw .corrupt }
   }
 
+  /// The same of a handle that is not secret.
+  init(_ bytes: [UInt8]) throws(EnclaveError) { try self.init(unsafe bytes.span.bytes) }
+
   /// Everything before the body: what a sealed body is bound to.
-  var head: [UInt8] {
-    Self.magic + [kind.rawValue, use.rawValue, access.protection.rawValue, access.requirement.rawValue]
-      + publicKey
+  var head: [UInt8] { Self.head(kind: kind, use: use, access: access, publicKey: publicKey) }
+
+  static func head(
+    kind: EnclaveKind, use: EnclaveKeyUse, access: AccessControl, publicKey: [UInt8]
+  ) -> [UInt8] {
+    magic + [kind.rawValue, use.rawValue, access.protection.rawValue, access.requirement.rawValue] + publicKey
   }
 
-  var bytes: [UInt8] {
-    let content = head + body
-    return unsafe content + SHA256.hash(content.span.bytes)
+  private func bytes() -> SecretBytes {
+    let head = head
+    var content = SecretWriter(byteCount: head.count + body.count)
+    content.append(head)
+    body.withBytes { content.append($0) }
+    let finished = content.finish()
+    var bytes = SecretWriter(byteCount: finished.count + SHA256.byteCount)
+    finished.withBytes { content in
+      bytes.append(content)
+      bytes.append(SHA256.hash(content))
+    }
+    return bytes.finish()
   }
 
   /// The key as others see it.
   var key: EnclaveKey {
-    EnclaveKey(kind: kind, use: use, access: access, publicKey: publicKey, dataRepresentation: bytes)
+    EnclaveKey(
+      kind: kind, use: use, access: access, publicKey: publicKey, handle: SharedSecret(bytes()))
   }
 }
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Primitives
+public import Secrets
+
 /// A key in an enclave, as far as it can be known outside.
 public struct EnclaveKey: Equatable, Sendable {
   public let kind: EnclaveKind
@@ -7,23 +10,31 @@ public struct EnclaveKey: Equatable, Sendable {
   public let access: AccessControl
   /// 65 bytes (SEC 1, 2.3.3, uncompressed).
   public let publicKey: [UInt8]
-  /// The handle, opaque to everybody but the enclave (Specs/enclaves.md). It is to be kept sealed.
-  public let dataRepresentation: [UInt8]
+  /// The handle, opaque to everybody but the enclave (Specs/enclaves.md). It is to be kept sealed: that of a
+  /// software key holds the private key, which is why it is in locked memory here.
+  public let handle: SharedSecret
 
   /// What a handle tells of its key, without asking the enclave; nil when these are not the bytes of one.
-  package init?(handle: [UInt8]) {
+  package init?(handle: RawSpan) {
     guard let key = try? EnclaveHandle(handle).key else { return nil }
     self = key
   }
 
   package init(
-    kind: EnclaveKind, use: EnclaveKeyUse, access: AccessControl, publicKey: [UInt8],
-    dataRepresentation: [UInt8]
+    kind: EnclaveKind, use: EnclaveKeyUse, access: AccessControl, publicKey: [UInt8], handle: SharedSecret
   ) {
     self.kind = kind
     self.use = use
     self.access = access
     self.publicKey = publicKey
-    self.dataRepresentation = dataRepresentation
+    self.handle = handle
+  }
+
+  /// The handle, copied out of locked memory: exposed, unless it is a chip's, which the chip has sealed.
+  public var dataRepresentation: [UInt8] { handle.withBytes { [UInt8](copying: $0) } }
+
+  public static func == (left: EnclaveKey, right: EnclaveKey) -> Bool {
+    // Kind, use, access and public key are part of the handle.
+    left.handle.withBytes { left in right.handle.withBytes { constantTimeEqual(left, $0) } }
   }
 }

@@ -51,10 +51,10 @@ package struct EnclaveSealing: Sendable {
   /// The beginning of every HKDF info.
   private let label: [UInt8]
   /// All public fields of the value that stand before the key check, given the ephemeral key and the salt.
-  private let head: @Sendable (_ ephemeralKey: [UInt8], _ salt: [UInt8]) -> [UInt8]
+  private let head: @Sendable (_ ephemeralKey: [UInt8], _ salt: [UInt8]) -> SecretBytes
 
   package init(
-    label: [UInt8], head: @escaping @Sendable (_ ephemeralKey: [UInt8], _ salt: [UInt8]) -> [UInt8]
+    label: [UInt8], head: @escaping @Sendable (_ ephemeralKey: [UInt8], _ salt: [UInt8]) -> SecretBytes
   ) {
     self.label = label
     self.head = head
@@ -81,8 +81,10 @@ package struct EnclaveSealing: Sendable {
     var cipher = AES256GCM()
     do {
       try derive(secret, salt, head, .key).withBytes { key throws(CryptoError) in
-        unsafe try cipher.seal(
-          plaintext, key: key, nonce: nonce.span.bytes, authenticating: aad.span.bytes, into: &output)
+        try aad.withBytes { aad throws(CryptoError) in
+          unsafe try cipher.seal(
+            plaintext, key: key, nonce: nonce.span.bytes, authenticating: aad, into: &output)
+        }
       }
     } catch { preconditionFailure("less than 2 GiB can be sealed") }
     return sealed
@@ -105,9 +107,11 @@ package struct EnclaveSealing: Sendable {
     do {
       try plaintext.withMutableBytes { plaintext throws(CryptoError) in
         try derive(secret, sealed.salt, head, .key).withBytes { key throws(CryptoError) in
-          unsafe try cipher.open(
-            sealed.ciphertext.span.bytes, key: key, nonce: sealed.nonce.span.bytes,
-            authenticating: aad.span.bytes, into: &plaintext)
+          try aad.withBytes { aad throws(CryptoError) in
+            unsafe try cipher.open(
+              sealed.ciphertext.span.bytes, key: key, nonce: sealed.nonce.span.bytes, authenticating: aad,
+              into: &plaintext)
+          }
         }
       }
     } catch { throw .tampered }
@@ -129,17 +133,22 @@ package struct EnclaveSealing: Sendable {
 
   /// HKDF(secret, salt, label ‖ 0 ‖ purpose (1) ‖ SHA-256(head))
   private func derive(
-    _ secret: borrowing SecretBytes, _ salt: [UInt8], _ head: [UInt8], _ purpose: Purpose
+    _ secret: borrowing SecretBytes, _ salt: [UInt8], _ head: borrowing SecretBytes, _ purpose: Purpose
   ) -> SymmetricKey {
-    let info = unsafe label + [0, purpose.rawValue] + SHA256.hash(head.span.bytes)
+    let info = label + [0, purpose.rawValue] + head.withBytes { SHA256.hash($0) }
     var hkdf = HKDF()
     return secret.withBytes { unsafe hkdf.deriveKey(ikm: $0, salt: salt.span.bytes, info: info.span.bytes) }
   }
 
   /// head ‖ plaintext length (8)
-  private static func associatedData(_ head: [UInt8], plaintextByteCount: Int) -> [UInt8] {
-    var aad = head
-    aad.append(bigEndian: UInt64(plaintextByteCount))
-    return aad
+  private static func associatedData(
+    _ head: borrowing SecretBytes, plaintextByteCount: Int
+  ) -> SecretBytes {
+    var length: [UInt8] = []
+    length.append(bigEndian: UInt64(plaintextByteCount))
+    var aad = SecretWriter(byteCount: head.count + length.count)
+    head.withBytes { aad.append($0) }
+    aad.append(length)
+    return aad.finish()
   }
 }

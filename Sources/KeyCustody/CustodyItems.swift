@@ -83,10 +83,9 @@ extension RecoveryJournal {
 extension [SecretChange] {
   /// Writes an envelope to its place.
   mutating func save(_ envelope: PrivateKeyEnvelope, _ place: CustodyItems.Place) {
-    let bytes = envelope.bytes
     append(
       .save(
-        SharedSecret(unsafe SecretBytes(copying: bytes.span.bytes)),
+        SharedSecret(envelope.bytes()),
         account: place.account(envelope.fingerprint), accessibility: CustodyItems.accessibility))
   }
 

@@ -24,7 +24,7 @@ struct CustodyManifest: Equatable, Sendable {
 
   /// Whether the manifest stands for this envelope.
   func names(_ envelope: PrivateKeyEnvelope) -> Bool {
-    unsafe digests[envelope.fingerprint] == SHA256.hash(envelope.bytes.span.bytes) && envelope.mode == mode
+    digests[envelope.fingerprint] == envelope.digest() && envelope.mode == mode
   }
 
   var bytes: [UInt8] {

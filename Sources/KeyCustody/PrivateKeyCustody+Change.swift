@@ -131,7 +131,7 @@ extension CustodyManifest {
     next.generation += 1
     next.mode = mode
     for envelope in envelopes {
-      next.digests[envelope.fingerprint] = unsafe SHA256.hash(envelope.bytes.span.bytes)
+      next.digests[envelope.fingerprint] = envelope.digest()
     }
     guard next.digests.count <= Self.keyLimit else { throw .tooManyKeys(limit: Self.keyLimit) }
     return next

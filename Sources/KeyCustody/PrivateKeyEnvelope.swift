@@ -48,7 +48,7 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
   func open(in enclave: any Enclave, authorization: KeyAuthorization) throws(CustodyError) -> SecretBytes {
     do {
       // The enclave checks that the handle is its own and whole.
-      let key = try enclave.loadKey(key.dataRepresentation)
+      let key = try key.handle.withBytes { handle throws(EnclaveError) in try enclave.loadKey(handle) }
       return try open(key, enclave, authorization)
     } catch { throw CustodyError(error) }
   }
@@ -64,28 +64,48 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
   ) -> EnclaveSealing {
     EnclaveSealing(label: Array("CypherAir-SE-Wrap-v1:".utf8) + fingerprint.text.utf8) {
       (ephemeralKey, salt) in
-      head(payload, fingerprint, key) + ephemeralKey + salt
+      var head = SecretWriter(
+        byteCount: headByteCount(fingerprint, key) + ephemeralKey.count + salt.count)
+      append(payload, fingerprint, key, to: &head)
+      head.append(ephemeralKey)
+      head.append(salt)
+      return head.finish()
     }
   }
 
-  private static func head(
-    _ payload: PrivateKeyPayload, _ fingerprint: KeyFingerprint, _ key: EnclaveKey
-  ) -> [UInt8] {
-    var head = magic + [payload.rawValue] + fingerprint.bytes
-    head.append(bigEndian: UInt16(key.dataRepresentation.count))
-    return head + key.dataRepresentation + key.publicKey
+  /// Appends everything up to the enclave's public key. A handle may hold a private key.
+  private static func append(
+    _ payload: PrivateKeyPayload, _ fingerprint: KeyFingerprint, _ key: EnclaveKey,
+    to head: inout SecretWriter
+  ) {
+    var fields = magic + [payload.rawValue] + fingerprint.bytes
+    fields.append(bigEndian: UInt16(key.handle.count))
+    head.append(fields)
+    key.handle.withBytes { head.append($0) }
+    head.append(key.publicKey)
+  }
+
+  private static func headByteCount(_ fingerprint: KeyFingerprint, _ key: EnclaveKey) -> Int {
+    magic.count + 1 + fingerprint.bytes.count + 2 + key.handle.count + key.publicKey.count
   }
 
   // MARK: Bytes
 
-  var bytes: [UInt8] {
-    var bytes = Self.head(payload, fingerprint, key)
-    bytes += sealed.ephemeralKey + sealed.salt + sealed.keyCheck + sealed.nonce
-    bytes.append(bigEndian: UInt32(sealed.ciphertext.count - EnclaveSealed.tagByteCount))
-    return bytes + sealed.ciphertext
+  func bytes() -> SecretBytes {
+    var fields = sealed.ephemeralKey + sealed.salt + sealed.keyCheck + sealed.nonce
+    fields.append(bigEndian: UInt32(sealed.ciphertext.count - EnclaveSealed.tagByteCount))
+    var bytes = SecretWriter(
+      byteCount: Self.headByteCount(fingerprint, key) + fields.count + sealed.ciphertext.count)
+    Self.append(payload, fingerprint, key, to: &bytes)
+    bytes.append(fields)
+    bytes.append(sealed.ciphertext)
+    return bytes.finish()
   }
 
-  /// - Throws: `CustodyError.corrupt` for anything but what ``bytes`` gives.
+  /// SHA-256 of ``bytes()``.
+  func digest() -> [UInt8] { bytes().withBytes { SHA256.hash($0) } }
+
+  /// - Throws: `CustodyError.corrupt` for anything but what ``bytes()`` gives.
   init(_ bytes: RawSpan) throws(CustodyError) {
     do { try self.init(fields: bytes) } catch { throw .corrupt }
   }
@@ -98,9 +118,9 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
     else { throw CustodyError.corrupt }
     self.payload = payload
     self.fingerprint = fingerprint
-    let handle = try cursor.readBytes(bytes, count: try cursor.readUInt16(bytes))
+    let handle = try cursor.readRange(bytes, count: try cursor.readUInt16(bytes))
     let publicKey = try cursor.readBytes(bytes, count: P256.publicKeyByteCount)
-    guard let key = EnclaveKey(handle: handle), key.publicKey == publicKey,
+    guard let key = EnclaveKey(handle: bytes.extracting(handle)), key.publicKey == publicKey,
       let mode = AuthenticationMode(key)
     else { throw CustodyError.corrupt }
     self.key = key

@@ -35,17 +35,17 @@ struct EnvelopeTests {
   @Test("An envelope is read as it was written, and opens")
   func roundTrip() throws {
     let envelope = try seal()
-    let again = try PrivateKeyEnvelope(envelope.bytes.span.bytes)
+    let again = try PrivateKeyEnvelope(envelope.storedBytes.span.bytes)
     #expect(again == envelope)
-    #expect(again.bytes == envelope.bytes)
+    #expect(again.storedBytes == envelope.storedBytes)
     #expect(again.mode == .highSecurity)
-    #expect(try open(envelope.bytes) == secret)
+    #expect(try open(envelope.storedBytes) == secret)
     #expect(try seal().sealed.ephemeralKey != envelope.sealed.ephemeralKey)
   }
 
   @Test("Every flipped byte is refused: no place gives another key, or this one")
   func flips() throws {
-    let bytes = try seal().bytes
+    let bytes = try seal().storedBytes
     for offset in bytes.indices {
       for mask: UInt8 in [0x01, 0x80] {
         var changed = bytes
@@ -57,7 +57,7 @@ struct EnvelopeTests {
 
   @Test("A shorter or longer envelope is corrupt")
   func lengths() throws {
-    let bytes = try seal().bytes
+    let bytes = try seal().storedBytes
     for count in bytes.indices {
       let shorter = Array(bytes[..<count])
       #expect(throws: CustodyError.corrupt) { try PrivateKeyEnvelope(shorter.span.bytes) }
@@ -68,7 +68,7 @@ struct EnvelopeTests {
 
   @Test("An envelope under another fingerprint does not open: the fingerprint is bound")
   func otherFingerprint() throws {
-    var bytes = try seal().bytes
+    var bytes = try seal().storedBytes
     bytes[10] ^= 0xFF
     #expect(throws: CustodyError.corrupt) { try open(bytes) }
   }

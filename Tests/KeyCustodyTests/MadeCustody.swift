@@ -111,8 +111,8 @@ final class FailingEnclave: Enclave {
     return try below.createKey(use: use, access: access, enrolment: enrolment)
   }
 
-  func loadKey(_ dataRepresentation: [UInt8]) throws(EnclaveError) -> EnclaveKey {
-    try below.loadKey(dataRepresentation)
+  func loadKey(_ handle: RawSpan) throws(EnclaveError) -> EnclaveKey {
+    try below.loadKey(handle)
   }
 
   func deleteKey(_ key: EnclaveKey) throws(EnclaveError) {
@@ -246,4 +246,9 @@ final class MadeCustody {
   }
 
   func pendingCount() throws -> Int { try CustodyItems(keychain).pendingAccounts.count }
+}
+
+extension PrivateKeyEnvelope {
+  /// What is stored, as bytes that tests can change.
+  var storedBytes: [UInt8] { bytes().withBytes { [UInt8](copying: $0) } }
 }

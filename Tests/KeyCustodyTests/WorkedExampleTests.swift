@@ -26,7 +26,7 @@ struct WorkedExampleTests {
   private func open(_ name: String, _ authorization: CustodyAuthorization) throws -> [UInt8] {
     let bytes = try example.bytes(name)
     let envelope = try PrivateKeyEnvelope(bytes.span.bytes)
-    #expect(envelope.bytes == bytes)
+    #expect(envelope.storedBytes == bytes)
     #expect(envelope.fingerprint.bytes == (try example.bytes("fingerprint")))
     let secret = try envelope.open(in: enclave, authorization: authorization.key(for: envelope.mode))
     return secret.withBytes { [UInt8](copying: $0) }

@@ -47,7 +47,10 @@ final class Probe {
     self.orders = orders
     self.told = told
     do {
-      while let secret = try Self.next(told) { secrets.append(secret) }
+      while let secret = try Self.next(told) {
+        // Keys are told of as often as they are looked up.
+        if !secrets.contains(where: { $0.bytes == secret.bytes }) { secrets.append(secret) }
+      }
     } catch {
       let said = (try? String(contentsOfFile: complaints, encoding: .utf8)) ?? ""
       end(by: SIGKILL)

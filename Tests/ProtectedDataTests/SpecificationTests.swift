@@ -67,7 +67,10 @@ struct SpecificationTests {
     let bytes = try page.bytes("envelope")
     let envelope = try #require(RootSecretEnvelope(bytes))
     #expect(envelope.bytes == bytes)
-    let binding = try BindingKey.load(page.bytes("binding handle")) { _ in SoftwareEnclave() }
+    let handle = try page.bytes("binding handle")
+    let binding = try BindingKey.load(SharedSecret(SecretBytes(copying: handle.span.bytes))) { _ in
+      SoftwareEnclave()
+    }
     let root = try envelope.open(binding.key, in: binding.enclave)
     #expect(try root.withBytes { [UInt8](copying: $0) } == page.bytes("root secret"))
   }

@@ -56,9 +56,9 @@ final class WatchedEnclave: Enclave {
     return key
   }
 
-  func loadKey(_ dataRepresentation: [UInt8]) throws(EnclaveError) -> EnclaveKey {
+  func loadKey(_ handle: RawSpan) throws(EnclaveError) -> EnclaveKey {
     try called()
-    return try inner.loadKey(dataRepresentation)
+    return try inner.loadKey(handle)
   }
 
   func deleteKey(_ key: EnclaveKey) throws(EnclaveError) { try called() }

@@ -48,14 +48,15 @@
       } catch {
         throw Self.sorted(error)
       }
+      // The Secure Enclave has encrypted it.
+      let bytes = Array(body)
       return EnclaveHandle(
-        kind: kind, use: use, access: access, publicKey: Array(publicKey), body: Array(body)
+        kind: kind, use: use, access: access, publicKey: Array(publicKey),
+        body: SharedSecret(SecretBytes(copying: unsafe bytes.span.bytes))
       ).key
     }
 
-    public func loadKey(_ dataRepresentation: [UInt8]) throws(EnclaveError) -> EnclaveKey {
-      try handle(dataRepresentation).key
-    }
+    public func loadKey(_ bytes: RawSpan) throws(EnclaveError) -> EnclaveKey { try handle(bytes).key }
 
     /// Nothing is kept beside the handle.
     public func deleteKey(_ key: EnclaveKey) throws(EnclaveError) {}
@@ -63,11 +64,12 @@
     public func sharedSecret(
       _ key: EnclaveKey, with publicKey: [UInt8], authorization: KeyAuthorization
     ) throws(EnclaveError) -> SecretBytes {
-      let handle = try handle(key.dataRepresentation, for: .agreement, authorization)
+      let handle = try handle(key, for: .agreement, authorization)
       guard let peer = try? P256.KeyAgreement.PublicKey(x963Representation: Data(publicKey)) else {
         throw .invalidInput
       }
-      guard let own = try? SecureEnclave.P256.KeyAgreement.PrivateKey(dataRepresentation: Data(handle.body))
+      guard
+        let own = try? SecureEnclave.P256.KeyAgreement.PrivateKey(dataRepresentation: Self.data(handle.body))
       else { throw .otherChip }
       guard Array(own.publicKey.x963Representation) == handle.publicKey else { throw .corrupt }
       do {
@@ -87,9 +89,9 @@
     public func signature(
       _ key: EnclaveKey, digest: [UInt8], authorization: KeyAuthorization
     ) throws(EnclaveError) -> [UInt8] {
-      let handle = try handle(key.dataRepresentation, for: .signing, authorization)
+      let handle = try handle(key, for: .signing, authorization)
       guard let digest = GivenDigest(digest) else { throw .invalidInput }
-      guard let own = try? SecureEnclave.P256.Signing.PrivateKey(dataRepresentation: Data(handle.body))
+      guard let own = try? SecureEnclave.P256.Signing.PrivateKey(dataRepresentation: Self.data(handle.body))
       else { throw .otherChip }
       guard Array(own.publicKey.x963Representation) == handle.publicKey else { throw .corrupt }
       do { return Array(try own.signature(for: digest).derRepresentation) } catch {
@@ -97,7 +99,11 @@
       }
     }
 
-    private func handle(_ bytes: [UInt8]) throws(EnclaveError) -> EnclaveHandle {
+    private static func data(_ body: SharedSecret) -> Data {
+      body.withBytes { body in unsafe body.withUnsafeBytes { unsafe Data($0) } }
+    }
+
+    private func handle(_ bytes: RawSpan) throws(EnclaveError) -> EnclaveHandle {
       let handle = try EnclaveHandle(bytes)
       guard handle.kind == kind else { throw .wrongKind }
       guard Self.bodyByteCounts.contains(handle.body.count) else { throw .corrupt }
@@ -105,9 +111,9 @@
     }
 
     private func handle(
-      _ bytes: [UInt8], for use: EnclaveKeyUse, _ authorization: KeyAuthorization
+      _ key: EnclaveKey, for use: EnclaveKeyUse, _ authorization: KeyAuthorization
     ) throws(EnclaveError) -> EnclaveHandle {
-      let handle = try handle(bytes)
+      let handle = try key.handle.withBytes { bytes throws(EnclaveError) in try handle(bytes) }
       guard handle.use == use, case .none = authorization else { throw .invalidInput }
       try checkAvailability()
       return handle

@@ -53,12 +53,15 @@ struct SoftwareBody {
 
   /// - Throws: `EnclaveError.corrupt`
   init(_ handle: EnclaveHandle) throws(EnclaveError) {
-    let bytes = handle.body
-    let span = unsafe bytes.span.bytes
+    self = try handle.body.withBytes { body throws(EnclaveError) in
+      try SoftwareBody(body, handle.access.requirement)
+    }
+  }
+
+  private init(_ span: RawSpan, _ requirement: AccessControl.Requirement) throws(EnclaveError) {
     var cursor = ByteCursor()
     do {
       salt = try cursor.readBytes(span, count: Self.saltByteCount)
-      let requirement = handle.access.requirement
       guard let derivation = PasscodeDerivation(rawValue: try cursor.readByte(span)),
         (derivation != .none) == requirement.takesPasscode
       else { throw EnclaveError.corrupt }
@@ -87,16 +90,19 @@ struct SoftwareBody {
     }
   }
 
-  var bytes: [UInt8] {
-    var bytes = salt + [derivation.rawValue, UInt8(verifier.count)] + verifier
+  func bytes() -> SecretBytes {
+    let head = salt + [derivation.rawValue, UInt8(verifier.count)] + verifier
+    var bytes = SecretWriter(
+      byteCount: head.count + P256.scalarByteCount + SealedValue.overheadByteCount)
+    bytes.append(head)
     switch secret {
     case .plain(let scalar): scalar.withBytes { bytes.append($0) }
-    case .sealed(let sealed): bytes += sealed
+    case .sealed(let sealed): bytes.append(sealed)
     case .gated(let scalar, let gate):
       scalar.withBytes { bytes.append($0) }
-      bytes += gate
+      bytes.append(gate)
     }
-    return bytes
+    return bytes.finish()
   }
 
   /// The scalar, by leave of `authorization`.

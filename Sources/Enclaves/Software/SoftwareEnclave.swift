@@ -22,16 +22,16 @@ public struct SoftwareEnclave: Enclave {
   ) throws(EnclaveError) -> EnclaveKey {
     try access.requirement.check(enrolment)
     let key = P256PrivateKey()
-    let head = EnclaveHandle(kind: kind, use: use, access: access, publicKey: key.publicKey, body: []).head
+    let head = EnclaveHandle.head(kind: kind, use: use, access: access, publicKey: key.publicKey)
     let body = try SoftwareBody(
       scalar: key.scalar(), head: head, requirement: access.requirement, enrolment: enrolment)
     return EnclaveHandle(
-      kind: kind, use: use, access: access, publicKey: key.publicKey, body: body.bytes
+      kind: kind, use: use, access: access, publicKey: key.publicKey, body: SharedSecret(body.bytes())
     ).key
   }
 
-  public func loadKey(_ dataRepresentation: [UInt8]) throws(EnclaveError) -> EnclaveKey {
-    let handle = try EnclaveHandle(dataRepresentation)
+  public func loadKey(_ handle: RawSpan) throws(EnclaveError) -> EnclaveKey {
+    let handle = try EnclaveHandle(handle)
     guard handle.kind == kind else { throw .wrongKind }
     _ = try SoftwareBody(handle)
     return handle.key
@@ -57,7 +57,7 @@ public struct SoftwareEnclave: Enclave {
   private func open(
     _ key: EnclaveKey, for use: EnclaveKeyUse, _ authorization: KeyAuthorization
   ) throws(EnclaveError) -> P256PrivateKey {
-    let handle = try EnclaveHandle(key.dataRepresentation)
+    let handle = try key.handle.withBytes { handle throws(EnclaveError) in try EnclaveHandle(handle) }
     guard handle.kind == kind else { throw .wrongKind }
     guard handle.use == use else { throw .invalidInput }
     let body = try SoftwareBody(handle)

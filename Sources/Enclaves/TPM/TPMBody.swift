@@ -36,7 +36,8 @@
 
     /// - Throws: `EnclaveError.corrupt`
     init(_ handle: EnclaveHandle) throws(EnclaveError) {
-      let bytes = handle.body
+      // Nothing in it is secret: the private area is encrypted by the chip.
+      let bytes = handle.body.withBytes { [UInt8](copying: $0) }
       let span = unsafe bytes.span.bytes
       var cursor = ByteCursor()
       do {

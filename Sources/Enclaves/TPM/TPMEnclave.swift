@@ -30,7 +30,7 @@
     }
 
     public func checkReadiness(of key: EnclaveKey) throws(EnclaveError) {
-      let handle = try EnclaveHandle(key.dataRepresentation)
+      let handle = try key.handle.withBytes { handle throws(EnclaveError) in try EnclaveHandle(handle) }
       guard handle.kind == kind else { throw .wrongKind }
       let parts = try TPMBody(handle)
       try converse { context throws(EnclaveError) in
@@ -65,13 +65,14 @@
           root: root.place, rootName: root.name, salt: salt, verifier: verifier, publicArea: made.publicArea,
           privateArea: made.privateArea)
         return EnclaveHandle(
-          kind: .tpm, use: use, access: access, publicKey: made.publicKey, body: body.bytes
+          kind: .tpm, use: use, access: access, publicKey: made.publicKey,
+          body: SharedSecret(SecretBytes(copying: unsafe body.bytes.span.bytes))
         ).key
       }
     }
 
-    public func loadKey(_ dataRepresentation: [UInt8]) throws(EnclaveError) -> EnclaveKey {
-      let handle = try EnclaveHandle(dataRepresentation)
+    public func loadKey(_ handle: RawSpan) throws(EnclaveError) -> EnclaveKey {
+      let handle = try EnclaveHandle(handle)
       guard handle.kind == kind else { throw .wrongKind }
       _ = try TPMBody(handle)
       return handle.key
@@ -104,7 +105,7 @@
       _ key: EnclaveKey, for use: EnclaveKeyUse, _ authorization: KeyAuthorization,
       _ body: (TPMContext, TPMContext.AuthorizedKey) throws(EnclaveError) -> R
     ) throws(EnclaveError) -> R {
-      let handle = try EnclaveHandle(key.dataRepresentation)
+      let handle = try key.handle.withBytes { handle throws(EnclaveError) in try EnclaveHandle(handle) }
       guard handle.kind == kind else { throw .wrongKind }
       guard handle.use == use else { throw .invalidInput }
       let parts = try TPMBody(handle)

@@ -22,8 +22,8 @@ extension KeychainService {
     do { key = try enclave.createKey(use: use, access: access, enrolment: enrolment) } catch {
       throw Self.sorted(error)
     }
-    unsafe try create(
-      SecretBytes(copying: key.dataRepresentation.span.bytes), forKey: tag,
+    try create(
+      key.handle.withBytes { SecretBytes(copying: $0) }, forKey: tag,
       accessibility: access.protection.accessibility)
     return key
   }
@@ -32,8 +32,10 @@ extension KeychainService {
   /// - Throws: `KeychainError.invalidData` for a handle that is damaged, or of another kind of enclave.
   public func loadSecureEnclaveKey(tag: String, in enclave: any Enclave) throws(KeychainError) -> EnclaveKey?
   {
-    guard let handle = try load(forKey: tag) else { return nil }
-    do { return try enclave.loadKey(Array(handle)) } catch { throw Self.sorted(error) }
+    guard let handle = try loadSecret(forKey: tag) else { return nil }
+    do {
+      return try handle.withBytes { handle throws(EnclaveError) in try enclave.loadKey(handle) }
+    } catch { throw Self.sorted(error) }
   }
 
   /// Deletes the key of that name from the enclave, then its handle; none is as good.

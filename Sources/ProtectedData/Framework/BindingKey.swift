@@ -28,13 +28,16 @@ enum BindingKey {
   /// The key of this coffer.
   /// - Throws: framework recovery when it is gone or cannot be the one (PD-06); `.enclaveMissing`, `.enclave`.
   static func load(
-    _ handle: [UInt8]?, _ enclaves: (EnclaveKind) -> (any Enclave)?
+    _ handle: SharedSecret, _ enclaves: (EnclaveKind) -> (any Enclave)?
   ) throws(ProtectedDataError) -> Found {
-    guard let handle else { throw .frameworkRecovery(.bindingKeyMissing) }
-    guard let kind = EnclaveKind(handle: handle) else { throw .frameworkRecovery(.bindingKeyUnusable) }
+    guard let kind = handle.withBytes({ EnclaveKind(handle: $0) }) else {
+      throw .frameworkRecovery(.bindingKeyUnusable)
+    }
     guard let enclave = enclaves(kind) else { throw .enclaveMissing(kind) }
     let key: EnclaveKey
-    do { key = try enclave.loadKey(handle) } catch { throw sorted(error) }
+    do {
+      key = try handle.withBytes { handle throws(EnclaveError) in try enclave.loadKey(handle) }
+    } catch { throw sorted(error) }
     guard key.use == .agreement, key.access == access else { throw .frameworkRecovery(.bindingKeyUnusable) }
     return Found(key: key, enclave: enclave)
   }
@@ -44,7 +47,7 @@ enum BindingKey {
     _ keychain: KeychainService, _ enclaves: (EnclaveKind) -> (any Enclave)?, _ kind: EnclaveKind
   ) throws(ProtectedDataError) -> Found {
     if let handle = try keychain.protectedItem(account, damaged: .bindingKeyUnusable) {
-      return try load(handle.withBytes { [UInt8](copying: $0) }, enclaves)
+      return try load(handle, enclaves)
     }
     guard let enclave = enclaves(kind) else { throw .enclaveMissing(kind) }
     return try create(in: enclave)

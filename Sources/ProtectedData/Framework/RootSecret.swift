@@ -54,7 +54,8 @@ enum RootSecret {
     _ keychain: KeychainService, _ enclaves: (EnclaveKind) -> (any Enclave)?
   ) throws(ProtectedDataError) -> BindingKey.Found {
     let handle = try keychain.protectedItem(BindingKey.account, damaged: .bindingKeyUnusable)
-    return try BindingKey.load(handle?.withBytes { [UInt8](copying: $0) }, enclaves)
+    guard let handle else { throw .frameworkRecovery(.bindingKeyMissing) }
+    return try BindingKey.load(handle, enclaves)
   }
 
   private static func open(
@@ -89,14 +90,16 @@ enum RootSecret {
   /// The items of the second format, to be stored in one batch.
   static func items(_ envelope: RootSecretEnvelope, _ binding: BindingKey.Found) -> [SecretChange] {
     [
-      item(binding.key.dataRepresentation, BindingKey.account), item(envelope.bytes, account),
+      item(binding.key.handle, BindingKey.account), item(envelope.bytes, account),
       item([floor], floorAccount),
     ]
   }
 
   static func item(_ bytes: [UInt8], _ account: String) -> SecretChange {
-    .save(
-      SharedSecret(SecretBytes(copying: unsafe bytes.span.bytes)), account: account,
-      accessibility: .whenUnlockedThisDeviceOnly)
+    item(SharedSecret(SecretBytes(copying: unsafe bytes.span.bytes)), account)
+  }
+
+  private static func item(_ secret: SharedSecret, _ account: String) -> SecretChange {
+    .save(secret, account: account, accessibility: .whenUnlockedThisDeviceOnly)
   }
 }

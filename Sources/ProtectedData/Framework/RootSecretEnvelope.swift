@@ -40,7 +40,8 @@ package struct RootSecretEnvelope: Equatable {
   private static func sealing(_ bindingPublicKey: [UInt8]) -> EnclaveSealing {
     EnclaveSealing(label: magic) { ephemeralKey, salt in
       let bound = unsafe SHA256.hash(ephemeralKey.span.bytes) + SHA256.hash(bindingPublicKey.span.bytes)
-      return magic + Array(algorithm.utf8) + [0, aadVersion] + bound + salt
+      let head = magic + Array(algorithm.utf8) + [0, aadVersion] + bound + salt
+      return SecretBytes(copying: unsafe head.span.bytes)
     }
   }
 

@@ -36,8 +36,8 @@ extension Room {
     guard kind == Int(EnclaveKind.software.rawValue),
       requirement != Int(AccessControl.Requirement.devicePasscode.rawValue)
     else { return }
-    // A head of 77 bytes, the salt, the verifier's length, the verifier.
-    let start = 77 + 32 + 1 + byte(109)
+    // A head of 77 bytes, the salt, the derivation, the verifier's length, the verifier.
+    let start = 77 + 32 + 2 + byte(110)
     Teller.tell(name, handle.extracting(start..<start + P256.scalarByteCount))
   }
 
@@ -47,11 +47,10 @@ extension Room {
     guard let handle = try keychain.loadSecret(forKey: prefix + "binding-key"),
       let stored = try keychain.loadSecret(forKey: prefix + "root-secret")
     else { return }
-    let bytes = handle.withBytes { [UInt8](copying: $0) }
-    guard let kind = EnclaveKind(handle: bytes), let enclave = machine.enclave(kind),
+    guard let kind = handle.withBytes({ EnclaveKind(handle: $0) }), let enclave = machine.enclave(kind),
       let envelope = RootSecretEnvelope(stored.withBytes { [UInt8](copying: $0) })
     else { throw Unexpected("no binding key") }
-    let root = try envelope.open(enclave.loadKey(bytes), in: enclave)
+    let root = try envelope.open(handle.withBytes { try enclave.loadKey($0) }, in: enclave)
     Teller.tell("root secret", root)
     var hkdf = HKDF()
     let wrapping = root.withBytes {

@@ -76,7 +76,10 @@ extension Room {
   fileprivate func seal(in enclave: any Enclave, isDamaged: Bool) throws {
     let pin = pin()
     let key = try key(in: enclave, pin, for: .agreement)
-    let sealing = EnclaveSealing(label: Array("leak probe v1".utf8)) { $0 + $1 }
+    let sealing = EnclaveSealing(label: Array("leak probe v1".utf8)) { ephemeralKey, salt in
+      let head = ephemeralKey + salt
+      return SecretBytes(copying: head.span.bytes)
+    }
     let plaintext = bytes("plaintext", count: 57)
     var sealed = try plaintext.withBytes { try sealing.seal($0, to: key) }
     if isDamaged { sealed.ciphertext[sealed.ciphertext.count - 1] ^= 1 }
