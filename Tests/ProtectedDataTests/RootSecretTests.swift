@@ -68,7 +68,8 @@ struct RootSecretTests {
         let bound = [ephemeral ?? ephemeralKey, binding ?? key.publicKey].flatMap {
           SHA256.hash($0.span.bytes)
         }
-        return Array("CAPDSEV2p256-ecdh-hkdf-sha256-aes-gcm-v1".utf8) + [0, version] + bound + salt
+        let head = Array("CAPDSEV2p256-ecdh-hkdf-sha256-aes-gcm-v1".utf8) + [0, version] + bound + salt
+        return SecretBytes(copying: head.span.bytes)
       }
       do {
         let opened = try sealing.open(sealed, key, in: SoftwareEnclave(), authorization: .none)
