@@ -42,7 +42,7 @@ extension PrivateKeyCustody {
         try records.changeControl { $0.recoveryJournal = journal }
         try stage(new.envelopes)
         try verify(new, authorization)
-        try flip(new.envelopes, to: next, discarding: items.restsBeside(new.envelopes))
+        try flip(new.envelopes, to: next, discarding: items.restsBeside(journal.keys))
       } catch {
         guard undo(journal) else { throw error }
       }
@@ -93,7 +93,7 @@ extension PrivateKeyCustody {
         try records.end(items.manifest.mode)
         return true
       }
-      try discard(items.pendingAccounts)
+      try discard(items.rests(of: journal))
       try records.end(items.manifest.mode)
     } catch {
       Self.log.warning("a change that failed is cleaned up after the next unlock")
@@ -115,9 +115,15 @@ extension PrivateKeyCustody {
 }
 
 extension CustodyItems {
-  /// Pending items of no change, which are worth nothing once every key has its envelope.
-  fileprivate func restsBeside(_ envelopes: [PrivateKeyEnvelope]) -> [String] {
-    isWhole(but: envelopes.map(\.fingerprint)) ? pendingAccounts : []
+  /// The pending items that are worth nothing any more once a change is given up, or has been made: its own, and
+  /// any others when every key has its envelope. Else they may be all that is left of a key.
+  func rests(of journal: RecoveryJournal) -> [String] {
+    isWhole ? pendingAccounts : journal.keys.map(Place.pending.account).filter(pendingAccounts.contains)
+  }
+
+  /// The pending items of no change, when every key has its envelope once these have new ones.
+  fileprivate func restsBeside(_ keys: [KeyFingerprint]) -> [String] {
+    isWhole(but: keys) ? pendingAccounts : []
   }
 }
 

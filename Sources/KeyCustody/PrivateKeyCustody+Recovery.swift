@@ -58,12 +58,12 @@ extension PrivateKeyCustody {
     let items = try CustodyItems(keychain)
     let present = items.manifest.mode
     if items.manifest.generation >= journal.targetGeneration {
-      try discard(items.pendingAccounts)
+      try discard(items.rests(of: journal))
       try records.end(present)
       return .completed
     }
     if items.isWhole {
-      try discard(items.pendingAccounts)
+      try discard(items.rests(of: journal))
       try records.end(present)
       return .rolledBack
     }

@@ -5,6 +5,7 @@
 import Enclaves
 import Keychains
 import ProtectedData
+import Secrets
 import Testing
 
 @testable import KeyCustody
@@ -65,14 +66,26 @@ struct RecoveryTests {
     #expect(made.records.mode == .standard)
     #expect(throws: CustodyError.corrupt) { try made.read(0, made.passcode) }
     #expect(try made.read(2, made.passcode) == MadeCustody.secret(2))
+    // A change that fails removes nothing but its own.
+    let secret = MadeCustody.secret(0)
+    let backup = SharedSecret(SecretBytes(copying: secret.span.bytes))
+    let import0 = [
+      (
+        secret: backup, payload: PrivateKeyPayload.transferableSecretKeyV4,
+        fingerprint: MadeCustody.fingerprint(0)
+      )
+    ]
+    made.failing.plan.withLock { $0.agreementsLeft = 0 }
+    #expect(throws: CustodyError.enclave(.notAnswering)) {
+      try made.custody.importKeys(import0, made.passcode)
+    }
+    made.failing.plan.withLock { $0.agreementsLeft = nil }
+    #expect(try made.pendingCount() == 2)
     // No change of all keys goes over the gap, and a backup closes it.
     #expect(throws: CustodyError.corrupt) {
       try made.custody.switchMode(to: .highSecurity, made.both(), acknowledgesMissingBackup: true)
     }
-    let secret = MadeCustody.secret(0)
-    try made.custody.importKeys(
-      [(.init(.init(copying: secret.span.bytes)), .transferableSecretKeyV4, MadeCustody.fingerprint(0))],
-      made.passcode)
+    try made.custody.importKeys(import0, made.passcode)
     try made.custody.switchMode(to: .highSecurity, made.both(), acknowledgesMissingBackup: true)
     #expect(try made.modesOfKeys() == [.highSecurity])
     #expect(try made.pendingCount() == 0)
