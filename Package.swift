@@ -164,7 +164,7 @@ let package = Package(
       "KeychainsTests",
       [
         "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
-        "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes",
+        "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes", "CrashDisk",
       ]),
     tests("StorageTests", ["Storage", "TemporaryHomes", grdb, sqlite]),
     .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
@@ -180,8 +180,10 @@ let package = Package(
       name: "TranscriptTests", dependencies: ["coffer", "AgentLeash", "SoftwareTPM"],
       exclude: ["Transcripts"], swiftSettings: strictTests),
     .testTarget(
-      name: "CommandTests", dependencies: ["coffer", "CofferCommands", "PseudoTerminals", argumentParser],
-      swiftSettings: strictTests),
+      name: "CommandTests",
+      dependencies: [
+        "coffer", "CofferCommands", "PseudoTerminals", "DesktopBus", "PrivateBus", argumentParser,
+      ], swiftSettings: strictTests),
     tests("MessageFormatsTests", ["MessageFormats"]),
     support("PrivateBus", ["DesktopBus"]),
     support("SoftwareTPM"),

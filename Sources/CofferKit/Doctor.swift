@@ -85,7 +85,7 @@ extension Diagnosis {
           .damage,
           "the Secret Service does not have this coffer's keychain: restore the keyring from a backup")
       }
-      checks.append("the Secret Service's item")
+      checks.append("the Secret Service's items")
     } catch KeychainError.invalidData {
       add(
         .damage,

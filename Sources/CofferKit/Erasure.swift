@@ -51,7 +51,7 @@ public enum Erasure {
   public struct Remains: Equatable, Sendable {
     /// An agent that does not answer may still have the keys, which open older copies of the file.
     public var agent = false
-    /// The item in a Secret Service that is locked or does not answer; nothing can read it any more.
+    /// The items in a Secret Service that is locked or does not answer; nothing can read them any more.
     public var secretServiceItem = false
   }
 }

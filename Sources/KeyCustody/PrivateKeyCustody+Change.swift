@@ -84,11 +84,15 @@ extension PrivateKeyCustody {
   /// After a failure: removes what was staged, and the journal. What cannot be removed now is left to
   /// ``recover()``.
   ///
-  /// - Returns: whether the change was made all the same: a store may fail after it has written.
+  /// - Returns: whether the change was made all the same: a store may fail after it has written. What is then
+  ///   read may not be on the disk yet; it is once the journal, which is written after it, could be cleared.
   private func undo(_ journal: RecoveryJournal) -> Bool {
     do {
       let items = try CustodyItems(keychain)
-      guard items.manifest.generation < journal.targetGeneration else { return true }
+      guard items.manifest.generation < journal.targetGeneration else {
+        try records.end(items.manifest.mode)
+        return true
+      }
       try discard(items.pendingAccounts)
       try records.end(items.manifest.mode)
     } catch {

@@ -14,12 +14,10 @@ extension ProtectedDomains {
     try withCore { core throws(ProtectedDataError) in
       var session = try Self.session(core)
       let found = try look(Payload.domain, session)
-      session.domains[Payload.domain] = found.state
+      session.note(Payload.domain, found)
       core.session = session
       switch found {
-      case .open(let opened):
-        core.session?.generations[Payload.domain] = opened.record.generation
-        return try Self.decode(opened)
+      case .open(let opened): return try Self.decode(opened)
       case .pending: throw .pendingMutation(Payload.domain)
       case .fault(let fault): throw .domainRecovery(Payload.domain, fault)
       }
@@ -56,10 +54,14 @@ extension ProtectedDomains {
     return try outcome.get()
   }
 
-  /// Opens one domain, and takes nothing older than this session has seen.
+  /// Opens one domain. Where this session has had it open, nothing older than that is taken; else the ledger is
+  /// asked again.
   private func look(
     _ domain: ProtectedDomain, _ session: Session
   ) throws(ProtectedDataError) -> Finding {
+    guard let known = session.generations[domain], session.domains[domain] == .open else {
+      return try examine(session.keys, [domain]).findings[domain] ?? .fault(.absent)
+    }
     let image = try StoredImage.read(file, [domain])
     let registry = try Self.registry(image)
     guard let record = image.record, Registry.isAuthentic(record, session.keys) else {
@@ -67,7 +69,7 @@ extension ProtectedDomains {
     }
     guard registry.revision >= session.revision else { throw .frameworkRecovery(.registryRolledBack) }
     return Finding(domain, image.rows[domain], registry.entries[domain], session.keys) { found in
-      found < session.generations[domain] ?? 0 ? .rolledBack : .current
+      found < known ? .rolledBack : .current
     }
   }
 

@@ -50,10 +50,12 @@ public final class ProtectedDomains: Sendable {
     /// Takes over what an examination found.
     mutating func note(_ examination: Examination) {
       revision = examination.registry.revision
-      for (domain, finding) in examination.findings {
-        domains[domain] = finding.state
-        if case .open(let opened) = finding { generations[domain] = opened.record.generation }
-      }
+      for (domain, finding) in examination.findings { note(domain, finding) }
+    }
+
+    mutating func note(_ domain: ProtectedDomain, _ finding: Finding) {
+      domains[domain] = finding.state
+      if case .open(let opened) = finding { generations[domain] = opened.record.generation }
     }
   }
 

@@ -11,9 +11,11 @@ import Testing
 
 @Suite("Private-key envelopes")
 struct EnvelopeTests {
-  private let finger = try! FingerKey(FingerKey.generate())
+  private let finger: FingerKey
   private let enclave = SoftwareEnclave()
   private let secret = Array("a private key of some length, told from any other by these words".utf8)
+
+  init() throws { finger = try FingerKey(FingerKey.generate()) }
 
   private func seal() throws -> PrivateKeyEnvelope {
     let key = try enclave.createKey(

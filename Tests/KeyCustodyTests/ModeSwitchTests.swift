@@ -134,6 +134,26 @@ struct ModeSwitchTests {
     #expect(made.records.journal == nil)
   }
 
+  @Test("A flip that is there although the store refused it counts only once the journal could be cleared")
+  func failsAfterFlipForGood() throws {
+    let made = try MadeCustody()
+    try made.wrap(3)
+    made.store.plan.withLock {
+      $0.batchesLeft = 1
+      $0.failsAfterWriting = true
+    }
+    made.records.state.withLock { $0.writesLeft = 1 }
+    #expect(throws: CustodyError.keychain(.saveFailed(10))) {
+      try made.custody.switchMode(to: .highSecurity, made.both(), acknowledgesMissingBackup: true)
+    }
+    #expect(made.records.journal != nil)
+    made.store.plan.withLock { $0.batchesLeft = nil }
+    made.records.state.withLock { $0.writesLeft = nil }
+    #expect(try made.custody.recover() == .completed)
+    #expect(try made.modesOfKeys() == [.highSecurity])
+    #expect(try made.read(2, made.finger()) == MadeCustody.secret(2))
+  }
+
   @Test("A journal that cannot be written stops the change; one that cannot be cleared does not undo it")
   func journalFails() throws {
     let made = try MadeCustody()

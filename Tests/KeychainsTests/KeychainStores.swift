@@ -2,6 +2,7 @@
 //
 // The stores that the keychain's suites run on: every suite that takes a `Store` runs once for each.
 
+import CrashDisk
 import Foundation
 import Keychains
 import Primitives
@@ -12,14 +13,14 @@ import TemporaryHomes
 
 /// A kind of keychain store.
 enum Store: String, CaseIterable, Sendable {
-  case file, memory, secretService
+  case file, memory, journal, secretService
 
   /// Those that this build and this machine have.
   static let allCases: [Store] = {
     #if SecretService
-      PrivateBus.isAvailable ? [.file, .memory, .secretService] : [.file, .memory]
+      PrivateBus.isAvailable ? [.file, .memory, .journal, .secretService] : [.file, .memory, .journal]
     #else
-      [.file, .memory]
+      [.file, .memory, .journal]
     #endif
   }()
 
@@ -37,6 +38,9 @@ enum Store: String, CaseIterable, Sendable {
       let home = try TemporaryHome()
       let file = try DatabaseFile.create(home: home.path) { _ in }
       return Shelf(keychain: FileKeychain(file), home: home, file: file)
+    case .journal:
+      let keychain = JournallingKeychain(store: NumberedItemStore(), coffer: UUID()) {}
+      return Shelf(keychain: keychain, home: nil, file: nil)
     case .secretService:
       #if SecretService
         let home = try TemporaryHome()

@@ -55,7 +55,7 @@
     static func attributes(_ coffer: UUID) -> [String: String] {
       [
         "application": "coffer", "coffer": coffer.uuidString.lowercased(), "account": "app.rial.keychain",
-        "class": "snapshot", "xdg:schema": "app.rial.keychain.Snapshot",
+        "class": "record", "xdg:schema": "app.rial.keychain.Record",
       ]
     }
 
@@ -73,9 +73,10 @@
       ).value(0).structure(count: 4)[2].bytes()
     }
 
-    func snapshot(_ coffer: UUID) throws -> [UInt8] { try value(items(Self.attributes(coffer))[0]) }
+    /// The values of a coffer's items.
+    func records(_ coffer: UUID) throws -> [[UInt8]] { try items(Self.attributes(coffer)).map(value) }
 
-    func store(_ value: [UInt8], for coffer: UUID, replacing: Bool = true) throws {
+    func add(_ value: [UInt8], for coffer: UUID) throws {
       try connection.call(
         PrivateBus.secretService, path: path, interface: Self.prefix + "Collection", method: "CreateItem",
         [
@@ -84,8 +85,19 @@
             Self.prefix + "Item.Attributes": .attributes(Self.attributes(coffer)),
           ]),
           .structure([.objectPath(session), .bytes([]), .bytes(value), .string("application/octet-stream")]),
-          .boolean(replacing),
+          .boolean(false),
         ])
+    }
+
+    func delete(_ item: String) throws {
+      try connection.call(
+        PrivateBus.secretService, path: item, interface: Self.prefix + "Item", method: "Delete")
+    }
+
+    /// Makes `records` the items of a coffer.
+    func store(_ records: [[UInt8]], for coffer: UUID) throws {
+      for item in try items(Self.attributes(coffer)) { try delete(item) }
+      for record in records { try add(record, for: coffer) }
     }
 
     func lock() throws {
@@ -97,9 +109,6 @@
     private static let prefix = "org.freedesktop.Secret."
   }
 
-  /// Bytes, and their SHA-256.
-  func digested(_ bytes: [UInt8]) -> [UInt8] { bytes + CryptoService.sha256Data(Data(bytes)) }
-
   /// A Secret Service that answers as it is told when it is started.
   enum OddService {
     static let name = PrivateBus.secretService
@@ -108,11 +117,10 @@
     ///   - alias: what `ReadAlias` answers.
     ///   - createPrompt, unlockPrompt: the prompts that those calls answer, "/" for none.
     ///   - unlocks: whether the prompt ends with the collection unlocked, or dismissed.
-    ///   - search, secret, parameters: what those answers hold, in Python.
+    ///   - search, secrets: what those answers hold, in Python.
     static func start(
       on bus: PrivateBus, alias: String = "/c", isLocked: Bool = false, createPrompt: String = "/",
-      unlockPrompt: String = "/", unlocks: Bool = false, search: String = "[]", secret: String = #"b"""#,
-      parameters: String = #"b"""#
+      unlockPrompt: String = "/", unlocks: Bool = false, search: String = "[]", secrets: String = "{}"
     ) throws {
       let template = """
         # SPDX-License-Identifier: Apache-2.0
@@ -132,13 +140,11 @@
             mock.AddMethods(MAIN_IFACE, [
                 ('OpenSession', 'sv', 'vo', 'ret = (dbus.String("", variant_level=1), dbus.ObjectPath("/s"))'),
                 ('ReadAlias', 's', 'o', 'ret = dbus.ObjectPath("\(alias)")'),
+                ('GetSecrets', 'aoo', 'a{o(oayays)}', 'ret = dbus.Dictionary(\(secrets), signature="o(oayays)")'),
                 ('Unlock', 'ao', 'aoo', 'ret = (dbus.Array([], signature="o"), "\(unlockPrompt)")')])
             mock.AddObject('/c', COLLECTION, {'Locked': \(isLocked ? "True" : "False")}, [
                 ('SearchItems', 'a{ss}', 'ao', 'ret = dbus.Array(\(search), signature="o")'),
                 ('CreateItem', 'a{sv}(oayays)b', 'oo', 'ret = (dbus.ObjectPath("/"), "\(createPrompt)")')])
-            mock.AddObject('/c/i', 'org.freedesktop.Secret.Item', {}, [
-                ('GetSecret', 'o', '(oayays)', 'ret = (dbus.ObjectPath("/s"), dbus.ByteArray(\(parameters)), '
-                 'dbus.ByteArray(\(secret)), "")')])
             mock.AddObject('/p', PROMPT, {}, [])
 
 

@@ -5,6 +5,7 @@
 #if SecretService
   import Foundation
   import Keychains
+  import Primitives
   import PrivateBus
   import Secrets
   import SpecExamples
@@ -118,9 +119,9 @@
       #expect(throws: KeychainError.locked) { try coffer.keychain.items() }
     }
 
-    private func calls(_ bus: PrivateBus, _ method: String) throws -> Int {
+    private func calls(_ bus: PrivateBus, _ method: String, at path: String = "/p") throws -> Int {
       try bus.connect().call(
-        PrivateBus.secretService, path: "/p", interface: "org.freedesktop.DBus.Mock",
+        PrivateBus.secretService, path: path, interface: "org.freedesktop.DBus.Mock",
         method: "GetMethodCalls",
         [.string(method)]
       ).value(0).elements().count
@@ -143,7 +144,8 @@
       try right.keychain.remove()
       #expect(try right.keychain.items().isEmpty)
       #expect(try left.keychain.items().map(\.sealed) == [Data([1])])
-      #expect(try Collection(bus).items(["application": "coffer"]).count == 1)
+      // Its row and its manifest.
+      #expect(try Collection(bus).items(["application": "coffer"]).count == 2)
     }
 
     @Test("While another process holds the writer's lock, nothing is written")
@@ -161,124 +163,132 @@
       #expect(try coffer.keychain.items().count == 1)
     }
 
-    // MARK: The snapshot
+    // MARK: The records
 
-    @Test("The first snapshot is the specification's, byte for byte, and is read back")
+    @Test("The first records are the specification's, byte for byte, and are read back")
     func example() throws {
       let page = try SpecExample(page: "keychain.md")
       let bus = try bus()
-      let coffer = try ServiceCoffer(
-        bus, id: try #require(UUID(uuidString: "00112233-4455-6677-8899-aabbccddeeff")))
+      let coffer = try ServiceCoffer(bus, id: JournalCoffer.example)
       try coffer.set(try page.text("name"), try page.bytes("sealed-item"))
       let collection = try Collection(bus)
-      let items = try collection.items(Collection.attributes(coffer.id))
-      #expect(items.count == 1)
-      #expect(try collection.value(items[0]) == page.bytes("snapshot"))
+      let expected = [try page.bytes("row"), try page.bytes("manifest")]
+      #expect(Set(try collection.records(coffer.id)) == Set(expected))
+      #expect(try collection.records(coffer.id).count == 2)
       try coffer.keychain.remove()
-      try collection.store(try page.bytes("snapshot"), for: coffer.id)
+      #expect(try coffer.keychain.items().isEmpty)
+      for record in expected { try collection.add(record, for: coffer.id) }
       #expect(try coffer.keychain.items().map(\.account) == [page.text("name")])
       #expect(try coffer.keychain.items().map(\.sealed) == [Data(page.bytes("sealed-item"))])
     }
 
-    @Test("A snapshot with any byte changed, cut anywhere, longer, or of another coffer is damage")
+    @Test("A record that is changed, cut, missing or of another coffer is damage, and is not written over")
     func tampered() throws {
       let bus = try bus()
       let coffer = try ServiceCoffer(bus)
       try coffer.set("one", [1, 2, 3])
       let collection = try Collection(bus)
-      let good = try collection.snapshot(coffer.id)
-      func expectInvalid(_ bytes: [UInt8], _ what: String) throws {
-        try collection.store(bytes, for: coffer.id)
-        #expect(throws: KeychainError.invalidData, "\(what)") { try coffer.keychain.items() }
-        #expect(throws: KeychainError.invalidData, "\(what)") { try coffer.set("two", [2]) }
-        #expect(try collection.snapshot(coffer.id) == bytes, "\(what): written over")
-      }
-      for offset in good.indices {
-        var changed = good
-        changed[offset] ^= 0x01
-        try expectInvalid(changed, "byte \(offset)")
-      }
-      for count in good.indices { try expectInvalid(Array(good[..<count]), "cut to \(count)") }
-      try expectInvalid(good + [0], "longer")
+      let good = try collection.records(coffer.id)
+      #expect(good.count == 2)
       let other = try ServiceCoffer(bus)
       try other.set("one", [1, 2, 3])
-      try expectInvalid(try collection.snapshot(other.id), "another coffer's")
+      let others = try collection.records(other.id)
+      for index in good.indices {
+        for (replacement, what) in [
+          ([good[index].dropLast() + [good[index][good[index].count - 1] ^ 1]], "changed"),
+          ([Array(good[index].dropLast())], "cut"), ([], "missing"), ([others[index]], "another coffer's"),
+        ] {
+          var records = good
+          records.replaceSubrange(index...index, with: replacement)
+          try collection.store(records, for: coffer.id)
+          #expect(throws: KeychainError.invalidData, "\(what)") { try coffer.keychain.items() }
+          #expect(throws: KeychainError.invalidData, "\(what)") { try coffer.set("two", [2]) }
+          #expect(Set(try collection.records(coffer.id)) == Set(records), "\(what): written over")
+        }
+      }
       try collection.store(good, for: coffer.id)
       #expect(try coffer.keychain.items().map(\.sealed) == [Data([1, 2, 3])])
     }
 
-    @Test("Fields that no writer writes are damage, under a digest that fits")
-    func impossible() throws {
-      let bus = try bus()
-      let coffer = try ServiceCoffer(bus)
-      let collection = try Collection(bus)
-      let one: [UInt8] = [2, 0, 0, 0, 1, 0x61, 0, 0, 0, 1, 9]
-      let two: [UInt8] = [2, 0, 0, 0, 1, 0x62, 0, 0, 0, 1, 9]
-      func snapshot(
-        version: UInt8 = 1, revision: UInt8 = 1, count: UInt8, _ items: [UInt8]
-      ) -> [UInt8] {
-        let id = withUnsafeBytes(of: coffer.id.uuid) { Array($0) }
-        let numbers: [UInt8] = [0, 0, 0, 0, 0, 0, 0, revision, 0, 0, 0, count]
-        return digested(Array("CofferKS".utf8) + [version] + id + numbers + items)
-      }
-      try collection.store(snapshot(count: 2, one + two), for: coffer.id)
-      #expect(try coffer.keychain.items().count == 2)
-      for (bytes, what) in [
-        (snapshot(version: 2, count: 2, one + two), "version"),
-        (snapshot(revision: 0, count: 2, one + two), "revision"),
-        (snapshot(count: 2, two + one), "order"), (snapshot(count: 2, one + one), "a name twice"),
-        (snapshot(count: 1, one + two), "count"), (snapshot(count: 3, one + two), "count"),
-        (snapshot(count: 1, [3] + one.dropFirst()), "class"),
-        (snapshot(count: 1, [2, 0, 0, 0, 1, 0xFF, 0, 0, 0, 1, 9]), "name"),
-        (snapshot(count: 1, [2, 0xFF, 0xFF, 0xFF, 0xFF, 0x61, 0, 0, 0, 1, 9]), "length"),
-      ] {
-        try collection.store(bytes, for: coffer.id)
-        #expect(throws: KeychainError.invalidData, "\(what)") { try coffer.keychain.items() }
-      }
-    }
-
-    @Test("Of two snapshots the higher revision counts; two of one revision are damage")
-    func revisions() throws {
-      let bus = try bus()
-      let coffer = try ServiceCoffer(bus)
-      let collection = try Collection(bus)
-      try coffer.set("one", [1])
-      let first = try collection.snapshot(coffer.id)
-      try coffer.set("two", [2])
-      try collection.store(first, for: coffer.id, replacing: false)
-      #expect(try collection.items(Collection.attributes(coffer.id)).count == 2)
-      #expect(try coffer.keychain.items().count == 2)
-      try coffer.set("three", [3])
-      #expect(try coffer.keychain.items().count == 3)
-      try coffer.keychain.remove()
-      try coffer.set("other", [9])
-      try collection.store(first, for: coffer.id, replacing: false)
-      #expect(throws: KeychainError.invalidData) { try coffer.keychain.items() }
+    @Test("Four hundred items are read with one search and one call for their values")
+    func manyItems() throws {
+      let made = JournalCoffer()
+      let names = (0..<400).map { "item \($0)" }
+      try made.update(Dictionary(uniqueKeysWithValues: names.map { ($0, [7, 7, 7]) }))
+      let values = made.store.values.map(Hexadecimal.text).joined(separator: " ")
+      let bus = try PrivateBus()
+      try OddService.start(
+        on: bus, search: #"["/c/i%d" % n for n in range(401)]"#,
+        secrets: #"{dbus.ObjectPath("/c/i%d" % n): (dbus.ObjectPath("/s"), dbus.ByteArray(b""), "#
+          + #"dbus.ByteArray(bytes.fromhex(v)), "") for n, v in enumerate("\#(values)".split())}"#)
+      let coffer = try ServiceCoffer(bus, id: JournalCoffer.example)
+      #expect(Set(try coffer.keychain.items().map(\.account)) == Set(names))
+      #expect(try calls(bus, "SearchItems", at: "/c") == 1)
+      #expect(try calls(bus, "GetSecrets", at: "/org/freedesktop/secrets") == 1)
     }
 
     @Test("An answer of another shape or transport is an error with a number, and never an empty keychain")
     func oddAnswers() throws {
       let bus = try PrivateBus()
-      try OddService.start(on: bus, search: #"["/c/i"]"#, parameters: #"b"x""#)
+      let search = #"["/c/i"]"#
+      func secret(parameters: String) -> String {
+        #"{dbus.ObjectPath("/c/i"): (dbus.ObjectPath("/s"), dbus.ByteArray(\#(parameters)), "#
+          + #"dbus.ByteArray(b"no record" * 20), "")}"#
+      }
+      try OddService.start(on: bus, search: search, secrets: secret(parameters: #"b"x""#))
       #expect(throws: KeychainError.loadFailed(-EBADMSG)) { try ServiceCoffer(bus).keychain.items() }
-      try OddService.start(on: bus, search: #"["/c/none"]"#)
+      try OddService.start(on: bus, search: search, secrets: "no such thing")
       #expect(throws: KeychainError.loadFailed(-EPROTO)) { try ServiceCoffer(bus).keychain.items() }
-      try OddService.start(on: bus, search: #"["/c/i"]"#)
+      try OddService.start(on: bus, search: search, secrets: secret(parameters: #"b"""#))
       #expect(throws: KeychainError.invalidData) { try ServiceCoffer(bus).keychain.items() }
+    }
+
+    @Test("An item whose value the service keeps back is locked, and never missing")
+    func keptBack() throws {
+      let bus = try PrivateBus()
+      try OddService.start(on: bus, search: #"["/c/i"]"#)
+      #expect(throws: KeychainError.locked) { try ServiceCoffer(bus).keychain.items() }
     }
 
     @Test("A keychain that grows past the limit is refused, and stays as it was")
     func limit() throws {
       let bus = try bus()
       let coffer = try ServiceCoffer(bus)
-      let half = [UInt8](repeating: 1, count: SecretServiceKeychain.byteLimit / 2)
+      let half = [UInt8](repeating: 1, count: JournallingKeychain.byteLimit / 2)
       try coffer.set("one", half)
       let error = #expect(throws: KeychainError.self) { try coffer.set("two", half) }
       #expect(error?.status == StorageError.full.status)
       #expect(try coffer.keychain.items().map(\.sealed) == [Data(half)])
     }
 
-    @Test("A daemon killed while it writes leaves the last acknowledged snapshot, or the one after it")
+    @Test("A reader beside a writer sees whole batches, and never damage")
+    func readerBesideWriter() throws {
+      let bus = try bus()
+      let coffer = try ServiceCoffer(bus)
+      @Sendable func batch(_ number: UInt8) -> [KeychainChange] {
+        ["left", "right"].map {
+          .set(
+            SealedItem(
+              account: $0, accessibility: .afterFirstUnlockThisDeviceOnly, sealed: Data([number])))
+        }
+      }
+      try coffer.keychain.update { _ in batch(0) }
+      let isAtEnd = Mutex(false)
+      let writer = Thread {
+        for number in UInt8(1)...50 { try? coffer.keychain.update { _ in batch(number) } }
+        isAtEnd.withLock { $0 = true }
+      }
+      writer.start()
+      var last: UInt8 = 0
+      while !isAtEnd.withLock({ $0 }) {
+        let items = try coffer.keychain.items()
+        try #require(items.count == 2 && items[0].sealed == items[1].sealed && items[0].sealed[0] >= last)
+        last = items[0].sealed[0]
+      }
+      #expect(try coffer.keychain.items().map(\.sealed) == [Data([50]), Data([50])])
+    }
+
+    @Test("A daemon killed while it writes leaves the last acknowledged state, or the one after it")
     func killed() throws {
       let bus = try bus()
       let coffer = try ServiceCoffer(bus)
@@ -332,9 +342,9 @@
       let shelf = Shelf(keychain: coffer.keychain, home: nil, file: nil)
       try shelf.service().prepare()
       try shelf.service().save(Data("a value to look for".utf8), forKey: "a name")
-      let snapshot = Data(try Collection(bus).snapshot(coffer.id))
-      #expect(snapshot.range(of: Data("a name".utf8)) != nil)
-      #expect(snapshot.range(of: Data("a value to look for".utf8)) == nil)
+      let records = Data(try Collection(bus).records(coffer.id).joined())
+      #expect(records.range(of: Data("a name".utf8)) != nil)
+      #expect(records.range(of: Data("a value to look for".utf8)) == nil)
       #expect(try shelf.service().load(forKey: "a name") == Data("a value to look for".utf8))
     }
   }

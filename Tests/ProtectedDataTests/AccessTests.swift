@@ -10,7 +10,8 @@ import Testing
 struct AccessTests {
   @Test("A new coffer's domains hold what they begin with")
   func beginning() throws {
-    let domains = try ProtectedBench().unlocked()
+    let bench = try ProtectedBench()
+    let domains = try bench.unlocked()
     #expect(domains.state == .unlocked)
     #expect(try domains.read() == PrivateKeyControl.initial)
     #expect(try domains.read() == KeyMetadata.initial)
@@ -58,6 +59,20 @@ struct AccessTests {
     }
     #expect(try domains.update(ProtectedSettings.self) { $0.clipboardNotice } == true)
     #expect(try bench.content() == before)
+  }
+
+  @Test("What somebody else stored in the middle of a change is not overwritten")
+  func changedMeanwhile() throws {
+    let bench = try ProtectedBench()
+    let domains = try bench.unlocked()
+    let row = try bench.seal([0, 0, 0, 0, 1, 1, 1, 1, 1], .protectedSettings, generation: 2)
+    #expect(throws: ProtectedDataError.storage(.inUse)) {
+      try domains.update(ProtectedSettings.self) { settings in
+        settings.tutorialCompleted = true
+        try bench.set(.protectedSettings, row)
+      }
+    }
+    #expect(try bench.image.rows[.protectedSettings] == row)
   }
 
   @Test("A value that breaks a rule of its domain is refused, and nothing is written")

@@ -16,187 +16,11 @@ import UserAuthentication
 
 @Suite("Protected data fail closed")
 struct FailClosedTests {
-  /// Unlocks, and expects this error and no change of anything stored.
-  private func expectRefusal(
-    _ expected: ProtectedDataError, _ bench: ProtectedBench, keychain: KeychainService? = nil,
-    enclaves: (@Sendable (EnclaveKind) -> (any Enclave)?)? = nil,
-    sourceLocation: SourceLocation = #_sourceLocation
-  ) throws {
-    let before = try bench.content()
-    let domains = try bench.domains(keychain: keychain, enclaves: enclaves)
-    #expect(throws: expected, sourceLocation: sourceLocation) { try domains.unlock(.always) }
-    #expect(throws: (any Error).self, sourceLocation: sourceLocation) {
-      try domains.read(ProtectedSettings.self)
-    }
-    #expect(throws: (any Error).self, sourceLocation: sourceLocation) {
-      try domains.update(ProtectedSettings.self) { $0.tutorialCompleted = true }
-    }
-    #expect(try bench.content() == before, sourceLocation: sourceLocation)
-    if case .frameworkRecovery(let fault) = expected {
-      #expect(domains.state == .frameworkRecovery(fault), sourceLocation: sourceLocation)
-      #expect(domains.recoveryState().steps == [.resetFramework], sourceLocation: sourceLocation)
-    } else {
-      #expect(domains.state == .locked, sourceLocation: sourceLocation)
-    }
-  }
-
-  @Test("PD-02: the root secret is stored only as the envelope of the second format")
-  func pd02Envelope() throws {
-    let bench = try ProtectedBench()
-    let item = try #require(try bench.item(RootSecret.account))
-    #expect(item.starts(with: Array("CAPDSEV2".utf8)))
-    let list = try PropertyListSerialization.propertyList(from: Data(item.dropFirst(8)), format: nil)
-    let found = try #require(list as? [String: Any])
-    #expect(
-      found.keys.sorted() == [
-        "aadVersion", "algorithmID", "bindingPublicKey", "ciphertext", "ephemeralPublicKey", "keyCheck",
-        "nonce", "salt", "tag",
-      ])
-    #expect(found["algorithmID"] as? String == "p256-ecdh-hkdf-sha256-aes-gcm-v1")
-    #expect(found["aadVersion"] as? Int == 1)
-    #expect((found["bindingPublicKey"] as? Data).map(Array.init) == bench.enclave.created[0].publicKey)
-    let root = try bench.root()
-    for line in try bench.content() {
-      #expect(!line.contains(root.withBytes { Data([UInt8](copying: $0)).base64EncodedString() }))
-    }
-  }
-
-  @Test("PD-03: every envelope has an ephemeral key of its own, never the binding key itself")
-  func pd03Ephemeral() throws {
-    let (one, other) = try (ProtectedBench(), ProtectedBench())
-    let keys = try [one, other].map { bench in
-      let item = try #require(try bench.item(RootSecret.account))
-      let found = try #require(BinaryPropertyList.dictionary(Array(item.dropFirst(8))))
-      #expect(found["ephemeralPublicKey"] != found["bindingPublicKey"])
-      return found["ephemeralPublicKey"]
-    }
-    #expect(keys[0] != keys[1])
-  }
-
-  @Test("PD-05: the binding key asks for nothing, and one that asks for a passcode is refused")
-  func pd05AccessFlags() throws {
-    let bench = try ProtectedBench()
-    let key = bench.enclave.created[0]
-    #expect(key.use == .agreement)
-    #expect(key.access == AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: .none))
-    #expect(try bench.item(BindingKey.account) == key.dataRepresentation)
-
-    let passcode = SharedSecret(SecretBytes(copying: Array("2580".utf8).span.bytes))
-    let other = try SoftwareEnclave().createKey(
-      use: .agreement, access: AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: .devicePasscode),
-      enrolment: KeyEnrolment(passcode: .typed(passcode)))
-    try bench.set(item: BindingKey.account, other.dataRepresentation)
-    try expectRefusal(.frameworkRecovery(.bindingKeyUnusable), bench)
-    for (use, protection) in [
-      (EnclaveKeyUse.signing, AccessControl.Protection.whenPasscodeSetThisDeviceOnly),
-      (.agreement, .whenUnlockedThisDeviceOnly), (.agreement, .afterFirstUnlockThisDeviceOnly),
-    ] {
-      let other = try SoftwareEnclave().createKey(
-        use: use, access: AccessControl(protection), enrolment: KeyEnrolment())
-      try bench.set(item: BindingKey.account, other.dataRepresentation)
-      try expectRefusal(.frameworkRecovery(.bindingKeyUnusable), bench)
-    }
-  }
-
-  @Test("PD-06: without its binding key, protected data refuse and change nothing on disk")
-  func pd06MissingBindingKey() throws {
-    let bench = try ProtectedBench()
-    try bench.set(item: BindingKey.account, nil)
-    try expectRefusal(.frameworkRecovery(.bindingKeyMissing), bench)
-  }
-
-  @Test("PD-06: a binding key that is damaged, another one, or of another chip is unusable")
-  func pd06UnusableBindingKey() throws {
-    let bench = try ProtectedBench()
-    let handle = try #require(try bench.item(BindingKey.account))
-    var damaged = handle
-    damaged[100] ^= 1
-    let other = try BindingKey.create(in: SoftwareEnclave())
-    for bytes in [damaged, other.key.dataRepresentation, []] {
-      try bench.set(item: BindingKey.account, bytes)
-      try expectRefusal(.frameworkRecovery(.bindingKeyUnusable), bench)
-    }
-    try bench.set(item: BindingKey.account, handle)
-    for error in [EnclaveError.otherChip, .corrupt] {
-      bench.enclave.fail(error)
-      try expectRefusal(.frameworkRecovery(.bindingKeyUnusable), bench)
-    }
-    bench.enclave.fail(nil)
-    _ = try bench.unlocked()
-  }
-
-  @Test("PD-06: an enclave that is missing or does not answer is no damage, and nothing takes its place")
-  func pd06EnclaveAway() throws {
-    let bench = try ProtectedBench()
-    let asked = Protected<[EnclaveKind]>([])
-    try expectRefusal(
-      .enclaveMissing(.software), bench,
-      enclaves: {
-        let kind = $0
-        asked.change { $0.append(kind) }
-        return nil
-      })
-    #expect(asked.value == [.software])
-    for error in [
-      EnclaveError.unavailable, .notAnswering, .lockedOut(secondsLeft: 3), .failed(code: 1),
-    ] {
-      bench.enclave.fail(error)
-      try expectRefusal(.enclave(error), bench)
-    }
-    bench.enclave.fail(nil)
-    _ = try bench.unlocked()
-  }
-
-  @Test("PD-07: a root secret of the first format is refused once the second was reached, whoever says so")
-  func pd07Downgrade() throws {
-    let bench = try ProtectedBench()
-    let root = try bench.root().withBytes { [UInt8](copying: $0) }
-    try bench.set(item: RootSecret.account, root)
-    // Marker and registry say 2.
-    try expectRefusal(.frameworkRecovery(.rootSecretDowngraded), bench)
-    // The registry alone.
-    try bench.set(item: RootSecret.floorAccount, nil)
-    try expectRefusal(.frameworkRecovery(.rootSecretDowngraded), bench)
-    // The marker alone, of whatever value.
-    let keys = root.withUnsafeBytes { RootKeys($0.bytes) }
-    var registry = try #require(try Registry(record: bench.image.record ?? []))
-    registry.formatFloor = 1
-    try bench.set(record: registry.record(keys))
-    for marker in [[2], [1], [], [2, 0]] as [[UInt8]] {
-      try bench.set(item: RootSecret.floorAccount, marker)
-      try expectRefusal(.frameworkRecovery(.rootSecretDowngraded), bench)
-    }
-  }
-
-  @Test("PD-07: an envelope whose floor marker is missing or another is refused")
-  func pd07Marker() throws {
-    let bench = try ProtectedBench()
-    for marker in [nil, [1], [3], [], [2, 2]] as [[UInt8]?] {
-      try bench.set(item: RootSecret.floorAccount, marker)
-      try expectRefusal(.frameworkRecovery(.formatFloorInconsistent), bench)
-    }
-  }
-
-  @Test("PD-07: a root secret that is missing, or of no known format, is told apart")
-  func pd07Corrupt() throws {
-    let bench = try ProtectedBench()
-    let envelope = try #require(try bench.item(RootSecret.account))
-    for bytes in [
-      [], [UInt8](repeating: 1, count: 31), [UInt8](repeating: 1, count: 33), envelope + [0],
-      Array(envelope.dropLast()), Array("CAPDSEV1".utf8) + envelope.dropFirst(8),
-    ] {
-      try bench.set(item: RootSecret.account, bytes)
-      try expectRefusal(.frameworkRecovery(.rootSecretCorrupt), bench)
-    }
-    try bench.set(item: RootSecret.account, nil)
-    try expectRefusal(.frameworkRecovery(.rootSecretMissing), bench)
-  }
-
   @Test("PD-08: a locked keychain is locked, one that does not answer is that, and neither is damage")
   func pd08Keychain() throws {
     let bench = try ProtectedBench()
     let locked = KeychainService(keychain: bench.store, keys: bench.keys.locked())
-    try expectRefusal(.keychainLocked, bench, keychain: locked)
+    try bench.expectRefusal(.keychainLocked, keychain: locked)
     for (error, expected) in [
       (KeychainError.locked, ProtectedDataError.keychainLocked),
       (.loadFailed(10), .keychainUnavailable(status: 10)),
@@ -209,6 +33,21 @@ struct FailClosedTests {
       bench.store.fail(nil)
     }
     _ = try bench.unlocked()
+  }
+
+  @Test("PD-11: the list of keys, and every other domain, is there only after unlocking")
+  func pd11Locked() throws {
+    let bench = try ProtectedBench()
+    let domains = try bench.domains()
+    #expect(throws: ProtectedDataError.locked) { try domains.read(KeyMetadata.self) }
+    #expect(throws: ProtectedDataError.locked) { try domains.read(PrivateKeyControl.self) }
+    #expect(throws: ProtectedDataError.locked) { try domains.read(ProtectedSettings.self) }
+    #expect(throws: ProtectedDataError.locked) { try domains.read(ContactsSnapshot.self) }
+    #expect(throws: ProtectedDataError.locked) { try domains.read(FrameworkSentinel.self) }
+    #expect(throws: ProtectedDataError.locked) { try domains.update(KeyMetadata.self) { $0.identities = [] } }
+    #expect(domains.domains.isEmpty)
+    #expect(try domains.unlock(.always).outcome == .opened)
+    #expect(try domains.read() == KeyMetadata.initial)
   }
 
   @Test("PD-20: a row that the registry does not name is no domain; one that it names and is gone is damage")
@@ -266,7 +105,7 @@ struct FailClosedTests {
       #expect(throws: ProtectedDataError.frameworkRecovery(fault)) {
         try domains.read(ProtectedSettings.self)
       }
-      try expectRefusal(.frameworkRecovery(fault), bench)
+      try bench.expectRefusal(.frameworkRecovery(fault))
       #expect(try bench.content() == before)
     }
     try bench.set(record: record)
@@ -279,7 +118,7 @@ struct FailClosedTests {
     var registry = try #require(try Registry(record: bench.image.record ?? []))
     registry.entries[.contacts] = nil
     try bench.set(record: registry.record(RootKeys([UInt8](repeating: 9, count: 32).span.bytes)))
-    try expectRefusal(.frameworkRecovery(.registryTampered), bench)
+    try bench.expectRefusal(.frameworkRecovery(.registryTampered))
   }
 
   @Test("PD-22: a ledger that is missing or damaged is the framework's damage")
@@ -288,10 +127,10 @@ struct FailClosedTests {
     let ledger = try bench.ledger().bytes
     for bytes in [[], ledger + [0], Array(ledger.dropLast())] {
       try bench.set(item: GenerationLedger.account, bytes)
-      try expectRefusal(.frameworkRecovery(.ledgerCorrupt), bench)
+      try bench.expectRefusal(.frameworkRecovery(.ledgerCorrupt))
     }
     try bench.set(item: GenerationLedger.account, nil)
-    try expectRefusal(.frameworkRecovery(.ledgerMissing), bench)
+    try bench.expectRefusal(.frameworkRecovery(.ledgerMissing))
   }
 
   @Test(

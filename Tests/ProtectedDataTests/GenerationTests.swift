@@ -40,6 +40,9 @@ struct GenerationTests {
     let next = try bench.domains()
     #expect(try next.unlock(.always).domains[.contacts] == .recovery(.rolledBack))
     #expect(next.recoveryState().steps == [.resetDomain(.contacts)])
+    #expect(throws: ProtectedDataError.domainRecovery(.contacts, .rolledBack)) {
+      try next.read(ContactsSnapshot.self)
+    }
     #expect(try next.read() == Sample.settings)
     // A damaged domain does not need the writer's lock.
     #expect(try bench.another().unlock(.always).domains[.contacts] == .recovery(.rolledBack))
@@ -74,7 +77,11 @@ struct GenerationTests {
     let current = try bench.ledger().bytes
     try bench.set(item: GenerationLedger.account, old)
     let before = try bench.content()
-    #expect(try bench.domains().unlock(.always).domains[.protectedSettings] == .recovery(.ledgerBehind))
+    let found = try bench.domains()
+    #expect(try found.unlock(.always).domains[.protectedSettings] == .recovery(.ledgerBehind))
+    #expect(throws: ProtectedDataError.domainRecovery(.protectedSettings, .ledgerBehind)) {
+      try found.read(ProtectedSettings.self)
+    }
     #expect(try bench.content() == before)
 
     try bench.set(item: GenerationLedger.account, current)

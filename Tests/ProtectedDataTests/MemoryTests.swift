@@ -41,9 +41,21 @@ struct MemoryTests {
     let bench = try ProtectedBench()
     let domains = try bench.unlocked()
     domains.register(Failing())
-    let keys = try needles(bench)
+    let keys = try needles(bench).filter { $0.name == "wrapping root key" || $0.name == "registry key" }
+    #expect(keys.count == 2)
     #expect(throws: ProtectedDataError.restartRequired) { try domains.relock() }
     for (name, needle) in keys { #expect(try ProcessMemory.places(of: needle) == [], "\(name)") }
+  }
+
+  @Test("PD-18: bringing a root secret of the first format to the second leaves none of it")
+  func pd18Upgrade() throws {
+    let bench = try ProtectedBench()
+    try bench.makeFirstFormat()
+    let domains = try bench.unlocked()
+    for (name, needle) in try needles(bench) where name == "root secret" {
+      #expect(try ProcessMemory.places(of: needle) == [])
+    }
+    try domains.relock()
   }
 
   /// A contact whose certificate is random, and whose only array is overwritten once it is stored.

@@ -42,6 +42,34 @@ struct PayloadTests {
     }
   }
 
+  @Test(
+    "PD-10 to PD-14: the domains have the names of the requirements, and the numbers and schemas that are stored"
+  )
+  func pd10Domains() {
+    let expected: [(String, UInt8, UInt16)] = [
+      ("private-key-control", 1, 1), ("key-metadata", 2, 1), ("protected-settings", 3, 2), ("contacts", 4, 1),
+      ("protected-framework-sentinel", 5, 1),
+    ]
+    #expect(ProtectedDomain.allCases.count == expected.count)
+    for (name, number, schema) in expected {
+      let domain = ProtectedDomain(name: name)
+      #expect(domain?.rawValue == number)
+      #expect(domain?.name == name)
+      #expect(domain?.payload.domain == domain)
+      #expect(domain?.payload.schemaVersion == schema)
+    }
+    #expect(ProtectedDomain(name: "settings") == nil)
+  }
+
+  @Test("PD-14: the sentinel holds its purpose and nothing else")
+  func pd14Sentinel() {
+    #expect(FrameworkSentinel.initial.encodedArray == Array("coffer protected data framework sentinel".utf8))
+    #expect(throws: MalformedPayload.self) {
+      let other = Array("coffer protected data framework sentinel!".utf8)
+      try FrameworkSentinel.check(other.span.bytes)
+    }
+  }
+
   @Test("Each payload is read strictly and written as it was read")
   func strict() throws {
     try expectStrict(Sample.control)

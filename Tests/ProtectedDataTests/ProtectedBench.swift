@@ -78,6 +78,30 @@ final class ProtectedBench {
     return copy
   }
 
+  /// Unlocks, and expects this error and no change of anything stored.
+  func expectRefusal(
+    _ expected: ProtectedDataError, keychain: KeychainService? = nil,
+    enclaves: (@Sendable (EnclaveKind) -> (any Enclave)?)? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let before = try content()
+    let domains = try self.domains(keychain: keychain, enclaves: enclaves)
+    #expect(throws: expected, sourceLocation: sourceLocation) { try domains.unlock(.always) }
+    #expect(throws: (any Error).self, sourceLocation: sourceLocation) {
+      try domains.read(ProtectedSettings.self)
+    }
+    #expect(throws: (any Error).self, sourceLocation: sourceLocation) {
+      try domains.update(ProtectedSettings.self) { $0.tutorialCompleted = true }
+    }
+    #expect(try content() == before, sourceLocation: sourceLocation)
+    if case .frameworkRecovery(let fault) = expected {
+      #expect(domains.state == .frameworkRecovery(fault), sourceLocation: sourceLocation)
+      #expect(domains.recoveryState().steps == [.resetFramework], sourceLocation: sourceLocation)
+    } else {
+      #expect(domains.state == .locked, sourceLocation: sourceLocation)
+    }
+  }
+
   // MARK: Behind their back
 
   /// Everything that is stored: the rows of all tables, byte for byte.
@@ -197,171 +221,4 @@ extension ProtectedPayload {
 
 extension SessionAuthorization {
   static let always = SessionAuthorization(deadline: .now.advanced(by: .seconds(1_000_000))) { true }
-}
-
-/// A keychain that counts, and that can be made to fail or to be looked at between two steps.
-final class WatchedKeychain: Keychain {
-  private struct State {
-    var readCount = 0
-    var updateCount = 0
-    var error: KeychainError?
-    var failingUpdate: Int?
-    var observer: (@Sendable () -> Void)?
-  }
-
-  private let inner: any Keychain
-  private let state = Mutex(State())
-
-  init(_ inner: any Keychain) { self.inner = inner }
-
-  var readCount: Int { state.withLock { $0.readCount } }
-  var updateCount: Int { state.withLock { $0.updateCount } }
-
-  /// Everything fails from now on; nil ends that.
-  func fail(_ error: KeychainError?) { state.withLock { $0.error = error } }
-
-  /// The update after `count` more of them fails, once.
-  func failUpdate(after count: Int) { state.withLock { $0.failingUpdate = $0.updateCount + count } }
-
-  /// Called before and after every update.
-  func observe(_ observer: (@Sendable () -> Void)?) { state.withLock { $0.observer = observer } }
-
-  func items() throws(KeychainError) -> [SealedItem] {
-    let error = state.withLock { state in
-      state.readCount += 1
-      return state.error
-    }
-    if let error { throw error }
-    return try inner.items()
-  }
-
-  func update(_ body: ([SealedItem]) throws(KeychainError) -> [KeychainChange]) throws(KeychainError) {
-    let (error, observer) = state.withLock { state in
-      let fails = state.failingUpdate == state.updateCount
-      state.updateCount += 1
-      return (state.error ?? (fails ? .saveFailed(5) : nil), state.observer)
-    }
-    observer?()
-    if let error { throw error }
-    try inner.update(body)
-    observer?()
-  }
-}
-
-/// The software enclave, counted, and sometimes out of order.
-final class WatchedEnclave: Enclave {
-  private struct State {
-    var agreements = 0
-    var calls = 0
-    var error: EnclaveError?
-    var created: [EnclaveKey] = []
-  }
-
-  let kind = EnclaveKind.software
-  private let inner = SoftwareEnclave()
-  private let state = Mutex(State())
-
-  var agreements: Int { state.withLock { $0.agreements } }
-  var calls: Int { state.withLock { $0.calls } }
-  var created: [EnclaveKey] { state.withLock { $0.created } }
-
-  /// Everything fails from now on; nil ends that.
-  func fail(_ error: EnclaveError?) { state.withLock { $0.error = error } }
-
-  /// Starts counting anew.
-  func forget() {
-    state.withLock {
-      $0.agreements = 0
-      $0.calls = 0
-    }
-  }
-
-  private func called() throws(EnclaveError) {
-    let error = state.withLock { state in
-      state.calls += 1
-      return state.error
-    }
-    if let error { throw error }
-  }
-
-  func checkAvailability() throws(EnclaveError) { try called() }
-  func checkReadiness() throws(EnclaveError) { try called() }
-
-  func createKey(
-    use: EnclaveKeyUse, access: AccessControl, enrolment: KeyEnrolment
-  ) throws(EnclaveError) -> EnclaveKey {
-    try called()
-    let key = try inner.createKey(use: use, access: access, enrolment: enrolment)
-    state.withLock { $0.created.append(key) }
-    return key
-  }
-
-  func loadKey(_ handle: RawSpan) throws(EnclaveError) -> EnclaveKey {
-    try called()
-    return try inner.loadKey(handle)
-  }
-
-  func deleteKey(_ key: EnclaveKey) throws(EnclaveError) { try called() }
-
-  func sharedSecret(
-    _ key: EnclaveKey, with publicKey: [UInt8], authorization: KeyAuthorization
-  ) throws(EnclaveError) -> SecretBytes {
-    try called()
-    state.withLock { $0.agreements += 1 }
-    return try inner.sharedSecret(key, with: publicKey, authorization: authorization)
-  }
-
-  func signature(
-    _ key: EnclaveKey, digest: [UInt8], authorization: KeyAuthorization
-  ) throws(EnclaveError) -> [UInt8] { throw .invalidInput }
-}
-
-/// A value of every domain that is not the one it begins with.
-enum Sample {
-  static let control = PrivateKeyControl(
-    authMode: .highSecurity,
-    recoveryJournal: RecoveryJournal(
-      kind: .modifyExpiry, phase: .flipped, targetMode: .standard, targetGeneration: 1 << 40,
-      fingerprints: [[UInt8](repeating: 4, count: 20), [UInt8](repeating: 6, count: 32)]))
-  static let metadata = KeyMetadata(identities: [
-    PGPKeyIdentity(
-      keyVersion: .v4, profile: .a, fingerprint: [UInt8](repeating: 4, count: 20), isBackedUp: true,
-      created: 1_759_536_000, expires: .max, userIDs: ["Alice <alice@example.org>", "Älice", ""],
-      revocationCertificate: [1, 2, 3], certificate: [4, 5]),
-    PGPKeyIdentity(
-      keyVersion: .v6, profile: .b, fingerprint: [UInt8](repeating: 6, count: 32), isBackedUp: false,
-      created: 0, expires: nil, userIDs: [], revocationCertificate: [], certificate: []),
-  ])
-  static let settings = ProtectedSettings(
-    clipboardNotice: false, gracePeriodSeconds: 3600, onboardingCompleted: true, colourTheme: .dark,
-    encryptToSelf: false, tutorialCompleted: true)
-  static let contacts = ContactsSnapshot(contacts: [
-    Contact(id: UUID(), displayName: "Bob", certificate: [7, 8, 9], isVerified: true, added: 1_759_536_060),
-    Contact(id: UUID(), displayName: "", certificate: [], isVerified: false, added: 0),
-  ])
-
-  static func store(_ domains: ProtectedDomains) throws {
-    try domains.update(PrivateKeyControl.self) { $0 = control }
-    try domains.update(KeyMetadata.self) { $0 = metadata }
-    try domains.update(ProtectedSettings.self) { $0 = settings }
-    try domains.update(ContactsSnapshot.self) { $0 = contacts }
-  }
-
-  static func expectStored(_ domains: ProtectedDomains, sourceLocation: SourceLocation = #_sourceLocation)
-    throws
-  {
-    #expect(try domains.read() == control, sourceLocation: sourceLocation)
-    #expect(try domains.read() == metadata, sourceLocation: sourceLocation)
-    #expect(try domains.read() == settings, sourceLocation: sourceLocation)
-    #expect(try domains.read() == contacts, sourceLocation: sourceLocation)
-    #expect(try domains.read() == FrameworkSentinel.initial, sourceLocation: sourceLocation)
-  }
-}
-
-/// Expects that a domain holds this.
-func expectStored<Payload: ProtectedPayload>(
-  _ value: Payload, in domains: ProtectedDomains, sourceLocation: SourceLocation = #_sourceLocation
-) throws {
-  let stored: Payload = try domains.read()
-  #expect(stored == value, sourceLocation: sourceLocation)
 }

@@ -83,36 +83,26 @@ struct RelockTests {
   }
 
   @Test("PD-23: a relock waits for the access that is running, and what comes later is turned away")
-  func pd23Running() async throws {
+  func pd23Running() throws {
     let bench = try ProtectedBench()
     let domains = try bench.unlocked()
-    let (inside, enter) = AsyncStream<Void>.makeStream()
-    let (blocked, block) = AsyncStream<Void>.makeStream()
-    domains.register(Participant { block.finish() })
+    let (entered, told) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    domains.register(Participant { told.signal() })
     let isDone = Protected(false)
-    let change = Thread {
+    let access = Thread {
       do {
         try domains.update(ProtectedSettings.self) { settings in
           settings.tutorialCompleted = true
-          enter.finish()
-          // The relock has told its participants; it has to wait for this body now.
-          let gate = DispatchSemaphore(value: 0)
-          Task {
-            for await _ in blocked {}
-            gate.signal()
-          }
-          gate.wait()
+          entered.signal()
+          // The participants are told while this goes on; the keys have to wait for its end.
+          told.wait()
           isDone.change { $0 = true }
         }
       } catch { Issue.record(error) }
     }
-    change.start()
-    for await _ in inside {}
-    try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-      Thread {
-        done.resume(with: Result { try domains.relock() })
-      }.start()
-    }
+    access.start()
+    entered.wait()
+    try domains.relock()
     #expect(isDone.value)
     #expect(domains.state == .locked)
     let stored: ProtectedSettings = try bench.unlocked().read()

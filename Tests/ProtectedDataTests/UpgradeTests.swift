@@ -96,6 +96,17 @@ struct UpgradeTests {
     #expect(try bench.unlocked().read() == expected)
   }
 
+  @Test("PD-12: while another process writes, settings of schema 1 wait, and nothing opens half-way")
+  func pd12InUse() throws {
+    let bench = try ProtectedBench()
+    try bench.set(.protectedSettings, bench.seal(Self.first, .protectedSettings, schema: 1))
+    let before = try bench.content()
+    let other = try bench.another()
+    #expect(throws: ProtectedDataError.storage(.inUse)) { try other.unlock(.always) }
+    #expect(other.state == .locked)
+    #expect(try bench.content() == before)
+  }
+
   @Test("PD-12: settings of schema 1 are read by nobody but the upgrade")
   func pd12OnlyAtUnlocking() throws {
     let bench = try ProtectedBench()

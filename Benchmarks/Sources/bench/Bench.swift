@@ -12,6 +12,7 @@ struct Bench {
     ("command", { try CommandGroup.run() }),
     ("session", { try SessionGroup.run() }),
     ("captures", { try CapturesGroup.run() }),
+    ("custody", { try CustodyGroup.run() }),
   ]
 
   static func main() throws {

@@ -219,7 +219,8 @@ struct EraseCommand: CofferCommand {
       session.note("The agent does not answer and may still have the keys: end its process.")
     }
     if remains.secretServiceItem {
-      session.note("The Secret Service still has its item «Coffer keychain»; nothing can read it any more.")
+      session.note(
+        "The Secret Service still has its items «Coffer keychain»; nothing can read them any more.")
     }
   }
 }

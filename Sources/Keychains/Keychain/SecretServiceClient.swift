@@ -20,15 +20,16 @@
       self.failure = failure
       do {
         connection = try BusConnection(bus)
-        // Values are sealed already: nothing is gained by sealing them for the way.
-        session = try connection.call(
-          Self.service, path: Self.root, interface: Self.interface("Service"), method: "OpenSession",
-          [.string("plain"), .variant(.string(""))]
-        ).value(1).objectPath()
         collection = try connection.call(
           Self.service, path: Self.root, interface: Self.interface("Service"), method: "ReadAlias",
           [.string("default")]
         ).value(0).objectPath()
+        // Not the first call: GNOME Keyring may still be noting who we are when it answers that, and ends itself
+        // when it opens a session for nobody. Values are sealed already: nothing is gained by sealing them for the way.
+        session = try connection.call(
+          Self.service, path: Self.root, interface: Self.interface("Service"), method: "OpenSession",
+          [.string("plain"), .variant(.string(""))]
+        ).value(1).objectPath()
       } catch {
         throw Self.sorted(error, failure)
       }
@@ -37,9 +38,27 @@
 
     // MARK: Items
 
-    /// The items that have all these attributes.
-    /// - Throws: `KeychainError.locked` when there may be some that do not show.
-    func items(_ attributes: [String: String]) throws(KeychainError) -> [String] {
+    /// The values of all items that have these attributes, as of one moment: an item keeps its value until it
+    /// is deleted, and when one is deleted between the search and the reading, both are done again.
+    /// - Throws: `KeychainError.locked` when there may be items that do not show, or one whose value the service
+    ///   keeps back.
+    func records(_ attributes: [String: String]) throws(KeychainError) -> [StoredRecord] {
+      var items = try items(attributes)
+      for _ in 0..<Self.searchLimit {
+        let values = try values(of: items)
+        let missing = items.filter { values[$0] == nil }
+        if missing.isEmpty {
+          return items.compactMap { item in
+            values[item].map { StoredRecord(place: StoredRecord.Place(item), bytes: $0) }
+          }
+        }
+        items = try self.items(attributes)
+        guard Set(items).isDisjoint(with: missing) else { throw .locked }
+      }
+      throw failure(-EBUSY)
+    }
+
+    private func items(_ attributes: [String: String]) throws(KeychainError) -> [String] {
       try requireUnlocked()
       let found = try call(collection, "Collection", "SearchItems", [.attributes(attributes)])
       let items = try read { () throws(BusError) in try found.value(0).objectPaths() }
@@ -56,24 +75,26 @@
       guard !isLocked else { throw .locked }
     }
 
-    /// An item's value.
-    /// - Throws: `KeychainError.invalidData` when it is longer than `limit`.
-    func value(of item: String, limit: Int) throws(KeychainError) -> [UInt8] {
-      let answer = try call(item, "Item", "GetSecret", [.objectPath(session)])
-      let (parameters, value) = try read { () throws(BusError) in
-        let secret = try answer.value(0).structure(count: 4)
-        return (try secret[1].bytes(), try secret[2].bytes())
+    /// The values of items, in one call; those that the service does not give are left out.
+    private func values(of items: [String]) throws(KeychainError) -> [String: [UInt8]] {
+      guard !items.isEmpty else { return [:] }
+      let answer = try call(
+        Self.root, "Service", "GetSecrets", [.objectPaths(items), .objectPath(session)])
+      return try read { () throws(BusError) in
+        var values: [String: [UInt8]] = [:]
+        for element in try answer.value(0).elements() {
+          guard case .entry(.objectPath(let item), let secret) = element else { throw .malformed }
+          let members = try secret.structure(count: 4)
+          // Parameters belong to a transport that was not agreed on.
+          guard try members[1].bytes().isEmpty else { throw .malformed }
+          values[item] = try members[2].bytes()
+        }
+        return values
       }
-      // Parameters belong to a transport that was not agreed on.
-      guard parameters.isEmpty else { throw failure(-EBADMSG) }
-      guard value.count <= limit else { throw .invalidData }
-      return value
     }
 
-    /// Stores a value in place of the one under the same attributes, and reads it back.
-    func replace(
-      label: String, attributes: [String: String], value: [UInt8]
-    ) throws(KeychainError) {
+    /// Adds an item, beside any other under the same attributes.
+    func create(label: String, attributes: [String: String], value: [UInt8]) throws(KeychainError) {
       let properties: [String: BusValue] = [
         Self.interface("Item.Label"): .string(label),
         Self.interface("Item.Attributes"): .attributes(attributes),
@@ -82,13 +103,12 @@
         .objectPath(session), .bytes([]), .bytes(value), .string("application/octet-stream"),
       ])
       let answer = try call(
-        collection, "Collection", "CreateItem", [.properties(properties), secret, .boolean(true)])
+        collection, "Collection", "CreateItem", [.properties(properties), secret, .boolean(false)])
       let (item, prompt) = try read { () throws(BusError) in
         (try answer.value(0).objectPath(), try answer.value(1).objectPath())
       }
       // The service wants to ask somebody first; the change has not happened.
       guard prompt == Self.none, item != Self.none else { throw .locked }
-      guard try self.value(of: item, limit: value.count) == value else { throw failure(-EIO) }
     }
 
     func delete(_ item: String) throws(KeychainError) {
@@ -163,6 +183,9 @@
     private static let root = "/org/freedesktop/secrets"
     /// The path that stands for no object.
     private static let none = "/"
+    /// How often a reader begins anew because a writer deletes what it has found: a writer does that once in a
+    /// batch, so this is for one that never pauses.
+    private static let searchLimit = 16
 
     private static func interface(_ name: String) -> String { "org.freedesktop.Secret." + name }
   }

@@ -9,10 +9,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -101,6 +103,8 @@ void crash_disk_stop(void) {
   fail_first = 0;
   pthread_mutex_unlock(&lock);
 }
+
+void crash_disk_end_with_parent(void) { prctl(PR_SET_PDEATHSIG, SIGKILL); }
 
 long crash_disk_number(void) { return number; }
 long crash_disk_count(void) { return call_count; }
@@ -311,4 +315,40 @@ int rename(const char *path, const char *target) {
   }
   pthread_mutex_unlock(&lock);
   return result;
+}
+
+/* MARK: Records */
+
+int crash_disk_add_record(const char *path, const void *bytes, long count) {
+  pthread_mutex_lock(&lock);
+  int code = is_refused() ? errno : 0;
+  long kept = code == 0 ? count : code == EIO ? count / 2 : -1;
+  if (kept >= 0) {
+    int descriptor = (int)syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (descriptor < 0 || syscall(SYS_write, descriptor, bytes, kept) != kept) {
+      code = EINVAL;
+    } else {
+      note((crash_disk_call){
+          .kind = CRASH_DISK_ADD_RECORD, .count = kept, .bytes = bytes, .path = below(path)});
+    }
+    if (descriptor >= 0) syscall(SYS_close, descriptor);
+  }
+  pthread_mutex_unlock(&lock);
+  return code;
+}
+
+int crash_disk_remove_record(const char *path) {
+  pthread_mutex_lock(&lock);
+  int code = is_refused() || syscall(SYS_unlinkat, AT_FDCWD, path, 0) != 0 ? errno : 0;
+  if (code == 0) note((crash_disk_call){.kind = CRASH_DISK_REMOVE_RECORD, .path = below(path)});
+  pthread_mutex_unlock(&lock);
+  return code;
+}
+
+int crash_disk_sync_records(const char *store) {
+  pthread_mutex_lock(&lock);
+  int code = is_refused() ? errno : 0;
+  if (code == 0) note((crash_disk_call){.kind = CRASH_DISK_SYNC_RECORDS, .path = below(store)});
+  pthread_mutex_unlock(&lock);
+  return code;
 }

@@ -54,6 +54,8 @@ public struct CrashTally: Sendable, Equatable {
     guard fields.count == 11, numbers.count == 9 else { return nil }
     self.init(store: String(fields[0]), operation: String(fields[1]))
     (calls, points, doublePoints, states) = (numbers[0], numbers[1], numbers[2], numbers[3])
-    (failedWrites, before, after, losses, mixed) = (numbers[4], numbers[5], numbers[6], numbers[7], numbers[8])
+    (failedWrites, before, after, losses, mixed) = (
+      numbers[4], numbers[5], numbers[6], numbers[7], numbers[8]
+    )
   }
 }

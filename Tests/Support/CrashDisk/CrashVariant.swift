@@ -29,7 +29,11 @@ public enum CrashVariant: Equatable, Sendable {
 
   /// What is there after a crash, and before the next call; nil where this variant is like another one.
   func image(_ disk: DiskModel, last: DiskCall?) -> DiskImage? {
-    let isWrite = if case .write = last { true } else { false }
+    let isWrite =
+      switch last {
+      case .write, .addRecord: true
+      default: false
+      }
     switch self {
     case .everything: return disk.everything
     case .torn:

@@ -15,6 +15,11 @@ public enum DiskCall: Sendable {
   case rename(String, to: String)
   case makeFolder(String)
   case removeFolder(String)
+  /// A record was added to a store of such, which is a folder named `records`.
+  case addRecord(String, bytes: [UInt8])
+  case removeRecord(String)
+  /// All records were synchronised, added and removed.
+  case synchroniseRecords
 
   /// What it did, in words, to a file with the name `name`.
   public func description(of name: (UInt) -> String) -> String {
@@ -28,6 +33,9 @@ public enum DiskCall: Sendable {
     case .rename(let name, let other): "rename \(name) to \(other)"
     case .makeFolder(let name): "make folder \(name)"
     case .removeFolder(let name): "remove folder \(name)"
+    case .addRecord(let name, let bytes): "add record \(name), \(bytes.count) bytes"
+    case .removeRecord(let name): "remove record \(name)"
+    case .synchroniseRecords: "sync records"
     }
   }
 }

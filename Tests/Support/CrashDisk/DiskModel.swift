@@ -7,6 +7,9 @@
 // - a name is certain once its folder was synchronised, whatever became of the file;
 // - of what is not certain, any part may be there after a crash: single writes, halves of them, in any order.
 //   Only the names come in the order in which they were given: file systems keep a journal of those.
+//
+// A folder named `records` is a store of its own beside the disk: what is added to it and removed survives each
+// by itself, until all of it is synchronised at once.
 
 import Glibc
 
@@ -41,11 +44,18 @@ struct DiskModel {
     case removeFolder(String)
   }
 
+  private enum RecordChange {
+    case add(String, bytes: [UInt8])
+    case remove(String)
+  }
+
   private var bodies: [Body] = []
   private var bodyOfInode: [UInt: Int] = [:]
   private var names = Names()
   private var synchronisedNames = Names()
   private var pendingNames: [NameChange] = []
+  private var synchronisedRecords: [String: [UInt8]] = [:]
+  private var pendingRecords: [(number: Int, change: RecordChange)] = []
   /// How many calls there were.
   private(set) var number = 0
 
@@ -55,6 +65,10 @@ struct DiskModel {
   init(_ image: DiskImage, inodes: [String: UInt]) throws {
     names.folders = image.folders
     for (name, bytes) in image.files {
+      if Self.isRecord(name) {
+        synchronisedRecords[name] = bytes
+        continue
+      }
       guard let inode = inodes[name] else { throw DiskError("\(name) is not there") }
       names.files[name] = bodies.count
       bodyOfInode[inode] = bodies.count
@@ -83,6 +97,11 @@ struct DiskModel {
     case .rename(let name, let other): rename(.rename(name, to: other))
     case .makeFolder(let name): rename(.makeFolder(name))
     case .removeFolder(let name): rename(.removeFolder(name))
+    case .addRecord(let name, let bytes): pendingRecords.append((number, .add(name, bytes: bytes)))
+    case .removeRecord(let name): pendingRecords.append((number, .remove(name)))
+    case .synchroniseRecords:
+      synchronisedRecords = records { _ in .all }
+      pendingRecords = []
     }
   }
 
@@ -167,7 +186,7 @@ struct DiskModel {
   }
 
   /// What is there when everything survived.
-  var everything: DiskImage { image(names) { $0.current } }
+  var everything: DiskImage { image(names, records { _ in .all }) { $0.current } }
 
   /// What is there after a crash.
   ///
@@ -179,7 +198,7 @@ struct DiskModel {
     for change in pendingNames.prefix(nameCount ?? pendingNames.count) {
       Self.apply(change, to: &surviving)
     }
-    return image(surviving) { body in
+    return image(surviving, records(survival)) { body in
       var bytes = body.synchronised
       for (number, change) in body.pending {
         if let part = Self.part(change, survival(number)) { Self.apply(part, to: &bytes) }
@@ -187,6 +206,21 @@ struct DiskModel {
       return bytes
     }
   }
+
+  private func records(_ survival: (_ number: Int) -> Survival) -> [String: [UInt8]] {
+    var records = synchronisedRecords
+    for (number, change) in pendingRecords {
+      switch (change, survival(number)) {
+      case (_, .none): break
+      case (.add(let name, let bytes), .all): records[name] = bytes
+      case (.add(let name, let bytes), _): records[name] = Array(bytes.prefix(bytes.count / 2))
+      case (.remove(let name), _): records[name] = nil
+      }
+    }
+    return records
+  }
+
+  private static func isRecord(_ name: String) -> Bool { name.contains("/records/") }
 
   var pendingNameCount: Int { pendingNames.count }
 
@@ -205,13 +239,17 @@ struct DiskModel {
 
   /// Half, and of more than a sector a number of whole ones: a disk writes a sector or does not.
   private static func middle(_ count: Int) -> Int {
-    count > sectorByteCount ? (count / 2 + sectorByteCount - 1) / sectorByteCount * sectorByteCount : count / 2
+    count > sectorByteCount
+      ? (count / 2 + sectorByteCount - 1) / sectorByteCount * sectorByteCount : count / 2
   }
 
   private static let sectorByteCount = 512
 
-  private func image(_ names: Names, _ contents: (Body) -> [UInt8]) -> DiskImage {
+  private func image(
+    _ names: Names, _ records: [String: [UInt8]], _ contents: (Body) -> [UInt8]
+  ) -> DiskImage {
     var image = DiskImage()
+    image.files = records
     image.folders = names.folders.filter { Self.isReachable($0, names) }
     for (name, file) in names.files where Self.isReachable(name, names) {
       image.files[name] = contents(bodies[file])

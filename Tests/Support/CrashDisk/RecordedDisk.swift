@@ -29,6 +29,9 @@ public final class RecordedDisk {
     rmdir(path)
   }
 
+  /// Lets this process end with the one that started it.
+  public static func endWithParent() { crash_disk_end_with_parent() }
+
   /// What `body` did to the disk.
   public struct Record: Sendable {
     public let calls: [DiskCall]
@@ -87,7 +90,12 @@ public final class RecordedDisk {
       case CRASH_DISK_REMOVE: return .remove(path)
       case CRASH_DISK_RENAME: return .rename(path, to: String(cString: call.target))
       case CRASH_DISK_MAKE_FOLDER: return .makeFolder(path)
-      default: return .removeFolder(path)
+      case CRASH_DISK_REMOVE_FOLDER: return .removeFolder(path)
+      case CRASH_DISK_ADD_RECORD:
+        return .addRecord(
+          path, bytes: [UInt8](UnsafeRawBufferPointer(start: call.bytes, count: call.count)))
+      case CRASH_DISK_REMOVE_RECORD: return .removeRecord(path)
+      default: return .synchroniseRecords
       }
     }
   }

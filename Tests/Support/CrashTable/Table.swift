@@ -47,7 +47,8 @@ struct Table: CustomStringConvertible {
 
   private static func cells(_ tally: CrashTally) -> [String] {
     [
-      tally.store, tally.operation, "\(tally.calls)", "\(tally.points)", "\(tally.doublePoints)", "\(tally.states)",
+      tally.store, tally.operation, "\(tally.calls)", "\(tally.points)", "\(tally.doublePoints)",
+      "\(tally.states)",
       "\(tally.failedWrites)", "\(tally.before)", "\(tally.after)", "\(tally.losses)", "\(tally.mixed)",
     ]
   }

@@ -14,17 +14,17 @@ struct TableOptions {
     that again, and prints what was lost. The exit status is 1 if anything was.
 
       --full         every crash during recovery, every failing call; else a sample
-      --only WORDS   operations whose name has these words in it; may be repeated
+      --only WORDS   operations with these words in «store, operation»; may be repeated
       --jobs N       processes that share the work; as many as there are processors
       --calls WORDS  prints the calls of one operation instead
       --guilty       runs stores with known mistakes; all of them must be found
 
-    Example: crash-table --only "key rotation" --jobs 2
+    Example: crash-table --only "journal, key wrap" --jobs 2
     """
 
   /// Crashes of each recovery, and one of so many runs with failing calls: enough for 10,000 and over within
   /// minutes. The second is a prime, so that no period of a store's own hides calls from it.
-  private static let doublesPerRecovery = 6
+  private static let doublesPerRecovery = 3
   private static let failureStride = 5
 
   var isFull = false
@@ -83,6 +83,9 @@ struct TableOptions {
   var scenarios: [any CrashScenario] {
     let all = isGuilty ? AllScenarios.guilty : AllScenarios.sound
     let words = calls.map { [$0] } ?? only
-    return words.isEmpty ? all : all.filter { scenario in words.contains { scenario.operation.contains($0) } }
+    if words.isEmpty { return all }
+    return all.filter { scenario in
+      words.contains { "\(scenario.store), \(scenario.operation)".contains($0) }
+    }
   }
 }

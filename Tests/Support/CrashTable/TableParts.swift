@@ -10,6 +10,7 @@ import Foundation
 enum TableParts {
   /// Does one part in this process, and prints it.
   static func run(_ options: TableOptions) throws {
+    RecordedDisk.endWithParent()
     let disk = try RecordedDisk()
     let enumeration = CrashEnumeration(disk, extent: options.extent) { print($0) }
     for scenario in options.scenarios {

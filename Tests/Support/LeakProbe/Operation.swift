@@ -46,7 +46,8 @@ struct Operation: Sendable {
 
   static let all =
     unlocking + slots + phrases + keychainItems + messages + transfers + captures + protectedData
-    + privateKeys + enclaveKeys + ciphers + controls
+    + privateKeys
+    + enclaveKeys + ciphers + controls
 }
 
 /// An operation did not end as it should; what it left says nothing.

@@ -19,6 +19,9 @@ enum {
   CRASH_DISK_RENAME,         /* to `target`, in place of what is there */
   CRASH_DISK_MAKE_FOLDER,
   CRASH_DISK_REMOVE_FOLDER,
+  CRASH_DISK_ADD_RECORD,     /* `count` bytes under a new name, in a store of records */
+  CRASH_DISK_REMOVE_RECORD,
+  CRASH_DISK_SYNC_RECORDS,   /* of all records, added and removed, in a folder */
 };
 
 typedef struct {
@@ -44,6 +47,12 @@ void crash_disk_fail(long first, long period, int code);
 /* Ends both. */
 void crash_disk_stop(void);
 
+/* A store of records that knows nothing but these: a service of the desktop, say, played by a folder. They
+ * return 0 or an errno. A record that could not be added is there with half of its bytes if that was EIO. */
+int crash_disk_add_record(const char *path, const void *bytes, long count);
+int crash_disk_remove_record(const char *path);
+int crash_disk_sync_records(const char *store);
+
 /* How many changes were numbered since `crash_disk_record`, those included that failed. */
 long crash_disk_number(void);
 
@@ -52,5 +61,8 @@ long crash_disk_count(void);
 
 /* One that is written down, from 0. */
 const crash_disk_call *crash_disk_at(long index);
+
+/* Lets this process be killed when the one that started it ends. */
+void crash_disk_end_with_parent(void);
 
 #endif

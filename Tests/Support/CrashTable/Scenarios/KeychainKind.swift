@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CrashDisk
+import Foundation
 import Keychains
 import Primitives
 import Secrets
@@ -15,7 +17,16 @@ struct KeychainKind: Sendable {
   /// Sealed rows in the coffer's own file.
   static let file = KeychainKind(name: "file") { _, file in FileKeychain(file) }
 
-  static let all = [file]
+  /// Records in a store that knows no transactions, with a journal over them.
+  static let journal = KeychainKind(name: "journal") { home, file in
+    JournallingKeychain(store: try RecordedItems(home: home), coffer: coffer) {
+      () throws(StorageError) in try file.claimWriting()
+    }
+  }
+
+  static let all = [file, journal]
+
+  private static let coffer = UUID()
 }
 
 /// A coffer's file and its keychain, opened with keys that an agent would hand on.

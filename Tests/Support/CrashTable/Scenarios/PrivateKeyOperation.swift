@@ -64,15 +64,16 @@ final class PrivateKeyOperation: CrashScenario {
       PrivateKeyOperation(
         kind, "key import", keyCount: 2, deed: { try $0.importKeys(1...3, edition: 2) },
         change: { contents in for number in 1...3 { contents.keys[number] = key(number, edition: 2) } }),
-    ] + (1...5).map { count in
-      PrivateKeyOperation(
-        kind, count == 1 ? "mode switch, 1 key" : "mode switch, \(count) keys", keyCount: count,
-        deed: { open in
-          try open.custody.switchMode(
-            to: .highSecurity, open.authorization(), acknowledgesMissingBackup: true)
-        },
-        change: { $0.mode = .highSecurity })
-    }
+    ]
+      + (1...5).map { count in
+        PrivateKeyOperation(
+          kind, count == 1 ? "mode switch, 1 key" : "mode switch, \(count) keys", keyCount: count,
+          deed: { open in
+            try open.custody.switchMode(
+              to: .highSecurity, open.authorization(), acknowledgesMissingBackup: true)
+          },
+          change: { $0.mode = .highSecurity })
+      }
   }
 
   static func fingerprint(_ number: Int) -> KeyFingerprint {

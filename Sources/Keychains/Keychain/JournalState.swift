@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the records of a store mean, all of one moment. This is the only place that judges them: the reader,
+// and the writer before, between and after its steps, take its word (Specs/keychain.md, «Stores without
+// transactions»).
+
+internal import Foundation
+internal import Primitives
+
+struct JournalState {
+  /// The manifest that counts; nil before the first one.
+  let manifest: JournalManifest?
+  /// The rows that it names, by the bytes of their items' names.
+  let rows: [JournalRow]
+  /// The records that it does not need, former manifests first.
+  let leftovers: [StoredRecord.Place]
+  /// The digests of all records.
+  let digests: Set<[UInt8]>
+
+  var items: [SealedItem] { rows.map(\.item) }
+
+  /// - Throws: `KeychainError.invalidData` unless these are the records of a keychain of `coffer`, perhaps with
+  ///   what an interrupted batch left behind.
+  init(_ records: [StoredRecord], coffer: UUID) throws(KeychainError) {
+    var byDigest: [[UInt8]: StoredRecord] = [:]
+    var repeated: [StoredRecord.Place] = []
+    var manifests: [(manifest: JournalManifest, digest: [UInt8])] = []
+    for record in records {
+      let digest = SHA256.hash(unsafe record.bytes.span.bytes)
+      // A service may do a thing twice.
+      guard byDigest[digest] == nil else {
+        repeated.append(record.place)
+        continue
+      }
+      byDigest[digest] = record
+      guard let manifest = try JournalManifest(record.bytes, coffer: coffer) else { continue }
+      manifests.append((manifest, digest))
+    }
+    digests = Set(byDigest.keys)
+    manifests.sort { $0.manifest.revision > $1.manifest.revision }
+    if let next = manifests.dropFirst().first, next.manifest.revision == manifests[0].manifest.revision {
+      throw .invalidData
+    }
+    manifest = manifests.first?.manifest
+    if manifest == nil { try Self.requireNothing(records) }
+    rows = try Self.rows(manifest, byDigest, coffer)
+    let former = manifests.dropFirst().map(\.digest)
+    let needed = Set(rows.map(\.digest) + manifests.prefix(1).map(\.digest))
+    let others = byDigest.keys.filter { !needed.contains($0) && !former.contains($0) }
+    leftovers = (former + others).compactMap { byDigest[$0]?.place } + repeated
+  }
+
+  /// Without a manifest nothing was ever kept here: there are no records, or one that was to become the first
+  /// manifest, which names no rows, and is there in part.
+  private static func requireNothing(_ records: [StoredRecord]) throws(KeychainError) {
+    guard let record = records.first else { return }
+    guard records.count == 1, record.bytes.count <= JournalManifest.leastByteCount,
+      !JournalRow.isStarted(record.bytes)
+    else { throw .invalidData }
+  }
+
+  private static func rows(
+    _ manifest: JournalManifest?, _ records: [[UInt8]: StoredRecord], _ coffer: UUID
+  ) throws(KeychainError) -> [JournalRow] {
+    var rows: [JournalRow] = []
+    for digest in manifest?.rows ?? [] {
+      guard let record = records[digest] else { throw .invalidData }
+      rows.append(try JournalRow(record.bytes, digest: digest, coffer: coffer))
+    }
+    rows.sort { isBefore($0.item.account, $1.item.account) }
+    for (row, next) in zip(rows, rows.dropFirst()) where row.item.isNamed(next.item.account) {
+      throw .invalidData
+    }
+    guard byteCount(rows) <= JournallingKeychain.byteLimit else { throw .invalidData }
+    return rows
+  }
+
+  /// The rows after a batch.
+  func rows(after changes: [KeychainChange], coffer: UUID) -> [JournalRow] {
+    var byName = [Data: JournalRow](uniqueKeysWithValues: rows.map { (Data($0.item.account.utf8), $0) })
+    for change in changes {
+      switch change {
+      case .set(let item): byName[Data(item.account.utf8)] = JournalRow(item, coffer: coffer)
+      case .delete(let account): byName[Data(account.utf8)] = nil
+      }
+    }
+    return byName.values.sorted { Self.isBefore($0.item.account, $1.item.account) }
+  }
+
+  static func byteCount(_ rows: [JournalRow]) -> Int { rows.reduce(0) { $0 + $1.bytes.count } }
+
+  private static func isBefore(_ left: String, _ right: String) -> Bool {
+    left.utf8.lexicographicallyPrecedes(right.utf8)
+  }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The table of crashes: every operation stopped at every call that changes the disk, and its recovery stopped
+// again, on both kinds of keychain; and the same operations with calls that fail. `crash-table` does it, in
+// processes of its own, since it takes the calls of the C library over.
+
+import Dispatch
+import Foundation
+import Testing
+
+extension CrashTests {
+  @Suite("The table of crashes", .serialized)
+  struct CrashTableTests {
+    static let leastPoints = 2_000
+    static let leastDoublePoints = 10_000
+    /// In so many seconds the table is made on two processors; a machine with other work takes longer.
+    static let expectedSeconds = 300.0
+    static let limitSeconds = 1_500.0
+
+    @Test("No crash and no failing call loses anything, or leaves half of a change")
+    func table() throws {
+      let run = try CrashTableRun([], limit: Self.limitSeconds)
+      print(run.output)
+      #expect(run.status == 0)
+      let rows = run.rows
+      #expect(Set(rows.map(\.store)) == ["file", "journal"])
+      for row in rows {
+        #expect(row["losses"] == 0 && row["mixed"] == 0, "\(row.operation)")
+        #expect(row["points"] > 0 && row["failed writes"] > 0, "\(row.operation)")
+        #expect(row["before"] > 0 && row["after"] > 0, "\(row.operation)")
+      }
+      #expect(run.sum("points") >= Self.leastPoints)
+      #expect(run.sum("double points") >= Self.leastDoublePoints)
+      if run.seconds > Self.expectedSeconds { print("The table took longer than it should.") }
+    }
+
+    @Test(
+      "The operations that must be in the table are",
+      arguments: [
+        "key wrap", "key delete", "mode switch, 1 key", "mode switch, 2 keys", "mode switch, 3 keys",
+        "mode switch, 4 keys", "mode switch, 5 keys", "change of expiry", "key import", "vault key rotation",
+        "passphrase change", "slot add", "slot remove", "domain delete and create",
+        "protected settings write",
+        "capture add",
+      ])
+    func operations(name: String) throws {
+      // The calls of exactly one operation are shown; of none there are none.
+      let run = try CrashTableRun(["--calls", "file, " + name])
+      #expect(run.status == 0)
+      #expect(run.output.contains("<- acknowledged"))
+    }
+
+    @Test("The calls of SQLite are seen, those of sealed files, and those of a store of records")
+    func calls() throws {
+      let capture = try CrashTableRun(["--calls", "file, capture add"]).output
+      for call in [
+        "create home/coffer.db-wal", "write home/coffer.db-wal at 32,", "sync home/coffer.db-wal",
+        "write home/coffer.db at", "sync home/coffer.db\n", "remove home/coffer.db-wal",
+        "create home/blobs/", "write home/blobs/", "sync home/blobs/", "sync folder home/blobs",
+      ] { #expect(capture.contains(call), "\(call)") }
+      let batch = try CrashTableRun(["--calls", "journal, keychain batch, 5 items"]).output
+      for call in ["add record", "remove record", "sync records"] {
+        #expect(batch.contains(call), "\(call)")
+      }
+    }
+
+    @Test("Stores with known mistakes are found")
+    func guilty() throws {
+      let run = try CrashTableRun(["--guilty"])
+      #expect(run.status == 1)
+      let rows = run.rows
+      #expect(rows.count >= 3)
+      for row in rows where row.operation.contains("steps") { #expect(row["mixed"] > 0) }
+      for row in rows where row.operation.contains("synchronised") { #expect(row["losses"] > 0) }
+      for row in rows { #expect(row["losses"] + row["mixed"] > 0, "\(row.operation)") }
+    }
+
+    @Test("A word that names no operation makes no table")
+    func nothing() throws {
+      let run = try CrashTableRun(["--only", "no such operation"])
+      #expect(run.status == 1 && run.rows.isEmpty)
+      #expect(try CrashTableRun(["--nonsense"]).status == 2)
+    }
+  }
+}
+
+/// One run of `crash-table`, at its end.
+private struct CrashTableRun {
+  let status: Int32
+  let output: String
+  let seconds: Double
+
+  init(_ arguments: [String], limit: Double = 120) throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "crash-table-\(UUID().uuidString)")
+    try Data().write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let process = Process()
+    process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+      .appending(path: "crash-table")
+    process.arguments = arguments
+    process.standardOutput = try FileHandle(forWritingTo: file)
+    // Coverage of it is not wanted, and profiles of all its processes would be in each other's way.
+    process.environment = ProcessInfo.processInfo.environment.merging(
+      ["LLVM_PROFILE_FILE": "/dev/null"]) { $1 }
+    let start = ContinuousClock.now
+    try process.run()
+    let timer = DispatchSource.makeTimerSource()
+    timer.schedule(deadline: .now() + limit)
+    timer.setEventHandler { process.terminate() }
+    timer.activate()
+    process.waitUntilExit()
+    timer.cancel()
+    seconds = (ContinuousClock.now - start) / .seconds(1)
+    status = process.terminationStatus
+    output = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+  }
+
+  /// A line of the table.
+  struct Row {
+    let store: String
+    let operation: String
+    let numbers: [String: Int]
+
+    subscript(column: String) -> Int { numbers[column] ?? -1 }
+  }
+
+  /// The lines between the heads and the total.
+  var rows: [Row] {
+    let lines = output.split(separator: "\n").map { line in
+      line.components(separatedBy: "  ").map { $0.trimmingCharacters(in: .whitespaces) }
+        .filter { !$0.isEmpty }
+    }
+    guard let heads = lines.first, heads.starts(with: ["store", "operation"]) else { return [] }
+    return lines.dropFirst().prefix { $0.count == heads.count }.map { cells in
+      let numbers = zip(heads, cells).dropFirst(2).map { ($0, Int($1) ?? -1) }
+      return Row(
+        store: cells[0], operation: cells[1], numbers: Dictionary(uniqueKeysWithValues: numbers))
+    }
+  }
+
+  func sum(_ column: String) -> Int { rows.reduce(0) { $0 + $1[column] } }
+}

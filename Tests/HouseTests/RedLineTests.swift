@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The matrix of red lines in SECURITY.md. The list of files and the checker are `scripts/check-red-lines`;
+// here it is run on the package itself, and on copies of the page with a mistake, so that a checker which
+// finds nothing cannot pass.
+
+import Foundation
+import Testing
+
+@Suite("The red lines")
+struct RedLineTests {
+  @Test("Every red-line file is in the matrix, and every test that it names exists")
+  func thisPackage() throws {
+    let outcome = try check(packageRoot)
+    #expect(outcome.status == 0, "\(outcome.output)")
+    #expect(outcome.output.hasPrefix("ok"))
+  }
+
+  @Test(
+    "A mistake in the matrix is named",
+    arguments: [
+      (
+        "`Vaults: VaultState`", "`Vaults: MessageBox`",
+        "VaultState.swift: this red-line file stands in no row"
+      ),
+      ("`Vaults: VaultState`", "`Vaults: VaultState, Cellar`", "\"Vaults: Cellar\" is no file"),
+      ("`ErasureTests.again`", "`ErasureTests.never`", "there is no test \"ErasureTests.never\""),
+      ("`ErasureTests.again`", "`ErasureTests`", "\"ErasureTests\" is no name of a test"),
+      (
+        "`VaultsTests.MemoryTests.nothingLeft`", "`MemoryTests.nothingLeft`",
+        "is in PicturesTests VaultsTests; write the module"
+      ),
+      ("`ErasureTests.again`", "", "nothing under \"fails cleanly\""),
+      ("`ErasureTests.again`", "—", "nothing under \"fails cleanly\""),
+      ("`ErasureTests.again` |", "", "a row has the files and 4 cells"),
+      ("## Red lines", "## Lines", "there is no matrix"),
+    ])
+  func mistakes(text: String, mistake: String, complaint: String) throws {
+    let outcome = try check(changing: text, to: mistake)
+    #expect(outcome.status == 1)
+    #expect(outcome.output.contains(complaint), "\(outcome.output)")
+  }
+
+  @Test("Where every test ran, or has a star and was skipped, nothing is said")
+  func allRan() throws {
+    let outcome = try check(packageRoot, results: results { $0.hasSuffix("*") ? "<skipped />" : "" })
+    #expect(outcome.status == 0, "\(outcome.output)")
+    #expect(outcome.output.hasSuffix("which all ran\n"))
+  }
+
+  @Test(
+    "A test that failed, was skipped or is missing is named",
+    arguments: [
+      ("<failure message=\"no\" />", "failed"), ("<skipped />", "was skipped"), (nil, "did not run"),
+    ])
+  func notRun(ending: String?, complaint: String) throws {
+    let outcome = try check(packageRoot, results: results { $0.contains("ErasureTests.again") ? ending : "" })
+    #expect(outcome.status == 1)
+    #expect(outcome.output.contains(": \"ErasureTests.again\" \(complaint)"), "\(outcome.output)")
+    #expect(outcome.output.split(separator: "\n").count == 1)
+  }
+
+  private let packageRoot = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  /// Results of all tests that the matrix names, in every module of tests.
+  /// - Parameter ending: what an element holds, by the name in the matrix; nil leaves the test out.
+  private func results(_ ending: (String) -> String?) throws -> String {
+    let modules = try FileManager.default.contentsOfDirectory(
+      atPath: packageRoot.appending(path: "Tests").path()
+    )
+    .filter { $0.hasSuffix("Tests") }
+    let page = try String(contentsOf: packageRoot.appending(path: "SECURITY.md"), encoding: .utf8)
+    var lines = ["<testsuites>"]
+    for match in page.matches(of: /`((?:\w+\.)?(\w+Tests)\.(\w+)\*?)`/) {
+      guard let ending = ending(String(match.1)) else { continue }
+      for module in modules {
+        lines.append(
+          "<testcase classname=\"\(module).\(match.2)\" name=\"\(match.3)()\">\(ending)</testcase>")
+      }
+    }
+    return (lines + ["</testsuites>"]).joined(separator: "\n")
+  }
+
+  /// The package with a mistake in SECURITY.md.
+  private func check(changing text: String, to mistake: String) throws -> (status: Int32, output: String) {
+    let root = FileManager.default.temporaryDirectory.appending(path: "house-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: root) }
+    for folder in ["Sources", "Tests"] {
+      try FileManager.default.createSymbolicLink(
+        at: root.appending(path: folder), withDestinationURL: packageRoot.appending(path: folder))
+    }
+    let page = try String(contentsOf: packageRoot.appending(path: "SECURITY.md"), encoding: .utf8)
+    #expect(page.contains(text))
+    try Data(page.replacing(text, with: mistake).utf8).write(to: root.appending(path: "SECURITY.md"))
+    return try check(root)
+  }
+
+  private func check(_ root: URL, results: String? = nil) throws -> (status: Int32, output: String) {
+    let process = Process()
+    process.executableURL = packageRoot.appending(path: "scripts/check-red-lines")
+    process.arguments = [root.path()]
+    let file = FileManager.default.temporaryDirectory.appending(path: "results-\(UUID().uuidString).xml")
+    defer { try? FileManager.default.removeItem(at: file) }
+    if let results {
+      try Data(results.utf8).write(to: file)
+      process.arguments?.append(file.path())
+    }
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import ProtectedData
+
+/// A value of every domain that is not the one it begins with.
+enum Sample {
+  static let control = PrivateKeyControl(
+    authMode: .highSecurity,
+    recoveryJournal: RecoveryJournal(
+      kind: .modifyExpiry, phase: .flipped, targetMode: .standard, targetGeneration: 1 << 40,
+      fingerprints: [[UInt8](repeating: 4, count: 20), [UInt8](repeating: 6, count: 32)]))
+  static let metadata = KeyMetadata(identities: [
+    PGPKeyIdentity(
+      keyVersion: .v4, profile: .a, fingerprint: [UInt8](repeating: 4, count: 20), isBackedUp: true,
+      created: 1_759_536_000, expires: .max, userIDs: ["Alice <alice@example.org>", "Älice", ""],
+      revocationCertificate: [1, 2, 3], certificate: [4, 5]),
+    PGPKeyIdentity(
+      keyVersion: .v6, profile: .b, fingerprint: [UInt8](repeating: 6, count: 32), isBackedUp: false,
+      created: 0, expires: nil, userIDs: [], revocationCertificate: [], certificate: []),
+  ])
+  static let settings = ProtectedSettings(
+    clipboardNotice: false, gracePeriodSeconds: 3600, onboardingCompleted: true, colourTheme: .dark,
+    encryptToSelf: false, tutorialCompleted: true)
+  static let contacts = ContactsSnapshot(contacts: [
+    Contact(id: UUID(), displayName: "Bob", certificate: [7, 8, 9], isVerified: true, added: 1_759_536_060),
+    Contact(id: UUID(), displayName: "", certificate: [], isVerified: false, added: 0),
+  ])
+
+  static func store(_ domains: ProtectedDomains) throws {
+    try domains.update(PrivateKeyControl.self) { $0 = control }
+    try domains.update(KeyMetadata.self) { $0 = metadata }
+    try domains.update(ProtectedSettings.self) { $0 = settings }
+    try domains.update(ContactsSnapshot.self) { $0 = contacts }
+  }
+
+  static func expectStored(_ domains: ProtectedDomains, sourceLocation: SourceLocation = #_sourceLocation)
+    throws
+  {
+    #expect(try domains.read() == control, sourceLocation: sourceLocation)
+    #expect(try domains.read() == metadata, sourceLocation: sourceLocation)
+    #expect(try domains.read() == settings, sourceLocation: sourceLocation)
+    #expect(try domains.read() == contacts, sourceLocation: sourceLocation)
+    #expect(try domains.read() == FrameworkSentinel.initial, sourceLocation: sourceLocation)
+  }
+}
+
+/// Expects that a domain holds this.
+func expectStored<Payload: ProtectedPayload>(
+  _ value: Payload, in domains: ProtectedDomains, sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+  let stored: Payload = try domains.read()
+  #expect(stored == value, sourceLocation: sourceLocation)
+}
