@@ -11,6 +11,8 @@ import Synchronization
 struct LeakTable: Sendable {
   /// In the probe's order. A run that failed is an error; one that was left out says why.
   let rows: [Row]
+  /// Leaves copies on purpose, which the search must find.
+  let control: LeakRun
 
   struct Row: Sendable {
     let operation: String
@@ -27,6 +29,7 @@ struct LeakTable: Sendable {
   static let whole: Result<LeakTable, any Error> = Result { try LeakTable() }
 
   private init() throws {
+    control = try LeakRun("deliberate-leak")
     let operations = try Probe.operations().filter { $0.need != "control" }
     let chip = SoftwareTPM.isInstalled ? try SoftwareTPM() : nil
     let done = Mutex<[Int: Outcome]>([:])
@@ -61,7 +64,7 @@ struct LeakTable: Sendable {
 
   var text: String {
     var lines = [
-      "| operation | secrets searched | traces | memory | core | files | of libraries |",
+      "| operation | secrets searched | traces | memory, registers | core | files | of libraries |",
       "|---|---|---:|---:|---:|---:|---:|",
     ]
     for row in rows {
@@ -71,14 +74,19 @@ struct LeakTable: Sendable {
       case .failed: lines.append("| \(row.operation) | failed | | | | | |")
       }
     }
+    return (lines + ["", summary]).joined(separator: "\n")
+  }
+
+  /// One line.
+  var summary: String {
     let bytes = runs.reduce(0) { $0 + $1.memoryByteCount }
-    lines.append("")
-    lines.append(
-      "\(runs.count) operations; \(bytes >> 20) MiB of memory searched, "
-        + "\(runs.reduce(0) { $0 + $1.coreByteCount } >> 20) MiB of cores, "
-        + "\(runs.reduce(0) { $0 + $1.fileByteCount } >> 10) KiB of files; "
-        + "own hits: \(runs.reduce(0) { $0 + $1.ownCopies.count }).")
-    return lines.joined(separator: "\n")
+    let left = control.ownCopies
+    return "\(runs.count) operations; \(bytes >> 20) MiB of memory searched, "
+      + "\(runs.reduce(0) { $0 + $1.coreByteCount } >> 20) MiB of cores, "
+      + "\(runs.reduce(0) { $0 + $1.fileByteCount } >> 10) KiB of files. "
+      + "Hits in what is ours: \(runs.reduce(0) { $0 + $1.ownCopies.count }). "
+      + "Control: of what was left on purpose, \(left.count) copies in "
+      + "\(Set(left.map(\.form)).count) forms were found."
   }
 
   private static func line(_ run: LeakRun) -> String {

@@ -52,7 +52,7 @@
       let bytes = Array(body)
       return EnclaveHandle(
         kind: kind, use: use, access: access, publicKey: Array(publicKey),
-        body: SharedSecret(SecretBytes(copying: unsafe bytes.span.bytes))
+        body: Secrets.SharedSecret(SecretBytes(copying: unsafe bytes.span.bytes))
       ).key
     }
 
@@ -99,7 +99,7 @@
       }
     }
 
-    private static func data(_ body: SharedSecret) -> Data {
+    private static func data(_ body: Secrets.SharedSecret) -> Data {
       body.withBytes { body in unsafe body.withUnsafeBytes { unsafe Data($0) } }
     }
 
@@ -113,7 +113,7 @@
     private func handle(
       _ key: EnclaveKey, for use: EnclaveKeyUse, _ authorization: KeyAuthorization
     ) throws(EnclaveError) -> EnclaveHandle {
-      let handle = try key.handle.withBytes { bytes throws(EnclaveError) in try handle(bytes) }
+      let handle = try key.handle.withBytes { bytes throws(EnclaveError) in try self.handle(bytes) }
       guard handle.use == use, case .none = authorization else { throw .invalidInput }
       try checkAvailability()
       return handle
