@@ -164,7 +164,7 @@ let package = Package(
       "KeychainsTests",
       [
         "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
-        "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes", "CrashDisk",
+        "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes", "NumberedItemStores",
       ]),
     tests("StorageTests", ["Storage", "TemporaryHomes", grdb, sqlite]),
     .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
@@ -230,6 +230,8 @@ let package = Package(
         "KeyCustody", "ProtectedData", "Keychains", "Enclaves", "UserAuthentication", "Storage", "Primitives",
         "Secrets", "MemorySearch", "SoftwareTPM", "SpecExamples", "TemporaryHomes",
       ]),
+    support("NumberedItemStores", ["Keychains"]),
+    // Takes the calls of the C library over, so it is for programs of its own and not for the tests' process.
     // A disk whose every call is numbered, and that forgets what was not synchronised.
     .target(name: "CCrashDisk", path: "Tests/Support/CCrashDisk", linkerSettings: [.linkedLibrary("dl")]),
     support("CrashDisk", ["CCrashDisk", "Keychains"]),

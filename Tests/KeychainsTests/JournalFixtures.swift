@@ -3,7 +3,7 @@
 // What the suites of the journalling keychain share: a coffer whose records are in memory, records by hand, and
 // a store that does not keep what it takes.
 
-import CrashDisk
+import NumberedItemStores
 import Foundation
 import Keychains
 import Primitives

@@ -3,7 +3,7 @@
 // Batches over a store without transactions, stopped at every call of the store, and the next batch stopped at
 // every call again. After each stop there is the state before a batch or the one after it.
 
-import CrashDisk
+import NumberedItemStores
 import Foundation
 import Keychains
 import Testing

@@ -3,7 +3,7 @@
 // What a keychain over a store without transactions takes for damage, what it clears away, and that readers and
 // writers do not meet halfway.
 
-import CrashDisk
+import NumberedItemStores
 import Foundation
 import Keychains
 import SpecExamples

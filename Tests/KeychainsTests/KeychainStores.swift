@@ -2,7 +2,7 @@
 //
 // The stores that the keychain's suites run on: every suite that takes a `Store` runs once for each.
 
-import CrashDisk
+import NumberedItemStores
 import Foundation
 import Keychains
 import Primitives
