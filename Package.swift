@@ -231,7 +231,8 @@ let package = Package(
         "Secrets", "MemorySearch", "SoftwareTPM", "SpecExamples", "TemporaryHomes",
       ]),
     support("NumberedItemStores", ["Keychains"]),
-    // Takes the calls of the C library over, so it is for programs of its own and not for the tests' process.
+    // Takes the calls of the C library over: for programs of its own, and no dependency of any tests, since
+    // those would link it.
     // A disk whose every call is numbered, and that forgets what was not synchronised.
     .target(name: "CCrashDisk", path: "Tests/Support/CCrashDisk", linkerSettings: [.linkedLibrary("dl")]),
     support("CrashDisk", ["CCrashDisk", "Keychains"]),
@@ -255,7 +256,7 @@ let package = Package(
       "CrashTests",
       [
         "coffer", "CofferKit", "Vaults", "Captures", "Keychains", "Storage", "Primitives", "Secrets",
-        "MessageFormats", "CSystem", "AgentLeash", "SoftwareTPM", "crash-table", sqlite,
+        "MessageFormats", "CSystem", "AgentLeash", "SoftwareTPM", sqlite,
       ]),
   ]
 )

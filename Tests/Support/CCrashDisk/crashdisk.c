@@ -173,10 +173,10 @@ static int open_below(const char *path, const char *name, int flags, mode_t mode
 static int open_any(const char *path, int flags, mode_t mode) {
   pthread_mutex_lock(&lock);
   const char *name = below(path);
-  int descriptor = name == 0 ? (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode)
-                             : open_below(path, name, flags, mode);
+  int descriptor = name == 0 ? -1 : open_below(path, name, flags, mode);
   pthread_mutex_unlock(&lock);
-  return descriptor;
+  /* Not under the lock: opening a pipe waits for its other end. */
+  return name == 0 ? (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode) : descriptor;
 }
 
 /* Reads the mode behind the flags, where there is one. */
