@@ -33,17 +33,10 @@ struct CaptureKeys: Sendable {
 
   /// What equal photos have in common, and nobody else can compute.
   func mark(photoHash: [UInt8]) -> [UInt8] {
-    var hmac = HMACSHA256()
-    var mark = [UInt8](repeating: 0, count: HMACSHA256.byteCount)
-    var span = mark.mutableSpan
-    var output = unsafe span.mutableBytes
-    self.mark.withBytes { unsafe hmac.authenticate(photoHash.span.bytes, key: $0, into: &output) }
-    return mark
+    mark.withBytes { unsafe HMACSHA256.code(of: photoHash.span.bytes, key: $0) }
   }
 
   private static func derive(_ key: SharedSecret, _ info: StaticString) -> SharedSecret {
-    var hkdf = HKDF()
-    let derived = key.withBytes { hkdf.deriveKey(ikm: $0, salt: RawSpan(), info: info) }
-    return SharedSecret(derived.withBytes { SecretBytes(copying: $0) })
+    SharedSecret(key.withBytes { HKDF.secret(from: $0, info: info) })
   }
 }

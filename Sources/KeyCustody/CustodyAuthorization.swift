@@ -16,11 +16,7 @@ public struct CustodyAuthorization: Sendable {
   public init(finger: (any BiometryVerifier)? = nil, owner: SharedSecret? = nil) {
     self.finger = finger
     passcode = owner.map { owner in
-      var hkdf = HKDF()
-      let key = owner.withBytes {
-        hkdf.deriveKey(ikm: $0, salt: RawSpan(), info: "coffer custody v1 passcode")
-      }
-      return SharedSecret(key.withBytes { SecretBytes(copying: $0) })
+      SharedSecret(owner.withBytes { HKDF.secret(from: $0, info: "coffer custody v1 passcode") })
     }
   }
 

@@ -44,11 +44,6 @@ struct NewEnvelopes: ~Copyable {
   }
 
   private func proof(_ secret: RawSpan) -> [UInt8] {
-    var hmac = HMACSHA256()
-    var code = [UInt8](repeating: 0, count: HMACSHA256.byteCount)
-    var span = code.mutableSpan
-    var output = unsafe span.mutableBytes
-    proofKey.withBytes { hmac.authenticate(secret, key: $0, into: &output) }
-    return code
+    proofKey.withBytes { HMACSHA256.code(of: secret, key: $0) }
   }
 }

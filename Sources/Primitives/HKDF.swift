@@ -4,7 +4,7 @@
 // expansion, two MACs of libcrypto. libcrypto's own EVP_KDF looks its digest up again for every
 // derivation and takes three times as long; every message of a vault has a derivation of its own.
 
-internal import Secrets
+package import Secrets
 
 /// HKDF-SHA256 with a reusable context.
 public struct HKDF: ~Copyable, Sendable {
@@ -41,6 +41,14 @@ public struct HKDF: ~Copyable, Sendable {
           output.storeBytes(of: block.unsafeLoadByte(offset), toByteOffset: offset, as: UInt8.self)
         }
       }
+    }
+  }
+
+  /// A secret of 32 bytes for one purpose, of a key that has several: no salt, and the purpose as text.
+  package static func secret(from ikm: RawSpan, info: StaticString) -> SecretBytes {
+    var hkdf = HKDF()
+    return SecretBytes(byteCount: SymmetricKey.byteCount) { output in
+      info.withRawSpan { hkdf.derive(ikm: ikm, salt: RawSpan(), info: $0, into: &output) }
     }
   }
 

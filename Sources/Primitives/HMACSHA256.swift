@@ -40,6 +40,16 @@ public struct HMACSHA256: ~Copyable, @unchecked Sendable {
     finish(into: &code)
   }
 
+  /// The code of one message, 32 bytes; for codes that are not secret.
+  package static func code(of message: RawSpan, key: RawSpan) -> [UInt8] {
+    var hmac = HMACSHA256()
+    var code = [UInt8](repeating: 0, count: byteCount)
+    var span = code.mutableSpan
+    var output = unsafe span.mutableBytes
+    hmac.authenticate(message, key: key, into: &output)
+    return code
+  }
+
   mutating func start(key: RawSpan) {
     let result = unsafe key.withUnsafeBytes { key in
       // A nil pointer would mean «the key of the last time».

@@ -68,12 +68,7 @@ extension Vault {
     guard !failures.isLocked else { throw VaultError.lockedAfterFailures }
     var versions: [Int: SharedSecret] = [:]
     for key in state.keys { versions[key.version] = try vaultKey(key.version) }
-    var hkdf = HKDF()
-    let member = stateKey.withBytes {
-      hkdf.deriveKey(ikm: $0, salt: RawSpan(), info: "coffer vault members v1")
-    }
-    return VaultKeys(
-      state: stateKey, versions: versions,
-      member: SharedSecret(member.withBytes { SecretBytes(copying: $0) }))
+    let member = stateKey.withBytes { HKDF.secret(from: $0, info: "coffer vault members v1") }
+    return VaultKeys(state: stateKey, versions: versions, member: SharedSecret(member))
   }
 }

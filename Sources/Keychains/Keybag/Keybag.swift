@@ -209,16 +209,8 @@ public struct Keybag: Equatable, Sendable {
 
   private func computeMAC(_ keys: ClassKeys) -> [UInt8]? {
     guard let whenUnlocked = keys.whenUnlocked else { return nil }
-    var hkdf = HKDF()
-    let key = whenUnlocked.withBytes {
-      hkdf.deriveKey(ikm: $0, salt: RawSpan(), info: "coffer keybag v1 slots")
-    }
-    var hmac = HMACSHA256()
-    var mac = [UInt8](repeating: 0, count: HMACSHA256.byteCount)
+    let key = whenUnlocked.withBytes { HKDF.secret(from: $0, info: "coffer keybag v1 slots") }
     let bytes = signedBytes()
-    var span = mac.mutableSpan
-    var output = unsafe span.mutableBytes
-    key.withBytes { unsafe hmac.authenticate(bytes.span.bytes, key: $0, into: &output) }
-    return mac
+    return key.withBytes { unsafe HMACSHA256.code(of: bytes.span.bytes, key: $0) }
   }
 }

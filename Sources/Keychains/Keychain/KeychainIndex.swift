@@ -43,11 +43,7 @@ struct KeychainIndex {
   }
 
   private static func memberKey(_ classKey: SharedSecret) -> SecretBytes {
-    var hkdf = HKDF()
-    let key = classKey.withBytes {
-      hkdf.deriveKey(ikm: $0, salt: RawSpan(), info: "coffer keychain v1 index")
-    }
-    return key.withBytes { SecretBytes(copying: $0) }
+    classKey.withBytes { HKDF.secret(from: $0, info: "coffer keychain v1 index") }
   }
 }
 

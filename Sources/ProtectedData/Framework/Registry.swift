@@ -85,13 +85,6 @@ struct Registry: Equatable {
   }
 
   private static func code(_ content: [UInt8], _ keys: RootKeys) -> [UInt8] {
-    var code = [UInt8](repeating: 0, count: HMACSHA256.byteCount)
-    var span = code.mutableSpan
-    var output = unsafe span.mutableBytes
-    var hmac = HMACSHA256()
-    keys.registry.withBytes { key in
-      unsafe hmac.authenticate(content.span.bytes, key: key, into: &output)
-    }
-    return code
+    keys.registry.withBytes { unsafe HMACSHA256.code(of: content.span.bytes, key: $0) }
   }
 }

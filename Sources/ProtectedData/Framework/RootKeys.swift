@@ -19,8 +19,6 @@ struct RootKeys: Sendable {
   }
 
   private static func derive(_ key: RawSpan, _ info: StaticString) -> SharedSecret {
-    var hkdf = HKDF()
-    let derived = hkdf.deriveKey(ikm: key, salt: RawSpan(), info: info)
-    return SharedSecret(derived.withBytes { SecretBytes(copying: $0) })
+    SharedSecret(HKDF.secret(from: key, info: info))
   }
 }
