@@ -62,7 +62,9 @@ let package = Package(
         "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets",
       ]),
     .library(name: "CofferPrimitives", targets: ["Secrets", "Primitives"]),
+    .library(name: "CofferOpenPGP", targets: ["OpenPGP", "Secrets"]),
     .executable(name: "coffer", targets: ["coffer"]),
+    .executable(name: "coffer-sop", targets: ["coffer-sop"]),
   ],
   traits: [
     .default(enabledTraits: ["TPM", "SecretService", "Fingerprint", "Logind", "Pictures"]),
@@ -95,6 +97,7 @@ let package = Package(
     systemLibrary("CSystemdBus", apt: "libsystemd-dev"),
     systemLibrary("CTurboJPEG", apt: "libturbojpeg0-dev"),
     systemLibrary("CPNG", apt: "libpng-dev"),
+    systemLibrary("CZlib", apt: "zlib1g-dev"),
 
     // 0
     room("Secrets", ["CSystem", "CUtf8proc"]),
@@ -109,6 +112,7 @@ let package = Package(
         "Secrets", "CSystem", .target("CTurboJPEG", trait: "Pictures"), .target("CPNG", trait: "Pictures"),
       ]),
     // 2
+    room("OpenPGP", ["Secrets", "Primitives", "CSystem", "COpenSSL", "CZlib"]),
     room("Enclaves", ["Secrets", "Primitives", "CSystem", .target("CTSS", trait: "TPM"), log]),
     room("UserAuthentication", ["Secrets", "CSystem", "DesktopBus"]),
     // 3
@@ -144,8 +148,10 @@ let package = Package(
         "Enclaves", "Pictures", "Captures", "ProtectedData", "KeyCustody", "Agent", "CofferKit", "CSystem",
         argumentParser, log,
       ]),
+    room("SOPCommands", ["Secrets", "Primitives", "OpenPGP", "CSystem"]),
     // 8
     .executableTarget(name: "coffer", dependencies: ["CofferCommands"], swiftSettings: strict),
+    .executableTarget(name: "coffer-sop", dependencies: ["SOPCommands"], swiftSettings: strict),
 
     tests("SecretsTests", ["Secrets", "CSystem"]),
     // What several suites share.
@@ -166,6 +172,9 @@ let package = Package(
         "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
         "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes", "NumberedItemStores",
       ]),
+    tests("OpenPGPTests", ["OpenPGP", "Secrets", "Primitives", "COpenSSL", "MemorySearch"]),
+    // Sessions with the built command; the dependency is there so that it is built first.
+    tests("SOPCommandsTests", ["coffer-sop", "SOPCommands", "OpenPGP", "Secrets"]),
     tests("StorageTests", ["Storage", "TemporaryHomes", grdb, sqlite]),
     .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(

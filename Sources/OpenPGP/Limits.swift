@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every limit of the engine, with its reason. Input comes from strangers: nothing it says may make this
+// process take more memory or time than these allow.
+
+/// The limits of what is read.
+public enum Limits {
+  /// Which limit was met.
+  public enum Name: Sendable {
+    case packetByteCount, certificatePacketCount, subpacketCount, integerBitCount, nestingDepth
+    case recipientCount, signatureCount, argon2Memory, compressionRatio, armorLine, secretKeyWork
+  }
+
+  /// Octets in a packet that is held in memory: all but the data packets. Photographs in user attributes and
+  /// signatures of post-quantum algorithms stay far below; embedded certificates fit.
+  public static let packetByteCount = 1 << 20
+  /// Packets in one certificate: the most certified keys of the public servers hold some ten thousand
+  /// signatures.
+  public static let certificatePacketCount = 200_000
+  /// Subpackets in one signature: real signatures have a dozen.
+  public static let subpacketCount = 1024
+  /// Bits of a multiprecision integer: RSA keys of 16,384 bits are the largest that anybody has made; a
+  /// longer one only costs time.
+  public static let integerBitCount = 16_384
+  /// Compressed or encrypted data within another: a message of a mail program has one of each.
+  public static let nestingDepth = 8
+  /// Recipients of one message. A mailing list of ten thousand is imaginable, a million is an attack.
+  public static let recipientCount = 20_000
+  /// Session key packets on which a secret key is tried when the recipient is anonymous; each costs a
+  /// private-key operation.
+  public static let anonymousAttemptCount = 64
+  /// Signatures on one message; each wants a hash context.
+  public static let signatureCount = 1024
+  /// Argon2: RFC 9580 A.12 needs 2 GiB (2^21 KiB); the memory guard decides below this.
+  public static let argon2MemoryExponent: UInt8 = 22
+  /// Argon2: passes over the memory. The standard's recommendations are 1 and 3.
+  public static let argon2Passes: UInt8 = 16
+  /// Argon2: lanes. The standard's recommendation is 4.
+  public static let argon2Lanes: UInt8 = 64
+  /// How many times larger than its compressed form data may become, beyond ``compressionAllowance``. Deflate
+  /// cannot exceed 1,032; honest text stays below 100, a file of zeros does not.
+  public static let compressionRatio = 1032
+  /// Decompressed octets without regard to the ratio.
+  public static let compressionAllowance = 64 << 20
+  /// Octets in a line of armor: 76 is the standard's most; some writers do not break lines.
+  public static let armorLineByteCount = 64 << 10
+  /// Octets that may stand before the first armor header.
+  public static let armorPreambleByteCount = 1 << 20
+  /// Header lines of an armored block.
+  public static let armorHeaderCount = 64
+}

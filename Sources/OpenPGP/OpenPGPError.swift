@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The one error of the engine. Malformed, unsupported, refused by policy, not authentic, locked and missing
+// are different answers. None carries a user id, a fingerprint, plaintext or key material.
+
+/// Why something of OpenPGP was not done.
+public enum OpenPGPError: Error, Equatable, Sendable {
+  /// The bytes are not what RFC 9580 describes.
+  case malformed(Malformation)
+  /// Well-formed, and of a version or an algorithm that this engine does not have.
+  case unsupported(Unsupported)
+  /// The policy forbids it; the rule says which.
+  case refused(Policy.Rule)
+  /// An authentication tag, a modification detection code or a checksum does not match.
+  case notAuthentic
+  /// No key, password or session key that was given opens the message.
+  case noKeyFits
+  /// The secret key is protected, and no password that was given opens it.
+  case keyIsLocked
+  /// A password was asked for, and this one is wrong.
+  case wrongPassword
+  /// A secret key cannot do what it was asked to (wrong use, only its public half, not its own algorithm).
+  case keyCannot(KeyUse)
+  /// A certificate has no key that may be used to encrypt to it now.
+  case noEncryptionKey
+  /// The message promised text, and it is not UTF-8.
+  case notText
+  /// The input is larger, deeper or costlier than a limit of ``Limits`` allows.
+  case overLimit(Limits.Name)
+  /// Argon2 would take more memory than this machine can give (PG-16).
+  case notEnoughMemory(neededByteCount: Int, availableByteCount: Int)
+  /// The caller's source or sink failed; the number is that of the system.
+  case inputOutput(errno: Int32)
+  /// The cryptographic library refused what should not fail.
+  case internalFailure
+
+  /// What a secret key can be asked to do.
+  public enum KeyUse: Sendable { case certify, sign, decrypt }
+
+  /// What is wrong with malformed bytes.
+  public enum Malformation: Equatable, Sendable {
+    /// Fewer octets than a field needs.
+    case truncated
+    /// Octets behind the last field.
+    case trailingOctets
+    case packetHeader
+    /// A partial or indeterminate length where the standard allows none, or a first part that is too short.
+    case partialLength
+    /// A multiprecision integer whose bit count is not that of its first octet.
+    case multiprecisionInteger
+    case subpacket
+    case stringToKey
+    case signature
+    case publicKey
+    case secretKey
+    case sessionKey
+    case literalData
+    case compressedData
+    case encryptedData
+    case armor
+    case cleartextSignature
+    /// Packets in an order that is no message (section 10.3).
+    case messageStructure
+    /// Packets in an order that is no certificate or key (section 10.1, 10.2).
+    case certificateStructure
+  }
+
+  /// What is not supported.
+  public enum Unsupported: Equatable, Sendable {
+    case packetType(UInt8)
+    case packetVersion(PacketType, UInt8)
+    case publicKeyAlgorithm(UInt8)
+    case symmetricAlgorithm(UInt8)
+    case aeadAlgorithm(UInt8)
+    case hashAlgorithm(UInt8)
+    case compressionAlgorithm(UInt8)
+    case stringToKey(UInt8)
+    case curve
+  }
+}

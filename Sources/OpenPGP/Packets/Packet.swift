@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, section 5: the packets that are held in memory, in the registry's order. Data packets are
+// streamed by the rooms that know what is in them.
+
+public import Secrets
+
+internal import Primitives
+
+/// A packet with its body.
+public enum Packet: Sendable {
+  case publicKeyEncryptedSessionKey(PublicKeyEncryptedSessionKey)
+  case signature(Signature)
+  case symmetricKeyEncryptedSessionKey(SymmetricKeyEncryptedSessionKey)
+  case onePassSignature(OnePassSignature)
+  case secretKey(SecretKey)
+  case publicKey(PublicKey)
+  case secretSubkey(SecretKey)
+  case marker
+  case trust([UInt8])
+  case userID(UserID)
+  case publicSubkey(PublicKey)
+  case userAttribute(UserAttribute)
+  case padding([UInt8])
+  /// Of a type or version that this engine does not have, or malformed; `why` says which of these.
+  case unknown(PacketType, body: [UInt8], why: OpenPGPError)
+
+  /// The packet of this type and body. What cannot be read becomes ``unknown(_:body:why:)``, so that one
+  /// packet never spoils a sequence in which it may be skipped.
+  public init(type: PacketType, body: RawSpan) {
+    do {
+      self = try Self.parse(type, body)
+    } catch {
+      // A secret key that cannot be read is not copied out of the memory for secrets.
+      let isSecret = type == .secretKey || type == .secretSubkey
+      self = .unknown(type, body: isSecret ? [] : [UInt8](copying: body), why: error)
+    }
+  }
+
+  private static func parse(_ type: PacketType, _ body: RawSpan) throws(OpenPGPError) -> Packet {
+    switch type {
+    case .publicKeyEncryptedSessionKey:
+      return .publicKeyEncryptedSessionKey(try PublicKeyEncryptedSessionKey(body: body))
+    case .signature: return .signature(try Signature(body: body))
+    case .symmetricKeyEncryptedSessionKey:
+      return .symmetricKeyEncryptedSessionKey(try SymmetricKeyEncryptedSessionKey(body: body))
+    case .onePassSignature: return .onePassSignature(try OnePassSignature(body: body))
+    case .secretKey: return .secretKey(try SecretKey(body: body))
+    case .publicKey: return .publicKey(try PublicKey(body: body))
+    case .secretSubkey: return .secretSubkey(try SecretKey(body: body))
+    case .marker:
+      guard [UInt8](copying: body) == markerBody else { throw .malformed(.packetHeader) }
+      return .marker
+    case .trust: return .trust([UInt8](copying: body))
+    case .userID: return .userID(UserID(bytes: [UInt8](copying: body)))
+    case .publicSubkey: return .publicSubkey(try PublicKey(body: body))
+    case .userAttribute: return .userAttribute(UserAttribute(bytes: [UInt8](copying: body)))
+    case .padding: return .padding([UInt8](copying: body))
+    default: throw .unsupported(.packetType(type.rawValue))
+    }
+  }
+
+  public var type: PacketType {
+    switch self {
+    case .publicKeyEncryptedSessionKey: .publicKeyEncryptedSessionKey
+    case .signature: .signature
+    case .symmetricKeyEncryptedSessionKey: .symmetricKeyEncryptedSessionKey
+    case .onePassSignature: .onePassSignature
+    case .secretKey: .secretKey
+    case .publicKey: .publicKey
+    case .secretSubkey: .secretSubkey
+    case .marker: .marker
+    case .trust: .trust
+    case .userID: .userID
+    case .publicSubkey: .publicSubkey
+    case .userAttribute: .userAttribute
+    case .padding: .padding
+    case .unknown(let type, _, _): type
+    }
+  }
+
+  /// The body, in memory for secrets, since it may be a secret key.
+  public func body() -> SecretBytes {
+    let bytes: [UInt8]
+    switch self {
+    case .publicKeyEncryptedSessionKey(let packet): bytes = packet.body
+    case .signature(let packet): bytes = packet.body
+    case .symmetricKeyEncryptedSessionKey(let packet): bytes = packet.body
+    case .onePassSignature(let packet): bytes = packet.body
+    case .secretKey(let packet), .secretSubkey(let packet): return packet.body()
+    case .publicKey(let packet), .publicSubkey(let packet): bytes = packet.body
+    case .marker: bytes = Self.markerBody
+    case .userID(let packet): bytes = packet.bytes
+    case .userAttribute(let packet): bytes = packet.bytes
+    case .trust(let body), .padding(let body), .unknown(_, let body, _): bytes = body
+    }
+    var writer = SecretWriter(byteCount: bytes.count)
+    writer.append(bytes)
+    return writer.finish()
+  }
+
+  /// Writes the packet with a header in the OpenPGP format.
+  public func write(to sink: any ByteSink) throws(OpenPGPError) {
+    let body = body()
+    try sink.write(PacketHeader(type: type, byteCount: body.count).bytes)
+    try body.withBytes { (bytes) throws(OpenPGPError) in try sink.write(bytes) }
+  }
+
+  private static let markerBody = Array("PGP".utf8)
+}

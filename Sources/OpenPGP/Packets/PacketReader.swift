@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, section 4.2: takes a stream apart into packets. The body of one packet is a source of its own;
+// whatever of it was not read is skipped before the next.
+
+internal import Primitives
+internal import Secrets
+
+/// The packets of a stream, one after the other.
+final class PacketReader {
+  private let source: any ByteSource
+  private var body: PacketBody?
+
+  init(_ source: any ByteSource) { self.source = source }
+
+  /// The header of the next packet and its body; nil at the end.
+  func next() throws(OpenPGPError) -> (header: PacketHeader, body: PacketBody)? {
+    if let body { try body.skip() }
+    body = nil
+    guard let header = try PacketHeader(source) else { return nil }
+    let body = PacketBody(source, length: header.length)
+    self.body = body
+    return (header, body)
+  }
+
+  /// The next packet, held in memory.
+  /// - Throws: ``OpenPGPError/overLimit(_:)`` when it is larger than ``Limits/packetByteCount``.
+  func nextPacket() throws(OpenPGPError) -> Packet? {
+    guard let (header, body) = try next() else { return nil }
+    return try body.readPacket(header.type)
+  }
+}
+
+/// The body of a packet, however its length was written.
+final class PacketBody: ByteSource {
+  private let source: any ByteSource
+  private var remaining: Int
+  private var isLastPart: Bool
+  private let isIndeterminate: Bool
+
+  init(_ source: any ByteSource, length: PacketHeader.Length) {
+    self.source = source
+    switch length {
+    case .known(let count): (remaining, isLastPart, isIndeterminate) = (count, true, false)
+    case .partial(let count): (remaining, isLastPart, isIndeterminate) = (count, false, false)
+    case .indeterminate: (remaining, isLastPart, isIndeterminate) = (.max, true, true)
+    }
+  }
+
+  func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
+    while remaining == 0 && !isLastPart { try readPartLength() }
+    guard remaining > 0 else { return try body(RawSpan()) }
+    return try source.withNext { (next) throws(OpenPGPError) -> R in
+      guard !next.isEmpty || isIndeterminate else { throw .malformed(.truncated) }
+      return try body(next.extracting(0..<min(next.byteCount, remaining)))
+    }
+  }
+
+  func consume(_ count: Int) {
+    source.consume(count)
+    if !isIndeterminate { remaining -= count }
+  }
+
+  /// Passes over what is left.
+  func skip() throws(OpenPGPError) {
+    while true {
+      let count = try withNext { (next) throws(OpenPGPError) in next.byteCount }
+      if count == 0 { return }
+      consume(count)
+    }
+  }
+
+  /// The packet of `type` with all of this body.
+  func readPacket(_ type: PacketType) throws(OpenPGPError) -> Packet {
+    let body = try readAll()
+    return body.withBytes { Packet(type: type, body: $0) }
+  }
+
+  /// All that is left, in memory for secrets.
+  private func readAll() throws(OpenPGPError) -> SecretBytes {
+    guard remaining <= Limits.packetByteCount || isIndeterminate else { throw .overLimit(.packetByteCount) }
+    if isLastPart && !isIndeterminate {
+      // The length says how much, but only what is there is believed: nothing is reserved for a lie.
+      return try readKnown(remaining)
+    }
+    var bytes = SecretBytes(zeroed: 0)
+    while true {
+      let count = try withNext { (next) throws(OpenPGPError) in next.byteCount }
+      if count == 0 { return bytes }
+      guard bytes.count + count <= Limits.packetByteCount else { throw .overLimit(.packetByteCount) }
+      bytes = try withNext { (next) throws(OpenPGPError) in
+        joined(bytes, next)
+      }
+      consume(count)
+    }
+  }
+
+  private func readKnown(_ count: Int) throws(OpenPGPError) -> SecretBytes {
+    try SecretBytes(byteCount: count) { (output) throws(OpenPGPError) in
+      guard try self.read(into: &output) == count else { throw .malformed(.truncated) }
+    }
+  }
+
+  private func readPartLength() throws(OpenPGPError) {
+    switch try PacketHeader.readLength(source).0 {
+    case .partial(let count): remaining = count
+    case .known(let count): (remaining, isLastPart) = (count, true)
+    case .indeterminate: throw .malformed(.packetHeader)
+    }
+  }
+}
+
+private func joined(_ first: borrowing SecretBytes, _ second: RawSpan) -> SecretBytes {
+  SecretBytes(byteCount: first.count + second.byteCount) { output in
+    first.withBytes { output.copy($0, to: 0) }
+    output.copy(second, to: first.count)
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, sections 5.5.1, 5.5.2, 5.5.4: versions 4 and 6. Older versions are packets of unknown form.
+
+internal import Primitives
+
+/// A public key or subkey.
+public struct PublicKey: Hashable, Sendable {
+  /// 4 or 6.
+  public let version: UInt8
+  public let creationTime: Timestamp
+  public let algorithm: PublicKeyAlgorithm
+  public let material: PublicKeyMaterial
+  public let fingerprint: Fingerprint
+
+  /// A key of these fields.
+  public init(
+    version: UInt8, creationTime: Timestamp, algorithm: PublicKeyAlgorithm, material: PublicKeyMaterial
+  ) {
+    precondition(version == 4 || version == 6, "a key is of version 4 or 6")
+    self.version = version
+    self.creationTime = creationTime
+    self.algorithm = algorithm
+    self.material = material
+    let body = Self.body(version, creationTime, algorithm, material)
+    fingerprint = Self.fingerprint(version: version, body: body)
+  }
+
+  /// - Throws: ``OpenPGPError/unsupported(_:)`` for another version.
+  init(body: RawSpan) throws(OpenPGPError) {
+    var cursor = PacketCursor()
+    try self.init(&cursor, body)
+    try cursor.expectEnd(body)
+  }
+
+  /// The public part at the beginning of a body; the secret part may follow.
+  init(_ cursor: inout PacketCursor, _ body: RawSpan) throws(OpenPGPError) {
+    let version = try cursor.readByte(body)
+    guard version == 4 || version == 6 else { throw .unsupported(.packetVersion(.publicKey, version)) }
+    let creationTime = try cursor.readTime(body)
+    let algorithm = PublicKeyAlgorithm(rawValue: try cursor.readByte(body))
+    var count: Int?
+    if version == 6 { count = Int(try cursor.readUInt32(body)) }
+    let material = try PublicKeyMaterial(&cursor, body, algorithm: algorithm, count: count)
+    self.init(version: version, creationTime: creationTime, algorithm: algorithm, material: material)
+  }
+
+  public var keyID: KeyID { fingerprint.keyID }
+
+  /// The body of the packet, which is what fingerprints and signatures are over.
+  public var body: [UInt8] { Self.body(version, creationTime, algorithm, material) }
+
+  /// What goes into a hash in the name of this key: a prefix octet, the length, the body (section 5.2.4).
+  var hashed: [UInt8] { Self.hashed(version: version, body: body) }
+
+  private static func body(
+    _ version: UInt8, _ creationTime: Timestamp, _ algorithm: PublicKeyAlgorithm,
+    _ material: PublicKeyMaterial
+  ) -> [UInt8] {
+    var output: [UInt8] = [version]
+    output.append(bigEndian: creationTime.secondsSince1970)
+    output.append(algorithm.rawValue)
+    var fields: [UInt8] = []
+    material.write(to: &fields)
+    if version == 6 { output.append(bigEndian: UInt32(fields.count)) }
+    return output + fields
+  }
+
+  private static func hashed(version: UInt8, body: [UInt8]) -> [UInt8] {
+    var output: [UInt8]
+    if version == 6 {
+      output = [0x9B]
+      output.append(bigEndian: UInt32(body.count))
+    } else {
+      output = [0x99]
+      output.append(bigEndian: UInt16(body.count))
+    }
+    return output + body
+  }
+
+  private static func fingerprint(version: UInt8, body: [UInt8]) -> Fingerprint {
+    var hash = HashContext(version == 6 ? .sha256 : .sha1)
+    hash.update(hashed(version: version, body: body))
+    return Fingerprint(version: version, bytes: hash.finish())
+  }
+}

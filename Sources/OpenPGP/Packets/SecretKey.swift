@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, section 5.5.3: secret keys of versions 4 and 6. The material stays in memory for secrets from the
+// source to the cipher, protected or not.
+
+public import Secrets
+
+internal import Primitives
+
+/// A secret key or subkey as its packet holds it.
+public struct SecretKey: Sendable {
+  public let publicKey: PublicKey
+  public let protection: SecretKeyProtection
+  /// The octets behind the parameters of the protection: encrypted, or in the clear with the checksum.
+  public let protectedMaterial: SharedSecret
+
+  public init(publicKey: PublicKey, protection: SecretKeyProtection, protectedMaterial: SharedSecret) {
+    self.publicKey = publicKey
+    self.protection = protection
+    self.protectedMaterial = protectedMaterial
+  }
+
+  /// Whether a password is needed.
+  public var isLocked: Bool { protection != .none }
+
+  init(body: RawSpan) throws(OpenPGPError) {
+    var cursor = PacketCursor()
+    publicKey = try PublicKey(&cursor, body)
+    let usage = try cursor.readByte(body)
+    protection = try Self.readProtection(&cursor, body, usage: usage, version: publicKey.version)
+    let rest = body.extracting(cursor.offset..<body.byteCount)
+    protectedMaterial = SharedSecret(SecretBytes(copying: rest))
+  }
+
+  /// Body of the packet, in memory for secrets.
+  public func body() -> SecretBytes {
+    var head = publicKey.body
+    let (usage, parameters) = protectionBytes
+    head.append(usage)
+    if publicKey.version == 6 && usage != 0 { head.append(UInt8(parameters.count)) }
+    head += parameters
+    var writer = SecretWriter(byteCount: head.count + protectedMaterial.count)
+    writer.append(head)
+    protectedMaterial.withBytes { writer.append($0) }
+    return writer.finish()
+  }
+
+  private static func readProtection(
+    _ cursor: inout PacketCursor, _ body: RawSpan, usage: UInt8, version: UInt8
+  ) throws(OpenPGPError) -> SecretKeyProtection {
+    guard usage != 0 else { return .none }
+    // Version 6 says how long the parameters are; whatever it does not know can be kept.
+    var end: Int?
+    if version == 6 {
+      // Checksums of two octets are not for version 6 (section 5.5.3).
+      guard usage == 253 || usage == 254 else { throw .malformed(.secretKey) }
+      end = Int(try cursor.readByte(body)) + cursor.offset
+    }
+    let start = cursor.offset
+    let protection: SecretKeyProtection
+    switch usage {
+    case 253:
+      let cipher = SymmetricAlgorithm(rawValue: try cursor.readByte(body))
+      let aead = AEADAlgorithm(rawValue: try cursor.readByte(body))
+      let s2k = try readStringToKey(&cursor, body, version: version)
+      guard let nonceByteCount = aead.nonceByteCount else {
+        throw .unsupported(.aeadAlgorithm(aead.rawValue))
+      }
+      protection = .aead(cipher, aead, s2k, nonce: try cursor.readBytes(body, count: nonceByteCount))
+    case 254, 255:
+      let cipher = SymmetricAlgorithm(rawValue: try cursor.readByte(body))
+      let s2k = try readStringToKey(&cursor, body, version: version)
+      if case .unknown = s2k {
+        return .unknown(usage: usage, [UInt8](copying: body.extracting(start..<cursor.offset)))
+      }
+      guard let ivByteCount = cipher.blockByteCount else {
+        throw .unsupported(.symmetricAlgorithm(cipher.rawValue))
+      }
+      let iv = try cursor.readBytes(body, count: ivByteCount)
+      protection = usage == 254 ? .cfb(cipher, s2k, iv: iv) : .cfbChecksum(cipher, s2k, iv: iv)
+    default:
+      let cipher = SymmetricAlgorithm(rawValue: usage)
+      guard let ivByteCount = cipher.blockByteCount else {
+        throw .unsupported(.symmetricAlgorithm(cipher.rawValue))
+      }
+      protection = .cfbChecksum(cipher, nil, iv: try cursor.readBytes(body, count: ivByteCount))
+    }
+    if let end, cursor.offset != end { throw .malformed(.secretKey) }
+    return protection
+  }
+
+  /// Version 6 puts the length of the specifier before it.
+  private static func readStringToKey(
+    _ cursor: inout PacketCursor, _ body: RawSpan, version: UInt8
+  ) throws(OpenPGPError) -> StringToKey {
+    var count: Int?
+    if version == 6 { count = Int(try cursor.readByte(body)) }
+    return try StringToKey(&cursor, body, count: count)
+  }
+
+  private var protectionBytes: (usage: UInt8, parameters: [UInt8]) {
+    func specifier(_ s2k: StringToKey) -> [UInt8] {
+      publicKey.version == 6 ? [UInt8(s2k.bytes.count)] + s2k.bytes : s2k.bytes
+    }
+    switch protection {
+    case .none: return (0, [])
+    case .cfb(let cipher, let s2k, let iv): return (254, [cipher.rawValue] + specifier(s2k) + iv)
+    case .cfbChecksum(let cipher, let s2k?, let iv): return (255, [cipher.rawValue] + specifier(s2k) + iv)
+    case .cfbChecksum(let cipher, nil, let iv): return (cipher.rawValue, iv)
+    case .aead(let cipher, let aead, let s2k, let nonce):
+      return (253, [cipher.rawValue, aead.rawValue] + specifier(s2k) + nonce)
+    case .unknown(let usage, let parameters): return (usage, parameters)
+    }
+  }
+}
