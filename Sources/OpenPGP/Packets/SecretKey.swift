@@ -71,6 +71,7 @@ public struct SecretKey: Sendable {
       let cipher = SymmetricAlgorithm(rawValue: try cursor.readByte(body))
       let s2k = try readStringToKey(&cursor, body, version: version)
       if case .unknown = s2k {
+        if let end { _ = try cursor.readRange(body, count: end - cursor.offset) }
         return .unknown(usage: usage, [UInt8](copying: body.extracting(start..<cursor.offset)))
       }
       guard let ivByteCount = cipher.blockByteCount else {
