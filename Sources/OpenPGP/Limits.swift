@@ -7,7 +7,8 @@
 public enum Limits {
   /// Which limit was met.
   public enum Name: Sendable {
-    case packetByteCount, certificatePacketCount, subpacketCount, integerBitCount, nestingDepth
+    case packetByteCount, certificatePacketCount, certificateByteCount, subpacketCount, integerBitCount,
+      nestingDepth
     case recipientCount, signatureCount, argon2Memory, compressionRatio, armorLine, secretKeyWork
   }
 
@@ -17,6 +18,9 @@ public enum Limits {
   /// Packets in one certificate: the most certified keys of the public servers hold some ten thousand
   /// signatures.
   public static let certificatePacketCount = 200_000
+  /// Octets of the packets of one certificate: the keys that the public servers were flooded with have some
+  /// ten million; nothing honest comes near.
+  public static let certificateByteCount = 64 << 20
   /// Subpackets in one signature: real signatures have a dozen.
   public static let subpacketCount = 1024
   /// Bits of a multiprecision integer: RSA keys of 16,384 bits are the largest that anybody has made; a
