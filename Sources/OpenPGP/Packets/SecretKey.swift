@@ -25,7 +25,7 @@ public struct SecretKey: Sendable {
 
   init(body: RawSpan) throws(OpenPGPError) {
     var cursor = PacketCursor()
-    publicKey = try PublicKey(&cursor, body)
+    publicKey = try PublicKey(&cursor, body, endsWithBody: false)
     let usage = try cursor.readByte(body)
     protection = try Self.readProtection(&cursor, body, usage: usage, version: publicKey.version)
     let rest = body.extracting(cursor.offset..<body.byteCount)
