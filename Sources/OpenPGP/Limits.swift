@@ -7,7 +7,8 @@
 public enum Limits {
   /// Which limit was met.
   public enum Name: Sendable {
-    case packetByteCount, certificatePacketCount, subpacketCount, integerBitCount, nestingDepth
+    case packetByteCount, certificatePacketCount, certificateByteCount, subpacketCount, integerBitCount,
+      nestingDepth
     case recipientCount, signatureCount, argon2Memory, compressionRatio, armorLine, cleartext, secretKeyWork
   }
 
@@ -17,6 +18,9 @@ public enum Limits {
   /// Packets in one certificate: the most certified keys of the public servers hold some ten thousand
   /// signatures.
   public static let certificatePacketCount = 200_000
+  /// Octets of the packets of one certificate: the keys that the public servers were flooded with have some
+  /// ten million; nothing honest comes near.
+  public static let certificateByteCount = 64 << 20
   /// Subpackets in one signature: real signatures have a dozen.
   public static let subpacketCount = 1024
   /// Bits of a multiprecision integer: RSA keys of 16,384 bits are the largest that anybody has made; a
@@ -31,6 +35,9 @@ public enum Limits {
   public static let anonymousAttemptCount = 64
   /// Signatures on one message; each wants a hash context.
   public static let signatureCount = 1024
+  /// Keys that are tried for one signature: several may share an ID, and a signature may name nobody. Each
+  /// costs a public-key operation.
+  public static let issuerAttemptCount = 64
   /// Argon2: RFC 9580 A.12 needs 2 GiB (2^21 KiB); the memory guard decides below this.
   public static let argon2MemoryExponent: UInt8 = 22
   /// Argon2: passes over the memory. The standard's recommendations are 1 and 3.

@@ -57,16 +57,10 @@ public struct CleartextMessage: Sendable {
   ) throws(OpenPGPError) -> SignatureVerdict {
     // A binary signature would be over line ends that nobody can tell.
     guard signature.type == .text else {
-      return SignatureVerdict(
-        grade: .refused(.signatureType(signature.type)), signature: signature, signingKey: nil,
-        primaryKey: nil,
-        certificateIndex: nil)
+      return SignatureVerdict(.refused(.signatureType(signature.type)), signature)
     }
     guard HashContext.isAvailable(signature.hash) else {
-      return SignatureVerdict(
-        grade: .refused(.hashAlgorithm(signature.hash)), signature: signature, signingKey: nil,
-        primaryKey: nil,
-        certificateIndex: nil)
+      return SignatureVerdict(.refused(.hashAlgorithm(signature.hash)), signature)
     }
     let hash = try DocumentHash(signature.hash, isText: true, salt: signature.salt)
     hash.update(unsafe text.bytes.span.bytes)
