@@ -35,6 +35,9 @@ public enum Limits {
   public static let anonymousAttemptCount = 64
   /// Signatures on one message; each wants a hash context.
   public static let signatureCount = 1024
+  /// Keys that are tried for one signature: several may share an ID, and a signature may name nobody. Each
+  /// costs a public-key operation.
+  public static let issuerAttemptCount = 64
   /// Argon2: RFC 9580 A.12 needs 2 GiB (2^21 KiB); the memory guard decides below this.
   public static let argon2MemoryExponent: UInt8 = 22
   /// Argon2: passes over the memory. The standard's recommendations are 1 and 3.

@@ -25,7 +25,7 @@ public struct SecretKey: Sendable {
 
   init(body: RawSpan) throws(OpenPGPError) {
     var cursor = PacketCursor()
-    publicKey = try PublicKey(&cursor, body)
+    publicKey = try PublicKey(&cursor, body, endsWithBody: false)
     let usage = try cursor.readByte(body)
     protection = try Self.readProtection(&cursor, body, usage: usage, version: publicKey.version)
     let rest = body.extracting(cursor.offset..<body.byteCount)
@@ -71,6 +71,7 @@ public struct SecretKey: Sendable {
       let cipher = SymmetricAlgorithm(rawValue: try cursor.readByte(body))
       let s2k = try readStringToKey(&cursor, body, version: version)
       if case .unknown = s2k {
+        if let end { _ = try cursor.readRange(body, count: end - cursor.offset) }
         return .unknown(usage: usage, [UInt8](copying: body.extracting(start..<cursor.offset)))
       }
       guard let ivByteCount = cipher.blockByteCount else {
