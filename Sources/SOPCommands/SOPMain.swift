@@ -66,11 +66,18 @@ public enum SOPMain {
 
   /// A line without what a terminal would obey; file names may hold anything.
   private static func sanitized(_ text: String) -> String {
-    String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
   }
 
   static let subcommands: [any Subcommand.Type] = [
-    VersionCommand.self, ListProfilesCommand.self, ArmorCommand.self, DearmorCommand.self,
+    VersionCommand.self, ListProfilesCommand.self, GenerateKeyCommand.self, ChangeKeyPasswordCommand.self,
+    RevokeKeyCommand.self, ExtractCertCommand.self, MergeCertsCommand.self, CertifyUserIDCommand.self,
+    ValidateUserIDCommand.self, SignCommand.self, VerifyCommand.self, EncryptCommand.self,
+    DecryptCommand.self,
+    InlineDetachCommand.self, InlineVerifyCommand.self, InlineSignCommand.self, ArmorCommand.self,
+    DearmorCommand.self,
   ]
 
   private static let page = """

@@ -32,7 +32,8 @@ enum ListProfilesCommand: Subcommand {
         """)
     default:
       throw Failure(
-        .unsupportedProfile, "«\(call.operands[0])» has no profiles", hint: "generate-key and encrypt have some")
+        .unsupportedProfile, "«\(call.operands[0])» has no profiles",
+        hint: "generate-key and encrypt have some")
     }
   }
 }

@@ -68,7 +68,8 @@ struct Call {
   }
 
   private static func unknown(_ word: String) -> Failure {
-    Failure(.unsupportedOption, "there is no option «\(word)» here", hint: "add --help for those that there are")
+    Failure(
+      .unsupportedOption, "there is no option «\(word)» here", hint: "add --help for those that there are")
   }
 
   private static let everywhere: [OptionRule] = [.flag("help"), .flag("debug")]

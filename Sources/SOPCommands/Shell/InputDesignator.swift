@@ -35,7 +35,8 @@ struct InputDesignator {
     }
     if access(text, F_OK) == 0 {
       throw Failure(
-        .ambiguousInput, "there is a file with the name «\(text)»", hint: "write ./\(text) if the file is meant")
+        .ambiguousInput, "there is a file with the name «\(text)»",
+        hint: "write ./\(text) if the file is meant")
     }
   }
 

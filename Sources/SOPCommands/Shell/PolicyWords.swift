@@ -21,6 +21,8 @@ enum PolicyWords {
     case .notIntendedRecipient: "the message was meant for somebody else"
     case .creationTimeMissing: "the signature does not say when it was made"
     case .signatureOlderThanKey: "the signature is older than its key"
+    case .keyExpired: "the key had expired"
+    case .keyNotBound: "nothing of its holder says that the key belongs to the certificate"
     }
   }
 }
