@@ -9,7 +9,7 @@ public enum Limits {
   public enum Name: Sendable {
     case packetByteCount, certificatePacketCount, certificateByteCount, subpacketCount, integerBitCount,
       nestingDepth
-    case recipientCount, signatureCount, argon2Memory, compressionRatio, armorLine, secretKeyWork
+    case recipientCount, signatureCount, argon2Memory, compressionRatio, armorLine, cleartext, secretKeyWork
   }
 
   /// Octets in a packet that is held in memory: all but the data packets. Photographs in user attributes and
@@ -49,10 +49,14 @@ public enum Limits {
   public static let compressionRatio = 1032
   /// Decompressed octets without regard to the ratio.
   public static let compressionAllowance = 64 << 20
-  /// Octets in a line of armor: 76 is the standard's most; some writers do not break lines.
+  /// Octets in a header line or behind the data of an armored block: what people write there is shorter. Lines of
+  /// data may have any length, since they are decoded as they come.
   public static let armorLineByteCount = 64 << 10
   /// Octets that may stand before the first armor header.
   public static let armorPreambleByteCount = 1 << 20
   /// Header lines of an armored block.
   public static let armorHeaderCount = 64
+  /// Octets of the text of a cleartext signed message, which is held in memory: it is meant for a person to read
+  /// through (section 7.3), and 16 MiB are more than all of Shakespeare.
+  public static let cleartextByteCount = 16 << 20
 }

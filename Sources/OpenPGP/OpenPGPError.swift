@@ -31,6 +31,8 @@ public enum OpenPGPError: Error, Equatable, Sendable {
   case notEnoughMemory(neededByteCount: Int, availableByteCount: Int)
   /// The caller's source or sink failed; the number is that of the system.
   case inputOutput(errno: Int32)
+  /// What was read again is not what was read first: somebody changed the file meanwhile.
+  case inputChanged
   /// The cryptographic library refused what should not fail.
   case internalFailure
 
