@@ -14,9 +14,6 @@ extension Signature {
       || keyIDs.contains(key.keyID)
   }
 
-  /// Whether it had ended at `time`.
-  func isExpired(at time: Timestamp) -> Bool { expirationTime.map { $0 <= time } ?? false }
-
   var keyFlags: KeyFlags? {
     hashedArea.last { if case .keyFlags(let flags) = $0 { flags } else { nil } }
   }
@@ -28,10 +25,5 @@ extension Signature {
     }
     guard let seconds, seconds != 0 else { return nil }
     return key.creationTime.adding(seconds: seconds)
-  }
-
-  /// Why it revokes, when it says so.
-  var revocationReason: RevocationReason? {
-    hashedArea.last { if case .reasonForRevocation(let reason) = $0 { reason } else { nil } }
   }
 }

@@ -67,7 +67,9 @@ struct StatementJudge {
     var found: Revocation?
     for signature in signatures where signature.type == type && signature.mayBe(by: key) {
       // No rule about hash algorithms is asked: to pass over a weak revocation would make the key look good.
-      guard let creationTime = signature.creationTime, !policy.hasUnknownCriticalPart(signature) else { continue }
+      guard let creationTime = signature.creationTime, !policy.hasUnknownCriticalPart(signature) else {
+        continue
+      }
       let reason = signature.revocationReason
       let isHard = isFinal && !(reason?.isSoft ?? false)
       if !isHard {
