@@ -12,7 +12,7 @@ public enum SOPMain {
   /// - Returns: the exit code.
   public static func run(_ arguments: [String]) -> Int32 {
     // A reader that goes away is an error of writing like any other.
-    unsafe signal(SIGPIPE, SIG_IGN)
+    signal(SIGPIPE, SIG_IGN)
     var isDebugging = false
     do throws(Failure) {
       try run(arguments, isDebugging: &isDebugging)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import OpenPGP
+
 enum ExtractCertCommand: Subcommand {
   static let name = "extract-cert"
   static let operandCounts = 0...0

@@ -44,20 +44,23 @@ enum InlineSignCommand: Subcommand {
   }
 
   private static func signCleartext(_ signers: [any Signer], _ time: Timestamp) throws(Failure) {
-    let document: SecretBytes
+    let document = try readText()
+    try StandardStreams.write(nil, .document) { (sink) throws(OpenPGPError) in
+      try document.withBytes { (bytes) throws(OpenPGPError) in
+        try CleartextSigner(signers, hash: .sha512, time: time).sign(bytes, writingTo: sink)
+      }
+    }
+  }
+
+  private static func readText() throws(Failure) -> SecretBytes {
     do {
-      document = try SecretBytes.read(
+      return try SecretBytes.read(
         fromDescriptor: STDIN_FILENO, byteCountLimit: Limits.cleartextByteCount)
     } catch .tooLong {
       throw Failure(
         .badData, "the text is too long to be signed readably", hint: "--as=text takes any length")
     } catch {
       throw Failure(.missingInput, "standard input cannot be read")
-    }
-    try StandardStreams.write(nil, .document) { (sink) throws(OpenPGPError) in
-      try document.withBytes { (bytes) throws(OpenPGPError) in
-        try CleartextSigner(signers, hash: .sha512, time: time).sign(bytes, writingTo: sink)
-      }
     }
   }
 }

@@ -33,7 +33,7 @@ struct InputDesignator {
     } else {
       throw Self.unknownPrefix(text)
     }
-    if access(text, F_OK) == 0 {
+    if unsafe access(text, F_OK) == 0 {
       throw Failure(
         .ambiguousInput, "there is a file with the name «\(text)»",
         hint: "write ./\(text) if the file is meant")
@@ -84,7 +84,7 @@ struct InputDesignator {
   }
 
   private static func open(_ path: String) throws(Failure) -> Int32 {
-    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       throw Failure(.missingInput, "cannot open «\(path)» (\(SystemError.text(errno)))")
     }

@@ -27,7 +27,8 @@ final class LazyDecryptor: Decryptor {
   }
 
   func decrypt(_ packet: PublicKeyEncryptedSessionKey) throws(OpenPGPError) -> SessionKey {
-    let opened = try unlocked ?? key.unlocked(publicKey.fingerprint, for: .decrypt, passwords: passwords)
+    if let unlocked { return try unlocked.decrypt(packet) }
+    let opened = try key.unlocked(publicKey.fingerprint, for: .decrypt, passwords: passwords)
     unlocked = opened
     return try opened.decrypt(packet)
   }

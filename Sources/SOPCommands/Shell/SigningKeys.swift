@@ -38,7 +38,7 @@ struct SigningKeys {
   }
 
   private func signer(of key: TransferableSecretKey) throws(Failure) -> any Signer {
-    do {
+    do throws(OpenPGPError) {
       let usable = try view(of: key).signingKeys().filter { key.secrets[$0.fingerprint] != nil }
       guard let first = usable.first else { throw OpenPGPError.keyCannot(.sign) }
       return try key.unlocked(first.fingerprint, for: .sign, passwords: passwords)

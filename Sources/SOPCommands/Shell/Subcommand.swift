@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One subcommand; a file each in Commands/.
-protocol Subcommand {
+protocol Subcommand: SendableMetatype {
   static var name: String { get }
   /// How many operands there may be.
   static var operandCounts: ClosedRange<Int> { get }
