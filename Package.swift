@@ -269,3 +269,13 @@ let package = Package(
       ]),
   ]
 )
+
+// Programs of libFuzzer; only `scripts/fuzz` asks for them.
+if Context.environment["FUZZ"] != nil {
+  for name in ["fuzz-packets"] {
+    package.targets.append(
+      .executableTarget(
+        name: name, dependencies: ["OpenPGP", "Secrets"], path: "Fuzz/\(name)",
+        swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
+  }
+}

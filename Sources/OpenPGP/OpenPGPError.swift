@@ -65,6 +65,11 @@ public enum OpenPGPError: Error, Equatable, Sendable {
     case messageStructure
     /// Packets in an order that is no certificate or key (section 10.1, 10.2).
     case certificateStructure
+    /// Secret keys where certificates are expected: they are not read, so that nobody gets used to giving them
+    /// away.
+    case secretKeyAsCertificate
+    /// Certificates where secret keys are expected.
+    case certificateAsSecretKey
   }
 
   /// What is not supported.

@@ -4,17 +4,17 @@
 // whatever of it was not read is skipped before the next.
 
 internal import Primitives
-internal import Secrets
+package import Secrets
 
 /// The packets of a stream, one after the other.
-final class PacketReader {
+package final class PacketReader {
   private let source: any ByteSource
   private var body: PacketBody?
 
-  init(_ source: any ByteSource) { self.source = source }
+  package init(_ source: any ByteSource) { self.source = source }
 
   /// The header of the next packet and its body; nil at the end.
-  func next() throws(OpenPGPError) -> (header: PacketHeader, body: PacketBody)? {
+  package func next() throws(OpenPGPError) -> (header: PacketHeader, body: PacketBody)? {
     if let body { try body.skipRest() }
     body = nil
     guard let header = try PacketHeader(source) else { return nil }
@@ -32,7 +32,7 @@ final class PacketReader {
 }
 
 /// The body of a packet, however its length was written.
-final class PacketBody: ByteSource {
+package final class PacketBody: ByteSource {
   private let source: any ByteSource
   private var remaining: Int
   private var isLastPart: Bool
@@ -47,7 +47,7 @@ final class PacketBody: ByteSource {
     }
   }
 
-  func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
+  package func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
     while remaining == 0 && !isLastPart { try readPartLength() }
     guard remaining > 0 else { return try body(RawSpan()) }
     return try source.withNext { (next) throws(OpenPGPError) -> R in
@@ -56,7 +56,7 @@ final class PacketBody: ByteSource {
     }
   }
 
-  func consume(_ count: Int) {
+  package func consume(_ count: Int) {
     source.consume(count)
     if !isIndeterminate { remaining -= count }
   }
@@ -89,7 +89,7 @@ final class PacketBody: ByteSource {
   }
 
   /// All that is left, in memory for secrets.
-  private func readAll() throws(OpenPGPError) -> SecretBytes {
+  package func readAll() throws(OpenPGPError) -> SecretBytes {
     guard remaining <= Limits.packetByteCount || isIndeterminate else { throw .overLimit(.packetByteCount) }
     if isLastPart && !isIndeterminate {
       // The length says how much, but only what is there is believed: nothing is reserved for a lie.

@@ -45,10 +45,18 @@ public struct PublicKey: Hashable, Sendable {
     } else if endsWithBody {
       count = body.byteCount - cursor.offset
     }
+    let start = cursor.offset
     let material = try PublicKeyMaterial(&cursor, body, algorithm: algorithm, count: count)
+    // Fingerprints and signatures take the length of a key of version 4 in two octets.
+    guard version == 6 || cursor.offset - start <= Self.version4MaterialByteCount else {
+      throw .malformed(.publicKey)
+    }
     if version == 6, material.isForVersion4Only { throw .malformed(.publicKey) }
     self.init(version: version, creationTime: creationTime, algorithm: algorithm, material: material)
   }
+
+  /// 65,535 octets, less version, time and algorithm.
+  private static let version4MaterialByteCount = Int(UInt16.max) - 6
 
   public var keyID: KeyID { fingerprint.keyID }
 
