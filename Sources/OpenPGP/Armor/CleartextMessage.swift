@@ -41,8 +41,15 @@ public struct CleartextMessage: Sendable {
   public func verify(
     with verifier: SignatureVerifier, writingTo sink: any ByteSink
   ) throws(OpenPGPError) -> [SignatureVerdict] {
-    var verdicts: [SignatureVerdict] = []
-    for signature in signatures { verdicts.append(try judge(signature, verifier)) }
+    let texts = signatures.filter { $0.type == .text }
+    var judged = try DetachedVerification(verifier).verify(texts) { hashes in
+      hashes.update(unsafe text.bytes.span.bytes)
+    }[...]
+    // A binary signature would be over line ends that nobody can tell.
+    let verdicts = signatures.map { signature in
+      signature.type == .text
+        ? judged.removeFirst() : SignatureVerdict(.refused(.signatureType(signature.type)), signature)
+    }
     if verdicts.contains(where: { $0.verified != nil }) { try sink.write(text.bytes) }
     return verdicts
   }
@@ -50,19 +57,6 @@ public struct CleartextMessage: Sendable {
   /// Writes the text without having looked at any signature, for those who take a message apart.
   public func writeUnverifiedText(to sink: any ByteSink) throws(OpenPGPError) {
     try sink.write(text.bytes)
-  }
-
-  private func judge(
-    _ signature: Signature, _ verifier: SignatureVerifier
-  ) throws(OpenPGPError) -> SignatureVerdict {
-    // A binary signature would be over line ends that nobody can tell.
-    guard signature.type == .text else {
-      return SignatureVerdict(.refused(.signatureType(signature.type)), signature)
-    }
-    if let verdict = verifier.verdictWithoutDocument(signature) { return verdict }
-    let hash = try DocumentHash(signature.hash, isText: true, salt: signature.salt)
-    hash.update(unsafe text.bytes.span.bytes)
-    return verifier.judge(signature, hash, intendedFor: nil)
   }
 
   /// Takes the headers and the empty line behind them.

@@ -15,6 +15,13 @@ public struct DetachedVerification {
   public func verify(
     _ signatures: [Signature], over document: any ByteSource
   ) throws(OpenPGPError) -> [SignatureVerdict] {
+    try verify(signatures) { (hashes) throws(OpenPGPError) in try document.forEach(hashes.update) }
+  }
+
+  /// The same over a document that `hash` gives to the hashes.
+  func verify(
+    _ signatures: [Signature], hashingWith hash: (DocumentHashes) throws(OpenPGPError) -> Void
+  ) throws(OpenPGPError) -> [SignatureVerdict] {
     guard signatures.count <= Limits.signatureCount else { throw .overLimit(.signatureCount) }
     let hashes = DocumentHashes()
     var early: [SignatureVerdict?] = []
@@ -23,7 +30,7 @@ public struct DetachedVerification {
       if verdict == nil { _ = try hashes.prepare(for: signature) }
       early.append(verdict)
     }
-    if !hashes.isEmpty { try document.forEach(hashes.update) }
+    if !hashes.isEmpty { try hash(hashes) }
     var verdicts: [SignatureVerdict] = []
     for (signature, verdict) in zip(signatures, early) {
       if let verdict {

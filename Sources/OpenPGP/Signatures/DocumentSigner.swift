@@ -36,14 +36,6 @@ final class DocumentSigner {
     text = type == .text ? UTF8Check() : nil
   }
 
-  /// The hash algorithms in use, in the signers' order and each once: for the `Hash` header of cleartext
-  /// signed messages.
-  var hashAlgorithms: [HashAlgorithm] {
-    var algorithms: [HashAlgorithm] = []
-    for part in parts where !algorithms.contains(part.draft.hash) { algorithms.append(part.draft.hash) }
-    return algorithms
-  }
-
   /// To be written before the document, in this order.
   var onePassSignatures: [OnePassSignature] {
     parts.enumerated().map { index, part in
