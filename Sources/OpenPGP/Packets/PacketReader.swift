@@ -62,7 +62,7 @@ package final class PacketBody: ByteSource {
   }
 
   /// Large parts go from the source straight to where they are wanted.
-  func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
+  package func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
     let room = target.byteCount
     var filled = 0
     while filled < room {
