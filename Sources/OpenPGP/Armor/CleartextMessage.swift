@@ -27,13 +27,13 @@ public struct CleartextMessage: Sendable {
   init(behindHeaderLine source: any ByteSource) throws(OpenPGPError) {
     try Self.skipHashHeaders(source)
     text = try Self.readText(source)
-    signatures = try Self.readSignatures(source)
+    signatures = try SignatureList(reading: ArmorReader(behindHeaderLineOf: .signature, source)).signatures
     while let line = try source.readLine(byteCountLimit: Limits.armorLineByteCount) {
       guard line.withoutTrailingBlanks().isEmpty else { throw .malformed(.cleartextSignature) }
     }
   }
 
-  /// Judges every signature, and writes the text when at least one is good.
+  /// Judges every signature, and writes the text when at least one verifies.
   ///
   /// Line ends are LF, without blanks before them, and the last line has none: what is not signed is not
   /// delivered.
@@ -98,22 +98,6 @@ public struct CleartextMessage: Sendable {
       try text.append(line: CleartextText.unescaped(line))
     }
     throw .malformed(.cleartextSignature)
-  }
-
-  private static func readSignatures(_ source: any ByteSource) throws(OpenPGPError) -> [Signature] {
-    let packets = PacketReader(try ArmorReader(behindHeaderLineOf: .signature, source))
-    var signatures: [Signature] = []
-    while let packet = try packets.nextPacket() {
-      switch packet {
-      case .signature(let signature):
-        guard signatures.count < Limits.signatureCount else { throw .overLimit(.signatureCount) }
-        signatures.append(signature)
-      case .marker, .padding, .unknown(.signature, _, _): break
-      case .unknown(let type, _, _) where !type.isCritical: break
-      default: throw .malformed(.cleartextSignature)
-      }
-    }
-    return signatures
   }
 
   private static let hashNames: Set<String> = Set(
