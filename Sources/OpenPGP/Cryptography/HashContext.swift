@@ -46,6 +46,17 @@ struct HashContext: ~Copyable {
   /// A second hash that has taken in the same.
   borrowing func duplicate() -> HashContext { unsafe HashContext(algorithm, copying: context) }
 
+  /// Writes the digest to the first bytes of `output`, which has room for it; for digests of secrets.
+  consuming func finish(into output: inout MutableRawSpan) {
+    precondition(output.byteCount >= algorithm.digestByteCount ?? 0, "no room for the digest")
+    unsafe output.withUnsafeMutableBytes { output in
+      let start = unsafe output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      guard unsafe EVP_DigestFinal_ex(context, start, nil) == 1 else {
+        preconditionFailure("hashing cannot fail")
+      }
+    }
+  }
+
   /// The digest.
   consuming func finish() -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: algorithm.digestByteCount ?? 0) { output, count in

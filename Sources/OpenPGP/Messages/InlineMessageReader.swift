@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, section 10.3: messages that are signed and not encrypted, or neither. The message is read twice, so
+// that nothing is released before the caller has seen what its signatures are worth.
+
+/// Reads messages that are not encrypted.
+public struct InlineMessageReader {
+  /// Judges the signatures; without it they are parsed and nothing is said about them.
+  public var verifier: SignatureVerifier?
+
+  public init(verifier: SignatureVerifier?) { self.verifier = verifier }
+
+  /// Reads one message, armored or not (the cleartext framework is another reader's), and writes its data to
+  /// `sink` after all of it has been parsed, if `isAcceptable` says so.
+  /// - Parameter isAcceptable: whether the data may be released; it sees what is known of the message.
+  /// - Throws: ``OpenPGPError/malformed(_:)`` and the like; then nothing has been written. Errors of the sink
+  ///   and ``OpenPGPError/inputChanged`` can come later.
+  public func read(
+    from source: any RereadableSource, to sink: any ByteSink,
+    releasingIf isAcceptable: (InlineMessage) -> Bool
+  ) throws(OpenPGPError) -> InlineMessage {
+    preconditionFailure("not built yet")
+  }
+}
