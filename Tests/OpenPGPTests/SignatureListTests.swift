@@ -51,7 +51,8 @@ struct SignatureListTests {
     #expect(try Self.list(Self.packet(2, body)).malformedCount == 1)
   }
 
-  @Test("A salt of another length than the hash wants makes a signature malformed", arguments: [0, 15, 17, 32])
+  @Test(
+    "A salt of another length than the hash wants makes a signature malformed", arguments: [0, 15, 17, 32])
   func saltLength(count: Int) throws {
     for (salt, malformedCount) in [(count, 1), (16, 0)] {
       let body = [6, 0, 27, 8] + Self.zeros(8) + [1, 2, UInt8(salt)] + Self.zeros(salt + 64)

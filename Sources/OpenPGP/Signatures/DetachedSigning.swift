@@ -16,12 +16,12 @@ public struct DetachedSigning {
     self.time = time
   }
 
-  /// One signature of each signer over `document`, in the signers' order.
+  /// One signature of each signer over `document`, in the signers' order; it is read ahead on another thread.
   /// - Throws: ``OpenPGPError/notText`` for text that is not UTF-8, ``OpenPGPError/keyCannot(_:)`` when one is
   ///   no signing key, and what `document` and the signers throw.
   public func sign(_ document: any ByteSource) throws(OpenPGPError) -> [Signature] {
     let signer = try DocumentSigner(signers, type: isText ? .text : .binary, hash: hash, time: time)
-    try document.forEach(signer.update)
+    try ReadAheadSource(document).forEach(signer.update)
     return try signer.finish().reversed()
   }
 }

@@ -8,14 +8,16 @@ public struct DetachedVerification {
 
   public init(_ verifier: SignatureVerifier) { self.verifier = verifier }
 
-  /// What each of the signatures is worth, in their order. Those that can be judged without the document are
+  /// What each of the signatures is worth, in their order; the document is read ahead on another thread. Those that can be judged without the document are
   /// not hashed for; when that is all of them, the document is not read.
   /// - Throws: ``OpenPGPError/overLimit(_:)`` for more than ``Limits/signatureCount`` signatures, and what
   ///   `document` throws.
   public func verify(
     _ signatures: [Signature], over document: any ByteSource
   ) throws(OpenPGPError) -> [SignatureVerdict] {
-    try verify(signatures) { (hashes) throws(OpenPGPError) in try document.forEach(hashes.update) }
+    try verify(signatures) { (hashes) throws(OpenPGPError) in
+      try ReadAheadSource(document).forEach(hashes.update)
+    }
   }
 
   /// The same over a document that `hash` gives to the hashes.
