@@ -29,7 +29,7 @@ public struct MessageEncryption {
   /// Who signs; the signatures are inside the encryption.
   public var signers: [any Signer] = []
   /// The hash of the signatures.
-  public var signatureHash: HashAlgorithm = .sha512
+  public var signatureHash: HashAlgorithm = .documentDefault
   /// Whether the data are text: UTF-8, signed with line ends as CR LF.
   public var isText = false
 
