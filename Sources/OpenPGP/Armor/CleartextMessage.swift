@@ -27,13 +27,13 @@ public struct CleartextMessage: Sendable {
   init(behindHeaderLine source: any ByteSource) throws(OpenPGPError) {
     try Self.skipHashHeaders(source)
     text = try Self.readText(source)
-    signatures = try Self.readSignatures(source)
+    signatures = try SignatureList(reading: ArmorReader(behindHeaderLineOf: .signature, source)).signatures
     while let line = try source.readLine(byteCountLimit: Limits.armorLineByteCount) {
       guard line.withoutTrailingBlanks().isEmpty else { throw .malformed(.cleartextSignature) }
     }
   }
 
-  /// Judges every signature, and writes the text when at least one is good.
+  /// Judges every signature, and writes the text when at least one verifies.
   ///
   /// Line ends are LF, without blanks before them, and the last line has none: what is not signed is not
   /// delivered.
@@ -41,30 +41,22 @@ public struct CleartextMessage: Sendable {
   public func verify(
     with verifier: SignatureVerifier, writingTo sink: any ByteSink
   ) throws(OpenPGPError) -> [SignatureVerdict] {
-    var verdicts: [SignatureVerdict] = []
-    for signature in signatures { verdicts.append(try judge(signature, verifier)) }
-    if verdicts.contains(where: { $0.grade == .good }) { try sink.write(text.bytes) }
+    let texts = signatures.filter { $0.type == .text }
+    var judged = try DetachedVerification(verifier).verify(texts) { hashes in
+      hashes.update(unsafe text.bytes.span.bytes)
+    }[...]
+    // A binary signature would be over line ends that nobody can tell.
+    let verdicts = signatures.map { signature in
+      signature.type == .text
+        ? judged.removeFirst() : SignatureVerdict(.refused(.signatureType(signature.type)), signature)
+    }
+    if verdicts.contains(where: { $0.verified != nil }) { try sink.write(text.bytes) }
     return verdicts
   }
 
   /// Writes the text without having looked at any signature, for those who take a message apart.
   public func writeUnverifiedText(to sink: any ByteSink) throws(OpenPGPError) {
     try sink.write(text.bytes)
-  }
-
-  private func judge(
-    _ signature: Signature, _ verifier: SignatureVerifier
-  ) throws(OpenPGPError) -> SignatureVerdict {
-    // A binary signature would be over line ends that nobody can tell.
-    guard signature.type == .text else {
-      return SignatureVerdict(.refused(.signatureType(signature.type)), signature)
-    }
-    guard HashContext.isAvailable(signature.hash) else {
-      return SignatureVerdict(.refused(.hashAlgorithm(signature.hash)), signature)
-    }
-    let hash = try DocumentHash(signature.hash, isText: true, salt: signature.salt)
-    hash.update(unsafe text.bytes.span.bytes)
-    return verifier.judge(signature, hash, intendedFor: nil)
   }
 
   /// Takes the headers and the empty line behind them.
@@ -106,22 +98,6 @@ public struct CleartextMessage: Sendable {
       try text.append(line: CleartextText.unescaped(line))
     }
     throw .malformed(.cleartextSignature)
-  }
-
-  private static func readSignatures(_ source: any ByteSource) throws(OpenPGPError) -> [Signature] {
-    let packets = PacketReader(try ArmorReader(behindHeaderLineOf: .signature, source))
-    var signatures: [Signature] = []
-    while let packet = try packets.nextPacket() {
-      switch packet {
-      case .signature(let signature):
-        guard signatures.count < Limits.signatureCount else { throw .overLimit(.signatureCount) }
-        signatures.append(signature)
-      case .marker, .padding, .unknown(.signature, _, _): break
-      case .unknown(let type, _, _) where !type.isCritical: break
-      default: throw .malformed(.cleartextSignature)
-      }
-    }
-    return signatures
   }
 
   private static let hashNames: Set<String> = Set(

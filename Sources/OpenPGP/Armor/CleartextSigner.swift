@@ -27,7 +27,11 @@ public struct CleartextSigner {
     let signatures = try signer.finish()
     var head = "\(ArmorHeader.signedMessageLine)\n"
     // GnuPG wants to know the algorithm beforehand; version 6 has no such readers (section 6.2.2.3).
-    if signatures.contains(where: { $0.version == 4 }), let name = hash.textName { head += "Hash: \(name)\n" }
+    var named: [HashAlgorithm] = []
+    for signature in signatures.reversed() where signature.version == 4 && !named.contains(signature.hash) {
+      named.append(signature.hash)
+    }
+    for name in named.compactMap(\.textName) { head += "Hash: \(name)\n" }
     try sink.write(Array(head.utf8) + [UInt8(ascii: "\n")] + text.dashEscaped)
     let armor = try ArmorWriter(sink, kind: .signature)
     for signature in signatures { try Packet.signature(signature).write(to: armor) }

@@ -52,6 +52,7 @@ public struct CertificateView: Sendable {
   public let preferredAEADCiphersuites: [AEADCiphersuite]
   /// The direct-key signature that counts.
   let directKeyStatement: Signature?
+  let policy: Policy
   /// How many signatures were verified to find all this out.
   let verificationCount: Int
 
@@ -70,6 +71,7 @@ public struct CertificateView: Sendable {
     let facts = PrimaryKeyFacts(certificate, userIDs: userIDs, revokers: revokers, judge: &judge)
     self.certificate = certificate
     self.time = time
+    self.policy = policy
     problem = facts.problem
     self.userIDs = userIDs.enumerated().map { index, judged in
       BoundUserID(

@@ -74,21 +74,6 @@ extension StatementJudge {
   }
 }
 
-extension Signature {
-  var keyFlags: KeyFlags? {
-    hashedArea.last { if case .keyFlags(let flags) = $0 { flags } else { nil } }
-  }
-
-  /// When `key` ends by this signature; nil is never, and so are zero seconds (section 5.2.3.13).
-  func keyExpirationTime(of key: PublicKey) -> Timestamp? {
-    let seconds: UInt32? = hashedArea.last {
-      if case .keyExpirationTime(let seconds) = $0 { seconds } else { nil }
-    }
-    guard let seconds, seconds != 0 else { return nil }
-    return key.creationTime.adding(seconds: seconds)
-  }
-}
-
 extension KeyFlags {
   /// What a key may do whose holder says nothing of it, as before there were flags: what its algorithm can. A
   /// primary key encrypts only when the holder says so.

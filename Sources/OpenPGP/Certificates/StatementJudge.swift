@@ -67,7 +67,9 @@ struct StatementJudge {
     var found: Revocation?
     for signature in signatures where signature.type == type && signature.mayBe(by: key) {
       // No rule about hash algorithms is asked: to pass over a weak revocation would make the key look good.
-      guard let creationTime = signature.creationTime, !signature.hasUnknownCriticalPart else { continue }
+      guard let creationTime = signature.creationTime, !policy.hasUnknownCriticalPart(signature) else {
+        continue
+      }
       let reason = signature.revocationReason
       let isHard = isFinal && !(reason?.isSoft ?? false)
       if !isHard {
@@ -89,13 +91,10 @@ struct StatementJudge {
 
   /// Why a signature does not count, as far as it can be known without verifying.
   private func obstacle(to signature: Signature, by key: PublicKey) -> CertificateView.Problem? {
+    if let rule = policy.refusal(signature: signature) { return .refused(rule) }
     guard let creationTime = signature.creationTime else { return .refused(.creationTimeMissing) }
     if creationTime > time { return .notYetValid }
     if creationTime < key.creationTime { return .refused(.signatureOlderThanKey) }
-    if signature.hasUnknownCriticalPart { return .refused(.criticalSubpacket) }
-    if let rule = policy.refusal(hash: signature.hash, for: .certification, at: creationTime) {
-      return .refused(rule)
-    }
     return signature.isExpired(at: time) ? .expired : nil
   }
 

@@ -61,7 +61,7 @@ struct TransferableKeyReader {
     case .secretKey(let key):
       begin(key.publicKey, isSecret: true)
       keep(key)
-    case .unknown(.publicKey, _, let why), .unknown(.secretKey, _, let why):
+    case .unknown(.publicKey, _, let why), .unknownSecret(.secretKey, _, let why):
       current = nil
       hasBegun = true
       firstProblem = firstProblem ?? why
@@ -90,8 +90,8 @@ struct TransferableKeyReader {
       keep(key)
     case .unknown(.publicSubkey, let body, _):
       entries[current].assembler.begin(OpaquePacket(.publicSubkey, body: body))
-    case .unknown(.secretSubkey, _, _):
-      // Its octets may be secret, and are not kept.
+    case .unknownSecret:
+      // A certificate has no place for octets that may be secret.
       entries[current].assembler.beginNothing()
       entries[current].isSecret = true
     case .unknown(let type, let body, _): entries[current].assembler.add(OpaquePacket(type, body: body))

@@ -65,7 +65,8 @@ final class EAXTags: @unchecked Sendable {
     var code = [UInt8](repeating: 0, count: AEADAlgorithm.tagByteCount)
     var count = 0
     // Without a key it starts anew with the one that it has.
-    let isDone = unsafe EVP_MAC_init(context, nil, 0, nil) == 1
+    let isDone =
+      unsafe EVP_MAC_init(context, nil, 0, nil) == 1
       && EVP_MAC_update(context, first, first.count) == 1
       && (message.isEmpty
         || EVP_MAC_update(

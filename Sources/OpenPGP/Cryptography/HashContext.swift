@@ -68,7 +68,8 @@ struct HashContext: ~Copyable {
   }
 
   /// Fetched once: an implicit fetch costs more than hashing a short message.
-  private static func digest(_ algorithm: HashAlgorithm) -> OpaquePointer? {
+  @unsafe
+  static func digest(_ algorithm: HashAlgorithm) -> OpaquePointer? {
     switch algorithm {
     case .md5: unsafe LibCryptoHashes.md5
     case .sha1: unsafe LibCryptoHashes.sha1

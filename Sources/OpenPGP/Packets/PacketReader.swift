@@ -15,7 +15,7 @@ package final class PacketReader {
 
   /// The header of the next packet and its body; nil at the end.
   package func next() throws(OpenPGPError) -> (header: PacketHeader, body: PacketBody)? {
-    if let body { try body.skip() }
+    if let body { try body.skipRest() }
     body = nil
     guard let header = try PacketHeader(source) else { return nil }
     let body = PacketBody(source, length: header.length)
@@ -61,13 +61,25 @@ package final class PacketBody: ByteSource {
     if !isIndeterminate { remaining -= count }
   }
 
-  /// Passes over what is left.
-  func skip() throws(OpenPGPError) {
-    while true {
-      let count = try withNext { (next) throws(OpenPGPError) in next.byteCount }
-      if count == 0 { return }
-      consume(count)
+  /// Large parts go from the source straight to where they are wanted.
+  package func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
+    let room = target.byteCount
+    var filled = 0
+    while filled < room {
+      while remaining == 0 && !isLastPart { try readPartLength() }
+      let wanted = min(room - filled, remaining)
+      if wanted == 0 { break }
+      let got = try target.withRange(filled..<filled + wanted) { (part) throws(OpenPGPError) in
+        try source.read(into: &part)
+      }
+      if !isIndeterminate { remaining -= got }
+      filled += got
+      if got < wanted {
+        guard isIndeterminate else { throw .malformed(.truncated) }
+        break
+      }
     }
+    return filled
   }
 
   /// The packet of `type` with all of this body.

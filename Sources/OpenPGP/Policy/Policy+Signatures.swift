@@ -20,7 +20,12 @@ extension Policy {
     guard let creationTime = signature.creationTime else { return .creationTimeMissing }
     let use: HashUse = signature.type.isOverDocument ? .document : .certification
     if let rule = refusal(hash: signature.hash, for: use, at: creationTime) { return rule }
-    return signature.hashedArea.subpackets.allSatisfy(isUnderstood) ? nil : .criticalSubpacket
+    return hasUnknownCriticalPart(signature) ? .criticalSubpacket : nil
+  }
+
+  /// Whether a critical part of what the signature's maker signed is not known.
+  func hasUnknownCriticalPart(_ signature: Signature) -> Bool {
+    !signature.hashedArea.subpackets.allSatisfy(isUnderstood)
   }
 
   /// Whether a signature counts at `time`: not before it was made, and not after it expired.

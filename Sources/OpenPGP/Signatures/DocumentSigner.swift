@@ -13,6 +13,8 @@ final class DocumentSigner {
 
   private let parts: [Part]
   private let hashes = DocumentHashes()
+  /// Of a text: it is signed as UTF-8 (section 5.2.4).
+  private var text: UTF8Check?
 
   /// - Throws: ``OpenPGPError/keyCannot(_:)`` when one is no signing key, ``OpenPGPError/refused(_:)`` for a
   ///   hash that is too weak, ``OpenPGPError/overLimit(_:)`` for more than ``Limits/signatureCount`` signers.
@@ -31,14 +33,7 @@ final class DocumentSigner {
       parts.append(Part(signer: signer, draft: draft, hash: try hashes.prepare(for: draft)))
     }
     self.parts = parts
-  }
-
-  /// The hash algorithms in use, in the signers' order and each once: for the `Hash` header of cleartext
-  /// signed messages.
-  var hashAlgorithms: [HashAlgorithm] {
-    var algorithms: [HashAlgorithm] = []
-    for part in parts where !algorithms.contains(part.draft.hash) { algorithms.append(part.draft.hash) }
-    return algorithms
+    text = type == .text ? UTF8Check() : nil
   }
 
   /// To be written before the document, in this order.
@@ -54,10 +49,15 @@ final class DocumentSigner {
   }
 
   /// Takes in the next octets of the document.
-  func update(_ bytes: RawSpan) { hashes.update(bytes) }
+  func update(_ bytes: RawSpan) {
+    text?.update(bytes)
+    hashes.update(bytes)
+  }
 
   /// To be written after the document, in this order (the reverse of the one-pass packets').
+  /// - Throws: ``OpenPGPError/notText`` when a text is not UTF-8, and what the signers throw.
   func finish() throws(OpenPGPError) -> [Signature] {
+    if let text, !text.isComplete { throw .notText }
     var signatures: [Signature] = []
     for part in parts.reversed() {
       signatures.append(

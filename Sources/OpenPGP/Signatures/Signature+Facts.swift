@@ -51,22 +51,6 @@ extension Signature {
   /// Whether it had ended at `time`.
   func isExpired(at time: Timestamp) -> Bool { expirationTime.map { $0 <= time } ?? false }
 
-  /// Whether a critical part of the hashed area means nothing to this engine: an unknown subpacket, or any
-  /// notation, of which it knows none (sections 5.2.3.7 and 5.2.3.24).
-  var hasUnknownCriticalPart: Bool {
-    hashedArea.subpackets.contains { $0.isCritical && ($0.content == nil || $0.type == .notation) }
-  }
-
-  /// Whether the hints allow that `key` made it, and the versions go together (section 10.3.2.2): a signature
-  /// that does not say may be anybody's.
-  func mayBe(by key: PublicKey) -> Bool {
-    guard (version == 6) == (key.version == 6) else { return false }
-    let fingerprints = issuerFingerprints
-    if !fingerprints.isEmpty { return fingerprints.contains(key.fingerprint) }
-    let ids = issuerKeyIDs
-    return ids.isEmpty || ids.contains(key.keyID)
-  }
-
   /// Whether a key of this version may make it (section 5.2.5), and this kind of key (sections 5.2.3.2 to
   /// 5.2.3.5: version 3 is RSA's and DSA's alone, version 6 has no EdDSALegacy).
   func fitsVersion(of key: PublicKey) -> Bool {

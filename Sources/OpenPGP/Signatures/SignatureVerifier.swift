@@ -105,8 +105,8 @@ public struct SignatureVerifier: Sendable {
 
   private static func grade(_ problem: CertificateView.Problem) -> SignatureVerdict.Grade {
     switch problem {
-    case .notBound: .refused(.keyNotBound)
-    case .notYetValid: .refused(.signatureOlderThanKey)
+    // What was said only later does not count for what was signed before.
+    case .notBound, .notYetValid: .refused(.keyNotBound)
     case .expired: .refused(.keyExpired)
     case .revoked: .revoked
     case .refused(let rule): .refused(rule)

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// From the secret fields of a key (RFC 9580, section 5.5.5) to libcrypto's private key, and the proof that they
+// belong to the public ones. Without that, whoever can change a stored public key, or the parameters in it, gets
+// signatures and shared secrets that give the private key away (Bruseghini, Huigens, Paterson: "Victory by KO",
+// 2022; Klíma, Rosa 2001).
+
+internal import COpenSSL
+internal import Secrets
+
+extension LibraryKey {
+  /// The private key.
+  /// - Throws: ``OpenPGPError/malformed(_:)`` with `secretKey` when the fields are no private key or not that of
+  ///   the public key; ``OpenPGPError/unsupported(_:)`` for an algorithm or a curve that is not there.
+  static func make(_ key: PublicKey, secretFields: RawSpan) throws(OpenPGPError) -> LibraryKey {
+    switch key.material {
+    case .rsa(let modulus, let exponent):
+      return try rsa(modulus: modulus, exponent: exponent, secretFields)
+    case .ecdsa(let curve, let point): return try pair(curve, point: point, secretFields)
+    case .ecdh(.curve25519Legacy, let point, _):
+      guard key.version == 4 else { throw .malformed(.publicKey) }
+      return try legacy(.x25519, secretFields, isLittleEndian: true, point: point)
+    case .ecdh(let curve, let point, _): return try pair(curve, point: point, secretFields)
+    case .eddsaLegacy(.ed25519Legacy, let point):
+      guard key.version == 4 else { throw .malformed(.publicKey) }
+      return try legacy(.ed25519, secretFields, isLittleEndian: false, point: point)
+    case .eddsaLegacy: throw .unsupported(.curve)
+    case .x25519(let octets): return try native(.x25519, secretFields, publicOctets: octets)
+    case .x448(let octets): return try native(.x448, secretFields, publicOctets: octets)
+    case .ed25519(let octets): return try native(.ed25519, secretFields, publicOctets: octets)
+    case .ed448(let octets): return try native(.ed448, secretFields, publicOctets: octets)
+    case .dsa, .elgamal, .unknown: throw .unsupported(.publicKeyAlgorithm(key.algorithm.rawValue))
+    }
+  }
+
+  /// Whether libcrypto has private keys of this algorithm and the engine uses them.
+  static func usesPrivateKeys(of material: PublicKeyMaterial) -> Bool {
+    switch material {
+    case .dsa, .elgamal, .unknown: false
+    case .ecdsa(let curve, _): curve.groupName != nil
+    case .ecdh(let curve, _, _): curve.groupName != nil || curve == .curve25519Legacy
+    case .eddsaLegacy(let curve, _): curve == .ed25519Legacy
+    case .rsa, .x25519, .x448, .ed25519, .ed448: true
+    }
+  }
+
+  /// Section 5.5.5.1: d, p, q and u, the inverse of p modulo q. libcrypto's coefficient is the inverse of its
+  /// second prime modulo its first, so OpenPGP's q is its first.
+  private static func rsa(
+    modulus: MPI, exponent: MPI, _ fields: RawSpan
+  ) throws(OpenPGPError) -> LibraryKey {
+    let numbers = try SecretFields.numbers(fields, count: 4)
+    let (d, p, q, u) = (numbers[0], numbers[1], numbers[2], numbers[3])
+    let (n, e) = (BigNumber(modulus), BigNumber(exponent))
+    guard p.isOdd, q.isOdd, !p.isOne, !q.isOne, p * q == n else { throw .malformed(.secretKey) }
+    let (pLess, qLess) = (p.predecessor, q.predecessor)
+    let (dp, dq) = (d % pLess, d % qLess)
+    // e·d is one modulo p-1 and q-1, and u·p modulo q: then every result is that of the public key.
+    guard ((e * dp) % pLess).isOne, ((e * dq) % qLess).isOne, ((u * p) % q).isOne else {
+      throw .malformed(.secretKey)
+    }
+    let key = unsafe make(
+      .rsa,
+      [
+        (COFFER_PARAMETER_RSA_N, n), (COFFER_PARAMETER_RSA_E, e), (COFFER_PARAMETER_RSA_D, d),
+        (COFFER_PARAMETER_RSA_FACTOR1, q), (COFFER_PARAMETER_RSA_FACTOR2, p),
+        (COFFER_PARAMETER_RSA_EXPONENT1, dq), (COFFER_PARAMETER_RSA_EXPONENT2, dp),
+        (COFFER_PARAMETER_RSA_COEFFICIENT1, u),
+      ], isPrivate: true)
+    return try checkedSecret(key)
+  }
+
+  private static func pair(
+    _ curve: Curve, point: MPI, _ fields: RawSpan
+  ) throws(OpenPGPError) -> LibraryKey {
+    guard let group = curve.groupName else { throw .unsupported(.curve) }
+    guard point.bytes.first == 4, point.bytes.count == 1 + 2 * (curve.fieldByteCount ?? 0) else {
+      throw .malformed(.publicKey)
+    }
+    let scalar = try SecretFields.numbers(fields, count: 1)[0]
+    let key = try checkedSecret(
+      unsafe make(
+        .ellipticCurve, [(COFFER_PARAMETER_PRIVATE, scalar)], isPrivate: true, group: group,
+        point: point.bytes))
+    guard key.isPair else { throw .malformed(.secretKey) }
+    return key
+  }
+
+  /// Sections 5.5.5.5 and 5.5.5.6.1.1: native octets as an integer, those of Curve25519Legacy reversed.
+  private static func legacy(
+    _ kind: Kind, _ fields: RawSpan, isLittleEndian: Bool, point: MPI
+  ) throws(OpenPGPError) -> LibraryKey {
+    let number = try SecretFields.numbers(fields, count: 1)[0]
+    guard let octets = number.octets(32, isLittleEndian: isLittleEndian) else {
+      throw .malformed(.secretKey)
+    }
+    let publicOctets = try nativeOctets(point)
+    return try octets.withBytes { octets throws(OpenPGPError) in
+      try native(kind, octets, publicOctets: publicOctets)
+    }
+  }
+
+  private static func native(
+    _ kind: Kind, _ octets: RawSpan, publicOctets: [UInt8]
+  ) throws(OpenPGPError) -> LibraryKey {
+    let key = try checkedSecret(make(kind, secretOctets: octets))
+    guard try key.publicOctets == publicOctets else { throw .malformed(.secretKey) }
+    return key
+  }
+
+  private static func checkedSecret(_ key: consuming LibraryKey?) throws(OpenPGPError) -> LibraryKey {
+    guard let key else { throw .malformed(.secretKey) }
+    return key
+  }
+}

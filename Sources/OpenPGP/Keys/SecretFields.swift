@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, section 5.5.5: the secret fields of a key. Multiprecision integers are read from memory for secrets
+// and written to it; they never become arrays.
+
+internal import Primitives
+internal import Secrets
+
+/// The secret fields of a key's algorithm.
+enum SecretFields {
+  /// As many integers as the algorithm has, and nothing behind them.
+  static func numbers(_ material: RawSpan, count: Int) throws(OpenPGPError) -> [BigNumber] {
+    var cursor = PacketCursor()
+    var numbers: [BigNumber] = []
+    for _ in 0..<count {
+      let range = try MPI.readRange(&cursor, material)
+      numbers.append(BigNumber(material.extracting(range)))
+    }
+    try cursor.expectEnd(material)
+    return numbers
+  }
+
+  /// The integers one behind the other, each with its count of bits.
+  static func material(_ numbers: [BigNumber]) -> SecretBytes {
+    let byteCount = numbers.reduce(0) { $0 + 2 + $1.byteCount }
+    return SecretBytes(byteCount: byteCount) { output in
+      var offset = 0
+      for number in numbers {
+        let bitCount = number.bitCount
+        output.storeBytes(of: UInt16(bitCount).bigEndian, toByteOffset: offset, as: UInt16.self)
+        let start = offset + 2
+        offset = start + number.byteCount
+        var place = output._mutatingExtracting(start..<offset)
+        precondition(number.write(to: &place), "a number fits into its own octets")
+      }
+    }
+  }
+
+  /// The sum of all octets modulo 65,536: what version 4 has behind unprotected fields, and session keys have
+  /// behind them.
+  static func checksum(_ bytes: RawSpan) -> UInt16 {
+    var sum: UInt16 = 0
+    for offset in 0..<bytes.byteCount {
+      sum &+= UInt16(unsafe bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self))
+    }
+    return sum
+  }
+}

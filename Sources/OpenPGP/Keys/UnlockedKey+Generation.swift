@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, section 5.5.5: new keys, and their public and secret fields.
+
+internal import COpenSSL
+internal import Primitives
+internal import Secrets
+
+extension UnlockedKey {
+  /// A new key.
+  /// - Throws: ``OpenPGPError/unsupported(_:)`` for RSA of another size than ``KeyAlgorithm`` says, for a curve
+  ///   that is not there, and for EdDSALegacy and Curve25519Legacy in version 6.
+  public static func generate(
+    _ algorithm: KeyAlgorithm, version: UInt8, creationTime: Timestamp
+  ) throws(OpenPGPError) -> UnlockedKey {
+    var made: (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecret)
+    switch algorithm {
+    case .rsa(let bitCount): made = try rsa(bitCount: bitCount)
+    case .eddsaLegacy:
+      guard version == 4 else {
+        throw .unsupported(.publicKeyAlgorithm(PublicKeyAlgorithm.eddsaLegacy.rawValue))
+      }
+      made = try eddsaLegacy()
+    case .curve25519Legacy:
+      guard version == 4 else { throw .unsupported(.curve) }
+      made = try curve25519Legacy()
+    case .ecdsa(let curve):
+      let (point, secret) = try pair(curve)
+      made = (.ecdsa, .ecdsa(curve, point: point), secret)
+    case .ecdh(let curve):
+      guard let derivation = curve.keyDerivation else { throw .unsupported(.curve) }
+      let (point, secret) = try pair(curve)
+      made = (.ecdh, .ecdh(curve, point: point, derivation), secret)
+    case .ed25519: made = try native(.ed25519, .ed25519, secretByteCount: 32) { .ed25519($0) }
+    case .x25519: made = try native(.x25519, .x25519, secretByteCount: 32) { .x25519($0) }
+    case .ed448: made = try native(.ed448, .ed448, secretByteCount: 57) { .ed448($0) }
+    case .x448: made = try native(.x448, .x448, secretByteCount: 56) { .x448($0) }
+    }
+    let publicKey = PublicKey(
+      version: version, creationTime: creationTime, algorithm: made.0, material: made.1)
+    return UnlockedKey(publicKey: publicKey, material: made.2)
+  }
+
+  private static func rsa(
+    bitCount: Int
+  ) throws(OpenPGPError) -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecret) {
+    guard (leastRSABitCount...Limits.integerBitCount).contains(bitCount) else {
+      throw .unsupported(.publicKeyAlgorithm(PublicKeyAlgorithm.rsa.rawValue))
+    }
+    let key = try LibraryKey.generate(.rsa, bitCount: bitCount)
+    // libcrypto's second prime is the smaller one, which is OpenPGP's first.
+    let secret = [
+      try unsafe key.number(COFFER_PARAMETER_RSA_D), try unsafe key.number(COFFER_PARAMETER_RSA_FACTOR2),
+      try unsafe key.number(COFFER_PARAMETER_RSA_FACTOR1),
+      try unsafe key.number(COFFER_PARAMETER_RSA_COEFFICIENT1),
+    ]
+    let modulus = try unsafe key.number(COFFER_PARAMETER_RSA_N).integer
+    let exponent = try unsafe key.number(COFFER_PARAMETER_RSA_E).integer
+    return (
+      .rsa, .rsa(modulus: modulus, exponent: exponent), SharedSecret(SecretFields.material(secret))
+    )
+  }
+
+  /// Section 12.4: «an implementation MUST NOT generate RSA keys of a size less than 3072 bits».
+  private static let leastRSABitCount = 3072
+
+  private static func pair(_ curve: Curve) throws(OpenPGPError) -> (MPI, SharedSecret) {
+    guard let group = curve.groupName else { throw .unsupported(.curve) }
+    let key = try LibraryKey.generate(.ellipticCurve, group: group)
+    let scalar = try unsafe key.number(COFFER_PARAMETER_PRIVATE)
+    return (MPI(try key.publicOctets), SharedSecret(SecretFields.material([scalar])))
+  }
+
+  private static func native(
+    _ kind: LibraryKey.Kind, _ algorithm: PublicKeyAlgorithm, secretByteCount: Int,
+    _ material: ([UInt8]) -> PublicKeyMaterial
+  ) throws(OpenPGPError) -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecret) {
+    let key = try LibraryKey.generate(kind)
+    let secret = try key.secretOctets(secretByteCount)
+    return (algorithm, material(try key.publicOctets), SharedSecret(secret))
+  }
+
+  private static func eddsaLegacy() throws(OpenPGPError)
+    -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecret)
+  {
+    let key = try LibraryKey.generate(.ed25519)
+    let number = try key.secretOctets(32).withBytes { BigNumber($0) }
+    let point = MPI([0x40] + (try key.publicOctets))
+    return (
+      .eddsaLegacy, .eddsaLegacy(.ed25519Legacy, point: point),
+      SharedSecret(SecretFields.material([number]))
+    )
+  }
+
+  /// Section 5.5.5.6.1.1: the bits that the curve fixes are fixed in what is stored, and the octets reversed.
+  private static func curve25519Legacy() throws(OpenPGPError)
+    -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecret)
+  {
+    var octets = SystemRandom.secretBytes(count: 32)
+    octets.withMutableBytes { octets in
+      let first = unsafe octets.unsafeLoad(fromByteOffset: 0, as: UInt8.self)
+      let last = unsafe octets.unsafeLoad(fromByteOffset: 31, as: UInt8.self)
+      octets.storeBytes(of: first & 248, toByteOffset: 0, as: UInt8.self)
+      octets.storeBytes(of: last & 127 | 64, toByteOffset: 31, as: UInt8.self)
+    }
+    let number = octets.withBytes { BigNumber(littleEndian: $0) }
+    let key = octets.withBytes { LibraryKey.make(.x25519, secretOctets: $0) }
+    guard let key, let derivation = Curve.curve25519Legacy.keyDerivation else { throw .internalFailure }
+    let point = MPI([0x40] + (try key.publicOctets))
+    return (
+      .ecdh, .ecdh(.curve25519Legacy, point: point, derivation),
+      SharedSecret(SecretFields.material([number]))
+    )
+  }
+}
+
+extension Curve {
+  /// The hash and the cipher that ECDH on this curve is to be used with (section 11.5.1, table 30).
+  var keyDerivation: PublicKeyMaterial.KeyDerivation? {
+    switch self {
+    case .p256, .brainpoolP256r1, .curve25519Legacy: .init(hash: .sha256, cipher: .aes128)
+    case .p384, .brainpoolP384r1: .init(hash: .sha384, cipher: .aes192)
+    case .p521, .brainpoolP512r1: .init(hash: .sha512, cipher: .aes256)
+    default: nil
+    }
+  }
+}
