@@ -31,7 +31,7 @@ public struct MessageEncryption {
   /// Who signs; the signatures are inside the encryption.
   public var signers: [any Signer] = []
   /// The hash of the signatures.
-  public var signatureHash: HashAlgorithm = .sha512
+  public var signatureHash: HashAlgorithm = .documentDefault
   /// Whether the data are text: UTF-8, signed with line ends as CR LF.
   public var isText = false
   /// Version 2: chunks of 2^(12 + 6) octets, 256 KiB: short enough for every reader, and tags cost nothing.
