@@ -45,6 +45,9 @@ public struct SignatureList: Sendable {
         return try reader.nextPacket()
       } catch .overLimit(.packetByteCount) {
         malformedCount += 1
+      } catch .malformed(.armor) {
+        // Not a packet is broken but what they all came in.
+        throw .malformed(.armor)
       } catch .malformed {
         malformedCount += 1
         return nil
