@@ -30,9 +30,11 @@ public enum Limits {
   public static let nestingDepth = 8
   /// Recipients of one message. A mailing list of ten thousand is imaginable, a million is an attack.
   public static let recipientCount = 20_000
-  /// Session key packets on which a secret key is tried when the recipient is anonymous; each costs a
-  /// private-key operation.
-  public static let anonymousAttemptCount = 64
+  /// Session key packets of one message that are kept and tried, and pairs of such a packet with a key or a
+  /// password: each costs a private-key operation or a string-to-key derivation.
+  public static let sessionKeyAttemptCount = 64
+  /// Octets of a packet with a session key: RSA with 16,384 bits needs 2 KiB.
+  public static let sessionKeyPacketByteCount = 8 << 10
   /// Signatures on one message; each wants a hash context.
   public static let signatureCount = 1024
   /// Keys that are tried for one signature: several may share an ID, and a signature may name nobody. Each

@@ -119,7 +119,7 @@ struct CertificateViewFactsTests {
   func criticalSubpacket() throws {
     var holder = try Keyholder(version: 6)
     try holder.addDirectKeySignature([.keyFlags(.certify)])
-    let unknown = try Subpacket(typeOctet: 0x80 | 99, body: [1])
+    let unknown = try Subpacket(typeOctet: 0x80 | 99, body: [1], isEmbedded: false)
     let spoilt = try holder.directKeySignature(
       [Subpacket(.keyFlags([.certify, .sign])), unknown], on: 1)
     holder.certificate.signatures.append(spoilt)
@@ -152,7 +152,7 @@ struct CertificateViewFactsTests {
       try holder.directKeySignature(
         [
           Subpacket(.keyFlags(.sign)), Subpacket(.notation(notation)),
-          try Subpacket(typeOctet: 99, body: [1]),
+          try Subpacket(typeOctet: 99, body: [1], isEmbedded: false),
         ], on: 0)
     ]
     #expect(holder.view(on: 1).problem == nil)
@@ -160,7 +160,7 @@ struct CertificateViewFactsTests {
 
   @Test("Self-signatures with SHA-1 count until the policy's day, and not after it")
   func sha1() throws {
-    var holder = try Keyholder(version: 4, .rsa(bitCount: 2048), madeOn: -3000)
+    var holder = try Keyholder(version: 4, .rsa(bitCount: 3072), madeOn: -3000)
     for (time, isGood) in [(-2000, true), (0, false)] {
       let signature = try holder.weakSignature(.sha1, [.keyFlags([.certify, .sign])], on: time)
       holder.certificate.userIDs = [.init(Keyholder.userID, signatures: [signature])]

@@ -168,7 +168,7 @@ struct CertificateViewKeysTests {
 
   @Test("Keys whose holder says nothing of their use do what their algorithm does; only subkeys encrypt")
   func withoutFlags() throws {
-    var holder = try Keyholder(version: 4, .rsa(bitCount: 2048))
+    var holder = try Keyholder(version: 4, .eddsaLegacy)
     try holder.addUserID(Keyholder.userID)
     let key = try holder.addUnboundSubkey(.curve25519Legacy)
     try holder.bind(key, [])
@@ -200,7 +200,7 @@ struct CertificateViewKeysTests {
 
   @Test("When a rule is why nothing can be encrypted to, the error names it")
   func refusedByRule() throws {
-    var holder = try Keyholder(version: 4, .rsa(bitCount: 2048))
+    var holder = try Keyholder(version: 4, .eddsaLegacy)
     try holder.addUserID(Keyholder.userID, [.keyFlags(.certify)])
     let weak = PublicKey(
       version: 4, creationTime: day(0), algorithm: .rsa,

@@ -56,8 +56,8 @@ struct CertificateViewRevocationTests {
     let subkey = holder.subkeys[0].publicKey.fingerprint
     let stranger = try Keyholder().primary
     try holder.revoke(.compromised, on: 1, by: stranger)
-    try holder.revoke(.subkey(subkey), .compromised, on: 1, by: stranger)
-    try holder.revoke(.userID(Keyholder.userID), .userIDInvalid, on: 1, by: stranger)
+    try holder.revoke(.compromised, .subkey(subkey), on: 1, by: stranger)
+    try holder.revoke(.userIDInvalid, .userID(Keyholder.userID), on: 1, by: stranger)
     let view = holder.view(on: 2)
     #expect(view.keys.map(\.problem) == [nil, nil])
     #expect(view.userIDs.map(\.problem) == [nil])
@@ -88,7 +88,7 @@ struct CertificateViewRevocationTests {
     var holder = try Keyholder.usual()
     let good = try holder.addEncryptionSubkey()
     let revoked = try holder.addEncryptionSubkey()
-    try holder.revoke(.subkey(revoked.publicKey.fingerprint), .compromised, on: 10)
+    try holder.revoke(.compromised, .subkey(revoked.publicKey.fingerprint), on: 10)
     #expect(try holder.view(on: 1).encryptionKeys(for: .encryptStorage) == [good.publicKey])
     #expect(holder.view(on: 1).problem == nil)
   }
@@ -97,7 +97,7 @@ struct CertificateViewRevocationTests {
   func softlyRevokedSubkey() throws {
     var holder = try Keyholder.usual()
     let key = try holder.addSigningSubkey()
-    try holder.revoke(.subkey(key.publicKey.fingerprint), .superseded, on: 10)
+    try holder.revoke(.superseded, .subkey(key.publicKey.fingerprint), on: 10)
     #expect(holder.view(on: 9).keys[1].problem == nil)
     #expect(holder.view(on: 10).keys[1].problem == .revoked(RevocationReason(.superseded)))
   }
@@ -106,7 +106,7 @@ struct CertificateViewRevocationTests {
   func userID() throws {
     for code in [RevocationReason.Code.userIDInvalid, .none] {
       var holder = try Keyholder.usual()
-      try holder.revoke(.userID(Keyholder.userID), code, on: 10)
+      try holder.revoke(code, .userID(Keyholder.userID), on: 10)
       #expect(holder.view(on: 9).userIDs.map(\.problem) == [nil])
       #expect(holder.view(on: 10).userIDs.map(\.problem) == [.revoked(RevocationReason(code))])
       #expect(holder.view(on: 10).problem == nil)
@@ -121,7 +121,7 @@ struct CertificateViewRevocationTests {
     let other = UserID("Countess")
     try holder.addUserID(other, [.keyFlags([.certify, .sign]), .features([])])
     #expect(holder.view(on: 1).primaryUserID == Keyholder.userID)
-    try holder.revoke(.userID(Keyholder.userID), .userIDInvalid, on: 10)
+    try holder.revoke(.userIDInvalid, .userID(Keyholder.userID), on: 10)
     #expect(holder.view(on: 11).primaryUserID == other)
     #expect(holder.view(on: 11).features == [])
   }
@@ -145,7 +145,7 @@ struct CertificateViewRevocationTests {
     var holder = try Keyholder(version: 4)
     try holder.addUserID(Keyholder.userID, [.keyFlags(.sign)])
     let body = [0x80, revoker.primary.publicKey.algorithm.rawValue] + revoker.certificate.fingerprint.bytes
-    let naming = try Subpacket(typeOctet: SubpacketType.revocationKey.rawValue, body: body)
+    let naming = try Subpacket(typeOctet: SubpacketType.revocationKey.rawValue, body: body, isEmbedded: false)
     let builder = SignatureBuilder(type: .directKey, creationTime: day(0), subpackets: [naming])
     holder.certificate.signatures = [
       try builder.sign(.directKey(holder.primary.publicKey), with: holder.primary)

@@ -105,7 +105,7 @@ struct Keyholder {
   }
 
   mutating func revoke(
-    _ part: Certificate.Part = .primaryKey, _ code: RevocationReason.Code?, on time: Int,
+    _ code: RevocationReason.Code?, _ part: Certificate.Part = .primaryKey, on time: Int,
     by signer: UnlockedKey? = nil
   ) throws {
     let facts = code.map { [Subpacket.Content.reasonForRevocation(RevocationReason($0))] } ?? []

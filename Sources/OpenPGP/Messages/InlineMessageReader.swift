@@ -19,6 +19,24 @@ public struct InlineMessageReader {
     from source: any RereadableSource, to sink: any ByteSink,
     releasingIf isAcceptable: (InlineMessage) -> Bool
   ) throws(OpenPGPError) -> InlineMessage {
-    preconditionFailure("not built yet")
+    let held = HoldingSink()
+    let contents = try parse(source, verifier, to: held)
+    let message = InlineMessage(
+      literal: contents.literal, verdicts: contents.verdicts, signatures: contents.signatures)
+    guard isAcceptable(message) else { return message }
+    if held.isComplete {
+      try held.release(to: sink)
+    } else {
+      try source.rewind()
+      _ = try parse(source, nil, to: sink)
+    }
+    return message
+  }
+
+  private func parse(
+    _ source: any ByteSource, _ verifier: SignatureVerifier?, to sink: any ByteSink
+  ) throws(OpenPGPError) -> MessageParser.Contents {
+    let parser = MessageParser(verifier: verifier, intendedFor: nil, sink: sink)
+    return try parser.parse(try OpenPGPInput.packets(source))
   }
 }

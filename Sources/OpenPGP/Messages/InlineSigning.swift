@@ -6,7 +6,7 @@
 public struct InlineSigning {
   public let signers: [any Signer]
   public let time: Timestamp
-  public var hash: HashAlgorithm = .sha512
+  public var hash: HashAlgorithm = .documentDefault
   /// Whether the data are text: UTF-8, signed with line ends as CR LF.
   public var isText = false
 
@@ -19,6 +19,7 @@ public struct InlineSigning {
   /// - Throws: what the source, the sink and the signers throw; ``OpenPGPError/notText`` for text that is not
   ///   UTF-8.
   public func sign(from source: any ByteSource, to sink: any ByteSink) throws(OpenPGPError) {
-    preconditionFailure("not built yet")
+    let signer = try DocumentSigner(signers, type: isText ? .text : .binary, hash: hash, time: time)
+    try sink.write(allOf: try MessageComposer(source, isText: isText, signer: signer))
   }
 }

@@ -2,7 +2,7 @@
 //
 // RFC 9580, sections 5.13 and 10.3: reads encrypted messages. The message is read twice: the first pass
 // decrypts, parses and verifies all of it and releases nothing; only when everything has authenticated does
-// the second pass decrypt it again, for the sink.
+// the second pass decrypt it again, for the sink. What is small stays in locked memory instead.
 
 public import Secrets
 
@@ -42,7 +42,18 @@ public struct MessageDecryption {
   public func decrypt(
     from source: any RereadableSource, to sink: any ByteSink
   ) throws(OpenPGPError) -> DecryptedMessage {
-    preconditionFailure("not built yet")
+    let message = try EncryptedMessage(source, keeping: mayOpen)
+    // Chunks are authentic by themselves. But who knows the session key can make others, so what a signature
+    // was found good over has to be recognised.
+    source.checksSecondReading = message.header == .version1 || verifier != nil
+    let held = HoldingSink()
+    let opened = try open(message, source, into: held)
+    if held.isComplete {
+      try held.release(to: sink)
+    } else {
+      try decryptAgain(opened, source, to: sink)
+    }
+    return opened
   }
 
   /// Decrypts one message, armored or not, in one pass, and writes data as they come: data that nobody has
@@ -50,6 +61,12 @@ public struct MessageDecryption {
   public func decryptReleasingUnauthenticatedPlaintext(
     from source: any ByteSource, to sink: any ByteSink
   ) throws(OpenPGPError) -> DecryptedMessage {
-    preconditionFailure("not built yet")
+    let message = try EncryptedMessage(source, keeping: mayOpen)
+    var failure = OpenPGPError.noKeyFits
+    for attempt in try attempts(message) {
+      guard let way = try way(attempt, message, &failure) else { continue }
+      return try read(message, way, verifier: verifier, to: sink)
+    }
+    throw failure
   }
 }

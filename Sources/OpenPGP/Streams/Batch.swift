@@ -10,6 +10,8 @@ final class Batch {
   var bytes: SecretBytes
   /// Whether the stream ends with this batch.
   var isLast = false
+  /// What reading leaves for transforming: how many bytes there are.
+  var contentByteCount = 0
   /// What the pipeline knows of it, under the pipeline's lock.
   var state = State.free
   var number = 0
