@@ -73,7 +73,8 @@ public enum SOPMain {
 
   static let subcommands: [any Subcommand.Type] = [
     VersionCommand.self, ListProfilesCommand.self, GenerateKeyCommand.self, ChangeKeyPasswordCommand.self,
-    RevokeKeyCommand.self, ExtractCertCommand.self, MergeCertsCommand.self, CertifyUserIDCommand.self,
+    RevokeKeyCommand.self, ExtractCertCommand.self, UpdateKeyCommand.self, MergeCertsCommand.self,
+    CertifyUserIDCommand.self,
     ValidateUserIDCommand.self, SignCommand.self, VerifyCommand.self, EncryptCommand.self,
     DecryptCommand.self,
     InlineDetachCommand.self, InlineVerifyCommand.self, InlineSignCommand.self, ArmorCommand.self,

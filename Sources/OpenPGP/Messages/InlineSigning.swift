@@ -6,7 +6,7 @@
 public struct InlineSigning {
   public let signers: [any Signer]
   public let time: Timestamp
-  public var hash: HashAlgorithm = .sha512
+  public var hash: HashAlgorithm = .documentDefault
   /// Whether the data are text: UTF-8, signed with line ends as CR LF.
   public var isText = false
 

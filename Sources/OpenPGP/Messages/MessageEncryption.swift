@@ -31,10 +31,14 @@ public struct MessageEncryption {
   /// Who signs; the signatures are inside the encryption.
   public var signers: [any Signer] = []
   /// The hash of the signatures.
-  public var signatureHash: HashAlgorithm = .sha512
+  public var signatureHash: HashAlgorithm = .documentDefault
   /// Whether the data are text: UTF-8, signed with line ends as CR LF.
   public var isText = false
+  /// Version 2: chunks of 2^(12 + 6) octets, 256 KiB: short enough for every reader, and tags cost nothing.
+  var chunkOctet: UInt8 = 12
+}
 
+extension MessageEncryption {
   /// - Parameters:
   ///   - recipients: the message is encrypted to every key of these that may be used for `purpose`.
   ///   - passwords: each of them opens the message too.
@@ -66,14 +70,10 @@ public struct MessageEncryption {
       views.isEmpty
       ? (allowsVersion2 ? .version2(EncryptionFormat.preferredSuite) : .version1(.aes256))
       : EncryptionFormat(for: views, allowsVersion2: allowsVersion2)
-    self.format = format
-    let key = SystemRandom.secretBytes(count: format.cipher.keyByteCount ?? 0)
-    sessionKey = SessionKey(cipher: format.cipher, bytes: SharedSecret(key))
-    recipientKeys = keys
-    intendedRecipients = views.map(\.certificate.fingerprint)
-    self.passwords = passwords
-    self.passwordProfile = passwordProfile
-    self.time = time
+    self.init(
+      format: format, sessionKey: .random(format.cipher), recipientKeys: keys,
+      intendedRecipients: views.map(\.certificate.fingerprint), passwords: passwords,
+      passwordProfile: passwordProfile, time: time)
   }
 
   /// Writes the message with the data of `source`, to its end.
@@ -88,19 +88,24 @@ public struct MessageEncryption {
     for password in passwords {
       try Packet.symmetricKeyEncryptedSessionKey(try packet(for: password)).write(to: sink)
     }
+    try writeBody(of: composer, to: sink)
+  }
+
+  /// Writes the packet of integrity protected data around `plaintext`.
+  func writeBody(of plaintext: any ByteSource, to sink: any ByteSink) throws(OpenPGPError) {
     let body = PartialBodyWriter(.integrityProtectedData, to: sink)
     switch format {
     case .version1(let cipher):
       try body.write(IntegrityProtectedDataHeader.version1.bytes)
-      try body.write(allOf: try IntegritySealing.source(composer, cipher, key: sessionKey.bytes))
+      try body.write(allOf: try IntegritySealing.source(plaintext, cipher, key: sessionKey.bytes))
     case .version2(let suite):
       let salt = SystemRandom.publicBytes(count: IntegrityProtectedDataHeader.saltByteCount)
       let header = IntegrityProtectedDataHeader.version2(
-        suite.cipher, suite.aead, chunkOctet: Self.chunkOctet, salt: salt)
+        suite.cipher, suite.aead, chunkOctet: chunkOctet, salt: salt)
       try body.write(header.bytes)
       let keys = try ChunkKeys(
-        suite, chunkOctet: Self.chunkOctet, salt: salt, sessionKey: sessionKey.bytes)
-      try body.write(allOf: try ChunkSealing.source(composer, keys))
+        suite, chunkOctet: chunkOctet, salt: salt, sessionKey: sessionKey.bytes)
+      try body.write(allOf: try ChunkSealing.source(plaintext, keys))
     }
     try body.finish()
   }
@@ -132,8 +137,6 @@ public struct MessageEncryption {
     }
   }
 
-  /// Chunks of 2^(12 + 6) octets, 256 KiB: short enough for every reader, and tags cost nothing.
-  private static let chunkOctet: UInt8 = 12
   /// The highest count of iterated S2K: 65,011,712 octets are hashed (section 3.7.1.3).
   private static let codedCount: UInt8 = 255
   /// The hashed area of a version 4 signature holds 65,535 octets, and thereby some 1,800 fingerprints of 32.

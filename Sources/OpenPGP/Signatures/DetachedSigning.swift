@@ -7,7 +7,7 @@ public struct DetachedSigning {
   public let signers: [any Signer]
   public let time: Timestamp
   /// Replaced by a longer one where a signer's algorithm demands it.
-  public var hash: HashAlgorithm = .sha512
+  public var hash: HashAlgorithm = .documentDefault
   /// Whether the document is text: UTF-8, signed with line ends as CR LF.
   public var isText = false
 
