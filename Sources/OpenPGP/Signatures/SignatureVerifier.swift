@@ -89,7 +89,8 @@ public struct SignatureVerifier: Sendable {
   private func gradeKey(of candidate: SigningCandidate, at creationTime: Timestamp) -> SignatureVerdict.Grade
   {
     let certificate = certificates[candidate.certificateIndex]
-    let view = CertificateView(certificate, at: creationTime, now: time, policy: policy)
+    let view = CertificateView(
+      certificate, at: creationTime, now: time, policy: policy, revokers: certificates)
     guard let key = view.keys.first(where: { $0.publicKey.fingerprint == candidate.key.fingerprint }) else {
       return .refused(.keyNotBound)
     }
@@ -98,7 +99,8 @@ public struct SignatureVerifier: Sendable {
     let ends = [key.expirationTime, view.keys.first?.expirationTime].compactMap { $0 }
     guard ends.contains(where: { $0 <= time }) else { return .good }
     // The end may have been moved by a later self-signature.
-    let today = CertificateView(certificate, at: time, now: time, policy: policy)
+    let today = CertificateView(
+      certificate, at: time, now: time, policy: policy, revokers: certificates)
     let keyToday = today.keys.first { $0.publicKey.fingerprint == candidate.key.fingerprint }
     return today.problem == .expired || keyToday?.problem == .expired ? .goodButExpired : .good
   }
