@@ -272,7 +272,7 @@ let package = Package(
 
 // Programs of libFuzzer; only `scripts/fuzz` asks for them.
 if Context.environment["FUZZ"] != nil {
-  for name in ["fuzz-armor", "fuzz-packets", "fuzz-certificates", "fuzz-cleartext"] {
+  for name in ["fuzz-armor", "fuzz-packets", "fuzz-certificates", "fuzz-messages", "fuzz-cleartext"] {
     package.targets.append(
       .executableTarget(
         name: name, dependencies: ["OpenPGP", "Secrets"], path: "Fuzz/\(name)",
