@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CFB with feedback of a whole block, without resynchronisation (RFC 9580, section 12.9). libcrypto decrypts CFB
-// block after block; but the keystream of a block is the encryption of the ciphertext block before it, so all of
-// a piece can be had at once from ECB, eight blocks at a time in the processor, and ten times as fast.
+// CFB with feedback of a whole block, without resynchronisation (RFC 9580, section 12.9). libcrypto works through
+// CFB block after block in a slow loop, but other modes give the same keystream, in which a block is the
+// encryption of the ciphertext block before it. Decryption knows all of these at once, so ECB encrypts them eight
+// at a time, ten times as fast. Encryption has to wait for each; but that is what CBC does too: with keystream
+// O(i) = E(C(i-1)) and C(i) = P(i) ^ O(i), O(i+1) = E(P(i) ^ O(i)) is CBC over the plaintext, and libcrypto's CBC
+// takes two thirds of the time of its CFB.
 
 internal import COpenSSL
 internal import Secrets
@@ -12,9 +15,9 @@ internal import Secrets
 struct CFBCipher: ~Copyable, @unchecked Sendable {
   enum Direction { case encrypt, decrypt }
 
-  /// Of CFB itself, or of ECB where that is faster.
+  /// Of CFB itself, or of the mode that gives the keystream faster.
   private var context: CipherContext
-  private var lookahead: Lookahead?
+  private var keystream: Keystream?
 
   /// - Parameters:
   ///   - key: as long as the cipher wants it.
@@ -24,27 +27,32 @@ struct CFBCipher: ~Copyable, @unchecked Sendable {
   init(
     _ algorithm: SymmetricAlgorithm, _ direction: Direction, key: RawSpan, iv: RawSpan
   ) throws(OpenPGPError) {
-    let looksAhead = algorithm.isAES && direction == .decrypt
-    self.init(
-      looksAhead
-        ? try CipherContext(try BlockCipher(algorithm, .ecb), encrypts: true, key: key)
-        : try CipherContext(
-          try BlockCipher(algorithm, .cfb), encrypts: direction == .encrypt, key: key, iv: iv),
-      looksAhead: looksAhead, iv: iv)
+    guard algorithm.isAES else {
+      let mode = try BlockCipher(algorithm, .cfb)
+      self.init(try CipherContext(mode, encrypts: direction == .encrypt, key: key, iv: iv))
+      return
+    }
+    let zeros = [UInt8](repeating: 0, count: Keystream.blockByteCount)
+    let context =
+      direction == .decrypt
+      ? try CipherContext(try BlockCipher(algorithm, .ecb), encrypts: true, key: key)
+      : try CipherContext(
+        try BlockCipher(algorithm, .cbc), encrypts: true, key: key, iv: unsafe zeros.span.bytes)
+    self.init(context)
+    keystream = Keystream(iv: iv, &self.context)
   }
 
-  private init(_ context: consuming CipherContext, looksAhead: Bool, iv: RawSpan) {
+  private init(_ context: consuming CipherContext) {
     self.context = context
-    lookahead = nil
-    if looksAhead { lookahead = Lookahead(iv: iv, &self.context) }
+    keystream = nil
   }
 
   /// The next bytes of the stream; any number.
   mutating func process(_ buffer: inout MutableRawSpan) {
     unsafe buffer.withUnsafeMutableBytes { bytes in
       guard let start = bytes.baseAddress, bytes.count > 0 else { return }
-      if lookahead != nil {
-        unsafe lookahead!.decrypt(bytes, &context)
+      if keystream != nil {
+        unsafe keystream!.apply(to: bytes, &context)
       } else {
         unsafe context.run(start, byteCount: bytes.count)
       }
@@ -52,15 +60,16 @@ struct CFBCipher: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// Decryption of CFB by way of ECB.
+/// CFB by way of a mode that makes the next keystream from what comes in: from ciphertext by ECB, from plaintext
+/// by CBC.
 @safe
-private struct Lookahead: ~Copyable {
+private struct Keystream: ~Copyable {
   static let blockByteCount = 16
-  /// What the keystream is made in: half of the processor's nearest cache, the ciphertext has the other half.
+  /// What the keystream is made in: half of the processor's nearest cache, what comes in has the other half.
   private static let pieceByteCount = 8 << 10
 
-  /// In memory for secrets: the ciphertext of the block under way, its keystream, and behind that the keystream
-  /// of the blocks to come.
+  /// In memory for secrets: what came in of the block under way, its keystream, and behind that the keystream of
+  /// the blocks to come.
   private var memory = SecretBytes(zeroed: 2 * blockByteCount + pieceByteCount)
   /// Bytes of the block under way that have been used; less than a block.
   private var used = 0
@@ -78,27 +87,27 @@ private struct Lookahead: ~Copyable {
   }
 
   @unsafe
-  mutating func decrypt(_ bytes: UnsafeMutableRawBufferPointer, _ context: inout CipherContext) {
+  mutating func apply(to bytes: UnsafeMutableRawBufferPointer, _ context: inout CipherContext) {
     var used = used
     memory.withMutableBytes { memory in
       unsafe memory.withUnsafeMutableBytes { memory in
         guard let memory = memory.baseAddress else { return }
-        unsafe Self.decrypt(bytes, &context, memory, &used)
+        unsafe Self.apply(to: bytes, &context, memory, &used)
       }
     }
     self.used = used
   }
 
   @unsafe
-  private static func decrypt(
-    _ bytes: UnsafeMutableRawBufferPointer, _ context: inout CipherContext,
-    _ ciphertext: UnsafeMutableRawPointer, _ used: inout Int
+  private static func apply(
+    to bytes: UnsafeMutableRawBufferPointer, _ context: inout CipherContext,
+    _ input: UnsafeMutableRawPointer, _ used: inout Int
   ) {
-    let keystream = unsafe ciphertext + blockByteCount
+    let keystream = unsafe input + blockByteCount
     var offset = 0
     func useOneByte() {
       let byte = unsafe bytes[offset]
-      unsafe ciphertext.storeBytes(of: byte, toByteOffset: used, as: UInt8.self)
+      unsafe input.storeBytes(of: byte, toByteOffset: used, as: UInt8.self)
       unsafe bytes[offset] = byte ^ keystream.load(fromByteOffset: used, as: UInt8.self)
       used += 1
       offset += 1
@@ -106,7 +115,7 @@ private struct Lookahead: ~Copyable {
     while used != 0 && offset < bytes.count {
       useOneByte()
       guard used == blockByteCount else { continue }
-      _ = unsafe context.update(ciphertext, byteCount: blockByteCount, to: keystream)
+      _ = unsafe context.update(input, byteCount: blockByteCount, to: keystream)
       used = 0
     }
     while bytes.count - offset >= blockByteCount {
