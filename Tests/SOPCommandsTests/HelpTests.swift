@@ -5,7 +5,7 @@ import Testing
 @testable import SOPCommands
 
 struct HelpTests {
-  private static let names = SOPMain.subcommands.map(\.name)
+  private static let names = SOPMain.subcommands.map { $0.name }
 
   @Test("Every subcommand of the draft is here, once")
   func complete() {

@@ -45,6 +45,9 @@ public struct SignatureList: Sendable {
         return try reader.nextPacket()
       } catch .overLimit(.packetByteCount) {
         malformedCount += 1
+      } catch .malformed(.armor) {
+        // The source's own: what is cut off or broken there is nothing of a packet.
+        throw .malformed(.armor)
       } catch .malformed {
         malformedCount += 1
         return nil
