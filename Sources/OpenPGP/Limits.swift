@@ -7,8 +7,9 @@
 public enum Limits {
   /// Which limit was met.
   public enum Name: Sendable {
-    case packetByteCount, certificatePacketCount, subpacketCount, integerBitCount, nestingDepth
-    case recipientCount, signatureCount, argon2Memory, compressionRatio, armorLine, secretKeyWork
+    case packetByteCount, certificatePacketCount, certificateByteCount, subpacketCount, integerBitCount,
+      nestingDepth
+    case recipientCount, signatureCount, argon2Memory, compressionRatio, armorLine, cleartext, secretKeyWork
   }
 
   /// Octets in a packet that is held in memory: all but the data packets. Photographs in user attributes and
@@ -17,6 +18,9 @@ public enum Limits {
   /// Packets in one certificate: the most certified keys of the public servers hold some ten thousand
   /// signatures.
   public static let certificatePacketCount = 200_000
+  /// Octets of the packets of one certificate: the keys that the public servers were flooded with have some
+  /// ten million; nothing honest comes near.
+  public static let certificateByteCount = 64 << 20
   /// Subpackets in one signature: real signatures have a dozen.
   public static let subpacketCount = 1024
   /// Bits of a multiprecision integer: RSA keys of 16,384 bits are the largest that anybody has made; a
@@ -26,11 +30,16 @@ public enum Limits {
   public static let nestingDepth = 8
   /// Recipients of one message. A mailing list of ten thousand is imaginable, a million is an attack.
   public static let recipientCount = 20_000
-  /// Session key packets on which a secret key is tried when the recipient is anonymous; each costs a
-  /// private-key operation.
-  public static let anonymousAttemptCount = 64
+  /// Session key packets of one message that are kept and tried, and pairs of such a packet with a key or a
+  /// password: each costs a private-key operation or a string-to-key derivation.
+  public static let sessionKeyAttemptCount = 64
+  /// Octets of a packet with a session key: RSA with 16,384 bits needs 2 KiB.
+  public static let sessionKeyPacketByteCount = 8 << 10
   /// Signatures on one message; each wants a hash context.
   public static let signatureCount = 1024
+  /// Keys that are tried for one signature: several may share an ID, and a signature may name nobody. Each
+  /// costs a public-key operation.
+  public static let issuerAttemptCount = 64
   /// Argon2: RFC 9580 A.12 needs 2 GiB (2^21 KiB); the memory guard decides below this.
   public static let argon2MemoryExponent: UInt8 = 22
   /// Argon2: passes over the memory. The standard's recommendations are 1 and 3.
@@ -42,10 +51,14 @@ public enum Limits {
   public static let compressionRatio = 1032
   /// Decompressed octets without regard to the ratio.
   public static let compressionAllowance = 64 << 20
-  /// Octets in a line of armor: 76 is the standard's most; some writers do not break lines.
+  /// Octets in a header line or behind the data of an armored block: what people write there is shorter. Lines of
+  /// data may have any length, since they are decoded as they come.
   public static let armorLineByteCount = 64 << 10
   /// Octets that may stand before the first armor header.
   public static let armorPreambleByteCount = 1 << 20
   /// Header lines of an armored block.
   public static let armorHeaderCount = 64
+  /// Octets of the text of a cleartext signed message, which is held in memory: it is meant for a person to read
+  /// through (section 7.3), and 16 MiB are more than all of Shakespeare.
+  public static let cleartextByteCount = 16 << 20
 }

@@ -31,6 +31,8 @@ public enum OpenPGPError: Error, Equatable, Sendable {
   case notEnoughMemory(neededByteCount: Int, availableByteCount: Int)
   /// The caller's source or sink failed; the number is that of the system.
   case inputOutput(errno: Int32)
+  /// What was read again is not what was read first: somebody changed the file meanwhile.
+  case inputChanged
   /// The cryptographic library refused what should not fail.
   case internalFailure
 
@@ -63,6 +65,11 @@ public enum OpenPGPError: Error, Equatable, Sendable {
     case messageStructure
     /// Packets in an order that is no certificate or key (section 10.1, 10.2).
     case certificateStructure
+    /// Secret keys where certificates are expected: they are not read, so that nobody gets used to giving them
+    /// away.
+    case secretKeyAsCertificate
+    /// Certificates where secret keys are expected.
+    case certificateAsSecretKey
   }
 
   /// What is not supported.

@@ -22,6 +22,19 @@ extension MutableRawSpan {
   }
 }
 
+extension MutableRawSpan {
+  /// Lends a part of the bytes for writing.
+  package mutating func withRange<R: ~Copyable, E: Error>(
+    _ range: Range<Int>, _ body: (inout MutableRawSpan) throws(E) -> R
+  ) throws(E) -> R {
+    precondition(range.lowerBound >= 0 && range.upperBound <= byteCount, "the range is within the bytes")
+    return try unsafe withUnsafeMutableBytes { (bytes) throws(E) -> R in
+      var part = unsafe MutableRawSpan(_unsafeBytes: UnsafeMutableRawBufferPointer(rebasing: bytes[range]))
+      return try body(&part)
+    }
+  }
+}
+
 extension StaticString {
   /// Lends the UTF-8 of a literal: the labels that keep derivations apart.
   package func withRawSpan<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {

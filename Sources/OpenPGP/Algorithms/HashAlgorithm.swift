@@ -18,6 +18,9 @@ public struct HashAlgorithm: RawRepresentable, Hashable, Sendable {
   public static let sha3_256 = HashAlgorithm(rawValue: 12)
   public static let sha3_512 = HashAlgorithm(rawValue: 14)
 
+  /// What is signed is hashed with this in both profiles (PG-01, PG-02); it is long enough for every key.
+  public static let documentDefault = sha512
+
   /// Octets of a digest; nil for an unknown algorithm.
   public var digestByteCount: Int? {
     switch self {

@@ -35,8 +35,8 @@ public enum PublicKeyMaterial: Hashable, Sendable {
     }
   }
 
-  /// - Parameter count: the octets of the material when the packet says so (version 6). Without it an unknown
-  ///   algorithm takes all that is left.
+  /// - Parameter count: the octets of the material, when the packet says so (version 6) or nothing follows.
+  /// - Throws: ``OpenPGPError/unsupported(_:)`` when the algorithm is unknown and so is the count.
   init(
     _ cursor: inout PacketCursor, _ body: RawSpan, algorithm: PublicKeyAlgorithm, count: Int?
   ) throws(OpenPGPError) {
@@ -73,9 +73,19 @@ public enum PublicKeyMaterial: Hashable, Sendable {
     case .x448: self = .x448(try cursor.readBytes(body, count: 56))
     case .ed25519: self = .ed25519(try cursor.readBytes(body, count: 32))
     case .ed448: self = .ed448(try cursor.readBytes(body, count: 57))
-    default: self = .unknown(try cursor.readBytes(body, count: count ?? body.byteCount - cursor.offset))
+    default:
+      guard let count else { throw .unsupported(.publicKeyAlgorithm(algorithm.rawValue)) }
+      self = .unknown(try cursor.readBytes(body, count: count))
     }
-    if let count, cursor.offset - start != count { throw .malformed(.publicKey) }
+    if let count, cursor.offset - start != count { throw .malformed(.trailingOctets) }
+  }
+
+  /// The names of Ed25519 and X25519 that version 6 does without (sections 9.2.1, 5.5.5.5).
+  var isForVersion4Only: Bool {
+    switch self {
+    case .eddsaLegacy, .ecdh(.curve25519Legacy, _, _): true
+    default: false
+    }
   }
 
   func write(to output: inout [UInt8]) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Primitives
 public import Secrets
 
 /// The key that a message is encrypted with.
@@ -11,5 +12,11 @@ public struct SessionKey: Sendable {
   public init(cipher: SymmetricAlgorithm?, bytes: SharedSecret) {
     self.cipher = cipher
     self.bytes = bytes
+  }
+
+  /// A new key for `cipher`, which is one of ours.
+  static func random(_ cipher: SymmetricAlgorithm) -> SessionKey {
+    SessionKey(
+      cipher: cipher, bytes: SharedSecret(SystemRandom.secretBytes(count: cipher.keyByteCount ?? 0)))
   }
 }

@@ -9,6 +9,15 @@ public struct Fingerprint: Hashable, Sendable {
   static let version4ByteCount = 20
   static let version6ByteCount = 32
 
+  /// Nil for a version that is not known.
+  static func byteCount(version: UInt8) -> Int? {
+    switch version {
+    case 4: version4ByteCount
+    case 6: version6ByteCount
+    default: nil
+    }
+  }
+
   /// The version of the key.
   public let version: UInt8
   /// 20 octets of version 4, 32 of version 6.
@@ -19,9 +28,11 @@ public struct Fingerprint: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// The key ID: the last eight octets of version 4, the first eight of version 6.
+  /// The key ID: the last eight octets of version 4, the first eight of version 6. A fingerprint of another
+  /// version, which a stranger wrote, may be shorter; zeros then stand for what it lacks.
   public var keyID: KeyID {
-    KeyID(bytes: version == 4 ? Array(bytes.suffix(KeyID.byteCount)) : Array(bytes.prefix(KeyID.byteCount)))
+    let part = version == 4 ? bytes.suffix(KeyID.byteCount) : bytes.prefix(KeyID.byteCount)
+    return KeyID(bytes: part + [UInt8](repeating: 0, count: KeyID.byteCount - part.count))
   }
 
   /// Upper-case hexadecimal digits without spaces.

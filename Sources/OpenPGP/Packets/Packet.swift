@@ -24,6 +24,8 @@ public enum Packet: Sendable {
   case padding([UInt8])
   /// Of a type or version that this engine does not have, or malformed; `why` says which of these.
   case unknown(PacketType, body: [UInt8], why: OpenPGPError)
+  /// The same of a secret key, whose body stays in memory for secrets.
+  case unknownSecret(PacketType, body: SharedSecret, why: OpenPGPError)
 
   /// The packet of this type and body. What cannot be read becomes ``unknown(_:body:why:)``, so that one
   /// packet never spoils a sequence in which it may be skipped.
@@ -31,9 +33,10 @@ public enum Packet: Sendable {
     do {
       self = try Self.parse(type, body)
     } catch {
-      // A secret key that cannot be read is not copied out of the memory for secrets.
-      let isSecret = type == .secretKey || type == .secretSubkey
-      self = .unknown(type, body: isSecret ? [] : [UInt8](copying: body), why: error)
+      self =
+        type == .secretKey || type == .secretSubkey
+        ? .unknownSecret(type, body: SharedSecret(SecretBytes(copying: body)), why: error)
+        : .unknown(type, body: [UInt8](copying: body), why: error)
     }
   }
 
@@ -75,7 +78,7 @@ public enum Packet: Sendable {
     case .publicSubkey: .publicSubkey
     case .userAttribute: .userAttribute
     case .padding: .padding
-    case .unknown(let type, _, _): type
+    case .unknown(let type, _, _), .unknownSecret(let type, _, _): type
     }
   }
 
@@ -88,6 +91,7 @@ public enum Packet: Sendable {
     case .symmetricKeyEncryptedSessionKey(let packet): bytes = packet.body
     case .onePassSignature(let packet): bytes = packet.body
     case .secretKey(let packet), .secretSubkey(let packet): return packet.body()
+    case .unknownSecret(_, let body, _): return body.withBytes { SecretBytes(copying: $0) }
     case .publicKey(let packet), .publicSubkey(let packet): bytes = packet.body
     case .marker: bytes = Self.markerBody
     case .userID(let packet): bytes = packet.bytes

@@ -37,7 +37,7 @@ public struct PacketHeader: Hashable, Sendable {
   }
 
   /// The next header of `source`; nil at the end.
-  init?(_ source: any ByteSource) throws(OpenPGPError) {
+  package init?(_ source: any ByteSource) throws(OpenPGPError) {
     guard let first = try source.readByteIfAny() else { return nil }
     guard first & 0x80 != 0 else { throw .malformed(.packetHeader) }
     if first & 0x40 != 0 {

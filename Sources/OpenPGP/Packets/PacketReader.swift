@@ -4,18 +4,18 @@
 // whatever of it was not read is skipped before the next.
 
 internal import Primitives
-internal import Secrets
+package import Secrets
 
 /// The packets of a stream, one after the other.
-final class PacketReader {
+package final class PacketReader {
   private let source: any ByteSource
   private var body: PacketBody?
 
-  init(_ source: any ByteSource) { self.source = source }
+  package init(_ source: any ByteSource) { self.source = source }
 
   /// The header of the next packet and its body; nil at the end.
-  func next() throws(OpenPGPError) -> (header: PacketHeader, body: PacketBody)? {
-    if let body { try body.skip() }
+  package func next() throws(OpenPGPError) -> (header: PacketHeader, body: PacketBody)? {
+    if let body { try body.skipRest() }
     body = nil
     guard let header = try PacketHeader(source) else { return nil }
     let body = PacketBody(source, length: header.length)
@@ -32,7 +32,7 @@ final class PacketReader {
 }
 
 /// The body of a packet, however its length was written.
-final class PacketBody: ByteSource {
+package final class PacketBody: ByteSource {
   private let source: any ByteSource
   private var remaining: Int
   private var isLastPart: Bool
@@ -47,7 +47,7 @@ final class PacketBody: ByteSource {
     }
   }
 
-  func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
+  package func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
     while remaining == 0 && !isLastPart { try readPartLength() }
     guard remaining > 0 else { return try body(RawSpan()) }
     return try source.withNext { (next) throws(OpenPGPError) -> R in
@@ -56,18 +56,30 @@ final class PacketBody: ByteSource {
     }
   }
 
-  func consume(_ count: Int) {
+  package func consume(_ count: Int) {
     source.consume(count)
     if !isIndeterminate { remaining -= count }
   }
 
-  /// Passes over what is left.
-  func skip() throws(OpenPGPError) {
-    while true {
-      let count = try withNext { (next) throws(OpenPGPError) in next.byteCount }
-      if count == 0 { return }
-      consume(count)
+  /// Large parts go from the source straight to where they are wanted.
+  package func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
+    let room = target.byteCount
+    var filled = 0
+    while filled < room {
+      while remaining == 0 && !isLastPart { try readPartLength() }
+      let wanted = min(room - filled, remaining)
+      if wanted == 0 { break }
+      let got = try target.withRange(filled..<filled + wanted) { (part) throws(OpenPGPError) in
+        try source.read(into: &part)
+      }
+      if !isIndeterminate { remaining -= got }
+      filled += got
+      if got < wanted {
+        guard isIndeterminate else { throw .malformed(.truncated) }
+        break
+      }
     }
+    return filled
   }
 
   /// The packet of `type` with all of this body.
@@ -77,7 +89,7 @@ final class PacketBody: ByteSource {
   }
 
   /// All that is left, in memory for secrets.
-  private func readAll() throws(OpenPGPError) -> SecretBytes {
+  package func readAll() throws(OpenPGPError) -> SecretBytes {
     guard remaining <= Limits.packetByteCount || isIndeterminate else { throw .overLimit(.packetByteCount) }
     if isLastPart && !isIndeterminate {
       // The length says how much, but only what is there is believed: nothing is reserved for a lie.

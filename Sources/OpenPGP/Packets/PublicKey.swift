@@ -29,21 +29,34 @@ public struct PublicKey: Hashable, Sendable {
   /// - Throws: ``OpenPGPError/unsupported(_:)`` for another version.
   init(body: RawSpan) throws(OpenPGPError) {
     var cursor = PacketCursor()
-    try self.init(&cursor, body)
+    try self.init(&cursor, body, endsWithBody: true)
     try cursor.expectEnd(body)
   }
 
-  /// The public part at the beginning of a body; the secret part may follow.
-  init(_ cursor: inout PacketCursor, _ body: RawSpan) throws(OpenPGPError) {
+  /// The public part at the beginning of a body, behind which a secret part may follow.
+  init(_ cursor: inout PacketCursor, _ body: RawSpan, endsWithBody: Bool) throws(OpenPGPError) {
     let version = try cursor.readByte(body)
     guard version == 4 || version == 6 else { throw .unsupported(.packetVersion(.publicKey, version)) }
     let creationTime = try cursor.readTime(body)
     let algorithm = PublicKeyAlgorithm(rawValue: try cursor.readByte(body))
     var count: Int?
-    if version == 6 { count = Int(try cursor.readUInt32(body)) }
+    if version == 6 {
+      count = Int(try cursor.readUInt32(body))
+    } else if endsWithBody {
+      count = body.byteCount - cursor.offset
+    }
+    let start = cursor.offset
     let material = try PublicKeyMaterial(&cursor, body, algorithm: algorithm, count: count)
+    // Fingerprints and signatures take the length of a key of version 4 in two octets.
+    guard version == 6 || cursor.offset - start <= Self.version4MaterialByteCount else {
+      throw .malformed(.publicKey)
+    }
+    if version == 6, material.isForVersion4Only { throw .malformed(.publicKey) }
     self.init(version: version, creationTime: creationTime, algorithm: algorithm, material: material)
   }
+
+  /// 65,535 octets, less version, time and algorithm.
+  private static let version4MaterialByteCount = Int(UInt16.max) - 6
 
   public var keyID: KeyID { fingerprint.keyID }
 

@@ -57,6 +57,9 @@ public struct PublicKeyEncryptedSessionKey: Hashable, Sendable {
         recipient = .anonymous
       } else {
         let version = try cursor.readByte(body)
+        guard Fingerprint.byteCount(version: version).map({ $0 == count - 1 }) ?? true else {
+          throw .malformed(.sessionKey)
+        }
         let bytes = try cursor.readBytes(body, count: count - 1)
         recipient = .fingerprint(Fingerprint(version: version, bytes: bytes))
       }

@@ -25,7 +25,7 @@ public struct SecretKey: Sendable {
 
   init(body: RawSpan) throws(OpenPGPError) {
     var cursor = PacketCursor()
-    publicKey = try PublicKey(&cursor, body)
+    publicKey = try PublicKey(&cursor, body, endsWithBody: false)
     let usage = try cursor.readByte(body)
     protection = try Self.readProtection(&cursor, body, usage: usage, version: publicKey.version)
     let rest = body.extracting(cursor.offset..<body.byteCount)
@@ -56,37 +56,33 @@ public struct SecretKey: Sendable {
       guard usage == 253 || usage == 254 else { throw .malformed(.secretKey) }
       end = Int(try cursor.readByte(body)) + cursor.offset
     }
-    let start = cursor.offset
-    let protection: SecretKeyProtection
-    switch usage {
-    case 253:
-      let cipher = SymmetricAlgorithm(rawValue: try cursor.readByte(body))
-      let aead = AEADAlgorithm(rawValue: try cursor.readByte(body))
-      let s2k = try readStringToKey(&cursor, body, version: version)
-      guard let nonceByteCount = aead.nonceByteCount else {
-        throw .unsupported(.aeadAlgorithm(aead.rawValue))
-      }
-      protection = .aead(cipher, aead, s2k, nonce: try cursor.readBytes(body, count: nonceByteCount))
-    case 254, 255:
-      let cipher = SymmetricAlgorithm(rawValue: try cursor.readByte(body))
-      let s2k = try readStringToKey(&cursor, body, version: version)
-      if case .unknown = s2k {
-        return .unknown(usage: usage, [UInt8](copying: body.extracting(start..<cursor.offset)))
-      }
-      guard let ivByteCount = cipher.blockByteCount else {
-        throw .unsupported(.symmetricAlgorithm(cipher.rawValue))
-      }
-      let iv = try cursor.readBytes(body, count: ivByteCount)
-      protection = usage == 254 ? .cfb(cipher, s2k, iv: iv) : .cfbChecksum(cipher, s2k, iv: iv)
-    default:
-      let cipher = SymmetricAlgorithm(rawValue: usage)
-      guard let ivByteCount = cipher.blockByteCount else {
-        throw .unsupported(.symmetricAlgorithm(cipher.rawValue))
-      }
-      protection = .cfbChecksum(cipher, nil, iv: try cursor.readBytes(body, count: ivByteCount))
+    var known = cursor
+    if let protection = try readKnownProtection(&known, body, usage: usage, version: version) {
+      if let end, known.offset != end { throw .malformed(.secretKey) }
+      cursor = known
+      return protection
     }
-    if let end, cursor.offset != end { throw .malformed(.secretKey) }
-    return protection
+    // Where the parameters end is known in version 6 only; else they are all that is left.
+    return .unknown(usage: usage, try cursor.readBytes(body, count: (end ?? body.byteCount) - cursor.offset))
+  }
+
+  /// Nil for a specifier or an algorithm that this engine does not have.
+  private static func readKnownProtection(
+    _ cursor: inout PacketCursor, _ body: RawSpan, usage: UInt8, version: UInt8
+  ) throws(OpenPGPError) -> SecretKeyProtection? {
+    guard usage >= 253 else {
+      let cipher = SymmetricAlgorithm(rawValue: usage)
+      guard let count = cipher.blockByteCount else { return nil }
+      return .cfbChecksum(cipher, nil, iv: try cursor.readBytes(body, count: count))
+    }
+    let cipher = SymmetricAlgorithm(rawValue: try cursor.readByte(body))
+    let aead = usage == 253 ? AEADAlgorithm(rawValue: try cursor.readByte(body)) : nil
+    let s2k = try readStringToKey(&cursor, body, version: version)
+    if case .unknown = s2k { return nil }
+    guard let count = aead.map(\.nonceByteCount) ?? cipher.blockByteCount else { return nil }
+    let iv = try cursor.readBytes(body, count: count)
+    if let aead { return .aead(cipher, aead, s2k, nonce: iv) }
+    return usage == 254 ? .cfb(cipher, s2k, iv: iv) : .cfbChecksum(cipher, s2k, iv: iv)
   }
 
   /// Version 6 puts the length of the specifier before it.

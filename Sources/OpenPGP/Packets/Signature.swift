@@ -45,7 +45,9 @@ public struct Signature: Hashable, Sendable {
     self.material = material
   }
 
-  init(body: RawSpan) throws(OpenPGPError) {
+  /// - Parameter isEmbedded: whether it stands in another signature; then signatures in it stay unread, so
+  ///   that no input decides how deep this goes.
+  init(body: RawSpan, isEmbedded: Bool = false) throws(OpenPGPError) {
     var cursor = PacketCursor()
     version = try cursor.readByte(body)
     switch version {
@@ -64,8 +66,8 @@ public struct Signature: Hashable, Sendable {
       type = SignatureType(rawValue: try cursor.readByte(body))
       algorithm = PublicKeyAlgorithm(rawValue: try cursor.readByte(body))
       hash = HashAlgorithm(rawValue: try cursor.readByte(body))
-      hashedArea = try Self.readArea(&cursor, body, version: version)
-      unhashedArea = try Self.readArea(&cursor, body, version: version)
+      hashedArea = try Self.readArea(&cursor, body, version: version, isEmbedded: isEmbedded)
+      unhashedArea = try Self.readArea(&cursor, body, version: version, isEmbedded: isEmbedded)
     default: throw .unsupported(.packetVersion(.signature, version))
     }
     digestPrefix = try cursor.readBytes(body, count: 2)
@@ -122,10 +124,10 @@ public struct Signature: Hashable, Sendable {
   }
 
   private static func readArea(
-    _ cursor: inout PacketCursor, _ body: RawSpan, version: UInt8
+    _ cursor: inout PacketCursor, _ body: RawSpan, version: UInt8, isEmbedded: Bool
   ) throws(OpenPGPError) -> SubpacketArea {
     let count = version == 6 ? Int(try cursor.readUInt32(body)) : try cursor.readUInt16(body)
-    return try SubpacketArea(bytes: try cursor.readBytes(body, count: count))
+    return try SubpacketArea(bytes: try cursor.readBytes(body, count: count), isEmbedded: isEmbedded)
   }
 
   /// The length must be the one that the hash algorithm wants (section 5.2.3, table 23).

@@ -13,11 +13,17 @@ extension Subpacket {
     (type, body) = content.encoded
   }
 
-  init(typeOctet: UInt8, body: [UInt8]) throws(OpenPGPError) {
+  init(typeOctet: UInt8, body: [UInt8], isEmbedded: Bool) throws(OpenPGPError) {
     type = SubpacketType(rawValue: typeOctet & 0x7F)
     isCritical = typeOctet & 0x80 != 0
     self.body = body
-    content = try Content(type: type, body: unsafe body.span.bytes)
+    if type == .embeddedSignature {
+      // One that cannot be read is kept, like any subpacket that is not known.
+      let embedded = isEmbedded ? nil : try? Signature(body: unsafe body.span.bytes, isEmbedded: true)
+      content = embedded.map(Content.embeddedSignature)
+    } else {
+      content = try Content(type: type, body: unsafe body.span.bytes)
+    }
   }
 }
 
@@ -59,7 +65,6 @@ extension Subpacket.Content {
     case .signatureTarget:
       _ = cursor.readRest(body)
       self = .signatureTarget
-    case .embeddedSignature: self = .embeddedSignature(try Self.readEmbedded(&cursor, body))
     case .issuerFingerprint: self = .issuerFingerprint(try Self.readFingerprint(&cursor, body))
     case .intendedRecipientFingerprint:
       self = .intendedRecipientFingerprint(try Self.readFingerprint(&cursor, body))
@@ -142,14 +147,6 @@ extension Subpacket.Content {
     let name = try cursor.readBytes(body, count: nameCount)
     let value = try cursor.readBytes(body, count: valueCount)
     return Notation(isHumanReadable: flags[0] & 0x80 != 0, name: name, value: value)
-  }
-
-  /// A signature in a signature in a signature would be no back-signature; it is kept unread.
-  private static func readEmbedded(
-    _ cursor: inout PacketCursor, _ body: RawSpan
-  ) throws(OpenPGPError) -> Signature {
-    let octets = cursor.readRest(body)
-    return try Signature(body: unsafe octets.span.bytes)
   }
 
   private static func bytes(_ value: UInt32) -> [UInt8] {

@@ -23,7 +23,7 @@ public struct SubpacketArea: Hashable, Sendable {
     bytes = output
   }
 
-  init(bytes: [UInt8]) throws(OpenPGPError) {
+  init(bytes: [UInt8], isEmbedded: Bool) throws(OpenPGPError) {
     self.bytes = bytes
     var subpackets: [Subpacket] = []
     let area = unsafe bytes.span.bytes
@@ -34,7 +34,7 @@ public struct SubpacketArea: Hashable, Sendable {
       guard count > 0 else { throw .malformed(.subpacket) }
       let octet = try cursor.readByte(area)
       let body = try cursor.readBytes(area, count: count - 1)
-      subpackets.append(try Subpacket(typeOctet: octet, body: body))
+      subpackets.append(try Subpacket(typeOctet: octet, body: body, isEmbedded: isEmbedded))
     }
     self.subpackets = subpackets
   }

@@ -5,12 +5,18 @@
 
 /// What is acceptable.
 public struct Policy: Sendable {
+  /// The policy of this release.
+  public static let standard = Policy()
+
+  /// The names of notations that the caller understands; a critical one of another name is refused.
+  public var knownNotations: Set<[UInt8]> = []
+
   /// A rule that something was refused by.
   public enum Rule: Hashable, Sendable {
-    /// The hash algorithm is too weak for a signature of that date.
+    /// The hash algorithm is too weak for a signature of that date, or too short for the key.
     case hashAlgorithm(HashAlgorithm)
     case publicKeyAlgorithm(PublicKeyAlgorithm)
-    /// RSA below 2,048 bits, DSA, and the like.
+    /// RSA below 2,048 bits.
     case keySize(bitCount: Int)
     case symmetricAlgorithm(SymmetricAlgorithm)
     /// Encrypted data without protection of their integrity.
@@ -28,23 +34,14 @@ public struct Policy: Sendable {
     case creationTimeMissing
     /// The signature was made before its key.
     case signatureOlderThanKey
+    /// The key had expired when it made the signature.
+    case keyExpired
+    /// The certificate holds the key, and nothing valid of its holder says that it belongs there.
+    case keyNotBound
   }
 
-  /// The policy of this release.
-  public static let standard = Policy()
+  /// How far another machine's clock may be ahead: what GnuPG and mail systems commonly forgive.
+  public static let clockToleranceSeconds: UInt32 = 600
 
-  /// Whether a signature of `time` may use the hash; nil, or the rule that forbids it.
-  public func refusal(hash: HashAlgorithm, for use: HashUse, at time: Timestamp) -> Rule? {
-    preconditionFailure("not built yet")
-  }
-
-  public enum HashUse: Sendable { case document, certification }
-
-  /// Whether the key's algorithm and size may be used.
-  public func refusal(key: PublicKey) -> Rule? { preconditionFailure("not built yet") }
-
-  /// Whether messages under the cipher may be read (`writing` false) or written.
-  public func refusal(cipher: SymmetricAlgorithm, writing: Bool) -> Rule? {
-    preconditionFailure("not built yet")
-  }
+  public init() {}
 }

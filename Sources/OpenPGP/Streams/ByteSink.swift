@@ -9,4 +9,16 @@ public protocol ByteSink: AnyObject {
 extension ByteSink {
   /// Takes the bytes of an array.
   public func write(_ bytes: [UInt8]) throws(OpenPGPError) { try write(unsafe bytes.span.bytes) }
+
+  /// Takes all that `source` gives.
+  func write(allOf source: any ByteSource) throws(OpenPGPError) {
+    while true {
+      let count = try source.withNext { (next) throws(OpenPGPError) in
+        if !next.isEmpty { try write(next) }
+        return next.byteCount
+      }
+      if count == 0 { return }
+      source.consume(count)
+    }
+  }
 }

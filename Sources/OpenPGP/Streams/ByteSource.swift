@@ -15,9 +15,36 @@ public protocol ByteSource: AnyObject {
 
   /// Moves on by `count` bytes of those that were lent last.
   func consume(_ count: Int)
+
+  /// Fills `target` as far as the source reaches, and moves on by as much. A source that can put its bytes
+  /// there without keeping them first has its own version of this.
+  /// - Returns: how many bytes were written: fewer than there is room for only at the end.
+  func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int
 }
 
 extension ByteSource {
+  public func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
+    try readLent(into: &target, from: 0)
+  }
+
+  /// Fills `target` from `offset` on with bytes that are lent.
+  /// - Returns: how many bytes of `target` are filled then.
+  func readLent(into target: inout MutableRawSpan, from offset: Int) throws(OpenPGPError) -> Int {
+    var filled = offset
+    let room = target.byteCount
+    while filled < room {
+      let count = try withNext { (next) throws(OpenPGPError) -> Int in
+        let count = min(next.byteCount, room - filled)
+        target.copy(next.extracting(0..<count), to: filled)
+        return count
+      }
+      if count == 0 { break }
+      consume(count)
+      filled += count
+    }
+    return filled
+  }
+
   /// The next byte; nil at the end.
   func readByteIfAny() throws(OpenPGPError) -> UInt8? {
     let byte = try withNext { (next) throws(OpenPGPError) -> UInt8? in
@@ -34,18 +61,17 @@ extension ByteSource {
     return byte
   }
 
-  /// Fills `target` as far as the source reaches.
-  /// - Returns: how many bytes were written: fewer than there is room for only at the end.
-  func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
-    var filled = 0
-    let room = target.byteCount
-    while filled < room {
-      let count = try withNext { (next) throws(OpenPGPError) -> Int in min(next.byteCount, room - filled) }
-      if count == 0 { break }
-      _ = try withNext { (next) throws(OpenPGPError) in target.copy(next.extracting(0..<count), to: filled) }
+  /// Whether there are no more bytes.
+  func isAtEnd() throws(OpenPGPError) -> Bool {
+    try withNext { (next) throws(OpenPGPError) in next.isEmpty }
+  }
+
+  /// Reads to the end, and drops it.
+  func skipRest() throws(OpenPGPError) {
+    while true {
+      let count = try withNext { (next) throws(OpenPGPError) in next.byteCount }
+      if count == 0 { return }
       consume(count)
-      filled += count
     }
-    return filled
   }
 }

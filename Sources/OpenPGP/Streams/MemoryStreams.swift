@@ -7,9 +7,11 @@ public import Secrets
 internal import Primitives
 
 /// Bytes that are in memory already.
-public final class MemorySource: ByteSource {
+public final class MemorySource: RereadableSource {
   private let bytes: SharedSecret
   private var offset = 0
+  /// Without effect: nobody changes these bytes.
+  public var checksSecondReading = true
 
   public init(_ bytes: SharedSecret) { self.bytes = bytes }
 
@@ -29,6 +31,8 @@ public final class MemorySource: ByteSource {
     precondition(count <= bytes.count - offset, "more was consumed than lent")
     offset += count
   }
+
+  public func rewind() { offset = 0 }
 }
 
 /// Collects public bytes in an array.

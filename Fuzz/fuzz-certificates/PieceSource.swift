@@ -1,0 +1,1 @@
+../PieceSource.swift

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who exchanges what with whom, and how an exchange ended."""
+
+import dataclasses
+import functools
+
+import checks
+import spoiling
+from peers.peer import Refused
+
+# How an exchange ends.
+GOOD, CANNOT, FAILED = "ok", "cannot", "FAILED"
+
+
+@dataclasses.dataclass
+class Outcome:
+    """One cell of the table."""
+
+    peer: str
+    profile: str
+    check: str
+    maker: str
+    outcome: str
+    said: str = ""
+    reason: str = ""
+
+    @property
+    def is_expected(self):
+        return self.outcome in (GOOD, CANNOT)
+
+
+class Party:
+    """A peer in one profile, with the keys that it makes when somebody first wants them."""
+
+    def __init__(self, peer, profile):
+        self.peer = peer
+        self.profile = profile
+
+    def do(self, action, *arguments):
+        return self.peer.do(action, self.profile, *arguments)
+
+    @functools.cache
+    def made(self, action, *arguments):
+        """The result, or the refusal: a peer is asked once."""
+        try:
+            return self.do(action, *arguments)
+        except Refused as refusal:
+            return refusal
+
+    def result(self, action, *arguments):
+        made = self.made(action, *arguments)
+        if isinstance(made, Refused):
+            raise made
+        return made
+
+    def key(self):
+        return self.result("generate", self.profile)
+
+    def certificate(self):
+        return self.result("certificate", self.key())
+
+    def locked_key(self):
+        return self.result("generate_locked", self.profile, checks.PASSWORD)
+
+    def locked_certificate(self):
+        return self.result("certificate", self.locked_key())
+
+
+def exchange_all(ours, peer, profile):
+    """All checks between us and one peer in one profile, both ways."""
+    us, them = Party(ours, profile), Party(peer, profile)
+    for name, check in checks.ALL:
+        for maker, reader in ((us, them), (them, us)):
+            yield judge(peer.name, profile, name, maker, reader, check)
+    for name, spoil in spoiling.ALL:
+        yield judge(peer.name, profile, name, them, us, spoil)
+
+
+def spoil_own(ours, profile):
+    """What we made ourselves, spoilt."""
+    us = Party(ours, profile)
+    for name, spoil in spoiling.ALL:
+        yield judge(ours.name, profile, name, us, us, spoil)
+
+
+def judge(peer, profile, name, maker, reader, check):
+    """Runs one check. What a peer said it cannot do is no failure; anything else is."""
+    outcome = Outcome(peer, profile, name, maker.peer.name, GOOD)
+    try:
+        outcome.said = check(maker, reader) or ""
+    except Refused as refusal:
+        outcome.said = f"{refusal.peer.name}: {refusal.line}" if refusal.peer else refusal.line
+        reason = refusal.peer.reason(refusal.action, profile) if refusal.peer else None
+        outcome.outcome = CANNOT if reason else FAILED
+        outcome.reason = reason or f"in {refusal.action or name}"
+    return outcome

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, section 5.2.3.10: where the facts about the primary key and the certificate stand. Version 6: in the
+// direct-key signature, which must be there, and nowhere else, so that nobody can make a key last longer by
+// leaving one out. Version 4: in the primary user ID's self-signature, by convention, and for what that does
+// not say in a direct-key signature.
+
+/// What the holder says of the primary key and of the certificate as a whole.
+struct PrimaryKeyFacts {
+  let directKey: StatementJudge.Binding
+  let primaryUserIDIndex: Int?
+  let flags: KeyFlags
+  let expirationTime: Timestamp?
+  let problem: CertificateView.Problem?
+  /// What revocations of the key are compared with.
+  let newestStatement: Signature?
+  /// Where facts are looked for, in this order.
+  private let sources: [Signature]
+
+  init(
+    _ certificate: Certificate, userIDs: [StatementJudge.JudgedUserID], revokers: [Certificate],
+    judge: inout StatementJudge
+  ) {
+    let key = certificate.primaryKey
+    let target = SignedTarget.directKey(key)
+    let directKey = judge.newest(certificate.signatures, over: target) { $0 == .directKey }
+    let primary = Self.primaryUserID(userIDs)
+    let userIDStatement = primary.flatMap { userIDs[$0].binding.signature }
+    self.directKey = directKey
+    primaryUserIDIndex = primary
+    let sources = (key.version == 6 ? [directKey.signature] : [userIDStatement, directKey.signature])
+      .compactMap(\.self)
+    self.sources = sources
+    newestStatement = [directKey.signature, userIDStatement].compactMap(\.self)
+      .max { ($0.creationTime ?? .first) < ($1.creationTime ?? .first) }
+    flags =
+      sources.lazy.compactMap(\.keyFlags).first
+      ?? (sources.isEmpty ? [] : .unstated(for: key.algorithm, isPrimary: true))
+    expirationTime = Self.expirationTime(of: key, sources)
+
+    let revoked =
+      judge.revocation(
+        in: certificate.signatures, type: .keyRevocation, over: target, against: newestStatement,
+        isFinal: true)
+      ?? judge.revocation(of: certificate, by: revokers, against: newestStatement)
+    if let revoked {
+      problem = .revoked(revoked.reason)
+    } else if key.creationTime > judge.time {
+      problem = .notYetValid
+    } else if sources.isEmpty {
+      // A statement that was refused tells more than one that is not there.
+      let problems = [directKey.problem] + (key.version == 6 ? [] : userIDs.map(\.binding.problem))
+      problem = problems.lazy.compactMap(\.self).first { $0 != .notBound } ?? .notBound
+    } else if let expirationTime, expirationTime <= judge.time {
+      problem = .expired
+    } else {
+      problem = judge.policy.refusal(key: key).map { .refused($0) }
+    }
+  }
+
+  /// The first of the sources to say so decides.
+  func last<Value>(_ select: (Subpacket.Content) -> Value?) -> Value? {
+    for source in sources {
+      if let value = source.hashedArea.last(select) { return value }
+    }
+    return nil
+  }
+
+  /// A signature that says "never" decides as one that names a time does.
+  private static func expirationTime(of key: PublicKey, _ sources: [Signature]) -> Timestamp? {
+    let speaking = sources.first { source in
+      source.hashedArea.subpackets.contains { $0.type == .keyExpirationTime }
+    }
+    return speaking?.keyExpirationTime(of: key)
+  }
+
+  /// Those that are given up come last, those marked as primary first, then the newest statement
+  /// (section 5.2.3.27), then the octets, so that the order in which they came decides nothing.
+  private static func primaryUserID(_ userIDs: [StatementJudge.JudgedUserID]) -> Int? {
+    struct Rank {
+      let index: Int
+      let isValid: Bool
+      let isMarked: Bool
+      let time: Timestamp
+    }
+    var best: Rank?
+    for (index, judged) in userIDs.enumerated() {
+      guard let signature = judged.binding.signature, let time = signature.creationTime else { continue }
+      let isMarked: Bool? = signature.hashedArea.last {
+        if case .primaryUserID(let isMarked) = $0 { isMarked } else { nil }
+      }
+      let rank = Rank(
+        index: index, isValid: judged.revocation == nil, isMarked: isMarked ?? false, time: time)
+      guard let current = best else {
+        best = rank
+        continue
+      }
+      let isBetter: Bool
+      if rank.isValid != current.isValid {
+        isBetter = rank.isValid
+      } else if rank.isMarked != current.isMarked {
+        isBetter = rank.isMarked
+      } else if rank.time != current.time {
+        isBetter = rank.time > current.time
+      } else {
+        isBetter = judged.userID.bytes.lexicographicallyPrecedes(userIDs[current.index].userID.bytes)
+      }
+      if isBetter { best = rank }
+    }
+    return best?.index
+  }
+}
+
+extension Timestamp {
+  /// The first moment of the format.
+  static let first = Timestamp(secondsSince1970: 0)
+}
+
+extension StatementJudge {
+  /// A revocation by a key that the holder has named for it (section 5.2.3.23), if its certificate is among
+  /// `revokers`. All valid direct-key signatures may name one: a newer one does not take that back.
+  fileprivate mutating func revocation(
+    of certificate: Certificate, by revokers: [Certificate], against binding: Signature?
+  ) -> Revocation? {
+    let target = SignedTarget.directKey(primaryKey)
+    guard !revokers.isEmpty, certificate.signatures.contains(where: { $0.type == .keyRevocation }) else {
+      return nil
+    }
+    var keys: [PublicKey] = []
+    for statement in certificate.signatures
+    where statement.type == .directKey && statement.mayBe(by: primaryKey) {
+      let named = statement.hashedArea.all { content in
+        if case .revocationKey(let key) = content { key.fingerprint } else { nil }
+      }
+      let found = Set(named).compactMap { name in revokers.lazy.compactMap { $0.publicKey(name) }.first }
+        .filter { !keys.contains($0) }
+      if !found.isEmpty, isMade(statement, over: target, by: primaryKey) { keys += found }
+    }
+    for key in keys {
+      let revocation = revocation(
+        in: certificate.signatures, type: .keyRevocation, over: target, against: binding, isFinal: true,
+        by: key)
+      if let revocation { return revocation }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, sections 4.3, 10, 10.1 and 10.2: the grammar of certificates and secret keys, which is one. Unknown
+// versions are kept or passed over, known packets that belong elsewhere and unknown critical ones end the
+// reading.
+
+/// Certificates and secret keys, as they are read.
+struct TransferableKeyReader {
+  /// A certificate, with those secret keys that came in the same sequence.
+  struct Entry {
+    fileprivate var assembler: CertificateAssembler
+    fileprivate(set) var secrets: [Fingerprint: SecretKey] = [:]
+    /// Whether any packet of it was of a secret key, readable or not.
+    fileprivate(set) var isSecret: Bool
+
+    var certificate: Certificate { assembler.certificate }
+  }
+
+  /// What two sequences share when they are one.
+  private struct Identity: Hashable {
+    let fingerprint: Fingerprint
+    let isSecret: Bool
+  }
+
+  private var entries: [Entry] = []
+  private var indexes: [Identity: Int] = [:]
+  /// The entry that is being read; nil before the first primary key, and behind one that is passed over.
+  private var current: Int?
+  /// Why the first primary key that was passed over was.
+  private var firstProblem: OpenPGPError?
+  private var hasBegun = false
+  private var packetCount = 0
+  private var byteCount = 0
+
+  /// Everything in the source; the same key twice becomes one.
+  /// - Throws: ``OpenPGPError/malformed(_:)`` with `certificateStructure` when there is none at all.
+  static func readAll(_ source: any ByteSource) throws(OpenPGPError) -> [Entry] {
+    let packets = PacketReader(source)
+    var reader = TransferableKeyReader()
+    while let (header, body) = try packets.next() {
+      guard !header.type.isData else { throw .malformed(.certificateStructure) }
+      try reader.count(header)
+      try reader.take(try body.readPacket(header.type))
+    }
+    if reader.entries.isEmpty { throw reader.firstProblem ?? .malformed(.certificateStructure) }
+    return reader.entries
+  }
+
+  private mutating func count(_ header: PacketHeader) throws(OpenPGPError) {
+    if header.type == .publicKey || header.type == .secretKey { (packetCount, byteCount) = (0, 0) }
+    packetCount += 1
+    if case .known(let count) = header.length { byteCount += count }
+    guard packetCount <= Limits.certificatePacketCount else { throw .overLimit(.certificatePacketCount) }
+    guard byteCount <= Limits.certificateByteCount else { throw .overLimit(.certificateByteCount) }
+  }
+
+  private mutating func take(_ packet: Packet) throws(OpenPGPError) {
+    switch packet {
+    case .marker, .padding, .trust: return
+    case .publicKey(let key): begin(key, isSecret: false)
+    case .secretKey(let key):
+      begin(key.publicKey, isSecret: true)
+      keep(key)
+    case .unknown(.publicKey, _, let why), .unknownSecret(.secretKey, _, let why):
+      current = nil
+      hasBegun = true
+      firstProblem = firstProblem ?? why
+    case .unknown(let type, _, let why) where !Self.mayFollow(type):
+      if case .unsupported(.packetType) = why { throw why }
+      throw .malformed(.certificateStructure)
+    case .publicKeyEncryptedSessionKey, .symmetricKeyEncryptedSessionKey, .onePassSignature:
+      throw .malformed(.certificateStructure)
+    default:
+      // What may be ignored may stand anywhere (section 10).
+      guard hasBegun || !packet.type.isCritical else { throw .malformed(.certificateStructure) }
+      if let current { takeComponent(packet, of: current) }
+    }
+  }
+
+  /// What belongs to the primary key that came last.
+  private mutating func takeComponent(_ packet: Packet, of current: Int) {
+    switch packet {
+    case .signature(let signature): entries[current].assembler.add(signature)
+    case .userID(let userID): entries[current].assembler.begin(userID)
+    case .userAttribute(let attribute): entries[current].assembler.begin(attribute)
+    case .publicSubkey(let key): entries[current].assembler.begin(key)
+    case .secretSubkey(let key):
+      entries[current].assembler.begin(key.publicKey)
+      entries[current].isSecret = true
+      keep(key)
+    case .unknown(.publicSubkey, let body, _):
+      entries[current].assembler.begin(OpaquePacket(.publicSubkey, body: body))
+    case .unknownSecret:
+      // A certificate has no place for octets that may be secret.
+      entries[current].assembler.beginNothing()
+      entries[current].isSecret = true
+    case .unknown(let type, let body, _): entries[current].assembler.add(OpaquePacket(type, body: body))
+    default: break
+    }
+  }
+
+  private mutating func begin(_ primaryKey: PublicKey, isSecret: Bool) {
+    hasBegun = true
+    let identity = Identity(fingerprint: primaryKey.fingerprint, isSecret: isSecret)
+    if let index = indexes[identity] {
+      current = index
+      entries[index].assembler.beginPrimaryKey()
+    } else {
+      current = entries.count
+      indexes[identity] = entries.count
+      entries.append(Entry(assembler: CertificateAssembler(primaryKey), isSecret: isSecret))
+    }
+  }
+
+  /// The first of several copies of a secret key stays.
+  private mutating func keep(_ key: SecretKey) {
+    guard let current, entries[current].secrets[key.publicKey.fingerprint] == nil else { return }
+    entries[current].secrets[key.publicKey.fingerprint] = key
+  }
+
+  /// Whether a packet of this type that could not be read may stand in a certificate all the same.
+  private static func mayFollow(_ type: PacketType) -> Bool {
+    !type.isCritical || [.signature, .publicSubkey, .secretSubkey].contains(type)
+  }
+}

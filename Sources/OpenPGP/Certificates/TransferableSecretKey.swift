@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, section 10.2: a certificate with the secret keys of its holder, locked or not.
+
+/// A certificate with its secret keys.
+public struct TransferableSecretKey: Sendable {
+  /// What may be given away: the same without anything secret.
+  public var certificate: Certificate
+  /// By the fingerprint of the key or subkey; not every key of the certificate need be here.
+  public var secrets: [Fingerprint: SecretKey]
+
+  public init(certificate: Certificate, secrets: [Fingerprint: SecretKey]) {
+    self.certificate = certificate
+    self.secrets = secrets
+  }
+
+  /// All secret keys in a sequence of packets; the same one twice becomes one. Certificates between them are
+  /// passed over.
+  /// - Throws: ``OpenPGPError/malformed(_:)`` with `certificateAsSecretKey` when there are certificates only,
+  ///   with `certificateStructure` when the packets are no keys; ``OpenPGPError/unsupported(_:)``;
+  ///   ``OpenPGPError/overLimit(_:)``.
+  public static func readAll(_ source: any ByteSource) throws(OpenPGPError) -> [TransferableSecretKey] {
+    let keys = try TransferableKeyReader.readAll(source).filter(\.isSecret)
+    guard !keys.isEmpty else { throw .malformed(.certificateAsSecretKey) }
+    return keys.map { TransferableSecretKey(certificate: $0.certificate, secrets: $0.secrets) }
+  }
+
+  /// Writes the packets in canonical order, secret keys in the place of public ones.
+  public func write(to sink: any ByteSink) throws(OpenPGPError) {
+    try certificate.write(to: sink, secrets: secrets)
+  }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Primitives
+internal import Secrets
+
+/// Decrypts the chunks of a message of version 2, on two threads. Only chunks that are authentic are handed
+/// out, and the end comes only when the tag of the whole message is right.
+final class ChunkOpening: BatchWork {
+  private let source: any ByteSource
+  private let layout: ChunkLayout
+  private let ciphers: [ChunkCipher]
+  /// The last octets that were read: they may be the tag of the whole message.
+  private var held: [UInt8] = []
+
+  let isSerial = false
+
+  /// The plaintext of `source`, which begins with the first chunk and ends with the last tag.
+  static func source(_ source: any ByteSource, _ keys: ChunkKeys) throws(OpenPGPError) -> BatchPipeline {
+    let work = try ChunkOpening(source, keys)
+    // Two large chunks under way keep both threads busy, and memory small.
+    let isLarge = work.layout.batchChunkCount == 1
+    return BatchPipeline(work, batchByteCount: work.layout.batchRoom, batchCount: isLarge ? 3 : 4)
+  }
+
+  private init(_ source: any ByteSource, _ keys: ChunkKeys) throws(OpenPGPError) {
+    self.source = source
+    layout = ChunkLayout(chunkByteCount: keys.chunkByteCount)
+    ciphers = [try keys.cipher(.open), try keys.cipher(.open)]
+  }
+
+  func read(_ batch: Batch) throws(OpenPGPError) {
+    let beginning = held
+    let start = beginning.count
+    let room = layout.batchRoom
+    let filled = try batch.bytes.withMutableBytes { (bytes) throws(OpenPGPError) in
+      bytes.copy(unsafe beginning.span.bytes, to: 0)
+      return start
+        + (try bytes.withRange(start..<room) { (free) throws(OpenPGPError) in try source.read(into: &free) })
+    }
+    guard filled >= AEADAlgorithm.tagByteCount else { throw .notAuthentic }
+    batch.isLast = filled < room
+    batch.contentByteCount = filled - AEADAlgorithm.tagByteCount
+    held = batch.bytes.withBytes { [UInt8](copying: $0.extracting(batch.contentByteCount..<filled)) }
+  }
+
+  func transform(_ batch: Batch, lane: Int) throws(OpenPGPError) {
+    let cipher = ciphers[lane]
+    let count = batch.contentByteCount
+    let chunkCount = layout.chunkCount(count)
+    let firstNumber = batch.number * layout.batchChunkCount
+    let plaintextCount = count - chunkCount * AEADAlgorithm.tagByteCount
+    try batch.bytes.withMutableBytes { (bytes) throws(OpenPGPError) in
+      for index in 0..<chunkCount {
+        let range = layout.range(index, of: count)
+        // A chunk without plaintext is none.
+        guard range.count > AEADAlgorithm.tagByteCount else { throw .notAuthentic }
+        try bytes.withRange(range) { (chunk) throws(OpenPGPError) in
+          try cipher.open(&chunk, number: firstNumber + index)
+        }
+      }
+      guard batch.isLast else { return }
+      let total = layout.plaintextByteCount(beforeBatch: batch.number) + plaintextCount
+      try bytes.withRange(count..<count + AEADAlgorithm.tagByteCount) { (tag) throws(OpenPGPError) in
+        try cipher.openEnd(&tag, chunkCount: firstNumber + chunkCount, byteCount: total)
+      }
+    }
+    let tagCount = AEADAlgorithm.tagByteCount
+    batch.setContent(
+      0..<max(0, count - tagCount), pieceByteCount: layout.chunkByteCount, gapByteCount: tagCount)
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, section 10.3: the packets around an encrypted message: session keys, then one packet of integrity
+// protected data, and nothing behind it.
+
+internal import Primitives
+internal import Secrets
+
+/// An encrypted message whose beginning has been read, up to the ciphertext.
+final class EncryptedMessage {
+  let header: IntegrityProtectedDataHeader
+  /// Those that `isWanted` chose, in their order.
+  let sessionKeyPackets: [Packet]
+  /// Version 1: the first octets of the ciphertext, as many as the longest prefix has.
+  private let beginning: [UInt8]
+  private let packets: PacketReader
+  private let body: PacketBody
+
+  /// Reads up to the ciphertext.
+  /// - Parameter isWanted: whether a session key may be of use; the others are not kept.
+  /// - Throws: ``OpenPGPError/refused(_:)`` with `noIntegrityProtection` for the packet that has none;
+  ///   ``OpenPGPError/malformed(_:)`` with `messageStructure` when it is no encrypted message.
+  init(
+    _ source: any ByteSource, keeping isWanted: (Packet) -> Bool
+  ) throws(OpenPGPError) {
+    packets = PacketReader(try OpenPGPInput.packets(source))
+    var kept: [Packet] = []
+    var count = 0
+    while let (header, body) = try packets.next() {
+      if try body.isIgnored(header.type) { continue }
+      switch header.type {
+      case .publicKeyEncryptedSessionKey, .symmetricKeyEncryptedSessionKey:
+        count += 1
+        guard count <= Limits.recipientCount else { throw .overLimit(.recipientCount) }
+        // One that is too large is none of this engine's algorithms.
+        if case .known(let byteCount) = header.length, byteCount > Limits.sessionKeyPacketByteCount { break }
+        let packet = try body.readPacket(header.type)
+        if isWanted(packet), kept.count < Limits.sessionKeyAttemptCount { kept.append(packet) }
+      case .integrityProtectedData:
+        sessionKeyPackets = kept
+        self.body = body
+        self.header = try IntegrityProtectedDataHeader(body)
+        beginning = self.header == .version1 ? try Self.readBeginning(body) : []
+        return
+      case .symmetricallyEncryptedData: throw .refused(.noIntegrityProtection)
+      default: throw .malformed(.messageStructure)
+      }
+    }
+    throw .malformed(.messageStructure)
+  }
+
+  private static func readBeginning(_ body: PacketBody) throws(OpenPGPError) -> [UInt8] {
+    var beginning: [UInt8] = []
+    // Blocks have 16 octets at most.
+    for _ in 0..<16 + 2 { beginning.append(try body.readByte()) }
+    return beginning
+  }
+
+  /// The format of a message under `key`: nil when the key cannot be this message's.
+  func format(for key: SessionKey) -> EncryptionFormat? {
+    switch header {
+    case .version1:
+      guard let cipher = key.cipher, cipher.keyByteCount == key.bytes.count else { return nil }
+      return .version1(cipher)
+    case .version2(let cipher, let aead, _, _):
+      guard key.cipher == nil || key.cipher == cipher, cipher.keyByteCount == key.bytes.count else {
+        return nil
+      }
+      return .version2(AEADCiphersuite(cipher, aead))
+    }
+  }
+
+  /// Whether the octets that repeat say that the key may be right; always for version 2, which knows no such.
+  func mayFit(_ key: SessionKey, _ format: EncryptionFormat) throws(OpenPGPError) -> Bool {
+    guard case .version1(let algorithm) = format else { return true }
+    var prefix = Array(beginning.prefix(try IntegrityPrefix.byteCount(algorithm)))
+    var cipher = try key.bytes.withBytes { (key) throws(OpenPGPError) in
+      try IntegrityPrefix.cipher(algorithm, .decrypt, key: key)
+    }
+    var span = prefix.mutableSpan
+    var bytes = unsafe span.mutableBytes
+    cipher.process(&bytes)
+    return IntegrityPrefix.isRepeated(prefix)
+  }
+
+  /// The plaintext; its end comes only when all of it is authentic.
+  /// - Parameter isRecognised: whether the ciphertext is known to be what has been authenticated before.
+  func plaintext(
+    under key: SessionKey, _ format: EncryptionFormat, isRecognised: Bool
+  ) throws(OpenPGPError) -> any ByteSource {
+    switch (header, format) {
+    case (.version1, _):
+      let work = try IntegrityOpening(body, beginning: beginning, format.cipher, key: key.bytes)
+      return IntegrityCheckedSource(work, checks: !isRecognised)
+    case (.version2(_, _, let chunkOctet, let salt), .version2(let suite)):
+      return try ChunkOpening.source(
+        body, try ChunkKeys(suite, chunkOctet: chunkOctet, salt: salt, sessionKey: key.bytes))
+    case (.version2, .version1): throw .internalFailure
+    }
+  }
+
+  /// Reads what stands behind the ciphertext, which has been read.
+  /// - Throws: ``OpenPGPError/malformed(_:)`` when it is anything that means something.
+  func expectEnd() throws(OpenPGPError) {
+    guard try body.isAtEnd() else { throw .malformed(.trailingOctets) }
+    while let (header, body) = try packets.next() {
+      guard try body.isIgnored(header.type) else { throw .malformed(.messageStructure) }
+    }
+  }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, section 10.3: messages that are signed and not encrypted, or neither. The message is read twice, so
+// that nothing is released before the caller has seen what its signatures are worth.
+
+/// Reads messages that are not encrypted.
+public struct InlineMessageReader {
+  /// Judges the signatures; without it they are parsed and nothing is said about them.
+  public var verifier: SignatureVerifier?
+
+  public init(verifier: SignatureVerifier?) { self.verifier = verifier }
+
+  /// Reads one message, armored or not (the cleartext framework is another reader's), and writes its data to
+  /// `sink` after all of it has been parsed, if `isAcceptable` says so.
+  /// - Parameter isAcceptable: whether the data may be released; it sees what is known of the message.
+  /// - Throws: ``OpenPGPError/malformed(_:)`` and the like; then nothing has been written. Errors of the sink
+  ///   and ``OpenPGPError/inputChanged`` can come later.
+  public func read(
+    from source: any RereadableSource, to sink: any ByteSink,
+    releasingIf isAcceptable: (InlineMessage) -> Bool
+  ) throws(OpenPGPError) -> InlineMessage {
+    let held = HoldingSink()
+    let contents = try parse(source, verifier, to: held)
+    let message = InlineMessage(
+      literal: contents.literal, verdicts: contents.verdicts, signatures: contents.signatures)
+    guard isAcceptable(message) else { return message }
+    if held.isComplete {
+      try held.release(to: sink)
+    } else {
+      try source.rewind()
+      _ = try parse(source, nil, to: sink)
+    }
+    return message
+  }
+
+  private func parse(
+    _ source: any ByteSource, _ verifier: SignatureVerifier?, to sink: any ByteSink
+  ) throws(OpenPGPError) -> MessageParser.Contents {
+    let parser = MessageParser(verifier: verifier, intendedFor: nil, sink: sink)
+    return try parser.parse(try OpenPGPInput.packets(source))
+  }
+}

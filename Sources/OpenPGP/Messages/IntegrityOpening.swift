@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Primitives
+internal import Secrets
+
+/// Decrypts the body of a message of version 1. Nothing that comes out is authentic before the end: see
+/// ``IntegrityCheckedSource``.
+final class IntegrityOpening: BatchWork {
+  private let source: any ByteSource
+  private var cipher: CFBCipher
+  private let prefixByteCount: Int
+  /// Octets that were read and are still to be decrypted: the last may be the modification detection code.
+  private var held: [UInt8]
+
+  /// The decrypted prefix, from the first batch on.
+  private(set) var prefix: [UInt8] = []
+  /// The decrypted modification detection code, with the last batch.
+  private(set) var code: [UInt8] = []
+
+  let isSerial = true
+
+  /// - Parameter beginning: octets of the ciphertext that have been taken from `source` already.
+  init(
+    _ source: any ByteSource, beginning: [UInt8], _ algorithm: SymmetricAlgorithm, key: SharedSecret
+  ) throws(OpenPGPError) {
+    self.source = source
+    held = beginning
+    prefixByteCount = try IntegrityPrefix.byteCount(algorithm)
+    cipher = try key.withBytes { (key) throws(OpenPGPError) in
+      try IntegrityPrefix.cipher(algorithm, .decrypt, key: key)
+    }
+  }
+
+  func read(_ batch: Batch) throws(OpenPGPError) {
+    let beginning = held
+    let start = beginning.count
+    let room = batch.bytes.count
+    let filled = try batch.bytes.withMutableBytes { (bytes) throws(OpenPGPError) in
+      bytes.copy(unsafe beginning.span.bytes, to: 0)
+      return start
+        + (try bytes.withRange(start..<room) { (free) throws(OpenPGPError) in try source.read(into: &free) })
+    }
+    batch.isLast = filled < room
+    batch.contentByteCount = filled - IntegrityPrefix.codeByteCount
+    guard batch.contentByteCount >= (batch.number == 0 ? prefixByteCount : 0) else { throw .notAuthentic }
+    held = batch.bytes.withBytes { [UInt8](copying: $0.extracting(batch.contentByteCount..<filled)) }
+  }
+
+  func transform(_ batch: Batch, lane: Int) {
+    let content = batch.contentByteCount
+    let end = content + (batch.isLast ? IntegrityPrefix.codeByteCount : 0)
+    batch.bytes.withMutableBytes { bytes in bytes.withRange(0..<end) { cipher.process(&$0) } }
+    batch.bytes.withBytes { bytes in
+      if batch.number == 0 { prefix = [UInt8](copying: bytes.extracting(0..<prefixByteCount)) }
+      if batch.isLast { code = [UInt8](copying: bytes.extracting(content..<end)) }
+    }
+    batch.setContent((batch.number == 0 ? prefixByteCount : 0)..<content)
+  }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, sections 5.4, 5.9 and 10.3: what is inside an encryption, or is a signed message by itself:
+// one-pass signatures, literal data, signatures. The length of the data need not be known: what does not fit
+// into one part is written in parts.
+
+internal import Primitives
+internal import Secrets
+
+/// The packets of a message around the data of a source, as a source.
+final class MessageComposer: ByteSource {
+  private enum Stage { case firstPart, laterPart, signatures, end }
+
+  private let source: any ByteSource
+  private let literal: LiteralDataHeader
+  private let signer: DocumentSigner?
+  private var textCheck: UTF8Check?
+  private var stage = Stage.firstPart
+  /// Headers, which go before the part.
+  private var head: [UInt8] = []
+  private var headOffset = 0
+  private var part = SecretBytes(zeroed: partByteCount)
+  private var partRange = 0..<0
+
+  /// - Parameter signer: takes in the data as they pass; nil for a message without signatures.
+  init(_ source: any ByteSource, isText: Bool, signer: DocumentSigner?) throws(OpenPGPError) {
+    self.source = source
+    self.signer = signer
+    literal = LiteralDataHeader(format: isText ? .utf8 : .binary)
+    textCheck = isText ? UTF8Check() : nil
+    let packets = ArraySink()
+    for packet in signer?.onePassSignatures ?? [] { try Packet.onePassSignature(packet).write(to: packets) }
+    head = packets.bytes
+  }
+
+  func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
+    while headOffset == head.count && partRange.isEmpty && stage != .end { try advance() }
+    if headOffset < head.count {
+      let head = head
+      return try body(unsafe head.span.bytes.extracting(headOffset..<head.count))
+    }
+    return try part.withBytes { (bytes) throws(OpenPGPError) -> R in try body(bytes.extracting(partRange)) }
+  }
+
+  func consume(_ count: Int) {
+    if headOffset < head.count {
+      headOffset += count
+    } else {
+      partRange = partRange.lowerBound + count..<partRange.upperBound
+    }
+  }
+
+  private func advance() throws(OpenPGPError) {
+    head = []
+    headOffset = 0
+    switch stage {
+    case .firstPart: try readPart(behind: literal.bytes)
+    case .laterPart: try readPart(behind: [])
+    case .signatures:
+      let packets = ArraySink()
+      for signature in try signer?.finish() ?? [] { try Packet.signature(signature).write(to: packets) }
+      head = packets.bytes
+      stage = .end
+    case .end: break
+    }
+  }
+
+  /// The next part of the literal packet: all there is room for, or all that is left.
+  private func readPart(behind fields: [UInt8]) throws(OpenPGPError) {
+    let end = try part.withMutableBytes { (bytes) throws(OpenPGPError) in
+      bytes.copy(unsafe fields.span.bytes, to: 0)
+      let room = fields.count..<bytes.byteCount
+      return fields.count
+        + (try bytes.withRange(room) { (free) throws(OpenPGPError) in try source.read(into: &free) })
+    }
+    part.withBytes { bytes in
+      let data = bytes.extracting(fields.count..<end)
+      signer?.update(data)
+      textCheck?.update(data)
+    }
+    let isLast = end < Self.partByteCount
+    if isLast, let textCheck, !textCheck.isComplete { throw .notText }
+    let length = PartialBodyWriter.length(end, isLast: isLast)
+    head = stage == .firstPart ? [0xC0 | PacketType.literalData.rawValue] + length : length
+    partRange = 0..<end
+    stage = isLast ? .signatures : .laterPart
+  }
+
+  /// A power of two. Shorter data are written with their length.
+  private static let partByteCount = 128 << 10
+}

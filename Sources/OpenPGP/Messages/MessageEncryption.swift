@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, sections 5.1, 5.3, 5.13, 10.3: messages to keys and passwords, signed inside. The format follows
+// from what all recipients say that they can read, and is there before anything is written. Nothing is ever
+// compressed: the length of compressed data tells of their content.
+
+internal import Primitives
+public import Secrets
+
+/// One message to be encrypted.
+public struct MessageEncryption {
+  /// What a password protects when there is no certificate that says what its holder can read.
+  public enum PasswordProfile: Sendable {
+    /// Version 1 with iterated and salted S2K: what GnuPG reads.
+    case universal
+    /// Version 2 with Argon2id.
+    case advanced
+  }
+
+  /// How the message will be written.
+  public let format: EncryptionFormat
+  /// The key of the message, for callers that keep it.
+  public let sessionKey: SessionKey
+  /// Whose keys the message is encrypted to.
+  let recipientKeys: [PublicKey]
+  /// The certificates of these keys.
+  let intendedRecipients: [Fingerprint]
+  let passwords: [SharedSecret]
+  let passwordProfile: PasswordProfile
+  let time: Timestamp
+  /// Who signs; the signatures are inside the encryption.
+  public var signers: [any Signer] = []
+  /// The hash of the signatures.
+  public var signatureHash: HashAlgorithm = .documentDefault
+  /// Whether the data are text: UTF-8, signed with line ends as CR LF.
+  public var isText = false
+  /// Version 2: chunks of 2^(12 + 6) octets, 256 KiB: short enough for every reader, and tags cost nothing.
+  var chunkOctet: UInt8 = 12
+}
+
+extension MessageEncryption {
+  /// - Parameters:
+  ///   - recipients: the message is encrypted to every key of these that may be used for `purpose`.
+  ///   - passwords: each of them opens the message too.
+  ///   - passwordProfile: the form of the message when there are no recipients; with `universal` and passwords
+  ///     it is version 1 whatever the recipients can read.
+  ///   - purpose: what a key must be flagged for, one of these at least.
+  ///   - time: when the message is made.
+  /// - Throws: ``OpenPGPError/noEncryptionKey`` when a certificate has no key for it, or when there is neither
+  ///   a certificate nor a password; ``OpenPGPError/refused(_:)`` when a rule is why;
+  ///   ``OpenPGPError/overLimit(_:)`` for more than ``Limits/recipientCount``.
+  public init(
+    to recipients: [Certificate], passwords: [SharedSecret] = [],
+    passwordProfile: PasswordProfile = .universal,
+    purpose: KeyFlags = [.encryptCommunications, .encryptStorage], policy: Policy = .standard,
+    time: Timestamp
+  ) throws(OpenPGPError) {
+    guard !recipients.isEmpty || !passwords.isEmpty else { throw .noEncryptionKey }
+    var views: [CertificateView] = []
+    var keys: [PublicKey] = []
+    var known: Set<Fingerprint> = []
+    for certificate in recipients where known.insert(certificate.fingerprint).inserted {
+      let view = CertificateView(certificate, at: time, now: time, policy: policy)
+      keys += try view.encryptionKeys(for: purpose)
+      views.append(view)
+    }
+    guard keys.count + passwords.count <= Limits.recipientCount else { throw .overLimit(.recipientCount) }
+    let allowsVersion2 = passwords.isEmpty || passwordProfile == .advanced
+    let format =
+      views.isEmpty
+      ? (allowsVersion2 ? .version2(EncryptionFormat.preferredSuite) : .version1(.aes256))
+      : EncryptionFormat(for: views, allowsVersion2: allowsVersion2)
+    self.init(
+      format: format, sessionKey: .random(format.cipher), recipientKeys: keys,
+      intendedRecipients: views.map(\.certificate.fingerprint), passwords: passwords,
+      passwordProfile: passwordProfile, time: time)
+  }
+
+  /// Writes the message with the data of `source`, to its end.
+  /// - Throws: what the source, the sink and the signers throw; ``OpenPGPError/notText`` for text that is not
+  ///   UTF-8.
+  public func encrypt(from source: any ByteSource, to sink: any ByteSink) throws(OpenPGPError) {
+    let composer = try MessageComposer(source, isText: isText, signer: try documentSigner())
+    for key in recipientKeys {
+      let packet = try key.encrypt(sessionKey, version: format.publicKeyPacketVersion, isAnonymous: false)
+      try Packet.publicKeyEncryptedSessionKey(packet).write(to: sink)
+    }
+    for password in passwords {
+      try Packet.symmetricKeyEncryptedSessionKey(try packet(for: password)).write(to: sink)
+    }
+    try writeBody(of: composer, to: sink)
+  }
+
+  /// Writes the packet of integrity protected data around `plaintext`.
+  func writeBody(of plaintext: any ByteSource, to sink: any ByteSink) throws(OpenPGPError) {
+    let body = PartialBodyWriter(.integrityProtectedData, to: sink)
+    switch format {
+    case .version1(let cipher):
+      try body.write(IntegrityProtectedDataHeader.version1.bytes)
+      try body.write(allOf: try IntegritySealing.source(plaintext, cipher, key: sessionKey.bytes))
+    case .version2(let suite):
+      let salt = SystemRandom.publicBytes(count: IntegrityProtectedDataHeader.saltByteCount)
+      let header = IntegrityProtectedDataHeader.version2(
+        suite.cipher, suite.aead, chunkOctet: chunkOctet, salt: salt)
+      try body.write(header.bytes)
+      let keys = try ChunkKeys(
+        suite, chunkOctet: chunkOctet, salt: salt, sessionKey: sessionKey.bytes)
+      try body.write(allOf: try ChunkSealing.source(plaintext, keys))
+    }
+    try body.finish()
+  }
+
+  private func documentSigner() throws(OpenPGPError) -> DocumentSigner? {
+    guard !signers.isEmpty else { return nil }
+    let named = intendedRecipients.count <= Self.namedRecipientCountLimit ? intendedRecipients : []
+    return try DocumentSigner(
+      signers, type: isText ? .text : .binary, hash: signatureHash, time: time, intendedRecipients: named)
+  }
+
+  private func packet(for password: SharedSecret) throws(OpenPGPError) -> SymmetricKeyEncryptedSessionKey {
+    let stringToKey: StringToKey =
+      switch passwordProfile {
+      case .universal:
+        .iterated(
+          .sha256, salt: SystemRandom.publicBytes(count: StringToKey.saltByteCount),
+          codedCount: Self.codedCount)
+      case .advanced:
+        .argon2(
+          salt: SystemRandom.publicBytes(count: StringToKey.argon2SaltByteCount), passes: 3, lanes: 4,
+          memoryExponent: 19)
+      }
+    switch format {
+    case .version1:
+      return try .version4(sessionKey, cipher: .aes256, password: password, stringToKey)
+    case .version2:
+      return try .version6(sessionKey, EncryptionFormat.preferredSuite, password: password, stringToKey)
+    }
+  }
+
+  /// The highest count of iterated S2K: 65,011,712 octets are hashed (section 3.7.1.3).
+  private static let codedCount: UInt8 = 255
+  /// The hashed area of a version 4 signature holds 65,535 octets, and thereby some 1,800 fingerprints of 32.
+  private static let namedRecipientCountLimit = 1000
+}

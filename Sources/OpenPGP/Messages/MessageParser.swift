@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, section 10.3: one literal packet, in any number of compressed packets, in any number of signatures;
+// marker and padding packets anywhere. Every signature is over the literal data. Whatever else is there, or is
+// missing, makes it no message.
+
+internal import Primitives
+
+/// Reads one message that is not encrypted, or what was.
+final class MessageParser {
+  /// What was found besides the data.
+  struct Contents {
+    var literal: LiteralDataHeader
+    var signatures: [Signature]
+    var verdicts: [SignatureVerdict]
+  }
+
+  private let sink: any ByteSink
+  private let signatures: MessageSignatures
+  private let budget = CompressionBudget()
+  private var literal: LiteralDataHeader?
+
+  /// - Parameter intendedFor: the certificate of who decrypted the message.
+  init(verifier: SignatureVerifier?, intendedFor: Fingerprint?, sink: any ByteSink) {
+    self.sink = sink
+    signatures = MessageSignatures(verifier, intendedFor: intendedFor)
+  }
+
+  /// Reads `source` to its end, and writes the data to the sink.
+  func parse(_ source: any ByteSource) throws(OpenPGPError) -> Contents {
+    try readMessage(PacketReader(source), depth: 0)
+    guard let literal else { throw .malformed(.messageStructure) }
+    return Contents(literal: literal, signatures: signatures.signatures, verdicts: signatures.verdicts)
+  }
+
+  private func readMessage(_ packets: PacketReader, depth: Int) throws(OpenPGPError) {
+    guard depth <= Limits.nestingDepth else { throw .overLimit(.nestingDepth) }
+    let level = signatures.beginLevel()
+    guard try readSignaturesBefore(packets, depth: depth) else { throw .malformed(.messageStructure) }
+    while let (header, body) = try packets.next() {
+      if try body.isIgnored(header.type) { continue }
+      guard header.type == .signature else { throw .malformed(.messageStructure) }
+      try signatures.close(try body.readPacket(.signature), in: level)
+    }
+    try signatures.endLevel(level)
+  }
+
+  /// Reads what announces signatures, and then the data; false when there are none.
+  private func readSignaturesBefore(_ packets: PacketReader, depth: Int) throws(OpenPGPError) -> Bool {
+    while let (header, body) = try packets.next() {
+      if try body.isIgnored(header.type) { continue }
+      switch header.type {
+      case .onePassSignature: try signatures.announce(try body.readPacket(header.type))
+      case .signature: try signatures.prefix(try body.readPacket(header.type))
+      case .literalData:
+        try readLiteral(body)
+        return true
+      case .compressedData:
+        try readCompressed(body, depth: depth)
+        return true
+      default: throw .malformed(.messageStructure)
+      }
+    }
+    return false
+  }
+
+  private func readLiteral(_ body: PacketBody) throws(OpenPGPError) {
+    literal = try LiteralDataHeader(body)
+    while true {
+      let count = try body.withNext { (next) throws(OpenPGPError) in
+        signatures.update(next)
+        if !next.isEmpty { try sink.write(next) }
+        return next.byteCount
+      }
+      if count == 0 { return }
+      body.consume(count)
+    }
+  }
+
+  private func readCompressed(_ body: PacketBody, depth: Int) throws(OpenPGPError) {
+    let algorithm = CompressionAlgorithm(rawValue: try body.readByte())
+    switch algorithm {
+    case .uncompressed: try readMessage(PacketReader(body), depth: depth + 1)
+    case .zip, .zlib:
+      try readMessage(PacketReader(try InflatingSource(body, algorithm, budget)), depth: depth + 1)
+    default: throw .unsupported(.compressionAlgorithm(algorithm.rawValue))
+    }
+  }
+}
+
+extension PacketBody {
+  /// Whether a packet of this type means nothing wherever it stands: markers, padding, and types that a reader
+  /// may leave unread when it does not know them (section 4.3).
+  /// - Throws: ``OpenPGPError/unsupported(_:)`` for a type that it may not.
+  func isIgnored(_ type: PacketType) throws(OpenPGPError) -> Bool {
+    switch type {
+    case .marker:
+      guard case .marker = try readPacket(type) else { throw .malformed(.packetHeader) }
+      return true
+    case .padding: return true
+    case _ where !type.isKnown:
+      if type.isCritical { throw .unsupported(.packetType(type.rawValue)) }
+      return true
+    default: return false
+    }
+  }
+}
+
+extension PacketType {
+  /// Whether the standard has this type.
+  fileprivate var isKnown: Bool { (1...14).contains(rawValue) || [17, 18, 21].contains(rawValue) }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, section 10.3: one-pass packets and the signatures behind the data close like brackets; signatures
+// in the old style stand before the data by themselves. Signatures of unknown versions keep their places.
+
+/// The signatures of one message, and what they are worth.
+final class MessageSignatures {
+  /// Signatures in the order of their packets.
+  private(set) var signatures: [Signature] = []
+
+  private let verifier: SignatureVerifier?
+  private let intendedFor: Fingerprint?
+  private let hashes = DocumentHashes()
+  /// What was announced and has not been closed yet; nil is of an unknown version.
+  private var open: [Announcement?] = []
+  private var announcedCount = 0
+  private var judged: [Judgement] = []
+
+  private struct Announcement {
+    let packet: OnePassSignature
+    let hash: DocumentHash?
+  }
+
+  /// A signature whose verdict is due once the data have passed.
+  private struct Judgement {
+    let signature: Signature
+    let hash: DocumentHash?
+    /// Whether it is what was announced.
+    let isAnnounced: Bool
+  }
+
+  init(_ verifier: SignatureVerifier?, intendedFor: Fingerprint?) {
+    self.verifier = verifier
+    self.intendedFor = intendedFor
+  }
+
+  /// The data that are signed.
+  func update(_ bytes: RawSpan) { hashes.update(bytes) }
+
+  /// A message begins within the message: the number of those that are open around it.
+  func beginLevel() -> Int { open.count }
+
+  /// - Throws: ``OpenPGPError/malformed(_:)`` with `messageStructure` when a signature is missing.
+  func endLevel(_ level: Int) throws(OpenPGPError) {
+    guard open.count == level else { throw .malformed(.messageStructure) }
+  }
+
+  /// A one-pass packet before the data.
+  func announce(_ packet: Packet) throws(OpenPGPError) {
+    try count()
+    switch packet {
+    case .onePassSignature(let packet):
+      open.append(
+        Announcement(
+          packet: packet, hash: hash(packet.hash, isText: packet.type == .text, salt: packet.salt)))
+    case .unknown(_, _, .unsupported): open.append(nil)
+    case .unknown(_, _, let why): throw why
+    default: throw .malformed(.messageStructure)
+    }
+  }
+
+  /// A signature before the data.
+  func prefix(_ packet: Packet) throws(OpenPGPError) {
+    try count()
+    guard let signature = try signature(packet) else { return }
+    let hash = hash(signature.hash, isText: signature.type == .text, salt: signature.salt)
+    add(signature, hash, isAnnounced: true)
+  }
+
+  /// A signature behind the data: of the one-pass packet that was last.
+  /// - Throws: ``OpenPGPError/malformed(_:)`` with `messageStructure` when there is none.
+  func close(_ packet: Packet, in level: Int) throws(OpenPGPError) {
+    guard open.count > level, let announcement = open.popLast() else { throw .malformed(.messageStructure) }
+    guard let signature = try signature(packet) else { return }
+    add(
+      signature, announcement?.hash, isAnnounced: announcement?.packet.announces(signature) ?? false)
+  }
+
+  /// Of the signatures in the same order; empty without a verifier.
+  var verdicts: [SignatureVerdict] {
+    guard let verifier else { return [] }
+    return judged.map { judgement in
+      let signature = judgement.signature
+      guard judgement.isAnnounced else { return SignatureVerdict(.bad, signature) }
+      if let verdict = verifier.verdictWithoutDocument(signature) { return verdict }
+      guard let hash = judgement.hash else { return SignatureVerdict(.bad, signature) }
+      return verifier.judge(signature, hash, intendedFor: intendedFor)
+    }
+  }
+
+  /// Nil for a signature of an unknown version or algorithm.
+  private func signature(_ packet: Packet) throws(OpenPGPError) -> Signature? {
+    switch packet {
+    case .signature(let signature): return signature
+    case .unknown(_, _, .unsupported): return nil
+    case .unknown(_, _, let why): throw why
+    default: throw .malformed(.messageStructure)
+    }
+  }
+
+  private func add(_ signature: Signature, _ hash: DocumentHash?, isAnnounced: Bool) {
+    signatures.append(signature)
+    judged.append(Judgement(signature: signature, hash: hash, isAnnounced: isAnnounced))
+  }
+
+  /// Nil when nothing is to be verified, or the algorithm is not there.
+  private func hash(_ algorithm: HashAlgorithm, isText: Bool, salt: [UInt8]) -> DocumentHash? {
+    guard verifier != nil else { return nil }
+    return try? hashes.prepare(algorithm, isText: isText, salt: salt)
+  }
+
+  private func count() throws(OpenPGPError) {
+    announcedCount += 1
+    guard announcedCount <= Limits.signatureCount else { throw .overLimit(.signatureCount) }
+  }
+}
+
+extension OnePassSignature {
+  /// Whether `signature` is the one that this packet has announced: all that the packet says must be so.
+  fileprivate func announces(_ signature: Signature) -> Bool {
+    guard type == signature.type, hash == signature.hash, algorithm == signature.algorithm,
+      (version == 6) == (signature.version == 6), salt == signature.salt
+    else { return false }
+    switch issuer {
+    case .keyID(let id):
+      let named = signature.issuerKeyIDs + signature.issuerFingerprints.map(\.keyID)
+      return id == .anonymous || named.isEmpty || named.contains(id)
+    case .fingerprint(let fingerprint):
+      let named = signature.issuerFingerprints
+      return named.isEmpty || named.contains(fingerprint)
+    }
+  }
+}

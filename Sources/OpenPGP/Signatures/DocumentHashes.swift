@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One pass over a document for many signatures: those that hash alike share a context.
+
+/// The hashes of one document.
+final class DocumentHashes {
+  private struct Parameters: Hashable {
+    let algorithm: HashAlgorithm
+    let isText: Bool
+    let salt: [UInt8]
+  }
+
+  private var hashes: [Parameters: DocumentHash] = [:]
+  private var inOrder: [DocumentHash] = []
+
+  /// Whether nothing is to be hashed.
+  var isEmpty: Bool { inOrder.isEmpty }
+
+  /// The hash that serves `signature`; a new one only when none of the others does. All are asked for before
+  /// the document begins.
+  func prepare(for signature: Signature) throws(OpenPGPError) -> DocumentHash {
+    try prepare(signature.hash, isText: signature.type == .text, salt: signature.salt)
+  }
+
+  /// The hash of these parameters.
+  func prepare(_ algorithm: HashAlgorithm, isText: Bool, salt: [UInt8]) throws(OpenPGPError) -> DocumentHash {
+    let parameters = Parameters(algorithm: algorithm, isText: isText, salt: salt)
+    if let known = hashes[parameters] { return known }
+    guard inOrder.count < Limits.signatureCount else { throw .overLimit(.signatureCount) }
+    let hash = try DocumentHash(algorithm, isText: isText, salt: salt)
+    hashes[parameters] = hash
+    inOrder.append(hash)
+    return hash
+  }
+
+  /// Takes in the next octets of the document.
+  func update(_ bytes: RawSpan) {
+    for hash in inOrder { hash.update(bytes) }
+  }
+}

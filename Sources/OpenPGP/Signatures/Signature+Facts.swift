@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a signature says. Facts come from the hashed area alone, since anybody can write into the other one;
+// issuers, which are only hints, and embedded signatures, which prove themselves, may stand in either.
+
+extension Signature {
+  /// When it was made; nil when that is not in the hashed area, where it must be (section 5.2.3.11).
+  public var creationTime: Timestamp? {
+    version3?.creationTime
+      ?? hashedArea.last { if case .signatureCreationTime(let time) = $0 { time } else { nil } }
+  }
+
+  /// When it ceases to count; nil is never.
+  public var expirationTime: Timestamp? {
+    let seconds = hashedArea.last { if case .signatureExpirationTime(let count) = $0 { count } else { nil } }
+    guard let seconds, seconds != 0, let creationTime else { return nil }
+    return creationTime.adding(seconds: seconds)
+  }
+
+  /// The fingerprints of keys that it names as its issuer.
+  public var issuerFingerprints: [Fingerprint] {
+    inBothAreas { if case .issuerFingerprint(let fingerprint) = $0 { fingerprint } else { nil } }
+  }
+
+  /// The IDs of keys that it names as its issuer.
+  public var issuerKeyIDs: [KeyID] {
+    if let version3 { return [version3.issuer] }
+    return inBothAreas { if case .issuerKeyID(let id) = $0 { id } else { nil } }
+  }
+
+  /// The primary keys of those whom the signed message is for; empty when it does not say.
+  public var intendedRecipients: [Fingerprint] {
+    hashedArea.all { if case .intendedRecipientFingerprint(let value) = $0 { value } else { nil } }
+  }
+
+  /// The notations that its maker signed.
+  public var notations: [Notation] {
+    hashedArea.all { if case .notation(let notation) = $0 { notation } else { nil } }
+  }
+
+  /// Why it revokes, when it says so.
+  var revocationReason: RevocationReason? {
+    hashedArea.last { if case .reasonForRevocation(let reason) = $0 { reason } else { nil } }
+  }
+
+  /// Signatures within: back-signatures of signing subkeys.
+  var embeddedSignatures: [Signature] {
+    inBothAreas { if case .embeddedSignature(let signature) = $0 { signature } else { nil } }
+  }
+
+  /// Whether it had ended at `time`.
+  func isExpired(at time: Timestamp) -> Bool { expirationTime.map { $0 <= time } ?? false }
+
+  /// Whether a key of this version may make it (section 5.2.5), and this kind of key (sections 5.2.3.2 to
+  /// 5.2.3.5: version 3 is RSA's and DSA's alone, version 6 has no EdDSALegacy).
+  func fitsVersion(of key: PublicKey) -> Bool {
+    switch version {
+    case 3: key.version == 4 && [.rsa, .rsaSignOnly, .dsa].contains(algorithm)
+    case 4: key.version == 4
+    case 6: key.version == 6 && algorithm != .eddsaLegacy
+    default: false
+    }
+  }
+
+  /// Whether the fingerprints in the hashed area are of the signature's own version, as section 5.2.3.35
+  /// demands.
+  var namesIssuerOfOwnVersion: Bool {
+    let named = hashedArea.all { content -> Fingerprint? in
+      if case .issuerFingerprint(let fingerprint) = content { fingerprint } else { nil }
+    }
+    return named.allSatisfy { $0.version == version }
+  }
+
+  private func inBothAreas<Value>(_ select: (Subpacket.Content) -> Value?) -> [Value] {
+    hashedArea.all(select) + unhashedArea.all(select)
+  }
+}

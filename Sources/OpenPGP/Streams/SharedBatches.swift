@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Concurrency: the monitor guards every field. The bytes of a batch belong to the thread that has put it into
+// `reading`, `transforming` or `lent`; the work's `read` is called by one thread at a time.
+
+/// The batches of a pipeline, and whose turn it is.
+final class SharedBatches: @unchecked Sendable {
+  private let monitor = Monitor()
+  private let stage: any BatchWork
+  private let batchByteCount: Int
+  private let batchCount: Int
+  /// By their number, modulo `batchCount`; made when they are needed first.
+  private var batches: [Batch] = []
+  private var readCount = 0
+  private var transformedCount = 0
+  private var takenCount = 0
+  private var isReading = false
+  private var isTransforming = false
+  private var isReadToEnd = false
+  private var isClosed = false
+
+  init(_ stage: any BatchWork, batchByteCount: Int, batchCount: Int) {
+    self.stage = stage
+    self.batchByteCount = batchByteCount
+    self.batchCount = batchCount
+  }
+
+  /// The next batch in order. The calling thread does what there is to do until it is ready.
+  func take() -> Batch {
+    monitor.lock()
+    defer { monitor.unlock() }
+    while true {
+      if let next = batch(takenCount, in: .ready) {
+        next.state = .lent
+        takenCount += 1
+        return next
+      }
+      if !doStep(lane: 0) { monitor.wait() }
+    }
+  }
+
+  /// What was in the batch has been used.
+  func giveBack(_ batch: Batch) {
+    monitor.lock()
+    batch.state = .free
+    monitor.wakeAll()
+    monitor.unlock()
+  }
+
+  /// Does what there is to do until nothing is left: the second thread's whole life.
+  func work() {
+    monitor.lock()
+    while !isClosed && !(isReadToEnd && transformedCount >= readCount) {
+      if !doStep(lane: 1) { monitor.wait() }
+    }
+    monitor.unlock()
+  }
+
+  /// Lets the second thread end after what it is doing.
+  func close() {
+    monitor.lock()
+    isClosed = true
+    monitor.wakeAll()
+    monitor.unlock()
+  }
+
+  /// Transforms or reads a batch, with the lock given away meanwhile; false when there is nothing to do.
+  private func doStep(lane: Int) -> Bool {
+    if let batch = nextToTransform() {
+      isTransforming = true
+      batch.state = .transforming
+      monitor.unlock()
+      let failure =
+        batch.failure
+        ?? attempt { () throws(OpenPGPError) in
+          try stage.transform(batch, lane: lane)
+        }
+      monitor.lock()
+      isTransforming = false
+      batch.failure = failure
+      batch.state = .ready
+      transformedCount += 1
+      monitor.wakeAll()
+      return true
+    }
+    guard let batch = nextToRead() else { return false }
+    isReading = true
+    monitor.unlock()
+    let failure = attempt { () throws(OpenPGPError) in try stage.read(batch) }
+    monitor.lock()
+    isReading = false
+    readCount += 1
+    isReadToEnd = batch.isLast || failure != nil
+    // A batch that failed takes its turn like the others, so that the failure comes at its place.
+    batch.failure = failure
+    batch.state = .read
+    monitor.wakeAll()
+    return true
+  }
+
+  private func nextToTransform() -> Batch? {
+    if stage.isSerial { return isTransforming ? nil : batch(transformedCount, in: .read) }
+    return batches.filter { $0.state == .read }.min { $0.number < $1.number }
+  }
+
+  private func nextToRead() -> Batch? {
+    guard !isReading, !isReadToEnd, !isClosed else { return nil }
+    if batches.count == readCount, readCount < batchCount { batches.append(Batch(byteCount: batchByteCount)) }
+    let batch = batches[readCount % batchCount]
+    guard batch.state == .free else { return nil }
+    batch.state = .reading
+    batch.number = readCount
+    return batch
+  }
+
+  private func batch(_ number: Int, in state: Batch.State) -> Batch? {
+    guard number < readCount else { return nil }
+    let batch = batches[number % batchCount]
+    return batch.number == number && batch.state == state ? batch : nil
+  }
+
+  private func attempt(_ step: () throws(OpenPGPError) -> Void) -> OpenPGPError? {
+    do {
+      try step()
+      return nil
+    } catch {
+      return error
+    }
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import OpenPGP
+
+enum InlineVerifyCommand: Subcommand {
+  static let name = "inline-verify"
+  static let operandCounts = 1...any
+  static let options: [OptionRule] = [
+    .value("not-before"), .value("not-after"), .value("verifications-out"),
+  ]
+  static let page = """
+    coffer-sop inline-verify: verifies a signed message
+
+    usage: coffer-sop inline-verify [OPTIONS] CERTS ... < INLINESIGNED > DATA
+
+    Succeeds when one signature is good; nothing comes out before that is known.
+
+      --verifications-out=FILE    a line for each signature that is good
+      --not-before=TIME           older signatures do not count; - is no bound, and the default
+      --not-after=TIME            younger ones do not count; now is the default
+
+    example: coffer-sop inline-verify alice.cert < letter.pgp > letter.txt
+    """
+
+  static func run(_ call: Call) throws(Failure) {
+    let verificationsOutput = try call.value("verifications-out").map { (name) throws(Failure) in
+      try OutputDesignator(name)
+    }
+    let verification = try Verification(
+      with: call.operands, notBefore: call.value("not-before"), notAfter: call.value("not-after"))
+    let verdicts = try verdicts(verification.verifier)
+    let lines = verification.lines(verdicts)
+    guard !lines.isEmpty else { throw Verification.noSignature(verdicts) }
+    try verificationsOutput?.finish(lines)
+  }
+
+  private static func verdicts(_ verifier: SignatureVerifier) throws(Failure) -> [SignatureVerdict] {
+    do {
+      let input = try SpooledSource(descriptor: STDIN_FILENO)
+      let output = StandardStreams.output()
+      let verdicts: [SignatureVerdict]
+      if case .cleartext(let message) = try OpenPGPInput(input) {
+        verdicts = try message.verify(with: verifier, writingTo: output)
+      } else {
+        try input.rewind()
+        verdicts = try InlineMessageReader(verifier: verifier).read(from: input, to: output) { message in
+          message.verdicts.contains { $0.verified != nil }
+        }.verdicts
+      }
+      try output.flush()
+      return verdicts
+    } catch {
+      throw Failure(error, .message)
+    }
+  }
+}

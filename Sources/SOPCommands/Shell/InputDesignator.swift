@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where an indirect value is: a file, `@ENV:NAME` or `@FD:n`.
+
+internal import Glibc
+internal import OpenPGP
+internal import Secrets
+
+/// Where something is to be read from.
+struct InputDesignator {
+  private enum Place {
+    case file(String)
+    case descriptor(Int32)
+    case variable(String)
+  }
+
+  private let place: Place
+
+  /// - Throws: 71 for another prefix, 73 when a file has the name of a designator, 61 when there is no such
+  ///   descriptor or variable.
+  init(_ text: String) throws(Failure) {
+    guard text.hasPrefix("@") else {
+      place = .file(text)
+      return
+    }
+    if let name = text.suffix(after: "@ENV:") {
+      place = .variable(name)
+    } else if let number = text.suffix(after: "@FD:") {
+      guard let descriptor = Int32(number), descriptor >= 0, fcntl(descriptor, F_GETFD) >= 0 else {
+        throw Failure(.missingInput, "there is no open descriptor «\(text)»")
+      }
+      place = .descriptor(descriptor)
+    } else {
+      throw Self.unknownPrefix(text)
+    }
+    if unsafe access(text, F_OK) == 0 {
+      throw Failure(
+        .ambiguousInput, "there is a file with the name «\(text)»",
+        hint: "write ./\(text) if the file is meant")
+    }
+  }
+
+  static func unknownPrefix(_ text: String) -> Failure {
+    Failure(
+      .unsupportedSpecialPrefix, "«\(text)» begins with @ and is no designator that there is",
+      hint: "write ./\(text) if a file is meant")
+  }
+
+  /// Lends what is there.
+  /// - Throws: 61 when the file or the variable is not there.
+  func withSource<R>(_ body: (any ByteSource) throws(Failure) -> R) throws(Failure) -> R {
+    switch place {
+    case .descriptor(let descriptor): return try body(FileDescriptorSource(descriptor: descriptor))
+    case .variable(let name):
+      return try body(MemorySource(SharedSecret(try Self.variable(name))))
+    case .file(let path):
+      let descriptor = try Self.open(path)
+      defer { close(descriptor) }
+      return try body(FileDescriptorSource(descriptor: descriptor))
+    }
+  }
+
+  /// All that is there, for passwords and session keys.
+  /// - Throws: 41 when it is longer than `byteCountLimit`.
+  func readSecret(byteCountLimit: Int) throws(Failure) -> SecretBytes {
+    switch place {
+    case .variable(let name): return try Self.variable(name)
+    case .descriptor(let descriptor): return try Self.read(descriptor, byteCountLimit)
+    case .file(let path):
+      let descriptor = try Self.open(path)
+      defer { close(descriptor) }
+      return try Self.read(descriptor, byteCountLimit)
+    }
+  }
+
+  private static func read(_ descriptor: Int32, _ byteCountLimit: Int) throws(Failure) -> SecretBytes {
+    do {
+      return try SecretBytes.read(fromDescriptor: descriptor, byteCountLimit: byteCountLimit)
+    } catch .tooLong {
+      throw Failure(.badData, "a password or session key is longer than \(byteCountLimit) bytes")
+    } catch {
+      throw Failure(.missingInput, "a password or session key cannot be read")
+    }
+  }
+
+  private static func open(_ path: String) throws(Failure) -> Int32 {
+    let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw Failure(.missingInput, "cannot open «\(path)» (\(SystemError.text(errno)))")
+    }
+    return descriptor
+  }
+
+  private static func variable(_ name: String) throws(Failure) -> SecretBytes {
+    guard let value = unsafe getenv(name) else {
+      throw Failure(.missingInput, "there is no environment variable «\(name)»")
+    }
+    return unsafe SecretBytes(copying: RawSpan(_unsafeStart: value, byteCount: strlen(value)))
+  }
+}
+
+extension String {
+  /// What stands behind `prefix`; nil when the text begins otherwise.
+  func suffix(after prefix: String) -> String? {
+    hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+  }
+}

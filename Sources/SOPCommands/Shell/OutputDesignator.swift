@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where a second output goes: a new file or `@FD:n`. A file appears when the subcommand has done its work, and
+// not before.
+
+internal import Glibc
+internal import OpenPGP
+
+/// An output besides standard output.
+final class OutputDesignator {
+  private enum Target {
+    case file(AtomicFileSink)
+    case descriptor(FileDescriptorSink)
+  }
+
+  private let target: Target
+
+  /// - Throws: 59 when there is such a file, 71 for another prefix than `@FD:`, 61 for a descriptor that is not
+  ///   open.
+  init(_ text: String) throws(Failure) {
+    if let number = text.suffix(after: "@FD:") {
+      guard let descriptor = Int32(number), descriptor >= 0, fcntl(descriptor, F_GETFD) >= 0 else {
+        throw Failure(.missingInput, "there is no open descriptor «\(text)»")
+      }
+      target = .descriptor(FileDescriptorSink(descriptor: descriptor))
+      return
+    }
+    guard !text.hasPrefix("@") else { throw InputDesignator.unknownPrefix(text) }
+    do {
+      target = .file(try AtomicFileSink(path: text))
+    } catch {
+      throw Self.failure(error, text)
+    }
+  }
+
+  /// Writes `text` as all of the output.
+  func finish(_ text: String) throws(Failure) { try finish(unsafe Array(text.utf8).span.bytes) }
+
+  /// Writes `bytes` as all of the output.
+  func finish(_ bytes: RawSpan) throws(Failure) {
+    do {
+      switch target {
+      case .file(let sink):
+        try sink.write(bytes)
+        try sink.commit()
+      case .descriptor(let sink):
+        try sink.write(bytes)
+        try sink.flush()
+      }
+    } catch {
+      throw Self.failure(error, "of an option")
+    }
+  }
+
+  private static func failure(_ error: OpenPGPError, _ name: String) -> Failure {
+    if error == .inputOutput(errno: EEXIST) {
+      return Failure(.outputExists, "the output «\(name)» is there already", hint: "name one that is not")
+    }
+    return Failure(error, .output)
+  }
+}

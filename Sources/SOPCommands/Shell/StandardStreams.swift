@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Standard input and output. Results that are small are made whole before the first byte is written, so that
+// a failure leaves nothing behind.
+
+internal import Glibc
+internal import OpenPGP
+
+/// The process's own streams.
+enum StandardStreams {
+  static func input() -> FileDescriptorSource { FileDescriptorSource(descriptor: STDIN_FILENO) }
+
+  static func output() -> FileDescriptorSink { FileDescriptorSink(descriptor: STDOUT_FILENO) }
+
+  /// Writes text to standard output.
+  static func print(_ text: String) throws(Failure) {
+    do {
+      let sink = output()
+      try sink.write(Array(text.utf8))
+      try sink.flush()
+    } catch {
+      throw Failure(error, .output)
+    }
+  }
+
+  /// Lets `body` write to standard output, through armor unless `kind` is nil.
+  static func write(
+    _ kind: ArmorKind?, _ subject: Subject, _ body: (any ByteSink) throws(OpenPGPError) -> Void
+  ) throws(Failure) {
+    do {
+      let sink = output()
+      if let kind {
+        let armor = try ArmorWriter(sink, kind: kind)
+        try body(armor)
+        try armor.finish()
+      } else {
+        try body(sink)
+      }
+      try sink.flush()
+    } catch {
+      throw Failure(error, subject)
+    }
+  }
+
+  /// Writes a line to standard error; what cannot be written is lost.
+  static func note(_ line: String) {
+    let bytes = Array((line + "\n").utf8)
+    _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What signatures over documents are worth. Each pitfall that other implementations fell into has its test.
+
+import Testing
+
+@testable import OpenPGP
+
+@Suite("Grading signatures over documents")
+struct SignatureVerifierTests {
+  typealias Holder = SigningHolder
+
+  /// Two holders, made once.
+  static let version4 = Result { try Holder(version: 4) }
+  static let version6 = Result { try Holder(version: 6, .ed448) }
+  static func holder(_ version: UInt8) throws -> Holder { try (version == 6 ? version6 : version4).get() }
+
+  static func verifier(_ certificates: Certificate...) -> SignatureVerifier {
+    SignatureVerifier(certificates: certificates, policy: .standard, time: Holder.now)
+  }
+
+  /// The verdict on a signature over `document`.
+  static func verdict(
+    _ signature: Signature, _ verifier: SignatureVerifier, document: [UInt8] = SignedDocument.bytes
+  ) throws -> SignatureVerdict {
+    try DetachedVerification(verifier).verify([signature], over: MemorySource(document))[0]
+  }
+
+  static func grade(_ recipe: SignatureRecipe, _ holder: Holder) throws -> SignatureVerdict.Grade {
+    try verdict(try recipe.made(), verifier(holder.certificate)).grade
+  }
+
+  @Test("A signature is good, and says which key made it and when", arguments: [UInt8(4), 6])
+  func good(version: UInt8) throws {
+    let stranger = try Self.holder(version == 4 ? 6 : 4)
+    let holder = try Self.holder(version)
+    for key in [holder.primary, holder.subkey] {
+      let signature = try SignatureRecipe(key).made()
+      let verdict = try Self.verdict(signature, Self.verifier(stranger.certificate, holder.certificate))
+      #expect(verdict.grade == .good)
+      let verified = try #require(verdict.verified)
+      #expect(verified.creationTime == Holder.signingTime)
+      #expect(verified.signingKey == key.publicKey.fingerprint)
+      #expect(verified.primaryKey == holder.certificate.fingerprint)
+      #expect(verified.certificateIndex == 1)
+      #expect(!verified.isOverText)
+      #expect(!verified.keyHasExpiredSince)
+    }
+  }
+
+  @Test("A changed document, digest prefix, salt or signature value is bad", arguments: [UInt8(4), 6])
+  func tampered(version: UInt8) throws {
+    let holder = try Self.holder(version)
+    let verifier = Self.verifier(holder.certificate)
+    let signature = try SignatureRecipe(holder.subkey).made()
+    let changedDocument = try Self.verdict(signature, verifier, document: SignedDocument.other)
+    #expect(changedDocument.grade == .bad)
+    #expect(changedDocument.verified == nil)
+    let prefix = [signature.digestPrefix[0], signature.digestPrefix[1] ^ 1]
+    #expect(try Self.verdict(signature.changed(digestPrefix: prefix), verifier).grade == .bad)
+    if version == 6 {
+      let salt = [UInt8](repeating: 8, count: 32)
+      #expect(try Self.verdict(signature.changed(salt: salt), verifier).grade == .bad)
+    }
+    let other = try SignatureRecipe(holder.primary).made()
+    #expect(try Self.verdict(signature.changed(material: other.material), verifier).grade == .bad)
+  }
+
+  @Test("Nobody's key is unknown, and the document is not read for it")
+  func unknownKey() throws {
+    let signature = try SignatureRecipe(try Self.holder(4).primary).made()
+    let source = MemorySource(SignedDocument.bytes)
+    let verifier = Self.verifier(try Self.holder(6).certificate)
+    let verdicts = try DetachedVerification(verifier).verify([signature], over: source)
+    #expect(verdicts.map(\.grade) == [.unknownKey])
+    #expect(try source.readByteIfAny() == SignedDocument.bytes[0])
+  }
+
+  @Test("A v4 signature by a v6 key is refused, and the reverse", arguments: [UInt8(4), 6])
+  func versions(version: UInt8) throws {
+    let holder = try Self.holder(version)
+    var recipe = SignatureRecipe(holder.primary)
+    recipe.version = version == 6 ? 4 : 6
+    recipe.salt = version == 6 ? [] : [UInt8](repeating: 7, count: 32)
+    recipe.hashed.removeLast()
+    recipe.unhashed = [Subpacket(.issuerKeyID(holder.primary.publicKey.keyID))]
+    #expect(try Self.grade(recipe, holder) == .refused(.versionMismatch))
+  }
+
+  @Test("An issuer of another version than the signature's makes it malformed")
+  func issuerVersion() throws {
+    let holder = try Self.holder(4)
+    var recipe = SignatureRecipe(holder.primary)
+    let foreign = Fingerprint(version: 6, bytes: [UInt8](repeating: 1, count: 32))
+    recipe.hashed.append(Subpacket(.issuerFingerprint(foreign)))
+    #expect(try Self.grade(recipe, holder) == .bad)
+  }
+
+  @Test(
+    "Only binary and text signatures count over documents",
+    arguments: [0x02, 0x10, 0x13, 0x18, 0x1F, 0x20, 0x40, 0x50, 0x60, 0xFF] as [UInt8])
+  func types(type: UInt8) throws {
+    let holder = try Self.holder(4)
+    var recipe = SignatureRecipe(holder.primary)
+    recipe.type = SignatureType(rawValue: type)
+    #expect(try Self.grade(recipe, holder) == .refused(.signatureType(recipe.type)))
+  }
+
+  @Test("MD5, SHA-1 and RIPEMD-160 are refused", arguments: [HashAlgorithm.md5, .sha1, .ripemd160])
+  func weakHashes(hash: HashAlgorithm) throws {
+    let holder = try Self.holder(4)
+    var recipe = SignatureRecipe(holder.primary)
+    recipe.hashed[1] = Subpacket(.issuerFingerprint(holder.primary.publicKey.fingerprint))
+    let draft = Signature(
+      version: 4, type: .binary, algorithm: .ed25519, hash: hash, hashedArea: SubpacketArea(recipe.hashed),
+      unhashedArea: SubpacketArea(), digestPrefix: [0, 0], salt: [],
+      material: .ed25519([UInt8](repeating: 1, count: 64)))
+    let verdict = try Self.verdict(draft, Self.verifier(holder.certificate))
+    #expect(verdict.grade == .refused(.hashAlgorithm(hash)))
+  }
+
+  @Test("A hash shorter than the key's algorithm demands is refused")
+  func shortHash() throws {
+    let holder = try Self.holder(6)
+    let verifier = Self.verifier(holder.certificate)
+    let full = try SignatureRecipe(holder.primary).made()
+    let short = Signature(
+      version: 6, type: .binary, algorithm: .ed448, hash: .sha256, hashedArea: full.hashedArea,
+      unhashedArea: SubpacketArea(), digestPrefix: full.digestPrefix, salt: [UInt8](repeating: 1, count: 16),
+      material: full.material)
+    #expect(try Self.verdict(short, verifier).grade == .refused(.hashAlgorithm(.sha256)))
+  }
+
+  @Test("A signature without issuer is tried against every key, and names whom it found")
+  func noIssuer() throws {
+    for version in [UInt8(4), 6] {
+      let holder = try Self.holder(version)
+      var recipe = SignatureRecipe(holder.subkey)
+      recipe.hashed.removeLast()
+      let stranger = try Self.holder(version == 4 ? 6 : 4)
+      let verifier = Self.verifier(stranger.certificate, holder.certificate)
+      let verdict = try Self.verdict(try recipe.made(), verifier)
+      #expect(verdict.grade == .good)
+      #expect(verdict.signingKey == holder.subkey.publicKey.fingerprint)
+      recipe.unhashed = [Subpacket(.issuerKeyID(.anonymous))]
+      #expect(try Self.verdict(try recipe.made(), verifier).grade == .good)
+    }
+  }
+
+  @Test("Who signed may be named in the unhashed area, among others who did not")
+  func unhashedIssuer() throws {
+    let holder = try Self.holder(4)
+    var recipe = SignatureRecipe(holder.subkey)
+    recipe.hashed.removeLast()
+    recipe.unhashed = [
+      Subpacket(.issuerKeyID(KeyID(bytes: [1, 2, 3, 4, 5, 6, 7, 8]))),
+      Subpacket(.issuerFingerprint(holder.subkey.publicKey.fingerprint)),
+      Subpacket(.issuerFingerprint(Fingerprint(version: 4, bytes: [UInt8](repeating: 9, count: 20)))),
+    ]
+    #expect(try Self.grade(recipe, holder) == .good)
+  }
+
+  @Test("The first signature being bad or unusable is no reason to give up on the next")
+  func laterSignature() throws {
+    let holder = try Self.holder(4)
+    let good = try SignatureRecipe(holder.primary).made()
+    let bad = good.changed(digestPrefix: [good.digestPrefix[0] ^ 1, 0])
+    var odd = SignatureRecipe(holder.primary)
+    odd.hash = .sha256
+    odd.type = .timestamp
+    let verdicts = try DetachedVerification(Self.verifier(holder.certificate)).verify(
+      [bad, try odd.made(), good], over: MemorySource(SignedDocument.bytes))
+    #expect(verdicts.map(\.grade) == [.bad, .refused(.signatureType(.timestamp)), .good])
+  }
+
+  @Test("A document's signature is none over a key, whatever the document holds")
+  func crossUse() throws {
+    let holder = try Self.holder(4)
+    var recipe = SignatureRecipe(holder.primary)
+    recipe.document = holder.primary.publicKey.hashed
+    let signature = try recipe.made()
+    let key = holder.primary.publicKey
+    #expect(try !signature.isValid(over: .directKey(key), by: key))
+    let direct = try SignatureBuilder(type: .directKey, creationTime: Holder.signingTime).sign(
+      .directKey(key), with: holder.primary)
+    #expect(try direct.isValid(over: .directKey(key), by: key))
+    let grade = try Self.verdict(direct, Self.verifier(holder.certificate), document: key.hashed).grade
+    #expect(grade == .refused(.signatureType(.directKey)))
+  }
+
+  @Test("A text signature holds whatever the line ends, and a binary one does not")
+  func lineEnds() throws {
+    let holder = try Self.holder(6)
+    let verifier = Self.verifier(holder.certificate)
+    for (type, grade) in [(SignatureType.text, SignatureVerdict.Grade.good), (.binary, .bad)] {
+      var recipe = SignatureRecipe(holder.subkey)
+      recipe.type = type
+      let verdict = try Self.verdict(
+        try recipe.made(), verifier, document: SignedDocument.bytesWithCarriageReturns)
+      #expect(verdict.grade == grade)
+    }
+  }
+}

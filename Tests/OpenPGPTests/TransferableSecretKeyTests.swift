@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// RFC 9580, section 10.2: secret keys in the place of public ones, and lists in which both are mixed.
+
+import Secrets
+import Testing
+
+@testable import OpenPGP
+
+struct TransferableSecretKeyTests {
+  private typealias Parts = CertificateParts
+
+  private var key: TransferableSecretKey {
+    TransferableSecretKey(
+      certificate: Parts.complete,
+      secrets: [
+        Parts.key(1).fingerprint: Parts.secret(Parts.key(1)),
+        Parts.key(2).fingerprint: Parts.secret(Parts.key(2)),
+      ])
+  }
+
+  private func octets(_ key: TransferableSecretKey) throws -> [UInt8] {
+    let sink = ArraySink()
+    try key.write(to: sink)
+    return sink.bytes
+  }
+
+  @Test("What is written is read again, and writes the same octets")
+  func roundTrip() throws {
+    let written = try octets(key)
+    let read = try TransferableSecretKey.readAll(MemorySource(written))
+    #expect(read.map(\.certificate) == [Parts.complete])
+    #expect(read[0].secrets.keys.count == 2)
+    #expect(try octets(read[0]) == written)
+  }
+
+  @Test("The certificate of a secret key has nothing secret")
+  func extracted() throws {
+    let written = try Parts.octets(key.certificate)
+    let read = try Certificate.readAll(MemorySource(written))
+    #expect(read == [Parts.complete])
+    #expect(throws: OpenPGPError.malformed(.certificateAsSecretKey)) {
+      try TransferableSecretKey.readAll(MemorySource(written))
+    }
+  }
+
+  @Test("A subkey without its secret part stays a public one")
+  func publicSubkey() throws {
+    var partial = key
+    partial.secrets[Parts.key(2).fingerprint] = nil
+    let read = try TransferableSecretKey.readAll(MemorySource(try octets(partial)))[0]
+    #expect(read.certificate == Parts.complete)
+    #expect(Array(read.secrets.keys) == [Parts.key(1).fingerprint])
+  }
+
+  @Test("One secret subkey makes it a secret key")
+  func secretSubkeyAlone() throws {
+    var partial = key
+    partial.secrets[Parts.key(1).fingerprint] = nil
+    let written = try octets(partial)
+    #expect(try TransferableSecretKey.readAll(MemorySource(written)).count == 1)
+    #expect(throws: OpenPGPError.malformed(.secretKeyAsCertificate)) {
+      try Certificate.readAll(MemorySource(written))
+    }
+  }
+
+  @Test("Of a mixed list, each reader takes its own")
+  func mixed() throws {
+    let certificate = Certificate(primaryKey: Parts.key(7))
+    let list = try octets(key) + Parts.octets(certificate) + octets(key)
+    #expect(try Certificate.readAll(MemorySource(list)) == [certificate])
+    #expect(try TransferableSecretKey.readAll(MemorySource(list)).map(\.certificate) == [Parts.complete])
+  }
+
+  @Test("A secret subkey of an unknown version is passed over with its signatures")
+  func unknownSecretSubkey() throws {
+    var list = try octets(key) + Parts.packet(7, [99, 1, 2, 3])
+    list += try Parts.octets([.signature(Parts.signature(.subkeyBinding, 30))])
+    let read = try TransferableSecretKey.readAll(MemorySource(list))
+    #expect(read.map(\.certificate) == [Parts.complete])
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The exit codes of the draft, each met by a call.
+
+import Foundation
+import Testing
+
+@testable import SOPCommands
+
+struct ExitCodeTests {
+  @Test("The numbers are those of the draft")
+  func numbers() {
+    let draft: Set<Int32> = [
+      0, 1, 3, 13, 17, 19, 23, 29, 31, 37, 41, 53, 59, 61, 67, 69, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109,
+    ]
+    #expect(Set(ExitCode.allCases.map(\.rawValue)) == draft)
+  }
+
+  @Test(
+    "A call whose words are off ends with the code for it, and prints nothing",
+    arguments: [
+      ([], ExitCode.missingArgument),
+      (["sign"], .missingArgument),
+      (["verify", "signatures"], .missingArgument),
+      (["encrypt"], .missingArgument),
+      (["decrypt"], .missingArgument),
+      (["inline-detach"], .missingArgument),
+      (["inline-verify"], .missingArgument),
+      (["certify-userid", "alice.key"], .missingArgument),
+      (["generate-key", "--profile"], .missingArgument),
+      (["conjure"], .unsupportedSubcommand),
+      (["sign", "--nonsense", "alice.key"], .unsupportedOption),
+      (["sign", "-x", "alice.key"], .unsupportedOption),
+      (["sign", "--no-armor=yes", "alice.key"], .unsupportedOption),
+      (["sign", "--as=tree", "alice.key"], .unsupportedOption),
+      (["verify", "--not-before=yesterday", "signatures", "alice.cert"], .unsupportedOption),
+      (["armor", "surplus"], .unsupportedOption),
+      (["version", "--backend", "--sopv"], .incompatibleOptions),
+      (["sign", "--as=text", "--as=binary", "alice.key"], .incompatibleOptions),
+      (["inline-sign", "--as=clearsigned", "--no-armor", "alice.key"], .incompatibleOptions),
+      (["decrypt", "--verify-with=alice.cert", "alice.key"], .incompleteVerification),
+      (["decrypt", "--verifications-out=new", "alice.key"], .incompleteVerification),
+      (["generate-key", "--profile=tree"], .unsupportedProfile),
+      (["encrypt", "--profile=tree", "--with-password=password"], .unsupportedProfile),
+      (["list-profiles", "sign"], .unsupportedProfile),
+      (["sign", "absent"], .missingInput),
+      (["sign", "@ENV:COFFER_SOP_ABSENT"], .missingInput),
+      (["sign", "@FD:77"], .missingInput),
+      (["sign", "@ELSE:where"], .unsupportedSpecialPrefix),
+      (["sign", "--micalg-out=@ENV:X", "alice.key"], .unsupportedSpecialPrefix),
+      (["sign", "--micalg-out=signatures", "alice.key"], .outputExists),
+      (["decrypt", "--session-key-out=signatures", "alice.key"], .outputExists),
+      (["inline-verify", "alice.key"], .badData),
+      (["extract-cert"], .badData),
+      (["dearmor"], .badData),
+    ])
+  func words(arguments: [String], code: ExitCode) throws {
+    let place = try Workplace()
+    try place.makeKey("alice")
+    try place.write("x", to: "signatures")
+    try place.write("password", to: "password")
+    let outcome = try place.run(arguments, input: "not armor")
+    #expect(outcome.exit == code.rawValue, "\(outcome.error)")
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.error.hasPrefix("coffer-sop: "))
+    #expect(!place.has("new"))
+  }
+
+  @Test("A file that has the name of a designator makes it ambiguous")
+  func ambiguous() throws {
+    let place = try Workplace()
+    try place.makeKey("alice")
+    try place.write("x", to: "@ENV:KEY")
+    let outcome = try place.run(["sign", "@ENV:KEY"], environment: ["KEY": "x"])
+    #expect(outcome.exit == ExitCode.ambiguousInput.rawValue)
+    #expect(outcome.output.isEmpty)
+  }
+
+  @Test("A certificate where a secret key is wanted, and the reverse, are bad data")
+  func wrongHalf() throws {
+    let place = try Workplace()
+    try place.makeKey("alice")
+    let certificate = try place.contents("alice.cert")
+    #expect(try place.run(["extract-cert"], input: certificate).exit == ExitCode.badData.rawValue)
+    #expect(try place.run(["sign", "alice.cert"]).exit == ExitCode.badData.rawValue)
+    #expect(try place.run(["encrypt", "alice.key"]).exit == ExitCode.badData.rawValue)
+  }
+
+  @Test("No error says anything of keys, user IDs or data")
+  func discretion() throws {
+    let place = try Workplace()
+    try place.makeKey("alice")
+    try place.makeKey("bob", userID: "Bob <bob@example.org>")
+    let document = "a very private letter"
+    let signatures = try place.run(["sign", "alice.key"], input: document)
+    try place.write(signatures.output, to: "letter.sig")
+    let line = try place.run(["verify", "letter.sig", "alice.cert"], input: document).text
+    let fingerprint = try #require(line.split(separator: " ").dropFirst().first)
+    let refused = try place.run(["verify", "--debug", "letter.sig", "bob.cert"], input: document)
+    #expect(refused.exit == ExitCode.noSignature.rawValue)
+    for word in ["alice@", "bob@", "private letter", String(fingerprint), String(fingerprint.suffix(16))] {
+      #expect(!refused.error.localizedStandardContains(word))
+    }
+  }
+}
