@@ -256,7 +256,7 @@ let package = Package(
     .executableTarget(
       name: "leak-probe",
       dependencies: [
-        "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves",
+        "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
         "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", "CSystem",
       ], path: "Tests/Support/LeakProbe", swiftSettings: strictTests),
     tests("LeakTests", ["leak-probe", "SoftwareTPM", "TemporaryHomes"]),

@@ -33,7 +33,8 @@ struct PasswordTextTests {
     arguments: ["password", "correct horse battery staple", "p\u{E4}ssw\u{F6}rd", "\u{1F511}\u{6F22}", ""])
   func readable(text: String) {
     let bytes = Array(text.utf8)
-    #expect(PasswordText.isHumanReadable(bytes.span.bytes))
+    let isReadable = PasswordText.isHumanReadable(bytes.span.bytes)
+    #expect(isReadable)
   }
 
   @Test(
@@ -44,6 +45,7 @@ struct PasswordTextTests {
       [0xEF, 0xBF, 0xBF],
     ] as [[UInt8]])
   func unreadable(bytes: [UInt8]) {
-    #expect(!PasswordText.isHumanReadable(bytes.span.bytes))
+    let isReadable = PasswordText.isHumanReadable(bytes.span.bytes)
+    #expect(!isReadable)
   }
 }

@@ -143,16 +143,8 @@ private struct Keystream: ~Copyable {
   private static func exclusiveOr(
     _ bytes: UnsafeMutableRawPointer, with keystream: UnsafeRawPointer, byteCount: Int
   ) {
-    typealias Wide = SIMD8<UInt64>
-    let wideByteCount = MemoryLayout<Wide>.size
+    // Words, which the compiler joins into vectors: written as vectors, they would be left on the stack.
     var offset = 0
-    while offset + wideByteCount <= byteCount {
-      let mixed =
-        unsafe bytes.loadUnaligned(fromByteOffset: offset, as: Wide.self)
-        ^ keystream.loadUnaligned(fromByteOffset: offset, as: Wide.self)
-      unsafe bytes.storeBytes(of: mixed, toByteOffset: offset, as: Wide.self)
-      offset += wideByteCount
-    }
     while offset < byteCount {
       let mixed =
         unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
