@@ -142,7 +142,9 @@ struct CleartextMessageTests {
     let message = Array(
       "-----BEGIN PGP SIGNED MESSAGE-----\n\nhello\n-----BEGIN PGP SIGNATURE-----\n\nKBESExQV\n".utf8)
     #expect(throws: OpenPGPError.malformed(.armor)) { try CleartextMessage(MemorySource(message)) }
-    #expect(throws: OpenPGPError.malformed(.armor)) { try CleartextMessage(PiecemealSource(message)) }
+    #expect(throws: OpenPGPError.malformed(.armor)) {
+      try CleartextMessage(PiecemealSource(String(decoding: message, as: UTF8.self)))
+    }
   }
 
   @Test("A binary signature is refused: nobody can tell what its line ends were")
