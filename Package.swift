@@ -256,7 +256,7 @@ let package = Package(
     .executableTarget(
       name: "leak-probe",
       dependencies: [
-        "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves",
+        "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
         "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", "CSystem",
       ], path: "Tests/Support/LeakProbe", swiftSettings: strictTests),
     tests("LeakTests", ["leak-probe", "SoftwareTPM", "TemporaryHomes"]),
@@ -272,7 +272,7 @@ let package = Package(
 
 // Programs of libFuzzer; only `scripts/fuzz` asks for them.
 if Context.environment["FUZZ"] != nil {
-  for name in ["fuzz-armor", "fuzz-packets", "fuzz-certificates", "fuzz-cleartext"] {
+  for name in ["fuzz-armor", "fuzz-packets", "fuzz-certificates", "fuzz-messages", "fuzz-cleartext"] {
     package.targets.append(
       .executableTarget(
         name: name, dependencies: ["OpenPGP", "Secrets"], path: "Fuzz/\(name)",

@@ -10,4 +10,5 @@ class PGPy(Library):
     cannot = [
         ("* advanced", "PGPy 0.6 has no version 6"),
         ("* v6-25519", "PGPy 0.6 has no version 6"),
+        ("verify_cleartext *", "PGPy 0.6 reads cleartext signatures over ASCII only"),
     ]

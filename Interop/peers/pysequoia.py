@@ -13,5 +13,4 @@ class PySequoia(Library):
     cannot = [
         ("generate_locked *", "the library has no function that locks a key"),
         ("sign_text *", "the library signs binary data only"),
-        ("encrypt_with_password advanced", "the library writes SEIPDv1 when no recipient says otherwise"),
     ]

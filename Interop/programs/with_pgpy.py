@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does one thing with PGPy; run by peers/pgpy.py with the Python that has the library."""
+"""Does one thing with PGPy; run by peers/pgpy.py with the Python that has the library.
 
+PGPy reads no armor without a checksum, which RFC 9580, section 6.1 asks writers to leave out: it is added."""
+
+import base64
 import importlib.metadata
+import re
 import warnings
 
 import pgpy
@@ -11,6 +15,20 @@ from pgpy.constants import (
 from request import answer
 
 warnings.simplefilter("ignore")
+
+
+BLOCK = re.compile(rb"(-----BEGIN PGP (?!SIGNED)[^\n]*-----\r?\n(?:[^\n]*:[^\n]*\n)*\r?\n)([^-]*)(-----END PGP)")
+
+
+def with_checksum(blob):
+    """The same with a checksum in each armored block that has none."""
+    def completed(match):
+        head, body, tail = match.groups()
+        if re.search(rb"^=[A-Za-z0-9+/]{4}\s*$", body, re.M):
+            return match.group()
+        checksum = pgpy.types.Armorable.crc24(base64.b64decode(body)).to_bytes(3, "big")
+        return head + body + b"=" + base64.b64encode(checksum) + b"\n" + tail
+    return BLOCK.sub(completed, blob)
 
 
 def version():
@@ -48,7 +66,7 @@ def encrypt_with_password(data, password):
 
 def decrypt(message, key, password=None, signer=None):
     key = read_key(key)
-    message = pgpy.PGPMessage.from_blob(message)
+    message = pgpy.PGPMessage.from_blob(with_checksum(message))
     if password is not None:
         with key.unlock(password.decode()):
             opened = key.decrypt(message)
@@ -60,7 +78,7 @@ def decrypt(message, key, password=None, signer=None):
 
 
 def decrypt_with_password(message, password):
-    return content(pgpy.PGPMessage.from_blob(message).decrypt(password.decode()))
+    return content(pgpy.PGPMessage.from_blob(with_checksum(message)).decrypt(password.decode()))
 
 
 def sign(data, key, mode, password=None):
@@ -79,17 +97,17 @@ def sign(data, key, mode, password=None):
 
 
 def verify_detached(data, signature, certificate):
-    good(read_key(certificate).verify(data, pgpy.PGPSignature.from_blob(signature)))
+    good(read_key(certificate).verify(data, pgpy.PGPSignature.from_blob(with_checksum(signature))))
 
 
 def verify_inline(message, certificate):
-    message = pgpy.PGPMessage.from_blob(message)
+    message = pgpy.PGPMessage.from_blob(with_checksum(message))
     good(read_key(certificate).verify(message))
     return content(message)
 
 
 def read_key(blob):
-    return pgpy.PGPKey.from_blob(blob)[0]
+    return pgpy.PGPKey.from_blob(with_checksum(blob))[0]
 
 
 def content(message):

@@ -35,6 +35,8 @@ def certificate(key):
 
 
 def encrypt(data, certificate, key=None):
+    if mode not in MODES:
+        raise ValueError("there is no signature mode for text")
     signer = pysequoia.Tsk.from_bytes(key).signer() if key else None
     return pysequoia.encrypt(bytes=data, recipients=[pysequoia.Cert.from_bytes(certificate)], signer=signer)
 
@@ -56,6 +58,8 @@ def decrypt_with_password(message, password):
 
 
 def sign(data, key, mode, password=None):
+    if mode not in MODES:
+        raise ValueError("there is no signature mode for text")
     signer = pysequoia.Tsk.from_bytes(key).signer(password.decode() if password else None)
     return pysequoia.sign(signer, data, mode=MODES[mode])
 

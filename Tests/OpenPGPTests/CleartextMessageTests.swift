@@ -137,6 +137,16 @@ struct CleartextMessageTests {
     }
   }
 
+  @Test("A block of what is no packets wants its tail too, however the source lends it")
+  func tailOfGarbage() {
+    let message = Array(
+      "-----BEGIN PGP SIGNED MESSAGE-----\n\nhello\n-----BEGIN PGP SIGNATURE-----\n\nKBESExQV\n".utf8)
+    #expect(throws: OpenPGPError.malformed(.armor)) { try CleartextMessage(MemorySource(message)) }
+    #expect(throws: OpenPGPError.malformed(.armor)) {
+      try CleartextMessage(PiecemealSource(String(decoding: message, as: UTF8.self)))
+    }
+  }
+
   @Test("A binary signature is refused: nobody can tell what its line ends were")
   func binarySignature() throws {
     let key = try KeyGeneration(.universal, userIDs: [], creationTime: Self.time).generate()

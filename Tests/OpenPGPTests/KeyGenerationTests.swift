@@ -2,7 +2,6 @@
 //
 // New keys, profile by profile: what they are, and what they promise to who sends to them.
 
-import MemorySearch
 import Secrets
 import Testing
 

@@ -18,10 +18,8 @@ public struct HashAlgorithm: RawRepresentable, Hashable, Sendable {
   public static let sha3_256 = HashAlgorithm(rawValue: 12)
   public static let sha3_512 = HashAlgorithm(rawValue: 14)
 
-  /// What documents are hashed with unless the signer's key demands more: as strong as 128-bit curves, known to
-  /// every reader, and in hardware twice as fast as SHA-512. Ed448 and P-521 raise it to SHA-512, P-384 to
-  /// SHA-384.
-  public static let documentDefault = sha256
+  /// What is signed is hashed with this in both profiles (PG-01, PG-02); it is long enough for every key.
+  public static let documentDefault = sha512
 
   /// Octets of a digest; nil for an unknown algorithm.
   public var digestByteCount: Int? {

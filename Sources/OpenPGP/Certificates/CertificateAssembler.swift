@@ -20,8 +20,8 @@ struct CertificateAssembler {
   private var userAttributes: [UserAttribute: Int] = [:]
   private var subkeys: [Fingerprint: Int] = [:]
   private var opaqueSubkeys: [OpaquePacket: Int] = [:]
-  private var signatures: [Target: Set<Signature>] = [:]
-  private var opaquePackets: [Target: Set<OpaquePacket>] = [:]
+  /// What each component has.
+  private var bodies: [Target: Set<BodyDigest>] = [:]
 
   init(_ primaryKey: PublicKey) { assembled = Certificate(primaryKey: primaryKey) }
 
@@ -60,7 +60,7 @@ struct CertificateAssembler {
   mutating func beginNothing() { target = .nothing }
 
   mutating func add(_ signature: Signature) {
-    guard signatures[target, default: []].insert(signature).inserted else { return }
+    guard isNew(.signature, signature.body) else { return }
     switch target {
     case .primaryKey: assembled.signatures.append(signature)
     case .userID(let index): assembled.userIDs[index].signatures.append(signature)
@@ -72,7 +72,7 @@ struct CertificateAssembler {
   }
 
   mutating func add(_ packet: OpaquePacket) {
-    guard opaquePackets[target, default: []].insert(packet).inserted else { return }
+    guard isNew(packet.type, packet.body) else { return }
     switch target {
     case .primaryKey: assembled.opaquePackets.append(packet)
     case .userID(let index): assembled.userIDs[index].opaquePackets.append(packet)
@@ -110,6 +110,10 @@ struct CertificateAssembler {
     for packet in packets { add(packet) }
   }
 
+  private mutating func isNew(_ type: PacketType, _ body: [UInt8]) -> Bool {
+    bodies[target, default: []].insert(BodyDigest(type, body)).inserted
+  }
+
   /// Where the component is; it is put at the end when it is new.
   private static func index<Packet, Key: Hashable>(
     of packet: Packet, as key: Key, in table: inout [Key: Int],
@@ -119,6 +123,23 @@ struct CertificateAssembler {
     table[key] = components.count
     components.append(Certificate.Component(packet))
     return components.count - 1
+  }
+}
+
+/// Stands for the octets of a packet: a table of tens of thousands of signatures holds no second copy of them.
+private struct BodyDigest: Hashable {
+  private let digest: [UInt8]
+
+  init(_ type: PacketType, _ body: [UInt8]) {
+    var hash = HashContext(.sha256)
+    hash.update([type.rawValue])
+    hash.update(body)
+    digest = hash.finish()
+  }
+
+  /// A digest is as good as random, so that some of it is enough for a table.
+  func hash(into hasher: inout Hasher) {
+    for octet in digest.prefix(8) { hasher.combine(octet) }
   }
 }
 

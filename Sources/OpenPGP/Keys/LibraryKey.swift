@@ -129,21 +129,6 @@ struct LibraryKey: ~Copyable {
     }
   }
 
-  /// The private octets of Ed25519, Ed448, X25519 and X448.
-  func secretOctets(_ byteCount: Int) throws(OpenPGPError) -> SecretBytes {
-    var octets = SecretBytes(zeroed: byteCount)
-    let isDone = octets.withMutableBytes { output in
-      unsafe output.withUnsafeMutableBytes { output in
-        var count = output.count
-        return unsafe EVP_PKEY_get_raw_private_key(
-          reference, output.baseAddress?.assumingMemoryBound(to: UInt8.self), &count) == 1
-          && count == byteCount
-      }
-    }
-    guard isDone else { throw .internalFailure }
-    return octets
-  }
-
   /// One of the key's numbers, under libcrypto's name for it.
   @unsafe
   func number(_ name: UnsafePointer<CChar>?) throws(OpenPGPError) -> BigNumber {

@@ -71,21 +71,31 @@ extension UnlockedKey {
     return (MPI(try key.publicOctets), SharedSecret(SecretFields.material([scalar])))
   }
 
+  /// Sections 5.5.5.7 to 5.5.5.10: the secret is random octets. They are made here, since libcrypto leaves a copy
+  /// in unerased memory when it gives out its own.
   private static func native(
     _ kind: LibraryKey.Kind, _ algorithm: PublicKeyAlgorithm, secretByteCount: Int,
     _ material: ([UInt8]) -> PublicKeyMaterial
   ) throws(OpenPGPError) -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecret) {
-    let key = try LibraryKey.generate(kind)
-    let secret = try key.secretOctets(secretByteCount)
-    return (algorithm, material(try key.publicOctets), SharedSecret(secret))
+    let secret = SystemRandom.secretBytes(count: secretByteCount)
+    let octets = try publicOctets(kind, secret)
+    return (algorithm, material(octets), SharedSecret(secret))
+  }
+
+  private static func publicOctets(
+    _ kind: LibraryKey.Kind, _ secret: borrowing SecretBytes
+  ) throws(OpenPGPError) -> [UInt8] {
+    let key = secret.withBytes { LibraryKey.make(kind, secretOctets: $0) }
+    guard let key else { throw .internalFailure }
+    return try key.publicOctets
   }
 
   private static func eddsaLegacy() throws(OpenPGPError)
     -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecret)
   {
-    let key = try LibraryKey.generate(.ed25519)
-    let number = try key.secretOctets(32).withBytes { BigNumber($0) }
-    let point = MPI([0x40] + (try key.publicOctets))
+    let secret = SystemRandom.secretBytes(count: 32)
+    let point = MPI([0x40] + (try publicOctets(.ed25519, secret)))
+    let number = secret.withBytes { BigNumber($0) }
     return (
       .eddsaLegacy, .eddsaLegacy(.ed25519Legacy, point: point),
       SharedSecret(SecretFields.material([number]))
@@ -104,9 +114,8 @@ extension UnlockedKey {
       octets.storeBytes(of: last & 127 | 64, toByteOffset: 31, as: UInt8.self)
     }
     let number = octets.withBytes { BigNumber(littleEndian: $0) }
-    let key = octets.withBytes { LibraryKey.make(.x25519, secretOctets: $0) }
-    guard let key, let derivation = Curve.curve25519Legacy.keyDerivation else { throw .internalFailure }
-    let point = MPI([0x40] + (try key.publicOctets))
+    guard let derivation = Curve.curve25519Legacy.keyDerivation else { throw .internalFailure }
+    let point = MPI([0x40] + (try publicOctets(.x25519, octets)))
     return (
       .ecdh, .ecdh(.curve25519Legacy, point: point, derivation),
       SharedSecret(SecretFields.material([number]))

@@ -7,7 +7,8 @@ internal import CZlib
 internal import Primitives
 internal import Secrets
 
-/// What a deflate or zlib stream decompresses to. Anything behind the stream is refused.
+/// What a deflate or zlib stream decompresses to. Octets behind the stream, with which Sequoia hides the length of
+/// a message, are left unread.
 @safe
 final class InflatingSource: ByteSource {
   private let source: any ByteSource
@@ -58,9 +59,7 @@ final class InflatingSource: ByteSource {
     try budget.spend(input: consumed, output: produced, by: self)
     lent = 0..<produced
     switch result {
-    case Z_STREAM_END:
-      isFinished = true
-      guard try source.isAtEnd() else { throw .malformed(.trailingOctets) }
+    case Z_STREAM_END: isFinished = true
     case Z_OK where consumed + produced > 0: break
     default: throw .malformed(.compressedData)
     }

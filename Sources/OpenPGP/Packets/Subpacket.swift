@@ -38,7 +38,8 @@ public struct Subpacket: Hashable, Sendable {
     case reasonForRevocation(RevocationReason)
     case features(Features)
     case signatureTarget
-    case embeddedSignature(Signature)
+    /// Elsewhere in memory: else every subpacket would have room for a signature.
+    indirect case embeddedSignature(Signature)
     case issuerFingerprint(Fingerprint)
     case intendedRecipientFingerprint(Fingerprint)
     case preferredAEADCiphersuites([AEADCiphersuite])

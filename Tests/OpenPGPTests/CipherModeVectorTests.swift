@@ -9,7 +9,7 @@ import Testing
 @testable import OpenPGP
 
 @Suite("Published vectors of ciphers", .enabled(if: VectorFiles.arePresent, VectorFiles.absence))
-struct CipherVectorTests {
+struct CipherModeVectorTests {
   private func cipher(keyByteCount: Int) throws -> SymmetricAlgorithm {
     try #require([.aes128, .aes192, .aes256].first { $0.keyByteCount == keyByteCount })
   }
