@@ -33,7 +33,8 @@ struct CleartextMessageTests {
   ) throws -> (text: String, grades: [SignatureVerdict.Grade]) {
     let verifier = SignatureVerifier(certificates: [certificate], policy: .standard, time: time)
     let sink = ArraySink()
-    let verdicts = try CleartextMessage(PiecemealSource(message, pieceByteCount: 1)).verify(with: verifier, writingTo: sink)
+    let verdicts = try CleartextMessage(PiecemealSource(message, pieceByteCount: 1)).verify(
+      with: verifier, writingTo: sink)
     return (String(decoding: sink.bytes, as: UTF8.self), verdicts.map(\.grade))
   }
 
@@ -140,7 +141,9 @@ struct CleartextMessageTests {
     let message = Array(
       "-----BEGIN PGP SIGNED MESSAGE-----\n\nhello\n-----BEGIN PGP SIGNATURE-----\n\nKBESExQV\n".utf8)
     #expect(throws: OpenPGPError.malformed(.armor)) { try CleartextMessage(MemorySource(message)) }
-    #expect(throws: OpenPGPError.malformed(.armor)) { try CleartextMessage(PiecemealSource(message, pieceByteCount: 1)) }
+    #expect(throws: OpenPGPError.malformed(.armor)) {
+      try CleartextMessage(PiecemealSource(message, pieceByteCount: 1))
+    }
   }
 
   @Test("A binary signature is refused: nobody can tell what its line ends were")
