@@ -54,6 +54,17 @@ public struct SignatureVerifier: Sendable {
     return nil
   }
 
+  /// Whether a signature that is announced so may be by one of the keys: if not, the data need not be hashed
+  /// for it, however many are announced.
+  func knows(_ issuer: OnePassSignature.Issuer) -> Bool {
+    switch issuer {
+    case .keyID(.anonymous): true
+    case .keyID(let id):
+      certificates.contains { $0.publicKeys.contains { $0.keyID == id } }
+    case .fingerprint(let fingerprint): certificates.contains { $0.publicKey(fingerprint) != nil }
+    }
+  }
+
   private func grade(
     _ signature: Signature, _ digest: [UInt8], by candidate: SigningCandidate, intendedFor: Fingerprint?
   ) -> SignatureVerdict.Grade {
