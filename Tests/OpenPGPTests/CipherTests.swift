@@ -109,7 +109,8 @@ struct CipherTests {
       let plaintext = SystemRandom.publicBytes(count: pieces.reduce(0, +))
       let whole = try cfb(plaintext, algorithm, .encrypt, key: key, iv: iv, pieces: [plaintext.count])
       #expect(try cfb(plaintext, algorithm, .encrypt, key: key, iv: iv, pieces: pieces) == whole)
-      #expect(whole != plaintext)
+      // A single octet may well encrypt to itself.
+      #expect(whole != plaintext || plaintext.count < 15)
       #expect(try cfb(whole, algorithm, .decrypt, key: key, iv: iv, pieces: pieces) == plaintext)
       #expect(try cfb(whole, algorithm, .decrypt, key: key, iv: iv, pieces: [plaintext.count]) == plaintext)
     }
