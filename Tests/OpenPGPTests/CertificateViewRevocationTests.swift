@@ -156,4 +156,28 @@ struct CertificateViewRevocationTests {
     #expect(holder.view(on: 6).problem == nil)
     #expect(isRevoked(holder.view(on: 6, revokers: [stranger.certificate, revoker.certificate]).problem))
   }
+
+  @Test("Nothing is encrypted to a certificate of which another copy is revoked")
+  func revokedCopy() throws {
+    var holder = try Keyholder.usual()
+    try holder.addEncryptionSubkey()
+    let revocation = try holder.certificate.revocationCertificate(
+      reason: RevocationReason(.compromised), at: day(1), by: holder.primary)
+    _ = try MessageEncryption(to: [holder.certificate], time: day(2))
+    #expect(throws: OpenPGPError.noEncryptionKey) {
+      try MessageEncryption(to: [holder.certificate, revocation], time: day(2))
+    }
+  }
+
+  @Test("A direct-key signature that was revoked counts no more, until there is a newer one")
+  func directKeySignature() throws {
+    var holder = try Keyholder.usual()
+    let target = SignedTarget.directKey(holder.primary.publicKey)
+    holder.certificate.signatures.append(
+      try holder.signature(.certificationRevocation, over: target, [], on: 10))
+    #expect(holder.view(on: 9).problem == nil)
+    #expect(holder.view(on: 10).problem == .revoked(nil))
+    try holder.addDirectKeySignature([.keyFlags(.sign)], on: 20)
+    #expect(holder.view(on: 20).problem == nil)
+  }
 }

@@ -2,6 +2,7 @@
 //
 // Messages under a session key that the test holds, and data to put into them.
 
+import Primitives
 import Secrets
 
 @testable import OpenPGP
@@ -63,11 +64,9 @@ struct TestMessage {
   }
 }
 
-/// Octets that differ from place to place.
-func patterned(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-  var state = seed
-  return (0..<count).map { _ in
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return UInt8(truncatingIfNeeded: state >> 33)
-  }
+/// The first octets of one random sequence.
+func patterned(_ count: Int) -> [UInt8] { Array(TestData.octets.prefix(count)) }
+
+private enum TestData {
+  static let octets = SystemRandom.publicBytes(count: 10_000_000)
 }

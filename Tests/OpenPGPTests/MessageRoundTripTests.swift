@@ -10,7 +10,8 @@ struct MessageRoundTripTests {
   @Test("Data of lengths around every boundary of lengths and parts", arguments: TestMessage.formats)
   func lengths(_ format: EncryptionFormat) throws {
     let message = TestMessage(format)
-    for length in [0, 1, 15, 16, 17, 184, 185, 186, 505, 506, 507, 512, 8377, 8378, 65_536, 131_066, 131_072] {
+    for length in [0, 1, 15, 16, 17, 184, 185, 186, 505, 506, 507, 512, 8377, 8378, 65_536, 131_066, 131_072]
+    {
       let data = patterned(length)
       #expect(try message.decrypted(try message.encrypted(data)) == data, "\(length) octets")
     }
@@ -19,8 +20,8 @@ struct MessageRoundTripTests {
   @Test("Data that end around the end of a chunk or batch", arguments: TestMessage.formats)
   func batchEnds(_ format: EncryptionFormat) throws {
     let message = TestMessage(format)
-    for boundary in [262_144, 524_288, 1_048_576] {
-      for offset in [-64, -42, -41, -40, -39, -38, -20, -17, -16, -15, -14, -13, -12, -11, -10, -9, -1, 0, 1] {
+    for boundary in [262_144, 524_288] {
+      for offset in [-42, -41, -40, -39, -18, -17, -16, -15, -14, -13, -12, -11, -10, 0] {
         let data = patterned(boundary + offset)
         #expect(try message.decrypted(try message.encrypted(data)) == data, "\(boundary) \(offset)")
       }
@@ -30,7 +31,7 @@ struct MessageRoundTripTests {
   @Test("Every plaintext around the ends of short chunks", arguments: TestMessage.formats)
   func shortChunks(_ format: EncryptionFormat) throws {
     let message = TestMessage(format, chunkOctet: 0)
-    for length in 0..<300 {
+    for length in 0..<150 {
       let data = patterned(length)
       #expect(try message.decrypted(try message.encrypted(data)) == data, "\(length) octets")
     }

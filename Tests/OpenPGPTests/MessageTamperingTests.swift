@@ -126,7 +126,9 @@ struct MessageTamperingTests {
   func header() throws {
     let message = TestMessage(.version2(AEADCiphersuite(.aes256, .ocb)), chunkOctet: 3)
     let good = try message.encrypted(patterned(2_000))
-    for (place, values) in [(4, [7, 8, 10, 13, 99] as [UInt8]), (5, [1, 3, 9]), (6, [0, 2, 4, 16, 17, 60, 255])] {
+    for (place, values) in [
+      (4, [7, 8, 10, 13, 99] as [UInt8]), (5, [1, 3, 9]), (6, [0, 2, 4, 16, 17, 60, 255]),
+    ] {
       for value in values {
         var bad = good
         bad[place] = value

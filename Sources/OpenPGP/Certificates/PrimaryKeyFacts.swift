@@ -23,7 +23,7 @@ struct PrimaryKeyFacts {
   ) {
     let key = certificate.primaryKey
     let target = SignedTarget.directKey(key)
-    let directKey = judge.newest(certificate.signatures, over: target) { $0 == .directKey }
+    let directKey = judge.directKeyStatement(of: certificate)
     let primary = Self.primaryUserID(userIDs)
     let userIDStatement = primary.flatMap { userIDs[$0].binding.signature }
     self.directKey = directKey
@@ -117,6 +117,19 @@ extension Timestamp {
 }
 
 extension StatementJudge {
+  /// The direct-key signature that counts. A certification revocation on the key cancels it
+  /// (section 5.2.1.13), until there is a newer one.
+  fileprivate mutating func directKeyStatement(of certificate: Certificate) -> Binding {
+    let target = SignedTarget.directKey(primaryKey)
+    let binding = newest(certificate.signatures, over: target) { $0 == .directKey }
+    guard let signature = binding.signature,
+      let revoked = revocation(
+        in: certificate.signatures, type: .certificationRevocation, over: target, against: signature,
+        isFinal: false)
+    else { return binding }
+    return Binding(signature: nil, problem: .revoked(revoked.reason))
+  }
+
   /// A revocation by a key that the holder has named for it (section 5.2.3.23), if its certificate is among
   /// `revokers`. All valid direct-key signatures may name one: a newer one does not take that back.
   fileprivate mutating func revocation(
