@@ -10,6 +10,7 @@ final class PieceSource: RereadableSource {
   private let bytes: [UInt8]
   private let pieceByteCount: Int
   private var source: MemorySource
+  var checksSecondReading = true
 
   init(_ bytes: [UInt8], pieceByteCount: Int) {
     self.bytes = bytes

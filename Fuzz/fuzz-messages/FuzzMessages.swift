@@ -43,7 +43,8 @@ private func checkReading(_ input: FuzzInput) {
 
 /// The secret keys in the folder that COFFER_FUZZ_KEYS names.
 private struct Keys {
-  static let shared = Keys()
+  /// The fuzzer has one thread.
+  nonisolated(unsafe) static let shared = Keys()
 
   let keys: [MessageDecryption.Key]
   let verifier: SignatureVerifier

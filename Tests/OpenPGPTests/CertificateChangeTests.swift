@@ -56,6 +56,14 @@ struct CertificateChangeTests {
     #expect(view(changed, on: 50).problem == .expired)
   }
 
+  @Test("A subkey that is younger than the new end is ended by the primary key")
+  func endBeforeSubkey() throws {
+    var holder = try Keyholder.usual()
+    try holder.addEncryptionSubkey([.keyExpirationTime(seconds: seconds(days: 90))], on: 15)
+    let changed = try holder.view(on: 20).settingExpiration(to: day(10), by: holder.primary)
+    #expect(view(changed, on: 20).keys.map(\.problem) == [.expired, .expired])
+  }
+
   @Test("Only its own primary key changes a certificate, and nothing a revoked one")
   func notItsOwnKey() throws {
     let key = try make(.rfc9580)

@@ -38,4 +38,14 @@ struct CertificateMergingTests {
     #expect(Set(one.signatures) == Set(two.signatures))
     #expect(one.subkeys == two.subkeys)
   }
+
+  @Test("Of several certificates, copies of one become one in the place of the first")
+  func list() {
+    var revoked = Certificate(primaryKey: Parts.key(1))
+    revoked.signatures = [Parts.signature(.keyRevocation, 30)]
+    let other = Certificate(primaryKey: Parts.key(7))
+    let merged = Certificate.merged([Parts.complete, other, revoked, Parts.complete])
+    #expect(merged == [Parts.complete.merging(revoked), other])
+    #expect(merged[0].signatures.contains(revoked.signatures[0]))
+  }
 }

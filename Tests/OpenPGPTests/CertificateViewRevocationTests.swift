@@ -49,6 +49,16 @@ struct CertificateViewRevocationTests {
     }
   }
 
+  @Test("A user ID that is added later does not take a soft revocation back for the time before")
+  func takenBackLater() throws {
+    var holder = try Keyholder(version: 6)
+    try holder.addDirectKeySignature([.keyFlags(.sign)])
+    try holder.revoke(.retired, on: 10)
+    try holder.addUserID(Keyholder.userID, on: 20)
+    #expect(holder.view(on: 9).problem == nil)
+    #expect(isRevoked(holder.view(on: 15).problem))
+  }
+
   @Test("A revocation that a stranger made is ignored")
   func byStranger() throws {
     var holder = try Keyholder.usual()
@@ -155,5 +165,29 @@ struct CertificateViewRevocationTests {
     try holder.revoke(.compromised, on: 5, by: revoker.primary)
     #expect(holder.view(on: 6).problem == nil)
     #expect(isRevoked(holder.view(on: 6, revokers: [stranger.certificate, revoker.certificate]).problem))
+  }
+
+  @Test("Nothing is encrypted to a certificate of which another copy is revoked")
+  func revokedCopy() throws {
+    var holder = try Keyholder.usual()
+    try holder.addEncryptionSubkey()
+    let revocation = try holder.certificate.revocationCertificate(
+      reason: RevocationReason(.compromised), at: day(1), by: holder.primary)
+    _ = try MessageEncryption(to: [holder.certificate], time: day(2))
+    #expect(throws: OpenPGPError.noEncryptionKey) {
+      try MessageEncryption(to: [holder.certificate, revocation], time: day(2))
+    }
+  }
+
+  @Test("A direct-key signature that was revoked counts no more, until there is a newer one")
+  func directKeySignature() throws {
+    var holder = try Keyholder.usual()
+    let target = SignedTarget.directKey(holder.primary.publicKey)
+    holder.certificate.signatures.append(
+      try holder.signature(.certificationRevocation, over: target, [], on: 10))
+    #expect(holder.view(on: 9).problem == nil)
+    #expect(holder.view(on: 10).problem == .revoked(nil))
+    try holder.addDirectKeySignature([.keyFlags(.sign)], on: 20)
+    #expect(holder.view(on: 20).problem == nil)
   }
 }

@@ -23,7 +23,7 @@ struct CleartextMessageTests {
     let signer = try key.unlocked(key.certificate.fingerprint, for: .sign, passwords: [])
     let sink = ArraySink()
     let bytes = Array(document.utf8)
-    try CleartextSigner([signer], hash: .sha512, time: time).sign(bytes.span.bytes, writingTo: sink)
+    try CleartextSigner([signer], time: time).sign(bytes.span.bytes, writingTo: sink)
     return Signed(message: String(decoding: sink.bytes, as: UTF8.self), certificate: key.certificate)
   }
 
@@ -33,7 +33,8 @@ struct CleartextMessageTests {
   ) throws -> (text: String, grades: [SignatureVerdict.Grade]) {
     let verifier = SignatureVerifier(certificates: [certificate], policy: .standard, time: time)
     let sink = ArraySink()
-    let verdicts = try CleartextMessage(PiecemealSource(message)).verify(with: verifier, writingTo: sink)
+    let verdicts = try CleartextMessage(PiecemealSource(message, pieceByteCount: 1)).verify(
+      with: verifier, writingTo: sink)
     return (String(decoding: sink.bytes, as: UTF8.self), verdicts.map(\.grade))
   }
 
@@ -135,6 +136,16 @@ struct CleartextMessageTests {
     }
   }
 
+  @Test("A block of what is no packets wants its tail too, however the source lends it")
+  func tailOfGarbage() {
+    let message = Array(
+      "-----BEGIN PGP SIGNED MESSAGE-----\n\nhello\n-----BEGIN PGP SIGNATURE-----\n\nKBESExQV\n".utf8)
+    #expect(throws: OpenPGPError.malformed(.armor)) { try CleartextMessage(MemorySource(message)) }
+    #expect(throws: OpenPGPError.malformed(.armor)) {
+      try CleartextMessage(PiecemealSource(message, pieceByteCount: 1))
+    }
+  }
+
   @Test("A binary signature is refused: nobody can tell what its line ends were")
   func binarySignature() throws {
     let key = try KeyGeneration(.universal, userIDs: [], creationTime: Self.time).generate()
@@ -167,7 +178,7 @@ struct CleartextMessageTests {
     let signer = try key.unlocked(key.certificate.fingerprint, for: .sign, passwords: [])
     let bytes: [UInt8] = [0x68, 0xFF, 0x69]
     #expect(throws: OpenPGPError.notText) {
-      try CleartextSigner([signer], hash: .sha512, time: Self.time).sign(
+      try CleartextSigner([signer], time: Self.time).sign(
         bytes.span.bytes, writingTo: ArraySink())
     }
   }

@@ -108,6 +108,18 @@ struct DocumentHashTests {
     }
   }
 
+  @Test("Texts and octets of one document are hashed side by side")
+  func sideBySide() throws {
+    let hashes = DocumentHashes()
+    let text = try hashes.prepare(for: Self.draft(.text))
+    let octets = try hashes.prepare(for: Self.draft(.binary))
+    let document = Array("one\ntwo\r\nthree\r".utf8)
+    for octet in document { hashes.update([octet].span.bytes) }
+    let canonical = Array("one\r\ntwo\r\nthree\r".utf8)
+    #expect(text.digest(for: Self.draft(.text)) == Self.expected(canonical, .text))
+    #expect(octets.digest(for: Self.draft(.binary)) == Self.expected(document, .binary))
+  }
+
   @Test("A hash that is not there is not begun")
   func unknownHash() {
     #expect(throws: OpenPGPError.unsupported(.hashAlgorithm(99))) {

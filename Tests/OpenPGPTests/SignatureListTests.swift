@@ -60,11 +60,17 @@ struct SignatureListTests {
     }
   }
 
-  @Test("What is no signature counts as bad")
-  func otherPackets() throws {
-    let list = try Self.list(Self.packet(13, [65]), Self.packet(30, [1]), Self.signature)
-    #expect(list.signatures.count == 1)
-    #expect(list.malformedCount == 2)
+  @Test("A list with other packets in it is none", arguments: [13, 6, 11, 30] as [UInt8])
+  func otherPackets(type: UInt8) {
+    #expect(throws: OpenPGPError.malformed(.signature)) {
+      _ = try Self.list(Self.signature, Self.packet(type, [65]), Self.signature)
+    }
+  }
+
+  @Test("Armor that breaks off is no list of signatures")
+  func brokenArmor() {
+    let source = BreakingSource(Self.signature)
+    #expect(throws: OpenPGPError.malformed(.armor)) { _ = try SignatureList(reading: source) }
   }
 
   @Test("Octets that are no packets end the list and count as bad")
@@ -97,4 +103,20 @@ struct SignatureListTests {
     let many = [[UInt8]](repeating: Self.packet(21, []), count: Limits.signatureCount + 1).flatMap { $0 }
     #expect(throws: OpenPGPError.overLimit(.signatureCount)) { _ = try Self.list(many) }
   }
+}
+
+/// Bytes from armor that breaks off behind them.
+private final class BreakingSource: ByteSource {
+  private let bytes: MemorySource
+
+  init(_ bytes: [UInt8]) { self.bytes = MemorySource(bytes) }
+
+  func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
+    try bytes.withNext { (next) throws(OpenPGPError) -> R in
+      guard next.byteCount > 0 else { throw .malformed(.armor) }
+      return try body(next)
+    }
+  }
+
+  func consume(_ count: Int) { bytes.consume(count) }
 }

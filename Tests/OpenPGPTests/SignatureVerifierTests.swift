@@ -76,6 +76,19 @@ struct SignatureVerifierTests {
     #expect(try source.readByteIfAny() == SignedDocument.bytes[0])
   }
 
+  @Test("An announced signature is known by its issuer, or when it names nobody")
+  func announced() throws {
+    let holder = try Self.holder(4)
+    let verifier = Self.verifier(holder.certificate)
+    let key = holder.subkey.publicKey
+    let stranger = try Self.holder(6).primary.publicKey
+    #expect(verifier.knows(.keyID(key.keyID)))
+    #expect(verifier.knows(.fingerprint(key.fingerprint)))
+    #expect(verifier.knows(.keyID(.anonymous)))
+    #expect(!verifier.knows(.keyID(stranger.keyID)))
+    #expect(!verifier.knows(.fingerprint(stranger.fingerprint)))
+  }
+
   @Test("A v4 signature by a v6 key is refused, and the reverse", arguments: [UInt8(4), 6])
   func versions(version: UInt8) throws {
     let holder = try Self.holder(version)

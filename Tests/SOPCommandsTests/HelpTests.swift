@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 
 @testable import SOPCommands
@@ -61,5 +62,25 @@ struct HelpTests {
       #expect(try place.run(["generate-key", "--profile=\(name)"]).exit == 0)
     }
     #expect((1...4).contains(try place.run(["list-profiles", "encrypt"]).text.split(separator: "\n").count))
+  }
+
+  @Test("Specs/sop.md has a row for every subcommand with its options, and every exit code")
+  func specification() throws {
+    let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Specs/sop.md")
+    let text = try String(contentsOf: page, encoding: .utf8)
+    let lines = text.split(separator: "\n")
+    for command in SOPMain.subcommands {
+      let row = try #require(lines.first { $0.hasPrefix("| `\(command.name)` |") })
+      for rule in command.options where rule.name != "verify-out" {
+        let name = "--\(rule.name)"
+        #expect(row.contains(name), "\(command.name)")
+        if case .values = rule { #expect(row.contains("`\(name)` …"), "\(command.name)") }
+      }
+    }
+    let codes = lines.filter { $0.hasPrefix("| ") }
+      .flatMap { $0.split(separator: "|").flatMap { $0.split(separator: ",") } }
+      .compactMap { Int32($0.trimmingCharacters(in: .whitespaces)) }
+    #expect(Set(ExitCode.allCases.map(\.rawValue)).isSubset(of: codes))
   }
 }

@@ -27,7 +27,10 @@ public struct CleartextMessage: Sendable {
   init(behindHeaderLine source: any ByteSource) throws(OpenPGPError) {
     try Self.skipHashHeaders(source)
     text = try Self.readText(source)
-    signatures = try SignatureList(reading: ArmorReader(behindHeaderLineOf: .signature, source)).signatures
+    let block = try ArmorReader(behindHeaderLineOf: .signature, source)
+    signatures = try SignatureList(reading: block).signatures
+    // The list ends where packets can no longer be told apart; the block must be whole all the same.
+    try block.skipRest()
     while let line = try source.readLine(byteCountLimit: Limits.armorLineByteCount) {
       guard line.withoutTrailingBlanks().isEmpty else { throw .malformed(.cleartextSignature) }
     }

@@ -8,12 +8,12 @@ internal import Primitives
 /// Signs texts in the cleartext framework.
 public struct CleartextSigner {
   private let signers: [any Signer]
-  private let hash: HashAlgorithm
   private let time: Timestamp
+  /// Replaced by a longer one where a signer's algorithm demands it.
+  public var hash: HashAlgorithm = .documentDefault
 
-  public init(_ signers: [any Signer], hash: HashAlgorithm, time: Timestamp) {
+  public init(_ signers: [any Signer], time: Timestamp) {
     self.signers = signers
-    self.hash = hash
     self.time = time
   }
 

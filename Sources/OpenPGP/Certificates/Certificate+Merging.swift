@@ -14,4 +14,26 @@ extension Certificate {
     assembler.add(other)
     return assembler.certificate
   }
+
+  /// These certificates with all copies of one made one, in the place of the first: one copy may have a
+  /// revocation that another lacks.
+  public static func merged(_ certificates: [Certificate]) -> [Certificate] {
+    var indexes: [Fingerprint: Int] = [:]
+    var merged: [Certificate] = []
+    var assemblers: [Int: CertificateAssembler] = [:]
+    for certificate in certificates {
+      guard let index = indexes[certificate.fingerprint] else {
+        indexes[certificate.fingerprint] = merged.count
+        merged.append(certificate)
+        continue
+      }
+      if assemblers[index] == nil {
+        assemblers[index] = CertificateAssembler(certificate.primaryKey)
+        assemblers[index]?.add(merged[index])
+      }
+      assemblers[index]?.add(certificate)
+    }
+    for (index, assembler) in assemblers { merged[index] = assembler.certificate }
+    return merged
+  }
 }

@@ -14,7 +14,7 @@ extension CertificateView {
     let signatures = SignaturesByIssuer(
       component.signatures.filter { $0.type.isCertification || $0.type == .certificationRevocation })
     let target = SignedTarget.userID(certificate.primaryKey, userID)
-    var judge = StatementJudge(certificate.primaryKey, at: time, policy: policy)
+    var judge = StatementJudge(certificate.primaryKey, at: time, now: time, policy: policy)
     return authorities.contains { authority in
       guard let key = try? authority.certificationKey() else { return false }
       let made = signatures.thatMayBe(by: key)

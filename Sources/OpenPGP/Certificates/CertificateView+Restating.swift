@@ -6,8 +6,9 @@
 extension CertificateView {
   /// The certificate with a new end, or with none. Subkeys that end by themselves get the same end; an expired
   /// certificate comes back to life.
+  /// - Precondition: the end is after the creation of the primary key.
   /// - Parameters:
-  ///   - expirationTime: after the creation of the primary key.
+  ///   - expirationTime: nil is never.
   ///   - signer: the primary key. The new signatures are of the time of this view.
   /// - Throws: ``OpenPGPError/keyCannot(_:)`` when `signer` is another key or the certificate is revoked or has
   ///   no valid self-signature; what signing throws.
@@ -25,6 +26,8 @@ extension CertificateView {
         continue
       }
       if case .revoked = key.problem { continue }
+      // One that is made after the new end is ended by the primary key.
+      if let expirationTime, expirationTime <= key.publicKey.creationTime { continue }
       let target = SignedTarget.subkey(primary: certificate.primaryKey, key.publicKey)
       let new = try restated(statement, over: target, by: signer) { subpackets in
         subpackets.settingExpiration(to: expirationTime, of: key.publicKey)

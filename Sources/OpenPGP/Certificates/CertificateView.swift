@@ -59,14 +59,14 @@ public struct CertificateView: Sendable {
   /// - Parameters:
   ///   - time: when what the certificate says counts: now to encrypt and sign, the signature's creation to
   ///     verify.
-  ///   - now: today, for hard revocations that were made since. They end everything.
+  ///   - now: today. What the holder has said since counts where there is nothing older.
   ///   - revokers: certificates that may hold a key which the holder has allowed to revoke
   ///     (section 5.2.3.23).
   public init(
     _ certificate: Certificate, at time: Timestamp, now: Timestamp, policy: Policy,
     revokers: [Certificate] = []
   ) {
-    var judge = StatementJudge(certificate.primaryKey, at: time, policy: policy)
+    var judge = StatementJudge(certificate.primaryKey, at: time, now: now, policy: policy)
     let userIDs = judge.judgeUserIDs(certificate)
     let facts = PrimaryKeyFacts(certificate, userIDs: userIDs, revokers: revokers, judge: &judge)
     self.certificate = certificate

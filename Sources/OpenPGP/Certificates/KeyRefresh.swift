@@ -76,7 +76,8 @@ public struct KeyRefresh: Sendable {
     of view: CertificateView, in key: inout TransferableSecretKey, by primary: UnlockedKey
   ) throws(OpenPGPError) {
     for subkey in view.keys where !subkey.isPrimary {
-      guard case .refused = subkey.problem else { continue }
+      guard policy.refusal(key: subkey.publicKey) != nil, subkey.statement != nil else { continue }
+      if case .revoked = subkey.problem { continue }
       key.certificate = try key.certificate.revoking(
         .subkey(subkey.publicKey.fingerprint), reason: RevocationReason(.superseded), at: time, by: primary)
     }

@@ -23,15 +23,21 @@ struct PrimaryKeyFacts {
   ) {
     let key = certificate.primaryKey
     let target = SignedTarget.directKey(key)
-    let directKey = judge.newest(certificate.signatures, over: target) { $0 == .directKey }
-    let primary = Self.primaryUserID(userIDs)
+    let directKey = judge.directKeyStatement(of: certificate)
+    let primary = Self.primaryUserID(userIDs, at: judge.time)
     let userIDStatement = primary.flatMap { userIDs[$0].binding.signature }
     self.directKey = directKey
     primaryUserIDIndex = primary
-    let sources = (key.version == 6 ? [directKey.signature] : [userIDStatement, directKey.signature])
+    let stated = (key.version == 6 ? [directKey.signature] : [userIDStatement, directKey.signature])
       .compactMap(\.self)
+    // What was said later speaks only where nothing older does.
+    let time = judge.time
+    let timely = stated.filter { ($0.creationTime ?? .first) <= time }
+    let sources = timely + stated.filter { ($0.creationTime ?? .first) > time }
     self.sources = sources
-    newestStatement = [directKey.signature, userIDStatement].compactMap(\.self)
+    let statements = [directKey.signature, userIDStatement].compactMap(\.self)
+    let said = statements.filter { ($0.creationTime ?? .first) <= time }
+    newestStatement = (said.isEmpty ? statements : said)
       .max { ($0.creationTime ?? .first) < ($1.creationTime ?? .first) }
     flags =
       sources.lazy.compactMap(\.keyFlags).first
@@ -74,11 +80,15 @@ struct PrimaryKeyFacts {
     return speaking?.keyExpirationTime(of: key)
   }
 
-  /// Those that are given up come last, those marked as primary first, then the newest statement
-  /// (section 5.2.3.27), then the octets, so that the order in which they came decides nothing.
-  private static func primaryUserID(_ userIDs: [StatementJudge.JudgedUserID]) -> Int? {
+  /// Those that were claimed after the time of the view come last, before them those that are given up; those
+  /// marked as primary come first, then the newest statement (section 5.2.3.27), then the octets, so that the
+  /// order in which they came decides nothing.
+  private static func primaryUserID(
+    _ userIDs: [StatementJudge.JudgedUserID], at viewTime: Timestamp
+  ) -> Int? {
     struct Rank {
       let index: Int
+      let isTimely: Bool
       let isValid: Bool
       let isMarked: Bool
       let time: Timestamp
@@ -90,13 +100,16 @@ struct PrimaryKeyFacts {
         if case .primaryUserID(let isMarked) = $0 { isMarked } else { nil }
       }
       let rank = Rank(
-        index: index, isValid: judged.revocation == nil, isMarked: isMarked ?? false, time: time)
+        index: index, isTimely: time <= viewTime, isValid: judged.revocation == nil,
+        isMarked: isMarked ?? false, time: time)
       guard let current = best else {
         best = rank
         continue
       }
       let isBetter: Bool
-      if rank.isValid != current.isValid {
+      if rank.isTimely != current.isTimely {
+        isBetter = rank.isTimely
+      } else if rank.isValid != current.isValid {
         isBetter = rank.isValid
       } else if rank.isMarked != current.isMarked {
         isBetter = rank.isMarked
@@ -117,6 +130,19 @@ extension Timestamp {
 }
 
 extension StatementJudge {
+  /// The direct-key signature that counts. A certification revocation on the key cancels it
+  /// (section 5.2.1.13), until there is a newer one.
+  fileprivate mutating func directKeyStatement(of certificate: Certificate) -> Binding {
+    let target = SignedTarget.directKey(primaryKey)
+    let binding = newest(certificate.signatures, over: target) { $0 == .directKey }
+    guard let signature = binding.signature,
+      let revoked = revocation(
+        in: certificate.signatures, type: .certificationRevocation, over: target, against: signature,
+        isFinal: false)
+    else { return binding }
+    return Binding(signature: nil, problem: .revoked(revoked.reason))
+  }
+
   /// A revocation by a key that the holder has named for it (section 5.2.3.23), if its certificate is among
   /// `revokers`. All valid direct-key signatures may name one: a newer one does not take that back.
   fileprivate mutating func revocation(

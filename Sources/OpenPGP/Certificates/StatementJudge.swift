@@ -2,7 +2,9 @@
 //
 // RFC 9580, section 5.2.3.10: of several self-signatures on one object the most recent valid one counts. Who is
 // said to have made a signature, its date and the policy are asked before it is verified, and the first one
-// that verifies ends the search.
+// that verifies ends the search. When none is as old as the time that is asked about, the oldest of the later
+// ones counts: GnuPG replaces a self-signature when it prolongs a key, and a certificate that came from there
+// has nothing older.
 
 /// Finds the statements of a certificate's holder that count at a time.
 struct StatementJudge {
@@ -21,13 +23,15 @@ struct StatementJudge {
 
   let primaryKey: PublicKey
   let time: Timestamp
+  let now: Timestamp
   let policy: Policy
   /// How many signatures were verified.
   private(set) var verificationCount = 0
 
-  init(_ primaryKey: PublicKey, at time: Timestamp, policy: Policy) {
+  init(_ primaryKey: PublicKey, at time: Timestamp, now: Timestamp, policy: Policy) {
     self.primaryKey = primaryKey
     self.time = time
+    self.now = now
     self.policy = policy
   }
 
@@ -44,14 +48,23 @@ struct StatementJudge {
     where isWanted: (SignatureType) -> Bool
   ) -> Binding {
     var problem: CertificateView.Problem?
-    for signature in Self.newestFirst(signatures.filter { isWanted($0.type) && $0.mayBe(by: key) }) {
+    let ordered = Self.newestFirst(signatures.filter { isWanted($0.type) && $0.mayBe(by: key) })
+    let later = ordered.prefix { ($0.creationTime ?? .first) > time }
+    for signature in ordered.dropFirst(later.count) {
       if let obstacle = obstacle(to: signature, by: key) {
         problem = problem ?? obstacle
       } else if isMade(signature, over: target, by: key) {
         return Binding(signature: signature, problem: nil)
       }
     }
-    return Binding(signature: nil, problem: problem ?? .notBound)
+    // What the holder has said and taken back is not made good by what was said later.
+    guard problem == nil else { return Binding(signature: nil, problem: problem) }
+    for signature in later.reversed() where (signature.creationTime ?? .first) <= now {
+      if obstacle(to: signature, by: key) == nil, isMade(signature, over: target, by: key) {
+        return Binding(signature: signature, problem: nil)
+      }
+    }
+    return Binding(signature: nil, problem: later.isEmpty ? .notBound : .notYetValid)
   }
 
   /// A revocation by `key` that counts against `binding`.
@@ -93,7 +106,6 @@ struct StatementJudge {
   private func obstacle(to signature: Signature, by key: PublicKey) -> CertificateView.Problem? {
     if let rule = policy.refusal(signature: signature) { return .refused(rule) }
     guard let creationTime = signature.creationTime else { return .refused(.creationTimeMissing) }
-    if creationTime > time { return .notYetValid }
     if creationTime < key.creationTime { return .refused(.signatureOlderThanKey) }
     return signature.isExpired(at: time) ? .expired : nil
   }

@@ -58,9 +58,10 @@ extension MessageEncryption {
     guard !recipients.isEmpty || !passwords.isEmpty else { throw .noEncryptionKey }
     var views: [CertificateView] = []
     var keys: [PublicKey] = []
-    var known: Set<Fingerprint> = []
-    for certificate in recipients where known.insert(certificate.fingerprint).inserted {
-      let view = CertificateView(certificate, at: time, now: time, policy: policy)
+    let recipients = Certificate.merged(recipients)
+    for certificate in recipients {
+      let view = CertificateView(
+        certificate, at: time, now: time, policy: policy, revokers: recipients)
       keys += try view.encryptionKeys(for: purpose)
       views.append(view)
     }

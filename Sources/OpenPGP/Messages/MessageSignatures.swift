@@ -50,9 +50,11 @@ final class MessageSignatures {
     try count()
     switch packet {
     case .onePassSignature(let packet):
+      let isKnown = verifier?.knows(packet.issuer) ?? false
       open.append(
         Announcement(
-          packet: packet, hash: hash(packet.hash, isText: packet.type == .text, salt: packet.salt)))
+          packet: packet,
+          hash: isKnown ? hash(packet.hash, isText: packet.type == .text, salt: packet.salt) : nil))
     case .unknown(_, _, .unsupported): open.append(nil)
     case .unknown(_, _, let why): throw why
     default: throw .malformed(.messageStructure)

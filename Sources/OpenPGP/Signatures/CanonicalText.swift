@@ -7,7 +7,7 @@ internal import Glibc
 internal import Primitives
 internal import Secrets
 
-/// Text on its way into a hash.
+/// Text on its way into hashes.
 final class CanonicalText {
   /// Lines are gathered, since hashing them one by one costs more than copying them.
   private var buffer = SecretBytes(zeroed: bufferByteCount)
@@ -18,26 +18,27 @@ final class CanonicalText {
   private static let carriageReturn = UInt8(ascii: "\r")
   private static let lineFeed = UInt8(ascii: "\n")
 
-  /// Takes in the next octets, of which some may reach the hash only with ``flush(_:)``.
-  func update(_ bytes: RawSpan, _ context: inout HashContext) {
+  /// Takes in the next octets, and hands them to `hash` with line ends as they are hashed.
+  func update(_ bytes: RawSpan, hash: (RawSpan) -> Void) {
     var start = 0
     var searched = 0
     while let lineEnd = Self.firstLineFeed(in: bytes, from: searched) {
       searched = lineEnd + 1
       if isCarriageReturn(before: lineEnd, in: bytes) { continue }
-      append(bytes.extracting(start..<lineEnd), &context)
-      append(Self.lineEnd, &context)
+      append(bytes.extracting(start..<lineEnd), hash)
+      append(unsafe Self.lineEnd.span.bytes, hash)
       start = searched
     }
-    append(bytes.extracting(start..<bytes.byteCount), &context)
+    append(bytes.extracting(start..<bytes.byteCount), hash)
+    flush(hash)
     if bytes.byteCount > 0 {
       endsWithCarriageReturn = isCarriageReturn(before: bytes.byteCount, in: bytes)
     }
   }
 
-  /// Hashes what was gathered.
-  func flush(_ context: inout HashContext) {
-    buffer.withBytes { context.update($0.extracting(0..<filled)) }
+  private func flush(_ hash: (RawSpan) -> Void) {
+    guard filled > 0 else { return }
+    buffer.withBytes { hash($0.extracting(0..<filled)) }
     filled = 0
   }
 
@@ -47,15 +48,11 @@ final class CanonicalText {
     return unsafe bytes.unsafeLoad(fromByteOffset: offset - 1, as: UInt8.self) == Self.carriageReturn
   }
 
-  private func append(_ bytes: RawSpan, _ context: inout HashContext) {
-    if bytes.byteCount > Self.bufferByteCount - filled { flush(&context) }
-    guard bytes.byteCount <= Self.bufferByteCount else { return context.update(bytes) }
+  private func append(_ bytes: RawSpan, _ hash: (RawSpan) -> Void) {
+    if bytes.byteCount > Self.bufferByteCount - filled { flush(hash) }
+    guard bytes.byteCount <= Self.bufferByteCount else { return hash(bytes) }
     buffer.withMutableBytes { $0.copy(bytes, to: filled) }
     filled += bytes.byteCount
-  }
-
-  private func append(_ bytes: [UInt8], _ context: inout HashContext) {
-    append(unsafe bytes.span.bytes, &context)
   }
 
   private static let lineEnd = [carriageReturn, lineFeed]

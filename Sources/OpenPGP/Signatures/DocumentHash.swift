@@ -10,7 +10,8 @@ final class DocumentHash {
   let isText: Bool
   let salt: [UInt8]
   private var context: HashContext
-  private let text: CanonicalText?
+  /// Made when it is needed: hashes of one document share another.
+  private lazy var text = CanonicalText()
 
   /// - Throws: ``OpenPGPError/unsupported(_:)`` for a hash that is not there.
   init(_ algorithm: HashAlgorithm, isText: Bool, salt: [UInt8]) throws(OpenPGPError) {
@@ -22,17 +23,15 @@ final class DocumentHash {
     self.salt = salt
     context = HashContext(algorithm)
     context.update(salt)
-    text = isText ? CanonicalText() : nil
   }
 
   /// Takes in the next octets of the document.
   func update(_ bytes: RawSpan) {
-    if let text {
-      text.update(bytes, &context)
-    } else {
-      context.update(bytes)
-    }
+    if isText { text.update(bytes, hash: take) } else { take(bytes) }
   }
+
+  /// Takes in the next octets as they are to be hashed: those of a text with its line ends changed.
+  func take(_ bytes: RawSpan) { context.update(bytes) }
 
   /// Whether this is the hash that `signature` wants.
   func serves(_ signature: Signature) -> Bool {
@@ -41,7 +40,6 @@ final class DocumentHash {
 
   /// The digest for `signature`, whose fields go in last; other signatures over the same document can follow.
   func digest(for signature: Signature) -> [UInt8] {
-    text?.flush(&context)
     var last = context.duplicate()
     last.update(signature.hashedFields)
     return last.finish()

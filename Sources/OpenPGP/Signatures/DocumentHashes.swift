@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One pass over a document for many signatures: those that hash alike share a context.
+// One pass over a document for many signatures: those that hash alike share a context, and line ends are changed
+// once for all that are over text.
 
 /// The hashes of one document.
 final class DocumentHashes {
@@ -11,10 +12,12 @@ final class DocumentHashes {
   }
 
   private var hashes: [Parameters: DocumentHash] = [:]
-  private var inOrder: [DocumentHash] = []
+  private var ofOctets: [DocumentHash] = []
+  private var ofText: [DocumentHash] = []
+  private lazy var text = CanonicalText()
 
   /// Whether nothing is to be hashed.
-  var isEmpty: Bool { inOrder.isEmpty }
+  var isEmpty: Bool { hashes.isEmpty }
 
   /// The hash that serves `signature`; a new one only when none of the others does. All are asked for before
   /// the document begins.
@@ -26,15 +29,19 @@ final class DocumentHashes {
   func prepare(_ algorithm: HashAlgorithm, isText: Bool, salt: [UInt8]) throws(OpenPGPError) -> DocumentHash {
     let parameters = Parameters(algorithm: algorithm, isText: isText, salt: salt)
     if let known = hashes[parameters] { return known }
-    guard inOrder.count < Limits.signatureCount else { throw .overLimit(.signatureCount) }
+    guard hashes.count < Limits.signatureCount else { throw .overLimit(.signatureCount) }
     let hash = try DocumentHash(algorithm, isText: isText, salt: salt)
     hashes[parameters] = hash
-    inOrder.append(hash)
+    if isText { ofText.append(hash) } else { ofOctets.append(hash) }
     return hash
   }
 
   /// Takes in the next octets of the document.
   func update(_ bytes: RawSpan) {
-    for hash in inOrder { hash.update(bytes) }
+    for hash in ofOctets { hash.take(bytes) }
+    if ofText.isEmpty { return }
+    text.update(bytes) { piece in
+      for hash in ofText { hash.take(piece) }
+    }
   }
 }

@@ -6,7 +6,7 @@
 /// The signatures of a detached signature.
 public struct SignatureList: Sendable {
   public private(set) var signatures: [Signature] = []
-  /// Packets that are broken, or that do not belong there: each counts as a bad signature.
+  /// Broken packets: each counts as a bad signature.
   public private(set) var malformedCount = 0
   /// Signatures of unknown versions, which were passed over.
   public private(set) var unknownVersionCount = 0
@@ -16,25 +16,27 @@ public struct SignatureList: Sendable {
 
   /// Reads the packets of `source`, which is not armored, to its end, or to where they can no longer be told
   /// apart.
-  /// - Throws: ``OpenPGPError/overLimit(_:)`` for more than ``Limits/signatureCount`` packets, and the source's
-  ///   own errors.
+  /// - Throws: ``OpenPGPError/malformed(_:)`` when there are other packets than signatures, as in a
+  ///   certificate; ``OpenPGPError/overLimit(_:)`` for more than ``Limits/signatureCount`` packets; the
+  ///   source's own errors.
   public init(reading source: any ByteSource) throws(OpenPGPError) {
     let reader = PacketReader(source)
     var count = 0
     while let packet = try next(reader) {
       count += 1
       guard count <= Limits.signatureCount else { throw .overLimit(.signatureCount) }
-      take(packet)
+      try take(packet)
     }
   }
 
-  private mutating func take(_ packet: Packet) {
+  private mutating func take(_ packet: Packet) throws(OpenPGPError) {
     switch packet {
     case .signature(let signature): signatures.append(signature)
     case .marker, .padding, .trust: break
     case .unknown(.signature, _, why: .unsupported): unknownVersionCount += 1
     case .unknown(let type, _, why: .unsupported) where !type.isCritical: break
-    default: malformedCount += 1
+    case .unknown(.signature, _, _), .unknown(.marker, _, _): malformedCount += 1
+    default: throw .malformed(.signature)
     }
   }
 

@@ -54,6 +54,17 @@ public struct SignatureVerifier: Sendable {
     return nil
   }
 
+  /// Whether a signature that is announced so may be by one of the keys: if not, the data need not be hashed
+  /// for it, however many are announced.
+  func knows(_ issuer: OnePassSignature.Issuer) -> Bool {
+    switch issuer {
+    case .keyID(.anonymous): true
+    case .keyID(let id):
+      certificates.contains { $0.publicKeys.contains { $0.keyID == id } }
+    case .fingerprint(let fingerprint): certificates.contains { $0.publicKey(fingerprint) != nil }
+    }
+  }
+
   private func grade(
     _ signature: Signature, _ digest: [UInt8], by candidate: SigningCandidate, intendedFor: Fingerprint?
   ) -> SignatureVerdict.Grade {
@@ -89,7 +100,8 @@ public struct SignatureVerifier: Sendable {
   private func gradeKey(of candidate: SigningCandidate, at creationTime: Timestamp) -> SignatureVerdict.Grade
   {
     let certificate = certificates[candidate.certificateIndex]
-    let view = CertificateView(certificate, at: creationTime, now: time, policy: policy)
+    let view = CertificateView(
+      certificate, at: creationTime, now: time, policy: policy, revokers: certificates)
     guard let key = view.keys.first(where: { $0.publicKey.fingerprint == candidate.key.fingerprint }) else {
       return .refused(.keyNotBound)
     }
@@ -98,7 +110,8 @@ public struct SignatureVerifier: Sendable {
     let ends = [key.expirationTime, view.keys.first?.expirationTime].compactMap { $0 }
     guard ends.contains(where: { $0 <= time }) else { return .good }
     // The end may have been moved by a later self-signature.
-    let today = CertificateView(certificate, at: time, now: time, policy: policy)
+    let today = CertificateView(
+      certificate, at: time, now: time, policy: policy, revokers: certificates)
     let keyToday = today.keys.first { $0.publicKey.fingerprint == candidate.key.fingerprint }
     return today.problem == .expired || keyToday?.problem == .expired ? .goodButExpired : .good
   }

@@ -47,7 +47,7 @@ enum InlineSignCommand: Subcommand {
     let document = try readText()
     try StandardStreams.write(nil, .document) { (sink) throws(OpenPGPError) in
       try document.withBytes { (bytes) throws(OpenPGPError) in
-        try CleartextSigner(signers, hash: .documentDefault, time: time).sign(bytes, writingTo: sink)
+        try CleartextSigner(signers, time: time).sign(bytes, writingTo: sink)
       }
     }
   }

@@ -18,7 +18,7 @@ enum InlineVerifyCommand: Subcommand {
 
       --verifications-out=FILE    a line for each signature that is good
       --not-before=TIME           older signatures do not count; - is no bound, and the default
-      --not-after=TIME            younger ones do not count; now is the default
+      --not-after=TIME            younger ones do not count; - is no bound, and the default
 
     example: coffer-sop inline-verify alice.cert < letter.pgp > letter.txt
     """

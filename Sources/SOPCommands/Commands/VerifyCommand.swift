@@ -14,7 +14,7 @@ enum VerifyCommand: Subcommand {
     Succeeds when one signature is good, and prints a line for each that is.
 
       --not-before=TIME    older signatures do not count; - is no bound, and the default
-      --not-after=TIME     younger ones do not count; now is the default
+      --not-after=TIME     younger ones do not count; - is no bound, and the default
 
     example: coffer-sop verify letter.sig alice.cert < letter.txt
     """

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Passwords are UTF-8 text. People put them into files whose last line has an end: so one is tried as it is and
-// without the white space behind it. A new one is used without it, and must be something that a person can read
+// Passwords are UTF-8 text. People put them into files whose last line has an end: so one is tried without the
+// white space behind it, and as it is. A new one is used without it, and must be something that a person can read
 // and type.
 
 internal import OpenPGP
@@ -18,8 +18,8 @@ struct Password {
     trimmedCount = bytes.withBytes { PasswordText.byteCountWithoutTrailingSpace($0) }
   }
 
-  /// What to try, in this order.
-  var candidates: [SharedSecret] { trimmedCount == bytes.count ? [bytes] : [bytes, trimmed] }
+  /// What to try, in this order: the end of a file's last line is seldom meant, and a try may take a second.
+  var candidates: [SharedSecret] { trimmedCount == bytes.count ? [bytes] : [trimmed, bytes] }
 
   /// What to protect something new with.
   /// - Throws: 31 when it is empty, not UTF-8, or has control characters.

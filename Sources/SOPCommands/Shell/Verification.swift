@@ -14,10 +14,10 @@ struct Verification {
   /// - Parameters:
   ///   - designators: of certificates.
   ///   - notBefore: the value of that option; nil is no bound.
-  ///   - notAfter: the value of that option; nil is now.
+  ///   - notAfter: the value of that option; nil is no bound, since the policy refuses what is from the future.
   init(with designators: [String], notBefore: String?, notAfter: String?) throws(Failure) {
     let now = CalendarTime.now()
-    let bounds = try (CalendarTime.bound(notBefore ?? "-"), notAfter.map(CalendarTime.bound) ?? nil)
+    let bounds = try (CalendarTime.bound(notBefore ?? "-"), CalendarTime.bound(notAfter ?? "-"))
     var certificates: [Certificate] = []
     var names: [String] = []
     for designator in designators {
