@@ -28,7 +28,9 @@ private func check(_ certificate: Certificate) {
   guard (try? again[0].write(to: second)) != nil, second.bytes == written.bytes else {
     fatalError("a certificate that was written is read as another")
   }
-  guard again[0].merging(again[0]) == again[0] else { fatalError("merging with itself changed a certificate") }
+  guard again[0].merging(again[0]) == again[0] else {
+    fatalError("merging with itself changed a certificate")
+  }
   look(at: again[0])
 }
 

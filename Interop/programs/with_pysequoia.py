@@ -35,8 +35,6 @@ def certificate(key):
 
 
 def encrypt(data, certificate, key=None):
-    if mode not in MODES:
-        raise ValueError("there is no signature mode for text")
     signer = pysequoia.Tsk.from_bytes(key).signer() if key else None
     return pysequoia.encrypt(bytes=data, recipients=[pysequoia.Cert.from_bytes(certificate)], signer=signer)
 

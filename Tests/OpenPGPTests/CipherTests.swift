@@ -142,11 +142,14 @@ struct CipherTests {
     }
   }
 
-  @Test("Twofish is unsupported")
-  func twofish() {
+  @Test("Twofish, plaintext and unknown ciphers are unsupported", arguments: [UInt8(0), 5, 10, 14, 255])
+  func unsupported(_ number: UInt8) {
     let (key, iv) = ([UInt8](repeating: 7, count: 32), [UInt8](repeating: 9, count: 16))
-    #expect(throws: OpenPGPError.unsupported(.symmetricAlgorithm(10))) {
-      _ = try cfb([1], .twofish, .decrypt, key: key, iv: iv, pieces: [1])
+    for direction in [CFBCipher.Direction.encrypt, .decrypt] {
+      #expect(throws: OpenPGPError.unsupported(.symmetricAlgorithm(number))) {
+        _ = try cfb(
+          [1], SymmetricAlgorithm(rawValue: number), direction, key: key, iv: iv, pieces: [1])
+      }
     }
   }
 }

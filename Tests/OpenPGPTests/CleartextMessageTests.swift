@@ -23,9 +23,7 @@ struct CleartextMessageTests {
     let signer = try key.unlocked(key.certificate.fingerprint, for: .sign, passwords: [])
     let sink = ArraySink()
     let bytes = Array(document.utf8)
-    var signing = CleartextSigner([signer], time: time)
-    signing.hash = .sha512
-    try signing.sign(bytes.span.bytes, writingTo: sink)
+    try CleartextSigner([signer], time: time).sign(bytes.span.bytes, writingTo: sink)
     return Signed(message: String(decoding: sink.bytes, as: UTF8.self), certificate: key.certificate)
   }
 
@@ -35,7 +33,8 @@ struct CleartextMessageTests {
   ) throws -> (text: String, grades: [SignatureVerdict.Grade]) {
     let verifier = SignatureVerifier(certificates: [certificate], policy: .standard, time: time)
     let sink = ArraySink()
-    let verdicts = try CleartextMessage(PiecemealSource(message)).verify(with: verifier, writingTo: sink)
+    let verdicts = try CleartextMessage(PiecemealSource(message, pieceByteCount: 1)).verify(
+      with: verifier, writingTo: sink)
     return (String(decoding: sink.bytes, as: UTF8.self), verdicts.map(\.grade))
   }
 
@@ -143,7 +142,7 @@ struct CleartextMessageTests {
       "-----BEGIN PGP SIGNED MESSAGE-----\n\nhello\n-----BEGIN PGP SIGNATURE-----\n\nKBESExQV\n".utf8)
     #expect(throws: OpenPGPError.malformed(.armor)) { try CleartextMessage(MemorySource(message)) }
     #expect(throws: OpenPGPError.malformed(.armor)) {
-      try CleartextMessage(PiecemealSource(String(decoding: message, as: UTF8.self)))
+      try CleartextMessage(PiecemealSource(message, pieceByteCount: 1))
     }
   }
 

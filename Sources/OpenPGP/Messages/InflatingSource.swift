@@ -8,10 +8,10 @@ internal import Primitives
 internal import Secrets
 
 /// What a deflate or zlib stream decompresses to. Octets behind the stream, with which Sequoia hides the length of
-/// a message, are left unread.
+/// a message, are left unread, if the packet says where it ends; else they might be anything.
 @safe
 final class InflatingSource: ByteSource {
-  private let source: any ByteSource
+  private let source: PacketBody
   private let budget: CompressionBudget
   private let arena: InflateArena
   /// At one address for its whole life: zlib remembers where it is.
@@ -23,7 +23,7 @@ final class InflatingSource: ByteSource {
   var producedCount = 0
 
   init(
-    _ source: any ByteSource, _ algorithm: CompressionAlgorithm, _ budget: CompressionBudget
+    _ source: PacketBody, _ algorithm: CompressionAlgorithm, _ budget: CompressionBudget
   ) throws(OpenPGPError) {
     self.source = source
     self.budget = budget
@@ -59,7 +59,11 @@ final class InflatingSource: ByteSource {
     try budget.spend(input: consumed, output: produced, by: self)
     lent = 0..<produced
     switch result {
-    case Z_STREAM_END: isFinished = true
+    case Z_STREAM_END:
+      isFinished = true
+      if source.isIndeterminate {
+        guard try source.isAtEnd() else { throw .malformed(.trailingOctets) }
+      }
     case Z_OK where consumed + produced > 0: break
     default: throw .malformed(.compressedData)
     }

@@ -37,11 +37,14 @@ extension MessageDecryption {
 
   /// The second pass: the message has been found good, and is decrypted again for the sink.
   func decryptAgain(
-    _ opened: DecryptedMessage, _ source: any RereadableSource, to sink: any ByteSink
+    _ opened: DecryptedMessage, _ header: IntegrityProtectedDataHeader, _ source: any RereadableSource,
+    to sink: any ByteSink
   ) throws(OpenPGPError) {
     let way = SessionKeyWay(key: opened.sessionKey, format: opened.format, certificate: nil)
     do throws(OpenPGPError) {
       let message = try reopened(source)
+      // With the salt of the first reading come its keys, under which every chunk is authentic by itself.
+      guard message.header == header else { throw .inputChanged }
       _ = try read(message, way, verifier: nil, isRecognised: source.checksSecondReading, to: sink)
     } catch {
       switch error {

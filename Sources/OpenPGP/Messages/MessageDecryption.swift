@@ -51,7 +51,7 @@ public struct MessageDecryption {
     if held.isComplete {
       try held.release(to: sink)
     } else {
-      try decryptAgain(opened, source, to: sink)
+      try decryptAgain(opened, message.header, source, to: sink)
     }
     return opened
   }

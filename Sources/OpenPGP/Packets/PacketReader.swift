@@ -36,7 +36,8 @@ package final class PacketBody: ByteSource {
   private let source: any ByteSource
   private var remaining: Int
   private var isLastPart: Bool
-  private let isIndeterminate: Bool
+  /// Whether it reaches to the end of what it stands in.
+  let isIndeterminate: Bool
 
   init(_ source: any ByteSource, length: PacketHeader.Length) {
     self.source = source
