@@ -61,8 +61,9 @@ final class InflatingSource: ByteSource {
     switch result {
     case Z_STREAM_END:
       isFinished = true
-      let isAtEnd = try source.isAtEnd()
-      guard isAtEnd || !source.isIndeterminate else { throw .malformed(.trailingOctets) }
+      if source.isIndeterminate {
+        guard try source.isAtEnd() else { throw .malformed(.trailingOctets) }
+      }
     case Z_OK where consumed + produced > 0: break
     default: throw .malformed(.compressedData)
     }
