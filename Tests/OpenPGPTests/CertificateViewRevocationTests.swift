@@ -49,6 +49,16 @@ struct CertificateViewRevocationTests {
     }
   }
 
+  @Test("A user ID that is added later does not take a soft revocation back for the time before")
+  func takenBackLater() throws {
+    var holder = try Keyholder(version: 6)
+    try holder.addDirectKeySignature([.keyFlags(.sign)])
+    try holder.revoke(.retired, on: 10)
+    try holder.addUserID(Keyholder.userID, on: 20)
+    #expect(holder.view(on: 9).problem == nil)
+    #expect(isRevoked(holder.view(on: 15).problem))
+  }
+
   @Test("A revocation that a stranger made is ignored")
   func byStranger() throws {
     var holder = try Keyholder.usual()

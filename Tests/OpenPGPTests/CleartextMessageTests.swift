@@ -23,7 +23,7 @@ struct CleartextMessageTests {
     let signer = try key.unlocked(key.certificate.fingerprint, for: .sign, passwords: [])
     let sink = ArraySink()
     let bytes = Array(document.utf8)
-    try CleartextSigner([signer], hash: .sha512, time: time).sign(bytes.span.bytes, writingTo: sink)
+    try CleartextSigner([signer], time: time).sign(bytes.span.bytes, writingTo: sink)
     return Signed(message: String(decoding: sink.bytes, as: UTF8.self), certificate: key.certificate)
   }
 
@@ -178,7 +178,7 @@ struct CleartextMessageTests {
     let signer = try key.unlocked(key.certificate.fingerprint, for: .sign, passwords: [])
     let bytes: [UInt8] = [0x68, 0xFF, 0x69]
     #expect(throws: OpenPGPError.notText) {
-      try CleartextSigner([signer], hash: .sha512, time: Self.time).sign(
+      try CleartextSigner([signer], time: Self.time).sign(
         bytes.span.bytes, writingTo: ArraySink())
     }
   }

@@ -24,14 +24,20 @@ struct PrimaryKeyFacts {
     let key = certificate.primaryKey
     let target = SignedTarget.directKey(key)
     let directKey = judge.directKeyStatement(of: certificate)
-    let primary = Self.primaryUserID(userIDs)
+    let primary = Self.primaryUserID(userIDs, at: judge.time)
     let userIDStatement = primary.flatMap { userIDs[$0].binding.signature }
     self.directKey = directKey
     primaryUserIDIndex = primary
-    let sources = (key.version == 6 ? [directKey.signature] : [userIDStatement, directKey.signature])
+    let stated = (key.version == 6 ? [directKey.signature] : [userIDStatement, directKey.signature])
       .compactMap(\.self)
+    // What was said later speaks only where nothing older does.
+    let time = judge.time
+    let timely = stated.filter { ($0.creationTime ?? .first) <= time }
+    let sources = timely + stated.filter { ($0.creationTime ?? .first) > time }
     self.sources = sources
-    newestStatement = [directKey.signature, userIDStatement].compactMap(\.self)
+    let statements = [directKey.signature, userIDStatement].compactMap(\.self)
+    let said = statements.filter { ($0.creationTime ?? .first) <= time }
+    newestStatement = (said.isEmpty ? statements : said)
       .max { ($0.creationTime ?? .first) < ($1.creationTime ?? .first) }
     flags =
       sources.lazy.compactMap(\.keyFlags).first
@@ -74,11 +80,15 @@ struct PrimaryKeyFacts {
     return speaking?.keyExpirationTime(of: key)
   }
 
-  /// Those that are given up come last, those marked as primary first, then the newest statement
-  /// (section 5.2.3.27), then the octets, so that the order in which they came decides nothing.
-  private static func primaryUserID(_ userIDs: [StatementJudge.JudgedUserID]) -> Int? {
+  /// Those that were claimed after the time of the view come last, before them those that are given up; those
+  /// marked as primary come first, then the newest statement (section 5.2.3.27), then the octets, so that the
+  /// order in which they came decides nothing.
+  private static func primaryUserID(
+    _ userIDs: [StatementJudge.JudgedUserID], at viewTime: Timestamp
+  ) -> Int? {
     struct Rank {
       let index: Int
+      let isTimely: Bool
       let isValid: Bool
       let isMarked: Bool
       let time: Timestamp
@@ -90,13 +100,16 @@ struct PrimaryKeyFacts {
         if case .primaryUserID(let isMarked) = $0 { isMarked } else { nil }
       }
       let rank = Rank(
-        index: index, isValid: judged.revocation == nil, isMarked: isMarked ?? false, time: time)
+        index: index, isTimely: time <= viewTime, isValid: judged.revocation == nil,
+        isMarked: isMarked ?? false, time: time)
       guard let current = best else {
         best = rank
         continue
       }
       let isBetter: Bool
-      if rank.isValid != current.isValid {
+      if rank.isTimely != current.isTimely {
+        isBetter = rank.isTimely
+      } else if rank.isValid != current.isValid {
         isBetter = rank.isValid
       } else if rank.isMarked != current.isMarked {
         isBetter = rank.isMarked

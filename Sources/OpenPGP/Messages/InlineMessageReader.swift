@@ -37,6 +37,7 @@ public struct InlineMessageReader {
     _ source: any ByteSource, _ verifier: SignatureVerifier?, to sink: any ByteSink
   ) throws(OpenPGPError) -> MessageParser.Contents {
     let parser = MessageParser(verifier: verifier, intendedFor: nil, sink: sink)
-    return try parser.parse(try OpenPGPInput.packets(source))
+    // Reading, and comparing what is read again, goes on while this thread hashes.
+    return try parser.parse(try OpenPGPInput.packets(ReadAheadSource(source)))
   }
 }

@@ -20,6 +20,6 @@ public struct InlineSigning {
   ///   UTF-8.
   public func sign(from source: any ByteSource, to sink: any ByteSink) throws(OpenPGPError) {
     let signer = try DocumentSigner(signers, type: isText ? .text : .binary, hash: hash, time: time)
-    try sink.write(allOf: try MessageComposer(source, isText: isText, signer: signer))
+    try sink.write(allOf: try MessageComposer(ReadAheadSource(source), isText: isText, signer: signer))
   }
 }

@@ -21,6 +21,7 @@ final class BatchPipeline: ByteSource {
     shared = SharedBatches(work, batchByteCount: batchByteCount, batchCount: batchCount)
   }
 
+  /// The source and the batches are in use until the second thread has ended, which may wait for input.
   deinit {
     shared.close()
     worker?.join()

@@ -26,7 +26,7 @@ public final class FileDescriptorSource: ByteSource {
     let buffered = min(lent.count, target.byteCount)
     buffer.withBytes { target.copy($0.extracting(lent.lowerBound..<lent.lowerBound + buffered), to: 0) }
     consume(buffered)
-    guard target.byteCount - buffered >= Self.bufferByteCount else {
+    guard target.byteCount - buffered >= Self.directByteCount else {
       return try readLent(into: &target, from: buffered)
     }
     return try descriptor.readAll(into: &target, from: buffered, to: target.byteCount, position: nil)
@@ -42,4 +42,6 @@ public final class FileDescriptorSource: ByteSource {
 
   /// Enough that the system calls cost nothing, and it stays in the processor's cache.
   private static let bufferByteCount = 128 << 10
+  /// What is wanted in pieces so large is read straight to where it is wanted.
+  private static let directByteCount = 32 << 10
 }

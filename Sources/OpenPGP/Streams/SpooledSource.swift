@@ -59,7 +59,7 @@ public final class SpooledSource: RereadableSource {
     buffer.withBytes { target.copy($0.extracting(lent.lowerBound..<lent.lowerBound + buffered), to: 0) }
     consume(buffered)
     // Pieces are compared as a whole, so they have to come through the buffer.
-    guard !checksSecondReading, target.byteCount - buffered >= Self.pieceByteCount else {
+    guard !checksSecondReading, target.byteCount - buffered >= Self.directByteCount else {
       return try readLent(into: &target, from: buffered)
     }
     try startSpool()
@@ -131,4 +131,6 @@ public final class SpooledSource: RereadableSource {
 
   /// What is read and compared at a time: it stays in the processor's cache.
   private static let pieceByteCount = 256 << 10
+  /// What is wanted in pieces so large is read straight to where it is wanted, when nothing is compared.
+  private static let directByteCount = 32 << 10
 }
