@@ -72,4 +72,23 @@ import Testing
       id.bytes == [UInt8](repeating: 5, count: min(count, 8))
         + [UInt8](repeating: 0, count: max(0, 8 - count)))
   }
+
+  @Test("A body in a great many parts of one octet takes no longer than it is")
+  func manyParts() throws {
+    // A literal packet: a part of 512 octets, then parts of one octet each, and none at the end.
+    let partCount = 400_000
+    let body = [UInt8](repeating: 0x62, count: 512 + partCount)
+    var stream: [UInt8] = [0xCB, 0xE9] + body.prefix(512)
+    for octet in body.dropFirst(512) { stream += [0xE0, octet] }
+    stream.append(0)
+    let began = ContinuousClock.now
+    let packet = try PacketReader(MemorySource(stream)).nextPacket()
+    // Copied anew for each part, this took a minute and more.
+    #expect(ContinuousClock.now - began < .seconds(20))
+    guard case .unknown(.literalData, let read, _) = packet else {
+      Issue.record("the packet was not read")
+      return
+    }
+    #expect(read == body)
+  }
 }

@@ -48,6 +48,9 @@ package final class PacketBody: ByteSource {
     }
   }
 
+  /// How many octets are left, where the packet says so; nothing says that they are there.
+  var knownByteCount: Int? { isLastPart && !isIndeterminate ? remaining : nil }
+
   package func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
     while remaining == 0 && !isLastPart { try readPartLength() }
     guard remaining > 0 else { return try body(RawSpan()) }
@@ -92,19 +95,25 @@ package final class PacketBody: ByteSource {
   /// All that is left, in memory for secrets.
   package func readAll() throws(OpenPGPError) -> SecretBytes {
     guard remaining <= Limits.packetByteCount || isIndeterminate else { throw .overLimit(.packetByteCount) }
-    if isLastPart && !isIndeterminate {
-      // The length says how much, but only what is there is believed: nothing is reserved for a lie.
-      return try readKnown(remaining)
-    }
-    var bytes = SecretBytes(zeroed: 0)
+    // The length says how much, but only what is there is believed: nothing is reserved for a lie.
+    return isLastPart && !isIndeterminate ? try readKnown(remaining) : try readOpen()
+  }
+
+  /// A body without a length. The room for it doubles, so that many small parts cost no more than few large ones.
+  private func readOpen() throws(OpenPGPError) -> SecretBytes {
+    var bytes = SecretBytes(zeroed: Self.firstRoom)
+    var filled = 0
     while true {
-      let count = try withNext { (next) throws(OpenPGPError) in next.byteCount }
-      if count == 0 { return bytes }
-      guard bytes.count + count <= Limits.packetByteCount else { throw .overLimit(.packetByteCount) }
-      bytes = try withNext { (next) throws(OpenPGPError) in
-        joined(bytes, next)
+      filled += try bytes.withMutableBytes { (output) throws(OpenPGPError) in
+        try output.withRange(filled..<output.byteCount) { (part) throws(OpenPGPError) in
+          try self.read(into: &part)
+        }
       }
-      consume(count)
+      guard filled <= Limits.packetByteCount else { throw .overLimit(.packetByteCount) }
+      if filled < bytes.count {
+        return bytes.withBytes { SecretBytes(copying: $0.extracting(0..<filled)) }
+      }
+      bytes = doubled(bytes)
     }
   }
 
@@ -113,6 +122,8 @@ package final class PacketBody: ByteSource {
       guard try self.read(into: &output) == count else { throw .malformed(.truncated) }
     }
   }
+
+  private static let firstRoom = 4096
 
   private func readPartLength() throws(OpenPGPError) {
     switch try PacketHeader.readLength(source).0 {
@@ -123,9 +134,8 @@ package final class PacketBody: ByteSource {
   }
 }
 
-private func joined(_ first: borrowing SecretBytes, _ second: RawSpan) -> SecretBytes {
-  SecretBytes(byteCount: first.count + second.byteCount) { output in
-    first.withBytes { output.copy($0, to: 0) }
-    output.copy(second, to: first.count)
+private func doubled(_ bytes: borrowing SecretBytes) -> SecretBytes {
+  SecretBytes(byteCount: 2 * bytes.count) { output in
+    bytes.withBytes { output.copy($0, to: 0) }
   }
 }
