@@ -174,7 +174,9 @@ let package = Package(
       ]),
     tests("OpenPGPTests", ["OpenPGP", "Secrets", "Primitives", "COpenSSL", "MemorySearch"]),
     // Sessions with the built command; the dependency is there so that it is built first.
-    tests("SOPCommandsTests", ["coffer-sop", "SOPCommands", "OpenPGP", "Secrets"]),
+    tests(
+      "SOPCommandsTests",
+      ["coffer-sop", "SOPCommands", "OpenPGP", "Secrets", "Primitives", "MemorySearch"]),
     tests("StorageTests", ["Storage", "TemporaryHomes", grdb, sqlite]),
     .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     tests(

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// What can go wrong in ``CryptoService`` and the primitives under it (CR-16).
 public enum CryptoError: Error, Equatable, Sendable {

@@ -4,8 +4,13 @@
 // work with `Data`. Stateless. Every error is logged with its operation; sizes at debug level; contents
 // never.
 
-public import Foundation
 internal import Logging
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// SHA-256, AES-256-GCM, keys and random bytes (requirements CR-01 to CR-25).
 ///

@@ -4,7 +4,12 @@
 // what every control group up the tree leaves, and what the address-space limit leaves.
 
 internal import CSystem
-internal import Foundation
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// Refuses a memory-hard derivation that would exceed three quarters of the available memory.
 public struct MemoryGuard: Sendable {
@@ -83,7 +88,8 @@ public struct MemoryGuard: Sendable {
   /// What a group leaves: its limit less its usage, but for file pages that the kernel takes back.
   static func left(limit: String?, used: String?, statistics: String? = nil) -> Int? {
     func number(_ text: String?) -> Int? {
-      text.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+      let words = text?.split(whereSeparator: \.isWhitespace) ?? []
+      return words.count == 1 ? Int(words[0]) : nil
     }
     func statistic(_ name: String) -> Int? {
       let line = statistics?.split(separator: "\n").first { $0.hasPrefix(name + " ") }

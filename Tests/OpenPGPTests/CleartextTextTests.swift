@@ -27,7 +27,9 @@ struct CleartextTextTests {
   @Test("Lines that begin with a dash or like a mail header are escaped, and come back")
   func dashes() throws {
     let text = try Self.text("- a\n-----BEGIN PGP SIGNATURE-----\nFrom here\nFromage\n\n-")
-    let escaped = String(decoding: text.dashEscaped, as: UTF8.self)
+    let sink = ArraySink()
+    try text.writeDashEscaped(to: sink)
+    let escaped = String(decoding: sink.bytes, as: UTF8.self)
     #expect(escaped == "- - a\n- -----BEGIN PGP SIGNATURE-----\n- From here\nFromage\n\n- -\n")
     var back = CleartextText()
     for line in escaped.dropLast().split(separator: "\n", omittingEmptySubsequences: false) {

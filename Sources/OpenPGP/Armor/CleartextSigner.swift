@@ -32,7 +32,8 @@ public struct CleartextSigner {
       named.append(signature.hash)
     }
     for name in named.compactMap(\.textName) { head += "Hash: \(name)\n" }
-    try sink.write(Array(head.utf8) + [UInt8(ascii: "\n")] + text.dashEscaped)
+    try sink.write(Array((head + "\n").utf8))
+    try text.writeDashEscaped(to: sink)
     let armor = try ArmorWriter(sink, kind: .signature)
     for signature in signatures { try Packet.signature(signature).write(to: armor) }
     try armor.finish()

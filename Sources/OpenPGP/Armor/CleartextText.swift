@@ -39,18 +39,25 @@ struct CleartextText: Sendable {
     lineCount += 1
   }
 
-  /// The lines with dashes escaped, each with its end.
-  var dashEscaped: [UInt8] {
-    guard lineCount > 0 else { return [] }
-    var output: [UInt8] = []
-    output.reserveCapacity(bytes.count + bytes.count / 8)
-    for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-      // Programs that keep mail in one file put something before «From ».
-      if line.first == UInt8(ascii: "-") || line.starts(with: "From ".utf8) { output += Self.escape }
-      output += line
-      output.append(UInt8(ascii: "\n"))
+  /// Writes the lines with dashes escaped, each with its end.
+  func writeDashEscaped(to sink: any ByteSink) throws(OpenPGPError) {
+    guard lineCount > 0 else { return }
+    var rest = unsafe bytes.span.bytes
+    while true {
+      let end = rest.firstOffset(of: UInt8(ascii: "\n"))
+      let line = rest.extracting(0..<(end ?? rest.byteCount))
+      if Self.needsEscape(line) { try sink.write(Self.escape) }
+      try sink.write(line)
+      try sink.write([UInt8(ascii: "\n")])
+      guard let end else { return }
+      rest = rest.extracting(end + 1..<rest.byteCount)
     }
-    return output
+  }
+
+  /// Besides lines that begin with a dash, those that programs which keep mail in one file would change.
+  private static func needsEscape(_ line: RawSpan) -> Bool {
+    let beginning = [UInt8](copying: line.extracting(0..<min(line.byteCount, 5)))
+    return beginning.first == UInt8(ascii: "-") || beginning.elementsEqual("From ".utf8)
   }
 
   /// A line without its escape.

@@ -15,11 +15,15 @@ final class ChunkOpening: BatchWork {
   let isSerial = false
 
   /// The plaintext of `source`, which begins with the first chunk and ends with the last tag.
-  static func source(_ source: any ByteSource, _ keys: ChunkKeys) throws(OpenPGPError) -> BatchPipeline {
+  /// - Parameter byteCount: of `source`, where that is known: a short message needs little memory.
+  static func source(
+    _ source: any ByteSource, byteCount: Int?, _ keys: ChunkKeys
+  ) throws(OpenPGPError) -> BatchPipeline {
     let work = try ChunkOpening(source, keys)
+    let room = BatchPipeline.room(work.layout.batchRoom, forStreamOf: byteCount)
     // Two large chunks under way keep both threads busy, and memory small.
     let isLarge = work.layout.batchChunkCount == 1
-    return BatchPipeline(work, batchByteCount: work.layout.batchRoom, batchCount: isLarge ? 3 : 4)
+    return BatchPipeline(work, batchByteCount: room, batchCount: isLarge ? 3 : 4)
   }
 
   private init(_ source: any ByteSource, _ keys: ChunkKeys) throws(OpenPGPError) {
@@ -31,7 +35,7 @@ final class ChunkOpening: BatchWork {
   func read(_ batch: Batch) throws(OpenPGPError) {
     let beginning = held
     let start = beginning.count
-    let room = layout.batchRoom
+    let room = batch.bytes.count
     let filled = try batch.bytes.withMutableBytes { (bytes) throws(OpenPGPError) in
       bytes.copy(unsafe beginning.span.bytes, to: 0)
       return start

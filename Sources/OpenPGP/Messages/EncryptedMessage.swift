@@ -91,10 +91,12 @@ final class EncryptedMessage {
     switch (header, format) {
     case (.version1, _):
       let work = try IntegrityOpening(body, beginning: beginning, format.cipher, key: key.bytes)
-      return IntegrityCheckedSource(work, checks: !isRecognised)
+      let byteCount = body.knownByteCount.map { $0 + beginning.count }
+      return IntegrityCheckedSource(work, byteCount: byteCount, checks: !isRecognised)
     case (.version2(_, _, let chunkOctet, let salt), .version2(let suite)):
       return try ChunkOpening.source(
-        body, try ChunkKeys(suite, chunkOctet: chunkOctet, salt: salt, sessionKey: key.bytes))
+        body, byteCount: body.knownByteCount,
+        try ChunkKeys(suite, chunkOctet: chunkOctet, salt: salt, sessionKey: key.bytes))
     case (.version2, .version1): throw .internalFailure
     }
   }

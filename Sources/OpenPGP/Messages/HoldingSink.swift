@@ -12,12 +12,13 @@ final class HoldingSink: ByteSink {
 
   func write(_ bytes: RawSpan) throws(OpenPGPError) {
     guard isComplete else { return }
-    if held.count == 0 { held = SecretBytes(zeroed: Self.byteCountLimit) }
-    guard bytes.byteCount <= held.count - heldCount else {
+    let count = heldCount + bytes.byteCount
+    guard count <= Self.byteCountLimit else {
       isComplete = false
       held = SecretBytes(zeroed: 0)
       return
     }
+    if count > held.count { enlarge(to: min(max(2 * count, Self.firstByteCount), Self.byteCountLimit)) }
     held.withMutableBytes { $0.copy(bytes, to: heldCount) }
     heldCount += bytes.byteCount
   }
@@ -36,6 +37,15 @@ final class HoldingSink: ByteSink {
     try held.withBytes { (bytes) throws(OpenPGPError) in try sink.write(bytes.extracting(0..<heldCount)) }
   }
 
+  private func enlarge(to byteCount: Int) {
+    var larger = SecretBytes(zeroed: byteCount)
+    larger.withMutableBytes { larger in
+      held.withBytes { larger.copy($0.extracting(0..<heldCount), to: 0) }
+    }
+    held = larger
+  }
+
+  private static let firstByteCount = 16 << 10
   /// What is larger is decrypted a second time, which is cheaper than much locked memory.
   private static let byteCountLimit = SecretMemory.lockedByteCountLimit
 }

@@ -16,11 +16,14 @@ final class IntegrityCheckedSource: ByteSource {
   private var isChecked = false
   private let checks: Bool
 
-  /// - Parameter checks: false for a second reading, when what is read has been recognised already.
-  init(_ work: IntegrityOpening, checks: Bool) {
+  /// - Parameters:
+  ///   - byteCount: of the ciphertext, where that is known: a short message needs little memory.
+  ///   - checks: false for a second reading, when what is read has been recognised already.
+  init(_ work: IntegrityOpening, byteCount: Int?, checks: Bool) {
     self.work = work
     self.checks = checks
-    pipeline = BatchPipeline(work, batchByteCount: Self.batchByteCount)
+    pipeline = BatchPipeline(
+      work, batchByteCount: BatchPipeline.room(Self.batchByteCount, forStreamOf: byteCount))
   }
 
   func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {

@@ -48,6 +48,9 @@ package final class PacketBody: ByteSource {
     }
   }
 
+  /// How many octets are left, where the packet says so; nothing says that they are there.
+  var knownByteCount: Int? { isLastPart && !isIndeterminate ? remaining : nil }
+
   package func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
     while remaining == 0 && !isLastPart { try readPartLength() }
     guard remaining > 0 else { return try body(RawSpan()) }

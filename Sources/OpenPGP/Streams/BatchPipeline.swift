@@ -21,6 +21,14 @@ final class BatchPipeline: ByteSource {
     shared = SharedBatches(work, batchByteCount: batchByteCount, batchCount: batchCount)
   }
 
+  /// The room of a batch that holds all of a short stream, so that it is seen to end there.
+  /// - Parameters:
+  ///   - usual: for streams of other lengths.
+  ///   - byteCount: of the stream, where that is known.
+  static func room(_ usual: Int, forStreamOf byteCount: Int?) -> Int {
+    byteCount.map { min(usual, $0 + 1) } ?? usual
+  }
+
   /// The source and the batches are in use until the second thread has ended, which may wait for input.
   deinit {
     shared.close()

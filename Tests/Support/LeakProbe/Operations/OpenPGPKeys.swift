@@ -21,10 +21,10 @@ extension Operation {
           try room.sendMessage(try room.openPGPKey(profile), byteCount: 4_096, isDamaged: false)
         },
         Operation("decrypt an OpenPGP message in two passes, \(profile)") { room in
-          try room.sendMessage(try room.openPGPKey(profile), byteCount: 3 << 20, isDamaged: false)
+          try room.sendMessage(try room.openPGPKey(profile), byteCount: Room.largeByteCount, isDamaged: false)
         },
         Operation("refuse a damaged OpenPGP message, \(profile)") { room in
-          try room.sendMessage(try room.openPGPKey(profile), byteCount: 3 << 20, isDamaged: true)
+          try room.sendMessage(try room.openPGPKey(profile), byteCount: Room.largeByteCount, isDamaged: true)
         },
       ]
     } + [
@@ -42,6 +42,10 @@ extension Room {
     let decryptor: UnlockedKey
   }
 
+  /// More than is held in locked memory, so that it takes a second pass.
+  fileprivate static let largeByteCount = 5 << 18
+  /// The parent is told of so many bytes at a time.
+  private static let toldByteCount = 1 << 19
   fileprivate static let time = Timestamp(secondsSince1970: 1_790_000_000)
 
   /// A new key, of whose secret parts the parent is told.
@@ -59,7 +63,12 @@ extension Room {
 
   @inline(never)
   fileprivate func sendMessage(_ key: OpenPGPKey, byteCount: Int, isDamaged: Bool) throws {
-    let plaintext = SharedSecret(bytes("plaintext", count: byteCount))
+    let plaintext = SharedSecret(SystemRandom.secretBytes(count: byteCount))
+    plaintext.withBytes { all in
+      for start in stride(from: 0, to: byteCount, by: Self.toldByteCount) {
+        Teller.tell("plaintext", all.extracting(start..<min(start + Self.toldByteCount, byteCount)))
+      }
+    }
     var encryption = try MessageEncryption(to: [key.certificate], time: Self.time)
     Teller.tell("session key", encryption.sessionKey.bytes)
     encryption.signers = [key.signer]
