@@ -48,6 +48,8 @@ private func look(at certificate: Certificate) {
 private func check(_ key: TransferableSecretKey) {
   let written = ArraySink()
   guard (try? key.write(to: written)) != nil else { fatalError("a secret key cannot be written") }
+  // Secret parts that cannot be read are not written: without any of them a certificate is left.
+  if key.secrets.isEmpty { return }
   guard let again = try? TransferableSecretKey.readAll(MemorySource(written.bytes)), again.count == 1 else {
     fatalError("a secret key that was written is refused")
   }

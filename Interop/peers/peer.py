@@ -12,6 +12,8 @@ import tempfile
 CALL_SECONDS = 60
 
 # What is another in each run: the time in front of a line, our own folder.
+# gpg's remark on armor without a checksum, and its status lines; RNP's remark on the same.
+REMARKS = ("invalid radix64 character 2D skipped", "[GNUPG:]", "Warning: missing or malformed CRC line")
 PASSING = re.compile(r"^\d{4}/\d\d/\d\d \d\d:\d\d:\d\d |/tmp/io\w+/?")
 
 
@@ -157,6 +159,6 @@ def run(command, data=b"", environment=None):
 def first_line(text):
     """The first line that says something."""
     for line in text.decode(errors="replace").splitlines():
-        if line.strip():
+        if line.strip() and not any(remark in line for remark in REMARKS):
             return PASSING.sub("", line.strip())
     return ""

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 6.2, written strictly: lines of 64 characters that end in LF, no headers, since they tell
-// strangers about the writer and are believed by nobody, and no checksum. Section 6.1 forbids it for version 6
-// and SEIPD version 2, and advises against it where readers are not known to need it. GnuPG (2.2 was tried)
-// reads messages, certificates and secret keys without it.
+// RFC 9580, section 6.2, written strictly: lines of 64 characters that end in LF, and no headers, since they tell
+// strangers about the writer and are believed by nobody. There is a checksum only for what older readers may
+// read.
 
 internal import Primitives
 internal import Secrets
@@ -15,6 +14,7 @@ public final class ArmorWriter: ByteSink {
   /// Bytes of a line that is not full yet.
   private var line = SecretBytes(zeroed: lineByteCount)
   private var filled = 0
+  private var checksum = ArmorChecksum()
   /// Text of many lines, for one write.
   private var text = SecretBytes(zeroed: 0)
 
@@ -26,6 +26,7 @@ public final class ArmorWriter: ByteSink {
   }
 
   public func write(_ bytes: RawSpan) throws(OpenPGPError) {
+    checksum.update(bytes)
     var offset = 0
     if filled > 0 {
       offset = min(bytes.byteCount, Self.lineByteCount - filled)
@@ -41,9 +42,10 @@ public final class ArmorWriter: ByteSink {
     keep(bytes.extracting(offset..<bytes.byteCount))
   }
 
-  /// Writes the last line and the tail.
+  /// Writes the last line, the checksum where there is one, and the tail.
   public func finish() throws(OpenPGPError) {
     if filled > 0 { try writeLine() }
+    if let line = checksum.line { try sink.write(line) }
     try sink.write(Array("\(kind.tailLine)\n".utf8))
   }
 
