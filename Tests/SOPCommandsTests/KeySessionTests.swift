@@ -121,6 +121,9 @@ struct KeySessionTests {
     #expect(try place.run(["armor"], input: binary).output == armored)
     #expect(try place.run(["armor"], input: armored).output == armored)
     #expect(try place.run(["dearmor"], input: binary).output == binary)
+    for command in ["armor", "dearmor"] {
+      #expect(try place.run([command]).exit == ExitCode.badData.rawValue, "of nothing")
+    }
   }
 
   @Test("A certification by an authority is made and found")

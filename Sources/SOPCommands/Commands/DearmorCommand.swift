@@ -25,6 +25,7 @@ enum DearmorCommand: Subcommand {
         try input.rewind()
         try ArmorReader(input, .allBlocks).copy(to: output)
       } else {
+        guard try input.firstPacketType() != nil else { throw .malformed(.armor) }
         try input.copy(to: output)
       }
       try output.flush()
