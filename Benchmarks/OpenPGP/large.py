@@ -100,7 +100,7 @@ def streams(command, ours, gibibytes, folder, report):
     encrypt = " ".join(ours.encrypt())
     decrypt = " ".join(ours.decrypt())
     sign = " ".join(ours.sign(None))
-    for name, line in (("sign", sign), ("encrypt", encrypt), ("encrypt | decrypt", f"{encrypt} | {decrypt}")):
+    for name, line in (("sign", sign), ("encrypt", encrypt), ("encrypt and decrypt", f"{encrypt} | {decrypt}")):
         seconds, peak = [], 0
         for size in sizes:
             head = f"set -o pipefail; head -c {int(size * (1 << 30))} /dev/zero"
