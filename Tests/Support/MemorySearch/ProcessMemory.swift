@@ -3,14 +3,23 @@
 // Searches this process's own memory for bytes that should be gone.
 
 import Glibc
+import Synchronization
 
 /// The readable memory of this process.
 public enum ProcessMemory {
+  /// One search at a time: what one has read into its window, such as another test's secret while that was in
+  /// use, must not be there when that other test searches.
+  private static let turn = Mutex(())
+
   /// The kernel does not show this process its memory.
   public struct Unreadable: Error {}
 
   /// Where half of the needle, first or second, stands: the regions as `/proc/self/maps` names them.
   public static func places(of needle: Needle) throws -> [String] {
+    try turn.withLock { _ in try search(needle) }
+  }
+
+  private static func search(_ needle: Needle) throws -> [String] {
     let half = needle.count / 2
     let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
     guard memory >= 0 else { throw Unreadable() }
