@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the shell of the command reads of secrets and writes of them may not stay behind.
+// What the shell of the command reads of secrets and writes of them may not stay behind. Each search has a
+// process of its own, in which no other test runs that could read or copy what is searched for.
 
 import Foundation
 import Glibc
@@ -14,25 +15,28 @@ import Testing
 
 struct SecretLeftoverTests {
   @Test("A password that was read, trimmed and tried does not remain in memory")
-  func password() throws {
-    let place = try Workplace()
-    let path = place.folder.appending(path: "password").path()
-    let needle = try usePassword(path)
-    #expect(try ProcessMemory.places(of: needle).isEmpty)
+  func password() async {
+    await #expect(processExitsWith: .success) {
+      let place = try Workplace()
+      let needle = try SecretLeftoverTests.usePassword(place.folder.appending(path: "password").path())
+      #expect(try ProcessMemory.places(of: needle) == [])
+    }
   }
 
   @Test("Neither a session key that was read and written, nor its text, remains in memory")
-  func sessionKey() throws {
-    let place = try Workplace()
-    let paths = ["in", "out"].map { place.folder.appending(path: $0).path() }
-    let (key, text) = try useSessionKey(paths[0], paths[1])
-    #expect(try ProcessMemory.places(of: key).isEmpty)
-    #expect(try ProcessMemory.places(of: text).isEmpty)
-    #expect(try place.contents("in") == (try place.contents("out")))
+  func sessionKey() async {
+    await #expect(processExitsWith: .success) {
+      let place = try Workplace()
+      let paths = ["in", "out"].map { place.folder.appending(path: $0).path() }
+      let (key, text) = try SecretLeftoverTests.useSessionKey(paths[0], paths[1])
+      #expect(try ProcessMemory.places(of: key) == [])
+      #expect(try ProcessMemory.places(of: text) == [])
+      #expect(try place.contents("in") == (try place.contents("out")))
+    }
   }
 
   @inline(never)
-  private func usePassword(_ path: String) throws -> Needle {
+  private static func usePassword(_ path: String) throws -> Needle {
     let text = randomDigits(count: 64)
     try write(text, [0x20, 0x0A], to: path)
     let password = try Password(path)
@@ -43,7 +47,7 @@ struct SecretLeftoverTests {
   }
 
   @inline(never)
-  private func useSessionKey(_ input: String, _ output: String) throws -> (key: Needle, text: Needle) {
+  private static func useSessionKey(_ input: String, _ output: String) throws -> (key: Needle, text: Needle) {
     let digits = randomDigits(count: 64)
     let head = Array("9:".utf8)
     var text = SecretBytes(zeroed: 66)
@@ -59,7 +63,7 @@ struct SecretLeftoverTests {
   }
 
   /// Hexadecimal digits in capitals.
-  private func randomDigits(count: Int) -> SecretBytes {
+  private static func randomDigits(count: Int) -> SecretBytes {
     var digits = SystemRandom.secretBytes(count: count)
     let alphabet = Array("0123456789ABCDEF".utf8)
     digits.withMutableBytes { bytes in
@@ -72,7 +76,7 @@ struct SecretLeftoverTests {
   }
 
   /// Straight from memory for secrets to the file.
-  private func write(_ text: borrowing SecretBytes, _ end: [UInt8], to path: String) throws {
+  private static func write(_ text: borrowing SecretBytes, _ end: [UInt8], to path: String) throws {
     let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     try #require(descriptor >= 0)
     defer { close(descriptor) }
