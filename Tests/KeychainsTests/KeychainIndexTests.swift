@@ -140,6 +140,18 @@ struct KeychainIndexTests {
 
   @Test("Eight writers at once lose nothing", arguments: Store.allCases)
   func concurrentWriters(store: Store) async throws {
+    // GNOME Keyring 42 may die under the load of this test together with others. That a service which is gone
+    // is named as such is tested elsewhere; whatever else goes wrong is a failure.
+    try await withKnownIssue("the Secret Service died", isIntermittent: true) {
+      try await writeAtOnce(store)
+    } when: {
+      store == .secretService
+    } matching: { issue in
+      issue.error as? KeychainError == .serviceUnavailable
+    }
+  }
+
+  private func writeAtOnce(_ store: Store) async throws {
     let shelf = try store.make()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<8 {
