@@ -9,7 +9,7 @@ public enum Limits {
   public enum Name: Sendable {
     case packetByteCount, certificatePacketCount, certificateByteCount, subpacketCount, integerBitCount,
       nestingDepth
-    case recipientCount, signatureCount, argon2Memory, compressionRatio, armorLine, cleartext, secretKeyWork
+    case recipientCount, signatureCount, argon2Memory, compressionRatio, armorLine, cleartext
   }
 
   /// Octets in a packet that is held in memory: all but the data packets. Photographs in user attributes and

@@ -33,18 +33,7 @@ final class ChunkOpening: BatchWork {
   }
 
   func read(_ batch: Batch) throws(OpenPGPError) {
-    let beginning = held
-    let start = beginning.count
-    let room = batch.bytes.count
-    let filled = try batch.bytes.withMutableBytes { (bytes) throws(OpenPGPError) in
-      bytes.copy(unsafe beginning.span.bytes, to: 0)
-      return start
-        + (try bytes.withRange(start..<room) { (free) throws(OpenPGPError) in try source.read(into: &free) })
-    }
-    guard filled >= AEADAlgorithm.tagByteCount else { throw .notAuthentic }
-    batch.isLast = filled < room
-    batch.contentByteCount = filled - AEADAlgorithm.tagByteCount
-    held = batch.bytes.withBytes { [UInt8](copying: $0.extracting(batch.contentByteCount..<filled)) }
+    held = try batch.fill(from: source, behind: held, keepingBack: AEADAlgorithm.tagByteCount)
   }
 
   func transform(_ batch: Batch, lane: Int) throws(OpenPGPError) {

@@ -32,18 +32,8 @@ final class IntegrityOpening: BatchWork {
   }
 
   func read(_ batch: Batch) throws(OpenPGPError) {
-    let beginning = held
-    let start = beginning.count
-    let room = batch.bytes.count
-    let filled = try batch.bytes.withMutableBytes { (bytes) throws(OpenPGPError) in
-      bytes.copy(unsafe beginning.span.bytes, to: 0)
-      return start
-        + (try bytes.withRange(start..<room) { (free) throws(OpenPGPError) in try source.read(into: &free) })
-    }
-    batch.isLast = filled < room
-    batch.contentByteCount = filled - IntegrityPrefix.codeByteCount
+    held = try batch.fill(from: source, behind: held, keepingBack: IntegrityPrefix.codeByteCount)
     guard batch.contentByteCount >= (batch.number == 0 ? prefixByteCount : 0) else { throw .notAuthentic }
-    held = batch.bytes.withBytes { [UInt8](copying: $0.extracting(batch.contentByteCount..<filled)) }
   }
 
   func transform(_ batch: Batch, lane: Int) {
