@@ -167,7 +167,6 @@ struct MessageGrammarTests {
     let end = try bytes(.signature(closing[0])) + Self.packet(2, [99, 1, 2])
     #expect(try read(strange + Self.literal + end) == (Self.data, [.good]))
     #expect(try read(Self.packet(2, [99]) + Self.literal) == (Self.data, []))
-    expectNoMessage(Self.packet(2, [4, 0, 1]) + Self.literal, .malformed(.truncated))
   }
 
   @Test("Data are released only when the caller accepts the verdicts, and only once they are known")

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // RFC 9580, section 10.3: one-pass packets and the signatures behind the data close like brackets; signatures
-// in the old style stand before the data by themselves. Signatures of unknown versions keep their places.
+// in the old style stand before the data by themselves. Signatures of unknown versions, and malformed ones, keep
+// their places: they never count, and never spoil the others or the data (section 5.2.5).
 
 /// The signatures of one message, and what they are worth.
 final class MessageSignatures {
@@ -11,7 +12,7 @@ final class MessageSignatures {
   private let verifier: SignatureVerifier?
   private let intendedFor: Fingerprint?
   private let hashes = DocumentHashes()
-  /// What was announced and has not been closed yet; nil is of an unknown version.
+  /// What was announced and has not been closed yet; nil could not be read.
   private var open: [Announcement?] = []
   private var announcedCount = 0
   private var judged: [Judgement] = []
@@ -55,8 +56,7 @@ final class MessageSignatures {
         Announcement(
           packet: packet,
           hash: isKnown ? hash(packet.hash, isText: packet.type == .text, salt: packet.salt) : nil))
-    case .unknown(_, _, .unsupported): open.append(nil)
-    case .unknown(_, _, let why): throw why
+    case .unknown: open.append(nil)
     default: throw .malformed(.messageStructure)
     }
   }
@@ -90,12 +90,11 @@ final class MessageSignatures {
     }
   }
 
-  /// Nil for a signature of an unknown version or algorithm.
+  /// Nil for a signature that could not be read.
   private func signature(_ packet: Packet) throws(OpenPGPError) -> Signature? {
     switch packet {
     case .signature(let signature): return signature
-    case .unknown(_, _, .unsupported): return nil
-    case .unknown(_, _, let why): throw why
+    case .unknown: return nil
     default: throw .malformed(.messageStructure)
     }
   }
