@@ -56,6 +56,25 @@ struct CertificateReadingTests {
     #expect(try read(octets) == [expected])
   }
 
+  @Test("A revocation of the key or a direct-key signature belongs to the key wherever it stands")
+  func misplaced() throws {
+    var expected = Parts.complete
+    let (revocation, direct) = (expected.signatures[0], expected.signatures[1])
+    let others = try Parts.octets(Parts.complete).dropFirst(
+      try Parts.octets([
+        .publicKey(expected.primaryKey), .signature(revocation), .signature(direct),
+      ]).count)
+    let key = try Parts.octets([.publicKey(expected.primaryKey)])
+    let signatures = try Parts.octets([.signature(direct), .signature(revocation)])
+    #expect(try read(key + others + signatures) == [expected])
+    #expect(try read(key + others + signatures + signatures) == [expected])
+    let userID = try Parts.octets([.userID(expected.userIDs[0].packet)])
+    #expect(try read(key + userID + signatures + others) == [expected])
+    let unknownSubkey = Parts.packet(14, [99])
+    expected.opaqueSubkeys = [.init(OpaquePacket(.publicSubkey, body: [99]))]
+    #expect(try read(key + others + unknownSubkey + signatures) == [expected])
+  }
+
   @Test("A signature of an unknown version is kept as it came")
   func unknownSignature() throws {
     var octets = try Parts.octets([.publicKey(Parts.key(1)), .userID(UserID("Ada"))])

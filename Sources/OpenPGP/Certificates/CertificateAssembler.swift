@@ -60,7 +60,11 @@ struct CertificateAssembler {
   mutating func beginNothing() { target = .nothing }
 
   mutating func add(_ signature: Signature) {
-    guard isNew(.signature, signature.body) else { return }
+    // Of these types none is over anything but the primary key (section 5.2.4): behind another component it
+    // stands wrong, and what it revokes is revoked all the same.
+    let isOfPrimaryKey = signature.type == .keyRevocation || signature.type == .directKey
+    let target = isOfPrimaryKey ? .primaryKey : self.target
+    guard isNew(.signature, signature.body, behind: target) else { return }
     switch target {
     case .primaryKey: assembled.signatures.append(signature)
     case .userID(let index): assembled.userIDs[index].signatures.append(signature)
@@ -72,7 +76,7 @@ struct CertificateAssembler {
   }
 
   mutating func add(_ packet: OpaquePacket) {
-    guard isNew(packet.type, packet.body) else { return }
+    guard isNew(packet.type, packet.body, behind: target) else { return }
     switch target {
     case .primaryKey: assembled.opaquePackets.append(packet)
     case .userID(let index): assembled.userIDs[index].opaquePackets.append(packet)
@@ -110,7 +114,7 @@ struct CertificateAssembler {
     for packet in packets { add(packet) }
   }
 
-  private mutating func isNew(_ type: PacketType, _ body: [UInt8]) -> Bool {
+  private mutating func isNew(_ type: PacketType, _ body: [UInt8], behind target: Target) -> Bool {
     bodies[target, default: []].insert(BodyDigest(type, body)).inserted
   }
 
