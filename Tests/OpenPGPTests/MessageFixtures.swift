@@ -22,7 +22,7 @@ struct TestMessage {
     let sessionKey = SessionKey.random(format.cipher)
     self.sessionKey = sessionKey
     encryption = MessageEncryption(
-      format: format, sessionKey: sessionKey, recipientKeys: [], intendedRecipients: [], passwords: [],
+      format: format, sessionKey: sessionKey, recipientPackets: [], intendedRecipients: [], passwords: [],
       passwordProfile: .universal, time: day(0))
     encryption.chunkOctet = chunkOctet
   }

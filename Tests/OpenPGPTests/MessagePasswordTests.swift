@@ -87,7 +87,7 @@ struct MessagePasswordTests {
     }
     let sessionKey = SessionKey(cipher: .aes128, bytes: SharedSecret(key))
     let encryption = MessageEncryption(
-      format: .version1(.aes128), sessionKey: sessionKey, recipientKeys: [], intendedRecipients: [],
+      format: .version1(.aes128), sessionKey: sessionKey, recipientPackets: [], intendedRecipients: [],
       passwords: [], passwordProfile: .universal, time: day(0))
     let sink = ArraySink()
     try Packet.symmetricKeyEncryptedSessionKey(

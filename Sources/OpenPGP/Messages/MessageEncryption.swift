@@ -21,8 +21,8 @@ public struct MessageEncryption {
   public let format: EncryptionFormat
   /// The key of the message, for callers that keep it.
   public let sessionKey: SessionKey
-  /// Whose keys the message is encrypted to.
-  let recipientKeys: [PublicKey]
+  /// The session key, encrypted to the keys of the recipients.
+  let recipientPackets: [PublicKeyEncryptedSessionKey]
   /// The certificates of these keys.
   let intendedRecipients: [Fingerprint]
   let passwords: [SharedSecret]
@@ -40,7 +40,7 @@ public struct MessageEncryption {
 
 extension MessageEncryption {
   /// - Parameters:
-  ///   - recipients: the message is encrypted to every key of these that may be used for `purpose`.
+  ///   - recipients: the message is encrypted to every key of these that may be used for `purpose`, and can be.
   ///   - passwords: each of them opens the message too.
   ///   - passwordProfile: the form of the message when there are no recipients; with `universal` and passwords
   ///     it is version 1 whatever the recipients can read.
@@ -57,22 +57,27 @@ extension MessageEncryption {
   ) throws(OpenPGPError) {
     guard !recipients.isEmpty || !passwords.isEmpty else { throw .noEncryptionKey }
     var views: [CertificateView] = []
-    var keys: [PublicKey] = []
+    var keys: [[PublicKey]] = []
     let recipients = Certificate.merged(recipients)
     for certificate in recipients {
       let view = CertificateView(
         certificate, at: time, now: time, policy: policy, revokers: recipients)
-      keys += try view.encryptionKeys(for: purpose)
+      keys.append(try view.encryptionKeys(for: purpose))
       views.append(view)
     }
-    guard keys.count + passwords.count <= Limits.recipientCount else { throw .overLimit(.recipientCount) }
+    guard keys.joined().count + passwords.count <= Limits.recipientCount else {
+      throw .overLimit(.recipientCount)
+    }
     let allowsVersion2 = passwords.isEmpty || passwordProfile == .advanced
     let format =
       views.isEmpty
       ? (allowsVersion2 ? .version2(EncryptionFormat.preferredSuite) : .version1(.aes256))
       : EncryptionFormat(for: views, allowsVersion2: allowsVersion2)
+    let sessionKey = SessionKey.random(format.cipher)
+    var packets: [PublicKeyEncryptedSessionKey] = []
+    for keys in keys { packets += try Self.packets(sessionKey, to: keys, format) }
     self.init(
-      format: format, sessionKey: .random(format.cipher), recipientKeys: keys,
+      format: format, sessionKey: sessionKey, recipientPackets: packets,
       intendedRecipients: views.map(\.certificate.fingerprint), passwords: passwords,
       passwordProfile: passwordProfile, time: time)
   }
@@ -82,8 +87,7 @@ extension MessageEncryption {
   ///   UTF-8.
   public func encrypt(from source: any ByteSource, to sink: any ByteSink) throws(OpenPGPError) {
     let composer = try MessageComposer(source, isText: isText, signer: try documentSigner())
-    for key in recipientKeys {
-      let packet = try key.encrypt(sessionKey, version: format.publicKeyPacketVersion, isAnonymous: false)
+    for packet in recipientPackets {
       try Packet.publicKeyEncryptedSessionKey(packet).write(to: sink)
     }
     for password in passwords {
@@ -109,6 +113,27 @@ extension MessageEncryption {
       try body.write(allOf: try ChunkSealing.source(plaintext, keys))
     }
     try body.finish()
+  }
+
+  /// The session key for those of one certificate's `keys` that can be encrypted to: fields that are no key, and
+  /// parameters that the standard forbids (section 11.5.1), are no reason to do without the others.
+  /// - Throws: ``OpenPGPError/noEncryptionKey`` when there are no others.
+  private static func packets(
+    _ sessionKey: SessionKey, to keys: [PublicKey], _ format: EncryptionFormat
+  ) throws(OpenPGPError) -> [PublicKeyEncryptedSessionKey] {
+    var packets: [PublicKeyEncryptedSessionKey] = []
+    for key in keys {
+      do throws(OpenPGPError) {
+        packets.append(
+          try key.encrypt(sessionKey, version: format.publicKeyPacketVersion, isAnonymous: false))
+      } catch .malformed(.publicKey), .unsupported {
+        continue
+      } catch {
+        throw error
+      }
+    }
+    guard !packets.isEmpty else { throw .noEncryptionKey }
+    return packets
   }
 
   private func documentSigner() throws(OpenPGPError) -> DocumentSigner? {
