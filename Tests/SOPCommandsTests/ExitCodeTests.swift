@@ -86,6 +86,22 @@ struct ExitCodeTests {
     #expect(try place.run(["encrypt", "alice.key"]).exit == ExitCode.badData.rawValue)
   }
 
+  @Test("A damaged secret key is bad data, not a message that was changed")
+  func damagedKey() throws {
+    let place = try Workplace()
+    try place.makeKey("alice")
+    var key = try place.run(["dearmor"], input: try place.contents("alice.key")).output
+    // The first packet is the primary key, and its last octet the checksum of the unprotected secret.
+    key[Int(key[1]) + 1] ^= 1
+    try place.write(key, to: "damaged.key")
+    for arguments in [["sign", "damaged.key"], ["inline-sign", "damaged.key"]] {
+      let outcome = try place.run(arguments, input: "a letter")
+      #expect(outcome.exit == ExitCode.badData.rawValue, "\(outcome.error)")
+      #expect(outcome.output.isEmpty)
+      #expect(outcome.error.contains("secret keys"))
+    }
+  }
+
   @Test("No error says anything of keys, user IDs or data")
   func discretion() throws {
     let place = try Workplace()
