@@ -120,7 +120,7 @@ struct SignatureFactsTests {
       let hash = try DocumentHash(recipe.hash, isText: false, salt: [])
       hash.update(recipe.document.span.bytes)
       let verifier = SignatureVerifierTests.verifier(holder.certificate)
-      let verdict = verifier.judge(try recipe.made(), hash, intendedFor: reader)
+      let verdict = verifier.judge(try recipe.made(), hash, intendedFor: reader, grades: SigningKeyGrades())
       #expect(verdict.grade == (isRefused ? .refused(.notIntendedRecipient) : .good))
     }
   }

@@ -186,6 +186,21 @@ struct SignatureVerifierTests {
     #expect(verdicts.map(\.grade) == [.bad, .refused(.signatureType(.timestamp)), .good])
   }
 
+  @Test("Copies of a signature, however many, ask the certificate once")
+  func copies() throws {
+    let holder = try Self.holder(6)
+    let verifier = Self.verifier(holder.certificate)
+    let grades = SigningKeyGrades()
+    let document = SignedDocument.bytes
+    for key in [holder.primary, holder.primary, holder.subkey, holder.primary] {
+      let signature = try SignatureRecipe(key).made()
+      let hash = try DocumentHash(signature.hash, isText: false, salt: signature.salt)
+      hash.update(document.span.bytes)
+      #expect(verifier.judge(signature, hash, intendedFor: nil, grades: grades).grade == .good)
+    }
+    #expect(grades.count == 2)
+  }
+
   @Test("A document's signature is none over a key, whatever the document holds")
   func crossUse() throws {
     let holder = try Self.holder(4)

@@ -81,12 +81,13 @@ final class MessageSignatures {
   /// Of the signatures in the same order; empty without a verifier.
   var verdicts: [SignatureVerdict] {
     guard let verifier else { return [] }
+    let grades = SigningKeyGrades()
     return judged.map { judgement in
       let signature = judgement.signature
       guard judgement.isAnnounced else { return SignatureVerdict(.bad, signature) }
       if let verdict = verifier.verdictWithoutDocument(signature) { return verdict }
       guard let hash = judgement.hash else { return SignatureVerdict(.bad, signature) }
-      return verifier.judge(signature, hash, intendedFor: intendedFor)
+      return verifier.judge(signature, hash, intendedFor: intendedFor, grades: grades)
     }
   }
 

@@ -33,13 +33,14 @@ public struct DetachedVerification {
       early.append(verdict)
     }
     if !hashes.isEmpty { try hash(hashes) }
+    let grades = SigningKeyGrades()
     var verdicts: [SignatureVerdict] = []
     for (signature, verdict) in zip(signatures, early) {
       if let verdict {
         verdicts.append(verdict)
       } else {
         let hash = try hashes.prepare(for: signature)
-        verdicts.append(verifier.judge(signature, hash, intendedFor: nil))
+        verdicts.append(verifier.judge(signature, hash, intendedFor: nil, grades: grades))
       }
     }
     return verdicts

@@ -19,14 +19,18 @@ public struct SignatureVerifier: Sendable {
     self.time = time
   }
 
-  /// - Parameter intendedFor: the primary key of who decrypted the message, to compare with intended
-  ///   recipients; nil when it was not encrypted.
-  func judge(_ signature: Signature, _ hash: DocumentHash, intendedFor: Fingerprint?) -> SignatureVerdict {
+  /// - Parameters:
+  ///   - intendedFor: the primary key of who decrypted the message, to compare with intended recipients; nil
+  ///     when it was not encrypted.
+  ///   - grades: what was found out for the other signatures of the document.
+  func judge(
+    _ signature: Signature, _ hash: DocumentHash, intendedFor: Fingerprint?, grades: SigningKeyGrades
+  ) -> SignatureVerdict {
     if let verdict = verdictWithoutDocument(signature) { return verdict }
     guard hash.serves(signature) else { return SignatureVerdict(.bad, signature) }
     let digest = hash.digest(for: signature)
     let verdicts = SigningCandidate.all(for: signature, in: certificates).map { candidate in
-      let grade = grade(signature, digest, by: candidate, intendedFor: intendedFor)
+      let grade = grade(signature, digest, by: candidate, intendedFor: intendedFor, grades: grades)
       return SignatureVerdict(grade, signature, by: candidate)
     }
     guard let best = verdicts.max(by: { $0.grade.rank < $1.grade.rank }) else {
@@ -66,7 +70,8 @@ public struct SignatureVerifier: Sendable {
   }
 
   private func grade(
-    _ signature: Signature, _ digest: [UInt8], by candidate: SigningCandidate, intendedFor: Fingerprint?
+    _ signature: Signature, _ digest: [UInt8], by candidate: SigningCandidate, intendedFor: Fingerprint?,
+    grades: SigningKeyGrades
   ) -> SignatureVerdict.Grade {
     if let rule = policy.refusal(signature: signature, by: candidate.key) { return .refused(rule) }
     do {
@@ -76,7 +81,7 @@ public struct SignatureVerifier: Sendable {
     }
     if let rule = refusal(signature, intendedFor: intendedFor) { return .refused(rule) }
     guard let creationTime = signature.creationTime else { return .refused(.creationTimeMissing) }
-    return gradeKey(of: candidate, at: creationTime)
+    return grades.grade(of: candidate, at: creationTime) { gradeKey(of: candidate, at: creationTime) }
   }
 
   /// Rules about the time of a genuine signature, and about whom it is for.
