@@ -21,6 +21,9 @@ public enum Limits {
   /// Octets of the packets of one certificate: the keys that the public servers were flooded with have some
   /// ten million; nothing honest comes near.
   public static let certificateByteCount = 64 << 20
+  /// Revocations of subkeys that are tried on every subkey of a certificate, since they may stand behind
+  /// another: each costs a hash. People have a handful of subkeys.
+  public static let subkeyRevocationCount = 64
   /// Subpackets in one signature: real signatures have a dozen.
   public static let subpacketCount = 1024
   /// Bits of a multiprecision integer: RSA keys of 16,384 bits are the largest that anybody has made; a

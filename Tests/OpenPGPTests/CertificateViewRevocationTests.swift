@@ -103,6 +103,26 @@ struct CertificateViewRevocationTests {
     #expect(holder.view(on: 1).problem == nil)
   }
 
+  @Test("A revocation of a subkey counts wherever it stands, and for that subkey alone")
+  func misplacedSubkeyRevocation() throws {
+    var holder = try Keyholder.usual()
+    let good = try holder.addEncryptionSubkey()
+    let revoked = try holder.addEncryptionSubkey()
+    let plain = holder.certificate
+    try holder.revoke(.compromised, .subkey(revoked.publicKey.fingerprint), on: 10)
+    let revocation = try #require(
+      holder.certificate.subkeys[1].signatures.first { $0.type == .subkeyRevocation })
+    var places = [plain, plain, plain]
+    places[0].signatures.append(revocation)
+    places[1].userIDs[0].signatures.append(revocation)
+    places[2].subkeys[0].signatures.append(revocation)
+    for place in places {
+      holder.certificate = place
+      #expect(try holder.view(on: 1).encryptionKeys(for: .encryptStorage) == [good.publicKey])
+      #expect(isRevoked(holder.view(on: 1).keys[2].problem))
+    }
+  }
+
   @Test("A subkey that was superseded serves until then")
   func softlyRevokedSubkey() throws {
     var holder = try Keyholder.usual()

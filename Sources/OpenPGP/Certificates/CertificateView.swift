@@ -82,7 +82,8 @@ public struct CertificateView: Sendable {
     let primary = Key(
       publicKey: certificate.primaryKey, isPrimary: true, flags: facts.flags,
       expirationTime: facts.expirationTime, problem: facts.problem, statement: facts.newestStatement)
-    keys = [primary] + certificate.subkeys.map { judge.judge($0, of: facts) }
+    let revocations = certificate.subkeyRevocations
+    keys = [primary] + certificate.subkeys.map { judge.judge($0, of: facts, revocations: revocations) }
     features = facts.last { if case .features(let features) = $0 { features } else { nil } } ?? []
     preferredHashAlgorithms =
       facts.last { if case .preferredHashAlgorithms(let list) = $0 { list } else { nil } } ?? []

@@ -27,3 +27,17 @@ extension Signature {
     return key.creationTime.adding(seconds: seconds)
   }
 }
+
+extension Certificate {
+  /// Revocations of subkeys that may be the holder's: those that stand where they do not belong first, then
+  /// those behind subkeys; no more than ``Limits/subkeyRevocationCount``.
+  var subkeyRevocations: [Signature] {
+    let places =
+      [signatures] + userIDs.map(\.signatures) + userAttributes.map(\.signatures)
+      + opaqueSubkeys.map(\.signatures) + subkeys.map(\.signatures)
+    let found = places.joined().lazy
+      .filter { $0.type == .subkeyRevocation && $0.mayBe(by: primaryKey) }
+      .prefix(Limits.subkeyRevocationCount)
+    return Array(found)
+  }
+}

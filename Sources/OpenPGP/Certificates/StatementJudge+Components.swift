@@ -27,8 +27,9 @@ extension StatementJudge {
     return judged
   }
 
+  /// - Parameter revocations: of any subkeys, wherever they stand in the certificate.
   mutating func judge(
-    _ component: Certificate.Component<PublicKey>, of primary: PrimaryKeyFacts
+    _ component: Certificate.Component<PublicKey>, of primary: PrimaryKeyFacts, revocations: [Signature]
   ) -> CertificateView.Key {
     let key = component.packet
     let target = SignedTarget.subkey(primary: primaryKey, key)
@@ -38,20 +39,27 @@ extension StatementJudge {
       .compactMap(\.self).min()
     let problem =
       primary.problem
-      ?? problem(of: component, bound: binding, flags: flags, expirationTime: expirationTime)
+      ?? problem(
+        of: component, bound: binding, revocations: revocations, flags: flags, expirationTime: expirationTime)
     return CertificateView.Key(
       publicKey: key, isPrimary: false, flags: flags, expirationTime: expirationTime, problem: problem,
       statement: binding.signature)
   }
 
   private mutating func problem(
-    of component: Certificate.Component<PublicKey>, bound binding: Binding, flags: KeyFlags,
-    expirationTime: Timestamp?
+    of component: Certificate.Component<PublicKey>, bound binding: Binding, revocations: [Signature],
+    flags: KeyFlags, expirationTime: Timestamp?
   ) -> CertificateView.Problem? {
     let key = component.packet
-    let revoked = revocation(
-      in: component.signatures, type: .subkeyRevocation, over: .subkey(primary: primaryKey, key),
-      against: binding.signature, isFinal: true)
+    let target = SignedTarget.subkey(primary: primaryKey, key)
+    var revoked = revocation(
+      in: component.signatures, type: .subkeyRevocation, over: target, against: binding.signature,
+      isFinal: true)
+    // One that stands wrong revokes all the same.
+    revoked =
+      revoked
+      ?? revocation(
+        in: revocations, type: .subkeyRevocation, over: target, against: binding.signature, isFinal: true)
     if let revoked { return .revoked(revoked.reason) }
     if let problem = binding.problem { return problem }
     if key.version != primaryKey.version { return .refused(.versionMismatch) }
