@@ -126,14 +126,28 @@ struct TransferableKeyReader {
     }
   }
 
-  /// The first of several copies of a secret key stays.
+  /// Of several copies of a secret key that which is opened most easily stays, and of equals the first: an export
+  /// of subkeys has a stub in the place of the primary key.
   private mutating func keep(_ key: SecretKey) {
-    guard let current, entries[current].secrets[key.publicKey.fingerprint] == nil else { return }
-    entries[current].secrets[key.publicKey.fingerprint] = key
+    guard let current else { return }
+    let fingerprint = key.publicKey.fingerprint
+    if let kept = entries[current].secrets[fingerprint], kept.obstacle <= key.obstacle { return }
+    entries[current].secrets[fingerprint] = key
   }
 
   /// Whether a packet of this type that could not be read may stand in a certificate all the same.
   private static func mayFollow(_ type: PacketType) -> Bool {
     !type.isCritical || [.signature, .publicSubkey, .secretSubkey].contains(type)
+  }
+}
+
+extension SecretKey {
+  /// What stands between a reader and the secret part: nothing, a password, or its absence.
+  fileprivate var obstacle: Int {
+    switch protection {
+    case .none: 0
+    case .cfb, .cfbChecksum, .aead: 1
+    case .unknown: 2
+    }
   }
 }
