@@ -33,9 +33,13 @@ public enum Limits {
   public static let nestingDepth = 8
   /// Recipients of one message. A mailing list of ten thousand is imaginable, a million is an attack.
   public static let recipientCount = 20_000
-  /// Session key packets of one message that are kept and tried, and pairs of such a packet with a key or a
-  /// password: each costs a private-key operation or a string-to-key derivation.
-  public static let sessionKeyAttemptCount = 64
+  /// Packets with a session key for a public key that are kept, and pairs of such a packet with a private key
+  /// that are tried: where nobody is named there is one for each of a group, and each costs a private-key
+  /// operation.
+  public static let privateKeyAttemptCount = 1024
+  /// Packets with a session key for a password that are kept, and pairs of such a packet with a password that
+  /// are tried: each costs a string-to-key derivation, which is meant to take time.
+  public static let passwordAttemptCount = 64
   /// Octets of a packet with a session key: RSA with 16,384 bits needs 2 KiB.
   public static let sessionKeyPacketByteCount = 8 << 10
   /// Signatures on one message; each wants a hash context.
@@ -45,10 +49,10 @@ public enum Limits {
   public static let issuerAttemptCount = 64
   /// Argon2: RFC 9580 A.12 needs 2 GiB (2^21 KiB); the memory guard decides below this.
   public static let argon2MemoryExponent: UInt8 = 22
-  /// Argon2: passes over the memory. The standard's recommendations are 1 and 3.
-  public static let argon2Passes: UInt8 = 16
-  /// Argon2: lanes. The standard's recommendation is 4.
-  public static let argon2Lanes: UInt8 = 64
+  /// Argon2: KiB in all passes together. The standard's recommendations are one pass over 2 GiB and three over
+  /// 64 MiB; a device with little memory makes up for it with passes. This is sixteen passes over the most
+  /// memory, about a minute.
+  public static let argon2PassedKiB = 16 << 22
   /// How many times larger than its compressed form data may become, beyond ``compressionAllowance``. Deflate
   /// cannot exceed 1,032; honest text stays below 100, a file of zeros does not.
   public static let compressionRatio = 1032
@@ -59,8 +63,8 @@ public enum Limits {
   public static let armorLineByteCount = 64 << 10
   /// Octets that may stand before the first armor header.
   public static let armorPreambleByteCount = 1 << 20
-  /// Header lines of an armored block.
-  public static let armorHeaderCount = 64
+  /// Header lines of an armored block, which are read and not kept.
+  public static let armorHeaderCount = 1024
   /// Octets of the text of a cleartext signed message, which is held in memory: it is meant for a person to read
   /// through (section 7.3), and 16 MiB are more than all of Shakespeare.
   public static let cleartextByteCount = 16 << 20

@@ -13,7 +13,7 @@ public struct Argon2idParameters: Equatable, Sendable {
   public let memoryKiB: Int
   /// Passes over the memory (t).
   public let passes: Int
-  /// Lanes, each with a thread of its own (p).
+  /// Lanes, each with a thread of its own as far as there are not too many (p).
   public let lanes: Int
 
   /// 64 MiB, three passes, four lanes: the second recommendation of RFC 9106, section 4 (D37).
@@ -23,9 +23,14 @@ public struct Argon2idParameters: Equatable, Sendable {
   /// changed file cannot occupy the machine for hours; the memory guard decides below it.
   public static let limit = Argon2idParameters(uncheckedMemoryKiB: 4 << 20, passes: 64, lanes: 64)
 
-  /// - Throws: `Argon2idError.parameters` outside RFC 9106, section 3.1, or above ``limit``.
-  public init(memoryKiB: Int, passes: Int, lanes: Int) throws(Argon2idError) {
-    let limit = Self.limit
+  /// The most that is computed at all: 4 GiB, and as many passes and lanes as one octet can ask for. Who allows
+  /// this has to bound the product of memory and passes.
+  public static let greatest = Argon2idParameters(uncheckedMemoryKiB: 4 << 20, passes: 255, lanes: 255)
+
+  /// - Throws: `Argon2idError.parameters` outside RFC 9106, section 3.1, or above `limit`.
+  public init(
+    memoryKiB: Int, passes: Int, lanes: Int, within limit: Argon2idParameters = .limit
+  ) throws(Argon2idError) {
     guard (1...limit.lanes).contains(lanes), (1...limit.passes).contains(passes),
       (8 * lanes...limit.memoryKiB).contains(memoryKiB)
     else { throw .parameters }
@@ -83,7 +88,8 @@ public enum Argon2id {
                 secret: bytes(secret), secretlen: UInt32(secret.count),
                 ad: bytes(associatedData), adlen: UInt32(associatedData.count),
                 t_cost: UInt32(parameters.passes), m_cost: UInt32(parameters.memoryKiB),
-                lanes: UInt32(parameters.lanes), threads: UInt32(parameters.lanes),
+                lanes: UInt32(parameters.lanes),
+                threads: UInt32(min(parameters.lanes, Argon2idParameters.limit.lanes)),
                 version: UInt32(ARGON2_VERSION_13.rawValue), allocate_cbk: allocate, free_cbk: release,
                 flags: 0)
               return unsafe argon2id_ctx(&context)

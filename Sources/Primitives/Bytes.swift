@@ -20,6 +20,17 @@ extension MutableRawSpan {
       }
     }
   }
+
+  /// Copies the bytes of `range` to `offset`; the two places may overlap.
+  package mutating func move(_ range: Range<Int>, to offset: Int) {
+    precondition(range.lowerBound >= 0 && range.upperBound <= byteCount, "the range is within the bytes")
+    precondition(offset >= 0 && range.count <= byteCount - offset, "no room for the copy")
+    unsafe withUnsafeMutableBytes { bytes in
+      guard let base = bytes.baseAddress else { return }
+      let source = unsafe base + range.lowerBound
+      unsafe (base + offset).copyMemory(from: source, byteCount: range.count)
+    }
+  }
 }
 
 extension MutableRawSpan {

@@ -88,6 +88,7 @@ struct ArmorTests {
       "-----BEGIN PGP MESSAGE-----\n\naGVsbG8=\n=not a checksum\n-----END PGP MESSAGE-----\n",
       "-----BEGIN PGP MESSAGE-----\n\naGVs\nbG8=\n\n\n-----END PGP MESSAGE-----",
       "-----BEGIN PGP MESSAGE-----\n\naGVsbG8=\n-----END PGP MESSAGE-----\nKind regards\n",
+      "-----BEGIN PGP MESSAGE-----\n\na\nG\nV\ns\nb\nG\n8\n=\n-----END PGP MESSAGE-----\n",
     ])
   func toleratedForms(text: String) throws {
     for pieceByteCount in [1, 5, 1000] {
@@ -109,6 +110,9 @@ struct ArmorTests {
       "-----BEGIN PGP MESSAGE-----\n\naGVsbG8\n-----END PGP MESSAGE-----\n",
       "-----BEGIN PGP MESSAGE-----\n\naGVsbG8==\nx\n-----END PGP MESSAGE-----\n",
       "-----BEGIN PGP MESSAGE-----\n\naGVsbG9=\n-----END PGP MESSAGE-----\n",
+      "-----BEGIN PGP MESSAGE-----\n\naGVsbG8==\n-----END PGP MESSAGE-----\n",
+      "-----BEGIN PGP MESSAGE-----\n\naGVsbG8==AAAA\n-----END PGP MESSAGE-----\n",
+      "-----BEGIN PGP MESSAGE-----\n\naGVsbA=\n=AAAA\n-----END PGP MESSAGE-----\n",
       "-----BEGIN PGP MESSAGE-----\n\naGVsb===\n-----END PGP MESSAGE-----\n",
       "-----BEGIN PGP MESSAGE-----\n\naGVs=bG8=\n-----END PGP MESSAGE-----\n",
       "-----BEGIN PGP MESSAGE-----\n\naGVs*bG8=\n-----END PGP MESSAGE-----\n",
@@ -124,6 +128,15 @@ struct ArmorTests {
       #expect(throws: OpenPGPError.malformed(.armor)) {
         try Self.decoded(text, pieceByteCount: pieceByteCount)
       }
+    }
+  }
+
+  @Test("Padding may be broken over lines like everything before it")
+  func brokenPadding() throws {
+    for lineEnd in ["\n", "\r\n", " \n\t"] {
+      let text =
+        "-----BEGIN PGP MESSAGE-----\n\naGVsbA=\(lineEnd)=\n=AAAA\n-----END PGP MESSAGE-----\n"
+      #expect(try Self.decoded(text, pieceByteCount: 1) == Array("hell".utf8))
     }
   }
 

@@ -123,7 +123,7 @@ struct MessagePasswordTests {
   func attempts() throws {
     let message = TestMessage(.version1(.aes256))
     let sink = ArraySink()
-    for _ in 0..<Limits.sessionKeyAttemptCount {
+    for _ in 0..<Limits.passwordAttemptCount {
       let other = try SymmetricKeyEncryptedSessionKey.version4(
         .random(.aes256), cipher: .aes256, password: secret("other"), quick)
       try Packet.symmetricKeyEncryptedSessionKey(other).write(to: sink)
@@ -133,5 +133,22 @@ struct MessagePasswordTests {
     try Packet.symmetricKeyEncryptedSessionKey(last).write(to: sink)
     let body = try message.encrypted(patterned(40))
     #expect(throws: OpenPGPError.noKeyFits) { try decrypt(sink.bytes + body, ["a"]) }
+  }
+
+  @Test("A wrong password that gives a cipher which is not there does not end the tries")
+  func missingCipher() throws {
+    let message = TestMessage(.version1(.aes256))
+    let packet = try SymmetricKeyEncryptedSessionKey.version4(
+      message.sessionKey, cipher: .aes256, password: secret("a"), quick)
+    // One password in 256 makes of the encrypted number that of Twofish, with keys of the same length.
+    let wrong = try #require(
+      (0..<100_000).lazy.map { "wrong \($0)" }.first { password in
+        (try? packet.open(password: secret(password)))?.cipher == .twofish
+      })
+    let sink = ArraySink()
+    try Packet.symmetricKeyEncryptedSessionKey(packet).write(to: sink)
+    let body = try message.encrypted(patterned(40))
+    #expect(try decrypt(sink.bytes + body, [wrong, "a"]).data == patterned(40))
+    #expect(throws: OpenPGPError.noKeyFits) { try decrypt(sink.bytes + body, [wrong]) }
   }
 }

@@ -140,6 +140,29 @@ struct MessageRecipientsTests {
     }
   }
 
+  @Test("The last of a large group that is not named can read it, whatever passwords there are besides")
+  func anonymousGroup() throws {
+    let holder = try recipient()
+    let body = TestMessage(.version1(.aes256))
+    let keys = [try recipient(), holder].map { $0.subkeys[0].publicKey }
+    let packets = try keys.map { key in
+      Packet.publicKeyEncryptedSessionKey(try key.encrypt(body.sessionKey, version: 3, isAnonymous: true))
+    }
+    let password = SymmetricKeyEncryptedSessionKey(
+      cipher: .aes256, stringToKey: .simple(.sha256), form: .version4(encrypted: []))
+    let passwords = [Packet](
+      repeating: .symmetricKeyEncryptedSessionKey(password), count: Limits.passwordAttemptCount)
+    let message = try message(
+      body, passwords + [Packet](repeating: packets[0], count: 200) + [packets[1]], patterned(50))
+    #expect(try decrypt(message, holder).data == patterned(50))
+    var decryption = MessageDecryption()
+    decryption.keys = [.init(holder.subkeys[0], certificate: nil)]
+    decryption.passwords = [SharedSecret(SecretBytes(copying: Array("wrong".utf8).span.bytes))]
+    let sink = ArraySink()
+    _ = try decryption.decrypt(from: MemorySource(message), to: sink)
+    #expect(sink.bytes == patterned(50))
+  }
+
   @Test("Session keys of the other version are refused by that rule")
   func versionMismatch() throws {
     let holder = try recipient()

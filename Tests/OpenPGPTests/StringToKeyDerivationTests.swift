@@ -88,7 +88,7 @@ struct StringToKeyDerivationTests {
     "Argon2 that asks for too much or for nonsense is refused before it runs",
     arguments: [
       (UInt8(1), UInt8(1), UInt8(23), OpenPGPError.overLimit(.argon2Memory)),
-      (17, 1, 10, .overLimit(.argon2Memory)), (1, 65, 20, .overLimit(.argon2Memory)),
+      (17, 1, 22, .overLimit(.argon2Memory)), (255, 1, 19, .overLimit(.argon2Memory)),
       (1, 1, 32, .malformed(.stringToKey)), (1, 1, 255, .malformed(.stringToKey)),
       (0, 1, 10, .malformed(.stringToKey)), (1, 0, 10, .malformed(.stringToKey)),
       (1, 4, 4, .malformed(.stringToKey)),
@@ -97,5 +97,19 @@ struct StringToKeyDerivationTests {
     let specifier = StringToKey.argon2(
       salt: [UInt8](repeating: 3, count: 16), passes: passes, lanes: lanes, memoryExponent: memoryExponent)
     #expect(throws: expected) { _ = try key(specifier, [1], byteCount: 16) }
+  }
+
+  @Test(
+    "Argon2 with many passes over little memory, and with many lanes, is what the reference computes",
+    arguments: [
+      (UInt8(255), UInt8(1), UInt8(4), "ff0e7ba939dd27e733656916b3a02583"),
+      (1, 255, 11, "49fe3f1372267ca806c2446a8f4fb59a"), (65, 66, 10, "1d48e106a57ba6820bea69b3bdf66d64"),
+    ])
+  func argon2Extremes(passes: UInt8, lanes: UInt8, memoryExponent: UInt8, expected: String) throws {
+    let specifier = StringToKey.argon2(
+      salt: [UInt8](repeating: 3, count: 16), passes: passes, lanes: lanes, memoryExponent: memoryExponent)
+    let found = try key(specifier, [1], byteCount: 16)
+    let digits = found.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    #expect(digits == expected)
   }
 }

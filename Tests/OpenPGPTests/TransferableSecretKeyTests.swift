@@ -72,11 +72,61 @@ struct TransferableSecretKeyTests {
     #expect(try TransferableSecretKey.readAll(MemorySource(list)).map(\.certificate) == [Parts.complete])
   }
 
-  @Test("A secret subkey of an unknown version is passed over with its signatures")
+  @Test(
+    "A secret subkey of an unknown version stays in the key with its signatures, and out of the certificate")
   func unknownSecretSubkey() throws {
-    var list = try octets(key) + Parts.packet(7, [99, 1, 2, 3])
-    list += try Parts.octets([.signature(Parts.signature(.subkeyBinding, 30))])
-    let read = try TransferableSecretKey.readAll(MemorySource(list))
-    #expect(read.map(\.certificate) == [Parts.complete])
+    let unknown = Parts.packet(7, [99, 1, 2, 3])
+    let binding = try Parts.octets([.signature(Parts.signature(.subkeyBinding, 30))])
+    let list = try octets(key) + unknown + binding + unknown
+    let read = try #require(TransferableSecretKey.readAll(MemorySource(list)).first)
+    #expect(read.certificate == Parts.complete)
+    #expect(try octets(read) == list)
+  }
+
+  @Test("Behind a secret subkey of an unknown version the next component has its own signatures")
+  func behindUnknownSecretSubkey() throws {
+    let unknown = Parts.packet(7, [99, 1, 2, 3])
+    let primary = try Parts.octets([.secretKey(Parts.secret(Parts.key(1)))])
+    let subkey = try Parts.octets([
+      .secretSubkey(Parts.secret(Parts.key(2))), .signature(Parts.signature(.subkeyBinding, 30)),
+    ])
+    let read = try #require(TransferableSecretKey.readAll(MemorySource(primary + unknown + subkey)).first)
+    #expect(read.certificate.subkeys.map(\.signatures.count) == [1])
+    #expect(try octets(read) == primary + subkey + unknown)
+  }
+
+  @Test("What could not be read of one key is not the next key's")
+  func unreadableOfOneKey() throws {
+    let unknown = Parts.packet(7, [99, 1, 2, 3])
+    let other = TransferableSecretKey(
+      certificate: Certificate(primaryKey: Parts.key(7)),
+      secrets: [Parts.key(7).fingerprint: Parts.secret(Parts.key(7))])
+    let lists = [try octets(key) + unknown, try octets(other)]
+    let read = try TransferableSecretKey.readAll(MemorySource(lists[0] + lists[1]))
+    #expect(try read.map { try octets($0) } == lists)
+  }
+
+  @Test("Of several copies the one that is there and needs no password is kept, wherever it stands")
+  func copies() throws {
+    let primary = Parts.key(1).fingerprint
+    let whole = key
+    var (locked, stub) = (key, key)
+    let specifier = StringToKey.simple(.sha256)
+    locked.secrets[primary] = SecretKey(
+      publicKey: Parts.key(1), protection: .cfb(.aes128, specifier, iv: [UInt8](repeating: 0, count: 16)),
+      protectedMaterial: SharedSecret(SecretBytes(zeroed: 40)))
+    stub.secrets[primary] = SecretKey(
+      publicKey: Parts.key(1), protection: .unknown(usage: 254, [9, 101, 0] + Array("GNU".utf8) + [1]),
+      protectedMaterial: SharedSecret(SecretBytes(zeroed: 0)))
+    func kept(_ copies: TransferableSecretKey...) throws -> SecretKeyProtection? {
+      let read = try TransferableSecretKey.readAll(MemorySource(try copies.flatMap { try octets($0) }))
+      #expect(read.count == 1)
+      return read.first?.secrets[primary]?.protection
+    }
+    #expect(try kept(stub, whole) == SecretKeyProtection.none)
+    #expect(try kept(whole, stub) == SecretKeyProtection.none)
+    #expect(try kept(stub, locked, whole) == SecretKeyProtection.none)
+    #expect(try kept(stub, locked) == locked.secrets[primary]?.protection)
+    #expect(try kept(stub, stub) == stub.secrets[primary]?.protection)
   }
 }

@@ -82,7 +82,7 @@ public final class ArmorReader: ByteSource {
     case .inputEnd, .outputFull: break
     case .equals where decoder.pendingCount > 0:
       try readPadding()
-      try endBlock()
+      try endBlock(isBehindPadding: true)
     // At the beginning of a line it is the checksum.
     case .equals where decoder.isAtLineStart: try endBlock()
     case .hyphen: try endBlock()
@@ -93,24 +93,35 @@ public final class ArmorReader: ByteSource {
   /// Takes the equals signs and puts the bytes before them behind what was decoded.
   private func readPadding() throws(OpenPGPError) {
     for _ in decoder.pendingCount..<4 {
-      guard try source.readByteIfAny() == UInt8(ascii: "=") else { throw .malformed(.armor) }
+      guard try nextVisibleByte() == UInt8(ascii: "=") else { throw .malformed(.armor) }
     }
     guard let rest = decoder.takeRest() else { throw .malformed(.armor) }
     decoded.withMutableBytes { $0.copy(unsafe rest.span.bytes, to: ready.upperBound) }
     ready = ready.lowerBound..<ready.upperBound + rest.count
   }
 
+  /// Whatever the length of lines is, one may end between two equals signs.
+  private func nextVisibleByte() throws(OpenPGPError) -> UInt8? {
+    while let byte = try source.readByteIfAny() {
+      guard [" ", "\t", "\r", "\n"].contains(Unicode.Scalar(byte)) else { return byte }
+    }
+    return nil
+  }
+
   /// Takes a checksum, whatever it is, and the tail.
-  private func endBlock() throws(OpenPGPError) {
+  /// - Parameter isBehindPadding: whether the rest of a line with padding comes first, which is no checksum.
+  private func endBlock(isBehindPadding: Bool = false) throws(OpenPGPError) {
     guard decoder.pendingCount == 0 else { throw .malformed(.armor) }
+    var isLineStart = !isBehindPadding
     var hasChecksum = false
     while true {
+      defer { isLineStart = true }
       guard let whole = try source.readLine(byteCountLimit: Limits.armorLineByteCount) else {
         throw .malformed(.armor)
       }
       let line = whole.withoutTrailingBlanks()
       if line.isEmpty { continue }
-      if line.first == UInt8(ascii: "="), !hasChecksum {
+      if line.first == UInt8(ascii: "="), isLineStart, !hasChecksum {
         hasChecksum = true
         continue
       }

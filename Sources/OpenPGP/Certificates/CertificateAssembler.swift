@@ -10,8 +10,6 @@ struct CertificateAssembler {
   private enum Target: Hashable {
     case primaryKey
     case userID(Int), userAttribute(Int), subkey(Int), opaqueSubkey(Int)
-    /// A component that could not be kept: its signatures go with it.
-    case nothing
   }
 
   private var assembled: Certificate
@@ -56,9 +54,6 @@ struct CertificateAssembler {
     target = .opaqueSubkey(index)
   }
 
-  /// What follows belongs to a component that is not kept.
-  mutating func beginNothing() { target = .nothing }
-
   mutating func add(_ signature: Signature) {
     // Of these types none is over anything but the primary key (section 5.2.4): behind another component it
     // stands wrong, and what it revokes is revoked all the same.
@@ -71,7 +66,6 @@ struct CertificateAssembler {
     case .userAttribute(let index): assembled.userAttributes[index].signatures.append(signature)
     case .subkey(let index): assembled.subkeys[index].signatures.append(signature)
     case .opaqueSubkey(let index): assembled.opaqueSubkeys[index].signatures.append(signature)
-    case .nothing: break
     }
   }
 
@@ -83,7 +77,6 @@ struct CertificateAssembler {
     case .userAttribute(let index): assembled.userAttributes[index].opaquePackets.append(packet)
     case .subkey(let index): assembled.subkeys[index].opaquePackets.append(packet)
     case .opaqueSubkey(let index): assembled.opaqueSubkeys[index].opaquePackets.append(packet)
-    case .nothing: break
     }
   }
 

@@ -12,6 +12,8 @@ struct TransferableKeyReader {
     fileprivate(set) var secrets: [Fingerprint: SecretKey] = [:]
     /// Whether any packet of it was of a secret key, readable or not.
     fileprivate(set) var isSecret: Bool
+    /// Secret subkeys that could not be read, each followed by its signatures.
+    fileprivate(set) var unreadableSubkeys: [Packet] = []
 
     var certificate: Certificate { assembler.certificate }
   }
@@ -26,6 +28,8 @@ struct TransferableKeyReader {
   private var indexes: [Identity: Int] = [:]
   /// The entry that is being read; nil before the first primary key, and behind one that is passed over.
   private var current: Int?
+  /// Whether the component that came last is a secret subkey that could not be read.
+  private var isBehindUnreadableSubkey = false
   /// Why the first primary key that was passed over was.
   private var firstProblem: OpenPGPError?
   private var hasBegun = false
@@ -80,7 +84,6 @@ struct TransferableKeyReader {
   /// What belongs to the primary key that came last.
   private mutating func takeComponent(_ packet: Packet, of current: Int) {
     switch packet {
-    case .signature(let signature): entries[current].assembler.add(signature)
     case .userID(let userID): entries[current].assembler.begin(userID)
     case .userAttribute(let attribute): entries[current].assembler.begin(attribute)
     case .publicSubkey(let key): entries[current].assembler.begin(key)
@@ -91,9 +94,19 @@ struct TransferableKeyReader {
     case .unknown(.publicSubkey, let body, _):
       entries[current].assembler.begin(OpaquePacket(.publicSubkey, body: body))
     case .unknownSecret:
-      // A certificate has no place for octets that may be secret.
-      entries[current].assembler.beginNothing()
       entries[current].isSecret = true
+      entries[current].unreadableSubkeys.append(packet)
+    case .signature, .unknown: return takeStatement(packet, of: current)
+    default: return
+    }
+    isBehindUnreadableSubkey = if case .unknownSecret = packet { true } else { false }
+  }
+
+  /// What belongs to the component that came last.
+  private mutating func takeStatement(_ packet: Packet, of current: Int) {
+    if isBehindUnreadableSubkey { return entries[current].unreadableSubkeys.append(packet) }
+    switch packet {
+    case .signature(let signature): entries[current].assembler.add(signature)
     case .unknown(let type, let body, _): entries[current].assembler.add(OpaquePacket(type, body: body))
     default: break
     }
@@ -101,6 +114,7 @@ struct TransferableKeyReader {
 
   private mutating func begin(_ primaryKey: PublicKey, isSecret: Bool) {
     hasBegun = true
+    isBehindUnreadableSubkey = false
     let identity = Identity(fingerprint: primaryKey.fingerprint, isSecret: isSecret)
     if let index = indexes[identity] {
       current = index
@@ -112,14 +126,28 @@ struct TransferableKeyReader {
     }
   }
 
-  /// The first of several copies of a secret key stays.
+  /// Of several copies of a secret key that which is opened most easily stays, and of equals the first: an export
+  /// of subkeys has a stub in the place of the primary key.
   private mutating func keep(_ key: SecretKey) {
-    guard let current, entries[current].secrets[key.publicKey.fingerprint] == nil else { return }
-    entries[current].secrets[key.publicKey.fingerprint] = key
+    guard let current else { return }
+    let fingerprint = key.publicKey.fingerprint
+    if let kept = entries[current].secrets[fingerprint], kept.obstacle <= key.obstacle { return }
+    entries[current].secrets[fingerprint] = key
   }
 
   /// Whether a packet of this type that could not be read may stand in a certificate all the same.
   private static func mayFollow(_ type: PacketType) -> Bool {
     !type.isCritical || [.signature, .publicSubkey, .secretSubkey].contains(type)
+  }
+}
+
+extension SecretKey {
+  /// What stands between a reader and the secret part: nothing, a password, or its absence.
+  fileprivate var obstacle: Int {
+    switch protection {
+    case .none: 0
+    case .cfb, .cfbChecksum, .aead: 1
+    case .unknown: 2
+    }
   }
 }

@@ -8,6 +8,9 @@ public struct TransferableSecretKey: Sendable {
   public var certificate: Certificate
   /// By the fingerprint of the key or subkey; not every key of the certificate need be here.
   public var secrets: [Fingerprint: SecretKey]
+  /// Secret subkeys that this engine cannot read, of a later version for example, each followed by its
+  /// signatures: as they came. They may be in the clear, and no certificate has a place for them.
+  private(set) var unreadableSubkeys: [Packet] = []
 
   public init(certificate: Certificate, secrets: [Fingerprint: SecretKey]) {
     self.certificate = certificate
@@ -22,11 +25,17 @@ public struct TransferableSecretKey: Sendable {
   public static func readAll(_ source: any ByteSource) throws(OpenPGPError) -> [TransferableSecretKey] {
     let keys = try TransferableKeyReader.readAll(source).filter(\.isSecret)
     guard !keys.isEmpty else { throw .malformed(.certificateAsSecretKey) }
-    return keys.map { TransferableSecretKey(certificate: $0.certificate, secrets: $0.secrets) }
+    return keys.map {
+      var key = TransferableSecretKey(certificate: $0.certificate, secrets: $0.secrets)
+      key.unreadableSubkeys = $0.unreadableSubkeys
+      return key
+    }
   }
 
-  /// Writes the packets in canonical order, secret keys in the place of public ones.
+  /// Writes the packets in canonical order, secret keys in the place of public ones, and what could not be
+  /// read behind all others.
   public func write(to sink: any ByteSink) throws(OpenPGPError) {
     try certificate.write(to: sink, secrets: secrets)
+    for packet in unreadableSubkeys { try packet.write(to: sink) }
   }
 }

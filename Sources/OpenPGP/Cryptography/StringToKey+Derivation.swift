@@ -99,12 +99,12 @@ extension StringToKey {
     guard passes >= 1, lanes >= 1, memoryExponent <= 31, 1 << Int(memoryExponent) >= 8 * Int(lanes) else {
       throw .malformed(.stringToKey)
     }
-    guard memoryExponent <= Limits.argon2MemoryExponent, passes <= Limits.argon2Passes,
-      lanes <= Limits.argon2Lanes
+    guard memoryExponent <= Limits.argon2MemoryExponent,
+      Int(passes) << Int(memoryExponent) <= Limits.argon2PassedKiB
     else { throw .overLimit(.argon2Memory) }
     do throws(Argon2idError) {
       return try Argon2idParameters(
-        memoryKiB: 1 << Int(memoryExponent), passes: Int(passes), lanes: Int(lanes))
+        memoryKiB: 1 << Int(memoryExponent), passes: Int(passes), lanes: Int(lanes), within: .greatest)
     } catch {
       throw .overLimit(.argon2Memory)
     }

@@ -9,7 +9,7 @@ internal import Secrets
 /// An encrypted message whose beginning has been read, up to the ciphertext.
 final class EncryptedMessage {
   let header: IntegrityProtectedDataHeader
-  /// Those that `isWanted` chose, in their order.
+  /// Those that `isWanted` chose: for keys, and then for passwords, each in their order.
   let sessionKeyPackets: [Packet]
   /// Version 1: the first octets of the ciphertext, as many as the longest prefix has.
   private let beginning: [UInt8]
@@ -24,8 +24,11 @@ final class EncryptedMessage {
     _ source: any ByteSource, keeping isWanted: (Packet) -> Bool
   ) throws(OpenPGPError) {
     packets = PacketReader(try OpenPGPInput.packets(source))
-    var kept: [Packet] = []
+    var (forKeys, forPasswords): ([Packet], [Packet]) = ([], [])
     var count = 0
+    func keep(_ packet: Packet, in kept: inout [Packet], upTo limit: Int) {
+      if kept.count < limit, isWanted(packet) { kept.append(packet) }
+    }
     while let (header, body) = try packets.next() {
       if try body.isIgnored(header.type) { continue }
       switch header.type {
@@ -35,9 +38,13 @@ final class EncryptedMessage {
         // One that is too large is none of this engine's algorithms.
         if case .known(let byteCount) = header.length, byteCount > Limits.sessionKeyPacketByteCount { break }
         let packet = try body.readPacket(header.type)
-        if isWanted(packet), kept.count < Limits.sessionKeyAttemptCount { kept.append(packet) }
+        if header.type == .publicKeyEncryptedSessionKey {
+          keep(packet, in: &forKeys, upTo: Limits.privateKeyAttemptCount)
+        } else {
+          keep(packet, in: &forPasswords, upTo: Limits.passwordAttemptCount)
+        }
       case .integrityProtectedData:
-        sessionKeyPackets = kept
+        sessionKeyPackets = forKeys + forPasswords
         self.body = body
         self.header = try IntegrityProtectedDataHeader(body)
         beginning = self.header == .version1 ? try Self.readBeginning(body) : []

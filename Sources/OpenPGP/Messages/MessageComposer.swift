@@ -19,8 +19,10 @@ final class MessageComposer: ByteSource {
   /// Headers, which go before the part.
   private var head: [UInt8] = []
   private var headOffset = 0
-  private var part = SecretBytes(zeroed: partByteCount)
+  private var part = SecretBytes(zeroed: readingOffset + partByteCount)
   private var partRange = 0..<0
+  /// What was read and belongs to the part after this one: as many octets as the fields of the packet have.
+  private var restRange = 0..<0
 
   /// - Parameter signer: takes in the data as they pass; nil for a message without signatures.
   init(_ source: any ByteSource, isText: Bool, signer: DocumentSigner?) throws(OpenPGPError) {
@@ -67,25 +69,32 @@ final class MessageComposer: ByteSource {
 
   /// The next part of the literal packet: all there is room for, or all that is left.
   private func readPart(behind fields: [UInt8]) throws(OpenPGPError) {
-    let end = try part.withMutableBytes { (bytes) throws(OpenPGPError) in
-      bytes.copy(unsafe fields.span.bytes, to: 0)
-      let room = fields.count..<bytes.byteCount
-      return fields.count
-        + (try bytes.withRange(room) { (free) throws(OpenPGPError) in try source.read(into: &free) })
+    let (start, end) = try part.withMutableBytes { (bytes) throws(OpenPGPError) in
+      let start = Self.readingOffset - fields.count - restRange.count
+      bytes.move(restRange, to: start)
+      bytes.copy(unsafe fields.span.bytes, to: start)
+      let room = Self.readingOffset..<bytes.byteCount
+      let count = try bytes.withRange(room) { (free) throws(OpenPGPError) in try source.read(into: &free) }
+      return (start, Self.readingOffset + count)
     }
     part.withBytes { bytes in
-      let data = bytes.extracting(fields.count..<end)
+      let data = bytes.extracting(Self.readingOffset..<end)
       signer?.update(data)
       textCheck?.update(data)
     }
-    let isLast = end < Self.partByteCount
+    partRange = start..<min(start + Self.partByteCount, end)
+    restRange = partRange.upperBound..<end
+    let isLast = partRange.count < Self.partByteCount
     if isLast, let textCheck, !textCheck.isComplete { throw .notText }
-    let length = PartialBodyWriter.length(end, isLast: isLast)
+    let length = PartialBodyWriter.length(partRange.count, isLast: isLast)
     head = stage == .firstPart ? [0xC0 | PacketType.literalData.rawValue] + length : length
-    partRange = 0..<end
     stage = isLast ? .signatures : .laterPart
   }
 
   /// A power of two. Shorter data are written with their length.
   private static let partByteCount = 128 << 10
+  /// Where data are read to, as many as a part has: what goes before them, the fields of the packet or the end
+  /// of the data before, moves up to them. So they lie in memory as they lie in the pages of a file: some
+  /// processors take three times as long to copy what is moved by 1 to 15 octets.
+  private static let readingOffset = 64
 }

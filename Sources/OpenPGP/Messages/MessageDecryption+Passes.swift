@@ -73,7 +73,15 @@ extension MessageDecryption {
     }
     // Only a guess is tested like this: whoever could ask about the octets that repeat, for a key that is
     // certainly the message's, would learn something about the plaintext.
-    if attempt.isGuess, try !message.mayFit(key, format) { return nil }
+    if attempt.isGuess {
+      do throws(OpenPGPError) {
+        guard try message.mayFit(key, format) else { return nil }
+      } catch {
+        // A wrong password gives a cipher as well, and one in a few hundred is none of libcrypto's.
+        if failure == .noKeyFits, !attempt.isPassword { failure = error }
+        return nil
+      }
+    }
     return SessionKeyWay(
       key: SessionKey(cipher: format.cipher, bytes: key.bytes), format: format,
       certificate: attempt.certificate)

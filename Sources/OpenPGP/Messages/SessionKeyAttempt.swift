@@ -26,6 +26,10 @@ enum SessionKeyAttempt {
     }
   }
 
+  var isPassword: Bool {
+    if case .password = self { true } else { false }
+  }
+
   /// The certificate of who can go this way.
   var certificate: Fingerprint? {
     if case .key(_, let key) = self { key.certificate } else { nil }
@@ -58,9 +62,11 @@ extension MessageDecryption {
       default: continue
       }
     }
-    let attempts = sessionKeys.map { .given($0) } + keyAttempts + passwordAttempts
+    let attempts =
+      sessionKeys.map { .given($0) } + keyAttempts.prefix(Limits.privateKeyAttemptCount)
+      + passwordAttempts.prefix(Limits.passwordAttemptCount)
     if attempts.isEmpty, hasMismatch { throw .refused(.versionMismatch) }
-    return Array(attempts.prefix(Limits.sessionKeyAttemptCount))
+    return attempts
   }
 
   /// Whether a packet is for one of the keys, or there are passwords for it.

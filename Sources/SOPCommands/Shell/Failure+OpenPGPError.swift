@@ -17,6 +17,8 @@ extension Failure {
 
   private static func words(for error: OpenPGPError, _ subject: Subject) -> Failure {
     switch error {
+    // A message may be whole and the key that should open it broken.
+    case .malformed(.secretKey): malformed(.keys)
     case .malformed: malformed(subject)
     case .unsupported(let what): unsupported(what, subject)
     case .refused(let rule): refused(rule, subject)

@@ -7,29 +7,39 @@
 internal import OpenPGP
 internal import Secrets
 
-/// A secret key that is unlocked on its first use.
+/// A secret key that is unlocked on its first use, once, whatever comes of it.
 final class LazyDecryptor: Decryptor {
   let publicKey: PublicKey
-  private let key: TransferableSecretKey
-  private let passwords: [SharedSecret]
-  private var unlocked: UnlockedKey?
+  private let unlock: () throws(OpenPGPError) -> UnlockedKey
+  /// A message may have many session keys that want this key; taking off its protection takes time in vain, too.
+  private var unlocked: Result<UnlockedKey, OpenPGPError>?
 
-  private init(_ publicKey: PublicKey, _ key: TransferableSecretKey, _ passwords: [SharedSecret]) {
+  init(_ publicKey: PublicKey, unlock: @escaping () throws(OpenPGPError) -> UnlockedKey) {
     self.publicKey = publicKey
-    self.key = key
-    self.passwords = passwords
+    self.unlock = unlock
   }
 
   /// All keys of `key` that can decrypt; whether they still should is no question for old messages.
   static func all(in key: TransferableSecretKey, passwords: [SharedSecret]) -> [LazyDecryptor] {
     key.certificate.publicKeys.filter { $0.algorithm.encrypts && key.secrets[$0.fingerprint] != nil }
-      .map { LazyDecryptor($0, key, passwords) }
+      .map { publicKey in
+        LazyDecryptor(publicKey) { () throws(OpenPGPError) in
+          try key.unlocked(publicKey.fingerprint, for: .decrypt, passwords: passwords)
+        }
+      }
   }
 
   func decrypt(_ packet: PublicKeyEncryptedSessionKey) throws(OpenPGPError) -> SessionKey {
-    if let unlocked { return try unlocked.decrypt(packet) }
-    let opened = try key.unlocked(publicKey.fingerprint, for: .decrypt, passwords: passwords)
-    unlocked = opened
-    return try opened.decrypt(packet)
+    let result = unlocked ?? result()
+    unlocked = result
+    return try result.get().decrypt(packet)
+  }
+
+  private func result() -> Result<UnlockedKey, OpenPGPError> {
+    do throws(OpenPGPError) {
+      return .success(try unlock())
+    } catch {
+      return .failure(error)
+    }
   }
 }

@@ -61,17 +61,23 @@ public enum ProcessMemory {
     return places
   }
 
+  /// Two neighbouring bytes are looked for by themselves first, of which memory is not full: comparing is slow.
   private static func find(
     _ needle: Needle, from start: Int, count: Int, in pages: UnsafeRawPointer, byteCount: Int
   ) -> [Int] {
+    let anchor = (0..<count - 1).first { ![0, 0xFF].contains(needle.byte(start + $0)) } ?? 0
+    let first = Int32(needle.byte(start + anchor))
+    let second = needle.byte(start + anchor + 1)
     var found: [Int] = []
-    var offset = 0
-    let first = Int32(needle.byte(start))
-    while offset + count <= byteCount,
-      let hit = memchr(pages + offset, first, byteCount - offset - count + 1)
-    {
+    var offset = anchor
+    let end = byteCount - count + anchor + 1
+    while offset < end, let hit = memchr(pages + offset, first, end - offset) {
       let place = pages.distance(to: UnsafeRawPointer(hit))
-      if needle.matches(pages + place, from: start, count: count) { found.append(place) }
+      if hit.load(fromByteOffset: 1, as: UInt8.self) == second,
+        needle.matches(pages + place - anchor, from: start, count: count)
+      {
+        found.append(place - anchor)
+      }
       offset = place + 1
     }
     return found
