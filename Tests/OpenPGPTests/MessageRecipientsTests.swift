@@ -96,27 +96,6 @@ struct MessageRecipientsTests {
     #expect(throws: OpenPGPError.noEncryptionKey) { try encryption(to: [try recipient(), signsOnly]) }
   }
 
-  @Test("A subkey that cannot be encrypted to is left out, and is no reason to do without the others")
-  func unusableSubkeys() throws {
-    let zero: PublicKeyMaterial = .x25519([UInt8](repeating: 0, count: 32))
-    let point = MPI([4] + [UInt8](repeating: 1, count: 96))
-    // Section 11.5.1 has SHA-384 and AES-192 for this curve.
-    let forbidden: PublicKeyMaterial = .ecdh(.p384, point: point, .init(hash: .sha256, cipher: .aes128))
-    for (algorithm, material) in [(PublicKeyAlgorithm.x25519, zero), (.ecdh, forbidden)] {
-      var holder = try Keyholder.usual(says: [Self.version2])
-      let unusable = PublicKey(
-        version: 6, creationTime: day(0), algorithm: algorithm, material: material)
-      let target = SignedTarget.subkey(primary: holder.primary.publicKey, unusable)
-      let binding = try holder.signature(.subkeyBinding, over: target, [.keyFlags(.encryptStorage)], on: 0)
-      holder.certificate.subkeys = [.init(unusable, signatures: [binding])]
-      #expect(throws: OpenPGPError.noEncryptionKey) { try encryption(to: [holder]) }
-      #expect(throws: OpenPGPError.noEncryptionKey) { try encryption(to: [try recipient(), holder]) }
-      try holder.addEncryptionSubkey()
-      let data = patterned(100)
-      #expect(try decrypt(try encrypted(try encryption(to: [holder]), data), holder).data == data)
-    }
-  }
-
   /// Session keys as a test wants them, in front of a body.
   private func message(_ body: TestMessage, _ packets: [Packet], _ data: [UInt8]) throws -> [UInt8] {
     let sink = ArraySink()
