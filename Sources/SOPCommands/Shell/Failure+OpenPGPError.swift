@@ -22,8 +22,6 @@ extension Failure {
     case .malformed: malformed(subject)
     case .unsupported(let what): unsupported(what, subject)
     case .refused(let rule): refused(rule, subject)
-    // The checksum of a secret key that nothing protects.
-    case .notAuthentic where subject == .keys: malformed(.keys)
     case .notAuthentic:
       Failure(
         .cannotDecrypt, "the message was changed on its way, or is incomplete",
