@@ -13,6 +13,7 @@ public enum SOPMain {
   public static func run(_ arguments: [String]) -> Int32 {
     // A reader that goes away is an error of writing like any other.
     signal(SIGPIPE, SIG_IGN)
+    guard StandardStreams.takePlaces() else { return ExitCode.unspecifiedFailure.rawValue }
     var isDebugging = false
     do throws(Failure) {
       try run(arguments, isDebugging: &isDebugging)
