@@ -2,6 +2,7 @@
 //
 // Errors as a person reads them: which file it is, what is wrong with it, and what to do.
 
+import OpenPGP
 import Testing
 
 @testable import SOPCommands
@@ -28,6 +29,29 @@ struct ErrorMessageTests {
     #expect(outcome.exit != 0)
     #expect(outcome.output.isEmpty)
     #expect(outcome.error.contains(words), "\(outcome.error)")
+  }
+
+  @Test("Of several secret keys, the error names the one that may not sign, and why that may be")
+  func cannotSign() throws {
+    let place = try Workplace()
+    try place.write("word", to: "password")
+    try place.makeKey("alice")
+    try place.makeKey("locked", ["--with-key-password=password"])
+    var generation = KeyGeneration(
+      .universal, userIDs: [UserID("Bob")], creationTime: Timestamp(secondsSince1970: 1_500_000_000))
+    generation.validitySeconds = 86_400
+    let expired = ArraySink()
+    try generation.generate().write(to: expired)
+    try place.write(expired.bytes, to: "expired.key")
+    for (name, exit, words) in [
+      ("expired.key", ExitCode.keyCannotSign, "«expired.key» may sign now: expired"),
+      ("locked.key", .keyIsProtected, "«locked.key» is protected"),
+    ] {
+      let outcome = try place.run(["sign", "alice.key", name], input: "data")
+      #expect(outcome.exit == exit.rawValue)
+      #expect(outcome.output.isEmpty)
+      #expect(outcome.error.contains(words), "\(outcome.error)")
+    }
   }
 
   @Test("The hint for a protected key names the option of its subcommand")
