@@ -80,4 +80,28 @@ struct ErrorMessageTests {
     #expect(outcome.error.contains("cannot make a temporary file"), "\(outcome.error)")
     #expect(outcome.error.contains("TMPDIR"))
   }
+
+  @Test("An argument that is not UTF-8 is refused: it would become another user's name, or another file's")
+  func notText() throws {
+    let place = try Workplace()
+    try place.makeKey("alice")
+    for line in [
+      "$SOP generate-key \"$(printf 'Ren\\351')\"",
+      "$SOP sign --micalg-out=\"$(printf 'caf\\351')\" alice.key",
+    ] {
+      let outcome = try place.shell(line)
+      #expect(outcome.exit == ExitCode.expectedText.rawValue)
+      #expect(outcome.output.isEmpty)
+      #expect(outcome.error == "coffer-sop: an argument is not text in UTF-8\n")
+    }
+  }
+
+  @Test(
+    "What a terminal would obey is not repeated in an error",
+    arguments: ["\u{1B}[31m", "\n", "\u{202E}", "\u{2028}"])
+  func terminal(character: String) throws {
+    let outcome = try Workplace().run(["sign", "a\(character)b"])
+    #expect(outcome.exit == ExitCode.missingInput.rawValue)
+    #expect(!outcome.error.dropLast().contains(character))
+  }
 }
