@@ -40,6 +40,24 @@ struct MessagePasswordTests {
     #expect(output.bytes == patterned(500))
   }
 
+  @Test("Out of one wrong password in 256 comes an unsupported cipher, and that spoils nothing")
+  func unsupportedGuess() throws {
+    let message = TestMessage(.version1(.aes256))
+    // Twofish, whose keys are as long.
+    let odd = SessionKey(cipher: SymmetricAlgorithm(rawValue: 10), bytes: SessionKey.random(.aes256).bytes)
+    let salt = SystemRandom.publicBytes(count: StringToKey.saltByteCount)
+    let sink = ArraySink()
+    for (key, password) in [(odd, "wrong"), (message.sessionKey, "right")] {
+      let packet = try SymmetricKeyEncryptedSessionKey.version4(
+        key, cipher: .aes256, password: secret(password),
+        .iterated(.sha256, salt: salt, codedCount: 0))
+      try Packet.symmetricKeyEncryptedSessionKey(packet).write(to: sink)
+    }
+    let octets = sink.bytes + (try message.encrypted(patterned(100)))
+    #expect(try decrypt(octets, ["wrong", "right"]).data == patterned(100))
+    #expect(throws: OpenPGPError.noKeyFits) { try decrypt(octets, ["wrong"]) }
+  }
+
   @Test("The advanced profile is version 2 with Argon2")
   func advanced() throws {
     let encryption = try MessageEncryption(

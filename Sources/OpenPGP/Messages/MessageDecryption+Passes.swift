@@ -73,10 +73,24 @@ extension MessageDecryption {
     }
     // Only a guess is tested like this: whoever could ask about the octets that repeat, for a key that is
     // certainly the message's, would learn something about the plaintext.
-    if attempt.isGuess, try !message.mayFit(key, format) { return nil }
+    if attempt.isGuess, try !mayFit(message, key, format) { return nil }
     return SessionKeyWay(
       key: SessionKey(cipher: format.cipher, bytes: key.bytes), format: format,
       certificate: attempt.certificate)
+  }
+
+  /// Whether a guess may be the key. Out of a wrong password comes any cipher, so one that is not supported is
+  /// no reason to give up on the next guess, nor worth telling.
+  private func mayFit(
+    _ message: EncryptedMessage, _ key: SessionKey, _ format: EncryptionFormat
+  ) throws(OpenPGPError) -> Bool {
+    do throws(OpenPGPError) {
+      return try message.mayFit(key, format)
+    } catch .unsupported(.symmetricAlgorithm) {
+      return false
+    } catch {
+      throw error
+    }
   }
 
   /// Reads a message to its end, and writes its data to `sink` as they come.
