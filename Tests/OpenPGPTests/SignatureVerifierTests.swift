@@ -186,6 +186,29 @@ struct SignatureVerifierTests {
     #expect(verdicts.map(\.grade) == [.bad, .refused(.signatureType(.timestamp)), .good])
   }
 
+  @Test("A signature of an unknown algorithm or hash is no reason to give up on the next")
+  func unknownAlgorithms() throws {
+    let holder = try Self.holder(4)
+    let good = try SignatureRecipe(holder.primary).made()
+    let sink = ArraySink()
+    for (algorithm, hash) in [(UInt8(99), UInt8(10)), (27, 99), (99, 99)] {
+      let unknown = Signature(
+        version: 4, type: .binary, algorithm: PublicKeyAlgorithm(rawValue: algorithm),
+        hash: HashAlgorithm(rawValue: hash), hashedArea: good.hashedArea, unhashedArea: good.unhashedArea,
+        digestPrefix: [0, 0], salt: [],
+        material: algorithm == 99 ? .unknown([1, 2, 3]) : .ed25519([UInt8](repeating: 1, count: 64)))
+      try Packet.signature(unknown).write(to: sink)
+    }
+    try Packet.signature(good).write(to: sink)
+    let list = try SignatureList(reading: MemorySource(sink.bytes))
+    #expect(list.malformedCount == 0)
+    let verdicts = try DetachedVerification(Self.verifier(holder.certificate)).verify(
+      list.signatures, over: MemorySource(SignedDocument.bytes))
+    #expect(verdicts.count == 4)
+    #expect(verdicts.dropLast().allSatisfy { $0.verified == nil })
+    #expect(verdicts.last?.grade == .good)
+  }
+
   @Test("A document's signature is none over a key, whatever the document holds")
   func crossUse() throws {
     let holder = try Self.holder(4)

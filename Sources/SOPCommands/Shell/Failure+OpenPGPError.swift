@@ -2,6 +2,7 @@
 //
 // The engine's errors as exit codes. Which code it is depends on what was being read or done.
 
+internal import Glibc
 internal import OpenPGP
 
 /// What the engine was busy with.
@@ -51,8 +52,15 @@ extension Failure {
 
   private static func other(_ error: OpenPGPError, _ subject: Subject) -> Failure {
     switch error {
+    // Lines without an end are of no armor.
+    case .overLimit(.armorLine): malformed(subject)
     case .overLimit(let limit):
-      Failure(.badData, "the \(subject) asks for more than a limit allows (\(limit))")
+      Failure(.badData, "a limit of this command (\(limit)) is too low for the \(subject)")
+    // Inputs and outputs with a name have errors of their own.
+    case .inputOutput(let number) where [ENOENT, ENOTDIR, EACCES, EPERM, EROFS].contains(number):
+      Failure(
+        .unspecifiedFailure, "cannot make a temporary file (\(SystemError.text(number)))",
+        hint: "name a folder for it: TMPDIR=/var/tmp")
     case .inputOutput(let number):
       Failure(.unspecifiedFailure, "the system cannot read or write (\(SystemError.text(number)))")
     default: Failure(.unspecifiedFailure, "something happened that should not")
