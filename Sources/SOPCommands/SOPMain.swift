@@ -13,6 +13,7 @@ public enum SOPMain {
   public static func run(_ arguments: [String]) -> Int32 {
     // A reader that goes away is an error of writing like any other.
     signal(SIGPIPE, SIG_IGN)
+    guard StandardStreams.takePlaces() else { return ExitCode.unspecifiedFailure.rawValue }
     var isDebugging = false
     do throws(Failure) {
       try run(arguments, isDebugging: &isDebugging)
@@ -26,6 +27,10 @@ public enum SOPMain {
   }
 
   private static func run(_ arguments: [String], isDebugging: inout Bool) throws(Failure) {
+    // What is no UTF-8 was replaced on its way here, and would name another user or another file.
+    guard !arguments.contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }) else {
+      throw Failure(.expectedText, "an argument is not text in UTF-8")
+    }
     guard let name = arguments.first else {
       throw Failure(.missingArgument, "which subcommand?", hint: "coffer-sop --help")
     }
@@ -68,7 +73,12 @@ public enum SOPMain {
   private static func sanitized(_ text: String) -> String {
     String(
       String.UnicodeScalarView(
-        text.unicodeScalars.map { $0.properties.generalCategory == .control ? "\u{FFFD}" : $0 }))
+        text.unicodeScalars.map { scalar in
+          switch scalar.properties.generalCategory {
+          case .control, .format, .lineSeparator, .paragraphSeparator: "\u{FFFD}"
+          default: scalar
+          }
+        }))
   }
 
   static let subcommands: [any Subcommand.Type] = [

@@ -162,6 +162,32 @@ struct KeyProtectionTests {
     }
   }
 
+  @Test(
+    "A number that counts the zeros in front of it is read in secret keys of version 4, and not of version 6",
+    arguments: [
+      (KeyAlgorithm.eddsaLegacy, UInt8(4)), (.curve25519Legacy, 4), (.ecdsa(.p256), 4), (.ecdsa(.p256), 6),
+    ])
+  func leadingZeros(_ algorithm: KeyAlgorithm, version: UInt8) throws {
+    let key = try KeyFixtures.key(algorithm, version)
+    let number = bytes(key.material).dropFirst(2)
+    let bitCount = UInt16(8 * (1 + number.count))
+    var fields = [UInt8(bitCount >> 8), UInt8(bitCount & 255), 0] + number
+    if version == 4 {
+      let sum = SecretFields.checksum(fields.span.bytes)
+      fields += [UInt8(sum >> 8), UInt8(sum & 255)]
+    }
+    let packet = SecretKey(
+      publicKey: key.publicKey, protection: .none,
+      protectedMaterial: SharedSecret(SecretBytes(copying: fields.span.bytes)))
+    if version == 4 {
+      #expect(try packet.unlocked(password: nil, isSubkey: false).publicKey == key.publicKey)
+    } else {
+      #expect(throws: OpenPGPError.malformed(.multiprecisionInteger)) {
+        _ = try packet.unlocked(password: nil, isSubkey: false)
+      }
+    }
+  }
+
   @Test("Argon2 anywhere but under AEAD is malformed")
   func argon2UnderCFB() throws {
     let key = try KeyFixtures.key(.ed25519, 6)

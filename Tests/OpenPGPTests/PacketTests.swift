@@ -12,6 +12,7 @@ struct PacketTests {
   /// Bodies that are well formed, one a form, by packet type.
   static let samples: [(type: PacketType, body: [UInt8], name: String)] = [
     (.publicKeyEncryptedSessionKey, [3] + id + [1, 0, 9, 0x01, 0xFF], "PKESK 3, RSA"),
+    (.publicKeyEncryptedSessionKey, [3] + id + [1, 0, 17, 0, 0, 0xFF], "PKESK 3, RSA, zeros counted"),
     (.publicKeyEncryptedSessionKey, [3] + id + [18, 0, 7, 0x40, 2, 8, 9], "PKESK 3, ECDH"),
     (.publicKeyEncryptedSessionKey, [3] + zeros(8) + [25] + zeros(32) + [3, 9, 1, 2], "PKESK 3, X25519"),
     (.publicKeyEncryptedSessionKey, [6, 0, 26] + zeros(56) + [2, 1, 2], "PKESK 6, anonymous X448"),
@@ -30,6 +31,7 @@ struct PacketTests {
       .signature, [4, 0, 1, 8, 0, 8, 0xFF, 0, 0, 0, 3, 27, 3, 0, 0, 0, 1, 2, 0, 1, 1],
       "signature 4, long lengths"
     ),
+    (.signature, [4, 0, 1, 8, 0, 0, 0, 0, 1, 2, 0, 16, 0, 1], "signature 4, zeros counted"),
     (.signature, [6, 0, 27, 8, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 16] + zeros(16) + zeros(64), "signature 6"),
     (.symmetricKeyEncryptedSessionKey, [4, 9, 3, 8] + id + [0xFF], "SKESK 4"),
     (.symmetricKeyEncryptedSessionKey, [4, 9, 3, 8] + id + [0xFF, 1, 2, 3], "SKESK 4 with a key"),
@@ -133,6 +135,32 @@ struct PacketTests {
   func numbers(octets: [UInt8]) {
     var cursor = PacketCursor()
     #expect(throws: OpenPGPError.malformed(.multiprecisionInteger)) { try MPI(&cursor, octets.span.bytes) }
+  }
+
+  @Test(
+    "Numbers of version 6 count their own bits; of older signatures and session keys, zeros in front as well")
+  func leadingZeros() throws {
+    let number: [UInt8] = [0, 15, 0, 0xFF]
+    let old = [4, 0, 1, 8, 0, 0, 0, 0, 1, 2] + number
+    let signature = try Signature(body: old.span.bytes)
+    guard case .rsa(let value) = signature.material else {
+      Issue.record("another material")
+      return
+    }
+    #expect(value.bytes == [0xFF])
+    #expect(signature.body == old)
+    let oldSessionKey = [3] + Self.zeros(8) + [1] + number
+    #expect(try PublicKeyEncryptedSessionKey(body: oldSessionKey.span.bytes).body == oldSessionKey)
+    let new = [6, 0, 1, 8] + Self.zeros(8) + [1, 2, 16] + Self.zeros(16) + number
+    #expect(throws: OpenPGPError.malformed(.multiprecisionInteger)) { try Signature(body: new.span.bytes) }
+    let newSessionKey = [6, 0, 1] + number
+    #expect(throws: OpenPGPError.malformed(.multiprecisionInteger)) {
+      try PublicKeyEncryptedSessionKey(body: newSessionKey.span.bytes)
+    }
+    let tooLong: [UInt8] = [4, 0, 1, 8, 0, 0, 0, 0, 1, 2, 0, 7, 0xFF]
+    #expect(throws: OpenPGPError.malformed(.multiprecisionInteger)) {
+      try Signature(body: tooLong.span.bytes)
+    }
   }
 
   @Test("A number longer than the limit is refused before it is read")

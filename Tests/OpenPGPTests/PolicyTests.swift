@@ -61,6 +61,19 @@ struct PolicyTests {
     }
   }
 
+  @Test(
+    "An RSA key whose exponent is even or below 3 is refused: with 1, anybody reads what is encrypted to it")
+  func rsaExponent() {
+    for (exponent, refusal) in [
+      (MPI([]), Policy.Rule.publicExponent), (MPI([1]), .publicExponent), (MPI([2]), .publicExponent),
+      (MPI([1, 0, 0]), .publicExponent), (MPI([3]), nil), (MPI([17]), nil), (MPI([1, 0, 1]), nil),
+    ] {
+      let modulus = MPI([UInt8](repeating: 0xFF, count: 256))
+      let key = Self.key(.rsa, .rsa(modulus: modulus, exponent: exponent))
+      #expect(Self.policy.refusal(key: key) == refusal)
+    }
+  }
+
   @Test("DSA, ElGamal, unknown algorithms and unknown curves are refused")
   func algorithms() {
     let one = MPI([1])

@@ -186,19 +186,27 @@ struct SignatureVerifierTests {
     #expect(verdicts.map(\.grade) == [.bad, .refused(.signatureType(.timestamp)), .good])
   }
 
-  @Test("Copies of a signature, however many, ask the certificate once")
-  func copies() throws {
-    let holder = try Self.holder(6)
-    let verifier = Self.verifier(holder.certificate)
-    let grades = SigningKeyGrades()
-    let document = SignedDocument.bytes
-    for key in [holder.primary, holder.primary, holder.subkey, holder.primary] {
-      let signature = try SignatureRecipe(key).made()
-      let hash = try DocumentHash(signature.hash, isText: false, salt: signature.salt)
-      hash.update(document.span.bytes)
-      #expect(verifier.judge(signature, hash, intendedFor: nil, grades: grades).grade == .good)
+  @Test("A signature of an unknown algorithm or hash is no reason to give up on the next")
+  func unknownAlgorithms() throws {
+    let holder = try Self.holder(4)
+    let good = try SignatureRecipe(holder.primary).made()
+    let sink = ArraySink()
+    for (algorithm, hash) in [(UInt8(99), UInt8(10)), (27, 99), (99, 99)] {
+      let unknown = Signature(
+        version: 4, type: .binary, algorithm: PublicKeyAlgorithm(rawValue: algorithm),
+        hash: HashAlgorithm(rawValue: hash), hashedArea: good.hashedArea, unhashedArea: good.unhashedArea,
+        digestPrefix: [0, 0], salt: [],
+        material: algorithm == 99 ? .unknown([1, 2, 3]) : .ed25519([UInt8](repeating: 1, count: 64)))
+      try Packet.signature(unknown).write(to: sink)
     }
-    #expect(grades.count == 2)
+    try Packet.signature(good).write(to: sink)
+    let list = try SignatureList(reading: MemorySource(sink.bytes))
+    #expect(list.malformedCount == 0)
+    let verdicts = try DetachedVerification(Self.verifier(holder.certificate)).verify(
+      list.signatures, over: MemorySource(SignedDocument.bytes))
+    #expect(verdicts.count == 4)
+    #expect(verdicts.dropLast().allSatisfy { $0.verified == nil })
+    #expect(verdicts.last?.grade == .good)
   }
 
   @Test("A document's signature is none over a key, whatever the document holds")

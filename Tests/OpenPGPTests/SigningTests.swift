@@ -34,7 +34,7 @@ struct SigningTests {
     signature.write(to: &written)
     var cursor = PacketCursor()
     let read = try SignatureMaterial(
-      &cursor, written.span.bytes, algorithm: key.publicKey.algorithm)
+      &cursor, written.span.bytes, algorithm: key.publicKey.algorithm, version: version)
     #expect(read == signature)
     #expect(cursor.offset == written.count)
   }

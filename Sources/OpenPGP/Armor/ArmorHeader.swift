@@ -41,7 +41,8 @@ struct ArmorHeader {
       guard let line = try source.readLine(byteCountLimit: Limits.armorLineByteCount) else {
         throw .malformed(.armor)
       }
-      if line.withoutTrailingBlanks().isEmpty { return }
+      // Section 6.2: of zero length, or of white space alone.
+      if line.allSatisfy(blanks.contains) { return }
       guard line.contains(UInt8(ascii: ":")) else { throw .malformed(.armor) }
     }
     throw .overLimit(.armorLine)
@@ -63,5 +64,6 @@ struct ArmorHeader {
   static let signedMessageLine = "-----BEGIN PGP SIGNED MESSAGE-----"
   /// Some editors put this before a text in UTF-8.
   static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+  private static let blanks = Array(" \t\r".utf8)
   private static let beginning = Array("-----BEGIN PGP ".utf8)
 }

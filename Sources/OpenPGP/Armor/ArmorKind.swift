@@ -9,6 +9,9 @@ public enum ArmorKind: String, Sendable, CaseIterable {
   case publicKey = "PUBLIC KEY BLOCK"
   case privateKey = "PRIVATE KEY BLOCK"
   case signature = "SIGNATURE"
+  /// What GnuPG's `--enarmor` and Sequoia put around packets of any kind. Not of the standard: it is read, and
+  /// nothing writes it.
+  case file = "ARMORED FILE"
 
   /// What a block that begins with this packet is called; nil for a packet that begins nothing.
   public init?(firstPacket type: PacketType) {

@@ -15,15 +15,16 @@ extension LibraryKey {
   static func make(_ key: PublicKey, secretFields: RawSpan) throws(OpenPGPError) -> LibraryKey {
     switch key.material {
     case .rsa(let modulus, let exponent):
-      return try rsa(modulus: modulus, exponent: exponent, secretFields)
-    case .ecdsa(let curve, let point): return try pair(curve, point: point, secretFields)
+      let numbers = try SecretFields.numbers(secretFields, count: 4, keyVersion: key.version)
+      return try rsa(modulus: modulus, exponent: exponent, numbers)
     case .ecdh(.curve25519Legacy, let point, _):
       guard key.version == 4 else { throw .malformed(.publicKey) }
-      return try legacy(.x25519, secretFields, isLittleEndian: true, point: point)
-    case .ecdh(let curve, let point, _): return try pair(curve, point: point, secretFields)
+      return try legacy(.x25519, try scalar(of: key, secretFields), isLittleEndian: true, point: point)
+    case .ecdsa(let curve, let point), .ecdh(let curve, let point, _):
+      return try pair(curve, point: point, try scalar(of: key, secretFields))
     case .eddsaLegacy(.ed25519Legacy, let point):
       guard key.version == 4 else { throw .malformed(.publicKey) }
-      return try legacy(.ed25519, secretFields, isLittleEndian: false, point: point)
+      return try legacy(.ed25519, try scalar(of: key, secretFields), isLittleEndian: false, point: point)
     case .eddsaLegacy: throw .unsupported(.curve)
     case .x25519(let octets): return try native(.x25519, secretFields, publicOctets: octets)
     case .x448(let octets): return try native(.x448, secretFields, publicOctets: octets)
@@ -47,9 +48,8 @@ extension LibraryKey {
   /// Section 5.5.5.1: d, p, q and u, the inverse of p modulo q. libcrypto's coefficient is the inverse of its
   /// second prime modulo its first, so OpenPGP's q is its first.
   private static func rsa(
-    modulus: MPI, exponent: MPI, _ fields: RawSpan
+    modulus: MPI, exponent: MPI, _ numbers: [BigNumber]
   ) throws(OpenPGPError) -> LibraryKey {
-    let numbers = try SecretFields.numbers(fields, count: 4)
     let (d, p, q, u) = (numbers[0], numbers[1], numbers[2], numbers[3])
     let (n, e) = (BigNumber(modulus), BigNumber(exponent))
     guard p.isOdd, q.isOdd, !p.isOne, !q.isOne, p * q == n else { throw .malformed(.secretKey) }
@@ -70,14 +70,18 @@ extension LibraryKey {
     return try checkedSecret(key)
   }
 
+  /// The one secret number of a key on a curve.
+  private static func scalar(of key: PublicKey, _ fields: RawSpan) throws(OpenPGPError) -> BigNumber {
+    try SecretFields.numbers(fields, count: 1, keyVersion: key.version)[0]
+  }
+
   private static func pair(
-    _ curve: Curve, point: MPI, _ fields: RawSpan
+    _ curve: Curve, point: MPI, _ scalar: BigNumber
   ) throws(OpenPGPError) -> LibraryKey {
     guard let group = curve.groupName else { throw .unsupported(.curve) }
     guard point.bytes.first == 4, point.bytes.count == 1 + 2 * (curve.fieldByteCount ?? 0) else {
       throw .malformed(.publicKey)
     }
-    let scalar = try SecretFields.numbers(fields, count: 1)[0]
     let key = try checkedSecret(
       unsafe make(
         .ellipticCurve, [(COFFER_PARAMETER_PRIVATE, scalar)], isPrivate: true, group: group,
@@ -88,9 +92,8 @@ extension LibraryKey {
 
   /// Sections 5.5.5.5 and 5.5.5.6.1.1: native octets as an integer, those of Curve25519Legacy reversed.
   private static func legacy(
-    _ kind: Kind, _ fields: RawSpan, isLittleEndian: Bool, point: MPI
+    _ kind: Kind, _ number: BigNumber, isLittleEndian: Bool, point: MPI
   ) throws(OpenPGPError) -> LibraryKey {
-    let number = try SecretFields.numbers(fields, count: 1)[0]
     guard let octets = number.octets(32, isLittleEndian: isLittleEndian) else {
       throw .malformed(.secretKey)
     }

@@ -8,12 +8,15 @@ internal import Secrets
 
 /// The secret fields of a key's algorithm.
 enum SecretFields {
-  /// As many integers as the algorithm has, and nothing behind them.
-  static func numbers(_ material: RawSpan, count: Int) throws(OpenPGPError) -> [BigNumber] {
+  /// As many integers as the algorithm has, and nothing behind them. Section 3.2 wants exact counts of bits of
+  /// version 6 alone; in version 4 the fields have a checksum of their own, and must fit the public ones.
+  static func numbers(
+    _ material: RawSpan, count: Int, keyVersion: UInt8
+  ) throws(OpenPGPError) -> [BigNumber] {
     var cursor = PacketCursor()
     var numbers: [BigNumber] = []
     for _ in 0..<count {
-      let range = try MPI.readRange(&cursor, material)
+      let range = try MPI.readRange(&cursor, material, countsLeadingZeros: keyVersion == 4)
       numbers.append(BigNumber(material.extracting(range)))
     }
     try cursor.expectEnd(material)

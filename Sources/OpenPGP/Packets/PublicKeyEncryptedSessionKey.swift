@@ -89,13 +89,16 @@ extension PublicKeyEncryptedSessionKey.Material {
   init(
     _ cursor: inout PacketCursor, _ body: RawSpan, algorithm: PublicKeyAlgorithm, version: UInt8
   ) throws(OpenPGPError) {
+    func number(_ cursor: inout PacketCursor) throws(OpenPGPError) -> MPI {
+      try MPI(&cursor, body, countsLeadingZeros: version < 6)
+    }
     switch algorithm {
-    case .rsa, .rsaEncryptOnly: self = .rsa(try MPI(&cursor, body))
+    case .rsa, .rsaEncryptOnly: self = .rsa(try number(&cursor))
     case .elgamal:
-      let first = try MPI(&cursor, body)
-      self = .elgamal(first, try MPI(&cursor, body))
+      let first = try number(&cursor)
+      self = .elgamal(first, try number(&cursor))
     case .ecdh:
-      let point = try MPI(&cursor, body)
+      let point = try number(&cursor)
       let count = Int(try cursor.readByte(body))
       self = .ecdh(point: point, wrapped: try cursor.readBytes(body, count: count))
     case .x25519, .x448:

@@ -72,7 +72,7 @@ public struct Signature: Hashable, Sendable {
     }
     digestPrefix = try cursor.readBytes(body, count: 2)
     salt = version == 6 ? try Self.readSalt(&cursor, body, hash: hash) : []
-    material = try SignatureMaterial(&cursor, body, algorithm: algorithm)
+    material = try SignatureMaterial(&cursor, body, algorithm: algorithm, version: version)
     try cursor.expectEnd(body)
   }
 

@@ -15,18 +15,23 @@ public enum SignatureMaterial: Hashable, Sendable {
   /// Of an algorithm that this engine does not have.
   case unknown([UInt8])
 
-  init(_ cursor: inout PacketCursor, _ body: RawSpan, algorithm: PublicKeyAlgorithm) throws(OpenPGPError) {
+  init(
+    _ cursor: inout PacketCursor, _ body: RawSpan, algorithm: PublicKeyAlgorithm, version: UInt8
+  ) throws(OpenPGPError) {
+    func number(_ cursor: inout PacketCursor) throws(OpenPGPError) -> MPI {
+      try MPI(&cursor, body, countsLeadingZeros: version < 6)
+    }
     switch algorithm {
-    case .rsa, .rsaSignOnly: self = .rsa(try MPI(&cursor, body))
+    case .rsa, .rsaSignOnly: self = .rsa(try number(&cursor))
     case .dsa:
-      let r = try MPI(&cursor, body)
-      self = .dsa(r: r, s: try MPI(&cursor, body))
+      let r = try number(&cursor)
+      self = .dsa(r: r, s: try number(&cursor))
     case .ecdsa:
-      let r = try MPI(&cursor, body)
-      self = .ecdsa(r: r, s: try MPI(&cursor, body))
+      let r = try number(&cursor)
+      self = .ecdsa(r: r, s: try number(&cursor))
     case .eddsaLegacy:
-      let r = try MPI(&cursor, body)
-      self = .eddsaLegacy(r: r, s: try MPI(&cursor, body))
+      let r = try number(&cursor)
+      self = .eddsaLegacy(r: r, s: try number(&cursor))
     case .ed25519: self = .ed25519(try cursor.readBytes(body, count: 64))
     case .ed448: self = .ed448(try cursor.readBytes(body, count: 114))
     default: self = .unknown(cursor.readRest(body))

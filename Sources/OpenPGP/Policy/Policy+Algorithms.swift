@@ -19,8 +19,12 @@ extension Policy {
   /// Whether the key's algorithm and size may be used.
   public func refusal(key: PublicKey) -> Rule? {
     switch key.material {
-    case .rsa(let modulus, _):
-      modulus.bitCount < Self.smallestModulusBitCount ? .keySize(bitCount: modulus.bitCount) : nil
+    case .rsa(let modulus, let exponent):
+      if modulus.bitCount < Self.smallestModulusBitCount {
+        .keySize(bitCount: modulus.bitCount)
+      } else {
+        isAcceptable(exponent: exponent) ? nil : .publicExponent
+      }
     case .ecdsa(let curve, _), .ecdh(let curve, _, _), .eddsaLegacy(let curve, _):
       isAcceptable(curve, version: key.version) ? nil : .publicKeyAlgorithm(key.algorithm)
     case .x25519, .x448, .ed25519, .ed448: nil
@@ -43,6 +47,11 @@ extension Policy {
     case .ed448: 64
     default: 0
     }
+  }
+
+  /// RFC 8017, section 3.1: from 3 upwards, and without a factor in common with the even p-1 and q-1.
+  private func isAcceptable(exponent: MPI) -> Bool {
+    exponent.bitCount >= 2 && exponent.bytes.last.map { $0 & 1 } == 1
   }
 
   /// The curves of section 9.2 for version 6, and the two that only version 4 has.

@@ -18,6 +18,8 @@ public struct Policy: Sendable {
     case publicKeyAlgorithm(PublicKeyAlgorithm)
     /// RSA below 2,048 bits.
     case keySize(bitCount: Int)
+    /// RSA whose public exponent is even or below 3: with 1, what is encrypted stays as it was.
+    case publicExponent
     case symmetricAlgorithm(SymmetricAlgorithm)
     /// Encrypted data without protection of their integrity.
     case noIntegrityProtection

@@ -27,6 +27,10 @@ enum ChangeKeyPasswordCommand: Subcommand {
     var keys = try KeyFiles.keys(in: StandardStreams.input())
     do {
       for index in keys.indices { try keys[index].changePassword(from: old, to: new) }
+    } catch .keyIsLocked, .wrongPassword {
+      throw Failure(
+        .keyIsProtected, "a secret key is protected, and no password that was given opens it",
+        hint: "--old-key-password=FILE")
     } catch {
       throw Failure(error, .keys)
     }

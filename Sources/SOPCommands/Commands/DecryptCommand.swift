@@ -45,6 +45,9 @@ enum DecryptCommand: Subcommand {
     guard !secrets.isEmpty else {
       throw Failure(.missingArgument, "no key, password or session key is given")
     }
+    if let name = call.value("session-key-out"), outputNames.contains(name), !name.hasPrefix("@FD:") {
+      throw Failure(.incompatibleOptions, "--session-key-out and --verifications-out name one file")
+    }
     let keyOutput = try call.value("session-key-out").map { (name) throws(Failure) in
       try OutputDesignator(name)
     }

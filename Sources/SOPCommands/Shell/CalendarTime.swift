@@ -26,27 +26,19 @@ enum CalendarTime {
     }
   }
 
-  /// `YYYY-MM-DDTHH:MM:SSZ`, or a day alone for its beginning. Times that OpenPGP cannot hold become its first
-  /// or last.
+  /// A time of ISO 8601 with its zone, or a day alone for its beginning in UTC. Times that OpenPGP cannot hold
+  /// become its first or last.
   static func parse(_ text: String) -> Timestamp? {
-    let bytes = Array(text.utf8)
-    guard bytes.count == 20 || bytes.count == 10 else { return nil }
-    func number(_ range: Range<Int>) -> Int? {
-      bytes[range].allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        ? Int(String(decoding: bytes[range], as: UTF8.self)) : nil
-    }
-    func stands(_ character: Character, _ offset: Int) -> Bool { bytes[offset] == character.asciiValue }
-    guard stands("-", 4), stands("-", 7), let year = number(0..<4), let month = number(5..<7),
-      let day = number(8..<10), (1...12).contains(month), (1...dayCount(year, month)).contains(day)
+    var text = TimeText(text)
+    guard let (year, month, day) = text.date(), (1...12).contains(month),
+      (1...dayCount(year, month)).contains(day)
     else { return nil }
-    var seconds = dayNumber(year, month, day) * 86_400
-    if bytes.count == 20 {
-      guard stands("T", 10), stands(":", 13), stands(":", 16), stands("Z", 19), let hour = number(11..<13),
-        let minute = number(14..<16), let second = number(17..<19), hour < 24, minute < 60, second <= 60
-      else { return nil }
-      seconds += hour * 3600 + minute * 60 + second
+    let days = dayNumber(year, month, day)
+    if text.isAtEnd { return clamped(days * 86_400) }
+    guard text.take("T"), let seconds = text.clock(), let difference = text.zone(), text.isAtEnd else {
+      return nil
     }
-    return clamped(seconds)
+    return clamped(days * 86_400 + seconds - difference)
   }
 
   /// `YYYY-MM-DDTHH:MM:SSZ`.

@@ -2,6 +2,7 @@
 //
 // The engine's errors as exit codes. Which code it is depends on what was being read or done.
 
+internal import Glibc
 internal import OpenPGP
 
 /// What the engine was busy with.
@@ -22,6 +23,8 @@ extension Failure {
     case .malformed: malformed(subject)
     case .unsupported(let what): unsupported(what, subject)
     case .refused(let rule): refused(rule, subject)
+    // The checksum of a secret key that nothing protects.
+    case .notAuthentic where subject == .keys: malformed(.keys)
     case .notAuthentic:
       Failure(
         .cannotDecrypt, "the message was changed on its way, or is incomplete",
@@ -51,8 +54,15 @@ extension Failure {
 
   private static func other(_ error: OpenPGPError, _ subject: Subject) -> Failure {
     switch error {
+    // Lines without an end are of no armor.
+    case .overLimit(.armorLine): malformed(subject)
     case .overLimit(let limit):
-      Failure(.badData, "the \(subject) asks for more than a limit allows (\(limit))")
+      Failure(.badData, "a limit of this command (\(limit)) is too low for the \(subject)")
+    // Inputs and outputs with a name have errors of their own.
+    case .inputOutput(let number) where [ENOENT, ENOTDIR, EACCES, EPERM, EROFS].contains(number):
+      Failure(
+        .unspecifiedFailure, "cannot make a temporary file (\(SystemError.text(number)))",
+        hint: "name a folder for it: TMPDIR=/var/tmp")
     case .inputOutput(let number):
       Failure(.unspecifiedFailure, "the system cannot read or write (\(SystemError.text(number)))")
     default: Failure(.unspecifiedFailure, "something happened that should not")

@@ -26,8 +26,8 @@ struct InputDesignator {
     if let name = text.suffix(after: "@ENV:") {
       place = .variable(name)
     } else if let number = text.suffix(after: "@FD:") {
-      guard let descriptor = Int32(number), descriptor >= 0, fcntl(descriptor, F_GETFD) >= 0 else {
-        throw Failure(.missingInput, "there is no open descriptor «\(text)»")
+      guard let descriptor = Self.descriptor(number, unusableMode: O_WRONLY) else {
+        throw Failure(.missingInput, "there is no descriptor «\(text)» open for reading")
       }
       place = .descriptor(descriptor)
     } else {
@@ -38,6 +38,13 @@ struct InputDesignator {
         .ambiguousInput, "there is a file with the name «\(text)»",
         hint: "write ./\(text) if the file is meant")
     }
+  }
+
+  /// The descriptor of that number, when it is open, and not in `unusableMode`.
+  static func descriptor(_ number: String, unusableMode: Int32) -> Int32? {
+    guard let descriptor = Int32(number), descriptor >= 0 else { return nil }
+    let flags = fcntl(descriptor, F_GETFL)
+    return flags >= 0 && flags & O_ACCMODE != unusableMode ? descriptor : nil
   }
 
   static func unknownPrefix(_ text: String) -> Failure {

@@ -6,19 +6,44 @@ internal import OpenPGP
 
 /// Reads certificates and secret keys.
 enum KeyFiles {
-  static func certificates(in source: any ByteSource) throws(Failure) -> [Certificate] {
+  /// - Parameter name: of the file; nil is standard input.
+  static func certificates(
+    in source: any ByteSource, name: String? = nil
+  ) throws(Failure) -> [Certificate] {
     do {
       return try Certificate.readAll(try OpenPGPInput.packets(source, .allBlocks))
     } catch {
-      throw Failure(error, .certificates)
+      throw failure(error, .certificates, name)
     }
   }
 
-  static func keys(in source: any ByteSource) throws(Failure) -> [TransferableSecretKey] {
+  /// - Parameter name: of the file; nil is standard input.
+  static func keys(
+    in source: any ByteSource, name: String? = nil
+  ) throws(Failure) -> [TransferableSecretKey] {
     do {
       return try TransferableSecretKey.readAll(try OpenPGPInput.packets(source, .allBlocks))
     } catch {
-      throw Failure(error, .keys)
+      throw failure(error, .keys, name)
+    }
+  }
+
+  /// Says which of several files it is, and what is in it instead.
+  private static func failure(_ error: OpenPGPError, _ subject: Subject, _ name: String?) -> Failure {
+    let place = name.map { "«\($0)»" } ?? "standard input"
+    switch error {
+    case .malformed(.secretKeyAsCertificate):
+      return Failure(
+        .badData, "\(place) holds a secret key, and no certificate",
+        hint: "coffer-sop extract-cert makes a certificate of it")
+    case .malformed(.certificateAsSecretKey):
+      return Failure(.badData, "\(place) holds a certificate, and no secret key")
+    case .malformed, .overLimit(.armorLine):
+      let wanted = subject == .keys ? "secret keys" : "certificates"
+      return Failure(.badData, "\(place) is damaged, or holds no \(wanted)", detail: "\(error)")
+    case .inputOutput(let number):
+      return Failure(.unspecifiedFailure, "cannot read \(place) (\(SystemError.text(number)))")
+    default: return Failure(error, subject)
     }
   }
 
@@ -32,14 +57,16 @@ enum KeyFiles {
     var keys: [TransferableSecretKey] = []
     for designator in designators {
       keys += try InputDesignator(designator).withSource { (source) throws(Failure) in
-        try Self.keys(in: source)
+        try Self.keys(in: source, name: designator)
       }
     }
     return keys
   }
 
   static func certificates(at designator: String) throws(Failure) -> [Certificate] {
-    try InputDesignator(designator).withSource { (source) throws(Failure) in try certificates(in: source) }
+    try InputDesignator(designator).withSource { (source) throws(Failure) in
+      try certificates(in: source, name: designator)
+    }
   }
 
   /// Writes certificates one behind the other, as one block unless `isArmored` is false.

@@ -14,13 +14,16 @@ final class OutputDesignator {
   }
 
   private let target: Target
+  private let name: String
 
   /// - Throws: 59 when there is such a file, 71 for another prefix than `@FD:`, 61 for a descriptor that is not
-  ///   open.
+  ///   open for writing, 19 when there is no name.
   init(_ text: String) throws(Failure) {
+    guard !text.isEmpty else { throw Failure(.missingArgument, "the name of an output is empty") }
+    name = text
     if let number = text.suffix(after: "@FD:") {
-      guard let descriptor = Int32(number), descriptor >= 0, fcntl(descriptor, F_GETFD) >= 0 else {
-        throw Failure(.missingInput, "there is no open descriptor «\(text)»")
+      guard let descriptor = InputDesignator.descriptor(number, unusableMode: O_RDONLY) else {
+        throw Failure(.missingInput, "there is no descriptor «\(text)» open for writing")
       }
       target = .descriptor(FileDescriptorSink(descriptor: descriptor))
       return
@@ -48,14 +51,17 @@ final class OutputDesignator {
         try sink.flush()
       }
     } catch {
-      throw Self.failure(error, "of an option")
+      throw Self.failure(error, name)
     }
   }
 
   private static func failure(_ error: OpenPGPError, _ name: String) -> Failure {
-    if error == .inputOutput(errno: EEXIST) {
-      return Failure(.outputExists, "the output «\(name)» is there already", hint: "name one that is not")
+    switch error {
+    case .inputOutput(EEXIST):
+      Failure(.outputExists, "the output «\(name)» is there already", hint: "name one that is not")
+    case .inputOutput(let number):
+      Failure(.unspecifiedFailure, "cannot write «\(name)» (\(SystemError.text(number)))")
+    default: Failure(error, .output)
     }
-    return Failure(error, .output)
   }
 }

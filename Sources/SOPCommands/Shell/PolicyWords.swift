@@ -7,8 +7,9 @@ enum PolicyWords {
   static func text(_ rule: Policy.Rule) -> String {
     switch rule {
     case .hashAlgorithm: "the hash algorithm is too weak"
-    case .publicKeyAlgorithm: "the public key algorithm is too weak"
+    case .publicKeyAlgorithm: "the public key algorithm is too weak, or not supported"
     case .keySize(let bitCount): "a key of \(bitCount) bits is too small"
+    case .publicExponent: "the public exponent of the RSA key hides nothing"
     case .symmetricAlgorithm: "the cipher is too weak"
     case .noIntegrityProtection: "the message is not protected against changes"
     case .versionMismatch: "versions do not belong together"

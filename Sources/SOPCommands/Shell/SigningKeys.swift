@@ -20,7 +20,10 @@ struct SigningKeys {
   /// - Throws: 79 when one has none, 67 when one is protected.
   func signers(at designators: [String]) throws(Failure) -> [any Signer] {
     var signers: [any Signer] = []
-    for key in try KeyFiles.keys(at: designators) { signers.append(try signer(of: key)) }
+    let files = try designators.map { (name) throws(Failure) in (name, try KeyFiles.keys(at: [name])) }
+    for (name, keys) in files {
+      for key in keys { signers.append(try signer(of: key, from: name)) }
+    }
     return signers
   }
 
@@ -37,11 +40,24 @@ struct SigningKeys {
     }
   }
 
-  private func signer(of key: TransferableSecretKey) throws(Failure) -> any Signer {
+  /// - Parameter designator: of the file, for errors.
+  private func signer(of key: TransferableSecretKey, from designator: String) throws(Failure) -> any Signer {
     do throws(OpenPGPError) {
       let usable = try view(of: key).signingKeys().filter { key.secrets[$0.fingerprint] != nil }
       guard let first = usable.first else { throw OpenPGPError.keyCannot(.sign) }
       return try key.unlocked(first.fingerprint, for: .sign, passwords: passwords)
+    } catch .keyCannot {
+      throw Failure(
+        .keyCannotSign,
+        "no secret key in «\(designator)» may sign now: expired, revoked, for something else, or not here"
+      )
+    } catch .refused(let rule) {
+      throw Failure(.keyCannotSign, "«\(designator)» is refused by policy: \(PolicyWords.text(rule))")
+    } catch .keyIsLocked, .wrongPassword {
+      throw Failure(
+        .keyIsProtected,
+        "the secret key in «\(designator)» is protected, and no password that was given opens it",
+        hint: "--with-key-password=FILE")
     } catch {
       throw Failure(error, .keys)
     }

@@ -8,6 +8,19 @@ internal import OpenPGP
 
 /// The process's own streams.
 enum StandardStreams {
+  /// Puts something in the place of streams that are closed. Else the next file that is opened would get the
+  /// place of standard output, and with it data that are not meant for it. What is put there cannot be used
+  /// either: it is open the wrong way round.
+  /// - Returns: whether all three places are taken.
+  static func takePlaces() -> Bool {
+    for place in STDIN_FILENO...STDERR_FILENO where fcntl(place, F_GETFD) < 0 {
+      guard unsafe open("/dev/null", place == STDIN_FILENO ? O_WRONLY : O_RDONLY) == place else {
+        return false
+      }
+    }
+    return true
+  }
+
   static func input() -> FileDescriptorSource { FileDescriptorSource(descriptor: STDIN_FILENO) }
 
   static func output() -> FileDescriptorSink { FileDescriptorSink(descriptor: STDOUT_FILENO) }
