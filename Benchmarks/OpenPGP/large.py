@@ -94,18 +94,37 @@ def user_id_end(certificate):
     raise ValueError("no signature behind a user ID")
 
 
-def streams(command, ours, gibibytes, folder, report):
-    """Zeros through pipes, never in a file as a whole."""
+def streams(ours, gibibytes, folder, report):
+    """Zeros through pipes, and their ciphertext from a file."""
     sizes = [gibibytes / 4, gibibytes / 2, gibibytes]
+    named = "/".join(f"{size:g}" for size in sizes)
+    message = os.path.join(folder, "stream")
     encrypt = " ".join(ours.encrypt())
-    decrypt = " ".join(ours.decrypt())
-    sign = " ".join(ours.sign(None))
-    for name, line in (("sign", sign), ("encrypt", encrypt), ("encrypt and decrypt", f"{encrypt} | {decrypt}")):
+    lines = {"sign {} GiB from a pipe": [" ".join(ours.sign(None))], "encrypt {} GiB from a pipe": [encrypt],
+             "decrypt {} GiB from a file": []}
+    for name, rest in lines.items():
         seconds, peak = [], 0
         for size in sizes:
-            head = f"set -o pipefail; head -c {int(size * (1 << 30))} /dev/zero"
-            runs = [measure.run(["bash", "-c", f"{head} | {line}"]) for _ in range(2)]
+            zeros = f"set -o pipefail; head -c {int(size * (1 << 30))} /dev/zero"
+            if rest:
+                runs = [measure.run(["bash", "-c", " | ".join([zeros, *rest])]) for _ in range(2)]
+            else:
+                measure.run(["bash", "-c", f"{zeros} | {encrypt}"], target=message)
+                runs = [measure.run(ours.decrypt(), message) for _ in range(2)]
+                os.unlink(message)
             seconds.append(min(took for took, _ in runs))
             peak = max(peak, *(most for _, most in runs))
-        named = "/".join(f"{size:g}" for size in sizes)
-        report(f"{name} {named} GiB from a pipe, {ours.name}", sizes, seconds, peak, "")
+        report(f"{name.format(named)}, {ours.name}", sizes, seconds, peak, "")
+
+
+def spooled(ours, gibibytes, folder):
+    """What of a message comes through a pipe is written to a temporary file before it is read again: how long
+    that takes is the disk's affair, so the same octets are also copied there and read. One line a size."""
+    copy = f'cat >"{folder}/copy"; cat "{folder}/copy"; rm "{folder}/copy"'
+    for size in (gibibytes / 4, gibibytes / 2, gibibytes):
+        zeros = f"set -o pipefail; head -c {int(size * (1 << 30))} /dev/zero"
+        copied, _ = measure.run(["bash", "-c", f"{zeros} | ({copy})"])
+        line = " | ".join([zeros, " ".join(ours.encrypt()), " ".join(ours.decrypt())])
+        took, peak = measure.run(["bash", "-c", line])
+        yield (f"- encrypt and decrypt {size:g} GiB through pipes, {ours.name}: {measure.text(took)}, "
+               f"{peak / 1024:.0f} MiB; copying as much to a file and reading it: {measure.text(copied)}")
