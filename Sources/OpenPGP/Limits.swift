@@ -53,6 +53,9 @@ public enum Limits {
   /// 64 MiB; a device with little memory makes up for it with passes. This is sixteen passes over the most
   /// memory, about a minute.
   public static let argon2PassedKiB = 16 << 22
+  /// Argon2: the same for all passwords that are tried on one message: a few minutes. Sixty-four of the costliest
+  /// that the standard recommends take half of it.
+  public static let argon2PassedKiBOfMessage = 4 * argon2PassedKiB
   /// How many times larger than its compressed form data may become, beyond ``compressionAllowance``. Deflate
   /// cannot exceed 1,032; honest text stays below 100, a file of zeros does not.
   public static let compressionRatio = 1032

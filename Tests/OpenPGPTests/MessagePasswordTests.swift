@@ -152,4 +152,29 @@ struct MessagePasswordTests {
     let body = try message.encrypted(patterned(40))
     #expect(throws: OpenPGPError.noKeyFits) { try decrypt(sink.bytes + body, ["a"]) }
   }
+
+  @Test("Passwords are tried until the derivations for one message have cost enough")
+  func affordable() throws {
+    let message = TestMessage(.version2(AEADCiphersuite(.aes256, .ocb)))
+    let salt = [UInt8](repeating: 7, count: StringToKey.argon2SaltByteCount)
+    // One refused by itself, which costs nothing, and twenty of four passes over 4 GiB, of which sixteen may be tried.
+    let costs: [(UInt8, UInt8)] = [(17, 22)] + [(UInt8, UInt8)](repeating: (4, 22), count: 20)
+    let sink = ArraySink()
+    for (passes, exponent) in costs {
+      let packet = SymmetricKeyEncryptedSessionKey(
+        cipher: .aes256,
+        stringToKey: .argon2(salt: salt, passes: passes, lanes: 4, memoryExponent: exponent),
+        form: .version6(
+          .ocb, nonce: [UInt8](repeating: 1, count: 15), encrypted: [UInt8](repeating: 2, count: 48)))
+      try Packet.symmetricKeyEncryptedSessionKey(packet).write(to: sink)
+    }
+    let octets = sink.bytes + (try message.encrypted(patterned(10)))
+    var decryption = MessageDecryption()
+    decryption.passwords = [secret("a")]
+    let read = try EncryptedMessage(MemorySource(octets), keeping: decryption.mayOpen)
+    let attempts = try decryption.attempts(read)
+    // These seventeen, and the one that says that there were more.
+    #expect(attempts.count == 18)
+    #expect(throws: OpenPGPError.overLimit(.argon2Memory)) { try attempts.last?.open() }
+  }
 }

@@ -91,6 +91,14 @@ extension StringToKey {
 
   // MARK: Argon2
 
+  /// KiB that are written in all passes together; 0 for what is refused, and for other types.
+  var argon2PassedKiB: Int {
+    guard case .argon2(_, let passes, let lanes, let memoryExponent) = self,
+      let costs = try? Self.costs(passes: passes, lanes: lanes, memoryExponent: memoryExponent)
+    else { return 0 }
+    return costs.passes * costs.memoryKiB
+  }
+
   /// Section 3.7.1.4; what no machine can be asked for is refused before anything is tried.
   private static func costs(
     passes: UInt8, lanes: UInt8, memoryExponent: UInt8

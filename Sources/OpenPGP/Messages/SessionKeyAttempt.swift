@@ -8,6 +8,8 @@ enum SessionKeyAttempt {
   case given(SessionKey)
   case key(PublicKeyEncryptedSessionKey, MessageDecryption.Key)
   case password(SymmetricKeyEncryptedSessionKey, SharedSecret)
+  /// There are more for passwords, whose derivations would take too long.
+  case unaffordable
 
   /// - Throws: ``OpenPGPError/notAuthentic`` when this is not the way, and what the decryptor throws.
   func open() throws(OpenPGPError) -> SessionKey {
@@ -15,13 +17,14 @@ enum SessionKeyAttempt {
     case .given(let key): key
     case .key(let packet, let key): try key.decryptor.decrypt(packet)
     case .password(let packet, let password): try packet.open(password: password)
+    case .unaffordable: throw .overLimit(.argon2Memory)
     }
   }
 
   /// Whether nothing says beforehand that the way is right.
   var isGuess: Bool {
     switch self {
-    case .given, .password: true
+    case .given, .password, .unaffordable: true
     case .key(let packet, _): packet.recipient == .anonymous
     }
   }
@@ -64,9 +67,20 @@ extension MessageDecryption {
     }
     let attempts =
       sessionKeys.map { .given($0) } + keyAttempts.prefix(Limits.privateKeyAttemptCount)
-      + passwordAttempts.prefix(Limits.passwordAttemptCount)
+      + affordable(passwordAttempts.prefix(Limits.passwordAttemptCount))
     if attempts.isEmpty, hasMismatch { throw .refused(.versionMismatch) }
     return attempts
+  }
+
+  /// As many of the attempts with passwords as may be made on one message.
+  private func affordable(_ attempts: ArraySlice<SessionKeyAttempt>) -> [SessionKeyAttempt] {
+    var left = Limits.argon2PassedKiBOfMessage
+    let affordable = attempts.prefix { attempt in
+      guard case .password(let packet, _) = attempt else { return true }
+      left -= packet.stringToKey.argon2PassedKiB
+      return left >= 0
+    }
+    return affordable + (affordable.count < attempts.count ? [.unaffordable] : [])
   }
 
   /// Whether a packet is for one of the keys, or there are passwords for it.
