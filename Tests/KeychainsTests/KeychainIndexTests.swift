@@ -89,7 +89,11 @@ struct KeychainIndexTests {
   }
 
   @Test("A change of any byte of an item or of an index is known", arguments: Store.allCases)
-  func everyByte(store: Store) throws {
+  func everyByte(store: Store) async throws {
+    try await unlessServiceDies(store) { try changeEveryByte(store) }
+  }
+
+  private func changeEveryByte(_ store: Store) throws {
     let shelf = try filled(store)
     for account in ["one", "app.rial.keychain.index.2"] {
       let item = try #require(try shelf.item(account))
@@ -97,7 +101,8 @@ struct KeychainIndexTests {
         var changed = item
         changed.sealed[offset] ^= 0x01
         try shelf.tamper(.set(changed))
-        #expect(throws: KeychainError.invalidData) { try shelf.service().load(forKey: "one") }
+        let error = #expect(throws: KeychainError.self) { try shelf.service().load(forKey: "one") }
+        if let error, error != .invalidData { throw error }
       }
       try shelf.tamper(.set(item))
     }
@@ -140,10 +145,14 @@ struct KeychainIndexTests {
 
   @Test("Eight writers at once lose nothing", arguments: Store.allCases)
   func concurrentWriters(store: Store) async throws {
-    // GNOME Keyring 42 may die under the load of this test together with others. That a service which is gone
-    // is named as such is tested elsewhere; whatever else goes wrong is a failure.
+    try await unlessServiceDies(store) { try await writeAtOnce(store) }
+  }
+
+  /// GNOME Keyring 42 may die under the load of these tests together with others. That a service which is gone is
+  /// named as such is tested elsewhere; whatever else goes wrong is a failure.
+  private func unlessServiceDies(_ store: Store, _ body: () async throws -> Void) async throws {
     try await withKnownIssue("the Secret Service died", isIntermittent: true) {
-      try await writeAtOnce(store)
+      try await body()
     } when: {
       store == .secretService
     } matching: { issue in
