@@ -226,8 +226,8 @@ let package = Package(
     tests(
       "CofferKitTests",
       [
-        "CofferKit", "Captures", "Enclaves", "Keychains", "Storage", "Primitives", "Secrets",
-        "TemporaryHomes",
+        "CofferKit", "Captures", "Vaults", "MessageFormats", "ProtectedData", "Enclaves", "Keychains", "Storage",
+        "Primitives", "Secrets", "TemporaryHomes", sqlite,
       ]),
     tests(
       "ProtectedDataTests",

@@ -90,7 +90,7 @@ extension CaptureStore {
   public func remove(_ id: CaptureID) throws {
     let keys = try prepareWriting()
     let row = try find(id, keys: keys)
-    try file.write { try Self.delete(row, $0, keys: keys) }
+    try file.write(.captures) { try Self.delete(row, $0, keys: keys) }
     for name in row.record.blobs { file.blobs.remove(name) }
     _ = try? file.truncateLog()
   }
@@ -112,7 +112,7 @@ extension CaptureStore {
   }
 
   private func find(mark: [UInt8]) throws -> CaptureID? {
-    try file.read { transaction in
+    try file.read(.captures) { transaction in
       try transaction.firstRow("SELECT id FROM captures WHERE mark = ?", .bytes(Data(mark))) { row in
         try row.withBytes(0) { CaptureID($0) }
       } ?? nil
@@ -125,7 +125,7 @@ extension CaptureStore {
   ) throws -> Int {
     let sealed = record.sealed(id, mark: mark, key: keys.record)
     let queue = UploadStatus().sealed(id, key: keys.record)
-    return try file.write { transaction in
+    return try file.write(.captures) { transaction in
       var state = try CaptureState.load(transaction, keys: keys)
       try transaction.execute(
         "INSERT INTO captures (id, mark, record, queue) VALUES (?, ?, ?, ?)",

@@ -27,7 +27,7 @@ extension CaptureStore {
   public func examine(isDeep: Bool, progress: (Int, Int) -> Void = { _, _ in }) throws -> Findings {
     var findings = Findings()
     guard let keys = try keysIfAny() else { return findings }
-    let (scan, strays) = try file.read { transaction in
+    let (scan, strays) = try file.read(.captures) { transaction in
       let strays = try transaction.firstRow(
         "SELECT count(*) FROM captureParts WHERE capture NOT IN (SELECT number FROM captures)"
       ) { try $0.integer(0) }
@@ -58,7 +58,7 @@ extension CaptureStore {
   }
 
   private func partsInRows(_ row: Row) throws -> [CapturePart] {
-    try file.read { transaction in
+    try file.read(.captures) { transaction in
       var parts: [CapturePart] = []
       try transaction.forEachRow(
         "SELECT part FROM captureParts WHERE capture = ? ORDER BY part", .integer(row.number)

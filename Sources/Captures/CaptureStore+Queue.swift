@@ -43,7 +43,7 @@ extension CaptureStore {
   public func upload(with uploader: some CaptureUploader) throws -> UploadOutcome {
     let keys = try prepareWriting()
     var outcome = UploadOutcome()
-    for row in try file.read({ try Self.scan($0, keys: keys).rows }) {
+    for row in try file.read(.captures, { try Self.scan($0, keys: keys).rows }) {
       var upload = row.upload
       if upload.state == .uploaded, clock.now() - (upload.lastAttempt ?? 0) >= UploadStatus.uploadedSeconds {
         try remove(row.id)
@@ -52,7 +52,7 @@ extension CaptureStore {
       }
       guard upload.isDue(clock.now()) else { continue }
       upload.begin(clock.now())
-      try file.write { try Self.save(upload, row.id, $0, keys: keys) }
+      try file.write(.captures) { try Self.save(upload, row.id, $0, keys: keys) }
       do {
         try uploader.upload(try sealed(row))
         upload.succeed()
@@ -62,7 +62,7 @@ extension CaptureStore {
         if upload.state == .failed { outcome.failed += 1 } else { outcome.postponed += 1 }
         Self.log.warning("an upload did not succeed")
       }
-      try file.write { try Self.save(upload, row.id, $0, keys: keys) }
+      try file.write(.captures) { try Self.save(upload, row.id, $0, keys: keys) }
     }
     return outcome
   }
@@ -71,8 +71,8 @@ extension CaptureStore {
   /// - Returns: how many there were.
   public func retryFailedUploads() throws -> Int {
     let keys = try prepareWriting()
-    let failed = try file.read { try Self.scan($0, keys: keys).rows }.filter { $0.upload.state == .failed }
-    try file.write { transaction in
+    let failed = try file.read(.captures) { try Self.scan($0, keys: keys).rows }.filter { $0.upload.state == .failed }
+    try file.write(.captures) { transaction in
       for row in failed {
         var upload = row.upload
         upload.retry()
@@ -83,7 +83,7 @@ extension CaptureStore {
   }
 
   private func sealed(_ row: Row) throws -> SealedCapture {
-    let record = try file.read { transaction in
+    let record = try file.read(.captures) { transaction in
       try transaction.firstRow("SELECT record FROM captures WHERE number = ?", .integer(row.number)) {
         try $0.bytes(0)
       }
@@ -96,7 +96,7 @@ extension CaptureStore {
   fileprivate func withSealed(_ entry: PartEntry, number: Int64, _ body: (RawSpan) throws -> Void) throws {
     switch entry.place {
     case .row:
-      let sealed = try file.read { transaction in
+      let sealed = try file.read(.captures) { transaction in
         try transaction.firstRow(
           "SELECT sealed FROM captureParts WHERE capture = ? AND part = ?", .integer(number),
           .integer(Int64(entry.part.rawValue))

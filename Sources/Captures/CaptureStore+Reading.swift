@@ -61,7 +61,7 @@ extension CaptureStore {
   /// All captures that can be told of, and whether they are all.
   public func listing() throws -> Listing {
     guard let keys = try keysIfAny() else { return Listing() }
-    let scan = try file.read { try Self.scan($0, keys: keys) }
+    let scan = try file.read(.captures) { try Self.scan($0, keys: keys) }
     return Listing(
       captures: scan.rows.reversed().map(Self.summary), damaged: scan.damaged, isComplete: scan.isComplete)
   }
@@ -155,7 +155,7 @@ extension CaptureStore {
     let hash: [UInt8]?
     switch entry.place {
     case .row:
-      let sealed = try file.read { transaction in
+      let sealed = try file.read(.captures) { transaction in
         try transaction.firstRow(
           "SELECT sealed FROM captureParts WHERE capture = ? AND part = ?", .integer(row.number),
           .integer(Int64(entry.part.rawValue))

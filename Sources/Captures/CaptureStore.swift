@@ -59,7 +59,7 @@ public final class CaptureStore: Sendable {
     let key = SymmetricKey()
     let keys = CaptureKeys(key.withBytes { SecretBytes(copying: $0) })
     // The state comes first, so that a key without one is never what a crash left, but always damage.
-    try file.write { transaction in
+    try file.write(.captures) { transaction in
       var state = CaptureState()
       try state.save(transaction, keys: keys)
     }
@@ -85,7 +85,7 @@ public final class CaptureStore: Sendable {
   /// Whether there is nothing that a lost key had sealed. A state by itself is what a crash left before the key
   /// was in the keychain.
   func isEmpty() throws -> Bool {
-    let rows = try file.read { transaction in
+    let rows = try file.read(.captures) { transaction in
       try transaction.firstRow(
         "SELECT (SELECT count(*) FROM captures) + (SELECT count(*) FROM captureParts)"
       ) { try $0.integer(0) }
@@ -119,7 +119,7 @@ public final class CaptureStore: Sendable {
       if order == .tidy { return keys }
       guard try hasState() else { throw CaptureError.corrupt(nil) }
       let isUnsettled = order == .unsettled
-      let scan = try file.write { transaction in
+      let scan = try file.write(.captures) { transaction in
         if isUnsettled {
           var state = try CaptureState.load(transaction, keys: keys)
           try state.save(transaction, keys: keys)
@@ -159,7 +159,7 @@ public final class CaptureStore: Sendable {
 
   /// Whether there is a state, as there is since before there was a key.
   func hasState() throws -> Bool {
-    try file.read { try $0.firstRow("SELECT 1 FROM captureState") { try $0.integer(0) } } != nil
+    try file.read(.captures) { try $0.firstRow("SELECT 1 FROM captureState") { try $0.integer(0) } } != nil
   }
 
   /// A capture as it stands in the table, opened.
@@ -244,7 +244,7 @@ public final class CaptureStore: Sendable {
   /// The capture of that id.
   /// - Throws: `CaptureError.notFound` only when all rows are those that were stored.
   func find(_ id: CaptureID, keys: CaptureKeys) throws -> Row {
-    try file.read { transaction in
+    try file.read(.captures) { transaction in
       let found = try id.withBytes { bytes in
         try StorageValue.withBorrowed(bytes) { id in
           try transaction.firstRow(

@@ -32,6 +32,7 @@ public final class Coffer: Sendable {
 
   let file: DatabaseFile
   let keys: ClassKeys
+  let binding: FileBinding
   let clock: VaultClock
   /// Made when first asked for.
   let protectedData = Mutex<ProtectedDomains?>(nil)
@@ -72,7 +73,12 @@ public final class Coffer: Sendable {
       var isComplete = false
       // What is elsewhere does not go with the file.
       defer { if !isComplete { _ = finished.removeForeignKeychain(file) } }
-      try file.write { try finished.save($0) }
+      let binding = try FileBinding(coffer: finished.coffer, keys: unlocked.keys)
+      try file.write { transaction in
+        try finished.save(transaction)
+        try binding.create(transaction)
+      }
+      file.bind(binding)
       let keychain = KeychainService(keychain: try finished.openKeychain(file), keys: unlocked.keys)
       try keychain.prepare()
       try ProtectedDomains.create(file: file, keychain: keychain, enclave: attestationEnclave)
@@ -111,9 +117,19 @@ public final class Coffer: Sendable {
     self.slot = slot
     self.keys = keys
     home = file.home
+    binding = try Self.bind(file, coffer: keybag.coffer, keys: keys)
     keychain = KeychainService(keychain: try keybag.openKeychain(file), keys: keys)
     captures = CaptureStore(file: file, keychain: keychain)
     vault = try Vault.open(file: file, keychain: keychain, isAuthenticated: slot != nil, clock: clock)
+  }
+
+  /// Watches the file's parts from now on, beginning with the two that everything else hangs on.
+  /// - Throws: `StorageError.outdated` when the slots or the keychain are not those that were stored last.
+  static func bind(_ file: DatabaseFile, coffer: UUID, keys: ClassKeys) throws -> FileBinding {
+    let binding = try FileBinding(coffer: coffer, keys: keys)
+    file.bind(binding)
+    for part in [BoundPart.slots, .keychain] { try file.read(part) { _ in } }
+    return binding
   }
 
   /// Drops the keys from memory and closes the file.
@@ -288,7 +304,7 @@ public final class Coffer: Sendable {
   @discardableResult
   private func changeKeybag<R>(_ change: (inout Keybag) throws -> R) throws -> R {
     guard slot != nil else { throw CofferError.personRequired }
-    let result = try file.write { transaction in
+    let result = try file.write(.slots) { transaction in
       var keybag = try Keybag.load(transaction)
       let result = try change(&keybag)
       try keybag.save(transaction)

@@ -64,6 +64,7 @@ extension Diagnosis {
         add(.damage, "the file is damaged: \(findings.count) places do not fit together")
       }
       let keybag = try file.read(Keybag.load)
+      try file.read(FileBinding.checkSlots)
       let slots = keybag.slots
       checks.append(slots.count == 1 ? "1 slot" : "\(slots.count) slots")
       if !slots.contains(where: { $0.kind == .recoveryPhrase }) {
@@ -123,6 +124,10 @@ extension Coffer {
     diagnosis.checkModes(home)
     // Not a second connection: closing one would drop the locks of the other.
     try diagnosis.examineFile { file }
+    for part in try file.outdatedParts() {
+      diagnosis.add(.damage, StorageError.outdated(part).sentence)
+    }
+    diagnosis.checks.append("the states of all parts")
     try diagnosis.check("keychain items") { [keychain] in
       for account in try keychain.accounts() { _ = try keychain.requireSecret(forKey: account) }
       return nil
@@ -228,6 +233,8 @@ extension Diagnosis {
     do {
       if let advice = try body() { add(.advice, advice) }
       checks.append(what)
+    } catch StorageError.outdated {
+      // A finding of its own, which names the part.
     } catch {
       guard Self.isDamage(error) else { throw error }
       add(.damage, "\(what): not what was stored")
@@ -249,7 +256,7 @@ extension StorageError {
   /// Whether the file itself is wrong, and not the moment or the machine.
   var isDamage: Bool {
     switch self {
-    case .corrupt, .unknownFormat: true
+    case .corrupt, .outdated, .foreignLog, .unknownFormat: true
     default: false
     }
   }
@@ -264,8 +271,25 @@ extension StorageError {
     case .notPermitted: "the coffer's files cannot be read and written by this user"
     case .inputOutput: "the disk reports an error"
     case .corrupt: "the coffer's file is corrupt or was tampered with"
+    case .outdated(let part):
+      "\(part.words) not what was stored last: an earlier state was put back"
+    case .foreignLog:
+      "coffer.db-wal is older than coffer.db, and does not belong to it"
     case .unknownFormat(let found, let known):
       "the coffer's format is \(found), this program knows \(known): it is newer, or damaged"
+    }
+  }
+}
+
+extension BoundPart {
+  /// The part and its verb, for people.
+  fileprivate var words: String {
+    switch self {
+    case .slots: "the slots are"
+    case .keychain: "the keychain is"
+    case .messages: "the messages are"
+    case .captures: "the captures are"
+    case .protectedData: "the protected data are"
     }
   }
 }

@@ -11,7 +11,7 @@ extension Keybag {
     case .file: return FileKeychain(file)
     case .secretService:
       #if SecretService
-        return SecretServiceKeychain(coffer: coffer, file: file)
+        return BoundServiceKeychain(SecretServiceKeychain(coffer: coffer, file: file), file: file)
       #else
         throw .serviceUnavailable
       #endif

@@ -21,13 +21,22 @@ public final class LockedCoffer: Sendable {
   private let keybag: Keybag
   private let clock: VaultClock
 
-  /// - Throws: `StorageError`; `KeybagError.corrupt`.
+  /// - Throws: `StorageError`, also `.outdated(.slots)`; `KeybagError.corrupt`.
   public init(home: String, machine: Machine = Machine(), clock: VaultClock = .system) throws {
     self.home = home
     self.machine = machine
     self.clock = clock
     file = try DatabaseFile.open(home: home)
-    keybag = try file.read(Keybag.load)
+    keybag = try Self.keybag(file)
+  }
+
+  /// The slots, if they are those that were stored last, as far as can be told without a key.
+  private static func keybag(_ file: DatabaseFile) throws -> Keybag {
+    try file.read { transaction in
+      let keybag = try Keybag.load(transaction)
+      try FileBinding.checkSlots(transaction)
+      return keybag
+    }
   }
 
   public var slots: [KeySlot] { keybag.slots }
@@ -65,13 +74,14 @@ public final class LockedCoffer: Sendable {
 
   /// The captures alone, with keys that an agent kept: they need no more than the after-first-unlock key.
   public func captures(_ keys: ClassKeys) throws -> CaptureAccess {
+    _ = try Coffer.bind(file, coffer: id, keys: keys)
     let keychain = KeychainService(keychain: try currentKeybag().openKeychain(file), keys: keys)
     return CaptureAccess(
       store: CaptureStore(file: file, keychain: keychain), keychain: keychain, machine: machine)
   }
 
   /// The slots as they are now: somebody may have changed them while a prompt was waiting.
-  private func currentKeybag() throws -> Keybag { try file.read(Keybag.load) }
+  private func currentKeybag() throws -> Keybag { try Self.keybag(file) }
 
   private func opened(_ keybag: Keybag, _ unlocked: Keybag.Unlocked) throws -> Coffer {
     try Coffer(

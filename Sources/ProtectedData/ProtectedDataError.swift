@@ -46,6 +46,7 @@ extension ProtectedDataError {
   init(_ error: any Error) {
     switch error {
     case let error as ProtectedDataError: self = error
+    case StorageError.outdated(.protectedData): self = .frameworkRecovery(.registryRolledBack)
     case let error as StorageError: self = .storage(error)
     case KeychainError.locked: self = .keychainLocked
     case KeychainError.invalidData, KeychainError.decodingFailed:

@@ -30,6 +30,8 @@ public final class DatabaseFile: Sendable {
 
   private let queue: DatabaseQueue
   private let writerLock: WriterLock
+  /// What watches the parts, once there are keys.
+  let binding = Mutex<(any PartBinding)?>(nil)
   /// Whether the name of the write-ahead log is certain to survive.
   private let isLogNamed = Mutex(false)
 
@@ -84,6 +86,7 @@ public final class DatabaseFile: Sendable {
   private static func open(home: String, lock: WriterLock) throws -> DatabaseFile {
     let path = home + "/" + name
     try FileHeader(path: path).check(knownFormat: Schema.version)
+    try checkLog(path: path)
     do {
       let file = DatabaseFile(home: home, queue: try connect(path: path), lock: lock)
       try file.read(Schema.check)

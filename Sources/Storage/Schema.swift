@@ -17,6 +17,7 @@ enum Schema {
       "CREATE TABLE keybag (only INTEGER PRIMARY KEY CHECK (only = 1), record BLOB NOT NULL) STRICT",
       "CREATE TABLE keychain (account TEXT PRIMARY KEY NOT NULL, accessibility INTEGER NOT NULL, "
         + "sealed BLOB NOT NULL) STRICT, WITHOUT ROWID",
+      "CREATE TABLE binding (only INTEGER PRIMARY KEY CHECK (only = 1), record BLOB NOT NULL) STRICT",
       // Vaults
       "CREATE TABLE vault (part INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT",
       "CREATE TABLE messages (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, "
@@ -60,7 +61,7 @@ enum Schema {
   }
 
   private static let expectedNames = [
-    "table keybag keybag", "table keychain keychain", "table messages messages",
+    "table keybag keybag", "table keychain keychain", "table binding binding", "table messages messages",
     "index sqlite_autoindex_messages_1 messages", "table vault vault", "table captures captures",
     "index sqlite_autoindex_captures_1 captures", "index capturesByMark captures",
     "table captureParts captureParts", "table captureState captureState",

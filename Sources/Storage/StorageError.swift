@@ -22,12 +22,16 @@ public enum StorageError: Error, Equatable, Sendable {
   case inputOutput(code: Int32)
   /// The file is not what was written; `part` says where it was noticed.
   case corrupt(part: StaticPart)
+  /// This part is not the one that was stored last: an earlier state of it was put back.
+  case outdated(BoundPart)
+  /// The write-ahead log beside the file is older than the file. Nothing was read from it.
+  case foreignLog
   /// A format of another program version, or damage to the version field.
   case unknownFormat(found: Int, known: Int)
 
   /// Where corruption was noticed: never a name or a value of the person's.
   public enum StaticPart: String, Sendable {
-    case header, schema, page, record, count
+    case header, schema, page, record, count, binding
   }
 
   /// The extended SQLite result code that stands for this error, for interfaces that carry a number.
@@ -39,7 +43,7 @@ public enum StorageError: Error, Equatable, Sendable {
     case .full: ResultCode.SQLITE_FULL.rawValue
     case .notPermitted: ResultCode.SQLITE_PERM.rawValue
     case .inputOutput(let code): code
-    case .corrupt: ResultCode.SQLITE_CORRUPT.rawValue
+    case .corrupt, .outdated, .foreignLog: ResultCode.SQLITE_CORRUPT.rawValue
     case .unknownFormat: ResultCode.SQLITE_NOTADB.rawValue
     }
   }

@@ -32,7 +32,7 @@ extension Vault {
   ) throws -> R {
     while true {
       let keys = try fetchKeys()
-      let result = try file.read { transaction -> R? in
+      let result = try file.read(.messages) { transaction -> R? in
         let state = try VaultState.load(transaction, key: keys.state)
         // Another process may have begun a rotation since the keys were fetched.
         guard keys.covers(state) else { return nil }
@@ -50,7 +50,7 @@ extension Vault {
     // From here no other process writes, so the keys that are fetched stay those of the state.
     try file.claimWriting()
     let keys = try fetchKeys()
-    return try file.write { transaction in
+    return try file.write(.messages) { transaction in
       var state = try VaultState.load(transaction, key: keys.state)
       guard keys.covers(state) else { throw VaultError.corrupt }
       let before = state
@@ -62,7 +62,7 @@ extension Vault {
 
   private func fetchKeys() throws -> VaultKeys {
     let stateKey = try stateKey()
-    let (state, failures) = try file.read {
+    let (state, failures) = try file.read(.messages) {
       (try VaultState.load($0, key: stateKey), try FailureLog.load($0, key: stateKey))
     }
     guard !failures.isLocked else { throw VaultError.lockedAfterFailures }

@@ -18,13 +18,19 @@ extension Vault {
   /// Lets a vault open, or not.
   func admit(isAuthenticated: Bool) throws {
     let key = try stateKey()
-    let failures = try file.read { transaction in
-      _ = try VaultState.load(transaction, key: key)
-      return try FailureLog.load(transaction, key: key)
+    let failures: FailureLog
+    do {
+      failures = try file.read(.messages) { transaction in
+        _ = try VaultState.load(transaction, key: key)
+        return try FailureLog.load(transaction, key: key)
+      }
+    } catch StorageError.outdated {
+      // Every use of the vault says so; captures and slots can be used, and the rest be examined.
+      return
     }
     guard failures.isLocked else { return }
     guard isAuthenticated else { throw VaultError.lockedAfterFailures }
-    try file.write { transaction in
+    try file.write(.messages) { transaction in
       var failures = try FailureLog.load(transaction, key: key)
       failures.unlock()
       try failures.save(transaction, key: key)
@@ -43,7 +49,7 @@ extension Vault {
     let members = Array(Set(ids.map { FailureLog.member($0, key: key) }))
     let now = clock.now()
     do {
-      return try file.write { transaction in
+      return try file.write(.messages) { transaction in
         var failures = try FailureLog.load(transaction, key: key)
         failures.record(members, now: now)
         try failures.save(transaction, key: key)

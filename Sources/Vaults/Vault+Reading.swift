@@ -139,11 +139,14 @@ extension Vault {
 }
 
 extension Vault {
-  /// Compares the rows with the vault's count, without opening them.
+  /// Compares the rows with the vault's count, without opening them, and their versions with those in use: rows
+  /// from before a rotation that were put back are under one that was retired.
   /// - Throws: `VaultError.corrupt`.
   public func checkCount() throws {
     try read { transaction, state, keys in
-      guard try Self.isComplete(transaction, state, keys) else { throw VaultError.corrupt }
+      let inUse = Set(state.keys.filter { $0.retired == nil }.map(\.version))
+      guard try Self.isComplete(transaction, state, keys), try Self.usedVersions(transaction).isSubset(of: inUse)
+      else { throw VaultError.corrupt }
     }
   }
 

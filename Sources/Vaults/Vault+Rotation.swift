@@ -189,7 +189,7 @@ extension Vault {
   }
 
   /// The key versions that rows are under.
-  private static func usedVersions(_ transaction: borrowing Transaction) throws -> Set<Int> {
+  static func usedVersions(_ transaction: borrowing Transaction) throws -> Set<Int> {
     var used: Set<Int> = []
     try transaction.forEachRow("SELECT DISTINCT keyVersion FROM messages") {
       used.insert(Int(truncatingIfNeeded: try $0.integer(0)))

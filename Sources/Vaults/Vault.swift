@@ -39,7 +39,7 @@ public final class Vault: Sendable {
     try vault.saveNewKey(stateKeyName)
     try vault.saveNewKey(keyName(1))
     let key = try vault.stateKey()
-    try file.write { transaction in
+    try file.write(.messages) { transaction in
       var state = VaultState(
         currentVersion: 1, keys: [VaultState.Key(version: 1, created: clock.now(), retired: nil)])
       try state.save(transaction, key: key)
@@ -164,7 +164,7 @@ extension Vault {
   public func status() throws -> Status {
     let key = try stateKey()
     let now = clock.now()
-    return try file.read { transaction in
+    return try file.read(.messages) { transaction in
       let state = try VaultState.load(transaction, key: key)
       let failures = try FailureLog.load(transaction, key: key)
       let age = now - (state.key(state.currentVersion)?.created ?? now)

@@ -123,6 +123,15 @@ struct Failure: Error {
     case .inputOutput:
       self.init(.corrupt, "input_output", message, hint: "look at the disk, then run «coffer doctor»")
     case .corrupt, .unknownFormat: self.init(.corrupt, "corrupt", message, hint: Self.corruptHint)
+    case .outdated:
+      self.init(
+        .corrupt, "outdated", message,
+        hint: "put every file of the coffer back from one copy, not some of them")
+    case .foreignLog:
+      self.init(
+        .corrupt, "foreign_log", message,
+        hint: "nothing was read from it; move coffer.db-wal and coffer.db-shm out of the folder, keep them, "
+          + "and run «coffer doctor»")
     }
   }
 

@@ -10,22 +10,16 @@ public final class FileKeychain: Keychain {
   public init(_ file: DatabaseFile) { self.file = file }
 
   public func items() throws(KeychainError) -> [SealedItem] {
-    do {
-      return try file.read(Self.items)
-    } catch {
-      throw Self.sorted(error, KeychainError.loadFailed)
-    }
+    try Self.sorting(KeychainError.loadFailed) { try file.read(.keychain, Self.items) }
   }
 
   public func update(
     _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
   ) throws(KeychainError) {
-    do {
-      try file.write { transaction in
+    try Self.sorting(KeychainError.saveFailed) {
+      try file.write(.keychain) { transaction in
         try Self.apply(body(Self.items(transaction)), transaction)
       }
-    } catch {
-      throw Self.sorted(error, KeychainError.saveFailed)
     }
   }
 
@@ -59,12 +53,20 @@ public final class FileKeychain: Keychain {
     }
   }
 
-  private static func sorted(_ error: any Error, _ operation: (Int32) -> KeychainError) -> KeychainError {
-    switch error {
-    case let error as KeychainError: error
-    case StorageError.corrupt: .invalidData
-    case let error as StorageError: operation(error.status)
-    default: .unexpectedError(0)
+  /// Does work on the file, and sorts its errors.
+  static func sorting<R>(
+    _ operation: (Int32) -> KeychainError, _ body: () throws -> R
+  ) throws(KeychainError) -> R {
+    do {
+      return try body()
+    } catch let error as KeychainError {
+      throw error
+    } catch StorageError.corrupt, StorageError.outdated {
+      throw .invalidData
+    } catch let error as StorageError {
+      throw operation(error.status)
+    } catch {
+      throw .unexpectedError(0)
     }
   }
 }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The binding record in its row (Specs/binding.md, «Row»): sealed under a key derived from the class key *after
+// first unlock*, so that a locked coffer that takes captures in can follow its changes.
+//
+//   revision (8) ‖ digest of the slots (32) ‖ sealed value ‖ revision (8)
+//
+// What stands in the clear is for whoever has no key yet: that the log belongs to the file, and that the slots are
+// those that were stored last, before anybody is asked for a passphrase. The sealed value says both again.
+
+public import Foundation
+internal import Primitives
+public import Secrets
+public import Storage
+internal import Synchronization
+
+/// Watches the parts of one coffer's file.
+public final class FileBinding: PartBinding {
+  let key: SharedSecret
+  private let context: [UInt8]
+  /// The last row that was opened, so that an unchanged one need not be opened again.
+  private let last = Mutex<(row: [UInt8], record: BindingRecord)?>(nil)
+
+  /// - Parameters:
+  ///   - coffer: the coffer's id.
+  ///   - keys: with the key of the class *after first unlock*.
+  /// - Throws: `KeychainError.locked` without it.
+  public init(coffer: UUID, keys: ClassKeys) throws(KeychainError) {
+    guard let classKey = keys.afterFirstUnlock else { throw .locked }
+    key = SharedSecret(classKey.withBytes { HKDF.secret(from: $0, info: "coffer binding v1") })
+    context = Array("coffer binding v1".utf8) + coffer.bytes
+  }
+
+  /// Makes the record of a new file, from what is in it.
+  public func create(_ transaction: borrowing Transaction) throws {
+    var record = BindingRecord(revision: 1, digests: [:])
+    for part in BoundPart.allCases { record.digests[part] = try Self.digest(part, transaction) }
+    try save(record, transaction)
+  }
+
+  // MARK: PartBinding
+
+  public func verify(_ part: BoundPart, _ transaction: borrowing Transaction) throws {
+    guard try load(transaction).digests[part] == Self.digest(part, transaction) else {
+      throw StorageError.outdated(part)
+    }
+  }
+
+  public func record(_ part: BoundPart, _ transaction: borrowing Transaction) throws {
+    var record = try load(transaction)
+    record.digests[part] = try Self.digest(part, transaction)
+    record.revision += 1
+    try save(record, transaction)
+  }
+
+  // MARK: The counter
+
+  /// The counter in the chip that this file goes with; nil when there is none.
+  public func counter(_ transaction: borrowing Transaction) throws -> CounterMark? {
+    try load(transaction).counter
+  }
+
+  /// Notes what the counter in the chip will show; nil for none.
+  public func setCounter(_ counter: CounterMark?, _ transaction: borrowing Transaction) throws {
+    var record = try load(transaction)
+    record.counter = counter
+    record.revision += 1
+    try save(record, transaction)
+  }
+
+  /// What the chip wants to hear before it counts: 32 bytes that nobody has who cannot open the record.
+  public func counterAuthorization() -> SharedSecret {
+    SharedSecret(key.withBytes { HKDF.secret(from: $0, info: "coffer binding v1 counter") })
+  }
+
+  // MARK: The row
+
+  /// Compares the slots with what the record says of them in the clear.
+  ///
+  /// For whoever has no key yet: it tells an accident, and proves nothing.
+  /// - Throws: `StorageError.outdated(.slots)`; `.corrupt` when there is no record.
+  public static func checkSlots(_ transaction: borrowing Transaction) throws {
+    let row = try row(transaction)
+    guard try Array(row[slotsRange]) == digest(.slots, transaction) else {
+      throw StorageError.outdated(.slots)
+    }
+  }
+
+  private static let slotsRange = 8..<8 + SHA256.byteCount
+  private static let leastByteCount = slotsRange.upperBound + SealedValue.overheadByteCount + 8
+
+  private static func row(_ transaction: borrowing Transaction) throws -> [UInt8] {
+    let row = try transaction.firstRow("SELECT record FROM binding") { Array(try $0.bytes(0)) }
+    guard let row, row.count >= leastByteCount, row.prefix(8) == row.suffix(8) else {
+      throw StorageError.corrupt(part: .binding)
+    }
+    return row
+  }
+
+  private func load(_ transaction: borrowing Transaction) throws -> BindingRecord {
+    let row = try Self.row(transaction)
+    if let record = last.withLock({ $0?.row == row ? $0?.record : nil }) { return record }
+    let sealed = Array(row[Self.slotsRange.upperBound..<row.count - 8])
+    guard
+      let record = unsafe SealedValue.read(
+        sealed.span.bytes, key: key, context: context, { BindingRecord($0) }),
+      Array(row.prefix(8)) == Self.bytes(record.revision),
+      Array(row[Self.slotsRange]) == record.digests[.slots]
+    else { throw StorageError.corrupt(part: .binding) }
+    last.withLock { $0 = (row, record) }
+    return record
+  }
+
+  private func save(_ record: BindingRecord, _ transaction: borrowing Transaction) throws {
+    var sealer = SealedValue()
+    let bytes = record.bytes
+    let sealed = key.withBytes { unsafe sealer.seal(bytes.span.bytes, key: $0, context: context) }
+    // Every coffer has slots before it has anything else.
+    guard let slots = record.digests[.slots] else { throw StorageError.corrupt(part: .record) }
+    let revision = Self.bytes(record.revision)
+    try transaction.execute(
+      "INSERT INTO binding (only, record) VALUES (1, ?) ON CONFLICT DO UPDATE SET record = excluded.record",
+      .bytes(Data(revision + slots + sealed + revision)))
+  }
+
+  private static func bytes(_ revision: UInt64) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.append(bigEndian: revision)
+    return bytes
+  }
+
+  /// part (1) ‖ the part's anchors, hashed; nil when it has none.
+  private static func digest(_ part: BoundPart, _ transaction: borrowing Transaction) throws -> [UInt8]? {
+    var hash = SHA256()
+    unsafe hash.update([part.rawValue].span.bytes)
+    var isEmpty = true
+    try transaction.forEachAnchor(of: part) {
+      hash.update($0)
+      isEmpty = false
+    }
+    return isEmpty ? nil : hash.finish()
+  }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Transactions on one part of the file, which the binding record watches; and the log that does not belong to
+// the file (Specs/binding.md). Without a binding, as before the coffer is open, a part is not watched.
+
+internal import GRDBSQLite
+internal import Glibc
+internal import Synchronization
+
+extension DatabaseFile {
+  /// Watches every part from now on.
+  public func bind(_ binding: any PartBinding) { self.binding.withLock { $0 = binding } }
+
+  /// Runs `body` on one consistent state of the file, in which `part` is the one that was stored last.
+  /// - Throws: `StorageError.outdated`.
+  public func read<R>(_ part: BoundPart, _ body: (borrowing Transaction) throws -> R) throws -> R {
+    let binding = binding.withLock { $0 }
+    return try read { transaction in
+      try binding?.verify(part, transaction)
+      return try body(transaction)
+    }
+  }
+
+  /// Runs `body` as one transaction that may change `part`, and no other.
+  ///
+  /// - Parameter replacesAll: whether `body` takes nothing from what is there: a part that is made afresh need
+  ///   not be the one that was stored last.
+  /// - Throws: `StorageError.outdated`, and what ``write(_:)`` throws.
+  public func write<R>(
+    _ part: BoundPart, replacesAll: Bool = false, _ body: (borrowing Transaction) throws -> R
+  ) throws -> R {
+    let binding = binding.withLock { $0 }
+    return try write { transaction in
+      if !replacesAll { try binding?.verify(part, transaction) }
+      let result = try body(transaction)
+      try binding?.record(part, transaction)
+      return result
+    }
+  }
+
+  /// Compares every part with what was recorded.
+  /// - Returns: those that are not the ones that were stored last.
+  public func outdatedParts() throws -> [BoundPart] {
+    try BoundPart.allCases.filter { part in
+      do {
+        try read(part) { _ in }
+        return false
+      } catch StorageError.outdated {
+        return true
+      }
+    }
+  }
+}
+
+// MARK: The log
+
+extension DatabaseFile {
+  /// Looks whether the write-ahead log beside the file at `path` goes on from it.
+  ///
+  /// The binding record counts every change. All that is in the file was in a log before, so a log that belongs
+  /// to it never leads to a lower count than the file has by itself. One that does is an old one: SQLite would
+  /// play its pages back over newer ones. Both counts are read without writing to file or log.
+  /// - Throws: `StorageError.foreignLog`.
+  static func checkLog(path: String) throws(StorageError) {
+    var status = stat()
+    guard unsafe lstat(path + "-wal", &status) == 0, status.st_size > 0 else { return }
+    // Another process may be moving its log into the file just now, and be seen half-way.
+    for _ in 0..<3 {
+      guard case .count(let alone) = revision(path: path, "immutable=1") else { return }
+      switch revision(path: path, "mode=ro") {
+      case .count(let withLog): guard withLog < alone else { return }
+      case .unknown: return
+      // Not to be connected to: closing the file would move these pages into it.
+      case .damaged: throw .corrupt(part: .page)
+      }
+    }
+    throw .foreignLog
+  }
+
+  /// How often the binding record was changed.
+  private enum Revision {
+    case count(UInt64)
+    /// There is no record yet, or somebody else keeps us from reading it; or a crash in the middle of moving
+    /// the log left a page that is half old and half new, which its log mends.
+    case unknown
+    case damaged
+  }
+
+  private static func revision(path: String, _ mode: String) -> Revision {
+    var database: OpaquePointer?
+    defer { unsafe sqlite3_close_v2(database) }
+    let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW
+    guard unsafe sqlite3_open_v2("file:" + escaped(path) + "?" + mode, &database, flags, nil) == SQLITE_OK
+    else { return .unknown }
+    unsafe sqlite3_busy_timeout(database, 2_000)
+    var statement: OpaquePointer?
+    defer { unsafe sqlite3_finalize(statement) }
+    var result = unsafe sqlite3_prepare_v2(database, "SELECT record FROM binding", -1, &statement, nil)
+    if result == SQLITE_OK { result = unsafe sqlite3_step(statement) }
+    if result == SQLITE_CORRUPT || result == SQLITE_NOTADB { return .damaged }
+    guard result == SQLITE_ROW, let start = unsafe sqlite3_column_blob(statement, 0) else { return .unknown }
+    let count = unsafe Int(sqlite3_column_bytes(statement, 0))
+    let bytes = unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
+    // The count stands at both ends, which are equal in a page that is whole.
+    guard bytes.count >= 16, bytes.prefix(8) == bytes.suffix(8) else { return .unknown }
+    return .count(bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
+  }
+
+  /// A path as SQLite's URIs have it.
+  private static func escaped(_ path: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    return String(
+      decoding: path.utf8.flatMap { byte -> [UInt8] in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
+          UInt8(ascii: "-"):
+          [byte]
+        default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+      }, as: UTF8.self)
+  }
+}
