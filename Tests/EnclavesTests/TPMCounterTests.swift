@@ -197,9 +197,13 @@
 
     @Test("A chip whose owner has a password makes and deletes no counter; those that are there count on")
     func ownerPassword() throws {
+      let early = try enclave.createCounter(authorization: authorization)
       try chip.run("changeauth", "--object-context=o", "secret")
-      #expect(throws: EnclaveError.counterRefused) { try enclave.createCounter(authorization: authorization) }
+      #expect(throws: EnclaveError.counterRefused) { try enclave.createCounter(authorization: other) }
+      // No storage root key, no session.
+      #expect(enclave.refusals(early.counter, authorization) == [.unavailable, .unavailable])
       try chip.run("changeauth", "--object-context=o", "--object-auth=secret")
+      try enclave.deleteCounter(early.counter)
       try chip.makePersistentRoot("ecc256")
       let made = try enclave.createCounter(authorization: authorization)
       try chip.run("changeauth", "--object-context=o", "secret")
