@@ -22,6 +22,10 @@ public enum EnclaveError: Error, Equatable, Sendable {
   case authorizationRequired
   /// The finger's verifier is not the one that was enrolled, or refused.
   case biometryRefused
+  /// The chip makes no counter, or deletes none: no room, an owner's password, a policy of its own.
+  case counterRefused
+  /// The chip has no such counter: it was deleted, or another one is in its place.
+  case counterGone
   /// Any other answer; the chip's own code.
   case failed(code: UInt32)
 }

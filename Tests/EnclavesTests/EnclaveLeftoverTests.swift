@@ -45,6 +45,62 @@ struct EnclaveLeftoverTests {
     #expect(found == [])
   }
 
+  #if TPM
+    @Test(
+      "Of a counter's authorization nothing can be found once it was used, or refused",
+      .enabled(if: TestDevice.kinds.contains(.tpm), "swtpm is installed by scripts/packages"))
+    func counter() throws {
+      let device = try TestDevice(.tpm)
+      let enclave = try #require(device.enclave as? any CounterEnclave)
+      for isRefused in [false, true] {
+        if isRefused { try device.fillCounters() }
+        let (needles, alive) = try useCounter(enclave, isRefused: isRefused)
+        #expect(alive >= 2, "the search did not see the authorization while it was there")
+        for (index, needle) in needles.enumerated() {
+          let found = try ProcessMemory.places(of: needle)
+          #expect(found == [], "\(index), refused: \(isRefused)")
+        }
+      }
+    }
+
+    /// Makes, reads and deletes a counter, or fails to, away from the stack frames that search later.
+    @inline(never)
+    private func useCounter(
+      _ enclave: any CounterEnclave, isRefused: Bool
+    ) throws -> (needles: [Needle], alive: Int) {
+      let authorization = SharedSecret(SystemRandom.secretBytes(count: 32))
+      var needles = [authorization.withBytes { Needle($0) }]
+      if isRefused {
+        #expect(throws: EnclaveError.counterRefused) {
+          try enclave.createCounter(authorization: authorization)
+        }
+        // The only storage root there is; its Name is in any counter of this chip.
+        needles.append(try derived(authorization, rootName: rootName(of: enclave)))
+      } else {
+        let made = try enclave.createCounter(authorization: authorization)
+        let again = try enclave.createCounter(authorization: authorization)
+        let value = try enclave.incrementCounter(made.counter, authorization: authorization)
+        #expect(again.counter == made.counter && value == made.value + 2)
+        #expect(try enclave.counterValue(made.counter, authorization: authorization) == value)
+        try enclave.deleteCounter(made.counter)
+        #expect(throws: EnclaveError.counterGone) {
+          try enclave.counterValue(made.counter, authorization: authorization)
+        }
+        needles.append(try derived(authorization, rootName: made.counter.rootName))
+      }
+      return (needles, try ProcessMemory.places(of: needles[0]).count)
+    }
+
+    private func derived(_ authorization: SharedSecret, rootName: [UInt8]) throws -> Needle {
+      try TPMCounterSecret(authorization, rootName: rootName).authValue.withBytes { Needle($0) }
+    }
+
+    /// Of a key's handle: head (77) ‖ place (1) ‖ Name (34) …
+    private func rootName(of enclave: any Enclave) throws -> [UInt8] {
+      Array(try enclave.makeKey(.signing).dataRepresentation[78..<112])
+    }
+  #endif
+
   private func places(_ needles: Needles) throws -> [String] {
     var found = try ProcessMemory.places(of: needles.pin).map { "PIN: \($0)" }
     found += try ProcessMemory.places(of: needles.secret).map { "secret: \($0)" }

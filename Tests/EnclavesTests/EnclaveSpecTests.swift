@@ -66,6 +66,22 @@ struct EnclaveSpecTests {
       let passcode = typed(try page.text("passcode"))
       #expect(try exposedAuthValue(passcode, salt: page.bytes("salt")) == page.bytes("authorization"))
     }
+
+    @Test("Authorization value, public area and bytes of a counter are those of the page")
+    func counter() throws {
+      let bytes = try page.bytes("counter-authorization")
+      let authorization = SharedSecret(SecretBytes(copying: bytes.span.bytes))
+      let rootName = try page.bytes("counter-root")
+      let secret = try TPMCounterSecret(authorization, rootName: rootName)
+      let value = secret.authValue.withBytes { $0.withUnsafeBytes { Array($0) } }
+      #expect(try value == page.bytes("counter-value-of-authorization"))
+      let index = TPMCounterIndex(handle: 0x018C_0FFE, mark: secret.mark)
+      let area = try page.bytes("counter-public-area")
+      #expect(try index.name() == [0x00, 0x0B] + SHA256.hash(area.span.bytes))
+      let counter = ChipCounter(rootPlace: 2, rootName: rootName, index: index.handle, name: try index.name())
+      #expect(try counter.dataRepresentation == page.bytes("counter"))
+      #expect(try ChipCounter(dataRepresentation: page.bytes("counter")) == counter)
+    }
   #endif
 }
 

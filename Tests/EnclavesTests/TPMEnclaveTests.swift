@@ -187,7 +187,7 @@
         try enclave.makeKey(.agreement, $0, for: person)
       }
       let damaged = changed(keys[0].dataRepresentation, at: keys[0].dataRepresentation.count - 40)
-      let before = try descriptors()
+      let before = try chip.descriptors()
       for round in 0..<40 {
         for key in keys {
           let authorizations = person.authorizations(key.access.requirement)
@@ -199,7 +199,7 @@
         #expect(enclave.refusal(damaged, .none) == .corrupt)
         _ = try enclave.makeKey(.signing, .biometryAny, for: person)
       }
-      #expect(try descriptors() == before)
+      #expect(try chip.descriptors() == before)
       #expect(try chip.loadedCount() == 0)
     }
 
@@ -214,24 +214,6 @@
       }
       #expect(refusals == [EnclaveError?](repeating: nil, count: 20))
       #expect(try chip.loadedCount() == 0)
-    }
-
-    /// Descriptors of this process that lead to the chip's sockets: other suites open others meanwhile.
-    private func descriptors() throws -> Int {
-      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
-        var address = sockaddr_un()
-        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
-        let found = withUnsafeMutablePointer(to: &address) { pointer in
-          pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            getpeername(Int32(name) ?? -1, $0, &length)
-          }
-        }
-        guard found == 0, address.sun_family == AF_UNIX else { return false }
-        let path = withUnsafeBytes(of: &address.sun_path) {
-          String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        return path.hasPrefix(chip.path(""))
-      }
     }
   }
 

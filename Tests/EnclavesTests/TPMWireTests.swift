@@ -7,6 +7,7 @@
   import Primitives
   import Secrets
   import SoftwareTPM
+  import Synchronization
   import Testing
 
   @testable import Enclaves
@@ -93,6 +94,109 @@
       }
     }
 
+    @Test("Neither a counter's authorization nor what is derived from it goes over the wire in the clear")
+    func counterSecrets() throws {
+      let authorization = SharedSecret(SystemRandom.secretBytes(count: 32))
+      let made = try enclave.createCounter(authorization: authorization)
+      _ = try enclave.createCounter(authorization: authorization)
+      _ = try enclave.counterValue(made.counter, authorization: authorization)
+      _ = try enclave.incrementCounter(made.counter, authorization: authorization)
+      try enclave.deleteCounter(made.counter)
+      let secret = try TPMCounterSecret(authorization, rootName: made.counter.rootName)
+      let record = Data(wire.takeRecord())
+      // The search sees what is there.
+      #expect(record.range(of: Data(secret.mark)) != nil)
+      for bytes in [exposed(authorization), exposed(secret.authValue)] {
+        #expect(record.range(of: Data(bytes[..<16])) == nil)
+        #expect(record.range(of: Data(bytes[16...])) == nil)
+      }
+    }
+
+    @Test("A changed answer gives no other value of a counter than the chip's")
+    func changedCounter() throws {
+      let authorization = SharedSecret(SystemRandom.secretBytes(count: 32))
+      let made = try enclave.createCounter(authorization: authorization)
+      var value = made.value
+      for isRead in [true, false] {
+        wire.changeAnswers(nil)
+        value = try read(made.counter, authorization, counting: !isRead)
+        let count = wire.answerCount
+        var errors = 0
+        for target in 0..<count {
+          for _ in 0..<4 {
+            let bit = UInt8.random(in: 0..<8)
+            let place = Int.random(in: 0..<10_000)
+            wire.changeAnswers { index, answer in
+              // Not in the length: that would only make the other side wait.
+              if index == target { answer[6 + place % (answer.count - 6)] ^= 1 << bit }
+            }
+            let isSame: Bool
+            do throws(EnclaveError) {
+              let answer = try read(made.counter, authorization, counting: !isRead)
+              wire.changeAnswers(nil)
+              isSame = try enclave.counterValue(made.counter, authorization: authorization) == answer
+            } catch {
+              errors += 1
+              isSame = true
+            }
+            #expect(isSame, "answer \(target)")
+            // What nobody could read the handle of is still in the chip.
+            wire.changeAnswers(nil)
+            try chip.run("flushcontext", "--transient-object")
+            try chip.run("flushcontext", "--loaded-session")
+          }
+        }
+        #expect(errors > count / 2)
+        let now = try enclave.counterValue(made.counter, authorization: authorization)
+        #expect(isRead ? now == value : now > value)
+        value = now
+      }
+    }
+
+    @Test("An answer that was recorded earlier is not taken for the value of a counter")
+    func replayedCounter() throws {
+      let authorization = SharedSecret(SystemRandom.secretBytes(count: 32))
+      let made = try enclave.createCounter(authorization: authorization)
+      let earlier = Answers()
+      wire.changeAnswers { _, answer in earlier.append(answer) }
+      _ = try enclave.counterValue(made.counter, authorization: authorization)
+      wire.changeAnswers(nil)
+      _ = try enclave.incrementCounter(made.counter, authorization: authorization)
+      // Each answer of the earlier conversation in turn, then all from it on, as whoever kept them would give them.
+      var errors = 0
+      for target in 0..<earlier.all.count {
+        for isRest in [false, true] {
+          wire.changeAnswers { index, answer in
+            if isRest ? index >= target : index == target, index < earlier.all.count {
+              answer = earlier.all[index]
+            }
+          }
+          do throws(EnclaveError) {
+            let value = try enclave.counterValue(made.counter, authorization: authorization)
+            // What never changes can be repeated.
+            #expect(value == made.value + 1, "answer \(target)")
+          } catch {
+            errors += 1
+          }
+          wire.changeAnswers(nil)
+          try chip.run("flushcontext", "--transient-object")
+          try chip.run("flushcontext", "--loaded-session")
+        }
+      }
+      // That of the session and that of the counter at least.
+      #expect(errors >= 3)
+      let value = try enclave.counterValue(made.counter, authorization: authorization)
+      #expect(value == made.value + 1)
+    }
+
+    private func read(
+      _ counter: ChipCounter, _ authorization: SharedSecret, counting: Bool
+    ) throws(EnclaveError) -> UInt64 {
+      try counting
+        ? enclave.incrementCounter(counter, authorization: authorization)
+        : enclave.counterValue(counter, authorization: authorization)
+    }
+
     @Test("Somebody who shows a key of their own under the storage root's Name gets no session")
     func impostor() throws {
       try chip.makePersistentRoot("ecc256")
@@ -136,5 +240,14 @@
     private func exposed(_ secret: SharedSecret) -> [UInt8] {
       secret.withBytes { bytes in bytes.withUnsafeBytes { Array($0) } }
     }
+  }
+
+  /// What a chip answered, one after the other.
+  private final class Answers: Sendable {
+    private let list = Mutex<[[UInt8]]>([])
+
+    var all: [[UInt8]] { list.withLock { $0 } }
+
+    func append(_ answer: [UInt8]) { list.withLock { $0.append(answer) } }
   }
 #endif

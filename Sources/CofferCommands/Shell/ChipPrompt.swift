@@ -63,6 +63,8 @@ extension EnclaveError {
     case .wrongKind: "The key is of another kind of chip"
     case .invalidInput, .authorizationRequired: "The TPM refuses the key's use"
     case .biometryRefused: "The finger was not accepted"
+    case .counterRefused: "The TPM makes no counter"
+    case .counterGone: "The TPM has no such counter any more"
     case .failed(let code): "The TPM answers with an error (0x\(String(code, radix: 16)))"
     }
   }

@@ -238,7 +238,8 @@ struct Failure: Error {
     case .corrupt, .wrongKind: self.init(.corrupt, "corrupt", message, hint: Self.corruptHint)
     case .biometryRefused, .authorizationRequired:
       self.init(.wrongSecret, "refused_by_chip", message, hint: other)
-    case .invalidInput, .failed: self.init(.noHardware, "chip_failed", message, hint: other)
+    case .invalidInput, .counterRefused, .counterGone, .failed:
+      self.init(.noHardware, "chip_failed", message, hint: other)
     }
   }
 

@@ -72,9 +72,10 @@
     /// What the chip compares: derived from the passcode, so that a chip never sees that.
     ///
     /// The last byte is made odd, since the chip drops zeros at the end of an authorization value.
-    static func authValue(_ passcode: SharedSecret, salt: [UInt8]) -> SecretBytes {
+    static func authValue(
+      _ passcode: SharedSecret, salt: [UInt8], info: StaticString = "coffer enclave v1 authorization"
+    ) -> SecretBytes {
       var hkdf = HKDF()
-      let info: StaticString = "coffer enclave v1 authorization"
       var value = SecretBytes(zeroed: SHA256.byteCount)
       value.withMutableBytes { value in
         passcode.withBytes { passcode in

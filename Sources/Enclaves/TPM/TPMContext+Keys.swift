@@ -149,7 +149,7 @@
     /// for no PCR, authorized with zeros. Zeros at the end of an authorization value count for nothing, so the
     /// chip takes them for none; that it refuses a policy session does not matter either.
     func forget(_ key: AuthorizedKey) {
-      let zeros = SecretBytes(zeroed: SHA256.byteCount)
+      let zeros = SharedSecret(SecretBytes(zeroed: SHA256.byteCount))
       try? setAuth(key.handle, zeros)
       flush(key.handle)
       try? setAuth(COFFER_ESYS_NULL, zeros)
@@ -165,7 +165,7 @@
     // MARK: Steps
 
     /// A handle that the library never gives out: it counts up from the first of its own.
-    private static let noObject: ESYS_TR = 0xFFFF_FF00
+    static let noObject: ESYS_TR = 0xFFFF_FF00
 
     /// What is wrong when the chip blames the authorization of the storage root key: its owner gave it one.
     private static func closed(_ error: EnclaveError) -> EnclaveError {
@@ -204,15 +204,14 @@
       return handle
     }
 
-    private func setAuth(_ key: ESYS_TR, _ value: borrowing SecretBytes) throws(EnclaveError) {
+    func setAuth(_ key: ESYS_TR, _ value: consuming SecretBytes) throws(EnclaveError) {
+      try setAuth(key, SharedSecret(value))
+    }
+
+    func setAuth(_ key: ESYS_TR, _ value: SharedSecret) throws(EnclaveError) {
       var auth = TPM2B_AUTH()
       defer { unsafe Self.erase(&auth) }
-      value.withBytes { value in
-        unsafe withUnsafeMutableBytes(of: &auth.buffer) { buffer in
-          unsafe value.withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
-        }
-        auth.size = UInt16(value.byteCount)
-      }
+      unsafe Self.copy(value, to: &auth)
       try unsafe run { unsafe Esys_TR_SetAuth($0, key, &auth) }
     }
 
@@ -270,7 +269,7 @@
     // MARK: Bytes
 
     @unsafe
-    private static func copy(_ secret: SharedSecret, to auth: inout TPM2B_AUTH) {
+    static func copy(_ secret: SharedSecret, to auth: inout TPM2B_AUTH) {
       secret.withBytes { secret in
         unsafe withUnsafeMutableBytes(of: &auth.buffer) { buffer in
           unsafe secret.withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
@@ -280,7 +279,7 @@
     }
 
     @unsafe
-    private static func erase<T>(_ value: inout T) {
+    static func erase<T>(_ value: inout T) {
       unsafe withUnsafeMutableBytes(of: &value) { bytes in
         guard let start = bytes.baseAddress else { return }
         unsafe coffer_erase(start, bytes.count)

@@ -155,20 +155,34 @@
     /// Of a persistent object ESYS takes the Name on trust, unlike that of one it creates. Asking the chip for
     /// the area once more would not do: whoever sits between could answer differently.
     private func publicArea(_ handle: ESYS_TR) throws(EnclaveError) -> TPM2B_PUBLIC {
+      let record = try record(handle)
+      var offset = 4 + 2 + Self.nameByteCount(record) + 4
+      var area = TPM2B_PUBLIC()
+      guard offset < record.count,
+        unsafe Tss2_MU_TPM2B_PUBLIC_Unmarshal(record, record.count, &offset, &area) == 0,
+        offset == record.count
+      else { throw .failed(code: 0) }
+      return area
+    }
+
+    /// The Name that ESYS holds of an object, and will authorize commands for: the chip carries out none of them
+    /// on what has another Name.
+    func name(_ handle: ESYS_TR) throws(EnclaveError) -> [UInt8] {
+      let record = try record(handle)
+      return Array(record.dropFirst(4 + 2).prefix(Self.nameByteCount(record)))
+    }
+
+    /// What ESYS holds: handle (4) ‖ Name, TPM2B ‖ type of resource (4) ‖ public area, TPM2B
+    private func record(_ handle: ESYS_TR) throws(EnclaveError) -> [UInt8] {
       var bytes: UnsafeMutablePointer<UInt8>?
       var count = 0
       defer { unsafe Esys_Free(bytes) }
       try unsafe run { unsafe Esys_TR_Serialize($0, handle, &bytes, &count) }
-      // handle (4) ‖ Name, TPM2B ‖ type of resource (4) ‖ public area, TPM2B
       guard let bytes = unsafe bytes, count > 6 else { throw .failed(code: 0) }
-      let nameByteCount = unsafe Int(bytes[4]) << 8 | Int(bytes[5])
-      var offset = 4 + 2 + nameByteCount + 4
-      var area = TPM2B_PUBLIC()
-      guard offset < count, unsafe Tss2_MU_TPM2B_PUBLIC_Unmarshal(bytes, count, &offset, &area) == 0,
-        offset == count
-      else { throw .failed(code: 0) }
-      return area
+      return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
     }
+
+    private static func nameByteCount(_ record: [UInt8]) -> Int { Int(record[4]) << 8 | Int(record[5]) }
 
     // MARK: Sessions
 
@@ -183,9 +197,12 @@
     /// A policy session; parameters are encrypted by another one beside it.
     func policy(_ root: ESYS_TR) throws(EnclaveError) -> ESYS_TR { try start(root, COFFER_SESSION_POLICY) }
 
-    func setAttributes(_ session: ESYS_TR, encryptsAnswers: Bool) throws(EnclaveError) {
+    func setAttributes(
+      _ session: ESYS_TR, encryptsCommands: Bool = true, encryptsAnswers: Bool
+    ) throws(EnclaveError) {
       let wanted =
-        COFFER_SESSION_CONTINUE | COFFER_SESSION_DECRYPT | (encryptsAnswers ? COFFER_SESSION_ENCRYPT : 0)
+        COFFER_SESSION_CONTINUE | (encryptsCommands ? COFFER_SESSION_DECRYPT : 0)
+        | (encryptsAnswers ? COFFER_SESSION_ENCRYPT : 0)
       try unsafe run { unsafe Esys_TRSess_SetAttributes($0, session, wanted, 0xFF) }
     }
 

@@ -121,7 +121,7 @@
     }
 
     /// One conversation. A lockout is told with its time, which the chip is asked for.
-    private func converse<R: ~Copyable>(
+    func converse<R: ~Copyable>(
       _ body: (TPMContext) throws(EnclaveError) -> R
     ) throws(EnclaveError) -> R {
       try turn.withLock { _ throws(EnclaveError) in

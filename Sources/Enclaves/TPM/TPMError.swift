@@ -39,6 +39,18 @@
       return blamesParameter(code) && answer & 0xBF == 0x8B || answer == 0x910
     }
 
+    /// Whether the chip says that something is defined at an index already (TPM_RC_NV_DEFINED).
+    static func blamesIndex(_ code: UInt32) -> Bool { code & 0xFFFF == 0x14C }
+
+    /// Whether the chip has answered so, or a resource manager in its place, and not the library.
+    var isOfChip: Bool {
+      switch self {
+      case .failed(let code): [0, Self.resourceManagerTPMLayer].contains(code >> 16 & 0xFF) && code != 0
+      case .notAnswering: false
+      default: true
+      }
+    }
+
     private static let transportLayer: UInt32 = 0x0A
     private static let resourceManagerTPMLayer: UInt32 = 0x0C
   }

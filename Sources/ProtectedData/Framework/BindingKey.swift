@@ -56,7 +56,7 @@ enum BindingKey {
   /// Whether the enclave will never use this key again, or only not now.
   static func sorted(_ error: EnclaveError) -> ProtectedDataError {
     switch error {
-    case .unavailable, .notAnswering, .lockedOut, .failed: .enclave(error)
+    case .unavailable, .notAnswering, .lockedOut, .counterRefused, .counterGone, .failed: .enclave(error)
     case .otherChip, .corrupt, .wrongKind, .invalidInput, .wrongPasscode, .authorizationRequired,
       .biometryRefused:
       .frameworkRecovery(.bindingKeyUnusable)

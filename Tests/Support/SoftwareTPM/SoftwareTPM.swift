@@ -91,6 +91,61 @@ public final class SoftwareTPM: @unchecked Sendable {
     }
   }
 
+  /// The indexes of non-volatile memory that are defined.
+  public func indexes() throws -> [UInt32] {
+    try Self.run("/usr/bin/tpm2_getcap", ["handles-nv-index", "-T", tcti]).split(separator: "\n").map {
+      line in
+      guard let index = UInt32(line.dropFirst("- 0x".count), radix: 16) else {
+        throw Failed(reason: "no index: \(line)")
+      }
+      return index
+    }
+  }
+
+  /// The policy digest in the public area of an index.
+  public func policy(of index: UInt32) throws -> [UInt8] {
+    let page = try Self.run("/usr/bin/tpm2_nvreadpublic", ["0x" + String(index, radix: 16), "-T", tcti])
+    let label = "authorization policy: "
+    guard let line = page.split(separator: "\n").first(where: { $0.contains(label) }),
+      let digits = line.split(separator: " ").last, digits.count == 64
+    else { throw Failed(reason: "no policy: \(page)") }
+    return stride(from: 0, to: digits.count, by: 2).compactMap { offset in
+      UInt8(digits.dropFirst(offset).prefix(2), radix: 16)
+    }
+  }
+
+  /// Defines indexes until none has room.
+  public func fill() throws {
+    var reason = ""
+    // Large ones first; the last room is kept for counters.
+    for options in [
+      ["--size=2048"], ["--size=128"], ["--size=8", "--attributes=nt=counter|authread|authwrite"],
+    ] {
+      do { while true { try Self.run("/usr/bin/tpm2_nvdefine", options + ["-T", tcti]) } } catch {
+        reason = "\(error)"
+      }
+    }
+    guard reason.contains("insufficient space") else { throw Failed(reason: reason) }
+  }
+
+  /// Descriptors of this process that lead to the chip's sockets: other suites open others meanwhile.
+  public func descriptors() throws -> Int {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count { name in
+      var address = sockaddr_un()
+      var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+      let found = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          getpeername(Int32(name) ?? -1, $0, &length)
+        }
+      }
+      guard found == 0, address.sun_family == AF_UNIX else { return false }
+      let path = withUnsafeBytes(of: &address.sun_path) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      return path.hasPrefix(self.path(""))
+    }
+  }
+
   /// A folder of this chip's own, for what the tools read and write.
   public func path(_ name: String) -> String { folder.appending(path: name).path }
 

@@ -17,6 +17,9 @@ extension Operation {
     Operation("seal to a software key and open") { try $0.seal(in: SoftwareEnclave(), isDamaged: false) },
     Operation("seal to a chip's key and open", needs: .chip) { try $0.seal(in: $0.chip(), isDamaged: false) },
     Operation("open what was sealed and damaged") { try $0.seal(in: SoftwareEnclave(), isDamaged: true) },
+    Operation("make, count up, read and delete a chip's counter", needs: .chip) {
+      try $0.count(in: $0.chip())
+    },
     Operation("agree with a key in this process") { _ in
       let one = P256PrivateKey()
       let other = P256PrivateKey()
@@ -70,6 +73,34 @@ extension Room {
     let signature = try enclave.signature(key, digest: digest, authorization: .passcode(pin))
     try expect(
       P256.isValidSignature(signature, digest: digest, publicKey: key.publicKey), "the signature is good")
+  }
+
+  @inline(never)
+  fileprivate func count(in enclave: any Enclave) throws {
+    guard let enclave = enclave as? any CounterEnclave else { throw Unexpected("the chip has no counters") }
+    let authorization = SharedSecret(bytes("authorization", count: 32))
+    let made = try enclave.createCounter(authorization: authorization)
+    // kind (1) ‖ place (1) ‖ Name of the storage root (34) …
+    let rootName = Array(made.counter.dataRepresentation[2..<36])
+    Teller.tell("authorization value", authorizationValue(authorization, rootName: rootName))
+    let value = try enclave.incrementCounter(made.counter, authorization: authorization)
+    let again = try enclave.counterValue(made.counter, authorization: authorization)
+    try expect(value == made.value + 1 && again == value, "the counter goes up by one")
+    try enclave.deleteCounter(made.counter)
+  }
+
+  /// What the chip compares (Specs/enclaves.md, «Counters»).
+  private func authorizationValue(_ authorization: SharedSecret, rootName: [UInt8]) -> SecretBytes {
+    var hkdf = HKDF()
+    let info: StaticString = "coffer counter v1 authorization"
+    return SecretBytes(byteCount: 32) { output in
+      authorization.withBytes { authorization in
+        info.withRawSpan {
+          hkdf.derive(ikm: authorization, salt: rootName.span.bytes, info: $0, into: &output)
+        }
+      }
+      output.withUnsafeMutableBytes { $0[31] |= 1 }
+    }
   }
 
   @inline(never)
