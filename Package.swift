@@ -227,7 +227,7 @@ let package = Package(
       "CofferKitTests",
       [
         "CofferKit", "Captures", "Vaults", "MessageFormats", "ProtectedData", "Enclaves", "Keychains", "Storage",
-        "Primitives", "Secrets", "TemporaryHomes", sqlite,
+        "Primitives", "Secrets", "SoftwareTPM", "TemporaryHomes", sqlite,
       ]),
     tests(
       "ProtectedDataTests",

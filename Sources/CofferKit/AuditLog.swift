@@ -34,6 +34,7 @@ public struct AuditLog: Equatable, Sendable {
     case domainReset = 19
     case protectedDataReset = 20
     case privateKeysIncomplete = 21
+    case earlierStateAccepted = 22
   }
 
   /// One line of the log.

@@ -91,8 +91,10 @@ public final class Coffer: Sendable {
       try log.save(keychain)
       isComplete = true
     }
-    return try Coffer(
+    let coffer = try Coffer(
       file: file, keybag: finished, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
+    if attestationEnclave.kind != .software { coffer.counter.makeIfMissing() }
+    return coffer
   }
 
   /// Opens a coffer.
@@ -130,6 +132,20 @@ public final class Coffer: Sendable {
     file.bind(binding)
     for part in [BoundPart.slots, .keychain] { try file.read(part) { _ in } }
     return binding
+  }
+
+  /// The counter in the machine's chip that goes with this coffer.
+  var counter: RollbackCounter {
+    RollbackCounter(file: file, binding: binding, machine: machine, clock: clock)
+  }
+
+  /// Takes this state of the coffer for the present one, although the chip's counter has gone on without it: for
+  /// the owner who has put a copy back.
+  /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer.
+  public func acceptEarlierState() throws {
+    guard slot != nil else { throw CofferError.personRequired }
+    try counter.accept()
+    note(.earlierStateAccepted)
   }
 
   /// Drops the keys from memory and closes the file.
@@ -234,6 +250,7 @@ public final class Coffer: Sendable {
     let slot = try changeKeybag {
       try $0.addSlot(credential, kdf: .agreement, keys: keys, now: clock.now())
     }
+    counter.makeIfMissing()
     note(.slotAdded)
     return slot
   }
@@ -247,6 +264,10 @@ public final class Coffer: Sendable {
       return slots.count
     }
     try Device.forget(keychain, in: machine)
+    if let mark = try counter.mark() {
+      try file.write { try binding.setCounter(nil, $0) }
+      _ = RollbackCounter.delete(handle: mark.handle, machine: machine)
+    }
     note(.deviceForgotten)
     return removed
   }
@@ -285,12 +306,13 @@ public final class Coffer: Sendable {
       var log = try AuditLog.load(keychain)
       log.append(event, count: count, at: clock.now())
       try log.save(keychain)
+      counter.countUpIfDue()
     } catch {
       Self.log.error("a line of the audit log is left out")
     }
   }
 
-  private static let log = Logger(label: "app.rial.coffer")
+  static let log = Logger(label: "app.rial.coffer")
 
   // MARK: -
 
@@ -304,12 +326,17 @@ public final class Coffer: Sendable {
   @discardableResult
   private func changeKeybag<R>(_ change: (inout Keybag) throws -> R) throws -> R {
     guard slot != nil else { throw CofferError.personRequired }
+    try file.claimWriting()
+    // Asked before the transaction: a chip takes its time.
+    let mark = try counter.next()
     let result = try file.write(.slots) { transaction in
       var keybag = try Keybag.load(transaction)
       let result = try change(&keybag)
       try keybag.save(transaction)
+      if let mark { try binding.setCounter(mark, transaction) }
       return result
     }
+    if let mark { counter.countUp(mark) }
     // The change is made, whether or not the log can be emptied now.
     _ = try? file.truncateLog()
     return result

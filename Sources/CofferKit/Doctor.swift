@@ -128,6 +128,16 @@ extension Coffer {
       diagnosis.add(.damage, StorageError.outdated(part).sentence)
     }
     diagnosis.checks.append("the states of all parts")
+    try diagnosis.check("the counter in the TPM") {
+      switch try counter.check() {
+      case .none:
+        try usesChip()
+          ? "the TPM has no counter for this coffer: nothing would tell if all of it were put back" : nil
+      case .unaccounted:
+        "the TPM does not show this coffer's counter: was the coffer carried to this machine, or the TPM cleared?"
+      default: nil
+      }
+    }
     try diagnosis.check("keychain items") { [keychain] in
       for account in try keychain.accounts() { _ = try keychain.requireSecret(forKey: account) }
       return nil
@@ -193,6 +203,12 @@ extension Coffer {
 }
 
 extension Coffer {
+  /// Whether this machine's chip has keys of the coffer.
+  fileprivate func usesChip() throws -> Bool {
+    guard machine.chip is any CounterEnclave else { return false }
+    return try device().map { $0.enclave != .software } ?? false || slots().contains { $0.kind == .enclave }
+  }
+
   /// Looks whether every domain opens and every private key has its envelope.
   fileprivate func examineProtectedData(_ diagnosis: inout Diagnosis) throws {
     do {
@@ -256,7 +272,7 @@ extension StorageError {
   /// Whether the file itself is wrong, and not the moment or the machine.
   var isDamage: Bool {
     switch self {
-    case .corrupt, .outdated, .foreignLog, .unknownFormat: true
+    case .corrupt, .outdated, .earlierState, .foreignLog, .unknownFormat: true
     default: false
     }
   }
@@ -273,6 +289,8 @@ extension StorageError {
     case .corrupt: "the coffer's file is corrupt or was tampered with"
     case .outdated(let part):
       "\(part.words) not what was stored last: an earlier state was put back"
+    case .earlierState:
+      "the whole coffer is in an earlier state: the TPM has counted changes that are not in it"
     case .foreignLog:
       "coffer.db-wal is older than coffer.db, and does not belong to it"
     case .unknownFormat(let found, let known):

@@ -22,7 +22,7 @@ public enum Erasure {
   ///
   /// - Returns: what is left outside of the coffer's folder.
   /// - Throws: `StorageError.notFound`; `.inUse`; `.notPermitted` when a file could not be removed.
-  public static func erase(home: String) throws -> Remains {
+  public static func erase(home: String, machine: Machine = Machine()) throws -> Remains {
     guard DatabaseFile.exists(home: home) else { throw StorageError.notFound }
     var remains = Remains()
     // An agent that hangs must not keep anybody from erasing.
@@ -32,6 +32,7 @@ public enum Erasure {
       // Held until the files are gone.
       defer { file.close() }
       let keybag = try? file.read(Keybag.load)
+      let counter = (try? file.read(FileBinding.counterHandle)) ?? nil
       try file.write { transaction in
         try transaction.execute("UPDATE keybag SET record = zeroblob(length(record))")
         try transaction.execute("DELETE FROM keybag")
@@ -39,8 +40,9 @@ public enum Erasure {
       }
       try file.truncateLog()
       if let keybag, !keybag.removeForeignKeychain(file) { remains.secretServiceItem = true }
+      if let counter, !RollbackCounter.delete(handle: counter, machine: machine) { remains.counter = true }
       try DatabaseFile.destroy(home: home)
-    } catch StorageError.corrupt, StorageError.unknownFormat {
+    } catch StorageError.corrupt, StorageError.foreignLog, StorageError.unknownFormat {
       // A damaged file is erased all the same.
       try DatabaseFile.destroy(home: home)
     }
@@ -53,5 +55,7 @@ public enum Erasure {
     public var agent = false
     /// The items in a Secret Service that is locked or does not answer; nothing can read them any more.
     public var secretServiceItem = false
+    /// The counter in a chip that did not answer, or whose owner has a password; it takes room there.
+    public var counter = false
   }
 }

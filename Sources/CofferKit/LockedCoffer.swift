@@ -20,12 +20,18 @@ public final class LockedCoffer: Sendable {
   private let file: DatabaseFile
   private let keybag: Keybag
   private let clock: VaultClock
+  private let acceptsEarlierState: Bool
 
+  /// - Parameter acceptsEarlierState: whether a person may open a coffer that the chip's counter has gone on
+  ///   without.
   /// - Throws: `StorageError`, also `.outdated(.slots)`; `KeybagError.corrupt`.
-  public init(home: String, machine: Machine = Machine(), clock: VaultClock = .system) throws {
+  public init(
+    home: String, machine: Machine = Machine(), clock: VaultClock = .system, acceptsEarlierState: Bool = false
+  ) throws {
     self.home = home
     self.machine = machine
     self.clock = clock
+    self.acceptsEarlierState = acceptsEarlierState
     file = try DatabaseFile.open(home: home)
     keybag = try Self.keybag(file)
   }
@@ -46,7 +52,8 @@ public final class LockedCoffer: Sendable {
 
   /// Opens the coffer; may be tried again when it was the wrong passphrase.
   ///
-  /// - Throws: `KeybagError.wrongSecret`, `.noSuchSlot`, `.corrupt`, `.derivation`; `VaultError.corrupt`.
+  /// - Throws: `KeybagError.wrongSecret`, `.noSuchSlot`, `.corrupt`, `.derivation`; `VaultError.corrupt`;
+  ///   `StorageError.outdated`, `.earlierState`.
   public func unlock(_ credential: borrowing SlotCredential) throws -> Coffer {
     let keybag = try currentKeybag()
     return try opened(keybag, keybag.unlock(credential))
@@ -54,7 +61,8 @@ public final class LockedCoffer: Sendable {
 
   /// Opens the coffer with the machine's chip.
   ///
-  /// - Throws: `KeybagError.enclave` with the chip's answer; `.noSuchSlot`, `.corrupt`; `VaultError.corrupt`.
+  /// - Throws: `KeybagError.enclave` with the chip's answer; `.noSuchSlot`, `.corrupt`; `VaultError.corrupt`;
+  ///   `StorageError.outdated`, `.earlierState`.
   public func unlock(pin: SharedSecret) throws -> Coffer {
     guard let chip = machine.chip else { throw KeybagError.enclave(.unavailable) }
     let keybag = try currentKeybag()
@@ -84,8 +92,10 @@ public final class LockedCoffer: Sendable {
   private func currentKeybag() throws -> Keybag { try Self.keybag(file) }
 
   private func opened(_ keybag: Keybag, _ unlocked: Keybag.Unlocked) throws -> Coffer {
-    try Coffer(
+    let coffer = try Coffer(
       file: file, keybag: keybag, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
+    if !acceptsEarlierState { try coffer.counter.check() }
+    return coffer
   }
 
   /// How many messages the file seems to hold.

@@ -24,6 +24,8 @@ public enum StorageError: Error, Equatable, Sendable {
   case corrupt(part: StaticPart)
   /// This part is not the one that was stored last: an earlier state of it was put back.
   case outdated(BoundPart)
+  /// The whole file is in an earlier state: the counter in the machine's chip has gone on without it.
+  case earlierState
   /// The write-ahead log beside the file is older than the file. Nothing was read from it.
   case foreignLog
   /// A format of another program version, or damage to the version field.
@@ -43,7 +45,7 @@ public enum StorageError: Error, Equatable, Sendable {
     case .full: ResultCode.SQLITE_FULL.rawValue
     case .notPermitted: ResultCode.SQLITE_PERM.rawValue
     case .inputOutput(let code): code
-    case .corrupt, .outdated, .foreignLog: ResultCode.SQLITE_CORRUPT.rawValue
+    case .corrupt, .outdated, .earlierState, .foreignLog: ResultCode.SQLITE_CORRUPT.rawValue
     case .unknownFormat: ResultCode.SQLITE_NOTADB.rawValue
     }
   }

@@ -33,7 +33,8 @@ struct BindingTests {
     #expect(binding.key.withBytes { [UInt8](copying: $0) } == (try page.bytes("key")))
     #expect(binding.counterAuthorization().withBytes { [UInt8](copying: $0) } == (try page.bytes("authorization")))
     let plaintext = try page.bytes("plaintext")
-    let expected = try #require(BindingRecord(plaintext.span.bytes))
+    let read = BindingRecord(plaintext.span.bytes)
+    let expected = try #require(read)
     #expect(expected.bytes == plaintext)
     #expect(expected.revision == 7)
     #expect(expected.counter == CounterMark(handle: [1, 2, 3, 4], value: 5, time: 1_759_536_000))
@@ -53,17 +54,20 @@ struct BindingTests {
   @Test("A record has one encoding: bytes that are missing, added or out of order are none")
   func strict() throws {
     let plaintext = try SpecExample(page: "binding.md").bytes("plaintext")
-    #expect(BindingRecord(plaintext.span.bytes) != nil)
     for count in 0..<plaintext.count {
-      #expect(BindingRecord(Array(plaintext[..<count]).span.bytes) == nil, "\(count) bytes")
+      let isRead = BindingRecord(Array(plaintext[..<count]).span.bytes) != nil
+      #expect(!isRead, "\(count) bytes")
     }
-    #expect(BindingRecord((plaintext + [0]).span.bytes) == nil)
+    let longer = BindingRecord((plaintext + [0]).span.bytes) == nil
+    #expect(longer)
     var swapped = plaintext
     swapped[10] = 3
-    #expect(BindingRecord(swapped.span.bytes) == nil)
+    let outOfOrder = BindingRecord(swapped.span.bytes) == nil
+    #expect(outOfOrder)
     var unknown = plaintext
     unknown[0] = 2
-    #expect(BindingRecord(unknown.span.bytes) == nil)
+    let otherVersion = BindingRecord(unknown.span.bytes) == nil
+    #expect(otherVersion)
   }
 
   @Test("A locked coffer, with the key of the class after first unlock alone, follows its changes")
@@ -71,7 +75,7 @@ struct BindingTests {
     let (file, binding, keys, home) = try made()
     try withExtendedLifetime(home) {
       let locked = try FileBinding(coffer: binding.coffer, keys: keys.locked())
-      try file.write { try $0.execute("INSERT INTO captureState (only, sealed) VALUES (1, x'0102')") }
+      try file.write { _ = try $0.execute("INSERT INTO captureState (only, sealed) VALUES (1, x'0102')") }
       #expect(throws: StorageError.outdated(.captures)) { try file.read { try locked.verify(.captures, $0) } }
       try file.write { try locked.record(.captures, $0) }
       try file.read { try binding.binding.verify(.captures, $0) }

@@ -15,12 +15,16 @@ struct DoctorCommand: CofferCommand {
   static let page = """
     coffer doctor: examine the coffer; repairs nothing by itself
 
-    usage: coffer doctor [--deep] [--quiet] [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer doctor [--deep] [--accept-earlier-state] [--quiet]
+                         [--passphrase-fd N | --passphrase-file PATH]
 
     Without a passphrase: file modes, header, schema, every page and index, the slots. With one, also
     every keychain item, the settings, the vault's count of messages, and the captures' rows and files. With
     --deep every message and capture is opened too. --quiet tells only what was found. Exit code 5 when
     anything is not what was stored.
+
+    Where a TPM counts the changes of a coffer, one that was put back as a whole does not open. If you put
+    it back yourself, --accept-earlier-state takes it for the present one, and then examines it.
 
     example: coffer doctor --deep
     """
@@ -28,6 +32,7 @@ struct DoctorCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Flag(help: "Open every message and capture.") var deep = false
+  @Flag(help: "Take a coffer that was put back for the present one.") var acceptEarlierState = false
 
   struct Answer: Encodable {
     struct Finding: Encodable {
@@ -66,7 +71,8 @@ struct DoctorCommand: CofferCommand {
   }
 
   private func examine(_ session: Session) throws -> Diagnosis {
-    guard deep || opening.isGiven else { return try Diagnosis.withoutKeys(home: session.home) }
+    if acceptEarlierState { try accept(session) }
+    guard deep || acceptEarlierState || opening.isGiven else { return try Diagnosis.withoutKeys(home: session.home) }
     var bar = ProgressBar("examining", isQuiet: session.isQuiet || session.isJSON)
     defer { bar.finish() }
     do {
@@ -78,6 +84,17 @@ struct DoctorCommand: CofferCommand {
       if outside.isHealthy { throw error }
       return outside
     }
+  }
+}
+
+extension DoctorCommand {
+  private func accept(_ session: Session) throws {
+    var session = session
+    session.acceptsEarlierState = true
+    let coffer = try session.open(opening, needing: .person)
+    try coffer.acceptEarlierState()
+    coffer.close()
+    session.note("This state of the coffer is the present one now.")
   }
 }
 
@@ -144,6 +161,7 @@ extension AuditLog.Event {
     case .domainReset: "domain_reset"
     case .protectedDataReset: "protected_data_reset"
     case .privateKeysIncomplete: "private_keys_incomplete"
+    case .earlierStateAccepted: "earlier_state_accepted"
     }
   }
 
@@ -170,6 +188,7 @@ extension AuditLog.Event {
     case .domainReset: "domain of protected data reset"
     case .protectedDataReset: "protected data reset"
     case .privateKeysIncomplete: "private keys incomplete"
+    case .earlierStateAccepted: "earlier state accepted"
     }
   }
 }
@@ -212,11 +231,14 @@ struct EraseCommand: CofferCommand {
         try session.confirm("Everything in it will be gone for ever. Really?")
       else { throw Failure(.refused, "cancelled", "nothing was erased") }
     }
-    let remains = try Erasure.erase(home: session.home)
+    let remains = try Erasure.erase(home: session.home, machine: session.machine)
     if session.isJSON { JSON.print(["erased": session.home]) }
     session.note("The coffer is erased.")
     if remains.agent {
       session.note("The agent does not answer and may still have the keys: end its process.")
+    }
+    if remains.counter {
+      session.note("The TPM still has the coffer's counter, which takes room there and says nothing.")
     }
     if remains.secretServiceItem {
       session.note(

@@ -127,6 +127,10 @@ struct Failure: Error {
       self.init(
         .corrupt, "outdated", message,
         hint: "put every file of the coffer back from one copy, not some of them")
+    case .earlierState:
+      self.init(
+        .corrupt, "earlier_state", message,
+        hint: "if you put a copy back yourself, «coffer doctor --accept-earlier-state» takes it for the present one")
     case .foreignLog:
       self.init(
         .corrupt, "foreign_log", message,

@@ -17,6 +17,8 @@ struct Session {
   let isJSON: Bool
   let isQuiet: Bool
   let machine: Machine
+  /// Whether the person opens the coffer in order to take an earlier state of it for the present one.
+  var acceptsEarlierState = false
 
   /// Tries at a prompt before the answer is «wrong».
   static let promptTries = 3
@@ -39,7 +41,9 @@ struct Session {
     case person
   }
 
-  func locked() throws -> LockedCoffer { try LockedCoffer(home: home, machine: machine) }
+  func locked() throws -> LockedCoffer {
+    try LockedCoffer(home: home, machine: machine, acceptsEarlierState: acceptsEarlierState)
+  }
 
   /// Opens the coffer: with what the options give; else with the keys of its agent; else by asking.
   func open(_ options: OpeningOptions, needing presence: Presence = .session) throws -> Coffer {

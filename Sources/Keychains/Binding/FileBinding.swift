@@ -3,10 +3,11 @@
 // The binding record in its row (Specs/binding.md, «Row»): sealed under a key derived from the class key *after
 // first unlock*, so that a locked coffer that takes captures in can follow its changes.
 //
-//   revision (8) ‖ digest of the slots (32) ‖ sealed value ‖ revision (8)
+//   revision (8) ‖ digest of the slots (32) ‖ length (2) ‖ handle of the counter ‖ sealed value ‖ revision (8)
 //
-// What stands in the clear is for whoever has no key yet: that the log belongs to the file, and that the slots are
-// those that were stored last, before anybody is asked for a passphrase. The sealed value says both again.
+// What stands in the clear is for whoever has no key: that the log belongs to the file; that the slots are those that
+// were stored last, before anybody is asked for a passphrase; which counter in the chip goes with the coffer when that
+// is erased. The sealed value says all of it again.
 
 public import Foundation
 internal import Primitives
@@ -73,6 +74,12 @@ public final class FileBinding: PartBinding {
     SharedSecret(key.withBytes { HKDF.secret(from: $0, info: "coffer binding v1 counter") })
   }
 
+  /// The handle of the counter in the chip, for whoever has no key; nil when there is none.
+  public static func counterHandle(_ transaction: borrowing Transaction) throws -> [UInt8]? {
+    let handle = try Row(transaction).counter
+    return handle.isEmpty ? nil : handle
+  }
+
   // MARK: The row
 
   /// Compares the slots with what the record says of them in the clear.
@@ -80,34 +87,49 @@ public final class FileBinding: PartBinding {
   /// For whoever has no key yet: it tells an accident, and proves nothing.
   /// - Throws: `StorageError.outdated(.slots)`; `.corrupt` when there is no record.
   public static func checkSlots(_ transaction: borrowing Transaction) throws {
-    let row = try row(transaction)
-    guard try Array(row[slotsRange]) == digest(.slots, transaction) else {
+    guard try Row(transaction).slots == digest(.slots, transaction) else {
       throw StorageError.outdated(.slots)
     }
   }
 
-  private static let slotsRange = 8..<8 + SHA256.byteCount
-  private static let leastByteCount = slotsRange.upperBound + SealedValue.overheadByteCount + 8
+  /// The row as it stands, cut into its fields.
+  private struct Row {
+    let bytes: [UInt8]
+    let revision: [UInt8]
+    let slots: [UInt8]
+    let counter: [UInt8]
+    let sealed: [UInt8]
 
-  private static func row(_ transaction: borrowing Transaction) throws -> [UInt8] {
-    let row = try transaction.firstRow("SELECT record FROM binding") { Array(try $0.bytes(0)) }
-    guard let row, row.count >= leastByteCount, row.prefix(8) == row.suffix(8) else {
-      throw StorageError.corrupt(part: .binding)
+    /// - Throws: `StorageError.corrupt` when there is no row, or it is none of ours.
+    init(_ transaction: borrowing Transaction) throws {
+      let bytes = try transaction.firstRow("SELECT record FROM binding") { Array(try $0.bytes(0)) }
+      guard let bytes, bytes.prefix(8) == bytes.suffix(8) else {
+        throw StorageError.corrupt(part: .binding)
+      }
+      self.bytes = bytes
+      let span = unsafe bytes.span.bytes
+      var cursor = ByteCursor()
+      do {
+        revision = try cursor.readBytes(span, count: 8)
+        slots = try cursor.readBytes(span, count: SHA256.byteCount)
+        counter = try cursor.readBytes(span, count: try cursor.readUInt16(span))
+        sealed = try cursor.readBytes(span, count: max(bytes.count - 8 - cursor.offset, 0))
+      } catch {
+        throw StorageError.corrupt(part: .binding)
+      }
     }
-    return row
   }
 
   private func load(_ transaction: borrowing Transaction) throws -> BindingRecord {
-    let row = try Self.row(transaction)
-    if let record = last.withLock({ $0?.row == row ? $0?.record : nil }) { return record }
-    let sealed = Array(row[Self.slotsRange.upperBound..<row.count - 8])
-    guard
-      let record = unsafe SealedValue.read(
-        sealed.span.bytes, key: key, context: context, { BindingRecord($0) }),
-      Array(row.prefix(8)) == Self.bytes(record.revision),
-      Array(row[Self.slotsRange]) == record.digests[.slots]
+    let row = try Row(transaction)
+    if let record = last.withLock({ $0?.row == row.bytes ? $0?.record : nil }) { return record }
+    let record = unsafe SealedValue.read(row.sealed.span.bytes, key: key, context: context) {
+      BindingRecord($0)
+    }
+    guard let record, row.revision == Self.bytes(record.revision), row.slots == record.digests[.slots],
+      row.counter == record.counter?.handle ?? []
     else { throw StorageError.corrupt(part: .binding) }
-    last.withLock { $0 = (row, record) }
+    last.withLock { $0 = (row.bytes, record) }
     return record
   }
 
@@ -117,10 +139,13 @@ public final class FileBinding: PartBinding {
     let sealed = key.withBytes { unsafe sealer.seal(bytes.span.bytes, key: $0, context: context) }
     // Every coffer has slots before it has anything else.
     guard let slots = record.digests[.slots] else { throw StorageError.corrupt(part: .record) }
-    let revision = Self.bytes(record.revision)
+    var row = Self.bytes(record.revision) + slots
+    let handle = record.counter?.handle ?? []
+    row.append(bigEndian: UInt16(handle.count))
+    row += handle + sealed + Self.bytes(record.revision)
     try transaction.execute(
       "INSERT INTO binding (only, record) VALUES (1, ?) ON CONFLICT DO UPDATE SET record = excluded.record",
-      .bytes(Data(revision + slots + sealed + revision)))
+      .bytes(Data(row)))
   }
 
   private static func bytes(_ revision: UInt64) -> [UInt8] {

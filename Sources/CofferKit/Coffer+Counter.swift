@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The counter in the machine's chip that goes with a coffer (Specs/binding.md, "A counter in the chip"). Everything
+// in the file can be put back at once; the counter cannot. The record in the file always goes first: it may be one
+// ahead of the chip, never behind.
+
+internal import Enclaves
+internal import Keychains
+internal import Logging
+internal import Storage
+internal import Vaults
+
+/// How a coffer stands to the counter in the chip.
+enum CounterVerdict: Equatable {
+  /// The coffer has no counter.
+  case none
+  case latest
+  /// A process ended between record and chip.
+  case oneAhead
+  /// The chip has counted changes that this file does not have.
+  case earlierState
+  /// Not the chip that made the counter, or not as it was.
+  case unaccounted
+
+  init(recorded: UInt64, shown: UInt64) {
+    if recorded == shown {
+      self = .latest
+    } else if recorded < shown {
+      self = .earlierState
+    } else {
+      self = recorded - shown == 1 ? .oneAhead : .unaccounted
+    }
+  }
+}
+
+/// The counter of one coffer, and the chip that it is in.
+struct RollbackCounter {
+  let file: DatabaseFile
+  let binding: FileBinding
+  let machine: Machine
+  let clock: VaultClock
+
+  /// Seconds after which a change that is none of slots counts too. A chip's memory wears: it takes some
+  /// 100,000 writes.
+  static let patienceSeconds: Int64 = 3_600
+
+  private var chip: (any CounterEnclave)? { machine.chip as? any CounterEnclave }
+
+  func mark() throws -> CounterMark? { try file.read { try binding.counter($0) } }
+
+  /// Compares record and chip, and ends what an ended process began.
+  /// - Throws: `StorageError.earlierState`. A chip that does not answer is no error: the coffer was carried
+  ///   elsewhere, or the chip is away.
+  @discardableResult
+  func check() throws -> CounterVerdict {
+    guard let mark = try mark() else { return .none }
+    guard let shown = value(mark) else { return .unaccounted }
+    let verdict = CounterVerdict(recorded: mark.value, shown: shown)
+    switch verdict {
+    case .earlierState: throw StorageError.earlierState
+    case .oneAhead: countUp(mark)
+    default: break
+    }
+    return verdict
+  }
+
+  /// The mark that the next change of slots leaves, to be written in its transaction; nil when the chip cannot
+  /// follow now.
+  func next() throws -> CounterMark? {
+    guard let mark = try mark(), let shown = value(mark) else { return nil }
+    switch CounterVerdict(recorded: mark.value, shown: shown) {
+    case .latest, .oneAhead: break
+    // A change must not make the present state of what was put back.
+    default: return nil
+    }
+    return CounterMark(handle: mark.handle, value: shown + 1, time: clock.now())
+  }
+
+  /// Lets the chip follow a mark that is on the disk. Where it fails, the next one to open the coffer does it.
+  func countUp(_ mark: CounterMark) {
+    guard let chip, let counter = try? ChipCounter(dataRepresentation: mark.handle) else { return }
+    do { _ = try chip.incrementCounter(counter, authorization: binding.counterAuthorization()) } catch {
+      Coffer.log.warning("the counter in the chip was not counted up")
+    }
+  }
+
+  /// Counts up for what has changed since the last time, when that is long enough ago.
+  func countUpIfDue() {
+    do {
+      try file.claimWriting()
+      guard let mark = try mark(), clock.now() - mark.time >= Self.patienceSeconds, let next = try next()
+      else { return }
+      try file.write { try binding.setCounter(next, $0) }
+      countUp(next)
+    } catch {
+      Coffer.log.warning("the counter in the chip was not counted up")
+    }
+  }
+
+  /// Makes a counter, where the chip gives one and there is none yet.
+  func makeIfMissing() {
+    do {
+      guard try mark() == nil, let chip else { return }
+      let (counter, value) = try chip.createCounter(authorization: binding.counterAuthorization())
+      let mark = CounterMark(handle: counter.dataRepresentation, value: value, time: clock.now())
+      try file.write { try binding.setCounter(mark, $0) }
+    } catch {
+      Coffer.log.warning("the chip gives no counter")
+    }
+  }
+
+  /// Takes this state for the present one, whatever the chip shows.
+  func accept() throws {
+    try file.claimWriting()
+    guard let mark = try mark(), let shown = value(mark) else { return }
+    let accepted = CounterMark(handle: mark.handle, value: shown + 1, time: clock.now())
+    try file.write { try binding.setCounter(accepted, $0) }
+    countUp(accepted)
+  }
+
+  /// Deletes the counter of a coffer that leaves this machine, or is erased.
+  /// - Returns: false when it may still be in the chip.
+  static func delete(handle: [UInt8], machine: Machine) -> Bool {
+    guard let counter = try? ChipCounter(dataRepresentation: handle) else { return true }
+    guard let chip = machine.chip as? any CounterEnclave else { return false }
+    do throws(EnclaveError) {
+      try chip.deleteCounter(counter)
+      return true
+    } catch { return error == .counterGone || error == .otherChip }
+  }
+
+  /// What the chip shows; nil when it does not say.
+  private func value(_ mark: CounterMark) -> UInt64? {
+    guard let chip, let counter = try? ChipCounter(dataRepresentation: mark.handle) else { return nil }
+    return try? chip.counterValue(counter, authorization: binding.counterAuthorization())
+  }
+}
