@@ -5,7 +5,6 @@
 //   kind (1) ‖ place of the storage root key (1) ‖ its Name (34) ‖ index (4) ‖ Name of the index (34)
 
 internal import Primitives
-internal import Secrets
 
 /// A counter in a chip that only goes up, as far as it can be known outside.
 public struct ChipCounter: Equatable, Sendable {

@@ -40,6 +40,13 @@ struct TestDevice {
   #if TPM
     /// Leaves no room for a counter.
     func fillCounters() throws { try chip?.fill() }
+
+    /// Puts an index of somebody else's in a counter's place.
+    func forge(_ counter: ChipCounter) throws {
+      // kind (1) ‖ place (1) ‖ Name (34) ‖ index (4) …
+      let index = counter.dataRepresentation[36..<40].reduce(0) { $0 << 8 | UInt32($1) }
+      try chip?.forgeCounter(at: index)
+    }
   #endif
 }
 

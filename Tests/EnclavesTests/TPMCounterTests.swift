@@ -153,7 +153,8 @@
     @Test("An index with the very same public area, and an authorization of its own, is another counter")
     func forged() throws {
       let made = try enclave.createCounter(authorization: authorization)
-      let (index, place) = try copyWithoutAuthorization()
+      let index = try #require(try chip.indexes().first)
+      try chip.forgeCounter(at: index)
       #expect(try chip.indexes() == [index])
       try chip.setLockout(tries: 2)
       for _ in 0..<3 {
@@ -164,7 +165,7 @@
       let new = try enclave.createCounter(authorization: authorization)
       #expect(new.counter != made.counter && new.value > made.value)
       #expect(try chip.indexes().count == 2)
-      try chip.run("nvundefine", place)
+      try chip.run("nvundefine", "0x" + String(index, radix: 16))
       #expect(try enclave.counterValue(new.counter, authorization: authorization) == new.value)
     }
 
@@ -333,21 +334,6 @@
       #expect(try chip.descriptors() == before)
       #expect(try chip.loadedCount() == 0)
       #expect(try chip.indexes().count == 1)
-    }
-
-    /// Deletes the one index there is, and defines it again as whoever may use the chip can: with the same
-    /// public area, and no authorization.
-    private func copyWithoutAuthorization() throws -> (index: UInt32, place: String) {
-      let index = try #require(try chip.indexes().first)
-      let place = "0x" + String(index, radix: 16)
-      let mark = chip.path("mark")
-      try Data(try chip.policy(of: index)).write(to: URL(filePath: mark))
-      try chip.run("nvundefine", place)
-      try chip.run(
-        "nvdefine", place, "--size=8", "--attributes=nt=counter|authread|authwrite|no_da",
-        "--policy=\(mark)")
-      try chip.run("nvincrement", place, "--hierarchy=\(place)")
-      return (index, place)
     }
   }
 

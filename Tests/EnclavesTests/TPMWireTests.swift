@@ -189,6 +189,20 @@
       #expect(value == made.value + 1)
     }
 
+    @Test("What a resource manager passes on is sorted as the chip's own word, and the library's is not")
+    func layers() {
+      let (chip, manager, library): (UInt32, UInt32, UInt32) = (0, 0x0C_0000, 0x07_0000)
+      for layer in [chip, manager] {
+        // TPM_RC_NV_DEFINED, TPM_RC_NV_SPACE; TPM_RC_HANDLE for the first handle; TPM_RC_BAD_AUTH for the first session.
+        #expect(EnclaveError.blamesIndex(layer | 0x14C) && !EnclaveError.blamesIndex(layer | 0x14B))
+        #expect(EnclaveError(responseCode: layer | 0x14B).isOfChip)
+        #expect(EnclaveError.blamesHandle(layer | 0x18B))
+        #expect(EnclaveError(responseCode: layer | 0x9A2) == .wrongPasscode)
+      }
+      #expect(!EnclaveError(responseCode: library | 0x14).isOfChip)
+      #expect(!EnclaveError.notAnswering.isOfChip && !EnclaveError.failed(code: 0).isOfChip)
+    }
+
     private func read(
       _ counter: ChipCounter, _ authorization: SharedSecret, counting: Bool
     ) throws(EnclaveError) -> UInt64 {

@@ -91,11 +91,7 @@
         guard !taken.contains(handle) else { continue }
         let index = TPMCounterIndex(handle: handle, mark: secret.mark)
         guard let found = try context.define(index, secret, session) else { continue }
-        do { return (index, try countUp(context, found, secret, session)) } catch {
-          // Without a value it is of no use to anybody.
-          try? context.undefine(found, session)
-          throw error
-        }
+        return (index, try countUp(context, found, secret, session))
       }
       throw .counterRefused
     }

@@ -102,9 +102,21 @@ public final class SoftwareTPM: @unchecked Sendable {
     }
   }
 
+  /// Deletes a counter, and defines it again as whoever may use the chip can: with the same public area, and
+  /// without an authorization value.
+  public func forgeCounter(at index: UInt32) throws {
+    let place = "0x" + String(index, radix: 16)
+    try Data(try policy(of: place)).write(to: URL(filePath: path("policy")))
+    try run("nvundefine", place)
+    try run(
+      "nvdefine", place, "--size=8", "--attributes=nt=counter|authread|authwrite|no_da",
+      "--policy=\(path("policy"))")
+    try run("nvincrement", place, "--hierarchy=\(place)")
+  }
+
   /// The policy digest in the public area of an index.
-  public func policy(of index: UInt32) throws -> [UInt8] {
-    let page = try Self.run("/usr/bin/tpm2_nvreadpublic", ["0x" + String(index, radix: 16), "-T", tcti])
+  private func policy(of place: String) throws -> [UInt8] {
+    let page = try Self.run("/usr/bin/tpm2_nvreadpublic", [place, "-T", tcti])
     let label = "authorization policy: "
     guard let line = page.split(separator: "\n").first(where: { $0.contains(label) }),
       let digits = line.split(separator: " ").last, digits.count == 64
