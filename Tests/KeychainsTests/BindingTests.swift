@@ -25,16 +25,16 @@ struct BindingTests {
       try transaction.execute("INSERT INTO binding (only, record) VALUES (1, ?)", .bytes(Data(row)))
     }
     let keybag = try file.read { try Keybag.load($0) }
+    let classKey = try bag.bytes("after-first-unlock-key")
     let keys = ClassKeys(
-      whenUnlocked: nil,
-      afterFirstUnlock: SharedSecret(
-        SecretBytes(copying: try bag.bytes("after-first-unlock-key").span.bytes)))
+      whenUnlocked: nil, afterFirstUnlock: SharedSecret(SecretBytes(copying: classKey.span.bytes)))
     let binding = try FileBinding(coffer: keybag.coffer, keys: keys)
-    #expect(binding.key.withBytes { [UInt8](copying: $0) } == (try page.bytes("key")))
-    #expect(binding.counterAuthorization().withBytes { [UInt8](copying: $0) } == (try page.bytes("authorization")))
+    let key = binding.key.withBytes { [UInt8](copying: $0) }
+    let authorization = binding.counterAuthorization().withBytes { [UInt8](copying: $0) }
+    #expect(try page.bytes("key") == key)
+    #expect(try page.bytes("authorization") == authorization)
     let plaintext = try page.bytes("plaintext")
-    let read = BindingRecord(plaintext.span.bytes)
-    let expected = try #require(read)
+    let expected = try #require(read(plaintext))
     #expect(expected.bytes == plaintext)
     #expect(expected.revision == 7)
     #expect(expected.counter == CounterMark(handle: [1, 2, 3, 4], value: 5, time: 1_759_536_000))
@@ -54,68 +54,70 @@ struct BindingTests {
   @Test("A record has one encoding: bytes that are missing, added or out of order are none")
   func strict() throws {
     let plaintext = try SpecExample(page: "binding.md").bytes("plaintext")
-    for count in 0..<plaintext.count {
-      let isRead = BindingRecord(Array(plaintext[..<count]).span.bytes) != nil
-      #expect(!isRead, "\(count) bytes")
-    }
-    let longer = BindingRecord((plaintext + [0]).span.bytes) == nil
-    #expect(longer)
+    for count in 0..<plaintext.count { #expect(read(Array(plaintext[..<count])) == nil, "\(count) bytes") }
+    #expect(read(plaintext + [0]) == nil)
     var swapped = plaintext
     swapped[10] = 3
-    let outOfOrder = BindingRecord(swapped.span.bytes) == nil
-    #expect(outOfOrder)
+    #expect(read(swapped) == nil)
     var unknown = plaintext
     unknown[0] = 2
-    let otherVersion = BindingRecord(unknown.span.bytes) == nil
-    #expect(otherVersion)
+    #expect(read(unknown) == nil)
   }
+
+  private func read(_ bytes: [UInt8]) -> BindingRecord? { BindingRecord(bytes.span.bytes) }
 
   @Test("A locked coffer, with the key of the class after first unlock alone, follows its changes")
   func locked() throws {
-    let (file, binding, keys, home) = try made()
-    try withExtendedLifetime(home) {
-      let locked = try FileBinding(coffer: binding.coffer, keys: keys.locked())
-      try file.write { _ = try $0.execute("INSERT INTO captureState (only, sealed) VALUES (1, x'0102')") }
-      #expect(throws: StorageError.outdated(.captures)) { try file.read { try locked.verify(.captures, $0) } }
-      try file.write { try locked.record(.captures, $0) }
-      try file.read { try binding.binding.verify(.captures, $0) }
-      #expect(throws: KeychainError.locked) {
-        try FileBinding(coffer: binding.coffer, keys: ClassKeys(whenUnlocked: nil, afterFirstUnlock: nil))
-      }
-    }
+    let place = try BoundFile()
+    let file = place.file
+    let locked = try FileBinding(coffer: place.coffer, keys: place.keys.locked())
+    try file.write { _ = try $0.execute("INSERT INTO captureState (only, sealed) VALUES (1, x'0102')") }
+    #expect(throws: StorageError.outdated(.captures)) { try file.read { try locked.verify(.captures, $0) } }
+    try file.write { try locked.record(.captures, $0) }
+    try file.read { try place.binding.verify(.captures, $0) }
+    let none = ClassKeys(whenUnlocked: nil, afterFirstUnlock: nil)
+    #expect(throws: KeychainError.locked) { try FileBinding(coffer: place.coffer, keys: none) }
   }
 
   @Test("A transaction that fails leaves the record as it was")
   func undone() throws {
-    let (file, binding, _, home) = try made()
     struct Refused: Error {}
-    try withExtendedLifetime(home) {
-      file.bind(binding.binding)
-      #expect(throws: Refused.self) {
-        try file.write(.messages) { transaction in
-          try transaction.execute("INSERT INTO vault (part, sealed) VALUES (1, x'00')")
-          throw Refused()
-        }
+    let place = try BoundFile()
+    let file = place.file
+    file.bind(place.binding)
+    #expect(throws: Refused.self) {
+      try file.write(.messages) { transaction in
+        try transaction.execute("INSERT INTO vault (part, sealed) VALUES (1, x'00')")
+        throw Refused()
       }
-      #expect(try file.outdatedParts() == [])
-      try file.write(.messages) { _ = try $0.execute("INSERT INTO vault (part, sealed) VALUES (1, x'01')") }
-      #expect(try file.outdatedParts() == [])
-      try file.write { _ = try $0.execute("INSERT INTO vault (part, sealed) VALUES (3, x'01')") }
-      #expect(try file.outdatedParts() == [.messages])
     }
+    #expect(try file.outdatedParts() == [])
+    try file.write(.messages) { _ = try $0.execute("INSERT INTO vault (part, sealed) VALUES (1, x'01')") }
+    #expect(try file.outdatedParts() == [])
+    try file.write { _ = try $0.execute("INSERT INTO vault (part, sealed) VALUES (3, x'01')") }
+    #expect(try file.outdatedParts() == [.messages])
   }
+}
 
-  private func made() throws -> (
-    DatabaseFile, (binding: FileBinding, coffer: UUID), ClassKeys, TemporaryHome
-  ) {
-    let home = try TemporaryHome()
-    let file = try DatabaseFile.create(home: home.path) { _ in }
+/// A file with slots and a binding record.
+final class BoundFile {
+  let home: TemporaryHome
+  let file: DatabaseFile
+  let keys: ClassKeys
+  let coffer: UUID
+  let binding: FileBinding
+
+  init() throws {
+    home = try TemporaryHome()
+    file = try DatabaseFile.create(home: home.path) { _ in }
     let (keybag, unlocked) = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1)
-    let binding = try FileBinding(coffer: keybag.coffer, keys: unlocked.keys)
+    keys = unlocked.keys
+    coffer = keybag.coffer
+    let binding = try FileBinding(coffer: coffer, keys: keys)
     try file.write { transaction in
       try keybag.save(transaction)
       try binding.create(transaction)
     }
-    return (file, (binding, keybag.coffer), unlocked.keys, home)
+    self.binding = binding
   }
 }

@@ -94,17 +94,12 @@ private final class BoundPlace {
   let service: KeychainService
 
   init() throws {
-    home = try TemporaryHome()
-    file = try DatabaseFile.create(home: home.path) { _ in }
-    let (keybag, unlocked) = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1)
-    let binding = try FileBinding(coffer: keybag.coffer, keys: unlocked.keys)
-    try file.write { transaction in
-      try keybag.save(transaction)
-      try binding.create(transaction)
-    }
-    file.bind(binding)
-    keys = unlocked.keys
-    store = JournallingKeychain(store: NumberedItemStore(), coffer: keybag.coffer) {}
+    let bound = try BoundFile()
+    home = bound.home
+    file = bound.file
+    keys = bound.keys
+    file.bind(bound.binding)
+    store = JournallingKeychain(store: NumberedItemStore(), coffer: bound.coffer) {}
     service = KeychainService(keychain: BoundServiceKeychain(store, file: file), keys: keys)
     try service.prepare()
   }
