@@ -22,8 +22,7 @@ public final class AtomicFileSink: ByteSink {
     self.path = path
     let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
     self.directory = directory
-    let unnamed = unsafe open(directory, TemporaryFile.unnamed | O_WRONLY | O_CLOEXEC, 0o600)
-    if unnamed >= 0 {
+    if let unnamed = Self.openUnnamed(in: directory) {
       temporaryPath = nil
       descriptor = unnamed
     } else {
@@ -57,7 +56,7 @@ public final class AtomicFileSink: ByteSink {
       guard unsafe link(temporaryPath, path) == 0 else { throw .inputOutput(errno: errno) }
       unsafe unlink(temporaryPath)
     } else {
-      let place = "/proc/self/fd/\(descriptor)"
+      let place = Self.place(of: descriptor)
       guard unsafe linkat(AT_FDCWD, place, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 else {
         throw .inputOutput(errno: errno)
       }
@@ -68,4 +67,18 @@ public final class AtomicFileSink: ByteSink {
     defer { close(folder) }
     guard fsync(folder) == 0 else { throw .inputOutput(errno: errno) }
   }
+
+  /// A file without a name; nil where there are none, or where nobody could give it one.
+  private static func openUnnamed(in directory: String) -> Int32? {
+    let descriptor = unsafe open(directory, TemporaryFile.unnamed | O_WRONLY | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return nil }
+    guard unsafe access(place(of: descriptor), F_OK) == 0 else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
+  }
+
+  /// What a file without a name can be linked from.
+  private static func place(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 }
