@@ -7,9 +7,9 @@
 public enum Limits {
   /// Which limit was met.
   public enum Name: Sendable {
-    case packetByteCount, certificatePacketCount, certificateByteCount, subpacketCount, integerBitCount,
+    case packetByteCount, certificatePacketCount, certificateByteCount, subpacketByteCount, integerBitCount,
       nestingDepth
-    case recipientCount, signatureCount, argon2Memory, compressionRatio, armorLine, cleartext
+    case recipientCount, signatureCount, saltedHashCount, argon2Memory, compressionRatio, armorLine, cleartext
   }
 
   /// Octets in a packet that is held in memory: all but the data packets. Photographs in user attributes and
@@ -24,8 +24,10 @@ public enum Limits {
   /// Revocations of subkeys that are tried on every subkey of a certificate, since they may stand behind
   /// another: each costs a hash. People have a handful of subkeys.
   public static let subkeyRevocationCount = 64
-  /// Subpackets in one signature: real signatures have a dozen.
-  public static let subpacketCount = 1024
+  /// Octets of the subpackets of all signatures on one document. How many subpackets a signature has is nobody's
+  /// business, since its areas end; but each takes some thirty times the memory of its shortest form. This is room
+  /// for a thousand signatures of 4 KiB each, or for thirty-two whose areas are as full as version 4 allows.
+  public static let subpacketByteCount = 4 << 20
   /// Bits of a multiprecision integer: RSA keys of 16,384 bits are the largest that anybody has made; a
   /// longer one only costs time.
   public static let integerBitCount = 16_384
@@ -42,9 +44,13 @@ public enum Limits {
   public static let passwordAttemptCount = 64
   /// Octets of a packet with a session key: RSA with 16,384 bits needs 2 KiB.
   public static let sessionKeyPacketByteCount = 8 << 10
-  /// Signatures on one message; each wants a hash context.
+  /// Signatures on one message.
   public static let signatureCount = 1024
-  /// Keys that are tried for one signature: several may share an ID, and a signature may name nobody. Each
+  /// Hashes with a salt that are made of one document when it is verified: signatures of version 6 share none, and
+  /// anybody can write signatures that name a known key, each of which costs a hash of all the data. This is as
+  /// many people as sign one thing in earnest, and about eighty seconds a GiB.
+  public static let saltedHashCount = 64
+  /// Keys that are tried for one signature: several may share an ID, and a signature may name many. Each
   /// costs a public-key operation.
   public static let issuerAttemptCount = 64
   /// Argon2: RFC 9580 A.12 needs 2 GiB (2^21 KiB); the memory guard decides below this.

@@ -35,7 +35,7 @@ public enum SOPMain {
       throw Failure(.missingArgument, "which subcommand?", hint: "coffer-sop --help")
     }
     if name == "--help" || name == "help" && arguments.count == 1 { return try StandardStreams.print(page) }
-    let wanted = name == "help" ? arguments[1] : name
+    let wanted = name == "help" ? arguments[1] : name == "--version" ? VersionCommand.name : name
     guard let command = subcommands.first(where: { $0.name == wanted }) else {
       throw Failure(.unsupportedSubcommand, "there is no subcommand «\(wanted)»", hint: "coffer-sop --help")
     }
@@ -45,7 +45,9 @@ public enum SOPMain {
     if call.has("help") { return try StandardStreams.print(command.page + "\n") }
     isDebugging = call.has("debug")
     guard call.operands.count >= command.operandCounts.lowerBound else {
-      throw Failure(.missingArgument, "an argument is missing", hint: "coffer-sop \(name) --help")
+      let missing = command.operandNames.dropFirst(call.operands.count).joined(separator: " and ")
+      throw Failure(
+        .missingArgument, "an argument is missing: \(missing)", hint: "coffer-sop \(name) --help")
     }
     guard call.operands.count <= command.operandCounts.upperBound else {
       throw Failure(.unsupportedOption, "there are too many arguments", hint: "coffer-sop \(name) --help")

@@ -97,4 +97,31 @@ struct DescriptorStreamTests {
     // Nothing is left beside it: an empty folder can be removed.
     #expect(rmdir(folder) == 0)
   }
+
+  @Test("A file has no name while it is written, so that nothing of it stays behind a process that is killed")
+  func unnamedFile() throws {
+    // Shared memory is always a file system that knows files without names.
+    let folder = "/dev/shm/coffer-openpgp-unnamed-\(getpid())"
+    #expect(mkdir(folder, 0o700) == 0)
+    let path = folder + "/out"
+    do {
+      let sink = try AtomicFileSink(path: path)
+      try sink.write(patterned(200_000))
+      try sink.sync()
+      // An empty folder can be removed; without it the file finds no place.
+      #expect(rmdir(folder) == 0)
+      #expect(throws: OpenPGPError.inputOutput(errno: ENOENT)) { try sink.commit() }
+    }
+    #expect(mkdir(folder, 0o700) == 0)
+    do {
+      let sink = try AtomicFileSink(path: path)
+      try sink.write(patterned(10))
+      try sink.sync()
+      #expect(access(path, F_OK) != 0)
+      try sink.commit()
+      #expect(access(path, F_OK) == 0)
+    }
+    #expect(unlink(path) == 0)
+    #expect(rmdir(folder) == 0)
+  }
 }

@@ -22,6 +22,7 @@ struct KeyProtectionTests {
     let key = try KeyFixtures.key(algorithm, version)
     let packet = try reread(key.withoutProtection())
     #expect(!packet.isLocked)
+    try packet.checkUnprotected()
     #expect(packet.publicKey == key.publicKey)
     let unlocked = try packet.unlocked(password: nil, isSubkey: false)
     #expect(bytes(unlocked.material) == bytes(key.material))

@@ -192,6 +192,29 @@ struct MessageGrammarTests {
     #expect(opening.count == closing.count)
   }
 
+  @Test(
+    "Data of an encrypted message are released only when the caller agrees, who is asked before the first octet"
+  )
+  func releaseOfEncrypted() throws {
+    for format in TestMessage.formats {
+      let message = TestMessage(format)
+      for count in [10, 5_000_000] {
+        let octets = try message.encrypted(patterned(count))
+        var decryption = MessageDecryption()
+        decryption.sessionKeys = [message.sessionKey]
+        for agrees in [true, false] {
+          let sink = ArraySink()
+          let opened = try decryption.decrypt(from: MemorySource(octets), to: sink) { _ in
+            #expect(sink.bytes.isEmpty)
+            return agrees
+          }
+          #expect(sink.bytes == (agrees ? patterned(count) : []))
+          #expect(opened.format == format)
+        }
+      }
+    }
+  }
+
   @Test("Inline signing gives what inline reading verifies", arguments: [false, true])
   func inlineSigning(_ isText: Bool) throws {
     var signing = InlineSigning([sender.primary, sender.primary], time: day(1))

@@ -170,16 +170,6 @@ struct PacketTests {
     #expect(throws: OpenPGPError.overLimit(.integerBitCount)) { try MPI(&cursor, octets.span.bytes) }
   }
 
-  @Test("A signature of more subpackets than the limit is refused")
-  func manySubpackets() {
-    let area = [UInt8](repeating: 0, count: 2 * (Limits.subpacketCount + 1)).enumerated().map {
-      $0.offset.isMultiple(of: 2) ? 1 : 100 as UInt8
-    }
-    #expect(throws: OpenPGPError.overLimit(.subpacketCount)) {
-      try SubpacketArea(bytes: area, isEmbedded: false)
-    }
-  }
-
   @Test("Signatures are read one level deep, and kept below it")
   func nestedSignatures() throws {
     var inner = Signature(

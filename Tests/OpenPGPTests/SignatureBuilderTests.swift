@@ -94,7 +94,7 @@ struct SignatureBuilderTests {
     let value = [UInt8](repeating: 65, count: 40_000)
     let notation = Notation(isHumanReadable: true, name: Array("a@example.org".utf8), value: value)
     let subpackets = [Subpacket(.notation(notation)), Subpacket(.notation(notation))]
-    #expect(throws: OpenPGPError.overLimit(.subpacketCount)) {
+    #expect(throws: OpenPGPError.overLimit(.subpacketByteCount)) {
       _ = try Self.draft(Self.ed25519, subpackets: subpackets)
     }
     #expect(try Self.draft(Self.ed25519Version6, subpackets: subpackets).notations.count == 2)

@@ -107,6 +107,9 @@ struct SignatureVerifierTests {
     let foreign = Fingerprint(version: 6, bytes: [UInt8](repeating: 1, count: 32))
     recipe.hashed.append(Subpacket(.issuerFingerprint(foreign)))
     #expect(try Self.grade(recipe, holder) == .bad)
+    // Wherever it stands: the standard makes no difference, and a key of version 6 makes none of version 4.
+    recipe.unhashed = [recipe.hashed.removeLast()]
+    #expect(try Self.grade(recipe, holder) == .bad)
   }
 
   @Test(
@@ -144,19 +147,42 @@ struct SignatureVerifierTests {
     #expect(try Self.verdict(short, verifier).grade == .refused(.hashAlgorithm(.sha256)))
   }
 
-  @Test("A signature without issuer is tried against every key, and names whom it found")
+  @Test("A signature that names nobody, or the key ID zero, is refused, and the document is not read for it")
   func noIssuer() throws {
     for version in [UInt8(4), 6] {
       let holder = try Self.holder(version)
-      var recipe = SignatureRecipe(holder.subkey)
-      recipe.hashed.removeLast()
-      let stranger = try Self.holder(version == 4 ? 6 : 4)
-      let verifier = Self.verifier(stranger.certificate, holder.certificate)
-      let verdict = try Self.verdict(try recipe.made(), verifier)
-      #expect(verdict.grade == .good)
-      #expect(verdict.signingKey == holder.subkey.publicKey.fingerprint)
-      recipe.unhashed = [Subpacket(.issuerKeyID(.anonymous))]
-      #expect(try Self.verdict(try recipe.made(), verifier).grade == .good)
+      let nobody = Subpacket(.issuerKeyID(.anonymous))
+      for (hashed, unhashed) in [([], []), ([], [nobody]), ([nobody], [])] as [([Subpacket], [Subpacket])] {
+        var recipe = SignatureRecipe(holder.subkey)
+        recipe.hashed.removeLast()
+        recipe.hashed += hashed
+        recipe.unhashed = unhashed
+        let source = MemorySource(SignedDocument.bytes)
+        let verdicts = try DetachedVerification(Self.verifier(holder.certificate)).verify(
+          [try recipe.made()], over: source)
+        #expect(verdicts.map(\.grade) == [.refused(.issuerMissing)])
+        #expect(try source.readByteIfAny() == SignedDocument.bytes[0])
+      }
+      var named = SignatureRecipe(holder.subkey)
+      named.unhashed = [nobody]
+      #expect(try Self.grade(named, holder) == .good)
+    }
+  }
+
+  @Test("SHA-224 counts with RSA, and not where an algorithm demands a longer digest")
+  func sha224() throws {
+    let rsa = try Holder(version: 4, .rsa(bitCount: 3072))
+    var recipe = SignatureRecipe(rsa.primary)
+    recipe.hash = .sha224
+    #expect(try Self.grade(recipe, rsa) == .good)
+    for algorithm in [KeyAlgorithm.ed25519, .eddsaLegacy, .ecdsa(.p256)] {
+      let holder = try Holder(version: 4, algorithm)
+      let full = try SignatureRecipe(holder.primary).made()
+      let short = Signature(
+        version: 4, type: .binary, algorithm: full.algorithm, hash: .sha224, hashedArea: full.hashedArea,
+        unhashedArea: SubpacketArea(), digestPrefix: full.digestPrefix, salt: [], material: full.material)
+      let grade = try Self.verdict(short, Self.verifier(holder.certificate)).grade
+      #expect(grade == .refused(.hashAlgorithm(.sha224)))
     }
   }
 

@@ -2,6 +2,7 @@
 //
 // RFC 9580, section 10.2: secret keys in the place of public ones, and lists in which both are mixed.
 
+import Primitives
 import Secrets
 import Testing
 
@@ -128,5 +129,88 @@ struct TransferableSecretKeyTests {
     #expect(try kept(stub, locked, whole) == SecretKeyProtection.none)
     #expect(try kept(stub, locked) == locked.secrets[primary]?.protection)
     #expect(try kept(stub, stub) == stub.secrets[primary]?.protection)
+  }
+
+  // MARK: Damage
+
+  /// The primary key and the subkey, with the primary key's secret part replaced.
+  private func octets(primarySecret material: [UInt8], version: UInt8 = 4) throws -> [UInt8] {
+    let primary = Parts.key(1, version: version)
+    let secret = SecretKey(
+      publicKey: primary, protection: .none,
+      protectedMaterial: SharedSecret(SecretBytes(copying: material.span.bytes)))
+    return try octets(
+      TransferableSecretKey(
+        certificate: Certificate(primaryKey: primary), secrets: [primary.fingerprint: secret]))
+  }
+
+  private static let zeros = [UInt8](repeating: 0, count: 32)
+
+  @Test(
+    "A secret key of version 4 whose checksum is wrong is not read, nor is its certificate taken out of it")
+  func wrongChecksum() throws {
+    let changed: [UInt8] = [1] + Self.zeros.dropFirst() + [0, 0]
+    for material in [Self.zeros + [0, 1], changed, Self.zeros + [1, 0], [0], []] as [[UInt8]] {
+      #expect(throws: OpenPGPError.notAuthentic) {
+        try TransferableSecretKey.readAll(MemorySource(try octets(primarySecret: material)))
+      }
+    }
+    #expect(
+      try TransferableSecretKey.readAll(MemorySource(try octets(primarySecret: Self.zeros + [0, 0]))).count
+        == 1)
+  }
+
+  @Test("The checksum of a subkey, and of any key of a file, is looked at too")
+  func wrongChecksumOfSubkey() throws {
+    var damaged = key
+    damaged.secrets[Parts.key(2).fingerprint] = SecretKey(
+      publicKey: Parts.key(2), protection: .none,
+      protectedMaterial: SharedSecret(SecretBytes(copying: (Self.zeros + [0, 1]).span.bytes)))
+    for list in [try octets(damaged), try octets(primarySecret: Self.zeros + [0, 0]) + octets(damaged)] {
+      #expect(throws: OpenPGPError.notAuthentic) { try TransferableSecretKey.readAll(MemorySource(list)) }
+    }
+  }
+
+  @Test("A secret part in the clear that has other fields than its algorithm is malformed, in either version")
+  func wrongFields() throws {
+    for (material, version) in [
+      (Array(Self.zeros.dropLast()) + [0, 0], UInt8(4)), (Self.zeros + [0, 0, 0], 4),
+      (Array(Self.zeros.dropLast()), 6), (Self.zeros + [0], 6), ([], 6),
+    ] as [([UInt8], UInt8)] {
+      #expect(throws: OpenPGPError.malformed(.secretKey)) {
+        try TransferableSecretKey.readAll(MemorySource(try octets(primarySecret: material, version: version)))
+      }
+    }
+  }
+
+  @Test("A secret subkey that is cut off is not left out in silence")
+  func malformedSubkey() throws {
+    let body = Parts.secret(Parts.key(3)).body().withBytes { [UInt8](copying: $0) }
+    let list = try octets(key) + Parts.packet(7, Array(body.prefix(20)))
+    #expect(throws: OpenPGPError.malformed(.truncated)) {
+      try TransferableSecretKey.readAll(MemorySource(list))
+    }
+  }
+
+  @Test("What a password protects, or is elsewhere, is not looked at")
+  func protectedMaterial() throws {
+    var other = key
+    other.secrets[Parts.key(1).fingerprint] = SecretKey(
+      publicKey: Parts.key(1), protection: .unknown(usage: 254, [9, 101, 0] + Array("GNU".utf8) + [1]),
+      protectedMaterial: SharedSecret(SecretBytes(zeroed: 0)))
+    other.secrets[Parts.key(2).fingerprint] = SecretKey(
+      publicKey: Parts.key(2), protection: .cfbChecksum(.aes128, nil, iv: [UInt8](repeating: 0, count: 16)),
+      protectedMaterial: SharedSecret(SecretBytes(copying: [1, 2, 3].span.bytes)))
+    #expect(try TransferableSecretKey.readAll(MemorySource(try octets(other))).count == 1)
+  }
+
+  @Test("Beside a whole copy of a key a damaged one does no harm, wherever it stands")
+  func damagedCopy() throws {
+    let whole = try octets(primarySecret: Self.zeros + [0, 0])
+    let damaged = try octets(primarySecret: Self.zeros + [0, 1])
+    for list in [whole + damaged, damaged + whole] {
+      let read = try #require(TransferableSecretKey.readAll(MemorySource(list)).first)
+      #expect(try octets(read) == whole)
+    }
   }
 }

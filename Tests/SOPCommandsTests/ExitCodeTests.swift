@@ -94,11 +94,38 @@ struct ExitCodeTests {
     // The first packet is the primary key, and its last octet the checksum of the unprotected secret.
     key[Int(key[1]) + 1] ^= 1
     try place.write(key, to: "damaged.key")
-    for arguments in [["sign", "damaged.key"], ["inline-sign", "damaged.key"]] {
+    for arguments in [
+      ["sign", "damaged.key"], ["inline-sign", "damaged.key"], ["decrypt", "damaged.key"],
+      ["encrypt", "--sign-with=damaged.key", "alice.cert"],
+      ["certify-userid", "--userid=Bob", "damaged.key"],
+    ] {
       let outcome = try place.run(arguments, input: "a letter")
       #expect(outcome.exit == ExitCode.badData.rawValue, "\(outcome.error)")
       #expect(outcome.output.isEmpty)
-      #expect(outcome.error.contains("secret keys"))
+      #expect(outcome.error.contains("«damaged.key» is damaged: the checksum of one of its secret keys"))
+    }
+    for arguments in [
+      ["extract-cert"], ["extract-cert", "--no-armor"], ["update-key"], ["revoke-key"],
+      ["change-key-password"],
+    ] {
+      let outcome = try place.run(arguments, input: key)
+      #expect(outcome.exit == ExitCode.badData.rawValue, "\(outcome.error)")
+      #expect(outcome.output.isEmpty)
+      #expect(outcome.error.contains("standard input is damaged: the checksum"))
+    }
+  }
+
+  @Test("A call that lacks arguments is told which", arguments: SOPMain.subcommands.map { $0.name })
+  func missingArguments(name: String) throws {
+    let command = try #require(SOPMain.subcommands.first { $0.name == name })
+    #expect(command.operandNames.count == command.operandCounts.lowerBound)
+    #expect(command.operandNames.allSatisfy(command.page.contains))
+    let place = try Workplace()
+    for count in command.operandNames.indices {
+      let outcome = try place.run([name] + [String](repeating: "word", count: count))
+      let missing = command.operandNames.dropFirst(count).joined(separator: " and ")
+      #expect(outcome.exit == ExitCode.missingArgument.rawValue)
+      #expect(outcome.error.hasPrefix("coffer-sop: an argument is missing: \(missing)\n"), "\(outcome.error)")
     }
   }
 

@@ -46,6 +46,8 @@ struct HelpTests {
   func version() throws {
     let place = try Workplace()
     #expect(try place.run(["version"]).text == "coffer-sop 0.1.0\n")
+    // What people type who know other commands.
+    #expect(try place.run(["--version"]).text == "coffer-sop 0.1.0\n")
     #expect(try place.run(["version", "--sopv"]).text == "1.0\n")
     #expect(try place.run(["version", "--sop-spec"]).text.contains("draft-dkg-openpgp-stateless-cli-"))
     #expect(try place.run(["version", "--backend"]).text.split(separator: "\n").count == 1)

@@ -58,7 +58,9 @@ struct SecretLeftoverTests {
     try write(text, [], to: input)
     let key = try SessionKeyText.read(input)
     #expect(key.cipher == .aes256)
-    try SessionKeyText.write(key, to: OutputDesignator(output))
+    let destination = try OutputDesignator(output)
+    try SessionKeyText.write(key, to: destination)
+    try destination.finish()
     return (key.bytes.withBytes { Needle($0) }, digits.withBytes { Needle($0) })
   }
 

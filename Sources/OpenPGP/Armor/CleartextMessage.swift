@@ -36,13 +36,15 @@ public struct CleartextMessage: Sendable {
     }
   }
 
-  /// Judges every signature, and writes the text when at least one verifies.
+  /// Judges every signature, and writes the text when at least one verifies and `isAcceptable` agrees.
   ///
   /// Line ends are LF, without blanks before them, and the last line has none: what is not signed is not
   /// delivered.
+  /// - Parameter isAcceptable: whether the text may be released; asked only when a signature verifies.
   /// - Returns: a verdict for each of ``signatures``, in their order.
   public func verify(
-    with verifier: SignatureVerifier, writingTo sink: any ByteSink
+    with verifier: SignatureVerifier, writingTo sink: any ByteSink,
+    releasingIf isAcceptable: ([SignatureVerdict]) -> Bool = { _ in true }
   ) throws(OpenPGPError) -> [SignatureVerdict] {
     let texts = signatures.filter { $0.type == .text }
     var judged = try DetachedVerification(verifier).verify(texts) { hashes in
@@ -53,7 +55,7 @@ public struct CleartextMessage: Sendable {
       signature.type == .text
         ? judged.removeFirst() : SignatureVerdict(.refused(.signatureType(signature.type)), signature)
     }
-    if verdicts.contains(where: { $0.verified != nil }) { try sink.write(text.bytes) }
+    if verdicts.contains(where: { $0.verified != nil }), isAcceptable(verdicts) { try sink.write(text.bytes) }
     return verdicts
   }
 

@@ -142,12 +142,21 @@ struct TransferableKeyReader {
 }
 
 extension SecretKey {
-  /// What stands between a reader and the secret part: nothing, a password, or its absence.
+  /// What stands between a reader and the secret part: nothing, a password, its absence, or damage.
   fileprivate var obstacle: Int {
     switch protection {
-    case .none: 0
+    case .none: isIntact ? 0 : 3
     case .cfb, .cfbChecksum, .aead: 1
     case .unknown: 2
+    }
+  }
+
+  private var isIntact: Bool {
+    do {
+      try checkUnprotected()
+      return true
+    } catch {
+      return false
     }
   }
 }

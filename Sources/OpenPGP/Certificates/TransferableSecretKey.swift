@@ -18,18 +18,26 @@ public struct TransferableSecretKey: Sendable {
   }
 
   /// All secret keys in a sequence of packets; the same one twice becomes one. Certificates between them are
-  /// passed over.
+  /// passed over. What is damaged is none of them: a key that came out of such a file would be used, or given
+  /// away, without anybody knowing.
   /// - Throws: ``OpenPGPError/malformed(_:)`` with `certificateAsSecretKey` when there are certificates only,
-  ///   with `certificateStructure` when the packets are no keys; ``OpenPGPError/unsupported(_:)``;
-  ///   ``OpenPGPError/overLimit(_:)``.
+  ///   with `certificateStructure` when the packets are no keys, with `secretKey` when a secret key in the clear
+  ///   does not have the fields of its algorithm; ``OpenPGPError/notAuthentic`` when its checksum is wrong;
+  ///   ``OpenPGPError/unsupported(_:)``; ``OpenPGPError/overLimit(_:)``.
   public static func readAll(_ source: any ByteSource) throws(OpenPGPError) -> [TransferableSecretKey] {
     let keys = try TransferableKeyReader.readAll(source).filter(\.isSecret)
     guard !keys.isEmpty else { throw .malformed(.certificateAsSecretKey) }
-    return keys.map {
-      var key = TransferableSecretKey(certificate: $0.certificate, secrets: $0.secrets)
-      key.unreadableSubkeys = $0.unreadableSubkeys
-      return key
+    var read: [TransferableSecretKey] = []
+    for entry in keys {
+      for packet in entry.unreadableSubkeys {
+        if case .unknownSecret(_, _, why: .malformed(let what)) = packet { throw .malformed(what) }
+      }
+      for secret in entry.secrets.values { try secret.checkUnprotected() }
+      var key = TransferableSecretKey(certificate: entry.certificate, secrets: entry.secrets)
+      key.unreadableSubkeys = entry.unreadableSubkeys
+      read.append(key)
     }
+    return read
   }
 
   /// Writes the packets in canonical order, secret keys in the place of public ones, and what could not be

@@ -23,6 +23,31 @@ enum SecretFields {
     return numbers
   }
 
+  /// Whether `material` has as many octets, or integers, as the secret part of `key` consists of; what is in them
+  /// shows when it is used. Of an algorithm that is not known everything may be right.
+  static func fit(_ material: RawSpan, _ key: PublicKey) -> Bool {
+    switch key.material {
+    case .rsa: hasNumbers(material, count: 4, keyVersion: key.version)
+    case .elgamal, .dsa, .ecdsa, .ecdh, .eddsaLegacy: hasNumbers(material, count: 1, keyVersion: key.version)
+    case .x25519, .ed25519: material.byteCount == 32
+    case .x448: material.byteCount == 56
+    case .ed448: material.byteCount == 57
+    case .unknown: true
+    }
+  }
+
+  private static func hasNumbers(_ material: RawSpan, count: Int, keyVersion: UInt8) -> Bool {
+    var cursor = PacketCursor()
+    do {
+      for _ in 0..<count {
+        _ = try MPI.readRange(&cursor, material, countsLeadingZeros: keyVersion == 4)
+      }
+      return cursor.isAtEnd(material)
+    } catch {
+      return false
+    }
+  }
+
   /// The integers one behind the other, each with its count of bits.
   static func material(_ numbers: [BigNumber]) -> SecretBytes {
     let byteCount = numbers.reduce(0) { $0 + 2 + $1.byteCount }

@@ -44,6 +44,22 @@ extension SecretKey {
     }
   }
 
+  /// Looks at what can be seen of a secret key without using it: of one that nothing protects, whether its fields
+  /// are those of its algorithm, and its checksum. Nothing can be said of one that is protected, or elsewhere.
+  /// - Throws: ``OpenPGPError/notAuthentic`` when the checksum is wrong, ``OpenPGPError/malformed(_:)`` with
+  ///   `secretKey` when the fields are others.
+  func checkUnprotected() throws(OpenPGPError) {
+    guard case .none = protection else { return }
+    try protectedMaterial.withBytes { (material) throws(OpenPGPError) in
+      var fields = material
+      if publicKey.version == 4 {
+        guard Self.endsWithChecksum(material) else { throw .notAuthentic }
+        fields = material.extracting(first: material.byteCount - Self.checksumByteCount)
+      }
+      guard SecretFields.fit(fields, publicKey) else { throw .malformed(.secretKey) }
+    }
+  }
+
   private func unlockedMaterial() throws(OpenPGPError) -> SecretBytes {
     var material = protectedMaterial.withBytes { SecretBytes(copying: $0) }
     if publicKey.version == 4 {
@@ -54,17 +70,20 @@ extension SecretKey {
 
   /// Whether the last two octets are the checksum of the others; takes them away.
   private static func removeChecksum(_ material: inout SecretBytes) -> Bool {
-    let count = material.count - 2
-    guard count >= 0 else { return false }
-    let isRight = material.withBytes { bytes in
-      let sum = SecretFields.checksum(bytes.extracting(first: count))
-      let octets = [UInt8(sum >> 8), UInt8(sum & 255)]
-      return constantTimeEqual(bytes.extracting(last: 2), unsafe octets.span.bytes)
-    }
-    guard isRight else { return false }
-    material.shorten(to: count)
+    guard material.withBytes({ endsWithChecksum($0) }) else { return false }
+    material.shorten(to: material.count - checksumByteCount)
     return true
   }
+
+  private static func endsWithChecksum(_ material: RawSpan) -> Bool {
+    let count = material.byteCount - checksumByteCount
+    guard count >= 0 else { return false }
+    let sum = SecretFields.checksum(material.extracting(first: count))
+    let octets = [UInt8(sum >> 8), UInt8(sum & 255)]
+    return constantTimeEqual(material.extracting(last: checksumByteCount), unsafe octets.span.bytes)
+  }
+
+  private static let checksumByteCount = 2
 
   // MARK: CFB
 

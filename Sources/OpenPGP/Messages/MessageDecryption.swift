@@ -35,12 +35,15 @@ public struct MessageDecryption {
 
   /// Decrypts one message, armored or not, and writes its data to `sink` after all of it has authenticated and
   /// been parsed. What signatures are worth decides nothing here: look at the verdicts.
+  /// - Parameter isAcceptable: whether the data may be released; it sees what is known of the message, and is asked
+  ///   once, before the first octet is written.
   /// - Throws: ``OpenPGPError/noKeyFits``, ``OpenPGPError/keyIsLocked`` (from a decryptor),
   ///   ``OpenPGPError/notAuthentic`` for every change of the ciphertext, ``OpenPGPError/refused(_:)``,
   ///   ``OpenPGPError/malformed(_:)`` and the like; then nothing has been written. The sink's own errors, and
   ///   ``OpenPGPError/inputChanged`` when the second pass does not read what the first did, can come later.
   public func decrypt(
-    from source: any RereadableSource, to sink: any ByteSink
+    from source: any RereadableSource, to sink: any ByteSink,
+    releasingIf isAcceptable: (DecryptedMessage) -> Bool = { _ in true }
   ) throws(OpenPGPError) -> DecryptedMessage {
     let message = try EncryptedMessage(source, keeping: mayOpen)
     // Chunks are authentic by themselves. But who knows the session key can make others, so what a signature
@@ -48,6 +51,7 @@ public struct MessageDecryption {
     source.checksSecondReading = message.header == .version1 || verifier != nil
     let held = HoldingSink()
     let opened = try open(message, source, into: held)
+    guard isAcceptable(opened) else { return opened }
     if held.isComplete {
       try held.release(to: sink)
     } else {

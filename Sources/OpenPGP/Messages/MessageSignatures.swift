@@ -11,10 +11,13 @@ final class MessageSignatures {
 
   private let verifier: SignatureVerifier?
   private let intendedFor: Fingerprint?
-  private let hashes = DocumentHashes()
+  private let hashes = DocumentHashes(saltedLimit: Limits.saltedHashCount)
+  /// The salts of signatures that are not hashed for, since there are too many.
+  private var refusedSalts: Set<[UInt8]> = []
   /// What was announced and has not been closed yet; nil could not be read.
   private var open: [Announcement?] = []
   private var announcedCount = 0
+  private var subpacketByteCount = 0
   private var judged: [Judgement] = []
 
   private struct Announcement {
@@ -65,8 +68,10 @@ final class MessageSignatures {
   func prefix(_ packet: Packet) throws(OpenPGPError) {
     try count()
     guard let signature = try signature(packet) else { return }
-    let hash = hash(signature.hash, isText: signature.type == .text, salt: signature.salt)
-    add(signature, hash, isAnnounced: true)
+    let isDecided = verifier.map { $0.verdictWithoutDocument(signature) != nil } ?? true
+    let hash =
+      isDecided ? nil : hash(signature.hash, isText: signature.type == .text, salt: signature.salt)
+    try add(signature, hash, isAnnounced: true)
   }
 
   /// A signature behind the data: of the one-pass packet that was last.
@@ -74,7 +79,7 @@ final class MessageSignatures {
   func close(_ packet: Packet, in level: Int) throws(OpenPGPError) {
     guard open.count > level, let announcement = open.popLast() else { throw .malformed(.messageStructure) }
     guard let signature = try signature(packet) else { return }
-    add(
+    try add(
       signature, announcement?.hash, isAnnounced: announcement?.packet.announces(signature) ?? false)
   }
 
@@ -86,7 +91,10 @@ final class MessageSignatures {
       let signature = judgement.signature
       guard judgement.isAnnounced else { return SignatureVerdict(.bad, signature) }
       if let verdict = verifier.verdictWithoutDocument(signature) { return verdict }
-      guard let hash = judgement.hash else { return SignatureVerdict(.bad, signature) }
+      guard let hash = judgement.hash else {
+        return SignatureVerdict(
+          refusedSalts.contains(signature.salt) ? .refused(.tooManySalts) : .bad, signature)
+      }
       return verifier.judge(signature, hash, intendedFor: intendedFor, grades: grades)
     }
   }
@@ -100,15 +108,24 @@ final class MessageSignatures {
     }
   }
 
-  private func add(_ signature: Signature, _ hash: DocumentHash?, isAnnounced: Bool) {
+  private func add(
+    _ signature: Signature, _ hash: DocumentHash?, isAnnounced: Bool
+  ) throws(OpenPGPError) {
+    subpacketByteCount += signature.areasByteCount
+    guard subpacketByteCount <= Limits.subpacketByteCount else { throw .overLimit(.subpacketByteCount) }
     signatures.append(signature)
     judged.append(Judgement(signature: signature, hash: hash, isAnnounced: isAnnounced))
   }
 
-  /// Nil when nothing is to be verified, or the algorithm is not there.
+  /// Nil when nothing is to be verified, the algorithm is not there, or there are too many salts.
   private func hash(_ algorithm: HashAlgorithm, isText: Bool, salt: [UInt8]) -> DocumentHash? {
     guard verifier != nil else { return nil }
-    return try? hashes.prepare(algorithm, isText: isText, salt: salt)
+    do {
+      return try hashes.prepare(algorithm, isText: isText, salt: salt)
+    } catch {
+      if error == .overLimit(.saltedHashCount) { refusedSalts.insert(salt) }
+      return nil
+    }
   }
 
   private func count() throws(OpenPGPError) {

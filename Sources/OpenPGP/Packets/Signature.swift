@@ -97,6 +97,9 @@ public struct Signature: Hashable, Sendable {
     return output
   }
 
+  /// Octets of both areas: what anybody can make large, and what costs memory of its own when it is read.
+  var areasByteCount: Int { hashedArea.bytes.count + unhashedArea.bytes.count }
+
   /// What is hashed of the signature itself, after what it is over: its fields up to the hashed area, and the
   /// trailer (section 5.2.4).
   var hashedFields: [UInt8] {

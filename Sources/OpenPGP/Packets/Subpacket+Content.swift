@@ -18,11 +18,20 @@ extension Subpacket {
     isCritical = typeOctet & 0x80 != 0
     self.body = body
     if type == .embeddedSignature {
-      // One that cannot be read is kept, like any subpacket that is not known.
-      let embedded = isEmbedded ? nil : try? Signature(body: unsafe body.span.bytes, isEmbedded: true)
-      content = embedded.map(Content.embeddedSignature)
+      // What stands in a signature within another stays unread, so that no input decides how deep this goes.
+      content = isEmbedded ? nil : .embeddedSignature(try Self.embeddedSignature(unsafe body.span.bytes))
     } else {
       content = try Content(type: type, body: unsafe body.span.bytes)
+    }
+  }
+
+  /// Section 5.2.3.34: the whole body of a signature packet as section 5.2 has it, so that another version is as
+  /// malformed here as octets that are no signature.
+  private static func embeddedSignature(_ body: RawSpan) throws(OpenPGPError) -> Signature {
+    do {
+      return try Signature(body: body, isEmbedded: true)
+    } catch {
+      throw .malformed(.subpacket)
     }
   }
 }
@@ -63,7 +72,7 @@ extension Subpacket.Content {
       self = .reasonForRevocation(RevocationReason(code, text: cursor.readRest(body)))
     case .features: self = .features(Features(rawValue: cursor.readRest(body).first ?? 0))
     case .signatureTarget:
-      _ = cursor.readRest(body)
+      try Self.readSignatureTarget(&cursor, body)
       self = .signatureTarget
     case .issuerFingerprint: self = .issuerFingerprint(try Self.readFingerprint(&cursor, body))
     case .intendedRecipientFingerprint:
@@ -114,6 +123,16 @@ extension Subpacket.Content {
 
   private static func readFlag(_ cursor: inout PacketCursor, _ body: RawSpan) throws(OpenPGPError) -> Bool {
     try cursor.readByte(body) != 0
+  }
+
+  /// Section 5.2.3.33: an algorithm, a hash algorithm and a digest, which has the length of the algorithm. An
+  /// unknown algorithm may have any.
+  private static func readSignatureTarget(_ cursor: inout PacketCursor, _ body: RawSpan) throws(OpenPGPError)
+  {
+    _ = try cursor.readByte(body)
+    let hash = HashAlgorithm(rawValue: try cursor.readByte(body))
+    let digest = cursor.readRest(body)
+    if let count = hash.digestByteCount, digest.count != count { throw .malformed(.subpacket) }
   }
 
   private static func readFingerprint(

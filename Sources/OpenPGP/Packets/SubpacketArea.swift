@@ -29,7 +29,6 @@ public struct SubpacketArea: Hashable, Sendable {
     let area = unsafe bytes.span.bytes
     var cursor = PacketCursor()
     while !cursor.isAtEnd(area) {
-      guard subpackets.count < Limits.subpacketCount else { throw .overLimit(.subpacketCount) }
       let count = try Self.readLength(&cursor, area)
       guard count > 0 else { throw .malformed(.subpacket) }
       let octet = try cursor.readByte(area)

@@ -25,7 +25,8 @@ extension Policy {
 
   /// Whether a critical part of what the signature's maker signed is not known.
   func hasUnknownCriticalPart(_ signature: Signature) -> Bool {
-    !signature.hashedArea.subpackets.allSatisfy(isUnderstood)
+    let isOverDocument = signature.type.isOverDocument
+    return !signature.hashedArea.subpackets.allSatisfy { isUnderstood($0, isOverDocument: isOverDocument) }
   }
 
   /// Whether a signature counts at `time`: not before it was made, and not after it expired.
@@ -36,12 +37,18 @@ extension Policy {
     return nil
   }
 
-  /// Section 5.2.3.7: what is critical must be known. Of a notation that means its name (section 5.2.3.24).
-  private func isUnderstood(_ subpacket: Subpacket) -> Bool {
+  /// Section 5.2.3.7: what is critical must be known. Of a notation that means its name (section 5.2.3.24), of a
+  /// fingerprint its version.
+  private func isUnderstood(_ subpacket: Subpacket, isOverDocument: Bool) -> Bool {
     guard subpacket.isCritical else { return true }
     switch subpacket.content {
     case nil: return false
     case .notation(let notation): return knownNotations.contains(notation.name)
+    case .intendedRecipientFingerprint(let fingerprint), .issuerFingerprint(let fingerprint):
+      return Fingerprint.byteCount(version: fingerprint.version) != nil
+    // Nothing here follows a signature over a document to another one. In a revocation it says which statement is
+    // meant, and to revoke more than that is the safe way.
+    case .signatureTarget: return !isOverDocument
     default: return true
     }
   }

@@ -27,6 +27,10 @@ public struct Policy: Sendable {
     case versionMismatch
     /// A critical subpacket or notation that is not known.
     case criticalSubpacket
+    /// The signature over a document does not say which key made it.
+    case issuerMissing
+    /// One of more signatures with salts of their own than ``Limits/saltedHashCount`` on one document.
+    case tooManySalts
     case signatureType(SignatureType)
     case keyFlags
     case signatureExpired

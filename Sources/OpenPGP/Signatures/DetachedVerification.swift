@@ -8,8 +8,9 @@ public struct DetachedVerification {
 
   public init(_ verifier: SignatureVerifier) { self.verifier = verifier }
 
-  /// What each of the signatures is worth, in their order; the document is read ahead on another thread. Those that can be judged without the document are
-  /// not hashed for; when that is all of them, the document is not read.
+  /// What each of the signatures is worth, in their order; the document is read ahead on another thread. Those that
+  /// can be judged without the document are not hashed for; when that is all of them, the document is not read.
+  /// Signatures with salts beyond ``Limits/saltedHashCount`` are refused.
   /// - Throws: ``OpenPGPError/overLimit(_:)`` for more than ``Limits/signatureCount`` signatures, and what
   ///   `document` throws.
   public func verify(
@@ -25,11 +26,17 @@ public struct DetachedVerification {
     _ signatures: [Signature], hashingWith hash: (DocumentHashes) throws(OpenPGPError) -> Void
   ) throws(OpenPGPError) -> [SignatureVerdict] {
     guard signatures.count <= Limits.signatureCount else { throw .overLimit(.signatureCount) }
-    let hashes = DocumentHashes()
+    let hashes = DocumentHashes(saltedLimit: Limits.saltedHashCount)
     var early: [SignatureVerdict?] = []
     for signature in signatures {
-      let verdict = verifier.verdictWithoutDocument(signature)
-      if verdict == nil { _ = try hashes.prepare(for: signature) }
+      var verdict = verifier.verdictWithoutDocument(signature)
+      if verdict == nil {
+        do {
+          _ = try hashes.prepare(for: signature)
+        } catch .overLimit(.saltedHashCount) {
+          verdict = SignatureVerdict(.refused(.tooManySalts), signature)
+        }
+      }
       early.append(verdict)
     }
     if !hashes.isEmpty { try hash(hashes) }

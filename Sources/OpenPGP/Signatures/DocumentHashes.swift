@@ -15,6 +15,12 @@ final class DocumentHashes {
   private var ofOctets: [DocumentHash] = []
   private var ofText: [DocumentHash] = []
   private lazy var text = CanonicalText()
+  private let saltedLimit: Int
+  private var saltedCount = 0
+
+  /// - Parameter saltedLimit: how many hashes with a salt there may be. Without one there are few: as many as
+  ///   algorithms, for octets and for text.
+  init(saltedLimit: Int = Limits.signatureCount) { self.saltedLimit = saltedLimit }
 
   /// Whether nothing is to be hashed.
   var isEmpty: Bool { hashes.isEmpty }
@@ -26,10 +32,15 @@ final class DocumentHashes {
   }
 
   /// The hash of these parameters.
+  /// - Throws: ``OpenPGPError/overLimit(_:)`` with `saltedHashCount` when it would be one too many.
   func prepare(_ algorithm: HashAlgorithm, isText: Bool, salt: [UInt8]) throws(OpenPGPError) -> DocumentHash {
     let parameters = Parameters(algorithm: algorithm, isText: isText, salt: salt)
     if let known = hashes[parameters] { return known }
     guard hashes.count < Limits.signatureCount else { throw .overLimit(.signatureCount) }
+    if !salt.isEmpty {
+      guard saltedCount < saltedLimit else { throw .overLimit(.saltedHashCount) }
+      saltedCount += 1
+    }
     let hash = try DocumentHash(algorithm, isText: isText, salt: salt)
     hashes[parameters] = hash
     if isText { ofText.append(hash) } else { ofOctets.append(hash) }

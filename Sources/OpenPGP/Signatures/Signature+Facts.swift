@@ -62,14 +62,13 @@ extension Signature {
     }
   }
 
-  /// Whether the fingerprints in the hashed area are of the signature's own version, as section 5.2.3.35
-  /// demands.
-  var namesIssuerOfOwnVersion: Bool {
-    let named = hashedArea.all { content -> Fingerprint? in
-      if case .issuerFingerprint(let fingerprint) = content { fingerprint } else { nil }
-    }
-    return named.allSatisfy { $0.version == version }
-  }
+  /// Whether the fingerprints of issuers are of the signature's own version, wherever they stand: section
+  /// 5.2.3.35 calls it malformed otherwise.
+  var namesIssuerOfOwnVersion: Bool { issuerFingerprints.allSatisfy { $0.version == version } }
+
+  /// Whether it says which key made it. An ID of zeros is that of a recipient who is not named (section 5.1.8),
+  /// and names nobody here either.
+  var namesIssuer: Bool { !issuerFingerprints.isEmpty || issuerKeyIDs.contains { $0 != .anonymous } }
 
   private func inBothAreas<Value>(_ select: (Subpacket.Content) -> Value?) -> [Value] {
     hashedArea.all(select) + unhashedArea.all(select)

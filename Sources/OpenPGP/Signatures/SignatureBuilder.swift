@@ -41,7 +41,7 @@ struct SignatureBuilder {
       SubpacketArea(hashed.map { $0.recommended(version: key.version) }), SubpacketArea(unhashed),
     ]
     guard key.version == 6 || areas.allSatisfy({ $0.bytes.count <= UInt16.max }) else {
-      throw .overLimit(.subpacketCount)
+      throw .overLimit(.subpacketByteCount)
     }
     let salt = key.version == 6 ? SystemRandom.publicBytes(count: hash.saltByteCount ?? 0) : []
     return Signature(

@@ -10,6 +10,7 @@ public struct SignatureList: Sendable {
   public private(set) var malformedCount = 0
   /// Signatures of unknown versions, which were passed over.
   public private(set) var unknownVersionCount = 0
+  private var subpacketByteCount = 0
 
   /// Signatures that are there already.
   public init(_ signatures: [Signature]) { self.signatures = signatures }
@@ -17,8 +18,8 @@ public struct SignatureList: Sendable {
   /// Reads the packets of `source`, which is not armored, to its end, or to where they can no longer be told
   /// apart.
   /// - Throws: ``OpenPGPError/malformed(_:)`` when there are other packets than signatures, as in a
-  ///   certificate; ``OpenPGPError/overLimit(_:)`` for more than ``Limits/signatureCount`` packets; the
-  ///   source's own errors.
+  ///   certificate; ``OpenPGPError/overLimit(_:)`` for more than ``Limits/signatureCount`` packets, or more of
+  ///   subpackets than ``Limits/subpacketByteCount``; the source's own errors.
   public init(reading source: any ByteSource) throws(OpenPGPError) {
     let reader = PacketReader(source)
     var count = 0
@@ -31,7 +32,10 @@ public struct SignatureList: Sendable {
 
   private mutating func take(_ packet: Packet) throws(OpenPGPError) {
     switch packet {
-    case .signature(let signature): signatures.append(signature)
+    case .signature(let signature):
+      subpacketByteCount += signature.areasByteCount
+      guard subpacketByteCount <= Limits.subpacketByteCount else { throw .overLimit(.subpacketByteCount) }
+      signatures.append(signature)
     case .marker, .padding, .trust: break
     case .unknown(.signature, _, why: .unsupported): unknownVersionCount += 1
     case .unknown(let type, _, why: .unsupported) where !type.isCritical: break

@@ -47,6 +47,7 @@ public struct SignatureVerifier: Sendable {
       return SignatureVerdict(.refused(.signatureType(signature.type)), signature)
     }
     guard signature.namesIssuerOfOwnVersion else { return SignatureVerdict(.bad, signature) }
+    guard signature.namesIssuer else { return SignatureVerdict(.refused(.issuerMissing), signature) }
     let candidates = SigningCandidate.all(for: signature, in: certificates)
     guard let candidate = candidates.first else { return SignatureVerdict(.unknownKey, signature) }
     if let rule = policy.refusal(signature: signature) {

@@ -22,6 +22,6 @@ final class TemporaryFile {
 
   deinit { close(descriptor.number) }
 
-  /// O_TMPFILE, a macro that Swift does not import.
-  private static let unnamed: Int32 = 0o20000000 | O_DIRECTORY
+  /// O_TMPFILE, a macro that Swift does not import: a file without a name, in the folder that is opened.
+  static let unnamed: Int32 = 0o20000000 | O_DIRECTORY
 }

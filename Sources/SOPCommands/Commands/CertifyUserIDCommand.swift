@@ -4,6 +4,7 @@ internal import OpenPGP
 
 enum CertifyUserIDCommand: Subcommand {
   static let name = "certify-userid"
+  static let operandNames = ["KEYS"]
   static let operandCounts = 1...any
   static let options: [OptionRule] = [
     .flag("no-armor"), .values("userid"), .values("with-key-password"), .flag("no-require-self-sig"),

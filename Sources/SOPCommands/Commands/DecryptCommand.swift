@@ -59,9 +59,12 @@ enum DecryptCommand: Subcommand {
         with: call.all("verify-with"), notBefore: call.value("verify-not-before"),
         notAfter: call.value("verify-not-after"))
     }
-    let message = try decrypt(try decryption(call, verification))
-    if let keyOutput { try SessionKeyText.write(message.sessionKey, to: keyOutput) }
-    try verificationsOutput?.finish(verification?.lines(message.verdicts) ?? "")
+    try decrypt(try decryption(call, verification)) { (message) throws(Failure) in
+      if let keyOutput { try SessionKeyText.write(message.sessionKey, to: keyOutput) }
+      try verificationsOutput?.prepare(verification?.lines(message.verdicts) ?? "")
+    }
+    try keyOutput?.finish()
+    try verificationsOutput?.finish()
   }
 
   private static func decryption(
@@ -80,14 +83,20 @@ enum DecryptCommand: Subcommand {
     return decryption
   }
 
-  private static func decrypt(_ decryption: MessageDecryption) throws(Failure) -> DecryptedMessage {
-    do {
+  /// - Parameter prepare: writes what else is to come of the message, before its data do.
+  private static func decrypt(
+    _ decryption: MessageDecryption, preparing prepare: (DecryptedMessage) throws(Failure) -> Void
+  ) throws(Failure) {
+    var release = Release()
+    do throws(OpenPGPError) {
       let output = StandardStreams.output()
-      let message = try decryption.decrypt(from: SpooledSource(descriptor: STDIN_FILENO), to: output)
+      _ = try decryption.decrypt(from: SpooledSource(descriptor: STDIN_FILENO), to: output) { message in
+        release.isAllowed { () throws(Failure) in try prepare(message) }
+      }
       try output.flush()
-      return message
     } catch {
       throw Failure(error, .message)
     }
+    try release.throwFailure()
   }
 }

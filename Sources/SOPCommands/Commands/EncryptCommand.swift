@@ -73,10 +73,11 @@ enum EncryptCommand: Subcommand {
     encryption.isText = mode == .text
     if call.has("debug") { StandardStreams.note("debug: the form is \(encryption.format)") }
     let message = encryption
+    if let keyOutput { try SessionKeyText.write(message.sessionKey, to: keyOutput) }
     try StandardStreams.write(call.has("no-armor") ? nil : .message, .document) {
       (sink) throws(OpenPGPError) in
       try message.encrypt(from: StandardStreams.input(), to: sink)
     }
-    if let keyOutput { try SessionKeyText.write(message.sessionKey, to: keyOutput) }
+    try keyOutput?.finish()
   }
 }

@@ -23,7 +23,13 @@ enum InlineDetachCommand: Subcommand {
       throw Failure(.missingArgument, "no --signatures-out is given")
     }
     let signaturesOutput = try OutputDesignator(name)
-    let detached: [Signature]
+    var release = Release()
+    let isArmored = !call.has("no-armor")
+    func mayRelease(_ signatures: [Signature]) -> Bool {
+      release.isAllowed { () throws(Failure) in
+        try prepare(signaturesOutput, with: signatures, isArmored: isArmored)
+      }
+    }
     do throws(OpenPGPError) {
       let input = try SpooledSource(descriptor: STDIN_FILENO)
       let output = StandardStreams.output()
@@ -31,24 +37,24 @@ enum InlineDetachCommand: Subcommand {
       if case .cleartext(let message) = try OpenPGPInput(input) {
         signatures = message.signatures
         guard !signatures.isEmpty else { throw .malformed(.cleartextSignature) }
-        try message.writeUnverifiedText(to: output)
+        if mayRelease(signatures) { try message.writeUnverifiedText(to: output) }
       } else {
         try input.rewind()
         signatures = try InlineMessageReader(verifier: nil).read(from: input, to: output) {
-          !$0.signatures.isEmpty
+          !$0.signatures.isEmpty && mayRelease($0.signatures)
         }.signatures
         guard !signatures.isEmpty else { throw .malformed(.messageStructure) }
       }
       try output.flush()
-      detached = signatures
     } catch {
       throw Failure(error, .message)
     }
-    try write(detached, isArmored: !call.has("no-armor"), to: signaturesOutput)
+    try release.throwFailure()
+    try signaturesOutput.finish()
   }
 
-  private static func write(
-    _ signatures: [Signature], isArmored: Bool, to output: OutputDesignator
+  private static func prepare(
+    _ output: OutputDesignator, with signatures: [Signature], isArmored: Bool
   ) throws(Failure) {
     let collected = ArraySink()
     do {
@@ -58,6 +64,6 @@ enum InlineDetachCommand: Subcommand {
     } catch {
       throw Failure(error, .signatures)
     }
-    try output.finish(unsafe collected.bytes.span.bytes)
+    try output.prepare(unsafe collected.bytes.span.bytes)
   }
 }

@@ -6,6 +6,7 @@ internal import Secrets
 
 enum InlineSignCommand: Subcommand {
   static let name = "inline-sign"
+  static let operandNames = ["KEYS"]
   static let operandCounts = 1...any
   static let options: [OptionRule] = [.flag("no-armor"), .values("with-key-password"), .value("as")]
   static let page = """

@@ -5,6 +5,7 @@ internal import OpenPGP
 
 enum InlineVerifyCommand: Subcommand {
   static let name = "inline-verify"
+  static let operandNames = ["CERTS"]
   static let operandCounts = 1...any
   static let options: [OptionRule] = [
     .value("not-before"), .value("not-after"), .value("verifications-out"),
@@ -29,29 +30,40 @@ enum InlineVerifyCommand: Subcommand {
     }
     let verification = try Verification(
       with: call.operands, notBefore: call.value("not-before"), notAfter: call.value("not-after"))
-    let verdicts = try verdicts(verification.verifier)
-    let lines = verification.lines(verdicts)
-    guard !lines.isEmpty else { throw Verification.noSignature(verdicts) }
-    try verificationsOutput?.finish(lines)
+    let verdicts = try verdicts(verification.verifier) { (verdicts) throws(Failure) in
+      try verificationsOutput?.prepare(verification.lines(verdicts))
+    }
+    guard verdicts.contains(where: { $0.verified != nil }) else { throw Verification.noSignature(verdicts) }
+    try verificationsOutput?.finish()
   }
 
-  private static func verdicts(_ verifier: SignatureVerifier) throws(Failure) -> [SignatureVerdict] {
-    do {
+  /// - Parameter prepare: writes what else is to come of a message with a good signature, before its data do.
+  private static func verdicts(
+    _ verifier: SignatureVerifier, preparing prepare: ([SignatureVerdict]) throws(Failure) -> Void
+  ) throws(Failure) -> [SignatureVerdict] {
+    var release = Release()
+    let found: [SignatureVerdict]
+    do throws(OpenPGPError) {
       let input = try SpooledSource(descriptor: STDIN_FILENO)
       let output = StandardStreams.output()
       let verdicts: [SignatureVerdict]
       if case .cleartext(let message) = try OpenPGPInput(input) {
-        verdicts = try message.verify(with: verifier, writingTo: output)
+        verdicts = try message.verify(with: verifier, writingTo: output) { verdicts in
+          release.isAllowed { () throws(Failure) in try prepare(verdicts) }
+        }
       } else {
         try input.rewind()
         verdicts = try InlineMessageReader(verifier: verifier).read(from: input, to: output) { message in
           message.verdicts.contains { $0.verified != nil }
+            && release.isAllowed { () throws(Failure) in try prepare(message.verdicts) }
         }.verdicts
       }
       try output.flush()
-      return verdicts
+      found = verdicts
     } catch {
       throw Failure(error, .message)
     }
+    try release.throwFailure()
+    return found
   }
 }

@@ -2,6 +2,7 @@
 
 enum ListProfilesCommand: Subcommand {
   static let name = "list-profiles"
+  static let operandNames = ["SUBCOMMAND"]
   static let operandCounts = 1...1
   static let page = """
     coffer-sop list-profiles: the profiles of a subcommand, the default first

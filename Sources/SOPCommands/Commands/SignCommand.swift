@@ -4,6 +4,7 @@ internal import OpenPGP
 
 enum SignCommand: Subcommand {
   static let name = "sign"
+  static let operandNames = ["KEYS"]
   static let operandCounts = 1...any
   static let options: [OptionRule] = [
     .flag("no-armor"), .value("micalg-out"), .values("with-key-password"), .value("as"),
@@ -36,11 +37,12 @@ enum SignCommand: Subcommand {
     } catch {
       throw Failure(error, .document)
     }
+    try algorithmOutput?.prepare(algorithmNames(signatures))
     try StandardStreams.write(call.has("no-armor") ? nil : .signature, .document) {
       (sink) throws(OpenPGPError) in
       for signature in signatures { try Packet.signature(signature).write(to: sink) }
     }
-    try algorithmOutput?.finish(algorithmNames(signatures))
+    try algorithmOutput?.finish()
   }
 
   /// The value of `micalg` (RFC 3156, section 5); nothing when the signatures are not of one algorithm.

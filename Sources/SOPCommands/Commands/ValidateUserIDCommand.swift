@@ -4,6 +4,7 @@ internal import OpenPGP
 
 enum ValidateUserIDCommand: Subcommand {
   static let name = "validate-userid"
+  static let operandNames = ["USERID", "CERTS"]
   static let operandCounts = 2...any
   static let options: [OptionRule] = [.flag("addr-spec-only"), .value("validate-at")]
   static let page = """

@@ -4,6 +4,7 @@ internal import OpenPGP
 
 enum VerifyCommand: Subcommand {
   static let name = "verify"
+  static let operandNames = ["SIGNATURES", "CERTS"]
   static let operandCounts = 2...any
   static let options: [OptionRule] = [.value("not-before"), .value("not-after")]
   static let page = """

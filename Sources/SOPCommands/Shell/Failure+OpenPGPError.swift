@@ -58,6 +58,10 @@ extension Failure {
     case .overLimit(.armorLine): malformed(subject)
     case .overLimit(let limit):
       Failure(.badData, "a limit of this command (\(limit)) is too low for the \(subject)")
+    case .inputChanged:
+      Failure(
+        .badData, "somebody changed the input while it was read",
+        hint: "do not use what came out; run the command again on a file that nobody writes to")
     // Inputs and outputs with a name have errors of their own.
     case .inputOutput(let number) where [ENOENT, ENOTDIR, EACCES, EPERM, EROFS].contains(number):
       Failure(

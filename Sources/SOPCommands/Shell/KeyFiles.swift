@@ -41,6 +41,10 @@ enum KeyFiles {
     case .malformed, .overLimit(.armorLine):
       let wanted = subject == .keys ? "secret keys" : "certificates"
       return Failure(.badData, "\(place) is damaged, or holds no \(wanted)", detail: "\(error)")
+    case .notAuthentic:
+      return Failure(
+        .badData, "\(place) is damaged: the checksum of one of its secret keys is wrong",
+        hint: "take a copy of the key that is whole")
     case .inputOutput(let number):
       return Failure(.unspecifiedFailure, "cannot read \(place) (\(SystemError.text(number)))")
     default: return Failure(error, subject)

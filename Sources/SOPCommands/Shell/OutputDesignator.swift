@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where a second output goes: a new file or `@FD:n`. A file appears when the subcommand has done its work, and
+// Where a second output goes: a new file or `@FD:n`. What goes there is written before the data come out, so that a
+// full disk leaves standard output empty; a file appears under its name when the subcommand has done its work, and
 // not before.
 
 internal import Glibc
 internal import OpenPGP
+internal import Secrets
 
 /// An output besides standard output.
 final class OutputDesignator {
@@ -15,6 +17,9 @@ final class OutputDesignator {
 
   private let target: Target
   private let name: String
+  /// Standard output itself, given as a descriptor: this comes behind the data.
+  private let isStandardOutput: Bool
+  private var held = SecretBytes(zeroed: 0)
 
   /// - Throws: 59 when there is such a file, 71 for another prefix than `@FD:`, 61 for a descriptor that is not
   ///   open for writing, 19 when there is no name.
@@ -26,8 +31,10 @@ final class OutputDesignator {
         throw Failure(.missingInput, "there is no descriptor «\(text)» open for writing")
       }
       target = .descriptor(FileDescriptorSink(descriptor: descriptor))
+      isStandardOutput = descriptor == STDOUT_FILENO
       return
     }
+    isStandardOutput = false
     guard !text.hasPrefix("@") else { throw InputDesignator.unknownPrefix(text) }
     do {
       target = .file(try AtomicFileSink(path: text))
@@ -37,17 +44,35 @@ final class OutputDesignator {
   }
 
   /// Writes `text` as all of the output.
-  func finish(_ text: String) throws(Failure) { try finish(unsafe Array(text.utf8).span.bytes) }
+  func prepare(_ text: String) throws(Failure) { try prepare(unsafe Array(text.utf8).span.bytes) }
 
-  /// Writes `bytes` as all of the output.
-  func finish(_ bytes: RawSpan) throws(Failure) {
+  /// Writes `bytes` as all of the output, to the disk or the descriptor; a file does not have its name yet.
+  func prepare(_ bytes: RawSpan) throws(Failure) {
+    if isStandardOutput {
+      held = SecretBytes(copying: bytes)
+      return
+    }
     do {
       switch target {
       case .file(let sink):
         try sink.write(bytes)
-        try sink.commit()
+        try sink.sync()
       case .descriptor(let sink):
         try sink.write(bytes)
+        try sink.flush()
+      }
+    } catch {
+      throw Self.failure(error, name)
+    }
+  }
+
+  /// Gives what was prepared its name: the last that a subcommand does.
+  func finish() throws(Failure) {
+    do {
+      switch target {
+      case .file(let sink): try sink.commit()
+      case .descriptor(let sink):
+        try held.withBytes { (bytes) throws(OpenPGPError) in try sink.write(bytes) }
         try sink.flush()
       }
     } catch {

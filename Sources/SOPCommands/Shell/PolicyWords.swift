@@ -14,6 +14,8 @@ enum PolicyWords {
     case .noIntegrityProtection: "the message is not protected against changes"
     case .versionMismatch: "versions do not belong together"
     case .criticalSubpacket: "something critical is not known"
+    case .issuerMissing: "the signature does not say whose key made it"
+    case .tooManySalts: "there are too many signatures with salts of their own"
     case .signatureType: "a signature is of the wrong type"
     case .keyFlags: "the key is not for this use"
     case .signatureExpired: "the signature has expired"

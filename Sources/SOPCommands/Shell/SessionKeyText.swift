@@ -19,7 +19,7 @@ enum SessionKeyText {
     return key
   }
 
-  /// Writes the text to `output`.
+  /// Prepares `output` with the text.
   static func write(_ key: SessionKey, to output: OutputDesignator) throws(Failure) {
     let head = Array("\(key.cipher?.rawValue ?? 0):".utf8)
     let digits = Array("0123456789ABCDEF".utf8)
@@ -36,7 +36,7 @@ enum SessionKeyText {
         }
       }
     }
-    try text.withBytes { (text) throws(Failure) in try output.finish(text) }
+    try text.withBytes { (text) throws(Failure) in try output.prepare(text) }
   }
 
   private static func parse(_ text: RawSpan) -> SessionKey? {
