@@ -44,7 +44,7 @@ public final class Coffer: Sendable {
   /// to, are made in the enclave of the kind `attestation`; if that is nil, in the machine's chip if one
   /// answers, else in software.
   ///
-  /// - Throws: `StorageError.alreadyExists`; `KeybagError.derivation`; `CofferError.weakPassphrase`;
+  /// - Throws: `StorageError.alreadyExists`, `.notEmpty`, `.inUse`; `KeybagError.derivation`; `CofferError.weakPassphrase`;
   ///   `KeychainError.secureEnclaveUnavailable`.
   public static func create(
     home: String, passphrase: borrowing Passphrase, recoveryPhrase: borrowing RecoveryPhrase,
@@ -54,7 +54,7 @@ public final class Coffer: Sendable {
   ) throws -> Coffer {
     let assessment = policy.check(passphrase)
     guard assessment.isAccepted else { throw CofferError.weakPassphrase(assessment.problems) }
-    guard !DatabaseFile.exists(home: home) else { throw StorageError.alreadyExists }
+    try DatabaseFile.checkPlace(home: home)
     var (keybag, unlocked) = try Keybag.create(
       SlotCredential(passphrase), kdf: kdf, keychain: place, now: clock.now())
     try keybag.addSlot(SlotCredential(recoveryPhrase), kdf: .seed, keys: unlocked.keys, now: clock.now())
@@ -69,9 +69,6 @@ public final class Coffer: Sendable {
     }
     let attestationEnclave = try enclave ?? machine.enclaveForNewKeys()
     let file = try DatabaseFile.create(home: home) { file in
-      var isComplete = false
-      // What is elsewhere does not go with the file.
-      defer { if !isComplete { _ = finished.removeForeignKeychain(file) } }
       try file.write { try finished.save($0) }
       let keychain = KeychainService(keychain: try finished.openKeychain(file), keys: unlocked.keys)
       try keychain.prepare()
@@ -83,7 +80,9 @@ public final class Coffer: Sendable {
       var log = AuditLog()
       log.append(.created, count: 0, at: clock.now())
       try log.save(keychain)
-      isComplete = true
+    } undo: { file in
+      // What is elsewhere does not go with the file. It is found by the id of this coffer, which no other has.
+      _ = finished.removeForeignKeychain(file)
     }
     return try Coffer(
       file: file, keybag: finished, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)

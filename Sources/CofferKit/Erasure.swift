@@ -39,8 +39,8 @@ public enum Erasure {
       }
       try file.truncateLog()
       if let keybag, !keybag.removeForeignKeychain(file) { remains.secretServiceItem = true }
-      try DatabaseFile.destroy(home: home)
-    } catch StorageError.corrupt, StorageError.unknownFormat {
+      try file.destroy()
+    } catch StorageError.corrupt, StorageError.unknownFormat, StorageError.foreign {
       // A damaged file is erased all the same.
       try DatabaseFile.destroy(home: home)
     }
