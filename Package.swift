@@ -103,7 +103,7 @@ let package = Package(
     room("Secrets", ["CSystem", "CUtf8proc"]),
     // 1
     room("Primitives", ["Secrets", "CSystem", "COpenSSL", "CArgon2", log]),
-    room("Storage", [grdb, sqlite]),
+    room("Storage", ["CSystem", grdb, sqlite]),
     room("MessageFormats", ["Secrets", "CSystem", "CUtf8proc"]),
     room("DesktopBus", ["Secrets", "CSystem", .target("CSystemdBus", trait: "DesktopBus")]),
     room(

@@ -78,7 +78,7 @@ extension CaptureStore {
     } catch {
       if isCommitting {
         // Only when it is certain that no row names the blobs may they go.
-        settle()
+        settle(sealing.record(created).blobs)
       } else {
         for name in sealing.record(created).blobs { file.blobs.remove(name) }
       }
@@ -126,6 +126,8 @@ extension CaptureStore {
     let sealed = record.sealed(id, mark: mark, key: keys.record)
     let queue = UploadStatus().sealed(id, key: keys.record)
     return try file.write(.captures) { transaction in
+      // Another writer may have swept them, if somebody has removed the file of our lock.
+      guard try file.blobs.contain(record.blobs) else { throw StorageError.inUse }
       var state = try CaptureState.load(transaction, keys: keys)
       try transaction.execute(
         "INSERT INTO captures (id, mark, record, queue) VALUES (?, ?, ?, ?)",

@@ -111,7 +111,9 @@ public final class CaptureStore: Sendable {
   ///
   /// Where a row is damaged, or one is gone, nothing is swept: nobody knows whose blobs those are. New captures
   /// are taken in all the same.
-  func prepareWriting() throws -> CaptureKeys {
+  ///
+  /// - Parameter own: blobs of our own of which a transaction that failed may have left a row, or none.
+  func prepareWriting(own: [BlobName] = []) throws -> CaptureKeys {
     try file.claimWriting()
     // The lock is kept until all is tidy: another thread's first blob must not be swept.
     return try order.withLock { order in
@@ -134,7 +136,8 @@ public final class CaptureStore: Sendable {
       }
       if scan.isComplete {
         let named = Set(scan.rows.flatMap(\.record.blobs))
-        for name in try file.blobs.names() where !named.contains(name) { file.blobs.remove(name) }
+        for name in own where !named.contains(name) { file.blobs.remove(name) }
+        try file.sweepBlobs(except: named)
       }
       order = .tidy
       return keys
@@ -152,9 +155,10 @@ public final class CaptureStore: Sendable {
   }
 
   /// Tidies up after a transaction that failed, now if the disk lets us, else before the next capture.
-  func settle() {
+  /// - Parameter blobs: those that the transaction was to name.
+  func settle(_ blobs: [BlobName]) {
     order.withLock { $0 = .unsettled }
-    _ = try? prepareWriting()
+    _ = try? prepareWriting(own: blobs)
   }
 
   /// Whether there is a state, as there is since before there was a key.

@@ -45,7 +45,7 @@ public final class Coffer: Sendable {
   /// to, are made in the enclave of the kind `attestation`; if that is nil, in the machine's chip if one
   /// answers, else in software.
   ///
-  /// - Throws: `StorageError.alreadyExists`; `KeybagError.derivation`; `CofferError.weakPassphrase`;
+  /// - Throws: `StorageError.alreadyExists`, `.notEmpty`, `.inUse`; `KeybagError.derivation`; `CofferError.weakPassphrase`;
   ///   `KeychainError.secureEnclaveUnavailable`.
   public static func create(
     home: String, passphrase: borrowing Passphrase, recoveryPhrase: borrowing RecoveryPhrase,
@@ -55,7 +55,7 @@ public final class Coffer: Sendable {
   ) throws -> Coffer {
     let assessment = policy.check(passphrase)
     guard assessment.isAccepted else { throw CofferError.weakPassphrase(assessment.problems) }
-    guard !DatabaseFile.exists(home: home) else { throw StorageError.alreadyExists }
+    try DatabaseFile.checkPlace(home: home)
     var (keybag, unlocked) = try Keybag.create(
       SlotCredential(passphrase), kdf: kdf, keychain: place, now: clock.now())
     try keybag.addSlot(SlotCredential(recoveryPhrase), kdf: .seed, keys: unlocked.keys, now: clock.now())
@@ -70,9 +70,6 @@ public final class Coffer: Sendable {
     }
     let attestationEnclave = try enclave ?? machine.enclaveForNewKeys()
     let file = try DatabaseFile.create(home: home) { file in
-      var isComplete = false
-      // What is elsewhere does not go with the file.
-      defer { if !isComplete { _ = finished.removeForeignKeychain(file) } }
       let binding = try FileBinding(coffer: finished.coffer, keys: unlocked.keys)
       try file.write { transaction in
         try finished.save(transaction)
@@ -89,7 +86,9 @@ public final class Coffer: Sendable {
       var log = AuditLog()
       log.append(.created, count: 0, at: clock.now())
       try log.save(keychain)
-      isComplete = true
+    } undo: { file in
+      // What is elsewhere does not go with the file. It is found by the id of this coffer, which no other has.
+      _ = finished.removeForeignKeychain(file)
     }
     let coffer = try Coffer(
       file: file, keybag: finished, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)

@@ -2,7 +2,7 @@
 //
 // The examination of a coffer. It repairs nothing by itself.
 
-internal import Captures
+public import Captures
 internal import Enclaves
 internal import Glibc
 internal import KeyCustody
@@ -34,6 +34,8 @@ public struct Diagnosis: Sendable {
   public var checks: [String] = []
   /// Messages that do not open; only after a deep examination.
   public var unreadable: [MessageID] = []
+  /// Captures that are not what was captured.
+  public var damagedCaptures: [CaptureID] = []
 
   public var isHealthy: Bool { findings.allSatisfy { $0.severity == .advice } }
 
@@ -102,8 +104,18 @@ extension Diagnosis {
       (DatabaseFile.name + "-shm", 0o600), (DatabaseFile.lockName, 0o600), (BlobFiles.folderName, 0o700),
     ] {
       var status = stat()
-      guard unsafe lstat(name.isEmpty ? home : home + "/" + name, &status) == 0 else { continue }
+      // The directory may be reached through a link of the person's; what counts is where it leads.
+      let isFound = unsafe name.isEmpty ? stat(home, &status) : lstat(home + "/" + name, &status)
+      guard isFound == 0 else { continue }
       let shown = name.isEmpty ? "the coffer's directory" : name
+      let kind = name.isEmpty || name == BlobFiles.folderName ? S_IFDIR : S_IFREG
+      guard status.st_mode & S_IFMT == kind else {
+        add(.damage, "\(shown) is a link, a pipe or something else that is not the coffer's")
+        continue
+      }
+      if kind == S_IFREG, status.st_nlink > 1 {
+        add(.advice, "\(shown) has a second name somewhere: a hard link is no copy, and changes with it")
+      }
       if status.st_mode & 0o077 != 0 {
         add(.exposure, "\(shown) is open to others; its mode should be \(String(wanted, radix: 8))")
       }
@@ -162,10 +174,10 @@ extension Coffer {
       if status.isRotationDue { return "the vault key is more than a year old: run «coffer vault rotate»" }
       return nil
     }
-    var damagedCaptures = 0
+    var damagedCaptures: [CaptureID] = []
     try diagnosis.check(isDeep ? "every capture" : "the captures' rows and blobs") {
       let findings = try captures.examine(isDeep: isDeep)
-      damagedCaptures = findings.damaged.count
+      damagedCaptures = findings.damaged
       if findings.strayPartCount > 0 { throw CaptureError.corrupt(nil) }
       if findings.strayBlobCount > 0 {
         return
@@ -174,12 +186,13 @@ extension Coffer {
       }
       return nil
     }
-    if damagedCaptures > 0 {
+    diagnosis.damagedCaptures = damagedCaptures
+    if !damagedCaptures.isEmpty {
       diagnosis.add(
         .damage,
-        damagedCaptures == 1
+        damagedCaptures.count == 1
           ? "1 capture is not what was captured: restore it from a backup"
-          : "\(damagedCaptures) captures are not what was captured: restore them from a backup")
+          : "\(damagedCaptures.count) captures are not what was captured: restore them from a backup")
     }
     if isDeep {
       var unreadable: [MessageID] = []
@@ -272,7 +285,7 @@ extension StorageError {
   /// Whether the file itself is wrong, and not the moment or the machine.
   var isDamage: Bool {
     switch self {
-    case .corrupt, .outdated, .earlierState, .foreignLog, .unknownFormat: true
+    case .corrupt, .outdated, .earlierState, .foreignLog, .unknownFormat, .foreign: true
     default: false
     }
   }
@@ -282,9 +295,13 @@ extension StorageError {
     switch self {
     case .notFound: "there is no coffer here"
     case .alreadyExists: "there is a coffer here already"
+    case .notEmpty: "the folder is not empty, and a coffer wants one of its own"
     case .inUse: "another process is writing to this coffer"
     case .full: "the disk is full"
     case .notPermitted: "the coffer's files cannot be read and written by this user"
+    case .readOnly: "the coffer is on a medium that cannot be written"
+    case .foreign(let place):
+      "\(place.rawValue) is a link, a pipe or something else that is not the coffer's"
     case .inputOutput: "the disk reports an error"
     case .corrupt: "the coffer's file is corrupt or was tampered with"
     case .outdated(let part):

@@ -41,8 +41,8 @@ public enum Erasure {
       try file.truncateLog()
       if let keybag, !keybag.removeForeignKeychain(file) { remains.secretServiceItem = true }
       if let counter, !RollbackCounter.delete(handle: counter, machine: machine) { remains.counter = true }
-      try DatabaseFile.destroy(home: home)
-    } catch StorageError.corrupt, StorageError.foreignLog, StorageError.unknownFormat {
+      try file.destroy()
+    } catch StorageError.corrupt, StorageError.foreignLog, StorageError.unknownFormat, StorageError.foreign {
       // A damaged file is erased all the same.
       try DatabaseFile.destroy(home: home)
     }

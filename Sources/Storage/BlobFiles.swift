@@ -16,22 +16,29 @@ public struct BlobFiles: Sendable {
   init(home: String) { folder = home + "/" + Self.folderName }
 
   /// Starts a new blob. It has a random name, and is nobody's until ``Writer/finish()``.
+  /// - Throws: `StorageError.foreign` when the folder is a link or another user's.
   public func create(name: BlobName) throws -> Writer {
     if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST { throw StorageError(systemError: errno) }
-    let descriptor = unsafe Glibc.open(
-      path(name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard let folder = try BlobFolder(folder) else { throw StorageError.notFound }
+    guard folder.isOwn else { throw StorageError.foreign(.blobs) }
+    let descriptor = unsafe openat(
+      folder.descriptor, name.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw StorageError(systemError: errno) }
-    return Writer(descriptor: descriptor, path: path(name))
+    return Writer(descriptor: descriptor, name: name, folder: folder)
   }
 
   /// Opens a blob.
-  /// - Throws: `StorageError.corrupt` when it is not there: whoever asks has it from a row.
+  /// - Throws: `StorageError.corrupt` when it is not there, is no file, or cannot be read: whoever asks has it
+  ///   from a row, and others are to be looked at all the same. `.foreign` when the folder is a link.
   public func open(_ name: BlobName) throws -> Reader {
-    let descriptor = unsafe Glibc.open(path(name), O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else {
-      throw errno == ENOENT ? StorageError.corrupt(part: .record) : StorageError(systemError: errno)
+    guard let folder = try BlobFolder(folder) else { throw StorageError.corrupt(part: .record) }
+    do {
+      let descriptor = try DatabaseFile.openFile(name.text, O_RDONLY, in: folder.descriptor, as: .blobs)
+      guard let descriptor else { throw StorageError.corrupt(part: .record) }
+      return Reader(descriptor: descriptor)
+    } catch StorageError.foreign, StorageError.notPermitted {
+      throw StorageError.corrupt(part: .record)
     }
-    return Reader(descriptor: descriptor)
   }
 
   /// Makes the names of finished blobs durable; before the row that names them.
@@ -44,43 +51,93 @@ public struct BlobFiles: Sendable {
     }
   }
 
-  /// Overwrites and removes a blob; none is as good.
+  /// Overwrites and removes a blob; none is as good. One that has another name as well, or is a link or a pipe,
+  /// is only removed.
   public func remove(_ name: BlobName) {
-    DatabaseFile.overwrite(path(name))
-    unsafe unlink(path(name))
+    guard let folder = try? BlobFolder(folder) else { return }
+    folder.remove(name)
   }
 
   /// The names of all blobs. Files with other names are not ours.
-  public func names() throws -> [BlobName] {
-    guard let directory = unsafe opendir(folder) else {
-      if errno == ENOENT { return [] }
-      throw StorageError(systemError: errno)
-    }
-    defer { unsafe closedir(directory) }
-    var names: [BlobName] = []
-    while true {
-      errno = 0
-      guard let entry = unsafe readdir(directory) else {
-        // Half a list would pass for the whole: what is not on it is taken for lost.
-        guard errno == 0 else { throw StorageError(systemError: errno) }
-        return names
-      }
-      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-      }
-      if let name = BlobName(name) { names.append(name) }
+  /// - Throws: `StorageError.foreign` when their folder is a link.
+  public func names() throws -> [BlobName] { try BlobFolder(folder)?.names() ?? [] }
+
+  /// Whether there is a file of each of these names.
+  public func contain(_ names: some Sequence<BlobName>) throws -> Bool {
+    guard let folder = try BlobFolder(folder) else { return names.allSatisfy { _ in false } }
+    return names.allSatisfy { folder.status($0)?.isRegularFile == true }
+  }
+
+  /// Removes what is not named, but nothing that was written after `time`: that belongs to a writer that is at
+  /// work, whether or not it still has the lock.
+  func sweep(except named: Set<BlobName>, writtenBy time: FileTime) throws {
+    guard let folder = try BlobFolder(folder) else { return }
+    guard folder.isOwn else { throw StorageError.foreign(.blobs) }
+    for name in try folder.names() where !named.contains(name) {
+      if let status = folder.status(name), FileTime(status.st_mtim) <= time { folder.remove(name) }
     }
   }
 
-  /// Removes the folder with all blobs, overwritten; for the end of a coffer.
+  /// Removes the folder with all blobs, overwritten; for the end of a coffer. A link is removed, and what it
+  /// leads to is not touched.
   /// - Throws: `StorageError.notPermitted` when one is still there afterwards.
   func destroy() throws {
-    for name in try names() { remove(name) }
-    guard try names().isEmpty else { throw StorageError.notPermitted }
-    unsafe rmdir(folder)
+    do throws(StorageError) {
+      guard let opened = try BlobFolder(folder) else { return }
+      for name in try opened.names() { opened.remove(name) }
+      guard try opened.names().isEmpty else { throw StorageError.notPermitted }
+      unsafe rmdir(folder)
+    } catch {
+      guard error == .foreign(.blobs) else { throw error }
+      guard unsafe unlink(folder) == 0 else { throw StorageError.notPermitted }
+    }
+  }
+}
+
+/// The folder, open: what is done in it is done in this one, whatever its path leads to meanwhile.
+private struct BlobFolder: ~Copyable {
+  let descriptor: Int32
+
+  /// Nil when there is none.
+  /// - Throws: `StorageError.foreign` when it is a link, or no folder.
+  init?(_ path: String) throws(StorageError) {
+    descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else {
+      switch errno {
+      case ENOENT: return nil
+      case ELOOP, ENOTDIR: throw .foreign(.blobs)
+      default: throw StorageError(systemError: errno)
+      }
+    }
   }
 
-  private func path(_ name: BlobName) -> String { folder + "/" + name.text }
+  deinit { close(descriptor) }
+
+  /// Whether it is this user's.
+  var isOwn: Bool { DatabaseFile.status(descriptor)?.st_uid == geteuid() }
+
+  func status(_ name: BlobName) -> stat? {
+    var status = stat()
+    return unsafe fstatat(descriptor, name.text, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status : nil
+  }
+
+  func remove(_ name: BlobName) {
+    DatabaseFile.overwrite(name.text, in: descriptor)
+    unsafe unlinkat(descriptor, name.text, 0)
+  }
+
+  func names() throws(StorageError) -> [BlobName] {
+    // A place in the folder belongs to the descriptor, so the list has one of its own.
+    let listed = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard listed >= 0 else { throw StorageError(systemError: errno) }
+    guard let directory = unsafe fdopendir(listed) else {
+      let code = errno
+      close(listed)
+      throw StorageError(systemError: code)
+    }
+    defer { unsafe closedir(directory) }
+    return unsafe try DatabaseFile.names(in: directory).compactMap { BlobName($0) }
+  }
 }
 
 /// The name of a blob: 16 random bytes.
@@ -120,17 +177,19 @@ extension BlobFiles {
   /// A blob that is being written. Let go of before ``finish()``, it is removed.
   public struct Writer: ~Copyable {
     private let descriptor: Int32
-    private let path: String
+    private let name: BlobName
+    private let folder: BlobFolder
     private var isFinished = false
 
-    fileprivate init(descriptor: Int32, path: String) {
+    fileprivate init(descriptor: Int32, name: BlobName, folder: consuming BlobFolder) {
       self.descriptor = descriptor
-      self.path = path
+      self.name = name
+      self.folder = folder
     }
 
     deinit {
       close(descriptor)
-      if !isFinished { unsafe unlink(path) }
+      if !isFinished { unsafe unlinkat(folder.descriptor, name.text, 0) }
     }
 
     /// Writes all of `bytes`.
@@ -185,17 +244,6 @@ extension BlobFiles {
         count += found
       }
       return count
-    }
-  }
-}
-
-extension StorageError {
-  /// Sorts an `errno` of the files beside the database.
-  init(systemError code: Int32) {
-    switch code {
-    case ENOSPC, EDQUOT, EFBIG, ENOMEM: self = .full
-    case EACCES, EPERM, EROFS, ELOOP, ENOTDIR: self = .notPermitted
-    default: self = .inputOutput(code: code)
     }
   }
 }

@@ -61,7 +61,7 @@ extension DatabaseFile {
   /// to it never leads to a lower count than the file has by itself. One that does is an old one: SQLite would
   /// play its pages back over newer ones. Both counts are read without writing to file or log.
   /// - Throws: `StorageError.foreignLog`.
-  static func checkLog(path: String) throws(StorageError) {
+  static func refuseForeignLog(path: String) throws(StorageError) {
     var status = stat()
     guard unsafe lstat(path + "-wal", &status) == 0, status.st_size > 0 else { return }
     // Another process may be moving its log into the file just now, and be seen half-way.

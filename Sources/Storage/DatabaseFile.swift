@@ -26,78 +26,47 @@ public final class DatabaseFile: Sendable {
   public var blobs: BlobFiles { BlobFiles(home: home) }
 
   /// The database's own path; another than the usual one while a coffer is being made.
-  var path: String { queue.path }
+  let path: String
 
   private let queue: DatabaseQueue
-  private let writerLock: WriterLock
+  let writerLock: WriterLock
   /// What watches the parts, once there are keys.
   let binding = Mutex<(any PartBinding)?>(nil)
   /// Whether the name of the write-ahead log is certain to survive.
   private let isLogNamed = Mutex(false)
 
-  // MARK: Create and open
-
-  /// Makes a coffer file in `home`, lets `populate` fill it, and opens it.
-  ///
-  /// The directory is made with mode 0700 if it is not there. The file appears under its name only when
-  /// `populate` is done; a crash leaves at most a temporary file, which the next call removes.
-  /// - Throws: `StorageError.alreadyExists` when `home` holds a coffer; what `populate` throws.
-  public static func create(
-    home: String, populate: (DatabaseFile) throws -> Void
-  ) throws -> DatabaseFile {
-    try makeDirectory(home)
-    let lock = WriterLock(path: home + "/" + lockName)
-    try lock.acquire()
-    let path = home + "/" + name
-    guard unsafe access(path, F_OK) != 0 else { throw StorageError.alreadyExists }
-    let temporary = path + ".new"
-    let files = ["", "-wal", "-shm"].map { temporary + $0 }
-    for file in files { unsafe unlink(file) }
-    var isComplete = false
-    defer { if !isComplete { for file in files { unsafe unlink(file) } } }
-
-    let descriptor = unsafe Glibc.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw errno == ENOSPC ? StorageError.full : .notPermitted }
-    Glibc.close(descriptor)
-    do {
-      let file = DatabaseFile(home: home, queue: try connect(path: temporary), lock: lock)
-      try file.write { try Schema.create($0) }
-      try populate(file)
-      guard try file.truncateLog() else { throw StorageError.full }
-      file.close()
-    } catch let error as DatabaseError {
-      throw StorageError(error)
-    }
-    try sync(temporary)
-    guard unsafe rename(temporary, path) == 0 else { throw StorageError.inputOutput(code: errno) }
-    isComplete = true
-    try sync(home)
-    return try open(home: home, lock: lock)
-  }
+  // MARK: Open and close
 
   /// Opens the coffer in `home`: the header and the schema are compared with what they must be.
   public static func open(home: String) throws -> DatabaseFile {
     try open(home: home, lock: WriterLock(path: home + "/" + lockName))
   }
 
-  /// Whether `home` holds a coffer.
-  public static func exists(home: String) -> Bool { unsafe access(home + "/" + name, F_OK) == 0 }
+  /// Whether `home` holds a coffer, or something in its place.
+  public static func exists(home: String) -> Bool { isTaken(home + "/" + name) }
 
-  private static func open(home: String, lock: WriterLock) throws -> DatabaseFile {
+  static func open(home: String, lock: WriterLock) throws -> DatabaseFile {
     let path = home + "/" + name
     try FileHeader(path: path).check(knownFormat: Schema.version)
-    try checkLog(path: path)
+    try checkLog(of: path)
+    try refuseForeignLog(path: path)
+    let isReadOnly = isReadOnlyMedium(home)
     do {
-      let file = DatabaseFile(home: home, queue: try connect(path: path), lock: lock)
+      let queue = try connect(path: path, isImmutable: isReadOnly && !isTaken(path + "-wal"))
+      let file = DatabaseFile(home: home, path: path, queue: queue, lock: lock)
       try file.read(Schema.check)
       return file
     } catch let error as DatabaseError {
-      throw StorageError(error)
+      let sorted = StorageError(error)
+      throw isReadOnly && sorted == .notPermitted ? .readOnly : sorted
+    } catch StorageError.notPermitted where isReadOnly {
+      throw StorageError.readOnly
     }
   }
 
-  private init(home: String, queue: DatabaseQueue, lock: WriterLock) {
+  init(home: String, path: String, queue: DatabaseQueue, lock: WriterLock) {
     self.home = home
+    self.path = path
     self.queue = queue
     writerLock = lock
   }
@@ -105,9 +74,12 @@ public final class DatabaseFile: Sendable {
   /// Moves the write-ahead log into the file and closes it. Optional: a coffer that is not closed is
   /// as safe, and the next one to open it does this work.
   public func close() {
-    try? queue.close()
+    closeConnection()
     writerLock.release()
   }
+
+  /// Moves the write-ahead log into the file and closes it; the writer's lock is kept.
+  func closeConnection() { try? queue.close() }
 
   // MARK: Transactions
 
@@ -122,7 +94,8 @@ public final class DatabaseFile: Sendable {
 
   /// Runs `body` as one transaction: all of it is on the disk when this returns, or nothing is.
   ///
-  /// - Throws: `StorageError.inUse` while another process writes; what `body` throws, after undoing.
+  /// - Throws: `StorageError.inUse` while another process writes, or could, since the lock's file or the
+  ///   database was replaced; `.notFound` when the database is gone; what `body` throws, after undoing.
   public func write<R>(_ body: (borrowing Transaction) throws -> R) throws -> R {
     try writerLock.acquire()
     try nameLog()
@@ -131,6 +104,7 @@ public final class DatabaseFile: Sendable {
         var result: R?
         try db.inTransaction(.immediate) {
           result = try body(Transaction(db: db))
+          try confirmPlace(db)
           return .commit
         }
         // The closure ran to its end, so the result is there.
@@ -152,8 +126,29 @@ public final class DatabaseFile: Sendable {
     }
   }
 
+  /// Looks whether this is still the one writer of the coffer at its path. In a transaction that writes, where
+  /// SQLite keeps other writers out, the answer holds until the end of it: one that has come meanwhile waits, and
+  /// then sees what was committed.
+  private func confirmPlace(_ db: Database) throws {
+    try writerLock.confirm()
+    var hasMoved: Int32 = 0
+    let answer = unsafe sqlite3_file_control(
+      db.sqliteConnection, nil, SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    guard answer != SQLITE_OK || hasMoved == 0 else {
+      throw Self.isTaken(path) ? StorageError.inUse : .notFound
+    }
+  }
+
   /// Takes the writer's lock now, before work that would be lost without it.
   public func claimWriting() throws(StorageError) { try writerLock.acquire() }
+
+  /// Removes the blobs that no row names, but none that was written since this file has the lock.
+  /// - Parameter named: those that rows name, as of now.
+  public func sweepBlobs(except named: Set<BlobName>) throws {
+    try writerLock.acquire()
+    guard let time = writerLock.time else { throw StorageError.inUse }
+    try blobs.sweep(except: named, writtenBy: time)
+  }
 
   /// Overwrites the write-ahead log with zeros and empties it, so that what was deleted or replaced is not
   /// left in it.
@@ -162,11 +157,17 @@ public final class DatabaseFile: Sendable {
   ///   into the file. Whoever closes the coffer last removes it then.
   @discardableResult
   public func truncateLog() throws -> Bool {
+    try writerLock.acquire()
     do {
       return try queue.inDatabase { db in
         // From here on readers use the file alone, and the log holds nothing that is not in it.
         guard try Self.checkpoint(db, "RESTART") else { return false }
-        Self.overwrite(path + "-wal")
+        try db.inTransaction(.immediate) {
+          // A writer that has no regard for our lock may have begun a new log.
+          try confirmPlace(db)
+          Self.overwrite(path + "-wal")
+          return .rollback
+        }
         return try Self.checkpoint(db, "TRUNCATE")
       }
     } catch let error as DatabaseError {
@@ -179,51 +180,6 @@ public final class DatabaseFile: Sendable {
   /// SQLite tells in a row, not by an error, that a reader stands in the way.
   private static func checkpoint(_ db: Database, _ mode: StaticString) throws -> Bool {
     try Int.fetchOne(db, sql: "PRAGMA wal_checkpoint(\(mode))") == 0
-  }
-
-  /// Zeros over the whole of a file. Best effort: a device may keep the old blocks all the same.
-  ///
-  /// The beginning is on the disk before the rest is touched. A log without its header is no log; one whose
-  /// end alone was lost would be played back, older pages over newer ones.
-  static func overwrite(_ path: String) {
-    let descriptor = unsafe Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { return }
-    defer { Glibc.close(descriptor) }
-    let end = lseek(descriptor, 0, SEEK_END)
-    guard writeZeros(descriptor, 0..<min(end, logHeaderByteCount)), fsync(descriptor) == 0 else { return }
-    _ = writeZeros(descriptor, min(end, logHeaderByteCount)..<end)
-    fsync(descriptor)
-  }
-
-  /// SQLite, «The Write-Ahead Log», section 4: magic, version, salts and checksum.
-  private static let logHeaderByteCount = 32
-
-  private static func writeZeros(_ descriptor: Int32, _ range: Range<Int>) -> Bool {
-    let zeros = [UInt8](repeating: 0, count: 1 << 16)
-    var offset = range.lowerBound
-    while offset < range.upperBound {
-      let written = unsafe zeros.withUnsafeBytes {
-        unsafe pwrite(descriptor, $0.baseAddress, min($0.count, range.upperBound - offset), offset)
-      }
-      if written < 0, errno == EINTR { continue }
-      guard written > 0 else { return false }
-      offset += written
-    }
-    return true
-  }
-
-  /// Overwrites and removes every file of the coffer in `home`, and the directory if nothing else is in it.
-  /// - Throws: `StorageError.notPermitted` when one is still there afterwards.
-  package static func destroy(home: String) throws {
-    let path = home + "/" + name
-    let files = ["-wal", "-shm", ".new", ".new-wal", ".new-shm", ""].map { path + $0 }
-    for file in files { overwrite(file) }
-    // The database goes last: while it is there, somebody who was interrupted can try again.
-    try BlobFiles(home: home).destroy()
-    for file in files where unsafe unlink(file) != 0 && errno != ENOENT { throw StorageError.notPermitted }
-    try sync(home)
-    unsafe unlink(home + "/" + lockName)
-    unsafe rmdir(home)
   }
 
   /// Reads every page and compares every index with its table; the findings are SQLite's words.
@@ -249,8 +205,11 @@ public final class DatabaseFile: Sendable {
 
   // MARK: Connection
 
-  private static func connect(path: String) throws -> DatabaseQueue {
+  /// - Parameter isImmutable: whether nobody writes to the medium. SQLite then reads the file without the log's
+  ///   index, for which there would be no room.
+  static func connect(path: String, isImmutable: Bool = false) throws -> DatabaseQueue {
     var configuration = Configuration()
+    configuration.readonly = isImmutable
     // The writer's lock comes first; this is for the moment in which a reader recovers a log.
     configuration.busyMode = .timeout(2)
     configuration.prepareDatabase { db in
@@ -268,7 +227,20 @@ public final class DatabaseFile: Sendable {
         }
       }
     }
-    return try DatabaseQueue(path: path, configuration: configuration)
+    let name = isImmutable ? immutableName(path) : path
+    return try DatabaseQueue(path: name, configuration: configuration)
+  }
+
+  /// A file's name as SQLite wants it for one that does not change (SQLite, «Uniform Resource Identifiers»).
+  private static func immutableName(_ path: String) -> String {
+    let escaped = path.utf8.map { byte in
+      let isPlain =
+        UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+        || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte || byte == UInt8(ascii: "/")
+      let digits = String(byte, radix: 16)
+      return isPlain ? String(UnicodeScalar(byte)) : digits.count < 2 ? "%0" + digits : "%" + digits
+    }
+    return "file:" + escaped.joined() + "?immutable=1"
   }
 
   /// Holds the inner pages of a coffer of a million messages.

@@ -17,10 +17,7 @@ struct FileHeader {
 
   /// Reads the header of the file at `path`.
   init(path: String) throws(StorageError) {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else {
-      throw errno == ENOENT || errno == ENOTDIR ? .notFound : .notPermitted
-    }
+    guard let descriptor = try DatabaseFile.openFile(path, O_RDONLY, as: .database) else { throw .notFound }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: Self.byteCount)
     let count = unsafe bytes.withUnsafeMutableBytes {

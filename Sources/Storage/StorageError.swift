@@ -12,12 +12,19 @@ public enum StorageError: Error, Equatable, Sendable {
   case notFound
   /// There is one already.
   case alreadyExists
+  /// The folder for a new coffer holds something else.
+  case notEmpty
   /// Another process is writing.
   case inUse
   /// The disk, a quota or the memory is full; what was acknowledged is safe.
   case full
   /// The files cannot be read or written by this user.
   case notPermitted
+  /// The files are on a medium that cannot be written.
+  case readOnly
+  /// A link, a pipe, a device or a folder stands in the place of a file; or a link, or a folder of another
+  /// user's, in that of the folder for blobs. It was left alone.
+  case foreign(Place)
   /// A read or a write failed below the file system.
   case inputOutput(code: Int32)
   /// The file is not what was written; `part` says where it was noticed.
@@ -36,17 +43,37 @@ public enum StorageError: Error, Equatable, Sendable {
     case header, schema, page, record, count, binding
   }
 
+  /// What belongs to a coffer, by its name in the folder.
+  public enum Place: String, Sendable {
+    case database = "coffer.db"
+    case log = "coffer.db-wal"
+    case logIndex = "coffer.db-shm"
+    case lock = "coffer.lock"
+    case blobs = "blobs"
+  }
+
   /// The extended SQLite result code that stands for this error, for interfaces that carry a number.
   public var status: Int32 {
     switch self {
     case .notFound: ResultCode.SQLITE_CANTOPEN.rawValue
-    case .alreadyExists: ResultCode.SQLITE_CONSTRAINT.rawValue
+    case .alreadyExists, .notEmpty: ResultCode.SQLITE_CONSTRAINT.rawValue
     case .inUse: ResultCode.SQLITE_BUSY.rawValue
     case .full: ResultCode.SQLITE_FULL.rawValue
     case .notPermitted: ResultCode.SQLITE_PERM.rawValue
+    case .readOnly: ResultCode.SQLITE_READONLY.rawValue
     case .inputOutput(let code): code
-    case .corrupt, .outdated, .earlierState, .foreignLog: ResultCode.SQLITE_CORRUPT.rawValue
+    case .corrupt, .outdated, .earlierState, .foreignLog, .foreign: ResultCode.SQLITE_CORRUPT.rawValue
     case .unknownFormat: ResultCode.SQLITE_NOTADB.rawValue
+    }
+  }
+
+  /// Sorts an `errno` of the files beside the database.
+  init(systemError code: Int32) {
+    switch code {
+    case ENOSPC, EDQUOT, EFBIG, ENOMEM: self = .full
+    case EACCES, EPERM, ELOOP, ENOTDIR: self = .notPermitted
+    case EROFS: self = .readOnly
+    default: self = .inputOutput(code: code)
     }
   }
 

@@ -3,6 +3,9 @@
 // One writer at a time across processes. An advisory lock (flock) on a file beside the database, taken
 // with the first write and held until the coffer is closed, so that a command of many transactions
 // (an import, a rotation) is alone from its first to its last. Readers never ask for it.
+//
+// The lock is on a file, and others look for that file by its name. Where somebody has removed it, the next
+// writer makes another one and locks that; so whoever holds a lock compares it with the name, again and again.
 
 internal import Glibc
 internal import Synchronization
@@ -11,8 +14,16 @@ final class WriterLock: Sendable {
   /// Two commands of a script may overlap for a moment; a long import may not be waited for.
   static let patienceMilliseconds = 1_000
 
+  private struct Held {
+    let descriptor: Int32
+    /// Whether the file was not there before.
+    let isNew: Bool
+    /// When it was taken, by the clock that dates the files beside it.
+    let time: FileTime
+  }
+
   private let path: String
-  private let descriptor = Mutex<Int32>(-1)
+  private let held = Mutex<Held?>(nil)
 
   init(path: String) { self.path = path }
 
@@ -20,29 +31,105 @@ final class WriterLock: Sendable {
 
   /// Lets others write.
   func release() {
-    descriptor.withLock { descriptor in
-      if descriptor >= 0 { close(descriptor) }
-      descriptor = -1
+    held.withLock { held in
+      if let held { close(held.descriptor) }
+      held = nil
     }
   }
 
   /// Takes the lock, or finds that it is held already by this coffer.
-  /// - Throws: `StorageError.inUse` when another process keeps it longer than our patience.
+  /// - Throws: `StorageError.inUse` when another process keeps it longer than our patience, or ours is not the
+  ///   lock any more; `.notFound` without a folder; `.foreign` when its place is taken by something else.
   func acquire() throws(StorageError) {
-    try descriptor.withLock { descriptor throws(StorageError) in
-      if descriptor >= 0 { return }
-      let opened = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-      guard opened >= 0 else { throw errno == ENOSPC ? .full : .notPermitted }
+    try held.withLock { held throws(StorageError) in
+      if let held { return try confirm(held) }
       var waited = 0
-      while flock(opened, LOCK_EX | LOCK_NB) != 0 {
-        guard errno == EWOULDBLOCK || errno == EINTR, waited < Self.patienceMilliseconds else {
-          close(opened)
-          throw .inUse
+      while true {
+        let (descriptor, isNew) = try opened()
+        let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        let code = errno
+        if isLocked, isNamed(descriptor) {
+          held = Held(descriptor: descriptor, isNew: isNew, time: Self.touch(descriptor))
+          return
         }
+        close(descriptor)
+        guard isLocked || code == EWOULDBLOCK || code == EINTR else { throw .inputOutput(code: code) }
+        guard waited < Self.patienceMilliseconds else { throw .inUse }
         usleep(20_000)
         waited += 20
       }
-      descriptor = opened
     }
+  }
+
+  /// Looks whether what we hold is still the lock that others would wait for.
+  /// - Throws: `StorageError.inUse` when its file was removed or replaced: another process may be writing.
+  func confirm() throws(StorageError) {
+    try held.withLock { held throws(StorageError) in
+      guard let held else { throw .inUse }
+      try confirm(held)
+    }
+  }
+
+  private func confirm(_ held: Held) throws(StorageError) {
+    guard isNamed(held.descriptor) else { throw .inUse }
+  }
+
+  /// When the lock was taken; nil while it is not.
+  var time: FileTime? { held.withLock { $0?.time } }
+
+  /// Removes the file, if taking the lock has made it; the lock itself is kept. Whoever waits for it finds that
+  /// it is the lock no longer.
+  func retract() {
+    held.withLock { held in
+      if let held, held.isNew, isNamed(held.descriptor) { unsafe unlink(path) }
+    }
+  }
+
+  /// Removes the file, whoever made it; the lock itself is kept.
+  func removeFile() {
+    held.withLock { held in
+      if let held, isNamed(held.descriptor) { unsafe unlink(path) }
+    }
+  }
+
+  private func opened() throws(StorageError) -> (descriptor: Int32, isNew: Bool) {
+    while true {
+      if let descriptor = try DatabaseFile.openFile(path, O_RDWR, as: .lock) { return (descriptor, false) }
+      let made = unsafe open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      if made >= 0 { return (made, true) }
+      // Another process was quicker.
+      if errno == EEXIST { continue }
+      throw errno == ENOENT || errno == ENOTDIR ? .notFound : StorageError(systemError: errno)
+    }
+  }
+
+  /// Whether the path leads to the file behind a descriptor.
+  private func isNamed(_ descriptor: Int32) -> Bool {
+    var (named, open) = (stat(), stat())
+    guard unsafe lstat(path, &named) == 0, unsafe fstat(descriptor, &open) == 0 else { return false }
+    return named.st_dev == open.st_dev && named.st_ino == open.st_ino
+  }
+
+  /// Dates a file with the present.
+  private static func touch(_ descriptor: Int32) -> FileTime {
+    futimens(descriptor, nil)
+    var status = stat()
+    unsafe fstat(descriptor, &status)
+    return FileTime(status.st_mtim)
+  }
+}
+
+/// When a file was last written, as the file system has it.
+struct FileTime: Comparable {
+  private let seconds: Int
+  private let nanoseconds: Int
+
+  init(_ time: timespec) {
+    seconds = time.tv_sec
+    nanoseconds = time.tv_nsec
+  }
+
+  static func < (one: FileTime, other: FileTime) -> Bool {
+    (one.seconds, one.nanoseconds) < (other.seconds, other.nanoseconds)
   }
 }

@@ -56,7 +56,9 @@ extension Vault {
         if failures.isLocked { return .locked }
         return failures.recentCount(now: now) > FailureLog.warningLimit ? .warning : .none
       }
-    } catch StorageError.inUse, StorageError.full, StorageError.notPermitted, StorageError.inputOutput {
+    } catch StorageError.inUse, StorageError.full, StorageError.notPermitted, StorageError.readOnly,
+      StorageError.inputOutput
+    {
       return .none
     }
   }

@@ -118,11 +118,13 @@ struct PutBackTests {
     #expect(throws: StorageError.corrupt(part: .binding)) { _ = try place.open() }
     for offset in stride(from: 0, to: 300, by: 13) {
       try place.putBack([])
-      try place.run(
-        """
-        UPDATE binding SET record = CAST(substr(record, 1, \(offset)) || char(0) || substr(record, \(offset + 2))
-        AS BLOB)
-        """)
+      let file = try DatabaseFile.open(home: place.home.path)
+      try file.write { transaction in
+        var record = try transaction.firstRow("SELECT record FROM binding") { try $0.bytes(0) } ?? Data()
+        record[record.startIndex + offset] ^= 4
+        try transaction.execute("UPDATE binding SET record = ?", .bytes(record))
+      }
+      file.close()
       #expect(throws: StorageError.self, "\(offset)") { _ = try place.open() }
     }
   }

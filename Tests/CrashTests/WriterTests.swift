@@ -50,6 +50,39 @@ extension CrashTests {
       #expect(try place.run("message", "list", "--json").lines.count == 22)
     }
 
+    @Test("Of several commands that make a coffer at once one succeeds; the others leave nothing behind")
+    func severalInits() throws {
+      let place = try Place()
+      for round in 0..<12 {
+        let home = place.folder + "/homes/\(round)"
+        let words = (0..<4).map { "\(place.folder)/words-\(round)-\($0)" }
+        let started = try words.enumerated().map { number, words in
+          let streams = place.folder + "/init-\(round)-\(number)"
+          try FileManager.default.createDirectory(atPath: streams, withIntermediateDirectories: false)
+          return try CofferRun.start(
+            [
+              "init", "--home", home, "--kdf", "pbkdf2", "--passphrase-file", place.passphraseFile,
+              "--recovery-phrase-out", words,
+            ], streams: streams, environment: place.environment)
+        }
+        let runs = try started.map { try $0.wait() }
+        let winners = runs.indices.filter { runs[$0].isDone }
+        #expect(winners.count == 1, "\(runs)")
+        #expect(runs.allSatisfy { $0.isDone || $0.end == .exited(9) }, "\(runs)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: home)
+        #expect(Place.names.isSuperset(of: names), "\(names)")
+        // Words are there for the coffer that is there, and open it.
+        let kept = words.filter { access($0, F_OK) == 0 }
+        #expect(kept == winners.map { words[$0] })
+        for words in kept {
+          let drill = try CofferRun.start(
+            ["recovery", "drill", "--home", home, "--phrase-file", words], streams: place.folder,
+            environment: place.environment)
+          #expect(try drill.wait().isDone)
+        }
+      }
+    }
+
     /// Until another process holds the lock.
     private func waitForLock(_ path: String) throws {
       let lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -42,7 +42,8 @@ struct BindingTests {
       #expect(try binding.counter(transaction) == expected.counter)
       try FileBinding.checkSlots(transaction)
       try binding.verify(.slots, transaction)
-      #expect(throws: StorageError.outdated(.messages)) { try binding.verify(.messages, transaction) }
+      #expect(throws: StorageError.outdated(.keychain)) { try binding.verify(.keychain, transaction) }
+      try binding.verify(.messages, transaction)
     }
     // Another key, and another coffer's name.
     let other = try FileBinding(coffer: UUID(), keys: keys)

@@ -37,7 +37,8 @@ enum Store: String, CaseIterable, Sendable {
     case .file:
       let home = try TemporaryHome()
       let file = try DatabaseFile.create(home: home.path) { _ in }
-      return Shelf(keychain: FileKeychain(file), home: home, file: file)
+      let kept = KeptKeychain(keychain: FileKeychain(file), home: home)
+      return Shelf(keychain: kept, home: home, file: file)
     case .journal:
       let keychain = JournallingKeychain(store: NumberedItemStore(), coffer: UUID()) {}
       return Shelf(keychain: keychain, home: nil, file: nil)
@@ -48,7 +49,8 @@ enum Store: String, CaseIterable, Sendable {
         let bus = try PrivateBus()
         try bus.startKeyring()
         let keychain = SecretServiceKeychain(coffer: UUID(), file: file, bus: .address(bus.address))
-        return Shelf(keychain: KeptKeychain(keychain: keychain, bus: bus), home: home, file: file)
+        let kept = KeptKeychain(keychain: KeychainOnBus(keychain: keychain, bus: bus), home: home)
+        return Shelf(keychain: kept, home: home, file: file)
       #else
         throw KeychainError.serviceUnavailable
       #endif
@@ -79,9 +81,23 @@ struct Shelf: Sendable {
   }
 }
 
+/// A keychain, and the folder that its coffer is in: nothing is written to a coffer that is gone.
+private struct KeptKeychain: Keychain {
+  let keychain: any Keychain
+  let home: TemporaryHome
+
+  func items() throws(KeychainError) -> [SealedItem] { try keychain.items() }
+
+  func update(
+    _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
+  ) throws(KeychainError) {
+    try keychain.update(body)
+  }
+}
+
 #if SecretService
   /// A keychain, and the bus that its service is on.
-  private struct KeptKeychain: Keychain {
+  private struct KeychainOnBus: Keychain {
     let keychain: SecretServiceKeychain
     let bus: PrivateBus
 

@@ -114,7 +114,7 @@ struct BlobFilesTests {
     "Errors of the system are sorted by what a person can do",
     arguments: [
       (ENOSPC, StorageError.full), (EDQUOT, .full), (EFBIG, .full), (EACCES, .notPermitted),
-      (EROFS, .notPermitted),
+      (EROFS, .readOnly),
       (EIO, .inputOutput(code: EIO)),
     ])
   func errors(code: Int32, error: StorageError) { #expect(StorageError(systemError: code) == error) }

@@ -6,6 +6,7 @@
 #include <locale.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -131,6 +132,10 @@ int coffer_make_undumpable(void) {
 int coffer_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 
 long coffer_getrandom(void *bytes, size_t count) { return getrandom(bytes, count, 0); }
+
+int coffer_rename_new(const char *path, const char *target) {
+  return renameat2(AT_FDCWD, path, AT_FDCWD, target, RENAME_NOREPLACE);
+}
 
 int coffer_terminal_columns(int descriptor) {
   struct winsize size;

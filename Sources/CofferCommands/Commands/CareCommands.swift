@@ -43,6 +43,8 @@ struct DoctorCommand: CofferCommand {
     let checks: [String]
     let findings: [Finding]
     let unreadable: [String]
+    /// Absent where there are none.
+    let damagedCaptures: [String]?
   }
 
   func execute(_ session: Session) throws {
@@ -52,13 +54,16 @@ struct DoctorCommand: CofferCommand {
         Answer(
           healthy: diagnosis.isHealthy, checks: diagnosis.checks,
           findings: diagnosis.findings.map { .init(severity: $0.severity.rawValue, text: $0.text) },
-          unreadable: diagnosis.unreadable.map(\.description)))
+          unreadable: diagnosis.unreadable.map(\.description),
+          damagedCaptures: diagnosis.damagedCaptures.isEmpty
+            ? nil : diagnosis.damagedCaptures.map(\.description)))
     } else {
       if !session.isQuiet { for check in diagnosis.checks { Terminal.print("checked   \(check)") } }
       for finding in diagnosis.findings {
         Terminal.print("\(finding.severity.rawValue.padded(to: 8))  \(finding.text)")
       }
       for id in diagnosis.unreadable { Terminal.print("damage    message \(id)") }
+      for id in diagnosis.damagedCaptures { Terminal.print("damage    capture \(id)") }
       if diagnosis.isHealthy, !session.isQuiet { Terminal.print("healthy") }
     }
     guard diagnosis.isHealthy else {

@@ -48,7 +48,7 @@ struct InitCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
-    guard !DatabaseFile.exists(home: session.home) else { throw StorageError.alreadyExists }
+    try DatabaseFile.checkPlace(home: session.home)
     // Before anything is asked: can the words be shown?
     if recoveryPhraseOut == nil { try session.requireTerminalForWords() }
     let passphrase = try session.newPassphrase(
@@ -61,7 +61,7 @@ struct InitCommand: CofferCommand {
         keychain: keychain.place, machine: session.machine, attestation: attestation?.kind)
     } catch {
       // Words that open nothing would only mislead.
-      if let recoveryPhraseOut, !DatabaseFile.exists(home: session.home) { unsafe unlink(recoveryPhraseOut) }
+      if let recoveryPhraseOut, opensNothing(phrase, session) { unsafe unlink(recoveryPhraseOut) }
       throw error
     }
     let device = try coffer.device()
@@ -79,5 +79,13 @@ struct InitCommand: CofferCommand {
       }
     }
     coffer.close()
+  }
+
+  /// Whether there is no coffer, or another one, which was quicker. In doubt the words are kept.
+  private func opensNothing(_ phrase: borrowing RecoveryPhrase, _ session: Session) -> Bool {
+    do {
+      try session.locked().unlock(SlotCredential(phrase)).close()
+      return false
+    } catch StorageError.notFound, KeybagError.wrongSecret { return true } catch { return false }
   }
 }

@@ -115,11 +115,23 @@ struct Failure: Error {
     switch error {
     case .notFound: self.init(.missing, "no_coffer", message, hint: "«coffer init» makes one")
     case .alreadyExists: self.init(.inUse, "already_exists", message, hint: "name another place with --home")
+    case .notEmpty: self.init(.refused, "not_empty", message, hint: "name a new folder with --home")
     case .inUse: self.init(.inUse, "in_use", message, hint: "try again when it is done")
     case .full:
       self.init(
         .noRoom, "full", message, hint: "everything that was acknowledged is safe; make room and go on")
-    case .notPermitted: self.init(.missing, "not_permitted", message)
+    case .notPermitted:
+      self.init(
+        .missing, "not_permitted", message,
+        hint: "look at the owner and the modes of the folder")
+    case .readOnly:
+      self.init(
+        .missing, "read_only", message,
+        hint: "name a place where you can write with --home: a copy of the whole folder, say")
+    case .foreign:
+      self.init(
+        .corrupt, "foreign_file", message,
+        hint: "look what stands there, then restore what belongs there from a backup")
     case .inputOutput:
       self.init(.corrupt, "input_output", message, hint: "look at the disk, then run «coffer doctor»")
     case .corrupt, .unknownFormat: self.init(.corrupt, "corrupt", message, hint: Self.corruptHint)
@@ -145,6 +157,8 @@ struct Failure: Error {
     switch error {
     case .notFound: message = "there is no coffer in «\(home)»"
     case .alreadyExists: message = "there is a coffer in «\(home)» already"
+    case .notEmpty: message = "«\(home)» is not empty, and a coffer wants a folder of its own"
+    case .readOnly: message = "«\(home)» is on a medium that cannot be written"
     case .notPermitted: message = "the coffer in «\(home)» cannot be read and written by this user"
     default: break
     }
@@ -269,6 +283,7 @@ struct Failure: Error {
       case StorageError.full.status: self.init(storage: .full)
       case StorageError.inUse.status: self.init(storage: .inUse)
       case StorageError.notPermitted.status: self.init(storage: .notPermitted)
+      case StorageError.readOnly.status: self.init(storage: .readOnly)
       default:
         self.init(
           .corrupt, "input_output", "the keychain cannot be read or written (\(status))",

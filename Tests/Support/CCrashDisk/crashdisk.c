@@ -179,19 +179,43 @@ static int open_any(const char *path, int flags, mode_t mode) {
   return name == 0 ? (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode) : descriptor;
 }
 
+/* The whole path of a name in an open folder; null when it is elsewhere, or the folder itself. */
+static const char *path_at(int directory, const char *name, char *path, size_t size) {
+  if (directory == AT_FDCWD || name[0] == '/') return name;
+  char link[64];
+  snprintf(link, sizeof(link), "/proc/self/fd/%d", directory);
+  ssize_t count = readlink(link, path, size - 1);
+  if (count < 0 || strcmp(name, ".") == 0) return 0;
+  int added = snprintf(path + count, size - (size_t)count, "/%s", name);
+  return added > 0 && (size_t)(count + added) < size && below(path) != 0 ? path : 0;
+}
+
 /* Reads the mode behind the flags, where there is one. */
-#define OPEN_WITH(path, flags)                                                                             \
+#define READ_MODE(flags)                                                                                   \
   mode_t mode = 0;                                                                                         \
   if (((flags) & O_CREAT) || ((flags) & O_TMPFILE) == O_TMPFILE) {                                         \
     va_list arguments;                                                                                     \
     va_start(arguments, flags);                                                                            \
     mode = va_arg(arguments, mode_t);                                                                      \
     va_end(arguments);                                                                                     \
-  }                                                                                                        \
-  return open_any(path, flags, mode)
+  }
 
-int open(const char *path, int flags, ...) { OPEN_WITH(path, flags); }
-int open64(const char *path, int flags, ...) { OPEN_WITH(path, flags | O_LARGEFILE); }
+int open(const char *path, int flags, ...) {
+  READ_MODE(flags);
+  return open_any(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) {
+  READ_MODE(flags);
+  return open_any(path, flags | O_LARGEFILE, mode);
+}
+
+int openat(int directory, const char *name, int flags, ...) {
+  char whole[PATH_MAX];
+  READ_MODE(flags);
+  const char *path = path_at(directory, name, whole, sizeof(whole));
+  return path == 0 ? (int)syscall(SYS_openat, directory, name, flags, mode) : open_any(path, flags, mode);
+}
 
 int close(int descriptor) {
   pthread_mutex_lock(&lock);
@@ -292,6 +316,12 @@ static int remove_any(const char *path, int flags) {
 int unlink(const char *path) { return remove_any(path, 0); }
 int rmdir(const char *path) { return remove_any(path, AT_REMOVEDIR); }
 
+int unlinkat(int directory, const char *name, int flags) {
+  char whole[PATH_MAX];
+  const char *path = path_at(directory, name, whole, sizeof(whole));
+  return path == 0 ? (int)syscall(SYS_unlinkat, directory, name, flags) : remove_any(path, flags);
+}
+
 int mkdir(const char *path, mode_t mode) {
   pthread_mutex_lock(&lock);
   struct stat status;
@@ -303,18 +333,31 @@ int mkdir(const char *path, mode_t mode) {
   return result;
 }
 
-int rename(const char *path, const char *target) {
+static int rename_any(const char *path, const char *target, unsigned int flags) {
   pthread_mutex_lock(&lock);
   const char *name = below(path);
   const char *new_name = below(target);
   int is_ours = name != 0 && new_name != 0;
   int result =
-      is_ours && is_refused() ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, target, 0);
+      is_ours && is_refused() ? -1 : (int)syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, target, flags);
   if (result == 0 && is_ours) {
     note((crash_disk_call){.kind = CRASH_DISK_RENAME, .path = name, .target = new_name});
   }
   pthread_mutex_unlock(&lock);
   return result;
+}
+
+int rename(const char *path, const char *target) { return rename_any(path, target, 0); }
+
+int renameat2(int directory, const char *name, int target_directory, const char *target,
+              unsigned int flags) {
+  char whole[PATH_MAX], target_whole[PATH_MAX];
+  const char *path = path_at(directory, name, whole, sizeof(whole));
+  const char *target_path = path_at(target_directory, target, target_whole, sizeof(target_whole));
+  if (path == 0 || target_path == 0) {
+    return (int)syscall(SYS_renameat2, directory, name, target_directory, target, flags);
+  }
+  return rename_any(path, target_path, flags);
 }
 
 /* MARK: Records */

@@ -26,6 +26,10 @@ int coffer_is_dumpable(void);
 /* getrandom(2) without flags: the count written, or -1 and errno. */
 long coffer_getrandom(void *bytes, size_t count);
 
+/* Gives a file another name unless that is taken (renameat2). 0, or -1 and errno: EEXIST when it is, EINVAL
+ * where the file system cannot do this. */
+int coffer_rename_new(const char *path, const char *target);
+
 /* Columns of the terminal behind a descriptor; 0 when it is none. */
 int coffer_terminal_columns(int descriptor);
 

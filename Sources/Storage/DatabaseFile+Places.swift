@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What lies in a coffer's folder is looked at before it is used: a link, a pipe, a device or a folder may have
+// been put in the place of a file. None of them is followed, waited for, or written to.
+
+internal import Glibc
+
+extension DatabaseFile {
+  /// Opens a file of the coffer's: nil when there is none.
+  ///
+  /// - Parameter folder: the descriptor of the folder that `path` is relative to.
+  /// - Throws: `StorageError.foreign` when something else stands there.
+  static func openFile(
+    _ path: String, _ flags: Int32, in folder: Int32 = AT_FDCWD, as place: StorageError.Place
+  ) throws(StorageError) -> Int32? {
+    // A pipe without its other end, and some devices, would make a plain `open` wait for ever.
+    let descriptor = unsafe openat(
+      folder, path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
+    guard descriptor >= 0 else {
+      switch errno {
+      case ENOENT: return nil
+      case ELOOP, EISDIR, ENXIO, ENODEV: throw .foreign(place)
+      default: throw StorageError(systemError: errno)
+      }
+    }
+    guard status(descriptor)?.isRegularFile == true else {
+      Glibc.close(descriptor)
+      throw .foreign(place)
+    }
+    return descriptor
+  }
+
+  /// Whether something stands at a path; a link counts, wherever it leads.
+  static func isTaken(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
+  }
+
+  /// Looks whether the log and its index, which SQLite opens by itself, are files.
+  static func checkLog(of path: String) throws(StorageError) {
+    for (ending, place) in [("-wal", StorageError.Place.log), ("-shm", .logIndex)] {
+      var status = stat()
+      if unsafe lstat(path + ending, &status) == 0, !status.isRegularFile { throw .foreign(place) }
+    }
+  }
+
+  /// Whether the medium below a folder is mounted so that nobody can write to it from here.
+  static func isReadOnlyMedium(_ folder: String) -> Bool {
+    var medium = statvfs()
+    return unsafe statvfs(folder, &medium) == 0 && medium.f_flag & UInt(ST_RDONLY) != 0
+  }
+
+  /// The names in a folder; nil when it cannot be read, which `errno` explains.
+  static func names(in folder: String) -> [String]? {
+    guard let directory = unsafe opendir(folder) else { return nil }
+    defer { unsafe closedir(directory) }
+    return try? unsafe names(in: directory)
+  }
+
+  /// Everything in an open folder but «.» and «..».
+  /// - Throws: `StorageError` for half a list, which would pass for the whole.
+  static func names(in directory: OpaquePointer) throws(StorageError) -> [String] {
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = unsafe readdir(directory) else {
+        guard errno == 0 else { throw StorageError(systemError: errno) }
+        return names
+      }
+      let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+  }
+
+  /// What `fstat` says.
+  static func status(_ descriptor: Int32) -> stat? {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 ? status : nil
+  }
+}
+
+extension stat {
+  var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
+}

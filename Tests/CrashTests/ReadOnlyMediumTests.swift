@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A coffer on a medium that is mounted read-only: a backup on a disc, say.
+
+import CofferKit
+import Foundation
+import Glibc
+import MessageFormats
+import Testing
+import Vaults
+
+extension CrashTests {
+  @Suite("A read-only medium", .serialized, .enabled(if: SmallDisk.isPossible))
+  struct ReadOnlyMediumTests {
+    private static let words = [["message", "list", "--json"], ["doctor", "--deep"], ["status"]]
+
+    /// A disk with the coffer of `place` on it, and no way to write.
+    private func disk(_ place: Place) throws -> SmallDisk {
+      let disk = try #require(try SmallDisk(in: place))
+      try FileManager.default.copyItem(atPath: place.home, toPath: disk.path + "/coffer")
+      let mount = Process()
+      let command = disk.prefix + ["/bin/mount", "-o", "remount,ro", disk.point]
+      mount.executableURL = URL(filePath: command[0])
+      mount.arguments = Array(command.dropFirst())
+      try mount.run()
+      mount.waitUntilExit()
+      try #require(mount.terminationStatus == 0)
+      return disk
+    }
+
+    @Test("A coffer that was closed is read there, and a change is refused with the reason")
+    func closed() throws {
+      let place = try Place()
+      _ = try place.filledCoffer(count: 20)
+      let before = try place.run("message", "list", "--json").lines
+      #expect(before.count == 20)
+      let disk = try disk(place)
+      for words in Self.words {
+        let run = try place.start(words, on: disk).wait()
+        #expect(run.isDone, "\(run)")
+        if words.contains("list") { #expect(run.lines == before) }
+      }
+      for words in [["message", "add", place.phraseFile], ["vault", "rotate"]] {
+        let run = try place.start(words, on: disk).wait()
+        #expect(run.end == .exited(6) && run.errors.contains("on a medium that cannot be written"), "\(run)")
+      }
+      #expect(
+        Set(try FileManager.default.contentsOfDirectory(atPath: disk.path + "/coffer")) == [
+          "coffer.db", "coffer.lock",
+        ])
+    }
+
+    @Test("One that a crash has left is read with its log, or the reason is told; a copy of all of it opens")
+    func crashed() throws {
+      let place = try Place()
+      let coffer = try place.makeCoffer()
+      _ = try coffer.vault.add(
+        Place.secret("note"),
+        metadata: MessageMetadata(title: "note", contentType: MessageMetadata.noteType, date: 0))
+      let copy = place.folder + "/copy"
+      try FileManager.default.copyItem(atPath: place.home, toPath: copy)
+      coffer.close()
+      try place.put(copyOf: copy)
+      unlink(place.home + "/coffer.db-shm")
+      #expect(access(place.home + "/coffer.db-wal", F_OK) == 0)
+      let disk = try disk(place)
+      let run = try place.start(["message", "list", "--json"], on: disk).wait()
+      #expect(run.end == .exited(6) && run.errors.contains("on a medium that cannot be written"), "\(run)")
+      #expect(run.errors.contains("a copy of the whole folder"))
+      let copied = try place.run("message", "list", "--json")
+      #expect(copied.isDone && copied.lines.count == 1, "\(copied)")
+    }
+  }
+}
