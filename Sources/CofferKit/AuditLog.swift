@@ -34,6 +34,12 @@ public struct AuditLog: Equatable, Sendable {
     case domainReset = 19
     case protectedDataReset = 20
     case privateKeysIncomplete = 21
+    /// More messages failed to open than warn; how many.
+    case failuresWarned = 22
+    /// More messages failed to open than a vault bears: it has locked itself; how many.
+    case vaultLocked = 23
+    /// An examination has named the messages that do not open; of how many failures was warned.
+    case failuresExamined = 24
   }
 
   /// One line of the log.
