@@ -193,7 +193,7 @@ let package = Package(
     .testTarget(
       name: "CommandTests",
       dependencies: [
-        "coffer", "CofferCommands", "PseudoTerminals", "DesktopBus", "PrivateBus", argumentParser,
+        "coffer", "CofferCommands", "PseudoTerminals", "DesktopBus", "PrivateBus", argumentParser, sqlite,
       ], swiftSettings: strictTests),
     tests("MessageFormatsTests", ["MessageFormats"]),
     support("PrivateBus", ["DesktopBus"]),

@@ -10,6 +10,8 @@ public enum AgentError: Error, Equatable, Sendable {
   case missingKey
   /// No answer in time, or the connection was closed. A command goes on as if there were no agent.
   case notAnswering
+  /// This process is an agent of the coffer, cannot be asked, and may have the keys.
+  case unreachable(processID: Int32)
   /// An answer that the protocol does not allow.
   case malformedAnswer
   /// There is no such home.

@@ -27,6 +27,4 @@ public enum CaptureError: Error, Equatable, Sendable {
   case alreadyExists
   /// A file of an export could not be written.
   case cannotWrite(errno: Int32)
-  /// The keychain does not answer.
-  case keychainUnavailable
 }

@@ -97,7 +97,6 @@ public final class CaptureStore: Sendable {
     switch error {
     case .locked: CaptureError.locked
     case .invalidData, .decodingFailed: CaptureError.corrupt(nil)
-    case .loadFailed, .serviceUnavailable: CaptureError.keychainUnavailable
     default: error
     }
   }

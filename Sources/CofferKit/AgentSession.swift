@@ -8,59 +8,53 @@ public import Agent
 internal import Foundation
 public import Keychains
 
-/// The session of a coffer: what its agent keeps, if there is one.
+/// The session of a coffer: what its agents keep, wherever they are.
 public struct AgentSession: Sendable {
   private let home: String
-  private let binding: AgentBinding
+  private let binding: AgentBinding?
 
   public init(_ locked: LockedCoffer) { self.init(home: locked.home, coffer: locked.id) }
 
-  init(home: String, coffer: UUID) {
+  /// The session of whatever coffer is in `home`, which may be damaged, or gone.
+  public init(home: String) { self.init(home: home, coffer: try? LockedCoffer(home: home).id) }
+
+  init(home: String, coffer: UUID?) {
     self.home = home
-    let id = unsafe withUnsafeBytes(of: coffer.uuid) { unsafe Array($0) }
-    binding = unsafe AgentBinding(to: id.span.bytes)
+    binding = coffer.map { coffer in
+      let id = unsafe withUnsafeBytes(of: coffer.uuid) { unsafe Array($0) }
+      return unsafe AgentBinding(to: id.span.bytes)
+    }
   }
 
-  /// What the agent says of itself; nil when there is none that answers, or it keeps another coffer's keys.
-  public func status() -> AgentStatus? {
-    guard let status = try? AgentClient.connect(home: home)?.status() else { return nil }
-    return status.binding == nil || status.binding == binding ? status : nil
-  }
+  private var finder: AgentFinder { AgentFinder(home: home, binding: binding) }
 
-  /// The keys that the agent gives; nil when there is none that answers, or none of them is there.
-  ///
-  /// An agent that does not answer is no reason to fail: every command works without one.
-  public func keys(_ selection: AgentKeySelection) -> ClassKeys? {
-    try? AgentClient.connect(home: home)?.keys(selection, binding: binding).keys
-  }
+  /// What can be told of the coffer's agents.
+  public func look() -> AgentFinder.Sight { finder.look() }
 
-  /// Drops the when-unlocked key that the agent of `home` keeps, whatever became of the coffer there.
+  /// The keys that an agent gives; nil when there is none that answers, or none of them is there.
+  public func keys(_ selection: AgentKeySelection) -> ClassKeys? { finder.keys(selection)?.keys }
+
+  /// Drops the when-unlocked key that agents keep.
   /// - Returns: whether there was an agent.
-  public static func lock(home: String) throws(AgentError) -> Bool {
-    guard let agent = try AgentClient.find(home: home) else { return false }
-    try agent.lock()
-    return true
-  }
+  /// - Throws: `AgentError.unreachable`, `.notAnswering`: one of them may still have it.
+  public func lock() throws(AgentError) -> Bool { try finder.lock() }
 
-  /// Drops every key that the agent of `home` keeps, whatever became of the coffer there; the agent ends.
+  /// Drops every key that agents keep; they end.
   /// - Returns: whether there was an agent.
-  public static func end(home: String) throws(AgentError) -> Bool {
-    guard let agent = try AgentClient.find(home: home) else { return false }
-    try agent.logout()
-    return true
-  }
+  /// - Throws: `AgentError.unreachable`, `.notAnswering`: one of them may still have keys.
+  public func end() throws(AgentError) -> Bool { try finder.end() }
 
   /// Gives the class keys to the agent, which is started if there is none. The owner key stays here.
-  func begin(_ keys: ClassKeys, slot: UUID, executable: String) throws(AgentError) -> AgentStatus {
-    let found: AgentClient?
-    if let running = AgentClient.connect(home: home) {
-      found = running
-    } else {
-      _ = try AgentLauncher.start(home: home, executable: executable)
-      found = AgentClient.connect(home: home)
-    }
-    guard let agent = found else { throw .notAnswering }
+  ///
+  /// When this throws there is no session but one that was there before.
+  func begin(
+    _ keys: ClassKeys, slot: UUID, executable: String
+  ) throws(AgentError) -> (idleSeconds: Int, absoluteSeconds: Int) {
+    guard let binding else { throw .noHome }
+    let agent = try AgentLauncher.agent(home: home, executable: executable)
+    // Asked before it has the keys: an agent that hangs is given none.
+    let status = try agent.status()
     try agent.give(keys.withoutOwner(), binding: binding, slot: slot)
-    return try agent.status()
+    return (status.idleLimitSeconds, status.absoluteLimitSeconds)
   }
 }

@@ -34,7 +34,14 @@ public struct AuditLog: Equatable, Sendable {
     case domainReset = 19
     case protectedDataReset = 20
     case privateKeysIncomplete = 21
-    case earlierStateAccepted = 22
+    /// More messages failed to open than warn; how many.
+    case failuresWarned = 22
+    /// More messages failed to open than a vault bears: it has locked itself; how many.
+    case vaultLocked = 23
+    /// An examination has named the messages that do not open; of how many failures was warned.
+    case failuresExamined = 24
+    /// The owner has taken a coffer that was put back for the present one.
+    case earlierStateAccepted = 25
   }
 
   /// One line of the log.

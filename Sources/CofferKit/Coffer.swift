@@ -122,6 +122,7 @@ public final class Coffer: Sendable {
     keychain = KeychainService(keychain: try keybag.openKeychain(file), keys: keys)
     captures = CaptureStore(file: file, keychain: keychain)
     vault = try Vault.open(file: file, keychain: keychain, isAuthenticated: slot != nil, clock: clock)
+    listenForFailures { _, _ in }
   }
 
   /// Watches the file's parts from now on, beginning with the two that everything else hangs on.
@@ -161,10 +162,19 @@ public final class Coffer: Sendable {
   /// Gives the keys to the coffer's agent, which is started if there is none.
   ///
   /// - Parameter executable: a program that runs the agent when its first word is `agent`.
+  /// - Returns: the limits after which the session ends, unused and at the latest.
   /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer; `AgentError`.
-  public func beginSession(executable: String) throws -> AgentStatus {
+  public func beginSession(executable: String) throws -> (idleSeconds: Int, absoluteSeconds: Int) {
     guard let slot else { throw CofferError.personRequired }
     return try AgentSession(home: home, coffer: id).begin(keys, slot: slot.id, executable: executable)
+  }
+
+  /// Ends the session, wherever its agent is: after a change of who can open this coffer, so that nobody
+  /// goes on with what was opened before.
+  /// - Returns: whether there was an agent.
+  /// - Throws: `AgentError.unreachable`, `.notAnswering`.
+  public func endSession() throws(AgentError) -> Bool {
+    try AgentSession(home: home, coffer: id).end()
   }
 
   /// This machine as it is registered; nil after it was forgotten.

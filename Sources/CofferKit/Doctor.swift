@@ -201,6 +201,13 @@ extension Coffer {
         return nil
       }
       diagnosis.unreadable = unreadable
+      // Every message was opened, and those that do not open are named: nobody need be warned any more.
+      let warned = try vault.clearFailures()
+      if warned > 0 {
+        note(.failuresExamined, count: warned)
+        diagnosis.add(
+          .advice, "warnings end here that \(warned) messages did not open since the last deep examination")
+      }
       if !unreadable.isEmpty {
         diagnosis.add(
           .damage,

@@ -26,7 +26,7 @@ public enum Erasure {
     guard DatabaseFile.exists(home: home) else { throw StorageError.notFound }
     var remains = Remains()
     // An agent that hangs must not keep anybody from erasing.
-    do { _ = try AgentSession.end(home: home) } catch { remains.agent = true }
+    do { _ = try AgentSession(home: home).end() } catch { remains.agent = true }
     do {
       let file = try DatabaseFile.open(home: home)
       // Held until the files are gone.

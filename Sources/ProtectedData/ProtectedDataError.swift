@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Enclaves
-internal import Keychains
+public import Keychains
 public import Storage
 
 /// Why protected data do not do what was asked. Nothing in here names a value of the person's.
@@ -19,8 +19,8 @@ public enum ProtectedDataError: Error, Equatable, Sendable {
   case unprotectedFiles
   /// The class key is not there: unlock the coffer first.
   case keychainLocked
-  /// The keychain does not answer now; the status of the store below, 0 where it has none.
-  case keychainUnavailable(status: Int32)
+  /// The keychain does not answer now, or is locked itself; what it says.
+  case keychainUnavailable(KeychainError)
   /// The binding key is in an enclave of a kind that this machine or program does not have.
   case enclaveMissing(EnclaveKind)
   /// The enclave is there and does not answer now.
@@ -51,7 +51,7 @@ extension ProtectedDataError {
     case KeychainError.locked: self = .keychainLocked
     case KeychainError.invalidData, KeychainError.decodingFailed:
       self = .storage(.corrupt(part: .record))
-    case let error as KeychainError: self = .keychainUnavailable(status: error.status ?? 0)
+    case let error as KeychainError: self = .keychainUnavailable(error)
     default: self = .storage(.inputOutput(code: 0))
     }
   }

@@ -4,6 +4,7 @@
 
 internal import Logging
 internal import Storage
+internal import Synchronization
 
 extension Vault {
   /// What the monitor says after a failure.
@@ -37,6 +38,26 @@ extension Vault {
     }
   }
 
+  /// Calls `listener` when more messages have failed to open than warn, or than lock; the second argument is
+  /// how many. It may read and write the coffer.
+  public func listenForAlarms(_ listener: @escaping @Sendable (Alarm, Int) -> Void) {
+    alarms.listen(listener)
+  }
+
+  /// Ends the warning, because the person was told which messages do not open.
+  /// - Returns: of how many failures was warned.
+  public func clearFailures() throws -> Int {
+    let key = try stateKey()
+    guard try status().unexaminedFailures > 0 else { return 0 }
+    return try file.write { transaction in
+      var failures = try FailureLog.load(transaction, key: key)
+      let count = failures.unexaminedCount
+      failures.clear()
+      try failures.save(transaction, key: key)
+      return count
+    }
+  }
+
   /// Counts messages that failed to open.
   ///
   /// Counting is a write. While another process writes, or the disk is full or failing, the failures stay uncounted
@@ -49,17 +70,35 @@ extension Vault {
     let members = Array(Set(ids.map { FailureLog.member($0, key: key) }))
     let now = clock.now()
     do {
-      return try file.write(.messages) { transaction in
-        var failures = try FailureLog.load(transaction, key: key)
+      let (before, failures) = try file.write(.messages) { transaction in
+        let before = try FailureLog.load(transaction, key: key)
+        var failures = before
         failures.record(members, now: now)
         try failures.save(transaction, key: key)
-        if failures.isLocked { return .locked }
-        return failures.recentCount(now: now) > FailureLog.warningLimit ? .warning : .none
+        return (before, failures)
       }
+      if failures.isLocked {
+        if !before.isLocked { alarms.ring(.locked, failures.unexaminedCount) }
+        return .locked
+      }
+      if failures.isWarned, !before.isWarned { alarms.ring(.warning, failures.unexaminedCount) }
+      return failures.recentCount(now: now) > FailureLog.warningLimit ? .warning : .none
     } catch StorageError.inUse, StorageError.full, StorageError.notPermitted, StorageError.readOnly,
       StorageError.inputOutput
     {
       return .none
     }
   }
+}
+
+/// Who hears the alarms of one vault.
+final class AlarmBell: Sendable {
+  private let listener = Mutex<(@Sendable (Vault.Alarm, Int) -> Void)?>(nil)
+
+  func listen(_ listener: @escaping @Sendable (Vault.Alarm, Int) -> Void) {
+    self.listener.withLock { $0 = listener }
+  }
+
+  /// To be called outside of transactions.
+  func ring(_ alarm: Vault.Alarm, _ count: Int) { listener.withLock { $0 }?(alarm, count) }
 }

@@ -30,6 +30,7 @@ public final class Vault: Sendable {
   let clock: VaultClock
   let batch: BatchLimits
   private let cache: VaultKeyCache
+  let alarms = AlarmBell()
 
   /// Makes an empty vault in a new coffer.
   public static func create(
@@ -124,8 +125,8 @@ public final class Vault: Sendable {
           throw error
         } catch KeychainError.locked {
           throw .keychainAccessDenied
-        } catch KeychainError.loadFailed {
-          throw .keychainNotAvailable
+        } catch let error as KeychainError {
+          throw error == .invalidData ? .corrupt : .keychainNotAvailable(error)
         } catch {
           throw .corrupt
         }
@@ -156,6 +157,8 @@ extension Vault {
     public let isRotationDue: Bool
     /// Distinct messages that failed to open in the last hour.
     public let recentFailures: Int
+    /// Distinct messages that failed to open, of which the person is warned until an examination names them.
+    public let unexaminedFailures: Int
     /// Whether the vault has locked itself after too many of them.
     public let isLocked: Bool
   }
@@ -173,7 +176,8 @@ extension Vault {
         keys: state.keys.map { Status.Key(version: $0.version, created: $0.created, retired: $0.retired) },
         isRotating: state.rotation != nil,
         isRotationDue: age >= Int64(Self.keyLifetimeDays) * Self.secondsPerDay,
-        recentFailures: failures.recentCount(now: now), isLocked: failures.isLocked)
+        recentFailures: failures.recentCount(now: now), unexaminedFailures: failures.unexaminedCount,
+        isLocked: failures.isLocked)
     }
   }
 }

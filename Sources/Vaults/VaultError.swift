@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+public import Keychains
 
 /// What can go wrong in a vault (VA-10, VA-11, D20). Descriptions carry no identifiers.
 public enum VaultError: Error, Sendable {
@@ -11,15 +12,16 @@ public enum VaultError: Error, Sendable {
   case dataTampered(MessageID)
   /// The message is not readable for another reason.
   case decryptionFailed(MessageID, underlying: any Error)
-  /// The keychain refuses: locked, or the authentication was refused.
+  /// The coffer is locked: its keychain gives no key.
   case keychainAccessDenied
-  case keychainNotAvailable
+  /// The keychain does not answer, or is locked itself; what it says.
+  case keychainNotAvailable(KeychainError)
   case weakPassphrase
   /// No such message; the vault's count says that none is missing.
   case messageNotFound
   /// The vault as a whole is not what was stored: a row has vanished or appeared.
   case corrupt
-  /// More failures in an hour than D44 allows: authenticate again.
+  /// More messages failed to open in an hour than D44 allows: authenticate again.
   case lockedAfterFailures
   case messageTooLarge(limit: Int)
   /// A title, a tag, the type or the date is too long or too far.
@@ -52,6 +54,9 @@ public enum VaultError: Error, Sendable {
   public var retry: RetryRule {
     switch self {
     case .encryptionFailed: .onceAfterOneSecond
+    // Somebody has to unlock it; or nothing starts a service here, but one that died may be started anew.
+    case .keychainNotAvailable(.serviceLocked): .never
+    case .keychainNotAvailable(.serviceUnavailable): .onceAfterOneSecond
     case .keychainNotAvailable: .exponentialBackoff
     default: .never
     }

@@ -176,10 +176,45 @@ struct ConnectionTests {
     while queue.count < 100, let next = AgentClient.connect(place) { queue.append(next) }
     #expect(queue.count < 100)
     // That is not the same as no agent: it may still have keys.
-    #expect(throws: AgentError.notAnswering) { _ = try AgentClient.find(place) }
+    #expect(throws: AgentError.notAnswering) { _ = try AgentClient.find(place.socket) }
     listening.end()
     queue = []
-    #expect(try AgentClient.find(place) == nil)
+    #expect(try AgentClient.find(place.socket) == nil)
+  }
+
+  @Test("Keys whose giver has given up do not count, and those held before stay")
+  func giverGone() throws {
+    let served = try ServedHome()
+    defer { served.end() }
+    let header = AgentRequest.give(binding: binding(), slot: UUID()).header.bytes
+    let give = header + [UInt8](repeating: 1, count: 64)
+    for isUnlocked in [false, true] {
+      let keys = someKeys()
+      if isUnlocked { try served.client().give(keys, binding: binding(), slot: UUID()) }
+      let gone = try RawConnection(served.place)
+      shutdown(gone.descriptor, Int32(SHUT_RD))
+      gone.send(give)
+      // Accepted after the other was, so it is heard after it too.
+      let client = try served.client()
+      #expect(try client.status().state == (isUnlocked ? .unlocked : .neverUnlocked))
+      guard isUnlocked else { continue }
+      #expect(isSame(try client.keys(.all, binding: binding()).keys.whenUnlocked, keys.whenUnlocked))
+    }
+  }
+
+  @Test("A client that gives up can be told nothing any more, so that the agent knows")
+  func givesUp() throws {
+    let folder = try RuntimeFolder()
+    let place = try folder.place()
+    let listening = try AgentServer.Listening(place)
+    let client = try #require(AgentClient.connect(place))
+    #expect(throws: AgentError.notAnswering) { try client.give(someKeys(), binding: binding(), slot: UUID()) }
+    let accepted = accept(listening.descriptor, nil, nil)
+    defer { close(accepted) }
+    let isHeard = PacketSocket.send(accepted, AgentHeader(kind: 2).bytes, RawSpan(), RawSpan())
+    #expect(!isHeard)
+    withExtendedLifetime(client) {}
+    listening.end()
   }
 
   @Test("An answer that the protocol does not allow is an error, and the connection is used no more")

@@ -10,14 +10,15 @@ struct PlaceTests {
   @Test("Without an agent there is no client, and nothing is made")
   func noAgent() throws {
     let folder = try RuntimeFolder()
-    #expect(throws: AgentError.noRuntimeDirectory) {
-      try AgentPlace(home: folder.home, runtime: folder.path, makesFolders: false)
-    }
+    let finder = AgentFinder(home: folder.home, binding: binding("of no agent"), runtime: folder.path)
+    #expect(finder.look() == AgentFinder.Sight())
+    #expect(try !finder.lock() && !finder.end())
     #expect(!FileManager.default.fileExists(atPath: folder.path + "/coffer"))
     #expect(AgentClient.connect(try folder.place()) == nil)
-    #expect(AgentClient.connect(home: folder.path + "/nothing") == nil)
+    let nothing = AgentFinder(home: folder.path + "/nothing", binding: nil, runtime: folder.path)
+    #expect(try nothing.keys(.all) == nil && !nothing.lock())
     #expect(throws: AgentError.noHome) {
-      try AgentPlace(home: folder.path + "/nothing", runtime: folder.path, makesFolders: true)
+      try AgentPlace(home: folder.path + "/nothing", runtime: folder.path)
     }
   }
 
@@ -45,8 +46,8 @@ struct PlaceTests {
     symlink(folder.home, folder.path + "/link")
     mkdir(folder.path + "/other", 0o700)
     let place = try folder.place()
-    let link = try AgentPlace(home: folder.path + "/./link/", runtime: folder.path, makesFolders: true)
-    let other = try AgentPlace(home: folder.path + "/other", runtime: folder.path, makesFolders: true)
+    let link = try AgentPlace(home: folder.path + "/./link/", runtime: folder.path)
+    let other = try AgentPlace(home: folder.path + "/other", runtime: folder.path)
     #expect(place == link)
     #expect(place.folder != other.folder)
     let name = try #require(place.folder.split(separator: "/").last)
@@ -87,7 +88,7 @@ struct PlaceTests {
     let folder = try RuntimeFolder()
     let runtime = folder.path + "/" + String(repeating: "x", count: 100)
     mkdir(runtime, 0o700)
-    let place = try AgentPlace(home: folder.home, runtime: runtime, makesFolders: true)
+    let place = try AgentPlace(home: folder.home, runtime: runtime)
     #expect(throws: AgentError.pathTooLong) { _ = try AgentServer.Listening(place) }
     #expect(AgentClient.connect(place) == nil)
   }

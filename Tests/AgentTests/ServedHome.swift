@@ -33,7 +33,7 @@ final class RuntimeFolder: Sendable {
 
   deinit { try? FileManager.default.removeItem(atPath: path) }
 
-  func place() throws -> AgentPlace { try AgentPlace(home: home, runtime: path, makesFolders: true) }
+  func place() throws -> AgentPlace { try AgentPlace(home: home, runtime: path) }
 }
 
 /// A pipe that no program started meanwhile keeps open.
@@ -207,6 +207,11 @@ final class ServedHome: @unchecked Sendable {
     let client = try client()
     try eventually { try client.status().state == state }
   }
+}
+
+extension AgentClient {
+  /// The agent at its place; nil when there is none, or it takes nobody in.
+  static func connect(_ place: AgentPlace) -> AgentClient? { try? find(place.socket) }
 }
 
 /// Waits until something is so; half a minute is far more than anything here takes.

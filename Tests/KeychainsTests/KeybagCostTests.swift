@@ -38,12 +38,55 @@ struct KeybagCostTests {
   @Test(
     "The highest and the lowest costs are read",
     arguments: [
-      (1, [1, 0, 0]), (1, [100_000_000, 0, 0]), (2, [8, 1, 1]), (2, [4_194_304, 64, 64]), (2, [512, 1, 64]),
+      (1, [1, 0, 0]), (1, [100_000_000, 0, 0]), (2, [8, 1, 1]), (2, [4_194_304, 10, 64]),
+      (2, [512, 1, 64]),
     ] as [(UInt8, [UInt32])])
   func allowed(code: UInt8, costs: [UInt32]) throws {
     let record = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1).keybag.record()
     let changed = record.with(fields(code, costs), at: Self.offset(ofSlot: 0))
     #expect(try read(changed).record() == changed)
+  }
+
+  @Test(
+    "Slots that together cost more than about a minute make a record corrupt before any derivation is run",
+    arguments: [
+      (16, 1, [8_388_608, 0, 0], true), (16, 1, [8_388_609, 0, 0], false),
+      (2, 1, [67_108_864, 0, 0], true), (2, 1, [67_108_865, 0, 0], false),
+      (1, 2, [4_194_304, 10, 64], true), (1, 2, [4_194_304, 11, 64], false),
+      (1, 2, [4_194_304, 64, 64], false),
+      // What the program writes, and the first choice of RFC 9106, as often as there are slots.
+      (16, 1, [600_000, 0, 0], true), (16, 2, [65_536, 3, 4], true), (16, 2, [2_097_152, 1, 4], true),
+    ] as [(Int, UInt8, [UInt32], Bool)])
+  func together(count: Int, code: UInt8, costs: [UInt32], isRead: Bool) throws {
+    var (keybag, unlocked) = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1)
+    for _ in 1..<count {
+      try keybag.addSlot(passphrase("one"), kdf: cheapPBKDF2, keys: unlocked.keys, now: 1)
+    }
+    var record = keybag.record()
+    for slot in 0..<count { record = record.with(fields(code, costs), at: Self.offset(ofSlot: slot)) }
+    if isRead {
+      #expect(try read(record).slots.count == count)
+    } else {
+      #expect(throws: KeybagError.corrupt) { try read(record) }
+    }
+  }
+
+  @Test("No slot is made, added or replaced that would make all of them cost too much, nor derived first")
+  func writing() throws {
+    let large = SlotKDF.argon2id(.limit)
+    var (keybag, unlocked) = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1)
+    let before = keybag
+    #expect(throws: KeybagError.derivation(.parameters)) {
+      try Keybag.create(passphrase("one"), kdf: large, now: 1)
+    }
+    #expect(throws: KeybagError.derivation(.parameters)) {
+      try keybag.addSlot(passphrase("two"), kdf: large, keys: unlocked.keys, now: 1)
+    }
+    #expect(throws: KeybagError.derivation(.parameters)) {
+      try keybag.replaceSlot(
+        unlocked.slot.id, by: passphrase("two"), kdf: large, keys: unlocked.keys, now: 1)
+    }
+    #expect(keybag == before)
   }
 
   @Test(
@@ -69,12 +112,12 @@ struct KeybagCostTests {
 
   @Test("A derivation that needs more memory than there is is refused, and hides no slot behind it")
   func memoryGuard() throws {
-    let large = SlotKDF.argon2id(.limit)
+    let large = SlotKDF.argon2id(try Argon2idParameters(memoryKiB: 4_194_304, passes: 10, lanes: 64))
     var (keybag, unlocked) = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1)
     try keybag.addSlot(passphrase("two"), kdf: cheapPBKDF2, keys: unlocked.keys, now: 1)
     let record = keybag.record()
     // As if the first slot had been made on a larger machine.
-    let foreign = try read(record.with(fields(2, [4_194_304, 64, 64]), at: Self.offset(ofSlot: 0)))
+    let foreign = try read(record.with(fields(2, [4_194_304, 10, 64]), at: Self.offset(ofSlot: 0)))
     try withAddressSpace(beyondPresent: 4 << 30) {
       expectNotEnoughMemory { try Keybag.create(passphrase("one"), kdf: large, now: 1) }
       expectNotEnoughMemory { try foreign.unlock(passphrase("one")) }

@@ -224,7 +224,8 @@ struct KeychainServiceTests {
     ]
     for (error, text) in texts { #expect(error.localizedDescription == text) }
     for error in [
-      KeychainError.encodingFailed, .decodingFailed, .secureEnclaveUnavailable, .locked, .serviceUnavailable,
+      KeychainError.encodingFailed, .decodingFailed, .secureEnclaveUnavailable, .locked, .serviceLocked,
+      .serviceUnavailable,
     ] {
       #expect(error.errorDescription?.isEmpty == false)
       #expect(error.status == nil)

@@ -33,18 +33,18 @@
       try coffer.set("one", [1])
       try Collection(bus).lock()
       for coffer in [coffer, other] {
-        #expect(throws: KeychainError.locked) { try coffer.keychain.items() }
-        #expect(throws: KeychainError.locked) {
+        #expect(throws: KeychainError.serviceLocked) { try coffer.keychain.items() }
+        #expect(throws: KeychainError.serviceLocked) {
           try coffer.keychain.update { _ in
             Issue.record("asked for changes to what it cannot see")
             return []
           }
         }
-        #expect(throws: KeychainError.locked) { try coffer.keychain.remove() }
+        #expect(throws: KeychainError.serviceLocked) { try coffer.keychain.remove() }
       }
       let shelf = Shelf(keychain: coffer.keychain, home: nil, file: nil)
-      #expect(throws: KeychainError.locked) { try shelf.service().load(forKey: "one") }
-      #expect(throws: KeychainError.locked) { try shelf.service().prepare() }
+      #expect(throws: KeychainError.serviceLocked) { try shelf.service().load(forKey: "one") }
+      #expect(throws: KeychainError.serviceLocked) { try shelf.service().prepare() }
       // A daemon with the password, as after the next login.
       try bus.stopKeyring()
       try bus.startKeyring()
@@ -56,7 +56,7 @@
     func lockedAndSilent() throws {
       let bus = try PrivateBus()
       try OddService.start(on: bus, isLocked: true)
-      #expect(throws: KeychainError.locked) { try ServiceCoffer(bus).keychain.items() }
+      #expect(throws: KeychainError.serviceLocked) { try ServiceCoffer(bus).keychain.items() }
     }
 
     @Test("Without the daemon, the bus or a default collection the service is not available")
@@ -89,7 +89,7 @@
       let bus = try PrivateBus()
       try OddService.start(on: bus, createPrompt: "/p")
       let coffer = try ServiceCoffer(bus)
-      #expect(throws: KeychainError.locked) { try coffer.set("one", [1]) }
+      #expect(throws: KeychainError.serviceLocked) { try coffer.set("one", [1]) }
       #expect(try calls(bus, "Prompt") == 0)
     }
 
@@ -103,8 +103,8 @@
         try coffer.keychain.unlock(timeout: .seconds(20))
         #expect(try coffer.keychain.items().isEmpty)
       } else {
-        #expect(throws: KeychainError.locked) { try coffer.keychain.unlock(timeout: .seconds(20)) }
-        #expect(throws: KeychainError.locked) { try coffer.keychain.items() }
+        #expect(throws: KeychainError.serviceLocked) { try coffer.keychain.unlock(timeout: .seconds(20)) }
+        #expect(throws: KeychainError.serviceLocked) { try coffer.keychain.items() }
       }
     }
 
@@ -115,8 +115,8 @@
       try coffer.keychain.unlock(timeout: .seconds(20))
       try Collection(bus).lock()
       // No program for dialogues is on this bus.
-      #expect(throws: KeychainError.locked) { try coffer.keychain.unlock(timeout: .milliseconds(300)) }
-      #expect(throws: KeychainError.locked) { try coffer.keychain.items() }
+      #expect(throws: KeychainError.serviceLocked) { try coffer.keychain.unlock(timeout: .milliseconds(300)) }
+      #expect(throws: KeychainError.serviceLocked) { try coffer.keychain.items() }
     }
 
     private func calls(_ bus: PrivateBus, _ method: String, at path: String = "/p") throws -> Int {
@@ -247,7 +247,7 @@
     func keptBack() throws {
       let bus = try PrivateBus()
       try OddService.start(on: bus, search: #"["/c/i"]"#)
-      #expect(throws: KeychainError.locked) { try ServiceCoffer(bus).keychain.items() }
+      #expect(throws: KeychainError.serviceLocked) { try ServiceCoffer(bus).keychain.items() }
     }
 
     @Test("A keychain that grows past the limit is refused, and stays as it was")
@@ -331,7 +331,7 @@
       }
       #expect(bus.connectionCount == 0)
       try Collection(bus).lock()
-      for _ in 0..<100 { #expect(throws: KeychainError.locked) { try coffer.keychain.items() } }
+      for _ in 0..<100 { #expect(throws: KeychainError.serviceLocked) { try coffer.keychain.items() } }
       #expect(bus.connectionCount == 0)
     }
 

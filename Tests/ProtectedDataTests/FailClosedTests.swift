@@ -23,8 +23,9 @@ struct FailClosedTests {
     try bench.expectRefusal(.keychainLocked, keychain: locked)
     for (error, expected) in [
       (KeychainError.locked, ProtectedDataError.keychainLocked),
-      (.loadFailed(10), .keychainUnavailable(status: 10)),
-      (.serviceUnavailable, .keychainUnavailable(status: 0)),
+      (.loadFailed(10), .keychainUnavailable(.loadFailed(10))),
+      (.serviceUnavailable, .keychainUnavailable(.serviceUnavailable)),
+      (.serviceLocked, .keychainUnavailable(.serviceLocked)),
     ] {
       bench.store.fail(error)
       let domains = try bench.domains()

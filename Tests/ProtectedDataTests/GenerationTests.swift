@@ -99,7 +99,7 @@ struct GenerationTests {
     let bench = try ProtectedBench()
     let domains = try bench.unlocked()
     bench.store.failUpdate(after: 0)
-    #expect(throws: ProtectedDataError.keychainUnavailable(status: 5)) {
+    #expect(throws: ProtectedDataError.keychainUnavailable(.saveFailed(5))) {
       try domains.update(ProtectedSettings.self) { $0.tutorialCompleted = true }
     }
     // It is on the disk, and the ledger does not know yet.

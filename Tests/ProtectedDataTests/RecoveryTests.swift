@@ -154,7 +154,7 @@ struct RecoveryTests {
     }
     bench.enclave.fail(nil)
     bench.store.failUpdate(after: 0)
-    #expect(throws: ProtectedDataError.keychainUnavailable(status: 5)) {
+    #expect(throws: ProtectedDataError.keychainUnavailable(.saveFailed(5))) {
       try domains.resetFramework(.always, in: bench.enclave)
     }
     #expect(throws: ProtectedDataError.locked) { try domains.resetDomain(.contacts) }

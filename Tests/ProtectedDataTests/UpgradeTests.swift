@@ -44,7 +44,7 @@ struct UpgradeTests {
       let bench = try ProtectedBench()
       try bench.makeFirstFormat()
       bench.store.failUpdate(after: count)
-      #expect(throws: ProtectedDataError.keychainUnavailable(status: 5)) {
+      #expect(throws: ProtectedDataError.keychainUnavailable(.saveFailed(5))) {
         try bench.domains().unlock(.always)
       }
       _ = try bench.unlocked()

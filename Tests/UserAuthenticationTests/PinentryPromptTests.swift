@@ -39,7 +39,7 @@ struct PinentryPromptTests {
     "What goes wrong is told apart, and no process is left",
     arguments: [
       ("ERR 83886179 Operation cancelled", PromptError.cancelled),
-      ("ERR 83886142 Timeout", .promptProgramFailed),
+      ("ERR 83886142 Timeout", .timedOut), ("ERR 83886143 Other", .promptProgramFailed),
       ("D broken%4\\nOK", .promptProgramFailed),
       ("D broken%zz\\nOK", .promptProgramFailed),
       ("INQUIRE QUALITY x", .promptProgramFailed),
@@ -69,6 +69,29 @@ struct PinentryPromptTests {
     }
   }
 
+  @Test(
+    "A program that hangs, and ends for no SIGTERM, costs a limited time and is ended",
+    arguments: [FakePinentry.Hang.greeting, .option, .answer])
+  func hangs(hang: FakePinentry.Hang) throws {
+    let program = try FakePinentry(reply: "D one\\nOK", hang: hang)
+    #expect(throws: PromptError.timedOut) { try program.answer(PromptRequest("P")) }
+    #expect(try program.isGone())
+    #expect(throws: PromptError.timedOut) { try program.confirm() }
+    #expect(try program.isGone())
+  }
+
+  @Test("A program that does not end has answered all the same, and is ended")
+  func doesNotEnd() throws {
+    let program = try FakePinentry(reply: "D one\\nOK", hang: .end)
+    #expect(try program.answer(PromptRequest("P")) == "one")
+    #expect(try program.isGone())
+  }
+
+  @Test("A program is waited for, for half a minute, and a person for five")
+  func patience() {
+    #expect(PinentryPatience().program == .seconds(30) && PinentryPatience().person == .seconds(300))
+  }
+
   @Test("Confirming knows yes, no and giving up")
   func confirms() throws {
     #expect(try FakePinentry(reply: "OK").confirm())
@@ -78,19 +101,30 @@ struct PinentryPromptTests {
 }
 
 /// A shell script that talks like pinentry, notes what it was told, and gives one fixed reply.
-private final class FakePinentry {
+final class FakePinentry {
   let path: String
   private let folder: URL
 
-  init(reply: String) throws {
+  /// Where it stops talking, deaf to SIGTERM.
+  enum Hang: String, Sendable { case greeting, option = "OPTION", answer = "GETPIN", end = "BYE" }
+
+  private let hang: Hang?
+
+  init(reply: String, hang: Hang? = nil) throws {
+    self.hang = hang
     folder = FileManager.default.temporaryDirectory.appending(path: "pinentry-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     path = folder.appending(path: "pinentry").path
     let script = """
       #!/bin/sh
       echo $$ > '\(folder.path)/pid'
+      \(hang == nil ? "" : "trap '' TERM")
+      \(hang == .greeting ? "exec sleep 600" : "")
       echo 'OK Pleased to meet you'
       while read -r line; do
+        case "$line" in
+          \(hang == .answer ? "CONFIRM|" : "")\(hang?.rawValue ?? "nothing")*) exec sleep 600 ;;
+        esac
         printf '%s\\n' "$line" >> '\(folder.path)/log'
         case "$line" in
           GETPIN|CONFIRM) printf '\(reply.replacing("%", with: "%%"))\\n' ;;
@@ -113,10 +147,18 @@ private final class FakePinentry {
   }
 
   func answer(_ request: PromptRequest) throws -> String {
-    try UserAuthenticationTests.answer(PinentryPrompt(program: path), request)
+    try UserAuthenticationTests.answer(prompt, request)
   }
 
-  func confirm() throws -> Bool { try PinentryPrompt(program: path).confirm("Sure?") }
+  func confirm() throws -> Bool { try prompt.confirm("Sure?") }
+
+  private var prompt: PinentryPrompt {
+    // Who hangs after the answer has all the time that a busy machine needs.
+    guard let hang, hang != .end else { return PinentryPrompt(program: path) }
+    let short = PinentryPatience(
+      program: hang == .answer ? .seconds(30) : .seconds(3), person: .milliseconds(300))
+    return PinentryPrompt(program: path, patience: short)
+  }
 
   func log() throws -> [String] {
     try String(contentsOfFile: folder.path + "/log", encoding: .utf8).split(separator: "\n").map(String.init)

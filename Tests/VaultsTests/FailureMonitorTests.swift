@@ -3,6 +3,8 @@
 // The failure monitor: counting, warning, locking, and that nothing is ever erased.
 
 import Foundation
+import Keychains
+import Synchronization
 import Testing
 
 @testable import Vaults
@@ -64,6 +66,60 @@ struct FailureMonitorTests {
     #expect(try bench.reopened().recordFailures([ids[0]]) == .none)
   }
 
+  @Test("What was warned of stays until it is cleared, through hours and an authentication")
+  func unexamined() throws {
+    _ = try bench.vault.recordFailures(Array(ids[..<10]))
+    #expect(try bench.vault.status().unexaminedFailures == 0)
+    _ = try bench.vault.recordFailures([ids[10]])
+    #expect(try bench.vault.status().unexaminedFailures == 11)
+    bench.time.advance(days: 400)
+    #expect(try bench.reopened().status().unexaminedFailures == 11)
+    _ = try bench.vault.recordFailures(ids)
+    let vault = try bench.reopened(isAuthenticated: true)
+    #expect(try !vault.status().isLocked)
+    #expect(try vault.status().unexaminedFailures == 101)
+    // The same ones again: they count anew towards the lock, and are no others.
+    _ = try vault.recordFailures([ids[0]])
+    #expect(try vault.status().recentFailures == 1 && vault.status().unexaminedFailures == 101)
+    #expect(try vault.clearFailures() == 101)
+    #expect(try vault.status().unexaminedFailures == 0)
+    #expect(try vault.clearFailures() == 0)
+  }
+
+  @Test("The log's bytes are those of the specification, and no others are read")
+  func bytes() throws {
+    let members = (0..<101).map { [UInt8](repeating: UInt8($0), count: 16) }
+    var log = FailureLog()
+    log.record(Array(members[..<2]), now: 0x0102)
+    let tail: [UInt8] = [0, 0, 0, 0, 0, 0, 1, 2, 0]
+    #expect(log.bytes == [1, 0, 0, 2] + members[0] + tail + members[1] + tail)
+    log.record(members, now: 3)
+    #expect(log.bytes.prefix(4) == [1, 3, 0, 101])
+    log.unlock()
+    #expect(log.bytes.prefix(4) == [1, 2, 0, 101])
+    #expect(Array(log.bytes[4..<29]) == members[0] + [0, 0, 0, 0, 0, 0, 0, 3, 1] as [UInt8])
+    let again = FailureLog(bytes: log.bytes.span.bytes)
+    #expect(again == log)
+    for (offset, byte) in [(0, 2), (1, 4), (3, 100), (28, 2)] as [(Int, UInt8)] {
+      var changed = log.bytes
+      changed[offset] = byte
+      let read = FailureLog(bytes: changed.span.bytes)
+      #expect(read == nil)
+    }
+  }
+
+  @Test("An alarm is raised once when the failures begin to warn, and once when they lock")
+  func alarms() throws {
+    let heard = Mutex<[String]>([])
+    let vault = bench.vault
+    vault.listenForAlarms { alarm, count in heard.withLock { $0.append("\(alarm) \(count)") } }
+    for id in ids[..<50] { _ = try vault.recordFailures([id]) }
+    #expect(heard.withLock { $0 } == ["warning 11"])
+    _ = try vault.recordFailures(Array(ids[50...]))
+    _ = try vault.recordFailures([ids[0]])
+    #expect(heard.withLock { $0 } == ["warning 11", "locked 101"])
+  }
+
   @Test("Messages that are damaged by the hundred lock the vault and stay where they are")
   func nothingErased() throws {
     for number in 1...105 { try bench.vault.add("\(number)") }
@@ -90,7 +146,17 @@ struct FailureMonitorTests {
         "Message could not be decrypted", .never
       ),
       (.keychainAccessDenied, "KEYCHAIN_ACCESS_DENIED", "Keychain is locked", .never),
-      (.keychainNotAvailable, "KEYCHAIN_NOT_AVAILABLE", "Keychain is not available", .exponentialBackoff),
+      (
+        .keychainNotAvailable(.loadFailed(10)), "KEYCHAIN_NOT_AVAILABLE", "Keychain is not available",
+        .exponentialBackoff
+      ),
+      (
+        .keychainNotAvailable(.serviceUnavailable), "KEYCHAIN_NOT_AVAILABLE", "Keychain is not available",
+        .onceAfterOneSecond
+      ),
+      (
+        .keychainNotAvailable(.serviceLocked), "KEYCHAIN_NOT_AVAILABLE", "Keychain is not available", .never
+      ),
       (.weakPassphrase, "WEAK_PASSPHRASE", "Passphrase is too weak", .never),
       (.corrupt, "VAULT_CORRUPT", "Data corruption detected; restore from backup", .never),
       (.lockedAfterFailures, "VAULT_LOCKED", "Data corruption detected; restore from backup", .never),
@@ -115,7 +181,8 @@ struct FailureMonitorTests {
       #expect(tries == pauses.count + 1)
       return pauses
     }
-    #expect(pauses(.keychainNotAvailable) == [1, 2, 4, 8])
+    #expect(pauses(.keychainNotAvailable(.loadFailed(10))) == [1, 2, 4, 8])
+    #expect(pauses(.keychainNotAvailable(.serviceUnavailable)) == [1])
     #expect(pauses(.encryptionFailed) == [1])
     for error: VaultError in [.dataTampered(ids[0]), .corrupt, .keychainAccessDenied, .lockedAfterFailures] {
       #expect(pauses(error) == [])

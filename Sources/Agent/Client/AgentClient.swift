@@ -8,7 +8,7 @@ internal import Glibc
 public import Keychains
 internal import Secrets
 
-/// A connection to the agent of a home.
+/// A connection to an agent.
 ///
 /// After `AgentError.notAnswering` or `.malformedAnswer` the connection is of no use any more: go on as if
 /// there were no agent. Belongs to one thread at a time.
@@ -17,48 +17,46 @@ public final class AgentClient {
   /// How long a request may take, in milliseconds: a thousand times what it takes.
   public static let deadlineMilliseconds = 500
 
-  private let place: AgentPlace
+  private let path: String
+  /// The process that listens, as the kernel tells it.
+  let processID: Int32
   private var socket: PacketSocket
   private var isBroken = false
 
-  private init(_ place: AgentPlace, _ socket: consuming PacketSocket) {
-    self.place = place
+  private init(_ path: String, _ socket: consuming PacketSocket, processID: Int32) {
+    self.path = path
     self.socket = socket
+    self.processID = processID
   }
 
-  /// Connects to the agent of `home`.
-  /// - Returns: nil when there is none that takes us, or it belongs to another user.
-  public static func connect(home: String) -> AgentClient? {
-    do { return try find(home: home) } catch { return nil }
-  }
-
-  /// Connects to the agent of `home`, for those to whom «none» and «does not answer» are not the same.
-  /// - Returns: nil when there is none, or it belongs to another user.
+  /// Connects to the agent that listens at `path`.
+  /// - Returns: nil when nobody listens there that can be reached, or somebody of another user.
   /// - Throws: `AgentError.notAnswering` when there is one that takes nobody in.
-  public static func find(home: String) throws(AgentError) -> AgentClient? {
-    guard let place = try? AgentPlace(home: home, makesFolders: false) else { return nil }
-    return try find(place)
+  static func find(_ path: String) throws(AgentError) -> AgentClient? {
+    guard let connection = try Connection(path) else { return nil }
+    let processID = connection.processID
+    return AgentClient(path, connection.intoSocket(), processID: processID)
   }
 
-  static func find(_ place: AgentPlace) throws(AgentError) -> AgentClient? {
-    guard let socket = try connected(place) else { return nil }
-    return AgentClient(place, socket)
-  }
+  /// A connected socket, and who is at its other end.
+  private struct Connection: ~Copyable {
+    private let socket: PacketSocket
+    let processID: Int32
 
-  static func connect(_ place: AgentPlace) -> AgentClient? {
-    do { return try find(place) } catch { return nil }
-  }
-
-  private static func connected(_ place: AgentPlace) throws(AgentError) -> PacketSocket? {
-    let socket = try PacketSocket()
-    let number = socket.descriptor
-    // Does not block: a queue that is full is an agent that hangs.
-    let failure = unsafe try? PacketSocket.withAddress(place.socket) { address, length in
-      unsafe Glibc.connect(number, address, length) == 0 ? 0 : errno
+    init?(_ path: String) throws(AgentError) {
+      let socket = try PacketSocket()
+      let number = socket.descriptor
+      // Does not block: a queue that is full is an agent that hangs.
+      let failure = unsafe try? PacketSocket.withAddress(path) { address, length in
+        unsafe Glibc.connect(number, address, length) == 0 ? 0 : errno
+      }
+      if failure == EAGAIN { throw .notAnswering }
+      guard failure == 0, let processID = socket.peerOfSameUser() else { return nil }
+      self.socket = socket
+      self.processID = processID
     }
-    if failure == EAGAIN { throw .notAnswering }
-    guard failure == 0, socket.isPeerSameUser() else { return nil }
-    return socket
+
+    consuming func intoSocket() -> PacketSocket { socket }
   }
 
   // MARK: Requests
@@ -74,6 +72,9 @@ public final class AgentClient {
   }
 
   /// Gives the agent the keys of a coffer that was just opened. Limits begin anew.
+  ///
+  /// When this throws, the agent has not taken them, and will not: keys count only for a giver who can hear
+  /// that they were taken.
   ///
   /// - Parameters:
   ///   - keys: both class keys. An owner key is not sent: the protocol has no place for it.
@@ -155,8 +156,8 @@ public final class AgentClient {
     if PacketSocket.send(socket.descriptor, header, first, second) { answer = try receive() }
     if answer == nil {
       // The agent closes a connection that is silent while a person types. Every request may be repeated.
-      guard let socket = try Self.connected(place) else { throw .notAnswering }
-      self.socket = socket
+      guard let connection = try Connection(path) else { throw .notAnswering }
+      socket = connection.intoSocket()
       if PacketSocket.send(self.socket.descriptor, header, first, second) { answer = try receive() }
     }
     guard let answer else { throw .notAnswering }
@@ -170,6 +171,7 @@ public final class AgentClient {
     var first = SecretBytes(zeroed: AgentHeader.keyByteCount)
     var second = SecretBytes(zeroed: AgentHeader.keyByteCount)
     let end = ContinuousClock.now.advanced(by: .milliseconds(Self.deadlineMilliseconds))
+    var isShut = false
     while true {
       let received = first.withMutableBytes { first in
         second.withMutableBytes { second in
@@ -186,11 +188,21 @@ public final class AgentClient {
         second.shorten(to: max(body - AgentHeader.keyByteCount, 0))
         return Answer(header: parsed, first: SharedSecret(first), second: SharedSecret(second))
       case .tooLong: throw .malformedAnswer
-      case .closed: return nil
+      case .closed:
+        if isShut { throw .notAnswering }
+        return nil
       case .nothing:
         let left = end - ContinuousClock.now
-        guard left > .zero else { throw .notAnswering }
-        wait(left)
+        if left > .zero {
+          wait(left)
+        } else if isShut {
+          throw .notAnswering
+        } else {
+          // From here the agent cannot answer, and knows it; what it has said before is still to be had. So
+          // both sides agree on whether the request was answered.
+          shutdown(socket.descriptor, Int32(SHUT_RD))
+          isShut = true
+        }
       }
     }
   }

@@ -20,6 +20,16 @@ public enum AgentLauncher {
   /// the program from disk.
   public static let deadlineMilliseconds = 10_000
 
+  /// A connection to the agent of `home` at its place, which is started if there is none.
+  /// - Throws: as ``start(home:executable:options:)``; `AgentError.notAnswering`.
+  public static func agent(home: String, executable: String) throws(AgentError) -> AgentClient {
+    let place = try AgentPlace(home: home)
+    if let running = try AgentClient.find(place.socket) { return running }
+    _ = try start(home: home, executable: executable)
+    guard let started = try AgentClient.find(place.socket) else { throw .notAnswering }
+    return started
+  }
+
   /// Starts `executable agent --home home`, and returns when it listens.
   ///
   /// The process is this one's child; one that lives on should `waitpid` for it.
@@ -36,19 +46,19 @@ public enum AgentLauncher {
     home: String, executable: String, options: AgentOptions, runtime: String?
   ) throws(AgentError) -> Started {
     try options.check()
-    let place = try AgentPlace(home: home, runtime: runtime, makesFolders: true)
+    let place = try AgentPlace(home: home, runtime: runtime)
     // Here, because all that is heard of an agent that cannot listen is that it ended.
     unsafe try PacketSocket.withAddress(place.socket) { _, _ in }
     let arguments = arguments(place.home, options)
     let environment = environment(runtime)
     let end = ContinuousClock.now.advanced(by: .milliseconds(deadlineMilliseconds))
     repeat {
-      if let client = AgentClient.connect(place), (try? client.status()) != nil { return .alreadyThere }
+      if (try? AgentClient.find(place.socket)?.status()) != nil { return .alreadyThere }
       if let child = try startOnce(executable, arguments, environment, end) {
         return .new(processID: child)
       }
       // Another agent has the lock: it listens, or is about to, or is about to end.
-      if AgentClient.connect(place) != nil { return .alreadyThere }
+      if (try? AgentClient.find(place.socket)) != nil { return .alreadyThere }
     } while ContinuousClock.now < end
     throw .notAnswering
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the socket of a home's agent is. Client and agent find it in the same way, each folder on the way
-// is checked, and nothing is ever looked for where another user could have put it.
+// Where the socket of a home's agent is. An agent listens, and keys are given to it, only below folders that
+// were checked. Who looks for an agent looks at more places, and trusts what the kernel says of who listens.
 
 internal import Glibc
 internal import Primitives
@@ -11,39 +11,45 @@ struct AgentPlace: Equatable, Sendable {
   /// The home, without symbolic links.
   let home: String
   let folder: String
-  var socket: String { folder + "/agent.sock" }
+  var socket: String { folder + Self.socketName }
   var lock: String { folder + "/agent.lock" }
 
-  /// - Parameters:
-  ///   - runtime: takes the place of `$XDG_RUNTIME_DIR` and what comes after it.
-  ///   - makesFolders: makes what is missing; without it, a folder that is missing is a home without agent.
+  private static let socketName = "/agent.sock"
+
+  /// The place where the agent of `home` is to listen; folders that are missing are made.
+  /// - Parameter runtime: takes the place of `$XDG_RUNTIME_DIR` and what comes after it.
   /// - Throws: `AgentError.noHome`, `.noRuntimeDirectory`.
-  init(home: String, runtime: String? = nil, makesFolders: Bool) throws(AgentError) {
-    guard let real = unsafe realpath(home, nil) else { throw .noHome }
-    defer { unsafe free(real) }
-    self.home = unsafe String(cString: real)
+  init(home: String, runtime: String? = nil) throws(AgentError) {
+    guard let real = Self.realPath(home) else { throw .noHome }
+    self.home = real
     let base: String
-    if let runtime { base = runtime } else { base = try Self.runtimeDirectory(makesFolders: makesFolders) }
-    folder = base + "/coffer/" + Self.name(of: self.home)
+    if let runtime { base = runtime } else { base = try Self.runtimeDirectory() }
+    folder = base + "/coffer/" + Self.name(of: real)
     for path in [base + "/coffer", folder] {
-      if makesFolders { unsafe mkdir(path, 0o700) }
+      unsafe mkdir(path, 0o700)
       guard Self.isPrivateFolder(path) else { throw .noRuntimeDirectory }
     }
   }
 
-  private static func runtimeDirectory(makesFolders: Bool) throws(AgentError) -> String {
+  private static func runtimeDirectory() throws(AgentError) -> String {
+    let candidates = runtimeDirectories()
+    if let found = candidates.first(where: isPrivateFolder) { return found }
+    // The last one is ours to make.
+    guard let last = candidates.last else { throw .noRuntimeDirectory }
+    unsafe mkdir(last, 0o700)
+    guard isPrivateFolder(last) else { throw .noRuntimeDirectory }
+    return last
+  }
+
+  /// Where the folders of agents may be, in the order in which they are tried.
+  private static func runtimeDirectories() -> [String] {
     var candidates: [String] = []
     if let given = unsafe getenv("XDG_RUNTIME_DIR").map({ unsafe String(cString: $0) }),
       given.hasPrefix("/")
     {
       candidates.append(given)
     }
-    candidates.append("/run/user/\(geteuid())")
-    if let found = candidates.first(where: isPrivateFolder) { return found }
-    let last = "/tmp/coffer-\(geteuid())"
-    if makesFolders { unsafe mkdir(last, 0o700) }
-    guard isPrivateFolder(last) else { throw .noRuntimeDirectory }
-    return last
+    return candidates + ["/run/user/\(geteuid())", "/tmp/coffer-\(geteuid())"]
   }
 
   /// A folder, no symbolic link, of this user, closed to all others.
@@ -53,7 +59,45 @@ struct AgentPlace: Equatable, Sendable {
     return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid() && status.st_mode & 0o077 == 0
   }
 
-  private static func name(of home: String) -> String {
-    unsafe Hexadecimal.text(SHA256.hash(home.utf8Span.span.bytes).prefix(16))
+  // MARK: Looking for agents
+
+  /// The sockets at which an agent of `home` may listen, whatever became of the folders above them.
+  /// - Parameter home: as ``knownPath(_:)`` gives it.
+  static func sockets(home: String, runtime: String?) -> [String] {
+    let bases = runtime.map { [$0] } ?? runtimeDirectories()
+    return bases.map { "\($0)/coffer/\(name(of: home))\(socketName)" }
   }
+
+  /// The name of a home, if `socket` is a path at which its agent listens.
+  static func homeName(of socket: String) -> String? {
+    guard socket.hasSuffix(socketName) else { return nil }
+    let folders = socket.dropLast(socketName.count).split(separator: "/")
+    guard folders.count >= 2, folders[folders.count - 2] == "coffer", let name = folders.last,
+      name.utf8.count == 2 * nameByteCount, name.allSatisfy(\.isHexDigit)
+    else { return nil }
+    return String(name)
+  }
+
+  /// The real path of `home`; if that is gone, the one it had as far as can be told.
+  static func knownPath(_ home: String) -> String {
+    if let real = realPath(home) { return real }
+    let parts = home.split(separator: "/")
+    guard let last = parts.last else { return home }
+    let parent = (home.hasPrefix("/") ? "/" : "./") + parts.dropLast().joined(separator: "/")
+    guard let real = realPath(parent) else { return home }
+    return real == "/" ? "/\(last)" : "\(real)/\(last)"
+  }
+
+  private static func realPath(_ path: String) -> String? {
+    guard let real = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
+  }
+
+  /// Names a home, by its real path.
+  static func name(of home: String) -> String {
+    unsafe Hexadecimal.text(SHA256.hash(home.utf8Span.span.bytes).prefix(nameByteCount))
+  }
+
+  private static let nameByteCount = 16
 }

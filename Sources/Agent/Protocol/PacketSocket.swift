@@ -42,12 +42,13 @@ struct PacketSocket: ~Copyable {
     return number
   }
 
-  /// Whether the process at the other end runs as the same user.
-  borrowing func isPeerSameUser() -> Bool { Self.isPeerSameUser(descriptor) }
+  /// The process at the other end, if it runs as the same user; for a client, the one that listens.
+  borrowing func peerOfSameUser() -> Int32? { Self.peerOfSameUser(descriptor) }
 
-  static func isPeerSameUser(_ descriptor: Int32) -> Bool {
-    var user: UInt32 = 0
-    return unsafe coffer_peer_user(descriptor, &user) == 0 && user == geteuid()
+  static func peerOfSameUser(_ descriptor: Int32) -> Int32? {
+    var (user, process): (UInt32, Int32) = (0, 0)
+    guard unsafe coffer_peer(descriptor, &user, &process) == 0, user == geteuid() else { return nil }
+    return process
   }
 
   /// Sends one packet: `header`, then both parts, which may be empty.

@@ -132,7 +132,7 @@ final class AgentLoop {
   private func accept() {
     let accepted = coffer_accept(listener)
     guard accepted >= 0 else { return }
-    guard PacketSocket.isPeerSameUser(accepted) else {
+    guard PacketSocket.peerOfSameUser(accepted) != nil else {
       close(accepted)
       return
     }
@@ -181,9 +181,13 @@ final class AgentLoop {
       return unsafe send(
         .status, descriptor, status.body.span.bytes, binding: status.binding, slot: status.slot)
     case .give(let binding, let slot):
-      holder.accept(binding: binding, slot: slot)
+      // The answer first: who has given up waiting has shut the way for it, and their keys do not count. The
+      // limits begin before the giver hears of it.
+      let now = holder.clock.now
+      guard send(.done, descriptor) else { return false }
+      holder.accept(binding: binding, slot: slot, now: now)
       wantsWatch = true
-      return send(.done, descriptor)
+      return true
     case .get(let selection, let binding):
       let keys = holder.page.held & selection.rawValue
       guard keys != 0 else { return send(.notAvailable, descriptor) }

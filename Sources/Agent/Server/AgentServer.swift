@@ -27,7 +27,7 @@ public enum AgentServer {
     let signals = coffer_ending_signals()
     guard signals >= 0 else { throw .system(errno) }
     defer { close(signals) }
-    let place = try AgentPlace(home: home, makesFolders: true)
+    let place = try AgentPlace(home: home)
     guard unsafe chdir("/") == 0 else { throw .system(errno) }
     let listening: Listening
     do throws(AgentError) { listening = try Listening(place) } catch {

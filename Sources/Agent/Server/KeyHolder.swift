@@ -36,11 +36,11 @@ final class KeyHolder {
   // MARK: Events
 
   /// Takes over the keys that the page has received.
-  func accept(binding: AgentBinding, slot: UUID) {
+  /// - Parameter now: when their limits begin.
+  func accept(binding: AgentBinding, slot: UUID, now: UInt64) {
     page.takeSpare()
     self.binding = binding
     self.slot = slot
-    let now = clock.now
     absoluteEnd = now + Self.nanoseconds(options.absoluteLimitSeconds)
     idleEnd = now + Self.nanoseconds(options.idleLimitSeconds)
   }

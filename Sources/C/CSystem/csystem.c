@@ -178,13 +178,20 @@ void coffer_prepare_scratch(void *pages, size_t count) {
 
 int coffer_memfd_secret(void) { return (int)syscall(SYS_memfd_secret, O_CLOEXEC); }
 
-int coffer_peer_user(int socket, uint32_t *user) {
+int coffer_peer(int socket, uint32_t *user, int32_t *process) {
   struct ucred peer;
   socklen_t size = sizeof peer;
   if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return -1;
   if (size != sizeof peer) return -1;
   *user = peer.uid;
+  *process = peer.pid;
   return 0;
+}
+
+int coffer_open_process(int32_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+int coffer_signal_process(int descriptor, int signal) {
+  return (int)syscall(SYS_pidfd_send_signal, descriptor, signal, NULL, 0);
 }
 
 int coffer_accept(int listener) {

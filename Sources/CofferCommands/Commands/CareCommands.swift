@@ -166,6 +166,9 @@ extension AuditLog.Event {
     case .domainReset: "domain_reset"
     case .protectedDataReset: "protected_data_reset"
     case .privateKeysIncomplete: "private_keys_incomplete"
+    case .failuresWarned: "failures_warned"
+    case .vaultLocked: "vault_locked"
+    case .failuresExamined: "failures_examined"
     case .earlierStateAccepted: "earlier_state_accepted"
     }
   }
@@ -193,6 +196,9 @@ extension AuditLog.Event {
     case .domainReset: "domain of protected data reset"
     case .protectedDataReset: "protected data reset"
     case .privateKeysIncomplete: "private keys incomplete"
+    case .failuresWarned: "messages did not open"
+    case .vaultLocked: "messages did not open, and the vault locked itself"
+    case .failuresExamined: "failures looked at"
     case .earlierStateAccepted: "earlier state accepted"
     }
   }

@@ -33,8 +33,8 @@ struct PassphraseChangeCommand: CofferCommand {
                                     [--passphrase-fd N | --passphrase-file PATH]
                                     [--new-passphrase-fd N | --new-passphrase-file PATH]
 
-    Interrupted at any moment, either the old or the new passphrase opens the coffer. Copies of the file
-    that were made before keep opening with the old one.
+    Interrupted at any moment, either the old or the new passphrase opens the coffer. Ends the session.
+    Copies of the file that were made before keep opening with the old one.
 
     example: coffer passphrase change
     """
@@ -44,12 +44,19 @@ struct PassphraseChangeCommand: CofferCommand {
   @OptionGroup var newPassphrase: NewPassphraseOptions
   @Option(help: "What stretches the passphrase; as before unless you say otherwise.") var kdf: KDFName?
 
+  struct Answer: Encodable {
+    let changed = "passphrase"
+    let sessionEnded: Bool
+  }
+
   func execute(_ session: Session) throws {
     let coffer = try session.open(opening, needing: .person)
     let new = try session.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
     try coffer.changePassphrase(to: new, kdf: kdf?.kdf)
-    if session.isJSON { JSON.print(["changed": "passphrase"]) }
+    let ending = SessionEnding(coffer)
+    if session.isJSON { JSON.print(Answer(sessionEnded: ending.wasThere)) }
     session.note("The passphrase is changed. Older copies of the file still open with the old one.")
+    try ending.tell(session)
   }
 }
 

@@ -16,7 +16,7 @@ struct RecoverCommand: CofferCommand {
                           [--new-passphrase-fd N | --new-passphrase-file PATH]
 
     The new passphrase takes the place of the old one; where several people have one, it is added.
-    Nothing is lost, and the words keep working.
+    Nothing is lost, and the words keep working. Ends the session.
 
     example: coffer recover
     """
@@ -26,15 +26,24 @@ struct RecoverCommand: CofferCommand {
   @OptionGroup var newPassphrase: NewPassphraseOptions
   @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
 
+  struct Answer: Encodable {
+    let recovered: String
+    let sessionEnded: Bool
+  }
+
   func execute(_ session: Session) throws {
     let coffer = try session.open(phrase)
     let new = try session.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
     let isReplaced = try coffer.resetPassphrase(to: new, kdf: kdf.kdf)
-    if session.isJSON { JSON.print(["recovered": isReplaced ? "replaced" : "added"]) }
+    let ending = SessionEnding(coffer)
+    if session.isJSON {
+      JSON.print(Answer(recovered: isReplaced ? "replaced" : "added", sessionEnded: ending.wasThere))
+    }
     session.note(
       isReplaced
         ? "The coffer opens with the new passphrase; the old one no longer does."
         : "The coffer opens with the new passphrase too; look at «coffer slot list» for the others.")
+    try ending.tell(session)
   }
 }
 

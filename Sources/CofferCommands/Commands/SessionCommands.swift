@@ -36,13 +36,13 @@ struct UnlockCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     let coffer = try session.open(opening, needing: .person)
-    let status = try coffer.beginSession(executable: "/proc/self/exe")
+    let limits = try coffer.beginSession(executable: "/proc/self/exe")
     let registered = register(coffer, session)
     if session.isJSON {
       JSON.print(
         Answer(
-          state: "unlocked", idleSeconds: status.idleLimitSeconds,
-          absoluteSeconds: status.absoluteLimitSeconds, attestation: registered?.enclave.name))
+          state: "unlocked", idleSeconds: limits.idleSeconds, absoluteSeconds: limits.absoluteSeconds,
+          attestation: registered?.enclave.name))
     }
     if let registered { session.note(registered.remark) }
     session.note("Unlocked. «coffer lock» ends it.")
@@ -65,6 +65,8 @@ struct LockCommand: CofferCommand {
     usage: coffer lock [--all]
 
     New captures can still be added until the machine restarts, since their key is of another class.
+    Finds every agent of this coffer, wherever it was started. Exit code 10 when one cannot be asked and may
+    still have the keys; --all ends that one too.
 
       --all  drop that key too, and end the agent
 
@@ -78,7 +80,8 @@ struct LockCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     // Without a look at the coffer: its keys must go also when it is damaged, or not there any more.
-    let wasThere = try all ? AgentSession.end(home: session.home) : AgentSession.lock(home: session.home)
+    let agents = AgentSession(home: session.home)
+    let wasThere = try all ? agents.end() : agents.lock()
     guard wasThere || DatabaseFile.exists(home: session.home) else { throw StorageError.notFound }
     if session.isJSON { JSON.print(Answer(state: "locked")) }
     session.note(wasThere ? "Locked." : "Nothing was open.")
@@ -103,16 +106,20 @@ struct ForgetDeviceCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
 
-  struct Answer: Encodable { let removedSlots: Int }
+  struct Answer: Encodable {
+    let removedSlots: Int
+    let sessionEnded: Bool
+  }
 
   func execute(_ session: Session) throws {
     let coffer = try session.open(opening, needing: .person)
     let removed = try coffer.forgetDevice()
-    _ = try AgentSession.end(home: session.home)
-    if session.isJSON { JSON.print(Answer(removedSlots: removed)) }
+    let ending = SessionEnding(coffer)
+    if session.isJSON { JSON.print(Answer(removedSlots: removed, sessionEnded: ending.wasThere)) }
     session.note(
       removed == 0
         ? "This machine is forgotten." : "This machine is forgotten; \(removed.counted("TPM slot")) removed.")
+    try ending.tell(session)
   }
 }
 

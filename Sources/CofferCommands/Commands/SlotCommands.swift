@@ -167,8 +167,8 @@ struct SlotRemoveCommand: CofferCommand {
 
     usage: coffer slot remove ID [--passphrase-fd N | --passphrase-file PATH]
 
-    The last passphrase or recovery phrase stays. Copies of the file that were made before keep opening
-    with what was removed.
+    The last passphrase or recovery phrase stays. Ends the session. Copies of the file that were made before
+    keep opening with what was removed.
 
     example: coffer slot remove 6f9619ff-8b86-4011-b42d-00c04fc964ff
     """
@@ -177,13 +177,22 @@ struct SlotRemoveCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @Argument(help: "The slot's id.") var id: String
 
+  struct Answer: Encodable {
+    let removed: String
+    let sessionEnded: Bool
+  }
+
   func execute(_ session: Session) throws {
     guard let uuid = UUID(uuidString: id) else {
       throw Failure.usage("«\(id)» is not the id of a slot", hint: "«coffer slot list» shows the ids")
     }
     let coffer = try session.open(opening, needing: .person)
     try coffer.removeSlot(uuid)
-    if session.isJSON { JSON.print(["removed": uuid.uuidString.lowercased()]) }
+    let ending = SessionEnding(coffer)
+    if session.isJSON {
+      JSON.print(Answer(removed: uuid.uuidString.lowercased(), sessionEnded: ending.wasThere))
+    }
     session.note("The slot is removed. Older copies of the file still open with it.")
+    try ending.tell(session)
   }
 }

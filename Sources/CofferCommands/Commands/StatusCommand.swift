@@ -86,7 +86,8 @@ struct StatusCommand: CofferCommand {
 
   struct Answer: Encodable {
     var home: String
-    /// `locked`, `unlocked` (an agent has the keys), or `opens` (with what was given).
+    /// `locked`, `unlocked` (an agent has the keys), `unknown` (an agent that does not answer may have them),
+    /// or `opens` (with what was given).
     var state: String
     /// Whether captures can be added while it is locked.
     var afterFirstUnlock: Bool
@@ -104,6 +105,7 @@ struct StatusCommand: CofferCommand {
     var keyCreated: String?
     var lastRecoveryDrill: String?
     var recentFailures: Int?
+    var unexaminedFailures: Int?
   }
 
   struct AgentAnswer: Encodable {
@@ -119,9 +121,10 @@ struct StatusCommand: CofferCommand {
     let locked = try session.locked()
     let kinds = Set(locked.slots.map(\.kind))
     let obstacle = kinds.contains(.enclave) ? locked.chipObstacle() : nil
-    let agent = AgentSession(locked).status()
+    let sight = AgentSession(locked).look()
+    let agent = sight.status
     var answer = Answer(
-      home: session.home, state: agent?.state == .unlocked ? "unlocked" : "locked",
+      home: session.home, state: Self.state(sight),
       afterFirstUnlock: agent.map { $0.state != .neverUnlocked } ?? false, agent: agent.map(AgentAnswer.init),
       tpm: kinds.contains(.enclave) ? obstacle.map { Failure($0).code } ?? "ready" : nil,
       opensWith: SlotKind.allCases.filter { kinds.contains($0) && ($0.isPortable || obstacle == nil) }
@@ -135,6 +138,11 @@ struct StatusCommand: CofferCommand {
     session.isJSON ? JSON.print(answer) : show(answer, obstacle)
   }
 
+  private static func state(_ sight: AgentFinder.Sight) -> String {
+    if sight.status?.state == .unlocked { return "unlocked" }
+    return sight.hasSilentAgent ? "unknown" : "locked"
+  }
+
   private func complete(_ answer: inout Answer, _ coffer: Coffer) throws {
     let vault = try coffer.vault.status()
     try coffer.vault.checkCount()
@@ -145,6 +153,7 @@ struct StatusCommand: CofferCommand {
       .map { Timestamp.format($0.created) }
     answer.lastRecoveryDrill = try coffer.settings().lastRecoveryDrill.map(Timestamp.format)
     answer.recentFailures = vault.recentFailures
+    answer.unexaminedFailures = vault.unexaminedFailures
   }
 
   private func show(_ answer: Answer, _ obstacle: EnclaveError?) {
@@ -163,6 +172,11 @@ struct StatusCommand: CofferCommand {
     if let failures = answer.recentFailures, failures > 0 {
       Terminal.print("failures   \(failures.counted("message")) did not open in the last hour")
     }
+    if let failures = answer.unexaminedFailures, failures > 0 {
+      Terminal.print(
+        "warning    \(failures.counted("message")) did not open: restore from backup; «coffer doctor --deep» names "
+          + "them")
+    }
     for slot in answer.slots { Terminal.print("slot       \(slot.line)") }
   }
 
@@ -174,6 +188,7 @@ struct StatusCommand: CofferCommand {
         "locks itself in \(Duration.text($0)) without a command"
       }
       return ["unlocked", idle].compactMap(\.self).joined(separator: "; ")
+    case "unknown": return "an agent does not answer, and may have the keys; «coffer lock --all» ends it"
     default:
       return answer.afterFirstUnlock
         ? "locked; captures can be added" : "locked; «coffer unlock» begins a session"

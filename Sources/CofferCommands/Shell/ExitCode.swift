@@ -35,7 +35,7 @@ enum ExitCode: Int32, CaseIterable {
   case noRoom = 8
   /// In use by another process, or already there.
   case inUse = 9
-  /// Hardware missing or not answering.
+  /// Hardware or a service missing or not answering.
   case noHardware = 10
   /// Our bug.
   case bug = 70
@@ -228,7 +228,6 @@ struct Failure: Error {
         "the directory is there already and not empty, and an export overwrites nothing")
     case .cannotWrite(let code) where code == 28 || code == 122: self.init(storage: .full)
     case .cannotWrite: self.init(.missing, "not_permitted", "the files cannot be written there")
-    case .keychainUnavailable: self.init(.locked, "keychain_not_available", "the keychain is not available")
     }
   }
 
@@ -264,6 +263,10 @@ struct Failure: Error {
   private init(keychain error: KeychainError) {
     switch error {
     case .locked: self.init(.locked, "locked", "the coffer is locked")
+    case .serviceLocked:
+      self.init(
+        .locked, "keyring_locked", "the desktop's keyring is locked, and this coffer's keychain is in it",
+        hint: "unlock the keyring where you manage it, or log in to the desktop; nothing is lost")
     case .itemNotFound: self.init(.missing, "no_such_item", "there is no such item")
     case .duplicateItem: self.init(.inUse, "already_exists", "there is such an item already")
     case .secureEnclaveUnavailable: self.init(.noHardware, "no_enclave", "no chip holds keys here")
@@ -284,6 +287,11 @@ struct Failure: Error {
       case StorageError.inUse.status: self.init(storage: .inUse)
       case StorageError.notPermitted.status: self.init(storage: .notPermitted)
       case StorageError.readOnly.status: self.init(storage: .readOnly)
+      // A negative one is no code of the coffer's file.
+      case ..<0:
+        self.init(
+          .noHardware, "secret_service_failed", "the Secret Service does not answer as it should (\(status))",
+          hint: "nothing is lost; try again, or start the desktop's keyring anew")
       default:
         self.init(
           .corrupt, "input_output", "the keychain cannot be read or written (\(status))",
@@ -303,10 +311,12 @@ struct Failure: Error {
       self.init(.corrupt, code, "data corruption detected; restore from backup", hint: Self.corruptHint)
     case .lockedAfterFailures:
       self.init(
-        .locked, code, "data corruption detected; restore from backup",
-        hint: "the vault has locked itself; authenticate again")
+        .locked, code,
+        "data corruption detected; restore from backup: more than 100 messages did not open within an hour, and "
+          + "the vault has locked itself",
+        hint: "«coffer unlock» asks who you are; then «coffer doctor --deep» names the messages")
     case .keychainAccessDenied: self.init(.locked, code, "the coffer is locked")
-    case .keychainNotAvailable: self.init(.locked, code, "the keychain is not available")
+    case .keychainNotAvailable(let error): self.init(keychain: error)
     case .messageNotFound:
       self.init(.missing, code, "no such message", hint: "«coffer message list» shows what there is")
     case .weakPassphrase: self.init(.refused, code, "the passphrase is too weak")
@@ -354,6 +364,10 @@ struct Failure: Error {
         hint: "use --passphrase-fd, --passphrase-file, or COFFER_PINENTRY")
     case .promptProgramMissing, .promptProgramFailed:
       self.init(.locked, "no_prompt", "the pinentry program does not answer", hint: "look at COFFER_PINENTRY")
+    case .timedOut:
+      self.init(
+        .locked, "no_answer", "the pinentry program gave no answer in time, and was ended",
+        hint: "it waits for 5 minutes; try again, or look at COFFER_PINENTRY")
     default: self.init(.locked, "no_prompt", "the answer could not be read")
     }
   }
@@ -390,7 +404,13 @@ struct Failure: Error {
     case .locked, .otherCoffer:
       self.init(.locked, "locked", "the coffer is locked", hint: "«coffer unlock» opens it")
     case .notAnswering, .malformedAnswer:
-      self.init(.inUse, "agent_not_answering", "the agent does not answer", hint: "end it and unlock again")
+      self.init(
+        .noHardware, "agent_not_answering", "the agent does not answer", hint: "«coffer lock --all» ends it")
+    case .unreachable(let process):
+      self.init(
+        .noHardware, "agent_not_answering",
+        "an agent of this coffer, process \(process), cannot be asked, and may have the keys",
+        hint: "«coffer lock --all» ends it; if that fails: kill -KILL \(process)")
     case .alreadyServed:
       self.init(.inUse, "already_served", "an agent serves this coffer already")
     case .noHome: self.init(.missing, "no_coffer", "there is no coffer", hint: "«coffer init» makes one")

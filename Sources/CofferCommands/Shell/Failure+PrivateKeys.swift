@@ -22,7 +22,7 @@ extension Failure {
       self.init(
         .corrupt, "unprotected_files", "others can read or change the coffer's files",
         hint: "«coffer doctor» says which; nothing protected is opened before that is mended")
-    case .keychainUnavailable(let status): self.init(KeychainError.loadFailed(status))
+    case .keychainUnavailable(let error): self.init(error)
     case .enclaveMissing:
       self.init(
         .noHardware, "no_enclave", "protected data are bound to an enclave that is not here",

@@ -82,10 +82,17 @@ struct Session {
 
   /// Opens the coffer with the keys of its agent; nil when there is none, or it is locked.
   ///
-  /// An agent whose keys do not fit is of no use; the person is asked as if it were not there.
-  private func handedOn(_ locked: LockedCoffer) -> Coffer? {
-    guard let keys = AgentSession(locked).keys(.all), keys.whenUnlocked != nil else { return nil }
-    return try? locked.unlock(keys)
+  /// An agent whose keys do not fit is of no use; the person is asked as if it were not there. What else keeps
+  /// the coffer from opening would do so with a passphrase too.
+  /// - Throws: `VaultError.lockedAfterFailures` and whatever else opening throws.
+  private func handedOn(_ locked: LockedCoffer) throws -> Coffer? {
+    guard let keys = AgentSession(locked).keys(.all) else { return nil }
+    return try handedOn(locked, keys)
+  }
+
+  private func handedOn(_ locked: LockedCoffer, _ keys: ClassKeys) throws -> Coffer? {
+    guard keys.whenUnlocked != nil else { return nil }
+    do { return try locked.unlock(keys) } catch is KeybagError { return nil }
   }
 
   /// The captures of an open coffer, or of one whose agent has the key for them.
@@ -106,11 +113,13 @@ struct Session {
     }
     let locked = try locked()
     if let coffer = try given(options.passphrase, options.pin, locked) {
+      try advise(coffer)
       return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
     }
     // Asked once for whatever is there: an agent that hangs costs its whole deadline each time.
     if let keys = AgentSession(locked).keys(.all) {
-      if keys.whenUnlocked != nil, let coffer = try? locked.unlock(keys) {
+      if let coffer = try handedOn(locked, keys) {
+        try advise(coffer)
         return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
       }
       return OpenCaptures(access: try locked.captures(keys.locked()), coffer: nil)
@@ -141,21 +150,29 @@ struct Session {
 
   /// What a person should know whenever they open their coffer.
   private func advise(_ coffer: Coffer) throws {
-    guard Terminal.isErrorTerminal, !isQuiet else { return }
     let status = try coffer.vault.status()
+    let isJSON = isJSON
+    if status.unexaminedFailures > 0 { FailureWarning(status.unexaminedFailures).tell(isJSON: isJSON) }
+    coffer.listenForFailures { alarm, count in
+      FailureWarning(count, isLocked: alarm == .locked).tell(isJSON: isJSON)
+    }
+    guard Terminal.isErrorTerminal else { return }
     if status.isRotating { note("hint: a rotation was begun and not ended: coffer vault rotate --resume") }
     if status.isRotationDue { note("hint: the vault key is more than a year old: coffer vault rotate") }
-    if status.recentFailures > 10 { note("Data corruption detected; restore from backup") }
   }
 
   /// Opens the coffer with the recovery phrase from a descriptor, a file, or a prompt.
   func open(_ options: PhraseOptions) throws -> Coffer {
     let locked = try locked()
     do {
-      if let given = try options.given() {
-        return try locked.unlock(SlotCredential(Self.phrase(given)))
-      }
-      return try unlockByPhrasePrompt(locked)
+      let coffer =
+        if let given = try options.given() {
+          try locked.unlock(SlotCredential(Self.phrase(given)))
+        } else {
+          try unlockByPhrasePrompt(locked)
+        }
+      try advise(coffer)
+      return coffer
     } catch KeybagError.wrongSecret {
       throw Failure(
         .wrongSecret, "wrong_secret", "wrong recovery phrase: the words are sound, but not of this coffer")

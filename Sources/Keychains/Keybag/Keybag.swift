@@ -38,6 +38,7 @@ public struct Keybag: Equatable, Sendable {
     _ credential: borrowing SlotCredential, kdf: SlotKDF, keychain: KeychainPlace = .file, now: Int64
   ) throws(KeybagError) -> (keybag: Keybag, unlocked: Unlocked) {
     let keys = ClassKeys.generate()
+    try requireAffordable([kdf])
     let slot = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
     var keybag = Keybag(coffer: UUID(), keychain: keychain, generation: 0, slots: [slot], mac: [])
     keybag.sign(keys)
@@ -95,6 +96,7 @@ public struct Keybag: Equatable, Sendable {
   ) throws(KeybagError) -> KeySlot {
     try checkOwner(keys)
     guard slots.count < Self.slotLimit else { throw .tooManySlots(limit: Self.slotLimit) }
+    try Self.requireAffordable(slots.map(\.kdf) + [kdf])
     let slot = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
     slots.append(slot)
     sign(keys)
@@ -124,6 +126,7 @@ public struct Keybag: Equatable, Sendable {
     guard credential.kind.isPortable || slots.contains(where: { $0.id != id && $0.kind.isPortable }) else {
       throw .lastSlot
     }
+    try Self.requireAffordable(slots.filter { $0.id != id }.map(\.kdf) + [kdf])
     slots[index] = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
     sign(keys)
     return slots[index]
@@ -157,6 +160,7 @@ public struct Keybag: Equatable, Sendable {
       guard (1...Self.slotLimit).contains(count) else { throw KeybagError.corrupt }
       slots = []
       for _ in 0..<count { slots.append(try KeySlot(record, at: &cursor)) }
+      guard Self.isAffordable(slots.map(\.kdf)) else { throw KeybagError.corrupt }
       mac = try cursor.readBytes(record, count: HMACSHA256.byteCount)
       guard cursor.offset == bodyByteCount else { throw KeybagError.corrupt }
     } catch {

@@ -20,9 +20,9 @@ public enum KeychainError: Error, Equatable, Sendable {
   /// No chip holds keys here.
   case secureEnclaveUnavailable
   /// The item is there and its class key is not: unlock first. Never reported as missing.
-  ///
-  /// Also while the collection of a Secret Service is locked.
   case locked
+  /// The store is a service that is locked itself: the keyring of the desktop. No passphrase of ours opens it.
+  case serviceLocked
   /// The store is a service that does not run here, or has no default collection.
   case serviceUnavailable
 }
@@ -42,6 +42,7 @@ extension KeychainError: LocalizedError {
     case .decodingFailed: "Failed to decode item from Keychain"
     case .secureEnclaveUnavailable: "Secure Enclave is not available on this device"
     case .locked: "Keychain is locked"
+    case .serviceLocked: "Secret Service is locked"
     case .serviceUnavailable: "Secret Service is not available"
     }
   }

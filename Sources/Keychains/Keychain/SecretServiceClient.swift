@@ -40,7 +40,7 @@
 
     /// The values of all items that have these attributes, as of one moment: an item keeps its value until it
     /// is deleted, and when one is deleted between the search and the reading, both are done again.
-    /// - Throws: `KeychainError.locked` when there may be items that do not show, or one whose value the service
+    /// - Throws: `KeychainError.serviceLocked` when there may be items that do not show, or one whose value the service
     ///   keeps back.
     func records(_ attributes: [String: String]) throws(KeychainError) -> [StoredRecord] {
       var items = try items(attributes)
@@ -53,7 +53,7 @@
           }
         }
         items = try self.items(attributes)
-        guard Set(items).isDisjoint(with: missing) else { throw .locked }
+        guard Set(items).isDisjoint(with: missing) else { throw .serviceLocked }
       }
       throw failure(-EBUSY)
     }
@@ -72,7 +72,7 @@
           "Locked", of: Self.service, path: collection, interface: Self.interface("Collection")
         ).boolean()
       }
-      guard !isLocked else { throw .locked }
+      guard !isLocked else { throw .serviceLocked }
     }
 
     /// The values of items, in one call; those that the service does not give are left out.
@@ -108,13 +108,13 @@
         (try answer.value(0).objectPath(), try answer.value(1).objectPath())
       }
       // The service wants to ask somebody first; the change has not happened.
-      guard prompt == Self.none, item != Self.none else { throw .locked }
+      guard prompt == Self.none, item != Self.none else { throw .serviceLocked }
     }
 
     func delete(_ item: String) throws(KeychainError) {
       let answer = try call(item, "Item", "Delete", [])
       let prompt = try read { () throws(BusError) in try answer.value(0).objectPath() }
-      guard prompt == Self.none else { throw .locked }
+      guard prompt == Self.none else { throw .serviceLocked }
     }
 
     // MARK: Unlocking
@@ -141,7 +141,7 @@
         let signal = try read { () throws(BusError) in try connection.nextSignal(timeout: left) }
         guard let signal else {
           _ = try? call(prompt, "Prompt", "Dismiss", [])
-          throw .locked
+          throw .serviceLocked
         }
         if signal.isEnd(of: Self.service) { throw .serviceUnavailable }
         // Whether it was dismissed shows in the collection.
@@ -171,7 +171,7 @@
     ) -> KeychainError {
       switch error {
       case .noBus, .noService, .denied, .disconnected: .serviceUnavailable
-      case .remote(interface("Error.IsLocked")): .locked
+      case .remote(interface("Error.IsLocked")): .serviceLocked
       case .remote: failure(-EPROTO)
       case .timedOut: failure(-ETIMEDOUT)
       case .malformed: failure(-EBADMSG)

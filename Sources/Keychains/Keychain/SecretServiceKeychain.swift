@@ -25,7 +25,7 @@
     }
 
     /// Every item, as of one moment.
-    /// - Throws: `KeychainError.locked` while the collection is: then nothing is known to be missing.
+    /// - Throws: `KeychainError.serviceLocked` while the collection is: then nothing is known to be missing.
     ///   `.serviceUnavailable` without a service or a default collection.
     public func items() throws(KeychainError) -> [SealedItem] { try keychain.items() }
 
@@ -41,7 +41,7 @@
 
     /// Asks the service to unlock the collection; it may show a dialogue. The only call that does.
     /// - Parameter timeout: how long the person may take.
-    /// - Throws: `KeychainError.locked` when it was dismissed, or nobody answered.
+    /// - Throws: `KeychainError.serviceLocked` when it was dismissed, or nobody answered.
     public func unlock(timeout: Duration) throws(KeychainError) {
       try SecretServiceClient(bus, failure: KeychainError.loadFailed).unlock(timeout: timeout)
     }

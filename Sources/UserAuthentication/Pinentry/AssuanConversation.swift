@@ -14,11 +14,18 @@ struct AssuanConversation: ~Copyable {
   private var line = SecretBytes(zeroed: AssuanConversation.lineByteCountLimit)
   private var lineCount = 0
 
-  private init(with program: consuming PromptProgram) { self.program = program }
+  private let patience: PinentryPatience
+
+  private init(with program: consuming PromptProgram, _ patience: PinentryPatience) {
+    self.program = program
+    self.patience = patience
+  }
 
   /// Starts `program` and waits for its greeting.
-  static func begin(program: String) throws(PromptError) -> AssuanConversation {
-    var conversation = AssuanConversation(with: try PromptProgram(program))
+  static func begin(
+    program: String, patience: PinentryPatience
+  ) throws(PromptError) -> AssuanConversation {
+    var conversation = AssuanConversation(with: try PromptProgram(program), patience)
     guard try conversation.reply() == .ok else { throw .promptProgramFailed }
     return conversation
   }
@@ -40,10 +47,11 @@ struct AssuanConversation: ~Copyable {
     var answer = SecretBytes(zeroed: byteCountLimit)
     var count = 0
     try send("GETPIN\n")
+    let end = patience.endForPerson
     while true {
-      switch try nextLine() {
+      switch try nextLine(until: end) {
       case .ok: return answer.withBytes { SecretBytes(copying: $0.extracting(first: count)) }
-      case .error(let code): throw Self.isCancellation(code) ? .cancelled : .promptProgramFailed
+      case .error(let code): throw Self.sorted(code)
       case .data: count = try appendDecoded(to: &answer, at: count)
       case .comment: continue
       case .other: throw .promptProgramFailed
@@ -54,10 +62,10 @@ struct AssuanConversation: ~Copyable {
   /// Asks for one of two buttons.
   mutating func confirm() throws(PromptError) -> Bool {
     try send("CONFIRM\n")
-    switch try reply() {
+    switch try reply(until: patience.endForPerson) {
     case .ok: return true
     case .error(let code) where code & 0xFFFF == ErrorCode.notConfirmed: return false
-    case .error(let code): throw Self.isCancellation(code) ? .cancelled : .promptProgramFailed
+    case .error(let code): throw Self.sorted(code)
     default: throw .promptProgramFailed
     }
   }
@@ -79,15 +87,18 @@ struct AssuanConversation: ~Copyable {
     case other
   }
 
-  private mutating func reply() throws(PromptError) -> Line {
+  /// What the program says by itself, without a person.
+  private mutating func reply() throws(PromptError) -> Line { try reply(until: patience.endForProgram) }
+
+  private mutating func reply(until end: ContinuousClock.Instant) throws(PromptError) -> Line {
     while true {
-      let line = try nextLine()
+      let line = try nextLine(until: end)
       if line != .comment { return line }
     }
   }
 
-  private mutating func nextLine() throws(PromptError) -> Line {
-    try readLine()
+  private mutating func nextLine(until end: ContinuousClock.Instant) throws(PromptError) -> Line {
+    try readLine(until: end)
     return line.withBytes { all in
       let text = all.extracting(first: lineCount)
       if Self.starts(text, "D ") { return .data }
@@ -99,10 +110,11 @@ struct AssuanConversation: ~Copyable {
   }
 
   /// Reads up to the next LF, a byte at a time: nothing secret is left in a second buffer.
-  private mutating func readLine() throws(PromptError) {
+  private mutating func readLine(until end: ContinuousClock.Instant) throws(PromptError) {
     lineCount = 0
     while true {
       guard lineCount < line.count else { throw .promptProgramFailed }
+      try waitForByte(until: end)
       let offset = lineCount
       let socket = program.socket
       let got = line.withMutableBytes { span in
@@ -114,6 +126,16 @@ struct AssuanConversation: ~Copyable {
       guard got == 1 else { throw .promptProgramFailed }
       if line.withBytes({ unsafe $0.unsafeLoad(fromByteOffset: offset, as: UInt8.self) }) == 0x0A { return }
       lineCount += 1
+    }
+  }
+
+  private borrowing func waitForByte(until end: ContinuousClock.Instant) throws(PromptError) {
+    while true {
+      var polled = pollfd(fd: program.socket, events: Int16(POLLIN), revents: 0)
+      let count = unsafe poll(&polled, 1, (end - ContinuousClock.now).pollMilliseconds)
+      if count > 0 { return }
+      guard count == 0 || errno == EINTR else { throw .promptProgramFailed }
+      guard ContinuousClock.now < end else { throw .timedOut }
     }
   }
 
@@ -211,14 +233,18 @@ struct AssuanConversation: ~Copyable {
     unsafe text.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
-  private static func isCancellation(_ code: UInt32) -> Bool {
-    let cause = code & 0xFFFF
-    return cause == ErrorCode.canceled || cause == ErrorCode.fullyCanceled
+  private static func sorted(_ code: UInt32) -> PromptError {
+    switch code & 0xFFFF {
+    case ErrorCode.canceled, ErrorCode.fullyCanceled: .cancelled
+    case ErrorCode.timeout: .timedOut
+    default: .promptProgramFailed
+    }
   }
 
   /// The low 16 bits of a libgpg-error number; the high ones name the part that failed, so that
   /// pinentry's own "cancelled" is 83886179.
   private enum ErrorCode {
+    static let timeout: UInt32 = 62
     static let canceled: UInt32 = 99
     static let notConfirmed: UInt32 = 114
     static let fullyCanceled: UInt32 = 198

@@ -6,21 +6,40 @@
 internal import Glibc
 public import Secrets
 
+/// How long a pinentry program is waited for. One that hangs must not hang the command, nor whatever started
+/// that.
+struct PinentryPatience: Sendable {
+  /// For what the program answers by itself: a slow desktop.
+  var program: Duration = .seconds(30)
+  /// For the person to type, and to go and look something up.
+  var person: Duration = .seconds(300)
+
+  var endForProgram: ContinuousClock.Instant { ContinuousClock.now.advanced(by: program) }
+  var endForPerson: ContinuousClock.Instant { ContinuousClock.now.advanced(by: person) }
+}
+
 /// Prompts with a pinentry program (`pinentry`, `pinentry-gnome3`, `pinentry-curses`, …).
 public struct PinentryPrompt: PassphrasePrompt {
   private let program: String
   private let title: String
+  private let patience: PinentryPatience
 
   /// - Parameters:
   ///   - program: a path, or a name that is looked up in `PATH`.
   ///   - title: of the window.
   public init(program: String, title: String = "Coffer") {
+    self.init(program: program, title: title, patience: PinentryPatience())
+  }
+
+  init(program: String, title: String = "Coffer", patience: PinentryPatience) {
     self.program = program
     self.title = title
+    self.patience = patience
   }
 
   /// Asks for one line; pinentry never shows it and has no meter.
-  /// - Throws: ``PromptError`` `.cancelled`, `.promptProgramMissing`, `.promptProgramFailed` or `.tooLong`.
+  /// - Throws: ``PromptError`` `.cancelled`, `.promptProgramMissing`, `.promptProgramFailed`, `.timedOut`
+  ///   (five minutes without an answer) or `.tooLong`.
   public func ask(_ request: PromptRequest) throws(PromptError) -> SecretBytes {
     var conversation = try begin()
     if let description = request.description { try conversation.command("SETDESC", description) }
@@ -41,7 +60,7 @@ public struct PinentryPrompt: PassphrasePrompt {
   }
 
   private func begin() throws(PromptError) -> AssuanConversation {
-    var conversation = try AssuanConversation.begin(program: program)
+    var conversation = try AssuanConversation.begin(program: program, patience: patience)
     for (name, value) in Self.options() { try conversation.option(name, value) }
     try conversation.command("SETTITLE", title)
     return conversation

@@ -3,9 +3,11 @@
 // Running a prompt program. Its standard input and output are one socket and not two pipes, since a
 // write to a socket can be told not to raise SIGPIPE when the program has died.
 
+internal import CSystem
 internal import Glibc
 
-/// A running program, ended and collected when this value goes: it leaves no zombie.
+/// A running program, ended and collected when this value goes: it leaves no zombie, and nobody waits long
+/// for one that does not want to end.
 struct PromptProgram: ~Copyable {
   /// Our end.
   let socket: Int32
@@ -13,6 +15,9 @@ struct PromptProgram: ~Copyable {
   /// terminated before it can be collected.
   var endsByItself = false
   private let process: pid_t
+
+  /// How long it may take to end once it is told to.
+  private static let endMilliseconds: Int32 = 2_000
 
   /// Starts `program`, a path or a name in `PATH`.
   init(_ program: String) throws(PromptError) {
@@ -43,6 +48,9 @@ struct PromptProgram: ~Copyable {
   deinit {
     close(socket)
     if !endsByItself { kill(process, SIGTERM) }
+    var ended = pollfd(fd: coffer_open_process(process), events: Int16(POLLIN), revents: 0)
+    if unsafe poll(&ended, 1, Self.endMilliseconds) < 1 { kill(process, SIGKILL) }
+    if ended.fd >= 0 { close(ended.fd) }
     var status: Int32 = 0
     while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
   }

@@ -14,6 +14,8 @@ public enum PromptError: Error, Equatable, Sendable {
   case promptProgramMissing
   /// The pinentry program could not be run, ended early, or broke the protocol.
   case promptProgramFailed
+  /// Nobody answered in time, or the pinentry program hangs; it has been ended.
+  case timedOut
   /// A ``ScriptedPrompt`` was asked more often than it has answers.
   case scriptExhausted
 }

@@ -52,8 +52,14 @@ void coffer_prepare_scratch(void *pages, size_t count);
 /* A descriptor of pages that nobody but this process can read (memfd_secret), or -1 and errno. */
 int coffer_memfd_secret(void);
 
-/* The effective user of the process at the other end of a local socket. 0 when it is known. */
-int coffer_peer_user(int socket, uint32_t *user);
+/* The effective user and the id of the process at the other end of a local socket. 0 when they are known. */
+int coffer_peer(int socket, uint32_t *user, int32_t *process);
+
+/* pidfd_open: a descriptor of a process, readable when that has ended, or -1 and errno. */
+int coffer_open_process(int32_t process);
+
+/* pidfd_send_signal: 0, or -1 and errno. */
+int coffer_signal_process(int descriptor, int signal);
 
 /* accept4: a connection that does not block and is not passed on, or -1 and errno. */
 int coffer_accept(int listener);

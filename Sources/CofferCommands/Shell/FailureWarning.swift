@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a person, or their program, is told of messages that failed to open: on standard error, whether or not
+// that is a terminal, and with --quiet too, since it is no remark. In JSON a line of its own, before any error.
+
+/// More messages failed to open than can be passed over.
+struct FailureWarning {
+  private let count: Int
+  private let isLocked: Bool
+
+  /// - Parameters:
+  ///   - count: how many messages.
+  ///   - isLocked: whether the vault has locked itself over them just now.
+  init(_ count: Int, isLocked: Bool = false) {
+    self.count = count
+    self.isLocked = isLocked
+  }
+
+  private var message: String {
+    let found = "data corruption detected; restore from backup: \(count.counted("message")) did not open"
+    return isLocked ? found + ", and the vault has locked itself" : found
+  }
+
+  private var hint: String {
+    isLocked
+      ? "«coffer unlock» asks who you are; then «coffer doctor --deep» names the messages"
+      : "«coffer doctor --deep» names the messages, and ends this warning"
+  }
+
+  func tell(isJSON: Bool) {
+    if isJSON {
+      struct Answer: Encodable {
+        struct Body: Encodable {
+          let code: String
+          let message: String
+          let hint: String
+          let count: Int
+        }
+        let warning: Body
+      }
+      let code = isLocked ? "vault_locked" : "messages_unreadable"
+      Terminal.note(JSON.text(Answer(warning: .init(code: code, message: message, hint: hint, count: count))))
+    } else {
+      Terminal.note("warning: \(message)")
+      Terminal.note("hint: \(hint)")
+    }
+  }
+}
