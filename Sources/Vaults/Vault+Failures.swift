@@ -49,7 +49,7 @@ extension Vault {
   public func clearFailures() throws -> Int {
     let key = try stateKey()
     guard try status().unexaminedFailures > 0 else { return 0 }
-    return try file.write { transaction in
+    return try file.write(.messages) { transaction in
       var failures = try FailureLog.load(transaction, key: key)
       let count = failures.unexaminedCount
       failures.clear()
