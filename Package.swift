@@ -226,8 +226,8 @@ let package = Package(
     tests(
       "CofferKitTests",
       [
-        "CofferKit", "Captures", "Enclaves", "Keychains", "Storage", "Primitives", "Secrets",
-        "TemporaryHomes",
+        "CofferKit", "Captures", "Enclaves", "Keychains", "MessageFormats", "Storage", "Primitives",
+        "Secrets", "TemporaryHomes",
       ]),
     tests(
       "ProtectedDataTests",

@@ -25,6 +25,8 @@ public enum Erasure {
   public static func erase(home: String) throws -> Remains {
     guard DatabaseFile.exists(home: home) else { throw StorageError.notFound }
     var remains = Remains()
+    let exports = UnfinishedExports(home: home)
+    exports.removeLeftovers()
     // An agent that hangs must not keep anybody from erasing.
     do { _ = try AgentSession.end(home: home) } catch { remains.agent = true }
     do {
@@ -39,9 +41,11 @@ public enum Erasure {
       }
       try file.truncateLog()
       if let keybag, !keybag.removeForeignKeychain(file) { remains.secretServiceItem = true }
+      remains.exports = exports.forget()
       try DatabaseFile.destroy(home: home)
     } catch StorageError.corrupt, StorageError.unknownFormat {
       // A damaged file is erased all the same.
+      remains.exports = exports.forget()
       try DatabaseFile.destroy(home: home)
     }
     return remains
@@ -53,5 +57,7 @@ public enum Erasure {
     public var agent = false
     /// The items in a Secret Service that is locked or does not answer; nothing can read them any more.
     public var secretServiceItem = false
+    /// What killed exports left where it could not be removed; plain content.
+    public var exports: [String] = []
   }
 }

@@ -51,7 +51,7 @@ struct DoctorCommand: CofferCommand {
     } else {
       if !session.isQuiet { for check in diagnosis.checks { Terminal.print("checked   \(check)") } }
       for finding in diagnosis.findings {
-        Terminal.print("\(finding.severity.rawValue.padded(to: 8))  \(finding.text)")
+        Terminal.print("\(finding.severity.rawValue.padded(to: 8))  \(Terminal.sanitized(finding.text))")
       }
       for id in diagnosis.unreadable { Terminal.print("damage    message \(id)") }
       if diagnosis.isHealthy, !session.isQuiet { Terminal.print("healthy") }
@@ -66,11 +66,16 @@ struct DoctorCommand: CofferCommand {
   }
 
   private func examine(_ session: Session) throws -> Diagnosis {
-    guard deep || opening.isGiven else { return try Diagnosis.withoutKeys(home: session.home) }
+    guard deep || opening.isGiven else {
+      return try interruptible(session) { try Diagnosis.withoutKeys(home: session.home) }
+    }
     var bar = ProgressBar("examining", isQuiet: session.isQuiet || session.isJSON)
     defer { bar.finish() }
     do {
-      return try session.open(opening).examine(isDeep: deep) { bar.update($0, of: $1, unit: "messages") }
+      let coffer = try session.open(opening)
+      return try interruptible(session) {
+        try coffer.examine(isDeep: deep) { bar.update($0, of: $1, unit: "messages") }
+      }
     } catch {
       // What does not even open is examined from outside, so that there is more to say than «corrupt».
       guard Failure(error).exit == .corrupt else { throw error }
@@ -78,6 +83,15 @@ struct DoctorCommand: CofferCommand {
       if outside.isHealthy { throw error }
       return outside
     }
+  }
+}
+
+extension DoctorCommand {
+  /// Looking leaves nothing behind.
+  private func interruptible(_ session: Session, _ work: () throws -> Diagnosis) throws -> Diagnosis {
+    let words = Failure.interrupted(
+      "the coffer was not examined to the end, and nothing was changed", hint: "begin again")
+    return try Interruption.endingAtOnce(words, isJSON: session.isJSON, work)
   }
 }
 
@@ -217,6 +231,9 @@ struct EraseCommand: CofferCommand {
     session.note("The coffer is erased.")
     if remains.agent {
       session.note("The agent does not answer and may still have the keys: end its process.")
+    }
+    for path in remains.exports {
+      session.note("An export that was killed may have left plain content in «\(Terminal.sanitized(path))».")
     }
     if remains.secretServiceItem {
       session.note(
