@@ -27,4 +27,6 @@ public enum CaptureError: Error, Equatable, Sendable {
   case alreadyExists
   /// A file of an export could not be written.
   case cannotWrite(errno: Int32)
+  /// Somebody wanted the work to end; nothing of it is kept.
+  case interrupted
 }

@@ -4,26 +4,35 @@
 
 internal import Foundation
 internal import Glibc
-internal import MessageFormats
+public import MessageFormats
 public import Primitives
 internal import Secrets
 
 extension CaptureStore {
-  /// Writes a capture to a new or empty folder. Files have mode 0600 and are synchronised; when anything
-  /// fails, what was written is removed.
+  /// Writes a capture to a new or empty folder. Files have mode 0600 and are synchronised; they get their
+  /// names when all of them are complete, and when anything fails none is left.
   ///
+  /// - Parameters:
+  ///   - id: the capture.
+  ///   - folder: where its parts go.
+  ///   - record: is told of names that files have meanwhile, where they must have some.
+  ///   - isStopped: asked before each piece; true ends the export with `CaptureError.interrupted`.
   /// - Returns: the names of the files, in the order in which they were written.
   /// - Throws: `CaptureError.corrupt` naming the part, `.badSignature`, `.alreadyExists`, `.cannotWrite`.
-  public func export(_ id: CaptureID, to folder: String) throws -> [String] {
-    _ = try verify(id)
+  public func export(
+    _ id: CaptureID, to folder: String, record: (any UnfinishedExportRecord)? = nil,
+    isStopped: () -> Bool = { false }
+  ) throws -> [String] {
+    _ = try verify(id, isStopped: isStopped)
     let (row, keys) = try found(id)
-    var output = try ExportFolder(folder)
+    let output = try ExportFolder(folder, record)
     var sums = ""
     for entry in row.record.parts where CapturePart.signed.contains(entry.part) {
       let kind = try fileKind(entry, row, keys: keys)
       let name = entry.part.name + kind
       try output.write(name) { write in
         try open(entry, row, keys: keys) {
+          if isStopped() { throw CaptureError.interrupted }
           try write($0)
           return true
         }
@@ -99,16 +108,20 @@ enum FileKind {
   }
 }
 
-/// A folder that an export fills; until it is finished, letting go removes what was written.
-struct ExportFolder: ~Copyable {
+/// A folder that an export fills; its files have no names until it is finished.
+final class ExportFolder {
   private let path: String
+  private let record: (any UnfinishedExportRecord)?
   private let isMade: Bool
-  private var names: [String] = []
+  private var files: [(name: String, file: UnnamedFile)] = []
+  /// Those that have their names.
+  private var named: [String] = []
   private var isFinished = false
 
   /// - Throws: `CaptureError.alreadyExists` when the folder is there and not empty.
-  init(_ path: String) throws(CaptureError) {
+  init(_ path: String, _ record: (any UnfinishedExportRecord)? = nil) throws(CaptureError) {
     self.path = path
+    self.record = record
     isMade = unsafe mkdir(path, 0o700) == 0
     if !isMade {
       guard errno == EEXIST else { throw .cannotWrite(errno: errno) }
@@ -119,37 +132,51 @@ struct ExportFolder: ~Copyable {
   }
 
   deinit {
-    if !isFinished {
-      for name in names { unsafe unlink(path + "/" + name) }
-      if isMade { unsafe rmdir(path) }
-    }
+    if isFinished { return }
+    for name in named { unsafe unlink(path + "/" + name) }
+    files.removeAll()
+    if isMade { unsafe rmdir(path) }
   }
 
-  mutating func write(_ name: String, _ bytes: [UInt8]) throws {
+  func write(_ name: String, _ bytes: [UInt8]) throws {
     try write(name) { try unsafe $0(bytes.span.bytes) }
   }
 
   /// - Parameter body: hands pieces of the file to the closure it is given.
-  mutating func write(_ name: String, _ body: ((RawSpan) throws -> Void) throws -> Void) throws {
-    let descriptor = unsafe open(
-      path + "/" + name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw CaptureError.cannotWrite(errno: errno) }
-    defer { close(descriptor) }
-    names.append(name)
-    try body { bytes in
-      do { try SystemWrite.all(bytes, to: descriptor) } catch MessageFormatError.cannotWrite(let code) {
-        throw CaptureError.cannotWrite(errno: code)
-      }
+  func write(_ name: String, _ body: ((RawSpan) throws -> Void) throws -> Void) throws {
+    let file = try Self.sorted { () throws(MessageFormatError) in
+      try UnnamedFile(path: path + "/" + name, record: record)
     }
-    guard fsync(descriptor) == 0 else { throw CaptureError.cannotWrite(errno: errno) }
+    files.append((name, file))
+    try body { bytes in
+      try Self.sorted { () throws(MessageFormatError) in try SystemWrite.all(bytes, to: file.descriptor) }
+    }
+    try Self.sorted { () throws(MessageFormatError) in try file.synchronise() }
   }
 
-  consuming func finish() throws(CaptureError) -> [String] {
+  /// Gives all files their names.
+  func finish() throws(CaptureError) -> [String] {
+    for (name, file) in files {
+      try Self.sorted { () throws(MessageFormatError) in try file.claimName() }
+      named.append(name)
+    }
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .cannotWrite(errno: errno) }
     defer { close(descriptor) }
     guard fsync(descriptor) == 0 else { throw .cannotWrite(errno: errno) }
     isFinished = true
-    return names
+    return named
+  }
+
+  private static func sorted<R>(
+    _ work: () throws(MessageFormatError) -> R
+  ) throws(CaptureError) -> R {
+    do { return try work() } catch {
+      switch error {
+      case .alreadyExists: throw .alreadyExists
+      case .cannotWrite(let code): throw .cannotWrite(errno: code)
+      default: throw .cannotWrite(errno: ENOENT)
+      }
+    }
   }
 }

@@ -95,11 +95,21 @@ extension CaptureStore {
 
   /// Opens every part, compares its hash, and checks the signature.
   ///
+  /// - Parameters:
+  ///   - id: the capture.
+  ///   - isStopped: asked before each piece; true ends the work with `CaptureError.interrupted`.
   /// - Throws: `CaptureError.corrupt` naming the part; `.badSignature`.
-  public func verify(_ id: CaptureID) throws -> (manifest: CaptureManifest, signer: Signer) {
+  public func verify(
+    _ id: CaptureID, isStopped: () -> Bool = { false }
+  ) throws -> (manifest: CaptureManifest, signer: Signer) {
     let (row, keys) = try found(id)
     let manifest = try manifest(row, keys: keys)
-    for entry in row.record.parts { try open(entry, row, keys: keys) { _ in true } }
+    for entry in row.record.parts {
+      try open(entry, row, keys: keys) { _ in
+        if isStopped() { throw CaptureError.interrupted }
+        return true
+      }
+    }
     let assertion = try small(.assertion, row, keys: keys)
     guard assertion.count > P256.publicKeyByteCount else { throw CaptureError.corrupt(.assertion) }
     let publicKey = Array(assertion[..<P256.publicKeyByteCount])

@@ -12,10 +12,19 @@ public final class PartSource {
   private let descriptor: Int32
   private let bytes: SharedSecret?
   private var offset = 0
+  private let isStopped: () -> Bool
 
   /// A regular file; it is opened now, and read when the part is sealed.
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - part: what it is to become.
+  ///   - isStopped: asked before each piece; true ends the reading with `CaptureError.interrupted`.
   /// - Throws: `CaptureError.cannotRead`, naming `part`.
-  public init(path: String, for part: CapturePart) throws(CaptureError) {
+  public init(
+    path: String, for part: CapturePart, isStopped: @escaping () -> Bool = { false }
+  ) throws(CaptureError) {
+    self.isStopped = isStopped
     // A pipe that nobody writes to would make a plain `open` wait for ever.
     descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     bytes = nil
@@ -31,6 +40,7 @@ public final class PartSource {
   public init(_ bytes: consuming SecretBytes) {
     byteCount = bytes.count
     self.bytes = SharedSecret(bytes)
+    isStopped = { false }
     descriptor = -1
   }
 
@@ -38,6 +48,7 @@ public final class PartSource {
 
   /// Fills `buffer`; fewer bytes only at the end.
   func read(into buffer: inout MutableRawSpan) throws(CaptureError) -> Int {
+    if isStopped() { throw .interrupted }
     if let bytes {
       let count = min(buffer.byteCount, byteCount - offset)
       bytes.withBytes { buffer.copy($0.extracting(offset..<offset + count), to: 0) }

@@ -136,25 +136,8 @@ public enum CofferMain {
   }
 
   private static func tell(_ failure: Failure, isJSON: Bool) {
-    if isJSON {
-      struct Answer: Encodable {
-        struct Body: Encodable {
-          let code: String
-          let message: String
-          let hint: String?
-          let unreadable: [String]?
-        }
-        let error: Body
-      }
-      let body = Answer.Body(
-        code: failure.code, message: failure.message, hint: failure.hint,
-        unreadable: failure.unreadable.isEmpty ? nil : failure.unreadable)
-      Terminal.note(JSON.text(Answer(error: body)))
-    } else {
-      for id in failure.unreadable { Terminal.note("\(failure.unreadableKind) \(id): corrupted or tampered") }
-      Terminal.note("coffer: \(Terminal.sanitized(failure.message))")
-      if let hint = failure.hint { Terminal.note("hint: \(hint)") }
-    }
+    Interruption.breakLine()
+    Terminal.note(String(failure.lines(isJSON: isJSON).dropLast()))
   }
 
   /// The parser's words in our manner: the first sentence, lower case, no full stop.

@@ -51,6 +51,7 @@ extension Diagnosis {
     guard DatabaseFile.exists(home: home) else { throw StorageError.notFound }
     var diagnosis = Diagnosis()
     diagnosis.checkModes(home)
+    diagnosis.checkExports(home)
     try diagnosis.examineFile { try DatabaseFile.open(home: home) }
     return diagnosis
   }
@@ -102,6 +103,7 @@ extension Diagnosis {
     for (name, wanted) in [
       ("", mode_t(0o700)), (DatabaseFile.name, 0o600), (DatabaseFile.name + "-wal", 0o600),
       (DatabaseFile.name + "-shm", 0o600), (DatabaseFile.lockName, 0o600), (BlobFiles.folderName, 0o700),
+      (UnfinishedExports.folderName, 0o700),
     ] {
       var status = stat()
       // The directory may be reached through a link of the person's; what counts is where it leads.
@@ -125,6 +127,21 @@ extension Diagnosis {
   }
 }
 
+extension Diagnosis {
+  /// Looks for what exports that were killed have left.
+  fileprivate mutating func checkExports(_ home: String) {
+    let found = UnfinishedExports(home: home).leftovers()
+    for path in found.present {
+      add(.advice, "an export was killed and left plain content in «\(path)»: the next export removes it")
+    }
+    for path in found.unreachable {
+      add(
+        .advice,
+        "an export was killed; «\(path)», where it may have left plain content, is not to be reached now")
+    }
+  }
+}
+
 extension Coffer {
   /// Examines everything that keys can open.
   ///
@@ -134,6 +151,7 @@ extension Coffer {
   public func examine(isDeep: Bool, progress: (Int, Int) -> Void = { _, _ in }) throws -> Diagnosis {
     var diagnosis = Diagnosis()
     diagnosis.checkModes(home)
+    diagnosis.checkExports(home)
     // Not a second connection: closing one would drop the locks of the other.
     try diagnosis.examineFile { file }
     for part in try file.outdatedParts() {

@@ -25,6 +25,8 @@ public enum Erasure {
   public static func erase(home: String, machine: Machine = Machine()) throws -> Remains {
     guard DatabaseFile.exists(home: home) else { throw StorageError.notFound }
     var remains = Remains()
+    let exports = UnfinishedExports(home: home)
+    exports.removeLeftovers()
     // An agent that hangs must not keep anybody from erasing.
     do { _ = try AgentSession(home: home).end() } catch { remains.agent = true }
     do {
@@ -41,9 +43,11 @@ public enum Erasure {
       try file.truncateLog()
       if let keybag, !keybag.removeForeignKeychain(file) { remains.secretServiceItem = true }
       if let counter, !RollbackCounter.delete(handle: counter, machine: machine) { remains.counter = true }
+      remains.exports = exports.forget()
       try file.destroy()
     } catch StorageError.corrupt, StorageError.foreignLog, StorageError.unknownFormat, StorageError.foreign {
       // A damaged file is erased all the same.
+      remains.exports = exports.forget()
       try DatabaseFile.destroy(home: home)
     }
     return remains
@@ -57,5 +61,7 @@ public enum Erasure {
     public var secretServiceItem = false
     /// The counter in a chip that did not answer, or whose owner has a password; it takes room there.
     public var counter = false
+    /// What killed exports left where it could not be removed; plain content.
+    public var exports: [String] = []
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that can go wrong in this room. No case carries content, names or paths of the user.
+// Everything that can go wrong in this room. No case carries content; only `entry` carries a path,
+// below the folder that the person named.
 
 internal import Glibc
 
@@ -24,10 +25,24 @@ public enum MessageFormatError: Error, Equatable, Sendable {
   case malformed(entry: Int, what: String)
   /// A title, tag, type or date is too long or too far for any format; the value names which.
   case metadataOutOfBounds(String)
+  /// What is wrong with one entry of a folder; the source can go on.
+  indirect case entry(path: String, MessageFormatError)
+  /// Folders in folders beyond ``MessageLimits/directoryDepth``.
+  case tooDeep(limit: Int)
+  /// Reading was stopped from outside while it waited for input.
+  case interrupted
   /// The identifier cannot be the name of a file.
   case unsuitableIdentifier
   /// The sink was finished already, or failed before.
   case finished
+
+  /// Whether it is about one entry alone, and the source can go on behind it.
+  public var concernsOneEntry: Bool {
+    switch self {
+    case .messageTooLarge, .malformed, .metadataOutOfBounds, .entry: true
+    default: false
+    }
+  }
 
   /// Whether the device is full or the owner's quota used up.
   public var isOutOfSpace: Bool {

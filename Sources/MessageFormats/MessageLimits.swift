@@ -35,7 +35,7 @@ public enum MessageLimits {
   /// Words of one search: one bit each in a 64-bit set.
   static let searchWordCount = 64
   /// Folders in folders below a directory that is read.
-  static let directoryDepth = 64
+  public static let directoryDepth = 64
   /// Lines of `metadata.jsonl`: one a file of the export.
   static let directoryMetadataLineByteCount = 1 << 20
 

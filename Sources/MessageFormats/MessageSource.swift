@@ -8,10 +8,18 @@ public struct SourceProgress: Sendable, Equatable {
   public var bytesRead: Int
   /// Bytes there are; nil when that cannot be known, as for standard input or a folder.
   public var bytesTotal: Int?
+  /// What was left out by design.
+  public var leftOut: LeftOut
+  /// Messages that bear the headers of an export that is not this coffer's; they were taken as mail.
+  public var foreignExportCount: Int
 
-  public init(bytesRead: Int, bytesTotal: Int?) {
+  public init(
+    bytesRead: Int, bytesTotal: Int?, leftOut: LeftOut = LeftOut(), foreignExportCount: Int = 0
+  ) {
     self.bytesRead = bytesRead
     self.bytesTotal = bytesTotal
+    self.leftOut = leftOut
+    self.foreignExportCount = foreignExportCount
   }
 }
 
@@ -23,8 +31,7 @@ public protocol MessageSource: ~Copyable {
   /// Hands the next message to `body`; false at the end.
   ///
   /// The span is valid during the call only, and its memory is erased when the source goes.
-  /// - Throws: ``MessageFormatError``, or what `body` throws. After
-  ///   ``MessageFormatError/messageTooLarge(byteCount:limit:)`` and
-  ///   ``MessageFormatError/malformed(entry:what:)`` the next call goes on with the next message.
+  /// - Throws: ``MessageFormatError``, or what `body` throws. After one that
+  ///   ``MessageFormatError/concernsOneEntry`` the next call goes on with the next message.
   mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool
 }

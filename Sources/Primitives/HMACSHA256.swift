@@ -50,7 +50,7 @@ public struct HMACSHA256: ~Copyable, @unchecked Sendable {
     return code
   }
 
-  mutating func start(key: RawSpan) {
+  package mutating func start(key: RawSpan) {
     let result = unsafe key.withUnsafeBytes { key in
       // A nil pointer would mean «the key of the last time».
       var none: UInt8 = 0
@@ -62,14 +62,14 @@ public struct HMACSHA256: ~Copyable, @unchecked Sendable {
     precondition(result == 1, "HMAC-SHA256 cannot fail")
   }
 
-  mutating func update(_ message: RawSpan) {
+  package mutating func update(_ message: RawSpan) {
     let result = unsafe message.withUnsafeBytes {
       unsafe EVP_MAC_update(context, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), $0.count)
     }
     precondition(result == 1, "HMAC-SHA256 cannot fail")
   }
 
-  mutating func finish(into code: inout MutableRawSpan) {
+  package mutating func finish(into code: inout MutableRawSpan) {
     var written = 0
     let result = unsafe code.withUnsafeMutableBytes {
       unsafe EVP_MAC_final(

@@ -44,6 +44,8 @@ extension Vault {
   ///   - committed: sees the identifiers of a batch once they are on the disk; false stops the import
   ///     after it.
   /// - Returns: what was done. Entries that are malformed or too large are skipped and reported.
+  /// - Throws: what ended the import before its source. `committed` has seen everything that is stored: when
+  ///   the source fails, also what it gave before in the batch at hand.
   @discardableResult
   public func importMessages<Source: MessageSource & ~Copyable>(
     from source: inout Source, tags: [String] = [],
@@ -53,6 +55,7 @@ extension Vault {
     var sealer = MessageSealer()
     var isAtEnd = false
     var goesOn = true
+    var failure: MessageFormatError?
     while goesOn && !isAtEnd {
       var ids: [MessageID] = []
       let now = clock.now()
@@ -72,8 +75,13 @@ extension Vault {
               id.withBytes { hash.add($0, to: &state.messages) }
               ids.append(id)
             }
-          } catch let error as MessageFormatError where error.concernsOneMessage {
-            progress.skipped.append(error)
+          } catch let error as MessageFormatError {
+            if error.concernsOneEntry {
+              progress.skipped.append(error)
+            } else {
+              failure = error
+              isAtEnd = true
+            }
           } catch VaultError.metadataOutOfBounds {
             progress.skipped.append(.metadataOutOfBounds("title, tags, type or date"))
           } catch VaultError.messageTooLarge(let limit) {
@@ -85,6 +93,7 @@ extension Vault {
       progress.source = source.progress
       goesOn = try committed(ids, progress)
     }
+    if let failure { throw failure }
     return progress
   }
 
@@ -100,16 +109,6 @@ extension Vault {
       guard removed == 1 else { throw try Self.confirmMissing(id, transaction, state, keys) }
       var hash = keys.memberHash()
       id.withBytes { hash.remove($0, from: &state.messages) }
-    }
-  }
-}
-
-extension MessageFormatError {
-  /// Whether the source can go on behind it.
-  var concernsOneMessage: Bool {
-    switch self {
-    case .messageTooLarge, .malformed, .metadataOutOfBounds: true
-    default: false
     }
   }
 }

@@ -125,7 +125,7 @@ struct CaptureExportTests {
       let path = bench.home.path + "-half-\(wasThere)"
       if wasThere { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
       #expect(throws: CaptureError.notFound) {
-        var output = try ExportFolder(path)
+        let output = try ExportFolder(path)
         try output.write("one", [1])
         try output.write("two") { write in
           try write(bytes(10, seed: 1).span.bytes)
@@ -135,5 +135,48 @@ struct CaptureExportTests {
       #expect(FileManager.default.fileExists(atPath: path) == wasThere)
       if wasThere { #expect(try FileManager.default.contentsOfDirectory(atPath: path) == []) }
     }
+  }
+
+  @Test("No file of an export has a name before all are complete, and stopped it leaves none")
+  func stopped() throws {
+    let bench = try CaptureBench()
+    let id = try bench.addFull()
+    let folder = bench.home.path + "-out"
+    var names: [[String]] = []
+    var asked = 0
+    _ = try bench.store.export(id, to: folder) {
+      asked += 1
+      names.append((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
+      return false
+    }
+    #expect(asked > 4 && names.allSatisfy(\.isEmpty))
+    for limit in 1...asked {
+      let other = folder + "-\(limit)"
+      var count = 0
+      #expect(throws: CaptureError.interrupted) {
+        try bench.store.export(id, to: other) {
+          count += 1
+          return count == limit
+        }
+      }
+      #expect(!FileManager.default.fileExists(atPath: other))
+    }
+  }
+
+  @Test("Taking a capture in that is stopped stores nothing, and leaves no blob")
+  func stoppedAdding() throws {
+    let bench = try CaptureBench()
+    let path = bench.home.path + "-photo"
+    try Data(bytes(600_000, seed: 1)).write(to: URL(filePath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    var count = 0
+    let photo = try PartSource(path: path, for: .photo) {
+      count += 1
+      return count == 3
+    }
+    #expect(throws: CaptureError.interrupted) {
+      try bench.store.add(NewCapture(photo: photo), signer: bench.signer)
+    }
+    #expect(try bench.store.list().isEmpty && bench.blobs().isEmpty)
   }
 }

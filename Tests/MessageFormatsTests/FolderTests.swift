@@ -29,6 +29,92 @@ struct FolderTests {
     #expect(messages.first?.metadata.date == 5)
     #expect(messages[1].metadata.date > 1_600_000_000)
     #expect(source.progress.bytesRead == messages.map(\.content.count).reduce(0, +))
+    #expect(
+      leftOut(source.progress) == [
+        .link: [".Linked", "cur/3"], .hidden: ["cur/.hidden"], .special: ["cur/4"], .unfinished: ["tmp/9"],
+      ])
+  }
+
+  private func leftOut(_ progress: SourceProgress) -> [LeftOut.Reason: [String]] {
+    let groups = progress.leftOut.groups
+    #expect(groups.allSatisfy { $0.count == $0.paths.count })
+    return Dictionary(uniqueKeysWithValues: groups.map { ($0.reason, $0.paths.sorted()) })
+  }
+
+  @Test("what is no part of a Maildir is named, and nothing of it is read")
+  func straysInMaildir() throws {
+    for path in ["cur/1", "Archive/cur/1", "cur/deep/1", ".Sent/new/1", ".Sent/Old/cur/1", ".git/HEAD"] {
+      _ = scratch.write("m/" + path, "Subject: \(path)\n\n")
+    }
+    for path in ["dovecot-uidlist", ".Sent/maildirfolder", ".Sent/tmp/2"] {
+      _ = scratch.write("m/" + path, "")
+    }
+    var source = try MaildirSource(path: scratch.file("m"))
+    let (messages, errors) = readAll(&source)
+    #expect(errors.isEmpty)
+    #expect(messages.map(\.metadata.title) == ["cur/1", ".Sent/new/1"])
+    #expect(
+      leftOut(source.progress) == [
+        .foreign: [".Sent/Old", ".git", "Archive", "cur/deep", "dovecot-uidlist"],
+        .unfinished: [".Sent/tmp/2"],
+      ])
+  }
+
+  @Test("links, FIFOs, sockets and hidden files in a folder are named")
+  func leftOutOfDirectory() throws {
+    for path in ["a", ".env", "b/.git/config", "b/c"] { _ = scratch.write("d/" + path, path) }
+    symlink("/etc/passwd", scratch.file("d/link"))
+    mkfifo(scratch.file("d/b/fifo"), 0o600)
+    var source = try DirectorySource(path: scratch.file("d"))
+    let (messages, errors) = readAll(&source)
+    #expect(errors.isEmpty)
+    #expect(messages.map(\.text) == ["a", "b/c"])
+    #expect(
+      leftOut(source.progress) == [.hidden: [".env", "b/.git"], .link: ["link"], .special: ["b/fifo"]])
+  }
+
+  @Test("folders beyond the limit are errors that name them, and the rest is read")
+  func tooDeep() throws {
+    let deep = String(repeating: "d/", count: MessageLimits.directoryDepth)
+    for path in ["a/\(deep)f", "b/\(deep.dropLast(4))f", "z"] { _ = scratch.write("d/" + path, "x") }
+    let (messages, errors) = try Format.directory.read(scratch.file("d"))
+    #expect(messages.map(\.metadata.title) == ["b/\(deep.dropLast(4))f", "z"])
+    let first = String(deep.dropLast(3))
+    #expect(
+      errors == [.entry(path: "a/" + first, .tooDeep(limit: MessageLimits.directoryDepth))])
+  }
+
+  @Test("more than ten of a kind are counted, and ten named")
+  func manyLeftOut() throws {
+    for number in 0..<25 { _ = scratch.write("d/.h\(number)", "") }
+    var source = try DirectorySource(path: scratch.file("d"))
+    _ = readAll(&source)
+    let group = try #require(source.progress.leftOut.groups.first)
+    #expect(group.count == 25 && group.paths.count == 10 && group.reason == .hidden)
+  }
+
+  @Test("waiting for input ends when it is stopped, whatever came before", arguments: ["mbox", "jsonl"])
+  func stopped(_ kind: String) throws {
+    let path = scratch.file("fifo")
+    mkfifo(path, 0o600)
+    var ends: [Int32] = [0, 0]
+    pipe(&ends)
+    defer { for end in ends { close(end) } }
+    func readThenStop<S: MessageSource & ~Copyable>(_ source: inout S, _ text: String) throws {
+      let writer = open(path, O_WRONLY | O_NONBLOCK)
+      defer { close(writer) }
+      _ = text.withCString { write(writer, $0, strlen($0)) }
+      #expect(try source.next { _, _ in })
+      write(ends[1], "!", 1)
+      #expect(throws: MessageFormatError.interrupted) { try source.next { _, _ in } }
+    }
+    if kind == "mbox" {
+      var source = try MboxSource(path: path, stop: ends[0])
+      try readThenStop(&source, "From a\nSubject: x\n\n1\n\nFrom b\nSubject: y\n")
+    } else {
+      var source = try JSONLinesSource(path: path, stop: ends[0])
+      try readThenStop(&source, "{\"content\":\"1\"}\n{\"cont")
+    }
   }
 
   @Test("a folder that is no Maildir, a file and nothing are told apart")
@@ -91,7 +177,11 @@ struct FolderTests {
     _ = scratch.write("d/b.bin", "B")
     let (messages, errors) = try Format.directory.read(scratch.file("d"))
     #expect(messages.map(\.text) == ["B"])
-    #expect(errors == [.messageTooLarge(byteCount: 70 << 20, limit: MessageLimits.messageByteCount)])
+    #expect(
+      errors == [
+        .entry(
+          path: "a.bin", .messageTooLarge(byteCount: 70 << 20, limit: MessageLimits.messageByteCount))
+      ])
   }
 
   @Test(

@@ -107,7 +107,8 @@ struct MboxTests {
     )
     #expect(
       text.contains(
-        "\nX-Coffer-Date: 1970-01-01T00:01:00Z\nSubject: hello\n\n>From me\n\nFrom coffer@localhost "))
+        /\nX-Coffer-Date: 1970-01-01T00:01:00Z\nX-Coffer-Seal: [0-9a-f]{64}\nSubject: hello\n\n>From me\n\nFrom c/
+      ))
     #expect(
       text.contains(
         "\nSubject: =?utf-8?B?R3LDvMOfZQ==?=\nDate: Thu, 1 Jan 1970 00:00:00 +0000\nMIME-Version: 1.0\n"))
@@ -116,27 +117,72 @@ struct MboxTests {
         "\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: base64\n\nbm90ZQ==\n\n"))
   }
 
-  @Test("damaged export headers and bodies are errors, and the next message is read")
-  func damaged() throws {
+  private func exported() throws -> String {
+    try? FileManager.default.removeItem(atPath: scratch.file("out"))
     try Format.mbox.write(
       [
         Message(MessageMetadata(title: "t", contentType: "text/plain"), Array("note".utf8)),
         Message(MessageMetadata(title: "u", contentType: "text/plain"), Array("more".utf8)),
       ], to: scratch.file("out"))
-    let text = String(decoding: scratch.bytes("out"), as: UTF8.self)
+    return String(decoding: scratch.bytes("out"), as: UTF8.self)
+  }
+
+  private func read(
+    _ text: String, _ seal: (any ExportSeal)?
+  ) throws -> (messages: [Message], foreign: Int) {
+    var source = try MboxSource(path: scratch.write("in.mbox", text), seal: seal)
+    let (messages, errors) = readAll(&source)
+    #expect(errors.isEmpty)
+    return (messages, source.progress.foreignExportCount)
+  }
+
+  @Test("an export that was changed anywhere is taken as mail, whole, and counted")
+  func damaged() throws {
+    let text = try exported()
     for damage in [
-      ("bm90ZQ==", "bm90Z!=="), ("X-Coffer-Title: t\n", ""), ("content=base64", "content=else"),
-      ("Title: t", "Title: %zz"),
+      ("bm90ZQ==", "bm90Z!=="), ("bm90ZQ==", "bm90ZA=="), ("X-Coffer-Title: t\n", ""),
+      ("content=base64", "content=else"), ("Title: t", "Title: %zz"), ("Title: t", "Title: x"),
+      ("X-Coffer-Seal: ", "X-Coffer-Seal: 0"), ("X-Coffer-Tags:", "X-Coffer-Tags: a,"),
     ] {
       let range = try #require(text.range(of: damage.0))
-      let (messages, errors) = try read(text.replacingCharacters(in: range, with: damage.1))
-      #expect(messages.map(\.text) == ["more"])
-      #expect(errors.count == 1)
-      if case .malformed(entry: 1, _)? = errors.first {} else { Issue.record("no complaint about entry 1") }
+      let (messages, foreign) = try read(text.replacingCharacters(in: range, with: damage.1), TestSeal())
+      #expect(foreign == 1)
+      #expect(messages.count == 2)
+      let second = Message(MessageMetadata(title: "u", contentType: "text/plain"), Array("more".utf8))
+      #expect(messages.last == second)
+      let first = try #require(messages.first)
+      #expect(first.metadata.isMail && first.metadata.tags.isEmpty)
+      #expect(first.text.hasPrefix("X-Coffer-Export: 1; content="))
+      #expect(damage.1.isEmpty || first.text.contains(damage.1))
     }
     for length in stride(from: 0, to: text.utf8.count, by: 3) {
       let (messages, _) = try read(String(decoding: text.utf8.prefix(length), as: UTF8.self))
       #expect(messages.count <= 2)
+    }
+  }
+
+  @Test("export headers without this coffer's seal set nothing, and stay in the mail")
+  func forged() throws {
+    let forged =
+      "X-Coffer-Export: 1; content=verbatim\nX-Coffer-Id: x\nX-Coffer-Title: Urgent\nX-Coffer-Tags: bank,\n"
+      + "X-Coffer-Type: text/plain\nX-Coffer-Date: 2030-01-01T00:00:00Z\n"
+    let mail = "Subject: hello\nDate: Thu, 01 Jan 1970 00:00:10 +0000\n\nbody\n"
+    let spliced = try exported().split(separator: "\n").first { $0.hasPrefix("X-Coffer-Seal: ") }
+    for seal in ["", "X-Coffer-Seal: \(String(repeating: "0", count: 64))\n", "\(spliced ?? "")\n"] {
+      let (messages, foreign) = try read("From a\n" + forged + seal + mail, TestSeal())
+      #expect(foreign == 1)
+      #expect(messages.map(\.text) == [forged + seal + mail])
+      #expect(
+        messages.map(\.metadata) == [
+          MessageMetadata(title: "hello", contentType: MessageMetadata.mailType, date: 10)
+        ])
+    }
+    // Another coffer, and whoever has none, take an export as mail too; another program reads the note.
+    for seal in [TestSeal(key: 2), nil] as [TestSeal?] {
+      let (messages, foreign) = try read(exported(), seal)
+      #expect(foreign == 2)
+      #expect(messages.map(\.metadata.title) == ["t", "u"])
+      #expect(messages.allSatisfy { $0.metadata.isMail && $0.text.contains("\n\nb") })
     }
   }
 

@@ -82,6 +82,35 @@ struct ImportTests {
     try vault.checkCount()
   }
 
+  @Test("When the source fails, what it gave before is stored and told, and then the failure")
+  func failingSource() throws {
+    for failure in [MessageFormatError.cannotRead(errno: 5), .interrupted] {
+      let count = try vault.status().messageCount
+      var source = ListSource(texts: (1...5).map { "\($0)" })
+      source.end = failure
+      var told: [Int] = []
+      #expect(throws: failure) {
+        try vault.importMessages(from: &source) { ids, progress in
+          told.append(ids.count)
+          #expect(progress.importedCount == told.reduce(0, +))
+          return true
+        }
+      }
+      #expect(told == [3, 2])
+      #expect(try vault.status().messageCount == count + 5)
+    }
+    try vault.checkCount()
+  }
+
+  @Test("An unreadable entry is reported, and those behind it are stored")
+  func unreadableEntry() throws {
+    var source = ListSource(texts: ["1", "2"])
+    source.unreadable = "a/b"
+    let result = try vault.importMessages(from: &source) { _, _ in true }
+    #expect(result.importedCount == 2)
+    #expect(result.skipped == [.entry(path: "a/b", .cannotRead(errno: 13))])
+  }
+
   @Test("One thread reads while another imports, and each reading sees whole batches")
   func readWhileImporting() async throws {
     let home = try bench.copyOfHome()

@@ -82,6 +82,49 @@ struct SpecificationTests {
     #expect(state.bytes == bytes)
   }
 
+  @Test("The seal of an export is that of the page")
+  func exportSeal() throws {
+    let stateKey = try page.bytes("state key")
+    #expect(try derive(stateKey, salt: [], "coffer vault exports v1") == page.bytes("export key"))
+    let seal = VaultExportSeal(stateKey: SharedSecret(SecretBytes(copying: stateKey.span.bytes)))
+    let headers = Array((try page.text("export headers") + "\n").utf8)
+    let content = Array("It hangs behind the ivy.\n".utf8)
+    let code = seal.code(headers: headers.span.bytes, content: content.span.bytes)
+    #expect(try code == page.bytes("export seal"))
+    // Where headers end and content begins is part of it.
+    let (shorter, longer) = (Array(headers.dropLast()), headers.suffix(1) + content)
+    #expect(seal.code(headers: shorter.span.bytes, content: Array(longer).span.bytes) != code)
+  }
+
+  @Test("An export is written as the page says, and only its own vault believes it")
+  func exported() throws {
+    let path = NSTemporaryDirectory() + "/export-\(UUID().uuidString).mbox"
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let stateKey = try page.bytes("state key")
+    let seal = VaultExportSeal(stateKey: SharedSecret(SecretBytes(copying: stateKey.span.bytes)))
+    let metadata = MessageMetadata(
+      title: "Key of the garden shed", tags: ["home", "keys"], contentType: MessageMetadata.noteType,
+      date: 1_759_449_600)
+    var sink = try MboxSink(path: path, seal: seal)
+    try sink.append(
+      id: "0199ac5f-3000-7b3c-8d4e-5f60718293a4", metadata,
+      Array("It hangs behind the ivy.\n".utf8).span.bytes)
+    try sink.finish()
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    let sealLine = "\nX-Coffer-Seal: " + hex(try page.bytes("export seal")) + "\n"
+    let headers = try page.text("export headers") + sealLine
+    #expect(text.contains("\n" + headers + "Subject: "))
+
+    let vault = try VaultBench().vault
+    for (seal, believed) in [(seal, true), (try vault.exportSeal(), false)] {
+      var source = try MboxSource(path: path, seal: seal)
+      var found: [MessageMetadata] = []
+      #expect(try source.next { metadata, _ in found.append(metadata) })
+      #expect((found == [metadata]) == believed)
+      #expect(source.progress.foreignExportCount == (believed ? 0 : 1))
+    }
+  }
+
   private func open(_ message: EncryptedMessage, keyBytes: [UInt8]) throws -> (MessageMetadata, String) {
     let key = try SymmetricKey(copying: keyBytes.span.bytes)
     var encryption = MessageEncryption()

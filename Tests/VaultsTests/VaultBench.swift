@@ -139,6 +139,10 @@ struct ListSource: MessageSource {
   typealias Entry = (metadata: MessageMetadata, content: [UInt8])?
   let entries: [Entry]
   private var next = 0
+  /// An entry before the first that cannot be read.
+  var unreadable: String?
+  /// How the source fails behind its last entry.
+  var end: MessageFormatError?
 
   init(_ entries: [Entry]) { self.entries = entries }
 
@@ -149,7 +153,14 @@ struct ListSource: MessageSource {
   var progress: SourceProgress { SourceProgress(bytesRead: next, bytesTotal: entries.count) }
 
   mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
-    guard next < entries.count else { return false }
+    if let path = unreadable {
+      unreadable = nil
+      throw MessageFormatError.entry(path: path, .cannotRead(errno: 13))
+    }
+    guard next < entries.count else {
+      if let end { throw end }
+      return false
+    }
     next += 1
     guard let entry = entries[next - 1] else {
       throw MessageFormatError.malformed(entry: next, what: "a test")

@@ -59,14 +59,19 @@ struct CaptureAddCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
-    var capture = NewCapture(photo: try PartSource(path: photo, for: .photo))
-    if let depth { capture.depth = try PartSource(path: depth, for: .depth) }
-    if let metadata { capture.metadata = try PartSource(path: metadata, for: .metadata) }
+    var capture = NewCapture(photo: try part(photo, .photo))
+    if let depth { capture.depth = try part(depth, .depth) }
+    if let metadata { capture.metadata = try part(metadata, .metadata) }
     capture.allowsDuplicate = allowDuplicate
     let captures = try session.captures(opening, whileLocked: true)
     let signer = try captures.access.signer()
+    Interruption.catchOnce()
+    // A Control-C reaches the process that decodes, too: what is asked next ends the command then.
     capture.thumbnail = CapturePicture.thumbnail(ofFile: photo)
-    let added = try captures.access.store.add(capture, signer: signer)
+    let added: CaptureStore.Added
+    do { added = try captures.access.store.add(capture, signer: signer) } catch CaptureError.interrupted {
+      throw Failure.interrupted("nothing was stored")
+    }
     captures.coffer?.note(.captureAdded, count: 1)
     let answer = Answer(
       id: added.id.description, level: signer.level.rawValue,
@@ -75,6 +80,10 @@ struct CaptureAddCommand: CofferCommand {
     if added.isStorageWarningDue {
       session.note("Captures take \(ByteCount.text(added.storedByteCount)); upload or remove some.")
     }
+  }
+
+  private func part(_ path: String, _ part: CapturePart) throws(CaptureError) -> PartSource {
+    try PartSource(path: path, for: part) { Interruption.isRequested }
   }
 }
 
@@ -140,7 +149,8 @@ struct CaptureExportCommand: CofferCommand {
     usage: coffer capture export ID DIRECTORY [--depth-png]
                                  [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
 
-    The directory is made; one that is there must be empty. CHECK.txt says how to check the files with
+    The directory is made; one that is there must be empty. The files appear when all of them are complete,
+    and interrupted none is left. CHECK.txt says how to check the files with
     sha256sum and openssl. What is written is plain, with mode 0600.
 
       --depth-png  also write the depth map in false colours, near in red
@@ -157,8 +167,18 @@ struct CaptureExportCommand: CofferCommand {
   func execute(_ session: Session) throws {
     let id = try CaptureID(capture: id)
     let captures = try session.captures(opening)
-    var names = try captures.access.store.export(id, to: directory)
-    if depthPNG { names.append(try CapturePicture.writeDepth(of: id, captures.access.store, to: directory)) }
+    let store = captures.access.store
+    let record = session.unfinishedExports()
+    Interruption.catchOnce()
+    var names: [String]
+    do {
+      names = try store.export(id, to: directory, record: record) { Interruption.isRequested }
+    } catch CaptureError.interrupted {
+      throw Failure.interrupted("nothing was written")
+    }
+    if depthPNG {
+      names.append(try CapturePicture.writeDepth(of: id, store, to: directory, record: record))
+    }
     captures.coffer?.note(.captureExported, count: 1)
     if session.isJSON { JSON.print(["exported": names]) }
     session.note("\(names.count.counted("file")) in \(directory); nothing protects them there.")
@@ -193,7 +213,10 @@ struct CaptureVerifyCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     let id = try CaptureID(capture: id)
-    let (manifest, signer) = try session.captures(opening).access.store.verify(id)
+    let store = try session.captures(opening).access.store
+    let (manifest, signer) = try Interruption.endingAtOnce(
+      .interrupted("the capture was not checked to the end"), isJSON: session.isJSON
+    ) { try store.verify(id) }
     if session.isJSON {
       return JSON.print(
         Answer(id: id.description, verified: true, level: manifest.level.rawValue, signedBy: signer.rawValue))

@@ -60,7 +60,7 @@ struct DoctorCommand: CofferCommand {
     } else {
       if !session.isQuiet { for check in diagnosis.checks { Terminal.print("checked   \(check)") } }
       for finding in diagnosis.findings {
-        Terminal.print("\(finding.severity.rawValue.padded(to: 8))  \(finding.text)")
+        Terminal.print("\(finding.severity.rawValue.padded(to: 8))  \(Terminal.sanitized(finding.text))")
       }
       for id in diagnosis.unreadable { Terminal.print("damage    message \(id)") }
       for id in diagnosis.damagedCaptures { Terminal.print("damage    capture \(id)") }
@@ -77,11 +77,16 @@ struct DoctorCommand: CofferCommand {
 
   private func examine(_ session: Session) throws -> Diagnosis {
     if acceptEarlierState { try accept(session) }
-    guard deep || acceptEarlierState || opening.isGiven else { return try Diagnosis.withoutKeys(home: session.home) }
+    guard deep || acceptEarlierState || opening.isGiven else {
+      return try interruptible(session) { try Diagnosis.withoutKeys(home: session.home) }
+    }
     var bar = ProgressBar("examining", isQuiet: session.isQuiet || session.isJSON)
     defer { bar.finish() }
     do {
-      return try session.open(opening).examine(isDeep: deep) { bar.update($0, of: $1, unit: "messages") }
+      let coffer = try session.open(opening)
+      return try interruptible(session) {
+        try coffer.examine(isDeep: deep) { bar.update($0, of: $1, unit: "messages") }
+      }
     } catch {
       // What does not even open is examined from outside, so that there is more to say than «corrupt».
       guard Failure(error).exit == .corrupt else { throw error }
@@ -100,6 +105,13 @@ extension DoctorCommand {
     try coffer.acceptEarlierState()
     coffer.close()
     session.note("This state of the coffer is the present one now.")
+  }
+
+  /// Looking leaves nothing behind.
+  private func interruptible(_ session: Session, _ work: () throws -> Diagnosis) throws -> Diagnosis {
+    let words = Failure.interrupted(
+      "the coffer was not examined to the end, and nothing was changed", hint: "begin again")
+    return try Interruption.endingAtOnce(words, isJSON: session.isJSON, work)
   }
 }
 
@@ -250,6 +262,9 @@ struct EraseCommand: CofferCommand {
     }
     if remains.counter {
       session.note("The TPM still has the coffer's counter, which takes room there and says nothing.")
+    }
+    for path in remains.exports {
+      session.note("An export that was killed may have left plain content in «\(Terminal.sanitized(path))».")
     }
     if remains.secretServiceItem {
       session.note(

@@ -56,7 +56,10 @@ struct MessageAddCommand: CofferCommand {
   func execute(_ session: Session) throws {
     let coffer = try session.open(opening)
     let content: SecretBytes
-    do { content = try read() } catch let error as MessageFormatError {
+    do {
+      content = try Interruption.endingAtOnce(
+        .interrupted("nothing was stored"), isJSON: session.isJSON, read)
+    } catch let error as MessageFormatError {
       throw Failure(error, naming: file)
     }
     let name = file == "-" ? nil : (file as NSString).lastPathComponent

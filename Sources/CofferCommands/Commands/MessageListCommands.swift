@@ -69,7 +69,10 @@ struct MessageSearchCommand: CofferCommand {
     let total = try coffer.vault.status().messageCount
     var seen = 0
     var found = 0
+    defer { bar.finish() }
+    Interruption.catchOnce()
     let unreadable = try coffer.vault.forEachMessage(.init()) { id, metadata, content in
+      if Interruption.isRequested { return false }
       seen += 1
       if seen % 1_000 == 0 { bar.update(seen, of: total, unit: "messages") }
       guard query.matches(metadata, content) else { return true }
@@ -79,6 +82,10 @@ struct MessageSearchCommand: CofferCommand {
       return true
     }
     bar.finish()
+    if Interruption.isRequested {
+      throw Failure.interrupted(
+        "\(seen) of \(total.counted("message")) were searched, and nothing was changed")
+    }
     try MessageLine.report(unreadable)
     if found == 0 {
       throw Failure(

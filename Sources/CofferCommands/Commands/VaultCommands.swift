@@ -91,19 +91,22 @@ struct RotationRun {
   ) throws {
     var sealing = ProgressBar("sealing anew", isQuiet: session.isQuiet || session.isJSON)
     var reading = ProgressBar("reading back", isQuiet: session.isQuiet || session.isJSON)
+    defer { reading.finish() }
     Interruption.catchOnce()
     let report = try body { progress in
       switch progress.phase {
       case .resealing: sealing.update(progress.done, of: progress.total, unit: "messages")
-      case .readingBack: reading.update(progress.done, of: progress.total, unit: "messages")
+      case .readingBack:
+        sealing.finish()
+        reading.update(progress.done, of: progress.total, unit: "messages")
       }
       return !Interruption.isRequested
     }
+    sealing.finish()
     reading.finish()
     guard let report else {
-      throw Failure(
-        .interrupted, "interrupted", "interrupted; every message can be read",
-        hint: "go on with «coffer vault rotate --resume»")
+      throw Failure.interrupted(
+        "every message can be read", hint: "go on with «coffer vault rotate --resume»")
     }
     let sealedCount = report.messageCount - report.unreadable.count
     coffer.note(event, count: sealedCount)

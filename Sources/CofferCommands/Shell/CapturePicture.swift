@@ -5,6 +5,7 @@
 internal import Captures
 internal import Foundation
 internal import Glibc
+internal import MessageFormats
 internal import Pictures
 internal import Primitives
 internal import Secrets
@@ -37,7 +38,9 @@ enum CapturePicture {
   }
 
   /// Writes the depth map in false colours; the file's name.
-  static func writeDepth(of id: CaptureID, _ store: CaptureStore, to directory: String) throws -> String {
+  static func writeDepth(
+    of id: CaptureID, _ store: CaptureStore, to directory: String, record: any UnfinishedExportRecord
+  ) throws -> String {
     guard let depth = try part(.depth, of: id, store) else {
       throw Failure(.missing, "no_depth", "this capture has no depth map")
     }
@@ -50,10 +53,16 @@ enum CapturePicture {
         hint: "16-bit PNG and PFM can be; the depth map itself was exported")
     }
     let name = "depth-colours.png"
-    let descriptor = unsafe open(directory + "/" + name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw CaptureError.cannotWrite(errno: errno) }
-    defer { close(descriptor) }
-    picture.withBytes { Terminal.write($0, to: descriptor) }
+    let path = directory + "/" + name
+    do throws(MessageFormatError) {
+      let file = try UnnamedFile(path: path, record: record)
+      try picture.withBytes { (bytes) throws(MessageFormatError) in
+        try SystemWrite.all(bytes, to: file.descriptor)
+      }
+      try file.synchronise()
+      try file.claimName()
+    } catch { throw Failure(error, naming: path) }
+    SystemWrite.syncFolder(of: path)
     return name
   }
 

@@ -39,7 +39,7 @@ enum ExitCode: Int32, CaseIterable {
   case noHardware = 10
   /// Our bug.
   case bug = 70
-  /// Interrupted by the person; 128 + SIGINT, as shells have it.
+  /// Interrupted by SIGINT, SIGTERM or SIGHUP; 128 + SIGINT, as shells have it.
   case interrupted = 130
 }
 
@@ -226,7 +226,9 @@ struct Failure: Error {
       self.init(
         .inUse, "already_exists",
         "the directory is there already and not empty, and an export overwrites nothing")
-    case .cannotWrite(let code) where code == 28 || code == 122: self.init(storage: .full)
+    case .cannotWrite(let code) where code == 28 || code == 122:
+      self.init(.noRoom, "full", "the disk is full", hint: Self.fullExportHint)
+    case .interrupted: self = .interrupted("nothing was changed")
     case .cannotWrite: self.init(.missing, "not_permitted", "the files cannot be written there")
     }
   }
@@ -343,7 +345,10 @@ struct Failure: Error {
         hint: "mbox and jsonl are files; maildir and directory are directories")
     case .alreadyExists:
       self.init(.inUse, "already_exists", "there is such a file already, and an export overwrites nothing")
-    case .cannotWrite where error.isOutOfSpace: self.init(storage: .full)
+    case .cannotWrite where error.isOutOfSpace:
+      self.init(
+        .noRoom, "full", "the disk is full", hint: Self.fullExportHint)
+    case .entry(_, let error): self.init(format: error)
     case .cannotRead, .cannotWrite: self.init(.missing, "not_permitted", "the file cannot be read or written")
     default: self.init(.refused, "malformed", "the file is not of that format")
     }
@@ -352,6 +357,7 @@ struct Failure: Error {
   /// An error with a file that the person named; their own word is told back to them.
   init(_ error: MessageFormatError, naming path: String) {
     self.init(format: error)
+    if path == "-", exit == .noRoom { hint = "the output is not complete; make room and begin again" }
     if path != "-", exit != .noRoom { message = "«\(path)»: \(message)" }
   }
 
@@ -425,6 +431,8 @@ struct Failure: Error {
     case .missingKey: self.init(.bug, "internal", "a key is missing")
     }
   }
+
+  private static let fullExportHint = "nothing was left there; make room and begin again"
 
   private static let corruptHint = "run «coffer doctor --deep», then restore what is damaged from a backup"
 }

@@ -1,30 +1,102 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ctrl-C during a long piece of work: the batch that is under way is finished, then the command ends and
-// says what is safe. A second Ctrl-C ends it at once, which is as safe.
+// Control-C, SIGTERM and SIGHUP during long work. The first asks: the work ends where it is safe, cleans
+// up, and the command says what is there. Where nothing has to be cleaned up, the first ends the command at
+// once, with words that were laid ready. A second one always ends it at once, which loses nothing either.
 
+internal import CSystem
 internal import Glibc
 internal import Synchronization
 
 enum Interruption {
   private static let wasRequested = Atomic(false)
+  private static let lineIsBroken = Atomic(false)
+  /// The address of what a signal handler writes, and how long it is; 0 while the first signal only asks.
+  private static let lastWords = Atomic(0)
+  private static let lastWordsByteCount = Atomic(0)
+  /// The writing end of the pipe that the handler fills.
+  private static let bell = Atomic<Int32>(-1)
 
-  /// From here, the first SIGINT only asks. Where a shell lets us ignore it, as in the background, it is
-  /// still ignored.
-  static func catchOnce() {
-    var current = sigaction()
-    unsafe sigaction(SIGINT, nil, &current)
-    if isIgnored(current) { return }
-    signal(SIGINT) { _ in
-      Interruption.wasRequested.store(true, ordering: .relaxed)
-      signal(SIGINT, SIG_DFL)
+  /// Whether somebody wants the command to end.
+  static var isRequested: Bool { wasRequested.load(ordering: .acquiring) }
+
+  /// From here, the first signal only asks. Those that a shell lets us ignore, as in the background or
+  /// under nohup, are still ignored.
+  ///
+  /// - Returns: a descriptor that is readable once somebody has asked; nil when there is none.
+  @discardableResult
+  static func catchOnce() -> Int32? {
+    var ends: (reading: Int32, writing: Int32) = (-1, -1)
+    if unsafe coffer_pipe(&ends.reading, &ends.writing) == 0 {
+      bell.store(ends.writing, ordering: .releasing)
     }
+    install()
+    return ends.reading >= 0 ? ends.reading : nil
+  }
+
+  /// Runs work that leaves nothing behind: the first signal ends the command at once, and says `words`.
+  static func endingAtOnce<R: ~Copyable>(
+    _ words: Failure, isJSON: Bool, _ work: () throws -> R
+  ) rethrows -> R {
+    let line = Array((breaksLine && !isJSON ? "\n" : "").utf8) + Array((words.lines(isJSON: isJSON)).utf8)
+    // Never freed: a handler may be at it.
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: line.count, alignment: 1)
+    unsafe bytes.copyBytes(from: line)
+    lastWordsByteCount.store(line.count, ordering: .releasing)
+    lastWords.store(Int(bitPattern: bytes.baseAddress), ordering: .releasing)
+    defer { lastWords.store(0, ordering: .releasing) }
+    install()
+    return try work()
+  }
+
+  /// Begins a new line on the terminal, once: the cursor stands behind a bar or an echoed ^C.
+  static func breakLine() {
+    guard isRequested, breaksLine, !lineIsBroken.exchange(true, ordering: .relaxed) else { return }
+    _ = unsafe write(STDERR_FILENO, "\n", 1)
+  }
+
+  private static let breaksLine = Terminal.isErrorTerminal
+  private static let signals = [SIGINT, SIGTERM, SIGHUP]
+
+  private static func install() {
+    // What the handler uses is made before it can run.
+    _ = (isRequested, bell.load(ordering: .relaxed), lastWordsByteCount.load(ordering: .relaxed))
+    for number in signals {
+      var current = sigaction()
+      unsafe sigaction(number, nil, &current)
+      if isIgnored(current) { continue }
+      var action = sigaction()
+      // Without SA_RESTART: whoever waits is woken.
+      unsafe action.__sigaction_handler.sa_handler = { _ in Interruption.handle() }
+      unsafe sigaction(number, &action, nil)
+    }
+  }
+
+  /// Does only what a signal handler may.
+  private static func handle() {
+    if let words = unsafe UnsafeRawPointer(bitPattern: lastWords.load(ordering: .acquiring)) {
+      _ = unsafe write(STDERR_FILENO, words, lastWordsByteCount.load(ordering: .acquiring))
+      _exit(ExitCode.interrupted.rawValue)
+    }
+    let code = errno
+    wasRequested.store(true, ordering: .releasing)
+    let bell = bell.load(ordering: .acquiring)
+    if bell >= 0 { _ = unsafe write(bell, "!", 1) }
+    signal(SIGINT, SIG_DFL)
+    signal(SIGTERM, SIG_DFL)
+    signal(SIGHUP, SIG_DFL)
+    errno = code
   }
 
   /// Handlers cannot be compared in Swift; SIG_IGN is the address 1.
   private static func isIgnored(_ action: sigaction) -> Bool {
     unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self) == 1
   }
+}
 
-  static var isRequested: Bool { wasRequested.load(ordering: .relaxed) }
+extension Failure {
+  /// The end of work that somebody has interrupted.
+  static func interrupted(_ message: String, hint: String? = nil) -> Failure {
+    Failure(.interrupted, "interrupted", "interrupted; \(message)", hint: hint)
+  }
 }

@@ -11,7 +11,7 @@ struct ProgressBar {
 
   init(_ title: String, isQuiet: Bool) {
     self.title = title
-    isShown = Terminal.isErrorTerminal && !isQuiet
+    isShown = Terminal.isErrorTerminal && !Terminal.isDumb && !isQuiet
   }
 
   /// Draws, at most ten times a second and not in the first second.
@@ -29,11 +29,20 @@ struct ProgressBar {
       line += "\(Int(share * 100)) % "
     }
     line += "\(done) \(unit)"
-    Terminal.write(Array(line.utf8), to: STDERR_FILENO)
+    draw(line)
   }
 
-  /// Clears the bar.
-  func finish() {
-    if lastDrawn != nil { Terminal.write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
+  /// Clears the bar; after an interruption it stays, and what follows stands on a line of its own.
+  mutating func finish() {
+    if Interruption.isRequested { return Interruption.breakLine() }
+    if lastDrawn != nil { draw("\r\u{1B}[K") }
+    lastDrawn = nil
+  }
+
+  /// A terminal that is gone, or full, is no reason to end what the bar is about.
+  private func draw(_ text: String) {
+    _ = unsafe text.utf8Span.span.bytes.withUnsafeBytes {
+      unsafe write(STDERR_FILENO, $0.baseAddress, $0.count)
+    }
   }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writing a folder: one file a message, named `<id>.<ending>`, and `metadata.jsonl` with what a file name
-// cannot say. Everything is made in a hidden folder beside the target, which gets its name at the end.
+// cannot say. Everything is made in a folder beside the target, whose name shows that it is unfinished, and
+// which gets its own name at the end.
 
 internal import CSystem
 internal import Glibc
@@ -12,31 +13,46 @@ public struct DirectorySink: MessageSink, ~Copyable {
   static let metadataName = "metadata.jsonl"
 
   private let target: String
-  private let temporary: String
+  private let unfinished: UnfinishedExport
   private var folder: Int32
   private var metadata: Int32
   private var lines = ByteBuffer(capacity: DirectorySink.flushByteCount + (16 << 10))
   private var failed = false
 
   /// Begins the folder `path`, which must not exist.
-  public init(path: String) throws(MessageFormatError) {
+  ///
+  /// - Parameters:
+  ///   - path: must not exist.
+  ///   - record: is told of the name that the folder has meanwhile.
+  public init(
+    path: String, record: (any UnfinishedExportRecord)? = nil
+  ) throws(MessageFormatError) {
     var bare = path
     while bare.count > 1, bare.hasSuffix("/") { bare.removeLast() }
+    try self.init(bare, try UnfinishedExport(in: UnfinishedExport.parent(of: bare), record))
+  }
+
+  private init(_ bare: String, _ unfinished: UnfinishedExport) throws(MessageFormatError) {
     target = bare
-    temporary = TemporaryName.beside(bare)
+    self.unfinished = unfinished
     folder = -1
     metadata = -1
     var status = stat()
     if unsafe lstat(bare, &status) == 0 { throw .alreadyExists }
-    guard unsafe mkdir(temporary, 0o700) == 0 else {
-      throw errno == ENOENT ? .notFound : .cannotWrite(errno: errno)
+    unfinished.begin()
+    guard unsafe mkdir(unfinished.path, 0o700) == 0 else {
+      let code = errno
+      unfinished.end()
+      throw code == ENOENT ? .notFound : .cannotWrite(errno: code)
     }
-    folder = unsafe open(temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+    folder = unsafe open(unfinished.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
     guard folder >= 0 else {
       let code = errno
-      unsafe rmdir(temporary)
+      unsafe rmdir(unfinished.path)
+      unfinished.end()
       throw .cannotWrite(errno: code)
     }
+    flock(folder, LOCK_EX | LOCK_NB)
     metadata = unsafe openat(folder, Self.metadataName, Self.createFlags, 0o600)
     if metadata < 0 { throw .cannotWrite(errno: errno) }
   }
@@ -44,9 +60,9 @@ public struct DirectorySink: MessageSink, ~Copyable {
   deinit {
     if metadata >= 0 { close(metadata) }
     if folder >= 0 {
-      Self.empty(folder)
+      FolderHandle.empty(folder)
+      if unsafe rmdir(unfinished.path) == 0 { unfinished.end() }
       close(folder)
-      unsafe rmdir(temporary)
     }
   }
 
@@ -86,7 +102,7 @@ public struct DirectorySink: MessageSink, ~Copyable {
     // A rename replaces an empty folder only, and this look makes that a matter of a moment.
     var status = stat()
     if unsafe lstat(target, &status) == 0 { throw .alreadyExists }
-    guard unsafe rename(temporary, target) == 0 else {
+    guard unsafe rename(unfinished.path, target) == 0 else {
       throw errno == ENOTEMPTY || errno == EEXIST || errno == ENOTDIR
         ? .alreadyExists : .cannotWrite(errno: errno)
     }
@@ -95,6 +111,7 @@ public struct DirectorySink: MessageSink, ~Copyable {
     metadata = -1
     folder = -1
     SystemWrite.syncFolder(of: target)
+    unfinished.end()
   }
 
   private mutating func flush() throws(MessageFormatError) {
@@ -110,24 +127,6 @@ public struct DirectorySink: MessageSink, ~Copyable {
     }
     return id.utf8.allSatisfy {
       ASCII.isLetter($0) || ASCII.isDigit($0) || $0 == ASCII.dash || $0 == ASCII.underscore || $0 == ASCII.dot
-    }
-  }
-
-  /// Removes the files of an unfinished folder; there are no folders inside.
-  private static func empty(_ folder: Int32) {
-    let copy = unsafe openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard copy >= 0 else { return }
-    guard let stream = unsafe fdopendir(copy) else {
-      close(copy)
-      return
-    }
-    defer { unsafe _ = closedir(stream) }
-    while let record = unsafe readdir(stream) {
-      unsafe withUnsafePointer(to: &record.pointee.d_name) { pointer in
-        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { name in
-          unsafe _ = unlinkat(folder, name, 0)
-        }
-      }
     }
   }
 

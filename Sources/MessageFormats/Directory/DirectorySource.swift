@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading a folder of files, recursively and sorted by name in each folder. Hidden files and links are
-// left out; folders are opened by descriptor. A `metadata.jsonl` at the top, as `DirectorySink` writes it,
+// Reading a folder of files, recursively and sorted by name in each folder. Hidden files, links and what is
+// no file are left out and counted; folders are opened by descriptor. A `metadata.jsonl` at the top, as `DirectorySink` writes it,
 // says more about the files it names.
 
 /// A reader of all files in a folder.
@@ -32,7 +32,10 @@ public struct DirectorySource: MessageSource, ~Copyable {
   /// What is wrong with `metadata.jsonl`, to be thrown one by one, the next one last.
   private var flaws: [MessageFormatError]
   private var buffer = ByteBuffer(capacity: 64 << 10)
+  /// Of the file in the buffer.
+  private var modified: Int64 = 0
   private var bytesRead = 0
+  private var leftOut = LeftOut()
   private var hasEnded = false
 
   /// Opens the folder at `path` and reads its `metadata.jsonl`, if there is one.
@@ -44,7 +47,9 @@ public struct DirectorySource: MessageSource, ~Copyable {
     flaws = found.flaws.reversed()
   }
 
-  public var progress: SourceProgress { SourceProgress(bytesRead: bytesRead, bytesTotal: nil) }
+  public var progress: SourceProgress {
+    SourceProgress(bytesRead: bytesRead, bytesTotal: nil, leftOut: leftOut)
+  }
 
   public mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
     if let flaw = flaws.popLast() { throw flaw }
@@ -53,13 +58,23 @@ public struct DirectorySource: MessageSource, ~Copyable {
         levels.removeLast()
         continue
       }
-      if entry.isHidden { continue }
-      if entry.isFolder {
-        guard levels.count < MessageLimits.directoryDepth,
-          let folder = try FolderHandle(entry.name, in: level.handle)
-        else { continue }
-        levels.append(try Level(folder, path: level.path + entry.text + "/"))
-      } else if try read(entry, in: level, body) {
+      let path = level.path + entry.text
+      if entry.isHidden {
+        leftOut.add(.hidden, path)
+      } else if let reason = LeftOut.Reason(entry.kind) {
+        leftOut.add(reason, path)
+      } else {
+        let known = described.removeValue(forKey: path)
+        do throws(MessageFormatError) {
+          if entry.isFolder {
+            try enter(entry, in: level, path: path)
+            continue
+          }
+          guard try load(entry, in: level) else { continue }
+        } catch {
+          throw MessageFormatError.entry(path: path, error)
+        }
+        try deliver(known?.metadata, path, entry, body)
         return true
       }
     }
@@ -74,22 +89,44 @@ public struct DirectorySource: MessageSource, ~Copyable {
     return false
   }
 
-  private mutating func read(
-    _ entry: FolderHandle.Entry, in level: Level, _ body: (MessageMetadata, RawSpan) throws -> Void
-  ) throws -> Bool {
+  private mutating func enter(
+    _ entry: FolderHandle.Entry, in level: Level, path: String
+  ) throws(MessageFormatError) {
+    guard levels.count < MessageLimits.directoryDepth else {
+      throw .tooDeep(limit: MessageLimits.directoryDepth)
+    }
+    guard let folder = try FolderHandle(entry.name, in: level.handle) else {
+      return leftOut.add(.gone, path)
+    }
+    levels.append(try Level(folder, path: path + "/"))
+  }
+
+  /// Reads a file into the buffer; false when it is gone.
+  private mutating func load(
+    _ entry: FolderHandle.Entry, in level: Level
+  ) throws(MessageFormatError) -> Bool {
     let path = level.path + entry.text
-    let known = described.removeValue(forKey: path)
-    guard let file = try InputFile.entry(entry.name, in: level.handle) else { return false }
+    guard let file = try InputFile.entry(entry.name, in: level.handle) else {
+      leftOut.add(.gone, path)
+      return false
+    }
     try file.readAll(into: &buffer)
+    modified = file.modified
     bytesRead += buffer.count
+    return true
+  }
+
+  private mutating func deliver(
+    _ known: MessageMetadata?, _ path: String, _ entry: FolderHandle.Entry,
+    _ body: (MessageMetadata, RawSpan) throws -> Void
+  ) throws {
     let range = Timestamp.representable
     let metadata =
-      known?.metadata
+      known
       ?? MessageMetadata(
         title: path, contentType: FileTypes.contentType(ofName: entry.text),
-        date: min(max(file.modified, range.lowerBound), range.upperBound))
+        date: min(max(modified, range.lowerBound), range.upperBound))
     try buffer.withBytes { try body(metadata, $0) }
-    return true
   }
 
   /// Takes in `metadata.jsonl` when its first line names a file; otherwise it is a file like any other.
@@ -99,9 +136,14 @@ public struct DirectorySource: MessageSource, ~Copyable {
     var described: [String: Described] = [:]
     var flaws: [MessageFormatError] = []
     guard let name = FolderHandle.entryName(DirectorySink.metadataName),
-      let index = top.entries.firstIndex(where: { $0.name == name && !$0.isFolder }),
-      let file = try InputFile.entry(name, in: top.handle)
+      let index = top.entries.firstIndex(where: { $0.name == name && $0.kind == .file })
     else { return ([:], []) }
+    let opened: InputFile?
+    do throws(MessageFormatError) { opened = try InputFile.entry(name, in: top.handle) } catch {
+      top.entries.remove(at: index)
+      return ([:], [.entry(path: DirectorySink.metadataName, error)])
+    }
+    guard let file = opened else { return ([:], []) }
     var lines = LineReader(file, limit: MessageLimits.directoryMetadataLineByteCount)
     while true {
       do throws(MessageFormatError) {
@@ -122,7 +164,10 @@ public struct DirectorySource: MessageSource, ~Copyable {
           contentType: record.type ?? FileTypes.contentType(ofName: path), date: record.date ?? 0)
         described[path] = Described(metadata: metadata, line: number)
       } catch {
-        if case .cannotRead = error { throw error }
+        if case .cannotRead = error {
+          flaws.append(.entry(path: DirectorySink.metadataName, error))
+          break
+        }
         if lines.number <= 1 { return ([:], []) }
         flaws.append(error)
       }

@@ -9,11 +9,16 @@ internal import Glibc
 struct FolderHandle: ~Copyable {
   let descriptor: Int32
 
+  /// What a name in a folder stands for.
+  enum Kind: Sendable { case file, folder, link, special }
+
   /// One name in a folder.
   struct Entry: Sendable {
     /// With its final zero; names are bytes and need not be UTF-8.
     var name: [CChar]
-    var isFolder: Bool
+    var kind: Kind
+
+    var isFolder: Bool { kind == .folder }
 
     /// The name for people.
     var text: String { String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self) }
@@ -46,7 +51,7 @@ struct FolderHandle: ~Copyable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// The regular files and folders, sorted by the bytes of their names; links and the rest left out.
+  /// Everything in it, sorted by the bytes of the names.
   borrowing func entries() throws(MessageFormatError) -> [Entry] {
     let copy = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard copy >= 0 else { throw .cannotRead(errno: errno) }
@@ -66,21 +71,51 @@ struct FolderHandle: ~Copyable {
         }
       }
       if Self.isDot(name) { continue }
-      var isFolder = unsafe Int32(record.pointee.d_type) == Int32(DT_DIR)
-      if !isFolder, unsafe Int32(record.pointee.d_type) != Int32(DT_REG) {
-        guard unsafe Int32(record.pointee.d_type) == Int32(DT_UNKNOWN) else { continue }
-        var status = stat()
-        guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { continue }
-        isFolder = status.st_mode & S_IFMT == S_IFDIR
-        guard isFolder || status.st_mode & S_IFMT == S_IFREG else { continue }
-      }
-      entries.append(Entry(name: name, isFolder: isFolder))
+      let type = unsafe Int32(record.pointee.d_type)
+      entries.append(Entry(name: name, kind: kind(ofType: type, name)))
     }
     if errno != 0 { throw .cannotRead(errno: errno) }
     entries.sort {
       $0.name.lexicographicallyPrecedes($1.name) { UInt8(bitPattern: $0) < UInt8(bitPattern: $1) }
     }
     return entries
+  }
+
+  /// The kind that the folder tells, or, where its file system tells none, the file.
+  private borrowing func kind(ofType type: Int32, _ name: [CChar]) -> Kind {
+    switch type {
+    case Int32(DT_REG): return .file
+    case Int32(DT_DIR): return .folder
+    case Int32(DT_LNK): return .link
+    case Int32(DT_UNKNOWN): break
+    default: return .special
+    }
+    var status = stat()
+    guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return .file }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: return .file
+    case S_IFDIR: return .folder
+    case S_IFLNK: return .link
+    default: return .special
+    }
+  }
+
+  /// Removes the files of a folder that holds no folders.
+  static func empty(_ folder: Int32) {
+    let copy = unsafe openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard copy >= 0 else { return }
+    guard let stream = unsafe fdopendir(copy) else {
+      close(copy)
+      return
+    }
+    defer { unsafe _ = closedir(stream) }
+    while let record = unsafe readdir(stream) {
+      unsafe withUnsafePointer(to: &record.pointee.d_name) { pointer in
+        unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { name in
+          unsafe _ = unlinkat(folder, name, 0)
+        }
+      }
+    }
   }
 
   private static func isDot(_ name: [CChar]) -> Bool {

@@ -10,20 +10,25 @@ internal import Glibc
 struct InputFile: ~Copyable {
   private let descriptor: Int32
   private let isOwned: Bool
+  /// Readable once reading is to stop; -1 when nobody can stop it.
+  private let stop: Int32
   /// Nil for a pipe or a terminal.
   let byteCount: Int?
   /// Of the last change; zero for a pipe.
   let modified: Int64
 
-  /// - Parameter path: `-` is standard input.
-  init(path: String) throws(MessageFormatError) {
+  /// - Parameters:
+  ///   - path: `-` is standard input.
+  ///   - stop: a descriptor that is readable once waiting for input is to end.
+  init(path: String, stop: Int32? = nil) throws(MessageFormatError) {
     if path == "-" {
-      try self.init(descriptor: STDIN_FILENO, isOwned: false)
+      try self.init(descriptor: STDIN_FILENO, isOwned: false, stop: stop)
       return
     }
-    let opened = unsafe open(path, O_RDONLY | O_CLOEXEC, 0)
+    // A FIFO that nobody writes to would make a plain `open` wait, and nothing could stop that.
+    let opened = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0)
     guard opened >= 0 else { throw errno == ENOENT ? .notFound : .cannotRead(errno: errno) }
-    try self.init(descriptor: opened, isOwned: true)
+    try self.init(descriptor: opened, isOwned: true, stop: stop)
   }
 
   /// A regular file that an open folder holds under `name`; nil when it is anything else, or has gone.
@@ -45,12 +50,13 @@ struct InputFile: ~Copyable {
     return try InputFile(descriptor: opened, isOwned: true)
   }
 
-  private init(descriptor: Int32, isOwned: Bool) throws(MessageFormatError) {
+  private init(descriptor: Int32, isOwned: Bool, stop: Int32? = nil) throws(MessageFormatError) {
     var status = stat()
     let code = unsafe fstat(descriptor, &status) == 0 ? 0 : errno
     let kind = status.st_mode & S_IFMT
     self.descriptor = descriptor
     self.isOwned = isOwned
+    self.stop = stop ?? -1
     byteCount = kind == S_IFREG ? Int(status.st_size) : nil
     modified = kind == S_IFREG ? Int64(status.st_mtim.tv_sec) : 0
     if code != 0 { throw .cannotRead(errno: code) }
@@ -64,12 +70,25 @@ struct InputFile: ~Copyable {
     let before = buffer.count
     try unsafe buffer.appendFilling(atLeast: 1) { (free) throws(MessageFormatError) in
       while true {
+        if byteCount == nil { try awaitInput() }
         let count = unsafe Glibc.read(descriptor, free.baseAddress, free.count)
         if count >= 0 { return count }
-        if errno != EINTR { throw .cannotRead(errno: errno) }
+        if errno != EINTR, errno != EAGAIN { throw .cannotRead(errno: errno) }
       }
     }
     return buffer.count - before
+  }
+
+  /// Waits until there is something to read, or reading is to stop.
+  private borrowing func awaitInput() throws(MessageFormatError) {
+    var watched = [
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: stop, events: Int16(POLLIN), revents: 0),
+    ]
+    while unsafe poll(&watched, nfds_t(watched.count), -1) < 0 {
+      if errno != EINTR { throw .cannotRead(errno: errno) }
+    }
+    if watched[1].revents != 0 { throw .interrupted }
   }
 
   /// Replaces the content of `buffer` by the whole file.

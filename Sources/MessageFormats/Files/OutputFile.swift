@@ -1,52 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writing a file that is either whole under its name or not there: a temporary name beside the target,
-// synced, then given its name only if nothing has it. Mode 0600; nothing is ever overwritten.
+// Writing a file that is either whole under its name or not there, through a buffer; or standard output.
 
-internal import CSystem
 internal import Glibc
 
-/// A file being written, or standard output. When it goes unfinished, so does the temporary file.
+/// A file being written, or standard output. When it goes unfinished, nothing of the file is left.
 struct OutputFile: ~Copyable {
-  private var descriptor: Int32
-  private let isStandardOutput: Bool
+  private let descriptor: Int32
+  /// Nil for a descriptor of somebody else.
+  private let file: UnnamedFile?
   private let target: String
-  private let temporary: String
+  private var isDone = false
   private var failed = false
   /// What is waiting to be written. Append to it, then call ``flushIfLarge()``.
   var buffer = ByteBuffer(capacity: OutputFile.flushByteCount + (16 << 10))
 
-  /// - Parameter path: `-` is standard output.
-  init(path: String) throws(MessageFormatError) {
+  /// - Parameters:
+  ///   - path: `-` is standard output.
+  ///   - record: is told of a name that the file has meanwhile.
+  init(path: String, record: (any UnfinishedExportRecord)?) throws(MessageFormatError) {
     target = path
-    isStandardOutput = path == "-"
-    temporary = isStandardOutput ? "" : TemporaryName.beside(path)
-    if isStandardOutput {
-      descriptor = STDOUT_FILENO
-    } else {
-      var status = stat()
-      if unsafe lstat(path, &status) == 0 {
-        descriptor = -1
-        throw .alreadyExists
-      }
-      descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-      if descriptor < 0 { throw errno == ENOENT ? .notFound : .cannotWrite(errno: errno) }
-    }
+    file = path == "-" ? nil : try UnnamedFile(path: path, record: record)
+    descriptor = file?.descriptor ?? STDOUT_FILENO
   }
 
   /// A descriptor that is written to and never closed: for tests of failing devices.
   init(descriptor: Int32) {
     self.descriptor = descriptor
-    isStandardOutput = true
+    file = nil
     target = ""
-    temporary = ""
-  }
-
-  deinit {
-    if descriptor >= 0 && !isStandardOutput {
-      close(descriptor)
-      unsafe unlink(temporary)
-    }
   }
 
   /// Writes the buffer out once it is worth a system call.
@@ -66,7 +48,7 @@ struct OutputFile: ~Copyable {
   }
 
   private mutating func flush() throws(MessageFormatError) {
-    guard descriptor >= 0, !failed else { throw .finished }
+    guard !isDone, !failed else { throw .finished }
     let descriptor = descriptor
     do {
       try buffer.withBytes { (bytes) throws(MessageFormatError) in
@@ -89,48 +71,15 @@ struct OutputFile: ~Copyable {
   /// Makes the file durable and gives it its name.
   mutating func finish() throws(MessageFormatError) {
     try flush()
-    if isStandardOutput {
-      descriptor = -1
-      return
-    }
-    guard fsync(descriptor) == 0 else { throw .cannotWrite(errno: errno) }
-    try claimName()
-    close(descriptor)
-    descriptor = -1
+    isDone = true
+    guard let file else { return }
+    try file.synchronise()
+    try file.claimName()
     SystemWrite.syncFolder(of: target)
-  }
-
-  private func claimName() throws(MessageFormatError) {
-    // A hard link fails when the name is taken, which a rename does not.
-    if unsafe link(temporary, target) == 0 {
-      unsafe unlink(temporary)
-      return
-    }
-    if errno == EEXIST { throw .alreadyExists }
-    guard errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK else {
-      throw .cannotWrite(errno: errno)
-    }
-    // File systems without hard links (FAT): look, then rename.
-    var status = stat()
-    if unsafe lstat(target, &status) == 0 { throw .alreadyExists }
-    guard unsafe rename(temporary, target) == 0 else { throw .cannotWrite(errno: errno) }
   }
 
   /// Large enough that system calls do not matter, small enough for the cache.
   private static let flushByteCount = 256 << 10
-}
-
-/// Names for what is not finished yet.
-enum TemporaryName {
-  /// A hidden name in the folder of `path` that nobody else uses.
-  static func beside(_ path: String) -> String {
-    var end = path.endIndex
-    while end > path.startIndex, path[path.index(before: end)] == "/" { end = path.index(before: end) }
-    let bare = path[..<end]
-    let random = String(UInt64.random(in: 0...UInt64.max), radix: 36)
-    guard let slash = bare.lastIndex(of: "/") else { return ".coffer-\(random).partial" }
-    return "\(bare[...slash]).coffer-\(random).partial"
-  }
 }
 
 /// Writing by descriptor.
@@ -154,9 +103,8 @@ package enum SystemWrite {
   }
 
   /// Makes the names in the folder of `path` durable, as far as the file system can.
-  static func syncFolder(of path: String) {
-    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    let opened = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+  package static func syncFolder(of path: String) {
+    let opened = unsafe open(UnfinishedExport.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
     guard opened >= 0 else { return }
     fsync(opened)
     close(opened)

@@ -10,8 +10,14 @@ public struct JSONLinesSink: MessageSink, ~Copyable {
   private var file: OutputFile
 
   /// Begins the file `path`, which must not exist; `-` is standard output.
-  public init(path: String) throws(MessageFormatError) {
-    file = try OutputFile(path: path)
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - record: is told of a name that the file has meanwhile.
+  public init(
+    path: String, record: (any UnfinishedExportRecord)? = nil
+  ) throws(MessageFormatError) {
+    file = try OutputFile(path: path, record: record)
   }
 
   public mutating func append(

@@ -12,8 +12,12 @@ public struct JSONLinesSource: MessageSource, ~Copyable {
   private var lines: LineReader
 
   /// Opens the file at `path`; `-` is standard input.
-  public init(path: String) throws(MessageFormatError) {
-    lines = LineReader(try InputFile(path: path), limit: MessageLimits.jsonLineByteCount)
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - stop: a descriptor that is readable once waiting for input is to end.
+  public init(path: String, stop: Int32? = nil) throws(MessageFormatError) {
+    lines = LineReader(try InputFile(path: path, stop: stop), limit: MessageLimits.jsonLineByteCount)
   }
 
   public var progress: SourceProgress { lines.progress }

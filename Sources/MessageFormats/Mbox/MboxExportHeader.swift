@@ -8,16 +8,26 @@
 //     X-Coffer-Tags:   percent-encoded, each followed by a comma
 //     X-Coffer-Type:   percent-encoded
 //     X-Coffer-Date:   RFC 3339
+//     X-Coffer-Seal:   64 hexadecimal digits: the code of the six and of the content, by a key of the coffer
 //
-// Long values are folded (RFC 5322 section 2.2.3). The reader takes exactly these six away, so that a mail
-// that begins with such lines itself keeps them. Mail servers put their own headers on top, so a sender
-// cannot place these where they would be believed.
+// Long values are folded (RFC 5322 section 2.2.3). Anybody can write the six, and send them in a mail: the
+// reader believes them, and takes them away, only where the seal is that of its own coffer. Everything else
+// that begins with them is a mail like any other. Specs/vault.md, "Seal of an export".
+
+/// Proves that the headers of an export, and what stands below them, are from this coffer.
+public protocol ExportSeal: Sendable {
+  /// The code of header lines, without the seal's own, and of the content of a message: 32 bytes.
+  func code(headers: RawSpan, content: RawSpan) -> [UInt8]
+}
 
 /// What the export headers say.
 struct MboxExportHeader {
   var metadata: MessageMetadata
-  /// How many bytes the six headers take.
+  /// How many bytes the headers take, with the seal and without it.
   var byteCount = 0
+  var sealedByteCount = 0
+  /// What the seal says.
+  var seal = ""
   /// The content is not a mail, or not made of lines: it is wrapped in one, in base64.
   var isBase64: Bool
   /// The export added a newline that the content does not have.
@@ -29,17 +39,19 @@ struct MboxExportHeader {
     self.lacksFinalNewline = lacksFinalNewline
   }
 
+  /// Whether what is at `offset` begins as the headers of an export do.
+  static func isAnnounced(_ bytes: RawSpan, at offset: Int = 0) -> Bool {
+    offset < bytes.byteCount && bytes.byte(offset) == 0x58 && bytes.matches(exportName, at: offset)
+  }
+
   /// Whether a wrapped message begins at `offset`.
   static func announcesBase64(_ bytes: RawSpan, at offset: Int) -> Bool {
     bytes.matches(exportName, at: offset)
       && bytes.matches(base64Value, at: offset + exportName.utf8CodeUnitCount)
   }
 
-  /// Reads the headers at the start of a message; nil when it does not begin with them.
-  init?(_ bytes: RawSpan, entry: Int) throws(MessageFormatError) {
-    guard bytes.byteCount > 0, bytes.byte(0) == 0x58, bytes.matches(Self.exportName, at: 0) else {
-      return nil
-    }
+  /// Reads the headers at the start of a message; nil when it does not begin with all of them, in order.
+  init?(_ bytes: RawSpan) {
     var offset = 0
     guard let export = Self.value(bytes, &offset, Self.exportName),
       Self.value(bytes, &offset, Self.idName) != nil,
@@ -47,27 +59,34 @@ struct MboxExportHeader {
       let tagsText = Self.value(bytes, &offset, Self.tagsName),
       let typeText = Self.value(bytes, &offset, Self.typeName),
       let dateText = Self.value(bytes, &offset, Self.dateName)
-    else { throw .malformed(entry: entry, what: "the export headers are incomplete") }
+    else { return nil }
+    sealedByteCount = offset
+    guard let seal = Self.value(bytes, &offset, Self.sealName),
+      let title = Self.decoded(titleText), let type = Self.decoded(typeText),
+      let date = Timestamp.parse(dateText), let tags = Self.tags(tagsText)
+    else { return nil }
+    self.seal = seal
     switch export {
     case "1; content=base64": isBase64 = true
     case "1; content=verbatim": isBase64 = false
     case "1; content=verbatim; newline=missing":
       isBase64 = false
       lacksFinalNewline = true
-    default: throw .malformed(entry: entry, what: "the export headers are of an unknown kind")
+    default: return nil
     }
-    guard let title = Self.decoded(titleText), let type = Self.decoded(typeText),
-      let date = Timestamp.parse(dateText), let tags = Self.tags(tagsText)
-    else { throw .malformed(entry: entry, what: "the export headers are damaged") }
     metadata = MessageMetadata(title: title, tags: tags, contentType: type, date: date)
     byteCount = offset
-    do throws(MessageFormatError) { try metadata.checkBounds() } catch {
-      throw .malformed(entry: entry, what: "the export headers are longer than allowed")
-    }
+    do throws(MessageFormatError) { try metadata.checkBounds() } catch { return nil }
   }
 
-  /// Appends the headers.
-  func append(id: String, into buffer: inout ByteBuffer) {
+  /// Whether the seal is that of `headers`, this header's six lines, and `content`.
+  func isSealed(by key: any ExportSeal, headers: RawSpan, content: RawSpan) -> Bool {
+    seal == Self.digits(key.code(headers: headers, content: content))
+  }
+
+  /// Appends the headers, and the seal of them and of `content`.
+  func append(id: String, sealing content: RawSpan, _ key: any ExportSeal, into buffer: inout ByteBuffer) {
+    let start = buffer.count
     buffer.append(Self.exportName)
     if isBase64 {
       buffer.append(Self.base64Value)
@@ -89,6 +108,12 @@ struct MboxExportHeader {
     buffer.append(ASCII.newline)
     Self.append(Self.typeName, metadata.contentType, into: &buffer)
     Self.append(Self.dateName, Timestamp.format(metadata.date), into: &buffer, isPlain: true)
+    let code = buffer.withBytes(in: start..<buffer.count) { key.code(headers: $0, content: content) }
+    Self.append(Self.sealName, Self.digits(code), into: &buffer, isPlain: true)
+  }
+
+  private static func digits(_ code: [UInt8]) -> String {
+    code.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
   }
 
   private static func append(
@@ -160,6 +185,7 @@ struct MboxExportHeader {
   private static let tagsName: StaticString = "X-Coffer-Tags:"
   private static let typeName: StaticString = "X-Coffer-Type:"
   private static let dateName: StaticString = "X-Coffer-Date:"
+  private static let sealName: StaticString = "X-Coffer-Seal:"
   /// Percent encoding makes three characters of a byte.
   private static let foldByteCount = 300
   /// All tags at their limits, encoded.

@@ -7,10 +7,19 @@
 /// A streaming writer of mbox files.
 public struct MboxSink: MessageSink, ~Copyable {
   private var file: OutputFile
+  private let seal: any ExportSeal
 
   /// Begins the file `path`, which must not exist; `-` is standard output.
-  public init(path: String) throws(MessageFormatError) {
-    file = try OutputFile(path: path)
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - seal: lets the same coffer know its export again.
+  ///   - record: is told of a name that the file has meanwhile.
+  public init(
+    path: String, seal: any ExportSeal, record: (any UnfinishedExportRecord)? = nil
+  ) throws(MessageFormatError) {
+    file = try OutputFile(path: path, record: record)
+    self.seal = seal
   }
 
   public mutating func append(
@@ -25,12 +34,12 @@ public struct MboxSink: MessageSink, ~Copyable {
     if Self.isVerbatim(metadata, content) {
       let lacksNewline = content.byte(content.byteCount - 1) != ASCII.newline
       MboxExportHeader(metadata: metadata, isBase64: false, lacksFinalNewline: lacksNewline)
-        .append(id: id, into: &file.buffer)
+        .append(id: id, sealing: content, seal, into: &file.buffer)
       try appendQuoted(content)
       if lacksNewline { file.buffer.append(ASCII.newline) }
     } else {
       MboxExportHeader(metadata: metadata, isBase64: true, lacksFinalNewline: false)
-        .append(id: id, into: &file.buffer)
+        .append(id: id, sealing: content, seal, into: &file.buffer)
       try appendWrapped(metadata, content)
     }
     file.buffer.append(ASCII.newline)

@@ -7,7 +7,7 @@
 
 /// A streaming reader of mbox files.
 ///
-/// Mail written by ``MboxSink`` comes back exactly, with its metadata. For other mail the title is the
+/// Mail written by ``MboxSink`` of the same coffer comes back exactly, with its metadata. For other mail the title is the
 /// decoded subject and the date that of the `Date:` header, else of the "From " line, else zero.
 public struct MboxSource: MessageSource, ~Copyable {
   private let file: InputFile
@@ -21,14 +21,27 @@ public struct MboxSource: MessageSource, ~Copyable {
   private var entry = 0
   private var consumed = 0
   private var isOpened = false
+  private let seal: (any ExportSeal)?
+  private var foreignExportCount = 0
+  /// What a wrapped message holds, while nobody knows whether to believe its headers.
+  private var unwrapped = ByteBuffer(capacity: 0)
 
   /// Opens the file at `path`; `-` is standard input.
-  public init(path: String) throws(MessageFormatError) {
-    file = try InputFile(path: path)
+  ///
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - seal: knows the exports of this coffer; without it no headers of an export are believed.
+  ///   - stop: a descriptor that is readable once waiting for input is to end.
+  public init(
+    path: String, seal: (any ExportSeal)? = nil, stop: Int32? = nil
+  ) throws(MessageFormatError) {
+    file = try InputFile(path: path, stop: stop)
+    self.seal = seal
   }
 
   public var progress: SourceProgress {
-    SourceProgress(bytesRead: consumed + start, bytesTotal: file.byteCount)
+    SourceProgress(
+      bytesRead: consumed + start, bytesTotal: file.byteCount, foreignExportCount: foreignExportCount)
   }
 
   public mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
@@ -221,32 +234,59 @@ public struct MboxSource: MessageSource, ~Copyable {
     let frame = buffer.withBytes { Self.frame($0, range) }
     var content = frame.content
     if isQuoted { content = unquote(content) }
-    let header = try buffer.withBytes(in: content) { (bytes) throws(MessageFormatError) in
-      try MboxExportHeader(bytes, entry: entry)
+    guard buffer.withBytes(in: content, { MboxExportHeader.isAnnounced($0) }) else {
+      return try deliverMail(content, frame.fromLine, body)
     }
-    if let header {
-      content = content.lowerBound + header.byteCount..<content.upperBound
+    guard try deliverOwn(content, body) else {
+      foreignExportCount += 1
+      return try deliverMail(content, frame.fromLine, body)
+    }
+  }
+
+  private mutating func deliverMail(
+    _ content: Range<Int>, _ fromLine: Range<Int>, _ body: (MessageMetadata, RawSpan) throws -> Void
+  ) throws {
+    try Self.check(content.count)
+    try buffer.withBytes { bytes in
+      let mail = bytes.extracting(content)
+      let metadata = summary.metadata(of: mail, fallbackDate: MailDate.parseFromLine(bytes, fromLine))
+      try body(metadata, mail)
+    }
+  }
+
+  /// Hands over what this coffer has exported; false when that is not proven.
+  private mutating func deliverOwn(
+    _ message: Range<Int>, _ body: (MessageMetadata, RawSpan) throws -> Void
+  ) throws -> Bool {
+    guard let seal, let header = buffer.withBytes(in: message, { MboxExportHeader($0) }) else { return false }
+    var content = message.lowerBound + header.byteCount..<message.upperBound
+    let headers = message.lowerBound..<message.lowerBound + header.sealedByteCount
+    if header.isBase64 {
+      guard unwrap(content) else { return false }
+    } else if header.lacksFinalNewline, !content.isEmpty, buffer[content.upperBound - 1] == ASCII.newline {
+      content = content.lowerBound..<content.upperBound - 1
+    }
+    let isOwn = buffer.withBytes { bytes in
+      let sealed = bytes.extracting(headers)
       if header.isBase64 {
-        content = try unwrap(content)
-      } else if header.lacksFinalNewline, !content.isEmpty, buffer[content.upperBound - 1] == ASCII.newline {
-        content = content.lowerBound..<content.upperBound - 1
+        return unwrapped.withBytes { header.isSealed(by: seal, headers: sealed, content: $0) }
       }
-      guard content.count <= MessageLimits.messageByteCount else {
-        throw MessageFormatError.messageTooLarge(
-          byteCount: content.count, limit: MessageLimits.messageByteCount)
-      }
-      try buffer.withBytes(in: content) { try body(header.metadata, $0) }
+      return header.isSealed(by: seal, headers: sealed, content: bytes.extracting(content))
+    }
+    guard isOwn else { return false }
+    if header.isBase64 {
+      try Self.check(unwrapped.count)
+      try unwrapped.withBytes { try body(header.metadata, $0) }
     } else {
-      guard content.count <= MessageLimits.messageByteCount else {
-        throw MessageFormatError.messageTooLarge(
-          byteCount: content.count, limit: MessageLimits.messageByteCount)
-      }
-      try buffer.withBytes { bytes in
-        let mail = bytes.extracting(content)
-        let metadata = summary.metadata(
-          of: mail, fallbackDate: MailDate.parseFromLine(bytes, frame.fromLine))
-        try body(metadata, mail)
-      }
+      try Self.check(content.count)
+      try buffer.withBytes(in: content) { try body(header.metadata, $0) }
+    }
+    return true
+  }
+
+  private static func check(_ byteCount: Int) throws(MessageFormatError) {
+    guard byteCount <= MessageLimits.messageByteCount else {
+      throw .messageTooLarge(byteCount: byteCount, limit: MessageLimits.messageByteCount)
     }
   }
 
@@ -282,17 +322,17 @@ public struct MboxSource: MessageSource, ~Copyable {
     return range.lowerBound..<written + (range.upperBound - read)
   }
 
-  /// Decodes the base64 body of a wrapped message in place.
-  private mutating func unwrap(_ range: Range<Int>) throws -> Range<Int> {
-    let bodyStart = buffer.withBytes { bytes in
+  /// Decodes the base64 body of a wrapped message; false when it is damaged.
+  private mutating func unwrap(_ range: Range<Int>) -> Bool {
+    unwrapped.removeAll()
+    buffer.withBytes { bytes in
       var walk = MailHeaderWalk(range)
       while walk.next(bytes) != nil {}
-      return walk.bodyStart
+      unwrapped.append(bytes.extracting(min(walk.bodyStart, range.upperBound)..<range.upperBound))
     }
-    guard let count = Base64.decodeInPlace(&buffer, bodyStart..<range.upperBound, .lines) else {
-      throw MessageFormatError.malformed(entry: entry, what: "the base64 of an exported message is damaged")
-    }
-    return bodyStart..<bodyStart + count
+    guard let count = Base64.decodeInPlace(&unwrapped, 0..<unwrapped.count, .lines) else { return false }
+    unwrapped.shorten(to: count)
+    return true
   }
 
   /// Room for many mails at a time; above what would be locked memory.

@@ -41,7 +41,7 @@ extension Operation {
     },
     Operation("export an mbox") { room in
       try room.exportMessages { coffer in
-        var sink = try MboxSink(path: room.given + "/out.mbox")
+        var sink = try MboxSink(path: room.given + "/out.mbox", seal: coffer.vault.exportSeal())
         _ = try coffer.vault.forEachMessage {
           try sink.append(id: $0.description, $1, $2)
           return true

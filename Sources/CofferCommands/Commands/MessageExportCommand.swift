@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Glibc
+internal import MessageFormats
+internal import Primitives
+internal import Vaults
+
+struct MessageExportCommand: CofferCommand {
+  enum Kind: String, ExpressibleByArgument, CaseIterable { case jsonl, mbox, directory }
+
+  static let configuration = CommandConfiguration(commandName: "export", abstract: "Write all messages.")
+  static let page = """
+    coffer message export: write all messages, decrypted
+
+    usage: coffer message export jsonl|mbox|directory PATH [--tag T]
+                                 [--passphrase-fd N | --passphrase-file PATH]
+
+    PATH may be - for jsonl and mbox. Nothing is overwritten; file or directory appear when they are
+    complete, with mode 0600 and 0700, and interrupted nothing is left. What was exported imports again to
+    the same content: jsonl and directory into any coffer, mbox with titles and tags into this one. Messages
+    that do not open are left out and named, and the exit code is then 5.
+
+    example: coffer message export mbox ~/mail-2026.mbox
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Option(help: "Only messages with this tag.") var tag: String?
+  @Argument(help: "jsonl, mbox or directory.") var kind: Kind
+  @Argument(help: "What to write.", completion: .file()) var path: String
+
+  struct Answer: Encodable {
+    let exported: Int
+  }
+
+  func execute(_ session: Session) throws {
+    let coffer = try session.open(opening)
+    do { try run(coffer, session) } catch let error as MessageFormatError {
+      if path == "-", error == .cannotWrite(errno: EPIPE) { Self.endOnClosedPipe() }
+      throw Failure(error, naming: path)
+    }
+  }
+
+  private func run(_ coffer: Coffer, _ session: Session) throws {
+    let record = session.unfinishedExports()
+    Interruption.catchOnce()
+    switch kind {
+    case .jsonl:
+      var sink = try JSONLinesSink(path: path, record: record)
+      try exportAll(&sink, coffer, session)
+    case .mbox:
+      var sink = try MboxSink(path: path, seal: coffer.vault.exportSeal(), record: record)
+      try exportAll(&sink, coffer, session)
+    case .directory:
+      var sink = try DirectorySink(path: path, record: record)
+      try exportAll(&sink, coffer, session)
+    }
+  }
+
+  private func exportAll<Sink: MessageSink & ~Copyable>(
+    _ sink: inout Sink, _ coffer: Coffer, _ session: Session
+  ) throws {
+    var bar = ProgressBar("exporting", isQuiet: session.isQuiet || session.isJSON)
+    defer { bar.finish() }
+    let total = try coffer.vault.status().messageCount
+    var count = 0
+    let unreadable = try coffer.vault.forEachMessage(.init(tag: tag, isNewestFirst: false)) {
+      id, metadata, content in
+      if Interruption.isRequested { return false }
+      try sink.append(id: id.description, metadata, content)
+      count += 1
+      if count % 1_000 == 0 { bar.update(count, of: total, unit: "messages") }
+      return true
+    }
+    if Interruption.isRequested {
+      throw Failure.interrupted(path == "-" ? "the output is not complete" : "nothing was written")
+    }
+    try sink.finish()
+    bar.finish()
+    coffer.note(.messagesExported, count: count)
+    if session.isJSON, path != "-" {
+      JSON.print(Answer(exported: count))
+    } else {
+      session.note("\(count.counted("message")) exported")
+    }
+    try MessageLine.report(unreadable)
+  }
+
+  /// Nobody reads on: as if the signal had not been ignored by whoever started us.
+  private static func endOnClosedPipe() {
+    signal(SIGPIPE, SIG_DFL)
+    raise(SIGPIPE)
+  }
+}
+
+extension Session {
+  /// The coffer's notes of exports; what killed ones have left is removed first.
+  func unfinishedExports() -> UnfinishedExports {
+    let exports = UnfinishedExports(home: home)
+    for path in exports.removeLeftovers() {
+      note("removed what an export that was killed had left: «\(Terminal.sanitized(path))»")
+    }
+    return exports
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import MessageFormats
+internal import Primitives
+internal import Storage
+internal import Vaults
+
+struct MessageImportCommand: CofferCommand {
+  enum Kind: String, ExpressibleByArgument, CaseIterable { case mbox, maildir, jsonl, directory }
+
+  static let configuration = CommandConfiguration(commandName: "import", abstract: "Store many messages.")
+  static let page = """
+    coffer message import: store many messages
+
+    usage: coffer message import mbox|maildir|jsonl|directory PATH [--tag T]... [--skip N] [--print-ids]
+                                 [--passphrase-fd N | --passphrase-file PATH]
+
+    PATH may be - for mbox and jsonl. Messages are stored in batches; interrupted at any moment, the
+    batches that were acknowledged are there, and --skip goes on behind them. Entries that cannot be read
+    are counted, named and left out, and the exit code is then 7: unreadable files and folders, messages
+    above 64 MiB, folders more than 64 deep.
+
+    Not read, but counted and told, are hidden files and folders, links, FIFOs, sockets and devices; in a
+    Maildir also tmp and what is no part of it. The title and tags that an export to mbox has noted are
+    believed if this coffer made it; jsonl and directory carry them to another coffer.
+
+      --tag        give every message this tag besides its own
+      --skip       pass over the first N entries: those that an import has stored and left out before
+      --print-ids  print the id of each message once it is on the disk
+
+    example: coffer message import mbox ~/Mail/archive.mbox --tag archive
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Option(help: "A tag for every message; may be repeated.") var tag: [String] = []
+  @Option(help: "Pass over the first N entries.") var skip = 0
+  @Flag(help: "Print the id of each message once it is on the disk.") var printIds = false
+  @Argument(help: "mbox, maildir, jsonl or directory.") var kind: Kind
+  @Argument(help: "What to read.", completion: .file()) var path: String
+
+  func validate() throws {
+    if skip < 0 { throw ValidationError("--skip takes a number that is not negative") }
+  }
+
+  func execute(_ session: Session) throws {
+    let coffer = try session.open(opening)
+    do { try run(coffer, session) } catch let error as MessageFormatError {
+      throw Failure(error, naming: path)
+    }
+  }
+
+  private func run(_ coffer: Coffer, _ session: Session) throws {
+    let stop = Interruption.catchOnce()
+    switch kind {
+    case .mbox:
+      var source = try MboxSource(path: path, seal: coffer.vault.exportSeal(), stop: stop)
+      try importAll(&source, coffer, session)
+    case .maildir:
+      var source = try MaildirSource(path: path)
+      try importAll(&source, coffer, session)
+    case .jsonl:
+      var source = try JSONLinesSource(path: path, stop: stop)
+      try importAll(&source, coffer, session)
+    case .directory:
+      var source = try DirectorySource(path: path)
+      try importAll(&source, coffer, session)
+    }
+  }
+
+  private func importAll<Source: MessageSource & ~Copyable>(
+    _ source: inout Source, _ coffer: Coffer, _ session: Session
+  ) throws {
+    var bar = ProgressBar("importing", isQuiet: session.isQuiet || session.isJSON)
+    defer { bar.finish() }
+    var report = ImportReport(printsIDs: printIds, passedOver: skip)
+    var end: (any Error)?
+    do {
+      try passOver(&source)
+      try coffer.vault.importMessages(from: &source, tags: tag) { batch, progress in
+        report.progress = progress
+        if printIds {
+          let lines = batch.map(\.description)
+          if session.isJSON {
+            report.ids += lines
+          } else if !lines.isEmpty {
+            Terminal.print(lines.joined(separator: "\n"))
+            // What is printed is acknowledged, now.
+            Terminal.flush()
+          }
+        }
+        bar.update(
+          progress.source.bytesRead >> 10, of: progress.source.bytesTotal.map { $0 >> 10 }, unit: "KiB")
+        return !Interruption.isRequested
+      }
+    } catch { end = error }
+    bar.finish()
+    // Before anything else: it is stored, however this ends.
+    if report.imported > 0 { coffer.note(.messagesAdded, count: report.imported) }
+    if let end, !isInterruption(end) {
+      guard report.hasContent else { throw end }
+      report.tell(session)
+      throw report.failure(told(end, session))
+    }
+    report.tell(session)
+    if Interruption.isRequested { throw report.interruption }
+    if report.skippedCount > 0 {
+      throw Failure(
+        .refused, "entries_skipped", "\(report.skippedCount.counted("entry was", "entries were")) left out",
+        hint: "«coffer message import --help» tells what each kind reads")
+    }
+  }
+
+  /// Goes on behind what an import has dealt with before.
+  private func passOver<Source: MessageSource & ~Copyable>(_ source: inout Source) throws {
+    for _ in 0..<skip {
+      if Interruption.isRequested { throw MessageFormatError.interrupted }
+      do {
+        guard try source.next({ _, _ in }) else { return }
+      } catch let error as MessageFormatError where error.concernsOneEntry {
+        // It was told then.
+      }
+    }
+  }
+
+  private func isInterruption(_ error: any Error) -> Bool {
+    error as? MessageFormatError == .interrupted
+  }
+
+  private func told(_ error: any Error, _ session: Session) -> Failure {
+    switch error {
+    case let error as MessageFormatError: Failure(error, naming: path)
+    case let error as StorageError: Failure(error, home: session.home)
+    default: Failure(error)
+    }
+  }
+}

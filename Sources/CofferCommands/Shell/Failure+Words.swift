@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An error as it stands on standard error.
+
+extension Failure {
+  /// The lines, each with its end: for a person, or one JSON document.
+  func lines(isJSON: Bool) -> String {
+    if isJSON {
+      let body = Answer.Body(
+        code: code, message: message, hint: hint, unreadable: unreadable.isEmpty ? nil : unreadable)
+      return JSON.text(Answer(error: body)) + "\n"
+    }
+    var text = unreadable.map { "\(unreadableKind) \($0): corrupted or tampered\n" }.joined()
+    text += "coffer: \(Terminal.sanitized(message))\n"
+    if let hint { text += "hint: \(hint)\n" }
+    return text
+  }
+
+  private struct Answer: Encodable {
+    struct Body: Encodable {
+      let code: String
+      let message: String
+      let hint: String?
+      let unreadable: [String]?
+    }
+    let error: Body
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an import has done, also when something ended it: for a person, or as JSON.
+
+internal import MessageFormats
+internal import Primitives
+internal import Vaults
+
+struct ImportReport {
+  /// Reasons that are told one by one; a file of the wrong format would give one for each line.
+  private static let problemLimit = 10
+  /// Paths that a person sees of each group; programs get ten.
+  private static let pathLimit = 3
+
+  let printsIDs: Bool
+  /// Entries that were passed over before the first one.
+  let passedOver: Int
+  /// As of the last batch.
+  var progress: Vault.ImportProgress?
+  var ids: [String] = []
+
+  init(printsIDs: Bool, passedOver: Int) {
+    self.printsIDs = printsIDs
+    self.passedOver = passedOver
+  }
+
+  var imported: Int { progress?.importedCount ?? 0 }
+  var skippedCount: Int { progress?.skipped.count ?? 0 }
+  var hasContent: Bool { imported > 0 || skippedCount > 0 }
+
+  private struct Answer: Encodable {
+    struct Group: Encodable {
+      let reason: String
+      let count: Int
+      let paths: [String]
+    }
+    let imported: Int
+    let skipped: Int
+    /// Why the first of those that were left out were.
+    let problems: [String]
+    let leftOut: [Group]?
+    let foreignExports: Int?
+    let ids: [String]?
+  }
+
+  func tell(_ session: Session) {
+    let problems = progress?.skipped.prefix(Self.problemLimit).map(\.sentence) ?? []
+    let groups = progress?.source.leftOut.groups ?? []
+    let foreign = progress?.source.foreignExportCount ?? 0
+    if session.isJSON {
+      return JSON.print(
+        Answer(
+          imported: imported, skipped: skippedCount, problems: problems,
+          leftOut: groups.isEmpty
+            ? nil : groups.map { .init(reason: $0.reason.rawValue, count: $0.count, paths: $0.paths) },
+          foreignExports: foreign == 0 ? nil : foreign, ids: printsIDs ? ids : nil))
+    }
+    Interruption.breakLine()
+    if !printsIDs { session.note("\(imported.counted("message")) imported") }
+    for problem in problems { session.note("left out: \(Terminal.sanitized(problem))") }
+    if skippedCount > problems.count { session.note("left out: \(skippedCount - problems.count) more") }
+    for group in groups { session.note("not read: \(Self.sentence(group))") }
+    if foreign > 0 {
+      session.note(
+        "\(foreign.counted("message has", "messages have")) the headers of an export that this coffer did "
+          + "not make; taken as mail, headers included")
+      session.note("hint: jsonl and directory carry titles, tags and types from one coffer to another")
+    }
+  }
+
+  private static func sentence(_ group: LeftOut.Group) -> String {
+    var paths = group.paths.prefix(pathLimit).map { Terminal.sanitized($0) }.joined(separator: ", ")
+    if group.count > pathLimit { paths += " and \(group.count - pathLimit) more" }
+    return "\(group.count.counted(group.reason.names.one, group.reason.names.many)): \(paths)"
+  }
+
+  // MARK: Ends
+
+  /// The end of an import that somebody has interrupted.
+  var interruption: Failure {
+    .interrupted("\(imported.counted("message")) imported so far, and safe", hint: goOn)
+  }
+
+  /// The end of an import that `failure` has ended.
+  func failure(_ failure: Failure) -> Failure {
+    var failure = failure
+    failure.message += "; \(imported.counted("message")) imported so far, and safe"
+    failure.hint = failure.exit == .noRoom ? "make room, then \(goOn)" : goOn
+    return failure
+  }
+
+  private var goOn: String {
+    "go on with the same command and --skip \(passedOver + imported + skippedCount)"
+  }
+}
+
+extension LeftOut.Reason {
+  /// For people: of one, and of several.
+  fileprivate var names: (one: String, many: String) {
+    switch self {
+    case .hidden: ("hidden file or folder", "hidden files and folders")
+    case .link: ("link", "links")
+    case .special: ("FIFO, socket or device", "FIFOs, sockets and devices")
+    case .unfinished: ("unfinished delivery", "unfinished deliveries")
+    case .foreign: ("entry that is no part of a Maildir", "entries that are no part of a Maildir")
+    case .gone: ("entry that went away meanwhile", "entries that went away meanwhile")
+    }
+  }
+}
+
+extension MessageFormatError {
+  /// Why one entry was left out, for people; may hold a path as it is.
+  var sentence: String {
+    switch self {
+    case .messageTooLarge(let byteCount, let limit):
+      "a message of \(ByteCount.text(byteCount)); the limit is \(limit >> 20) MiB"
+    case .malformed(let entry, let what): "entry \(entry): \(what)"
+    case .metadataOutOfBounds(let what): "\(what) too long"
+    case .tooDeep(let limit): "more than \(limit) folders deep, with everything in it"
+    case .entry(let path, let error): "«\(path)»: \(error.sentence)"
+    default: "not readable"
+    }
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The coffer's notes of exports under way (Specs/storage.md, «Unfinished exports»): one small file each, in
+// the folder `unfinished`, with the path of what has to have a name before it is complete. An export that was
+// killed leaves both; the next export removes them, and the examination names them. A note is never what an
+// export waits for: a coffer that cannot be written to can still be exported, and then nothing notes it.
+
+internal import Foundation
+internal import Glibc
+public import MessageFormats
+
+/// What exports of one coffer make under a name that is not final.
+public final class UnfinishedExports: UnfinishedExportRecord {
+  static let folderName = "unfinished"
+
+  private let folder: String
+
+  public init(home: String) { folder = home + "/" + Self.folderName }
+
+  // MARK: A record
+
+  public func begin(_ path: String) {
+    if unsafe mkdir(folder, 0o700) == 0 { synchronise() }
+    let file = unsafe open(note(path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard file >= 0 else { return }
+    defer { close(file) }
+    let isWritten = (try? unsafe SystemWrite.all(path.utf8Span.span.bytes, to: file)) != nil
+    guard isWritten, fsync(file) == 0 else {
+      unsafe unlink(note(path))
+      return
+    }
+    synchronise()
+  }
+
+  public func end(_ path: String) {
+    unsafe unlink(note(path))
+    // Gone with its last note.
+    unsafe rmdir(folder)
+  }
+
+  /// The note has the name of what it is about, which is unique.
+  private func note(_ path: String) -> String {
+    folder + "/" + (path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path)
+  }
+
+  private func synchronise() {
+    let opened = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
+    guard opened >= 0 else { return }
+    fsync(opened)
+    close(opened)
+  }
+
+  // MARK: What was left
+
+  /// What killed exports have left, in the order of its paths.
+  public struct Leftovers: Sendable, Equatable {
+    /// Plain messages or captures are there.
+    public var present: [String] = []
+    /// They may be there: the folder around them is not there now.
+    public var unreachable: [String] = []
+  }
+
+  /// Looks for what killed exports have left. Running ones are none of it.
+  public func leftovers() -> Leftovers {
+    var found = Leftovers()
+    for path in notedPaths() {
+      switch UnfinishedExport.state(of: path) {
+      case .abandoned: found.present.append(path)
+      case .unreachable: found.unreachable.append(path)
+      case .gone, .foreign, .inUse: break
+      }
+    }
+    return found
+  }
+
+  /// Removes what killed exports have left, where it is there now and nobody fills it.
+  /// - Returns: the paths that are gone.
+  @discardableResult
+  public func removeLeftovers() -> [String] {
+    var removed: [String] = []
+    for path in notedPaths() {
+      let wasThere = UnfinishedExport.state(of: path) == .abandoned
+      switch UnfinishedExport.removeAbandoned(path) {
+      case .gone:
+        if wasThere { removed.append(path) }
+        end(path)
+      case .foreign: end(path)
+      case .abandoned, .inUse, .unreachable: break
+      }
+    }
+    return removed
+  }
+
+  /// Removes all notes, with the coffer.
+  /// - Returns: the paths of what may still be there.
+  func forget() -> [String] {
+    let paths = notedPaths()
+    for path in paths { end(path) }
+    unsafe rmdir(folder)
+    return paths
+  }
+
+  private func notedPaths() -> [String] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.compactMap { name in
+      guard let bytes = Self.read(folder + "/" + name), let path = String(validating: bytes, as: UTF8.self),
+        note(path) == folder + "/" + name
+      else { return nil }
+      return path
+    }.sorted()
+  }
+
+  /// A small regular file; nil for anything else.
+  private static func read(_ path: String) -> [UInt8]? {
+    let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var status = stat()
+    guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe Glibc.read(file, &bytes, bytes.count)
+    return count > 0 ? Array(bytes.prefix(count)) : nil
+  }
+}

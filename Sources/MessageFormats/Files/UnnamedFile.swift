@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A file that has no name until all of it is there (O_TMPFILE): whatever ends the process before, the
+// kernel takes it away. Mode 0600; nothing is ever overwritten. Where the file system has no files without
+// names, it has one that shows what it is, until it is complete.
+
+internal import Glibc
+
+/// A file being written. When it goes without its name, so does what was written.
+package final class UnnamedFile {
+  package let descriptor: Int32
+  private let target: String
+  /// The name it has meanwhile, where it must have one.
+  private let unfinished: UnfinishedExport?
+  private var hasName = false
+
+  /// - Parameters:
+  ///   - path: must not exist.
+  ///   - record: is told of a name that the file has meanwhile.
+  ///   - needsName: whether the file system is taken for one without files without names.
+  package init(
+    path: String, record: (any UnfinishedExportRecord)? = nil, needsName: Bool = false
+  ) throws(MessageFormatError) {
+    var status = stat()
+    if unsafe lstat(path, &status) == 0 { throw .alreadyExists }
+    guard !path.isEmpty, !path.hasSuffix("/") else { throw .notFound }
+    target = path
+    let folder = UnfinishedExport.parent(of: path)
+    // Without /proc nothing could give such a file its name.
+    if !needsName, unsafe access(Self.descriptors, F_OK) == 0 {
+      let opened = unsafe open(folder, Self.unnamed | O_WRONLY | O_CLOEXEC, 0o600)
+      if opened >= 0 {
+        descriptor = opened
+        unfinished = nil
+        return
+      }
+      guard errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL else {
+        throw errno == ENOENT ? .notFound : .cannotWrite(errno: errno)
+      }
+    }
+    let named = try UnfinishedExport(in: folder, record)
+    named.begin()
+    descriptor = unsafe open(named.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    unfinished = named
+    guard descriptor >= 0 else {
+      let code = errno
+      named.end()
+      throw code == ENOENT ? .notFound : .cannotWrite(errno: code)
+    }
+    flock(descriptor, LOCK_EX | LOCK_NB)
+  }
+
+  deinit {
+    guard descriptor >= 0 else { return }
+    if let unfinished, !hasName {
+      unsafe unlink(unfinished.path)
+      unfinished.end()
+    }
+    close(descriptor)
+  }
+
+  /// Makes durable what was written.
+  package func synchronise() throws(MessageFormatError) {
+    guard fsync(descriptor) == 0 else { throw .cannotWrite(errno: errno) }
+  }
+
+  /// Gives the file its name, if nothing has it. The name is durable once its folder is.
+  package func claimName() throws(MessageFormatError) {
+    if let unfinished {
+      try Self.claim(target, from: unfinished.path)
+      hasName = true
+      unfinished.end()
+      return
+    }
+    let result = unsafe linkat(
+      AT_FDCWD, "\(Self.descriptors)/\(descriptor)", AT_FDCWD, target, AT_SYMLINK_FOLLOW)
+    guard result == 0 else { throw errno == EEXIST ? .alreadyExists : .cannotWrite(errno: errno) }
+    hasName = true
+  }
+
+  private static func claim(_ target: String, from temporary: String) throws(MessageFormatError) {
+    // A hard link fails when the name is taken, which a rename does not.
+    if unsafe link(temporary, target) == 0 {
+      unsafe unlink(temporary)
+      return
+    }
+    if errno == EEXIST { throw .alreadyExists }
+    guard errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK else {
+      throw .cannotWrite(errno: errno)
+    }
+    // File systems without hard links (FAT): look, then rename.
+    var status = stat()
+    if unsafe lstat(target, &status) == 0 { throw .alreadyExists }
+    guard unsafe rename(temporary, target) == 0 else { throw .cannotWrite(errno: errno) }
+  }
+
+  /// O_TMPFILE, a macro that Swift does not import.
+  private static let unnamed: Int32 = 0o20000000 | O_DIRECTORY
+  private static let descriptors = "/proc/self/fd"
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The seal by which a vault knows an export of its own again (Specs/vault.md, «Seal of an export»):
+//
+//   key  = HKDF-SHA256(ikm: state key, salt: empty, info: "coffer vault exports v1", L 32)
+//   code = HMAC-SHA256(key, length of headers (8) ‖ headers ‖ content)
+
+public import MessageFormats
+internal import Primitives
+internal import Secrets
+
+/// Seals the messages of an export, and recognises them.
+public struct VaultExportSeal: ExportSeal {
+  private let key: SharedSecret
+
+  init(stateKey: SharedSecret) {
+    key = SharedSecret(stateKey.withBytes { HKDF.secret(from: $0, info: "coffer vault exports v1") })
+  }
+
+  public func code(headers: RawSpan, content: RawSpan) -> [UInt8] {
+    var hmac = HMACSHA256()
+    key.withBytes { hmac.start(key: $0) }
+    var length: [UInt8] = []
+    length.append(bigEndian: Int64(headers.byteCount))
+    unsafe hmac.update(length.span.bytes)
+    hmac.update(headers)
+    hmac.update(content)
+    var code = [UInt8](repeating: 0, count: HMACSHA256.byteCount)
+    var span = code.mutableSpan
+    var output = unsafe span.mutableBytes
+    hmac.finish(into: &output)
+    return code
+  }
+}
+
+extension Vault {
+  /// What the exports of this vault are sealed with. It outlasts rotations of the vault key.
+  public func exportSeal() throws(VaultError) -> VaultExportSeal {
+    VaultExportSeal(stateKey: try stateKey())
+  }
+}
