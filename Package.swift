@@ -226,8 +226,8 @@ let package = Package(
     tests(
       "CofferKitTests",
       [
-        "CofferKit", "Captures", "Enclaves", "Keychains", "Storage", "Primitives", "Secrets",
-        "TemporaryHomes",
+        "CofferKit", "Captures", "Enclaves", "KeyCustody", "Keychains", "Storage", "UserAuthentication",
+        "Primitives", "Secrets", "TemporaryHomes",
       ]),
     tests(
       "ProtectedDataTests",

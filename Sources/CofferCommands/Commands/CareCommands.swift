@@ -60,8 +60,9 @@ struct DoctorCommand: CofferCommand {
       throw Failure(
         .corrupt, "unhealthy", "the coffer is not healthy",
         hint: diagnosis.findings.contains { $0.severity == .damage }
-          ? "restore what is damaged from a backup"
-          : "chmod -R go= '\(session.home)' closes it to others; think of who may have read it")
+          ? "what is damaged may be whole in a copy of the coffer's folder"
+          : "chmod -R go= -- \(ShellWord.quoted(session.home)) closes it to others; think of who may have read it"
+      )
     }
   }
 
@@ -113,7 +114,8 @@ struct AuditCommand: CofferCommand {
       if session.isJSON {
         JSON.print(Answer(time: time, event: entry.event.code, count: entry.count))
       } else {
-        Terminal.print("\(time)  \(entry.event.name)\(entry.count > 0 ? ": \(entry.count)" : "")")
+        let count = entry.count > 0 ? ": \(entry.count)" : ""
+        Terminal.print("\(time)  \(entry.event.name)\(count)")
       }
     }
   }

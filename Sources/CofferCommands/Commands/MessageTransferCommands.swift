@@ -13,7 +13,7 @@ struct MessageImportCommand: CofferCommand {
   static let page = """
     coffer message import: store many messages
 
-    usage: coffer message import mbox|maildir|jsonl|directory PATH [--tag T]... [--print-ids]
+    usage: coffer message import mbox|maildir|jsonl|directory PATH [--tag T]... [--type MIME] [--print-ids]
                                  [--passphrase-fd N | --passphrase-file PATH]
 
     PATH may be - for mbox and jsonl. Messages are stored in batches; interrupted at any moment, the
@@ -21,6 +21,7 @@ struct MessageImportCommand: CofferCommand {
     the exit code is then 7.
 
       --tag        give every message this tag besides its own
+      --type       the media type of the files of a directory, where it should not be told from each
       --print-ids  print the id of each message once it is on the disk
 
     example: coffer message import mbox ~/Mail/archive.mbox --tag archive
@@ -29,6 +30,7 @@ struct MessageImportCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Option(help: "A tag for every message; may be repeated.") var tag: [String] = []
+  @Option(help: "The media type of the files of a directory.") var type: String?
   @Flag(help: "Print the id of each message once it is on the disk.") var printIds = false
   @Argument(help: "mbox, maildir, jsonl or directory.") var kind: Kind
   @Argument(help: "What to read.", completion: .file()) var path: String
@@ -42,6 +44,12 @@ struct MessageImportCommand: CofferCommand {
     /// Why the first of those that were left out were.
     let problems: [String]
     let ids: [String]?
+  }
+
+  func validate() throws {
+    if type != nil, kind != .directory {
+      throw ValidationError("--type is for a directory; the other kinds say what each entry is")
+    }
   }
 
   func execute(_ session: Session) throws {
@@ -63,7 +71,7 @@ struct MessageImportCommand: CofferCommand {
       var source = try JSONLinesSource(path: path)
       try importAll(&source, coffer, session)
     case .directory:
-      var source = try DirectorySource(path: path)
+      var source = try DirectorySource(path: path, contentType: type)
       try importAll(&source, coffer, session)
     }
   }
@@ -80,7 +88,7 @@ struct MessageImportCommand: CofferCommand {
         if session.isJSON {
           ids += lines
         } else if !lines.isEmpty {
-          Terminal.print(lines.joined(separator: "\n"))
+          for line in lines { Terminal.print("\(line)") }
           // What is printed is acknowledged, now.
           Terminal.flush()
         }
@@ -137,10 +145,13 @@ struct MessageExportCommand: CofferCommand {
   static let page = """
     coffer message export: write all messages, decrypted
 
-    usage: coffer message export jsonl|mbox|directory PATH [--tag T]
+    usage: coffer message export jsonl|mbox|directory PATH [--tag T] [--force]
                                  [--passphrase-fd N | --passphrase-file PATH]
 
-    PATH may be - for jsonl and mbox. Nothing is overwritten; the file appears when it is complete, with
+    PATH may be - for jsonl and mbox, where standard output is no terminal, which would obey what stands
+    in the messages (--force writes all the same).
+
+    Nothing is overwritten; the file appears when it is complete, with
     mode 0600. What was exported imports again to the same content. Messages that do not open are left
     out and named, and the exit code is then 5.
 
@@ -150,6 +161,7 @@ struct MessageExportCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Option(help: "Only messages with this tag.") var tag: String?
+  @Flag(help: "Write to a terminal too.") var force = false
   @Argument(help: "jsonl, mbox or directory.") var kind: Kind
   @Argument(help: "What to write.", completion: .file()) var path: String
 
@@ -158,6 +170,9 @@ struct MessageExportCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
+    guard path != "-" || force || !Terminal.isOutputTerminal else {
+      throw Failure.notForTerminal("messages are exported as they are, and a terminal may obey them")
+    }
     let coffer = try session.open(opening)
     do { try run(coffer, session) } catch let error as MessageFormatError {
       throw Failure(error, naming: path)

@@ -32,8 +32,7 @@ enum CapturePicture {
         of: raster, graphics, columns: min(Terminal.columns, columnLimit), rows: rowLimit)
     }
     guard let text else { return }
-    Terminal.flush()
-    text.withBytes { Terminal.write($0, to: STDOUT_FILENO) }
+    text.withBytes { Terminal.write($0) }
   }
 
   /// Writes the depth map in false colours; the file's name.
@@ -53,7 +52,11 @@ enum CapturePicture {
     let descriptor = unsafe open(directory + "/" + name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw CaptureError.cannotWrite(errno: errno) }
     defer { close(descriptor) }
-    picture.withBytes { Terminal.write($0, to: descriptor) }
+    let code = picture.withBytes { Terminal.writeAll($0, to: descriptor) }
+    guard code == 0 else {
+      unsafe unlink(directory + "/" + name)
+      throw CaptureError.cannotWrite(errno: code)
+    }
     return name
   }
 

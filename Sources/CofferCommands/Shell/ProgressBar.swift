@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
-
 /// A bar on standard error for what takes longer than a second; silent on a pipe and with --quiet.
 struct ProgressBar {
   private let title: String
@@ -29,11 +27,11 @@ struct ProgressBar {
       line += "\(Int(share * 100)) % "
     }
     line += "\(done) \(unit)"
-    Terminal.write(Array(line.utf8), to: STDERR_FILENO)
+    Terminal.remark(line)
   }
 
   /// Clears the bar.
   func finish() {
-    if lastDrawn != nil { Terminal.write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
+    if lastDrawn != nil { Terminal.remark("\r\u{1B}[K") }
   }
 }
