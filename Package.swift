@@ -226,8 +226,8 @@ let package = Package(
     tests(
       "CofferKitTests",
       [
-        "CofferKit", "Captures", "Vaults", "MessageFormats", "ProtectedData", "Enclaves", "Keychains", "Storage",
-        "Primitives", "Secrets", "SoftwareTPM", "TemporaryHomes", sqlite,
+        "CofferKit", "Captures", "Vaults", "MessageFormats", "ProtectedData", "KeyCustody", "Enclaves", "Keychains",
+        "Storage", "UserAuthentication", "Primitives", "Secrets", "SoftwareTPM", "TemporaryHomes", sqlite,
       ]),
     tests(
       "ProtectedDataTests",

@@ -62,8 +62,10 @@ extension CaptureStore {
   public func listing() throws -> Listing {
     guard let keys = try keysIfAny() else { return Listing() }
     let scan = try file.read(.captures) { try Self.scan($0, keys: keys) }
+    // By the time that is told; a clock may have been set back. Of one second, the one that came last.
+    let newestFirst = scan.rows.sorted { ($0.record.created, $0.number) > ($1.record.created, $1.number) }
     return Listing(
-      captures: scan.rows.reversed().map(Self.summary), damaged: scan.damaged, isComplete: scan.isComplete)
+      captures: newestFirst.map(Self.summary), damaged: scan.damaged, isComplete: scan.isComplete)
   }
 
   /// What can be told of a capture.

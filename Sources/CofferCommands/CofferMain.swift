@@ -4,7 +4,6 @@
 
 internal import ArgumentParser
 internal import Foundation
-internal import Logging
 internal import Pictures
 internal import Secrets
 
@@ -17,8 +16,8 @@ struct CofferRoot: CommandGroup {
       PassphraseCommand.self, RecoverCommand.self,
       RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self,
       EraseCommand.self, MessageCommand.self,
-      VaultCommand.self, CaptureCommand.self, ModeCommand.self, SettingsCommand.self,
-      RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
+      VaultCommand.self, CaptureCommand.self, RecoveryStateCommand.self, ResetCommand.self,
+      AgentCommand.self,
     ])
   static let page = """
     coffer: keeps messages and keys sealed on your own machine
@@ -30,11 +29,9 @@ struct CofferRoot: CommandGroup {
       status                  what is here, what opens it
       message add|show|list|search|remove|import|export
       vault status|rotate|rollback
-      capture add|list|show|export|verify|remove|queue
+      capture add|list|show|export|verify|remove
       slot list|add|remove    the ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
-      mode [standard|high-security]     what every use of a private key asks for
-      settings [KEY [VALUE]]  what OpenPGP commands go by
       recovery-state | reset  protected data that are damaged: what helps, and starting anew
       recover                 open with the twelve words, set a new passphrase
       recovery drill          prove that the words work
@@ -64,24 +61,34 @@ public enum CofferMain {
   public static func run(_ arguments: [String]) -> Int32 {
     // This program, started by itself to decode a picture; nobody types that.
     if arguments == [PictureWorker.argument] { PictureWorker.run() }
-    defer { Terminal.flush() }
+    Terminal.takePlaces()
     if arguments.isEmpty {
-      Terminal.note(CofferRoot.page)
+      Terminal.note(lines: CofferRoot.page)
       return ExitCode.usage.rawValue
     }
     let line = ArgumentOrder.sorted(arguments, root: CofferRoot.self)
     let isJSON = line.options.contains("--json")
+    let exit = perform(line, isJSON: isJSON)
+    // What the command did stands, and so does its own code; that its answer is lost is worth one too.
+    guard let failure = Terminal.outputFailure(), exit == .done else { return exit.rawValue }
+    tell(failure, isJSON: isJSON)
+    return failure.exit.rawValue
+  }
+
+  private static func perform(_ line: ArgumentOrder.Sorted, isJSON: Bool) -> ExitCode {
     do {
       if let command = try helped(line) {
-        Terminal.print(command.page)
-        return ExitCode.done.rawValue
+        Terminal.print(lines: command.page)
+        return .done
       }
       try checkCommand(line)
       try SecretMemory.prepare()
-      startLog()
-      var parsed = try CofferRoot.parseAsRoot(line.arguments)
-      try parsed.run()
-      return ExitCode.done.rawValue
+      try CommandLog.start()
+      return try CommandLog.noting(line.words) {
+        var parsed = try CofferRoot.parseAsRoot(line.arguments)
+        try parsed.run()
+        return .done
+      }
     } catch {
       return end(error, isJSON: isJSON, line.command)
     }
@@ -89,7 +96,13 @@ public enum CofferMain {
 
   /// The command whose help is wanted: by `--help` anywhere, or by `coffer help message add`.
   private static func helped(_ line: ArgumentOrder.Sorted) throws -> (any HelpPage.Type)? {
-    if line.options.contains(where: { $0 == "--help" || $0 == "-h" }) { return line.command }
+    if line.options.contains(where: { $0 == "--help" || $0 == "-h" }) {
+      // A group has no operands: a word behind it was to be one of its commands.
+      if line.command is any CommandGroup.Type, let word = line.rest.first, !word.hasPrefix("-") {
+        throw unknown(word, behind: line.command)
+      }
+      return line.command
+    }
     guard line.words.isEmpty, line.rest.first == "help" else { return nil }
     let wanted = ArgumentOrder.sorted(Array(line.rest.dropFirst()), root: CofferRoot.self)
     if let word = wanted.rest.first { throw unknown(word, behind: wanted.command) }
@@ -121,23 +134,23 @@ public enum CofferMain {
     return Failure.usage(message, hint: "\(commandLine(command)) --help")
   }
 
-  private static func end(_ error: any Error, isJSON: Bool, _ command: any HelpPage.Type) -> Int32 {
+  private static func end(_ error: any Error, isJSON: Bool, _ command: any HelpPage.Type) -> ExitCode {
     if CofferRoot.exitCode(for: error) == .success {
       // --version and --generate-completion-script end this way.
-      Terminal.print(CofferRoot.message(for: error))
-      return ExitCode.done.rawValue
+      Terminal.print(lines: CofferRoot.message(for: error))
+      return .done
     }
     var failure = Failure(error)
     if failure.exit == .bug, CofferRoot.exitCode(for: error) == .validationFailure {
       failure = Failure.usage(usageMessage(error), hint: "\(commandLine(command)) --help")
     }
     tell(failure, isJSON: isJSON)
-    return failure.exit.rawValue
+    return failure.exit
   }
 
   private static func tell(_ failure: Failure, isJSON: Bool) {
     Interruption.breakLine()
-    Terminal.note(String(failure.lines(isJSON: isJSON).dropLast()))
+    Terminal.note(lines: String(failure.lines(isJSON: isJSON).dropLast()))
   }
 
   /// The parser's words in our manner: the first sentence, lower case, no full stop.
@@ -147,7 +160,8 @@ public enum CofferMain {
     if text.hasSuffix(".") { text.removeLast() }
     text = text.replacing(". Please provide one of", with: "; it is one of")
     text = text.replacing("issing expected argument", with: "issing argument")
-    text = text.replacing(/'([^']*)'/) { "«\($0.output.1)»" }
+    // Around a word; the apostrophe within one, as in «can't», is none.
+    text = text.replacing(/(^|[\s(])'([^']*)'(?=$|[\s,;:.)])/) { "\($0.output.1)«\($0.output.2)»" }
     return text.prefix(1).lowercased() + text.dropFirst()
   }
 
@@ -161,16 +175,5 @@ public enum CofferMain {
       if let rest = path(to: command, from: next) { return "\(next._commandName) \(rest)" }
     }
     return nil
-  }
-
-  /// Log lines go to standard error when COFFER_LOG names a level; else nowhere.
-  private static func startLog() {
-    let level = ProcessInfo.processInfo.environment["COFFER_LOG"].flatMap(Logger.Level.init(rawValue:))
-    LoggingSystem.bootstrap { label in
-      guard let level else { return SwiftLogNoOpLogHandler() }
-      var handler = StreamLogHandler.standardError(label: label)
-      handler.logLevel = level
-      return handler
-    }
   }
 }

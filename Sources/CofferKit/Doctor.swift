@@ -75,7 +75,7 @@ extension Diagnosis {
       }
       if keybag.keychain == .secretService { lookForForeignKeychain(keybag, file) }
     } catch KeybagError.corrupt {
-      add(.damage, "the slots are damaged: nothing can open this coffer but a backup")
+      add(.damage, "the slots are damaged: nothing opens this coffer; only a copy of its folder helps")
     } catch let error as StorageError where error.isDamage {
       add(.damage, "the file does not open: \(error.sentence)")
     }
@@ -87,13 +87,13 @@ extension Diagnosis {
       if try keybag.openKeychain(file).items().isEmpty {
         add(
           .damage,
-          "the Secret Service does not have this coffer's keychain: restore the keyring from a backup")
+          "the Secret Service does not have this coffer's keychain: only a copy of the keyring helps")
       }
       checks.append("the Secret Service's items")
     } catch KeychainError.invalidData {
       add(
         .damage,
-        "the keychain in the Secret Service is not what was stored: restore the keyring from a backup")
+        "the keychain in the Secret Service is not what was stored: only a copy of the keyring helps")
     } catch {
       add(.advice, "the Secret Service is locked or does not answer: unlock the keyring and try again")
     }
@@ -209,8 +209,9 @@ extension Coffer {
       diagnosis.add(
         .damage,
         damagedCaptures.count == 1
-          ? "1 capture is not what was captured: restore it from a backup"
-          : "\(damagedCaptures.count) captures are not what was captured: restore them from a backup")
+          ? "1 capture is not what was captured; a copy of the coffer's folder may have it"
+          : "\(damagedCaptures.count) captures are not what was captured; a copy of the coffer's folder may have them"
+      )
     }
     if isDeep {
       var unreadable: [MessageID] = []
@@ -230,8 +231,8 @@ extension Coffer {
         diagnosis.add(
           .damage,
           unreadable.count == 1
-            ? "1 message does not open: restore it from a backup"
-            : "\(unreadable.count) messages do not open: restore them from a backup")
+            ? "1 message does not open; a copy of the coffer's folder may have it"
+            : "\(unreadable.count) messages do not open; a copy of the coffer's folder may have them")
       }
     }
     let damage = diagnosis.findings.count { $0.severity == .damage }
@@ -258,6 +259,9 @@ extension Coffer {
       // The modes are a finding of their own.
     } catch {
       switch error {
+      case ProtectedDataError.frameworkRecovery(.resetInterrupted):
+        return diagnosis.add(
+          .damage, "a reset of protected data was interrupted: run «coffer reset framework --yes» again")
       case let error as ProtectedDataError where error.isDamage: break
       case CustodyError.corrupt: break
       case is ProtectedDataError, is CustodyError, is EnclaveError:

@@ -7,6 +7,9 @@ public enum FrameworkFault: String, Error, Sendable, CaseIterable {
   case registryCorrupt
   /// The registry is well made and not by us.
   case registryTampered
+  /// A reset was cut off between keychain and file: the registry is the one that it was to replace. What the
+  /// domains held was given up already; only the reset has to be ended.
+  case resetInterrupted
   /// The registry is an older one.
   case registryRolledBack
   /// The registry is newer than the keychain's ledger can account for.

@@ -23,9 +23,12 @@ extension ProtectedDomains {
   }
 
   /// Keychain first, all in one batch; then the file, all in one transaction. What is cut off between is a registry
-  /// that the new root secret did not authenticate: framework recovery, as before.
+  /// that the new root secret did not authenticate: framework recovery, which a mark tells from tampering.
+  ///
+  /// - Parameter former: the registry's record that is replaced; nil when there is none.
   static func install(
-    _ file: DatabaseFile, _ keychain: KeychainService, _ enclave: any Enclave
+    _ file: DatabaseFile, _ keychain: KeychainService, _ enclave: any Enclave,
+    replacing former: [UInt8]? = nil
   ) throws(ProtectedDataError) {
     let binding = try BindingKey.create(in: enclave)
     let root = SystemRandom.secretBytes(count: RootSecret.byteCount)
@@ -45,9 +48,13 @@ extension ProtectedDomains {
     try ProtectedDataError.sorting {
       try file.claimWriting()
       try keychain.apply(
-        RootSecret.items(envelope, binding) + [RootSecret.item(ledger.bytes, GenerationLedger.account)])
+        RootSecret.items(envelope, binding) + [RootSecret.item(ledger.bytes, GenerationLedger.account)]
+          + (former.map { [ResetMark.item(replacing: $0)] } ?? []))
     }
     try change.apply(to: file)
+    if former != nil {
+      try ProtectedDataError.sorting { try keychain.apply([.delete(account: ResetMark.account)]) }
+    }
   }
 
   /// A new domain, as it begins, under a new key.

@@ -101,7 +101,7 @@ extension ProtectedDomains {
       try withCore { core throws(ProtectedDataError) in
         try Self.checkProtection(file)
         let former = try? RootSecret.binding(keychain, enclaves)
-        try Self.install(file, keychain, enclave)
+        try Self.install(file, keychain, enclave, replacing: StoredImage.read(file, []).record)
         core.fault = nil
         // The enclave may keep something of a key; its handle is gone already.
         if let former { try? former.enclave.deleteKey(former.key) }

@@ -43,9 +43,10 @@ extension Vault {
   public struct Selection: Sendable {
     /// Only messages with this tag.
     public var tag: String?
-    /// At most this many.
+    /// At most this many, of the order that is asked for.
     public var limit: Int?
-    /// The newest first; else the oldest.
+    /// By their dates, the newest first, and of one date the one that came last; else in the order in which they
+    /// came. The first reads twice what it lends: the dates are sealed.
     public var isNewestFirst: Bool
 
     public init(tag: String? = nil, limit: Int? = nil, isNewestFirst: Bool = true) {
@@ -69,6 +70,14 @@ extension Vault {
     _ selection: Selection = .all,
     _ body: (MessageID, MessageMetadata, RawSpan) throws -> Bool
   ) throws -> [MessageID] {
+    try forEachMessage(selection, choosing: { _, _ in true }, body)
+  }
+
+  /// The same for those that `isWanted` chooses; it sees each message once, in the order in which they came.
+  public func forEachMessage(
+    _ selection: Selection, choosing isWanted: (MessageMetadata, RawSpan) throws -> Bool,
+    _ body: (MessageID, MessageMetadata, RawSpan) throws -> Bool
+  ) throws -> [MessageID] {
     var unreadable: [MessageID] = []
     var isCorrupt = false
     try read { transaction, state, keys in
@@ -76,13 +85,20 @@ extension Vault {
       var hash = keys.memberHash()
       var seen = SetDigest()
       var left = selection.limit ?? Int.max
+      // Two numbers for each that is wanted, and nothing of what it says.
+      var places: [(date: Int64, number: Int64)] = []
       func visit(_ source: borrowing StorageRow) throws -> Bool {
         let row = try MessageRow(source)
-        guard left > 0 else { return false }
+        guard left > 0 || selection.isNewestFirst else { return false }
         row.id.withBytes { hash.add($0, to: &seen) }
         do {
           return try opener.open(row, source) { metadata, content in
             if let tag = selection.tag, !metadata.tags.contains(tag) { return true }
+            guard try isWanted(metadata, content) else { return true }
+            if selection.isNewestFirst {
+              places.append((metadata.date, row.number))
+              return true
+            }
             left -= 1
             return try body(row.id, metadata, content)
           }
@@ -91,12 +107,19 @@ extension Vault {
           return true
         }
       }
-      let sawAll =
-        selection.isNewestFirst
-        ? try transaction.forEachRow(
-          "SELECT number, id, keyVersion, timestamp, sealed FROM messages ORDER BY number DESC", body: visit)
-        : try transaction.forEachRow(
-          "SELECT number, id, keyVersion, timestamp, sealed FROM messages ORDER BY number", body: visit)
+      let sawAll = try transaction.forEachRow(
+        "SELECT number, id, keyVersion, timestamp, sealed FROM messages ORDER BY number", body: visit)
+      places.sort { $0 > $1 }
+      for place in places.prefix(left) {
+        let goesOn = try transaction.firstRow(
+          "SELECT number, id, keyVersion, timestamp, sealed FROM messages WHERE number = ?",
+          .integer(place.number)
+        ) { source in
+          let row = try MessageRow(source)
+          return try opener.open(row, source) { try body(row.id, $0, $1) }
+        }
+        guard goesOn == true else { break }
+      }
       isCorrupt =
         try Self.digestOfIndex(transaction, keys) != state.messages || (sawAll && seen != state.messages)
     }

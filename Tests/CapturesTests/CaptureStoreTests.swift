@@ -77,6 +77,16 @@ struct CaptureStoreTests {
     #expect(throws: CaptureError.notFound) { try bench.store.info(CaptureID()) }
   }
 
+  @Test("The newest capture stands first, also when the clock was set back meanwhile")
+  func order() throws {
+    let bench = try CaptureBench()
+    let late = try bench.add(photo: bytes(10, seed: 1))
+    bench.time.advance(-3_600)
+    let early = try bench.add(photo: bytes(10, seed: 2))
+    let together = try bench.add(photo: bytes(10, seed: 3))
+    #expect(try bench.store.list().map(\.id) == [late, together, early])
+  }
+
   @Test("The same photo is not taken twice unless that is wanted")
   func duplicates() throws {
     let bench = try CaptureBench()

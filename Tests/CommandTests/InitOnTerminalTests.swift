@@ -26,15 +26,19 @@ struct InitOnTerminalTests {
     return Int(try command.terminal.expect(": ").dropLast(2)) ?? 0
   }
 
-  private func answerWords(_ command: CommandOnTerminal, _ words: [Int: String]) throws {
+  @discardableResult
+  private func answerWords(_ command: CommandOnTerminal, _ words: [Int: String]) throws -> String {
+    var shown = try command.terminal.expect("Type three of the words")
     var numbers: Set<Int> = []
     for _ in 1...3 {
-      let number = try askedNumber(command)
+      shown += try command.terminal.expect("word ")
+      let number = Int(try command.terminal.expect(": ").dropLast(2)) ?? 0
       numbers.insert(number)
       command.terminal.type((words[number] ?? "none") + "\r")
-      try command.terminal.expect("\n")
+      shown += try command.terminal.expect("\n")
     }
     #expect(numbers.count == 3)
+    return shown
   }
 
   @Test("The passphrase offered and the words shown open the coffer, and go to the terminal alone")
@@ -52,14 +56,20 @@ struct InitOnTerminalTests {
     command.terminal.type("nothing\r")
     try command.terminal.expect("That was not the word. Here they are once more.")
     #expect(try takeWords(command) == words)
-    try answerWords(command, words)
-    #expect(command.end().status == 0)
+    let answered = try answerWords(command, words)
+    let rest = command.end()
+    #expect(rest.status == 0)
     #expect(command.terminal.isCooked)
+    // The words that were asked back stand on the second screen too.
+    let last = try #require(answered.ranges(of: "\u{1B}[?1049h").last)
+    #expect(!answered[last.upperBound...].contains("?1049l"))
+    #expect(rest.shown.contains("\u{1B}[?1049l"))
 
     let said = try String(contentsOf: errors, encoding: .utf8)
     #expect(
       said == "Vault created successfully: \(place.home.path())\n"
-        + "No TPM answers: captures are signed by a key in software, level «unverified».\n")
+        + "No TPM found. The keys that sign captures, and that protected data and private keys are sealed to, "
+        + "are in software: the passphrase alone keeps them, and captures are marked «unverified».\n")
     let pass = try place.write(passphrase, to: "pass")
     #expect(try place.run(["audit", "--passphrase-file", pass]).output.hasSuffix("  coffer made\n"))
     let phrase = (1...12).compactMap { words[$0] }.joined(separator: " ")

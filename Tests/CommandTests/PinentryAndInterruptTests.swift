@@ -47,7 +47,7 @@ struct PinentryAndInterruptTests {
     let told = try String(contentsOf: place.folder.appending(path: "told"), encoding: .utf8)
     #expect(told.contains("SETDESC To open the coffer in \(place.home.path())\n"))
     #expect(told.contains("SETPROMPT passphrase\n"))
-    #expect(told.contains("SETERROR that opens no slot; try again\n"))
+    #expect(told.contains("SETERROR wrong passphrase; 2 tries left\n"))
   }
 
   @Test("Cancelling in pinentry ends with exit code 3")

@@ -12,9 +12,9 @@ struct TerminalTests {
     try place.makeCoffer()
     let wrong = try CommandOnTerminal(["audit"], in: place)
     try wrong.answer("passphrase: ", "Eight-Herons-Cross-The-Fjord-2026")
-    try wrong.terminal.expect("that opens no slot; try again")
+    try wrong.terminal.expect("wrong passphrase; 2 tries left")
     try wrong.answer("passphrase: ", "")
-    try wrong.terminal.expect("the passphrase is empty; try again")
+    try wrong.terminal.expect("the passphrase is empty; 1 try left")
     try wrong.answer("passphrase: ", "no")
     let (status, shown) = wrong.end()
     #expect(status == 4)
@@ -36,7 +36,7 @@ struct TerminalTests {
     let drill = try CommandOnTerminal(["recovery", "drill"], in: place)
     try drill.answer(
       "recovery phrase: ", "zzz " + phrase.split(separator: " ").dropFirst().joined(separator: " "))
-    try drill.terminal.expect("word 1 is not in the list of words; try again")
+    try drill.terminal.expect("word 1 is not in the list of words; 2 tries left")
     try drill.answer("recovery phrase: ", phrase)
     #expect(drill.end().status == 0)
   }

@@ -128,7 +128,7 @@ struct FolderTests {
     #expect(throws: MessageFormatError.wrongKind) { _ = try JSONLinesSource(path: scratch.file("d")) }
   }
 
-  @Test("a folder is read recursively and sorted, types follow the endings")
+  @Test("a folder is read recursively and sorted, and text is text")
   func directory() throws {
     for name in ["b.txt", "a/z.eml", "a/y.JPG", "c", ".hidden", ".git/x", "d.html", "n.md"] {
       _ = scratch.write("d/" + name, name)
@@ -140,10 +140,48 @@ struct FolderTests {
     #expect(messages.map(\.metadata.title) == ["a/y.JPG", "a/z.eml", "b.txt", "c", "d.html", "n.md"])
     #expect(
       messages.map(\.metadata.contentType) == [
-        "image/jpeg", "message/rfc822", "text/plain; charset=utf-8", "application/octet-stream",
-        "text/html; charset=utf-8", "text/plain; charset=utf-8",
+        "text/plain; charset=utf-8", "message/rfc822", "text/plain; charset=utf-8",
+        "text/plain; charset=utf-8", "text/html; charset=utf-8", "text/plain; charset=utf-8",
       ])
     #expect(messages.allSatisfy { $0.text == $0.metadata.title && $0.metadata.date > 1_600_000_000 })
+  }
+
+  @Test(
+    "UTF-8 without NUL is text whatever the file's name says; other content is what the ending says",
+    arguments: [
+      ("notes.org", "garden", "text/plain; charset=utf-8"), ("README", "x\n", "text/plain; charset=utf-8"),
+      (".env", "A=1", "text/plain; charset=utf-8"), ("a.log", "Grüße \u{1F512}", "text/plain; charset=utf-8"),
+      ("empty.bin", "", "text/plain; charset=utf-8"), ("really.pdf", "text", "text/plain; charset=utf-8"),
+      ("a.json", "{}", "application/json"), ("a.xml", "<a/>", "application/xml"),
+      ("a.csv", "a,b", "text/csv; charset=utf-8"), ("a.eml", "To: a\n\nb", "message/rfc822"),
+      ("a.pdf", "%PDF\u{0}", "application/pdf"), ("a.org", "a\u{0}b", "application/octet-stream"),
+      ("a.txt", "a\u{0}b", "text/plain; charset=utf-8"), ("none", "\u{0}", "application/octet-stream"),
+    ])
+  func types(name: String, content: String, type: String) {
+    let bytes = Array(content.utf8)
+    let found = MessageMetadata.contentType(ofFileNamed: name, bytes.span.bytes)
+    #expect(found == type)
+  }
+
+  @Test("Bytes that are not UTF-8 are no text")
+  func notUTF8() {
+    for bytes: [UInt8] in [[0xFF], [0x61, 0xC3], [0xED, 0xA0, 0x80], Array("ä".utf8.dropLast())] {
+      let isText = MessageMetadata.isText(bytes.span.bytes)
+      let type = MessageMetadata.contentType(ofFileNamed: "x.org", bytes.span.bytes)
+      #expect(!isText && type == "application/octet-stream")
+    }
+  }
+
+  @Test("A type that is asked for is that of every file that metadata.jsonl gives none")
+  func typeOfAll() throws {
+    _ = scratch.write("d/a.txt", "a")
+    _ = scratch.write("d/b.pdf", "b")
+    _ = scratch.write(
+      "d/metadata.jsonl", "{\"file\":\"b.pdf\",\"type\":\"text/x-b\"}\n{\"file\":\"a.txt\"}\n")
+    var source = try DirectorySource(path: scratch.file("d"), contentType: "text/x-all")
+    var types: [String] = []
+    while try source.next({ metadata, _ in types.append(metadata.contentType) }) {}
+    #expect(types == ["text/x-all", "text/x-b"])
   }
 
   @Test("metadata.jsonl describes files; flaws in it are told and do no harm")

@@ -77,8 +77,12 @@ struct SearchTests {
     for word in ["hiddenheader", "attribute", "attachment", "uuml"] {
       #expect(!matches([word], type: "message/rfc822", mail))
     }
-    #expect(!matches(["anna"], type: "application/octet-stream", mail))
-    #expect(!matches(["anna"], type: "message/rfc822x", mail))
+    // Of no type that is read, text is searched as it stands, headers, tags and all.
+    #expect(matches(["hiddenheader"], type: "application/octet-stream", mail))
+    #expect(matches(["attribute"], type: "message/rfc822x", mail))
+    #expect(matches(["zürich"], type: "application/json", "{\"a\":\"Zürich\"}"))
+    #expect(!matches(["anna"], type: "application/octet-stream", Array("anna".utf8) + [0]))
+    #expect(!matches(["anna"], type: "application/json", Array("anna".utf8) + [0xFF]))
     #expect(matches(["ünd"], type: "text/html", "<i>&uuml;</i>nd"))
     #expect(matches(["ü"], type: "text/plain; charset=iso-8859-1", [0xFC]))
   }

@@ -3,6 +3,7 @@
 import Enclaves
 import Foundation
 import Keychains
+import Primitives
 import Storage
 import Testing
 import UserAuthentication
@@ -111,6 +112,17 @@ struct RecoveryTests {
     case .registryTampered:
       let other = RootKeys([UInt8](repeating: 1, count: 32).span.bytes)
       try bench.set(record: #require(Registry(record: record)).record(other))
+    case .resetInterrupted:
+      let mark = SHA256.hash(record.span.bytes)
+      try bench.set(item: ResetMark.account, mark)
+      let other = RootKeys([UInt8](repeating: 1, count: 32).span.bytes)
+      try bench.set(record: #require(Registry(record: record)).record(other))
+      // Another record than the mark names is tampering as before.
+      #expect(throws: ProtectedDataError.frameworkRecovery(.registryTampered)) {
+        try bench.domains().unlock(.always)
+      }
+      let now = try #require(try bench.image.record)
+      try bench.set(item: ResetMark.account, SHA256.hash(now.span.bytes))
     case .registryRolledBack:
       try bench.unlocked().resetDomain(.contacts)
       try bench.set(record: record)

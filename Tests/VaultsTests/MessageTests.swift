@@ -53,6 +53,41 @@ struct MessageTests {
     #expect(try vault.texts(.init(limit: 6)).count == 6)
   }
 
+  @Test("The newest first goes by the dates, whatever came last, and a limit counts from there")
+  func byDate() throws {
+    let bench = try VaultBench()
+    for (text, date) in [("March", 3), ("January", 1), ("past", -5), ("February", 2), ("March too", 3)] {
+      let metadata = MessageMetadata(title: text, contentType: "text/plain", date: Int64(date))
+      _ = try bench.vault.add(bytes(of: text), metadata: metadata)
+    }
+    let vault = try bench.reopened()
+    let sorted = ["March too", "March", "February", "January", "past"]
+    #expect(try vault.texts(.init()) == sorted)
+    for limit in 0...6 { #expect(try vault.texts(.init(limit: limit)) == Array(sorted.prefix(limit))) }
+    // The order in which they came is another matter.
+    #expect(try vault.texts(.all) == ["March", "January", "past", "February", "March too"])
+  }
+
+  @Test("Who chooses sees every message once, and is lent those that it chose")
+  func choosing() throws {
+    let bench = try VaultBench()
+    for number in 1...5 { try bench.vault.add("\(number)", tags: number == 5 ? ["five"] : []) }
+    for isNewestFirst in [true, false] {
+      var seen: [String] = []
+      var lent: [String] = []
+      let unreadable = try bench.vault.forEachMessage(.init(isNewestFirst: isNewestFirst)) { metadata, _ in
+        seen.append(metadata.title)
+        return metadata.title != "2"
+      } _: { _, metadata, _ in
+        lent.append(metadata.title)
+        return metadata.title != "3"
+      }
+      #expect(unreadable.isEmpty)
+      #expect(lent == (isNewestFirst ? ["5", "4", "3"] : ["1", "3"]))
+      #expect(seen == (isNewestFirst ? ["1", "2", "3", "4", "5"] : ["1", "2", "3"]))
+    }
+  }
+
   @Test("A reader that has seen enough ends the reading")
   func stops() throws {
     let bench = try VaultBench()

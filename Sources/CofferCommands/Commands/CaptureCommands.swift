@@ -13,13 +13,13 @@ struct CaptureCommand: CommandGroup {
     commandName: "capture", abstract: "Photos, sealed and signed.",
     subcommands: [
       CaptureAddCommand.self, CaptureListCommand.self, CaptureShowCommand.self, CaptureExportCommand.self,
-      CaptureVerifyCommand.self, CaptureRemoveCommand.self, CaptureQueueCommand.self,
+      CaptureVerifyCommand.self, CaptureRemoveCommand.self,
     ])
   static let page = """
     coffer capture: photos with depth map and metadata, sealed and signed
 
     usage: coffer capture add PHOTO [--depth FILE] [--metadata FILE]
-           coffer capture list | show ID | export ID DIRECTORY | verify ID | remove ID | queue
+           coffer capture list | show ID | export ID DIRECTORY | verify ID | remove ID
 
     Each capture is sealed under a key of its own and signed by this machine's attestation key.
 
@@ -76,9 +76,9 @@ struct CaptureAddCommand: CofferCommand {
     let answer = Answer(
       id: added.id.description, level: signer.level.rawValue,
       warning: added.isStorageWarningDue ? "storage" : nil)
-    session.isJSON ? JSON.print(answer) : Terminal.print(answer.id)
+    session.isJSON ? JSON.print(answer) : Terminal.print("\(answer.id)")
     if added.isStorageWarningDue {
-      session.note("Captures take \(ByteCount.text(added.storedByteCount)); upload or remove some.")
+      session.note("Captures take \(ByteCount.text(added.storedByteCount)); remove what you have a copy of.")
     }
   }
 
@@ -95,7 +95,7 @@ struct CaptureListCommand: CofferCommand {
     usage: coffer capture list [--limit N]
                                [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
 
-    On a pipe: id, time, bytes and state, with tabs between.
+    On a pipe: id, time and bytes, with tabs between.
 
     example: coffer capture list --limit 20
     """
@@ -108,26 +108,23 @@ struct CaptureListCommand: CofferCommand {
     let id: String
     let created: String
     let byteCount: Int
-    let state: String
   }
 
   func validate() throws {
-    if let limit, limit < 1 { throw ValidationError("--limit is 1 or more") }
+    if let limit, limit < 0 { throw ValidationError("--limit takes a number that is not negative") }
   }
 
   func execute(_ session: Session) throws {
     let listing = try session.captures(opening).access.store.listing()
     for capture in listing.captures.prefix(limit ?? .max) {
       let answer = Answer(
-        id: capture.id.description, created: Timestamp.format(capture.created),
-        byteCount: capture.byteCount, state: capture.upload.state.name)
+        id: capture.id.description, created: Timestamp.format(capture.created), byteCount: capture.byteCount)
       if session.isJSON {
         JSON.print(answer)
       } else if Terminal.isOutputTerminal {
-        Terminal.print(
-          "\(answer.id)  \(answer.created)  \(ByteCount.text(answer.byteCount))  \(answer.state)")
+        Terminal.print("\(answer.id)  \(answer.created)  \(ByteCount.text(answer.byteCount))")
       } else {
-        Terminal.print("\(answer.id)\t\(answer.created)\t\(answer.byteCount)\t\(answer.state)")
+        Terminal.print("\(answer.id)\t\(answer.created)\t\(answer.byteCount)")
       }
     }
     // What is left was told; now that it is not all.
@@ -258,57 +255,6 @@ struct CaptureRemoveCommand: CofferCommand {
     try captures.access.store.remove(id)
     captures.coffer?.note(.captureRemoved, count: 1)
     if session.isJSON { JSON.print(["removed": id.description]) }
-  }
-}
-
-struct CaptureQueueCommand: CofferCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "queue", abstract: "Show what waits for upload.")
-  static let page = """
-    coffer capture queue: show what waits for upload
-
-    usage: coffer capture queue [--retry]
-                                [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
-
-    A capture is tried five times, with longer and longer pauses; what was uploaded is removed after seven
-    days. Nothing is uploaded by this command.
-
-      --retry  let those that failed wait again
-
-    example: coffer capture queue
-    """
-
-  @OptionGroup var global: GlobalOptions
-  @OptionGroup var opening: OpeningOptions
-  @Flag(help: "Let those that failed wait again.") var retry = false
-
-  struct Answer: Encodable {
-    let id: String
-    let state: String
-    let attempts: Int
-    let lastAttemptAt: String?
-    let nextAttemptAt: String?
-  }
-
-  func execute(_ session: Session) throws {
-    let store = try session.captures(opening, whileLocked: true).access.store
-    if retry {
-      let count = try store.retryFailedUploads()
-      session.note("\(count.counted("capture")) wait again.")
-    }
-    for capture in try store.list().reversed() {
-      let upload = capture.upload
-      let answer = Answer(
-        id: capture.id.description, state: upload.state.name, attempts: upload.attempts,
-        lastAttemptAt: upload.lastAttempt.map(Timestamp.format),
-        nextAttemptAt: upload.nextAttempt.map(Timestamp.format))
-      if session.isJSON {
-        JSON.print(answer)
-      } else {
-        let next = answer.nextAttemptAt.map { ", next \($0)" } ?? ""
-        Terminal.print("\(answer.id)  \(answer.state)  \(upload.attempts.counted("attempt"))\(next)")
-      }
-    }
   }
 }
 

@@ -60,7 +60,7 @@ struct DoctorCommand: CofferCommand {
     } else {
       if !session.isQuiet { for check in diagnosis.checks { Terminal.print("checked   \(check)") } }
       for finding in diagnosis.findings {
-        Terminal.print("\(finding.severity.rawValue.padded(to: 8))  \(Terminal.sanitized(finding.text))")
+        Terminal.print("\(finding.severity.rawValue.padded(to: 8))  \(finding.text)")
       }
       for id in diagnosis.unreadable { Terminal.print("damage    message \(id)") }
       for id in diagnosis.damagedCaptures { Terminal.print("damage    capture \(id)") }
@@ -70,8 +70,9 @@ struct DoctorCommand: CofferCommand {
       throw Failure(
         .corrupt, "unhealthy", "the coffer is not healthy",
         hint: diagnosis.findings.contains { $0.severity == .damage }
-          ? "restore what is damaged from a backup"
-          : "chmod -R go= '\(session.home)' closes it to others; think of who may have read it")
+          ? "what is damaged may be whole in a copy of the coffer's folder"
+          : "chmod -R go= -- \(ShellWord.quoted(session.home)) closes it to others; think of who may have read it"
+      )
     }
   }
 
@@ -147,7 +148,8 @@ struct AuditCommand: CofferCommand {
       if session.isJSON {
         JSON.print(Answer(time: time, event: entry.event.code, count: entry.count))
       } else {
-        Terminal.print("\(time)  \(entry.event.name)\(entry.count > 0 ? ": \(entry.count)" : "")")
+        let count = entry.count > 0 ? ": \(entry.count)" : ""
+        Terminal.print("\(time)  \(entry.event.name)\(count)")
       }
     }
   }
@@ -264,7 +266,7 @@ struct EraseCommand: CofferCommand {
       session.note("The TPM still has the coffer's counter, which takes room there and says nothing.")
     }
     for path in remains.exports {
-      session.note("An export that was killed may have left plain content in «\(Terminal.sanitized(path))».")
+      session.note("An export that was killed may have left plain content in «\(path)».")
     }
     if remains.secretServiceItem {
       session.note(

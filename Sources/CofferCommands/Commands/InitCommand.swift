@@ -72,7 +72,7 @@ struct InitCommand: CofferCommand {
           attestation: device?.enclave.name ?? "none"))
     } else {
       session.note("Vault created successfully: \(session.home)")
-      if let device { session.note(attestation == .software ? Device.softwareRemark : device.remark) }
+      if let device { session.note("\(device.beginning(isChosen: attestation != nil))") }
       if let recoveryPhraseOut {
         session.note(
           "The recovery phrase is in \(recoveryPhraseOut). Store recovery phrase safely; we cannot reset it.")

@@ -41,7 +41,7 @@ struct MessageAddCommand: CofferCommand {
                               [--passphrase-fd N | --passphrase-file PATH]
 
     Reads FILE, or standard input. Prints the id of the message, alone. When it is printed, the message
-    is on the disk. The type is guessed from the name, and is text for standard input.
+    is on the disk. What is UTF-8 is text, whatever its name; else the name's ending tells the type.
 
     example: coffer message add --title 'Lease' --tag home lease.pdf
     """
@@ -62,10 +62,10 @@ struct MessageAddCommand: CofferCommand {
     } catch let error as MessageFormatError {
       throw Failure(error, naming: file)
     }
-    let name = file == "-" ? nil : (file as NSString).lastPathComponent
+    let name = file == "-" ? "" : (file as NSString).lastPathComponent
+    let found = content.withBytes { MessageMetadata.contentType(ofFileNamed: name, $0) }
     var metadata = MessageMetadata(
-      title: title ?? name ?? "", tags: tag,
-      contentType: type ?? name.map(MessageMetadata.contentType(ofFileNamed:)) ?? MessageMetadata.noteType,
+      title: title ?? name, tags: tag, contentType: type ?? found,
       date: Int64(Date().timeIntervalSince1970))
     if metadata.isMail, title == nil {
       let own = content.withBytes { MessageMetadata.ofMail($0) }
@@ -74,7 +74,7 @@ struct MessageAddCommand: CofferCommand {
     }
     let id = try coffer.vault.add(content, metadata: metadata)
     coffer.note(.messagesAdded, count: 1)
-    if session.isJSON { JSON.print(["id": id.description]) } else { Terminal.print(id.description) }
+    if session.isJSON { JSON.print(["id": id.description]) } else { Terminal.print("\(id)") }
   }
 
   private func read() throws -> SecretBytes {
@@ -89,6 +89,10 @@ struct MessageAddCommand: CofferCommand {
       switch error {
       case .tooLong: throw VaultError.messageTooLarge(limit: limit)
       case .cannotOpen(ENOENT): throw MessageFormatError.notFound
+      case .readFailed(EISDIR):
+        throw Failure(
+          .usage, "wrong_kind", "«\(file)» is a directory",
+          hint: "«coffer message import directory» stores the files in it")
       case .cannotOpen(let code), .readFailed(let code): throw MessageFormatError.cannotRead(errno: code)
       }
     }
@@ -100,12 +104,13 @@ struct MessageShowCommand: CofferCommand {
   static let page = """
     coffer message show: read a message
 
-    usage: coffer message show ID [--raw] [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer message show ID [--raw [--force]] [--passphrase-fd N | --passphrase-file PATH]
 
     Shows title, date, tags and the text; of a mail, the text of its parts. Nothing of a message is shown
     before all of it has been authenticated.
 
-      --raw  write the content alone, byte for byte
+      --raw    write the content alone, byte for byte
+      --force  write it to a terminal too when it is not plain text, and would be obeyed
 
     example: coffer message show --raw 019aa5f2-6c1e-7d2a-9d0c-0d6a3b1f5e77 > lease.pdf
     """
@@ -113,6 +118,7 @@ struct MessageShowCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Flag(help: "Write the content alone, byte for byte.") var raw = false
+  @Flag(help: "Write to a terminal what is not plain text.") var force = false
   @Argument(help: "The id of the message.") var id: String
 
   func execute(_ session: Session) throws {
@@ -120,7 +126,10 @@ struct MessageShowCommand: CofferCommand {
     let coffer = try session.open(opening)
     try coffer.vault.withMessage(id) { metadata, content in
       if raw {
-        Terminal.write(content, to: STDOUT_FILENO)
+        guard force || !Terminal.isOutputTerminal || MessageView.isPlain(content) else {
+          throw Failure.notForTerminal("the content is not plain text, and a terminal may obey it")
+        }
+        Terminal.write(content)
       } else if session.isJSON {
         MessageView.printJSON(id, metadata, content)
       } else {

@@ -14,10 +14,13 @@ struct MessageExportCommand: CofferCommand {
   static let page = """
     coffer message export: write all messages, decrypted
 
-    usage: coffer message export jsonl|mbox|directory PATH [--tag T]
+    usage: coffer message export jsonl|mbox|directory PATH [--tag T] [--force]
                                  [--passphrase-fd N | --passphrase-file PATH]
 
-    PATH may be - for jsonl and mbox. Nothing is overwritten; file or directory appear when they are
+    PATH may be - for jsonl and mbox, where standard output is no terminal, which would obey what stands
+    in the messages (--force writes all the same).
+
+    Nothing is overwritten; file or directory appear when they are
     complete, with mode 0600 and 0700, and interrupted nothing is left. What was exported imports again to
     the same content: jsonl and directory into any coffer, mbox with titles and tags into this one. Messages
     that do not open are left out and named, and the exit code is then 5.
@@ -28,6 +31,7 @@ struct MessageExportCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Option(help: "Only messages with this tag.") var tag: String?
+  @Flag(help: "Write to a terminal too.") var force = false
   @Argument(help: "jsonl, mbox or directory.") var kind: Kind
   @Argument(help: "What to write.", completion: .file()) var path: String
 
@@ -36,6 +40,9 @@ struct MessageExportCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
+    guard path != "-" || force || !Terminal.isOutputTerminal else {
+      throw Failure.notForTerminal("messages are exported as they are, and a terminal may obey them")
+    }
     let coffer = try session.open(opening)
     do { try run(coffer, session) } catch let error as MessageFormatError {
       if path == "-", error == .cannotWrite(errno: EPIPE) { Self.endOnClosedPipe() }
@@ -100,7 +107,7 @@ extension Session {
   func unfinishedExports() -> UnfinishedExports {
     let exports = UnfinishedExports(home: home)
     for path in exports.removeLeftovers() {
-      note("removed what an export that was killed had left: «\(Terminal.sanitized(path))»")
+      note("removed what an export that was killed had left: «\(path)»")
     }
     return exports
   }

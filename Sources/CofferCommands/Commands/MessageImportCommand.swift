@@ -14,8 +14,8 @@ struct MessageImportCommand: CofferCommand {
   static let page = """
     coffer message import: store many messages
 
-    usage: coffer message import mbox|maildir|jsonl|directory PATH [--tag T]... [--skip N] [--print-ids]
-                                 [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer message import mbox|maildir|jsonl|directory PATH [--tag T]... [--type MIME] [--skip N]
+                                 [--print-ids] [--passphrase-fd N | --passphrase-file PATH]
 
     PATH may be - for mbox and jsonl. Messages are stored in batches; interrupted at any moment, the
     batches that were acknowledged are there, and --skip goes on behind them. Entries that cannot be read
@@ -27,6 +27,7 @@ struct MessageImportCommand: CofferCommand {
     believed if this coffer made it; jsonl and directory carry them to another coffer.
 
       --tag        give every message this tag besides its own
+      --type       the media type of the files of a directory, where it should not be told from each
       --skip       pass over the first N entries: those that an import has stored and left out before
       --print-ids  print the id of each message once it is on the disk
 
@@ -36,12 +37,16 @@ struct MessageImportCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Option(help: "A tag for every message; may be repeated.") var tag: [String] = []
+  @Option(help: "The media type of the files of a directory.") var type: String?
   @Option(help: "Pass over the first N entries.") var skip = 0
   @Flag(help: "Print the id of each message once it is on the disk.") var printIds = false
   @Argument(help: "mbox, maildir, jsonl or directory.") var kind: Kind
   @Argument(help: "What to read.", completion: .file()) var path: String
 
   func validate() throws {
+    if type != nil, kind != .directory {
+      throw ValidationError("--type is for a directory; the other kinds say what each entry is")
+    }
     if skip < 0 { throw ValidationError("--skip takes a number that is not negative") }
   }
 
@@ -65,7 +70,7 @@ struct MessageImportCommand: CofferCommand {
       var source = try JSONLinesSource(path: path, stop: stop)
       try importAll(&source, coffer, session)
     case .directory:
-      var source = try DirectorySource(path: path)
+      var source = try DirectorySource(path: path, contentType: type)
       try importAll(&source, coffer, session)
     }
   }
@@ -86,7 +91,7 @@ struct MessageImportCommand: CofferCommand {
           if session.isJSON {
             report.ids += lines
           } else if !lines.isEmpty {
-            Terminal.print(lines.joined(separator: "\n"))
+            for line in lines { Terminal.print("\(line)") }
             // What is printed is acknowledged, now.
             Terminal.flush()
           }

@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import CofferKit
 internal import MessageFormats
 internal import Primitives
+internal import UserAuthentication
 internal import Vaults
 
 struct MessageListCommand: CofferCommand {
@@ -13,7 +14,8 @@ struct MessageListCommand: CofferCommand {
 
     usage: coffer message list [--tag T] [--limit N] [--passphrase-fd N | --passphrase-file PATH]
 
-    On a terminal a table; on a pipe one line a message: id, date, title and tags, with tabs between.
+    Sorted by the date that is shown, which of a mail is the one in its header. On a terminal a table; on a
+    pipe one line a message: id, date, title and tags, with tabs between.
 
     example: coffer message list --tag home --limit 20
     """
@@ -33,10 +35,10 @@ struct MessageListCommand: CofferCommand {
     let unreadable = try coffer.vault.forEachMessage(.init(tag: tag, limit: limit)) { id, metadata, _ in
       MessageLine.print(id, metadata, isJSON: session.isJSON)
       count += 1
-      return true
+      return !Terminal.isOutputLost
     }
     // A person would wonder whether it worked; a program counts lines.
-    if count == 0, unreadable.isEmpty, Terminal.isOutputTerminal {
+    if count == 0, limit != 0, unreadable.isEmpty, Terminal.isOutputTerminal {
       session.note(
         tag == nil ? "no messages yet: «coffer message add» stores one" : "no message has this tag")
     }
@@ -52,7 +54,8 @@ struct MessageSearchCommand: CofferCommand {
 
     usage: coffer message search WORDS... [--passphrase-fd N | --passphrase-file PATH]
 
-    Looks in titles, tags and the text of messages, in any letter case, also within words. Every message
+    Looks in titles, tags and the text of messages, in any letter case, also within words. What is found
+    is listed as by «coffer message list», the newest first. Every message
     is decrypted in memory; no index is kept on the disk. Exit code 6 when nothing is found.
 
     example: coffer message search lease 2025
@@ -71,21 +74,23 @@ struct MessageSearchCommand: CofferCommand {
     var found = 0
     defer { bar.finish() }
     Interruption.catchOnce()
-    let unreadable = try coffer.vault.forEachMessage(.init()) { id, metadata, content in
-      if Interruption.isRequested { return false }
+    var interruption: Failure {
+      Failure.interrupted("\(seen) of \(total.counted("message")) were searched, and nothing was changed")
+    }
+    func isFound(_ metadata: MessageMetadata, _ content: RawSpan) throws -> Bool {
+      if Interruption.isRequested { throw interruption }
       seen += 1
       if seen % 1_000 == 0 { bar.update(seen, of: total, unit: "messages") }
-      guard query.matches(metadata, content) else { return true }
+      return query.matches(metadata, content)
+    }
+    let unreadable = try coffer.vault.forEachMessage(.init(), choosing: isFound) { id, metadata, _ in
       bar.finish()
       found += 1
       MessageLine.print(id, metadata, isJSON: session.isJSON)
-      return true
+      return !Terminal.isOutputLost && !Interruption.isRequested
     }
     bar.finish()
-    if Interruption.isRequested {
-      throw Failure.interrupted(
-        "\(seen) of \(total.counted("message")) were searched, and nothing was changed")
-    }
+    if Interruption.isRequested { throw interruption }
     try MessageLine.report(unreadable)
     if found == 0 {
       throw Failure(
@@ -113,8 +118,9 @@ enum MessageLine {
           id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
           date: date))
     }
-    let title = Terminal.sanitized(metadata.title)
-    let tags = Terminal.sanitized(metadata.tags.joined(separator: " "))
+    // Before it is measured: what does not fit a terminal has another width.
+    let title = TerminalText.line(metadata.title)
+    let tags = TerminalText.line(metadata.tags.joined(separator: " "))
     guard Terminal.isOutputTerminal else {
       return Terminal.print("\(id)\t\(date)\t\(title)\t\(tags)")
     }
@@ -122,19 +128,19 @@ enum MessageLine {
   }
 
   /// A row that fits the terminal: id, date to the minute, title, tags. Where it is narrow the date goes.
-  private static func row(_ id: MessageID, _ date: String, _ title: String, _ tags: String) -> String {
+  private static func row(_ id: MessageID, _ date: String, _ title: String, _ tags: String) -> ShownLine {
     let gap = "  "
-    var row = Terminal.dim(id.description) + gap
+    var row: ShownLine = "\(Terminal.dim(id.description))\(gap)"
     var room = Terminal.columns - id.description.count - gap.count
     if room - date.count - gap.count >= leastTitleWidth {
-      row += date + gap
+      row += "\(date)\(gap)"
       room -= date.count + gap.count
     }
-    if tags.isEmpty { return row + ColumnWidth.cut(title, to: room) }
+    if tags.isEmpty { return "\(row)\(ColumnWidth.cut(title, to: room))" }
     let shownTags = ColumnWidth.cut(tags, to: room / 3)
     let width = room - gap.count - ColumnWidth.of(shownTags)
-    return row + ColumnWidth.padded(ColumnWidth.cut(title, to: width), to: width) + gap
-      + Terminal.dim(shownTags)
+    let shownTitle = ColumnWidth.padded(ColumnWidth.cut(title, to: width), to: width)
+    return "\(row)\(shownTitle)\(gap)\(Terminal.dim(shownTags))"
   }
 
   /// Less of a title than this says nothing.
@@ -145,7 +151,7 @@ enum MessageLine {
     if unreadable.isEmpty { return }
     var failure = Failure(
       .corrupt, "data_tampered", "\(unreadable.count.counted("message")) corrupted or tampered",
-      hint: "run «coffer doctor --deep», then restore what is damaged from a backup")
+      hint: "run «coffer doctor --deep»; what is damaged may be whole in a copy of the coffer's folder")
     failure.unreadable = unreadable.map(\.description)
     throw failure
   }

@@ -112,7 +112,8 @@ struct PassphraseGenerateCommand: CofferCommand {
 
     usage: coffer passphrase generate
 
-    66 bits of randomness for the words, and a digit that policies want. Nothing is stored.
+    66 bits of randomness for the words, and a digit that policies want. Nothing is stored. It goes to
+    standard output, for a program that takes it from there.
 
     example: coffer passphrase generate
     """
@@ -121,9 +122,14 @@ struct PassphraseGenerateCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     let generated = PassphraseGenerator.generate(random: SystemRandom.fill)
-    if session.isJSON { Terminal.write(Array("{\"passphrase\":\"".utf8), to: 1) }
+    if session.isJSON { Self.write("{\"passphrase\":\"") }
     // Letters, hyphens and a digit: nothing that JSON would escape.
-    generated.withBytes { Terminal.write($0, to: 1) }
-    Terminal.write(Array(session.isJSON ? "\"}\n".utf8 : "\n".utf8), to: 1)
+    generated.withBytes { Terminal.write($0) }
+    Self.write(session.isJSON ? "\"}\n" : "\n")
+  }
+
+  private static func write(_ text: String) {
+    let bytes = Array(text.utf8)
+    unsafe Terminal.write(bytes.span.bytes)
   }
 }

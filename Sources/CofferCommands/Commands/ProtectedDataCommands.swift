@@ -1,110 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Protected app data: the settings, what is wrong with a domain, and how it starts anew.
+// Protected app data: what is wrong with a domain, and how it starts anew.
 
 internal import ArgumentParser
 internal import CofferKit
+internal import Enclaves
 internal import KeyCustody
 internal import ProtectedData
-
-struct SettingsCommand: CofferCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "settings", abstract: "Show or change the protected settings.")
-  static let page = """
-    coffer settings: show or change what OpenPGP commands go by
-
-    usage: coffer settings [KEY [VALUE]] [--passphrase-fd N | --passphrase-file PATH]
-
-      clipboard-notice  on|off             tell what copying to the clipboard means
-      grace-period      SECONDS            no second authentication for so long; 0 to 3600
-      colour-theme      system|light|dark
-      encrypt-to-self   on|off             encrypt messages to their sender too
-
-    Settings that cannot be read are an error, and no default stands in for them.
-
-    example: coffer settings encrypt-to-self off
-    """
-
-  @OptionGroup var global: GlobalOptions
-  @OptionGroup var opening: OpeningOptions
-  @Argument(help: "A setting.") var key: SettingKey?
-  @Argument(help: "Its new value.") var value: String?
-
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(opening)
-    try coffer.unlockProtectedData()
-    let domains = try coffer.protectedDomains()
-    if let key, let value {
-      try domains.update(ProtectedSettings.self) { settings in try key.set(value, in: &settings) }
-      return
-    }
-    let settings = try domains.read(ProtectedSettings.self)
-    let keys = key.map { [$0] } ?? SettingKey.allCases
-    if session.isJSON {
-      JSON.print(Dictionary(uniqueKeysWithValues: keys.map { ($0.rawValue, $0.text(settings)) }))
-    } else if key != nil {
-      for key in keys { Terminal.print(key.text(settings)) }
-    } else {
-      for key in keys { Terminal.print("\(key.rawValue.padded(to: 16))  \(key.text(settings))") }
-    }
-  }
-}
-
-/// The settings that a person may change here.
-enum SettingKey: String, ExpressibleByArgument, CaseIterable {
-  case clipboardNotice = "clipboard-notice"
-  case gracePeriod = "grace-period"
-  case colourTheme = "colour-theme"
-  case encryptToSelf = "encrypt-to-self"
-
-  func text(_ settings: ProtectedSettings) -> String {
-    switch self {
-    case .clipboardNotice: Self.text(settings.clipboardNotice)
-    case .gracePeriod: "\(settings.gracePeriodSeconds)"
-    case .colourTheme: settings.colourTheme.name
-    case .encryptToSelf: Self.text(settings.encryptToSelf)
-    }
-  }
-
-  func set(_ value: String, in settings: inout ProtectedSettings) throws {
-    switch self {
-    case .clipboardNotice: settings.clipboardNotice = try flag(value)
-    case .gracePeriod:
-      guard let seconds = UInt32(value), seconds <= ProtectedSettings.gracePeriodLimitSeconds else {
-        throw refusal("a number of seconds up to \(ProtectedSettings.gracePeriodLimitSeconds)")
-      }
-      settings.gracePeriodSeconds = seconds
-    case .colourTheme:
-      guard let theme = ColourTheme.allCases.first(where: { $0.name == value }) else {
-        throw refusal(ColourTheme.allCases.map(\.name).joined(separator: ", "))
-      }
-      settings.colourTheme = theme
-    case .encryptToSelf: settings.encryptToSelf = try flag(value)
-    }
-  }
-
-  private static func text(_ flag: Bool) -> String { flag ? "on" : "off" }
-
-  private func flag(_ value: String) throws -> Bool {
-    switch value {
-    case "on": true
-    case "off": false
-    default: throw refusal("on or off")
-    }
-  }
-
-  private func refusal(_ wanted: String) -> Failure { Failure.usage("«\(rawValue)» takes \(wanted)") }
-}
-
-extension ColourTheme {
-  var name: String {
-    switch self {
-    case .system: "system"
-    case .light: "light"
-    case .dark: "dark"
-    }
-  }
-}
 
 struct RecoveryStateCommand: CofferCommand {
   static let configuration = CommandConfiguration(
@@ -137,34 +39,55 @@ struct RecoveryStateCommand: CofferCommand {
     do { try coffer.unlockProtectedData() } catch let error as ProtectedDataError { refusal = error }
     let report = try coffer.protectedDomains().recoveryState()
     let lost = report.state == .unlocked ? try coffer.openPrivateKeys().custody.examine() : nil
+    let steps = steps(report, refusal)
     if session.isJSON {
       JSON.print(
         Answer(
           state: report.state.code, fault: report.fault ?? refusal.map { Failure($0).code },
           domains: Dictionary(uniqueKeysWithValues: report.domains.map { ($0.name, $1.code) }),
-          privateKeys: lost.map { $0 == 0 ? "whole" : "incomplete" }, steps: report.steps.map(\.command)))
+          privateKeys: lost.map { $0 == 0 ? "whole" : "incomplete" },
+          steps: steps.map { $0.command(home: session.home) }))
     } else {
-      show(report, refusal, lostKeys: lost)
+      show(report, refusal, steps, lostKeys: lost, home: session.home)
     }
     let isLost =
       report.steps.contains { $0 != .unlock && $0 != .restart && $0 != .protectFiles } || (lost ?? 0) > 0
     if isLost {
-      throw Failure(.corrupt, "recovery_needed", "protected data or private keys are not what was stored")
+      throw Failure(
+        .corrupt, "recovery_needed",
+        report.wantsResetAgain
+          ? "a reset was interrupted" : "protected data or private keys are not what was stored")
     }
-    if let refusal { throw refusal }
+    guard let refusal else { return }
+    // What helps stands above.
+    var failure = Failure(refusal)
+    failure.hint = nil
+    throw failure
   }
 
-  private func show(_ report: RecoveryReport, _ refusal: ProtectedDataError?, lostKeys: Int?) {
+  /// What helps. Where the enclave is not there, only a reset does if it never comes back.
+  private func steps(_ report: RecoveryReport, _ refusal: ProtectedDataError?) -> [RecoveryReport.Step] {
+    switch refusal {
+    case .enclaveMissing, .enclave(.unavailable), .enclave(.otherChip): report.steps + [.resetFramework]
+    default: report.steps
+    }
+  }
+
+  private func show(
+    _ report: RecoveryReport, _ refusal: ProtectedDataError?, _ steps: [RecoveryReport.Step], lostKeys: Int?,
+    home: String
+  ) {
     Terminal.print("protected data  \(report.state.sentence)")
     for (domain, state) in report.domains.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       Terminal.print("  \(domain.name.padded(to: 28))  \(state.sentence)")
     }
     if let lostKeys {
-      Terminal.print(
-        "private keys    "
-          + (lostKeys == 0 ? "whole" : "\(lostKeys) not what was stored: import them from a backup"))
+      let state =
+        lostKeys == 0
+        ? "whole" : "\(lostKeys) not what was stored: only a copy of the coffer's folder has them"
+      Terminal.print("private keys    \(state)")
     }
-    for step in report.steps { Terminal.print("to do           \(step.sentence)") }
+    for step in steps { Terminal.print("to do           \(step.sentence(report, home: home))") }
   }
 }
 
@@ -249,6 +172,13 @@ extension ProtectedState {
 }
 
 extension RecoveryReport {
+  /// Whether nothing is wrong but that a reset did not end.
+  fileprivate var wantsResetAgain: Bool {
+    if state == .frameworkRecovery(.resetInterrupted) { return true }
+    let states = domains.values.filter { $0 != .open && $0 != .pendingMutation }
+    return state == .unlocked && !states.isEmpty && states.allSatisfy { $0 == .recovery(.absent) }
+  }
+
   fileprivate var fault: String? {
     guard case .frameworkRecovery(let fault) = state else { return nil }
     return fault.code
@@ -275,23 +205,30 @@ extension DomainState {
 
 extension RecoveryReport.Step {
   /// What to type, in words of the shell.
-  fileprivate var command: String {
+  fileprivate func command(home: String) -> String {
     switch self {
     case .unlock: "coffer unlock"
     case .restart: "coffer lock --all"
-    case .protectFiles: "chmod -R go= HOME"
+    case .protectFiles: "chmod -R go= -- \(ShellWord.quoted(home))"
     case .resetDomain(let domain): "coffer reset \(domain.name) --yes"
     case .resetFramework: "coffer reset framework --yes"
     }
   }
 
-  fileprivate var sentence: String {
-    switch self {
+  fileprivate func sentence(_ report: RecoveryReport, home: String) -> String {
+    let command = command(home: home)
+    return switch self {
     case .unlock: "try again later; nothing is known to be lost"
     case .restart: "start the program again"
-    case .protectFiles: "«chmod -R go=» on the coffer's directory closes it to others"
-    case .resetDomain: "restore the coffer from a backup, or give the domain up: \(command)"
-    case .resetFramework: "restore the coffer from a backup, or give all of it up: \(command)"
+    case .protectFiles: "close the coffer's folder to others: \(command)"
+    case .resetDomain(let domain) where report.domains[domain] == .recovery(.absent):
+      "run the reset again: \(command)"
+    case .resetDomain: "put a copy of the coffer's folder back, or give the domain up: \(command)"
+    case .resetFramework where report.state == .frameworkRecovery(.resetInterrupted):
+      "run the reset again: \(command)"
+    case .resetFramework where report.state == .locked:
+      "if the enclave is gone for good, give up what was bound to it: \(command)"
+    case .resetFramework: "put a copy of the coffer's folder back, or give all of it up: \(command)"
     }
   }
 }

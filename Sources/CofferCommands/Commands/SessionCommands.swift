@@ -44,7 +44,7 @@ struct UnlockCommand: CofferCommand {
           state: "unlocked", idleSeconds: limits.idleSeconds, absoluteSeconds: limits.absoluteSeconds,
           attestation: registered?.enclave.name))
     }
-    if let registered { session.note(registered.remark) }
+    if let registered { session.note("\(registered.remark)") }
     session.note("Unlocked. «coffer lock» ends it.")
   }
 
@@ -129,10 +129,17 @@ extension Device {
     switch enclave {
     case .tpm: "Captures are signed by a key in this machine's TPM."
     case .secureEnclave: "Captures are signed by a key in this machine's Secure Enclave."
-    case .software: "No TPM answers: captures are signed by a key in software, level «unverified»."
+    case .software: "No TPM found: captures are signed by a key in software, and marked «unverified»."
     }
   }
 
-  /// The same of a key in software that the person asked for.
-  static let softwareRemark = "Captures are signed by a key in software, level «unverified»."
+  /// What a person should know of a new coffer: its other keys of the machine are in the same place.
+  ///
+  /// - Parameter isChosen: whether they asked for that place.
+  func beginning(isChosen: Bool) -> String {
+    guard enclave == .software else { return remark }
+    return (isChosen ? "" : "No TPM found. ")
+      + "The keys that sign captures, and that protected data and private keys are sealed to, are in software: "
+      + "the passphrase alone keeps them, and captures are marked «unverified»."
+  }
 }

@@ -45,7 +45,7 @@ struct SlotListCommand: CofferCommand {
   func execute(_ session: Session) throws {
     let slots = try LockedCoffer(home: session.home).slots.map(SlotAnswer.init)
     if session.isJSON { return slots.forEach { JSON.print($0) } }
-    slots.forEach { Terminal.print($0.line) }
+    slots.forEach { Terminal.print("\($0.line)") }
   }
 }
 
@@ -89,7 +89,7 @@ struct SlotAddPassphraseCommand: CofferCommand {
     let coffer = try session.open(opening, needing: .person)
     let new = try session.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
     let slot = SlotAnswer(try coffer.addSlot(new, kdf: kdf.kdf))
-    session.isJSON ? JSON.print(slot) : Terminal.print(slot.id)
+    session.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
   }
 }
 
@@ -124,7 +124,7 @@ struct SlotAddRecoveryCommand: CofferCommand {
       if let recoveryPhraseOut { unsafe unlink(recoveryPhraseOut) }
       throw error
     }
-    session.isJSON ? JSON.print(slot) : Terminal.print(slot.id)
+    session.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
   }
 }
 
@@ -155,7 +155,7 @@ struct SlotAddTPMCommand: CofferCommand {
     try chip.checkReadiness()
     let coffer = try session.open(passphrase, pin: nil, needing: .person)
     let slot = SlotAnswer(try coffer.addSlot(pin: session.newPIN(pin.given())))
-    session.isJSON ? JSON.print(slot) : Terminal.print(slot.id)
+    session.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
   }
 }
 

@@ -161,8 +161,8 @@ struct StatusCommand: CofferCommand {
     Terminal.print("state      \(state(answer))")
     Terminal.print("opens with \(answer.opensWith.joined(separator: ", "))")
     if let obstacle { Terminal.print("           \(obstacle.sentence): use the passphrase") }
-    Terminal.print(
-      "messages   \(answer.messageCount)\(answer.keyVersion == nil ? " (as the file says)" : "")")
+    let doubt = answer.keyVersion == nil ? " (not verified while locked)" : ""
+    Terminal.print("messages   \(answer.messageCount)\(doubt)")
     if answer.captureCount > 0 { Terminal.print("captures   \(answer.captureCount)") }
     Terminal.print("file       \(ByteCount.text(answer.fileByteCount))")
     if let version = answer.keyVersion, let created = answer.keyCreated {
@@ -182,7 +182,7 @@ struct StatusCommand: CofferCommand {
 
   private func state(_ answer: Answer) -> String {
     switch answer.state {
-    case "opens": return "opens with what was given"
+    case "opens": return "what was given opens it; there is no session"
     case "unlocked":
       let idle = answer.agent?.idleSecondsLeft.map {
         "locks itself in \(Duration.text($0)) without a command"

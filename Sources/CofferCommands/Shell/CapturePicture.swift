@@ -33,8 +33,7 @@ enum CapturePicture {
         of: raster, graphics, columns: min(Terminal.columns, columnLimit), rows: rowLimit)
     }
     guard let text else { return }
-    Terminal.flush()
-    text.withBytes { Terminal.write($0, to: STDOUT_FILENO) }
+    text.withBytes { Terminal.write($0) }
   }
 
   /// Writes the depth map in false colours; the file's name.

@@ -6,6 +6,7 @@ internal import Agent
 internal import Captures
 internal import CofferKit
 internal import Enclaves
+internal import Glibc
 internal import KeyCustody
 internal import Keychains
 internal import MessageFormats
@@ -65,6 +66,13 @@ struct Failure: Error {
 
   static func usage(_ message: String, hint: String? = nil) -> Failure {
     Failure(.usage, "usage", message, hint: hint)
+  }
+
+  /// Content that would act on the terminal it is written to.
+  static func notForTerminal(_ message: String) -> Failure {
+    Failure(
+      .refused, "not_for_terminal", message,
+      hint: "write it to a file or a pipe, or add --force")
   }
 
   /// Sorts the errors of every room.
@@ -341,7 +349,7 @@ struct Failure: Error {
     case .notFound: self.init(.missing, "no_such_file", "there is no such file or directory")
     case .wrongKind:
       self.init(
-        .usage, "wrong_kind", "this is not what that kind is read from",
+        .usage, "wrong_kind", "it is not of that kind",
         hint: "mbox and jsonl are files; maildir and directory are directories")
     case .alreadyExists:
       self.init(.inUse, "already_exists", "there is such a file already, and an export overwrites nothing")
@@ -380,6 +388,10 @@ struct Failure: Error {
 
   private init(passphrase error: PassphraseError) {
     switch error {
+    case .unreadable(.cannotOpen(ENOENT)):
+      self.init(
+        .usage, "no_passphrase", "there is no such file to read the passphrase from",
+        hint: "look at --passphrase-file")
     case .unreadable:
       self.init(
         .usage, "no_passphrase", "the passphrase cannot be read",
@@ -400,8 +412,8 @@ struct Failure: Error {
       self.init(.wrongSecret, "bad_phrase", "word \(position) is not in the list of words")
     case .checksumMismatch:
       self.init(
-        .wrongSecret, "bad_phrase", "these words do not belong together",
-        hint: "look for a word in the wrong place")
+        .wrongSecret, "bad_phrase",
+        "the words do not fit each other: one is wrong, or two have changed places")
     }
   }
 
@@ -434,5 +446,6 @@ struct Failure: Error {
 
   private static let fullExportHint = "nothing was left there; make room and begin again"
 
-  private static let corruptHint = "run «coffer doctor --deep», then restore what is damaged from a backup"
+  private static let corruptHint =
+    "run «coffer doctor --deep»; what is damaged may be whole in a copy of the coffer's folder"
 }

@@ -27,7 +27,10 @@ extension Failure {
       self.init(
         .noHardware, "no_enclave", "protected data are bound to an enclave that is not here",
         hint: "«coffer recovery-state» says what helps")
-    case .enclave(let error): self.init(error)
+    case .enclave(let error):
+      // The coffer is open already; what helps is another thing than for a slot.
+      self.init(error)
+      hint = "«coffer recovery-state» says what helps"
     case .storage(let error): self.init(error as any Error)
     case .frameworkRecovery(let fault):
       self.init(
@@ -50,7 +53,7 @@ extension Failure {
   }
 
   init(custody error: CustodyError) {
-    let backup = "import the key from a backup"
+    let backup = "only a copy of the coffer's folder can bring the key back"
     switch error {
     case .locked: self.init(KeychainError.locked)
     case .missing: self.init(.missing, "no_private_key", "there is no such private key")
@@ -67,16 +70,14 @@ extension Failure {
     case .keychain(let error): self.init(error)
     case .fingerRequired:
       self.init(
-        .wrongSecret, "finger_required", "in mode high-security only a finger opens private keys",
-        hint: "«coffer mode standard», with a finger, goes back")
+        .wrongSecret, "finger_required", "in mode high-security only a finger opens private keys")
     case .passcodeRequired:
       self.init(.locked, "person_required", "this wants the passphrase or PIN, not a session")
     case .acknowledgementRequired(let count):
       self.init(
         .refused, "no_backup",
         "\(count.counted("private key")) \(count == 1 ? "has" : "have") no backup, and would be lost with the "
-          + "fingers",
-        hint: "make a backup first, or add --acknowledge-no-backup")
+          + "fingers")
     case .recoveryPending:
       self.init(
         .inUse, "recovery_pending", "an interrupted change of private keys cannot be ended now",

@@ -2,6 +2,8 @@
 //
 // An error as it stands on standard error.
 
+internal import UserAuthentication
+
 extension Failure {
   /// The lines, each with its end: for a person, or one JSON document.
   func lines(isJSON: Bool) -> String {
@@ -11,8 +13,8 @@ extension Failure {
       return JSON.text(Answer(error: body)) + "\n"
     }
     var text = unreadable.map { "\(unreadableKind) \($0): corrupted or tampered\n" }.joined()
-    text += "coffer: \(Terminal.sanitized(message))\n"
-    if let hint { text += "hint: \(hint)\n" }
+    text += "coffer: \(TerminalText.line(message))\n"
+    if let hint { text += "hint: \(TerminalText.line(hint))\n" }
     return text
   }
 

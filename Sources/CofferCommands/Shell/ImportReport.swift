@@ -57,7 +57,7 @@ struct ImportReport {
     }
     Interruption.breakLine()
     if !printsIDs { session.note("\(imported.counted("message")) imported") }
-    for problem in problems { session.note("left out: \(Terminal.sanitized(problem))") }
+    for problem in problems { session.note("left out: \(problem)") }
     if skippedCount > problems.count { session.note("left out: \(skippedCount - problems.count) more") }
     for group in groups { session.note("not read: \(Self.sentence(group))") }
     if foreign > 0 {
@@ -69,7 +69,7 @@ struct ImportReport {
   }
 
   private static func sentence(_ group: LeftOut.Group) -> String {
-    var paths = group.paths.prefix(pathLimit).map { Terminal.sanitized($0) }.joined(separator: ", ")
+    var paths = group.paths.prefix(pathLimit).joined(separator: ", ")
     if group.count > pathLimit { paths += " and \(group.count - pathLimit) more" }
     return "\(group.count.counted(group.reason.names.one, group.reason.names.many)): \(paths)"
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
+internal import UserAuthentication
 
 /// Answers for programs: one document, keys sorted, on one line.
 enum JSON {
@@ -9,19 +10,37 @@ enum JSON {
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // Every answer consists of strings, numbers and arrays of them.
     guard let data = try? encoder.encode(value) else { return "null" }
-    // Only strings hold such characters. Escaped, they are the same to a program, and cannot act on a
-    // terminal when a person looks.
-    var text = ""
-    for scalar in String(decoding: data, as: UTF8.self).unicodeScalars {
-      if Terminal.isUnfit(scalar) {
-        let digits = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      } else {
-        text.unicodeScalars.append(scalar)
-      }
-    }
-    return text
+    return escaped(String(decoding: data, as: UTF8.self))
   }
 
-  static func print(_ value: some Encodable) { Terminal.print(text(value)) }
+  /// The same, with a document in the place of a member whose value is `placeholder`: it is passed on as it is.
+  ///
+  /// - Parameters:
+  ///   - placeholder: a text that stands nowhere else.
+  ///   - document: valid JSON, as ``oneLine(_:)`` gives it.
+  static func text(_ value: some Encodable, with document: String, for placeholder: String) -> String {
+    text(value).replacing("\"\(placeholder)\"", with: document)
+  }
+
+  static func print(_ value: some Encodable) { Terminal.print("\(text(value))") }
+
+  /// A valid document on one line. Nothing else of it changes: numbers keep their digits, members their order,
+  /// and those that come twice come twice.
+  static func oneLine(_ document: String) -> String {
+    // Inside of strings there are no line ends and no tabs (RFC 8259, 7), so these are white space.
+    let lineEnds: [UInt8] = [0x09, 0x0A, 0x0D]
+    let line = String(decoding: document.utf8.map { lineEnds.contains($0) ? 0x20 : $0 }, as: UTF8.self)
+    return escaped(line.trimmingCharacters(in: .whitespaces))
+  }
+
+  /// Only strings hold such characters. Escaped, they are the same to a program, and cannot act on a terminal
+  /// when a person looks.
+  private static func escaped(_ document: String) -> String {
+    TerminalText.replacing(document, keepsLines: false) { scalar in
+      scalar.utf16.map { unit in
+        let digits = String(unit, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      }.joined()
+    }
+  }
 }

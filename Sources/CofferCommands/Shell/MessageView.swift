@@ -3,26 +3,26 @@
 // A message for reading.
 
 internal import Foundation
-internal import Glibc
 internal import MessageFormats
 internal import Primitives
+internal import UserAuthentication
 internal import Vaults
 
 enum MessageView {
   /// Title, date and tags, then the text.
   static func print(_ metadata: MessageMetadata, _ content: RawSpan) {
-    Terminal.print("\(Terminal.bold("Title:")) \(Terminal.sanitized(metadata.title))")
+    Terminal.print("\(Terminal.bold("Title:")) \(metadata.title)")
     Terminal.print("\(Terminal.bold("Date:"))  \(Timestamp.format(metadata.date))")
-    Terminal.print("\(Terminal.bold("Type:"))  \(Terminal.sanitized(metadata.contentType))")
+    Terminal.print("\(Terminal.bold("Type:"))  \(metadata.contentType)")
     if !metadata.tags.isEmpty {
-      Terminal.print("\(Terminal.bold("Tags:"))  \(Terminal.sanitized(metadata.tags.joined(separator: " ")))")
+      Terminal.print("\(Terminal.bold("Tags:"))  \(metadata.tags.joined(separator: " "))")
     }
     var reader = MIMEReader()
     if metadata.isMail {
       reader.read(content) { item, text in
         switch item {
-        case .from: Terminal.print("\(Terminal.bold("From:"))  \(Terminal.sanitized(string(text)))")
-        case .to: Terminal.print("\(Terminal.bold("To:"))    \(Terminal.sanitized(string(text)))")
+        case .from: Terminal.print("\(Terminal.bold("From:"))  \(string(text))")
+        case .to: Terminal.print("\(Terminal.bold("To:"))    \(string(text))")
         case .subject: break
         case .text:
           Terminal.print()
@@ -33,6 +33,9 @@ enum MessageView {
     } else if metadata.isText {
       Terminal.print()
       reader.readText(content, contentType: metadata.contentType) { printText($0) }
+    } else if MessageMetadata.isText(content) {
+      Terminal.print()
+      printText(content)
     } else {
       Terminal.print()
       Terminal.print("[\(ByteCount.text(content.byteCount)) that are not text; --raw writes them]")
@@ -62,15 +65,20 @@ enum MessageView {
   /// Text as it is on a pipe, without control characters on a terminal; ends with a line feed.
   private static func printText(_ text: RawSpan) {
     if Terminal.isOutputTerminal {
-      let shown = Terminal.sanitized(string(text).replacing("\r\n", with: "\n"), lineFeeds: true)
-      Terminal.print(shown.hasSuffix("\n") ? String(shown.dropLast()) : shown)
+      let shown = string(text).replacing("\r\n", with: "\n")
+      Terminal.print(lines: shown.hasSuffix("\n") ? String(shown.dropLast()) : shown)
     } else {
-      Terminal.write(text, to: STDOUT_FILENO)
+      Terminal.write(text)
       let endsLine =
         unsafe text.byteCount > 0
         && text.unsafeLoad(fromByteOffset: text.byteCount - 1, as: UInt8.self) == 0x0A
       if !endsLine { Terminal.print() }
     }
+  }
+
+  /// Whether a terminal shows all of it and obeys none of it.
+  static func isPlain(_ content: RawSpan) -> Bool {
+    MessageMetadata.isText(content) && TerminalText.isFit(string(content).replacing("\r\n", with: "\n"))
   }
 
   private static func string(_ text: RawSpan) -> String {

@@ -85,8 +85,11 @@ struct PhraseHandover {
   }
 
   private func ask(_ phrase: borrowing RecoveryPhrase, _ terminal: TerminalPrompt) throws -> Bool {
+    // They are words of the phrase all the same.
+    let screen = try SecondScreen()
+    try screen.write("\nType three of the words, to show that you have them.\n\n")
     for position in Self.randomPositions() {
-      let typed = try terminal.askLine("word \(position + 1)")
+      let typed = try terminal.askLine("word \(position + 1)", isHidden: !screen.isForgotten)
       let word = phrase.word(at: position)
       guard typed.isEqual(to: word) else { return false }
     }

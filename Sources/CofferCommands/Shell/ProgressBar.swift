@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
-
 /// A bar on standard error for what takes longer than a second; silent on a pipe and with --quiet.
 struct ProgressBar {
   private let title: String
@@ -29,20 +27,13 @@ struct ProgressBar {
       line += "\(Int(share * 100)) % "
     }
     line += "\(done) \(unit)"
-    draw(line)
+    Terminal.remark(line)
   }
 
   /// Clears the bar; after an interruption it stays, and what follows stands on a line of its own.
   mutating func finish() {
     if Interruption.isRequested { return Interruption.breakLine() }
-    if lastDrawn != nil { draw("\r\u{1B}[K") }
+    if lastDrawn != nil { Terminal.remark("\r\u{1B}[K") }
     lastDrawn = nil
-  }
-
-  /// A terminal that is gone, or full, is no reason to end what the bar is about.
-  private func draw(_ text: String) {
-    _ = unsafe text.utf8Span.span.bytes.withUnsafeBytes {
-      unsafe write(STDERR_FILENO, $0.baseAddress, $0.count)
-    }
   }
 }

@@ -14,6 +14,7 @@ extension FrameworkFault {
     case .registryMissing: "the list of domains is gone"
     case .registryCorrupt: "the list of domains is damaged"
     case .registryTampered: "the list of domains is not the one that was written"
+    case .resetInterrupted: "a reset of all of them was interrupted"
     case .registryRolledBack: "the list of domains is an older one"
     case .ledgerBehind: "the count of changes is an older one"
     case .ledgerMissing: "the count of changes is gone"
@@ -35,7 +36,7 @@ extension DomainFault {
   /// For people, lower case, without a full stop.
   var sentence: String {
     switch self {
-    case .absent: "not there: its making was given up half-way"
+    case .absent: "not there: a reset of it was interrupted"
     case .missing: "gone"
     case .keyCorrupt: "its key is damaged"
     case .payloadCorrupt: "damaged"

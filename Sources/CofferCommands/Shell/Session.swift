@@ -135,17 +135,21 @@ struct Session {
   private func unlockByPrompt(_ locked: LockedCoffer) throws -> Coffer {
     let prompt = try prompt()
     var problem: String?
-    for _ in 1...Self.promptTries {
+    for attempt in 1...Self.promptTries {
       let typed = try prompt.ask(request("passphrase", problem: problem))
       do {
         return try locked.unlock(SlotCredential(Passphrase(utf8: typed)))
       } catch KeybagError.wrongSecret {
-        problem = "that opens no slot; try again"
+        problem = Self.triesLeft("wrong passphrase", attempt)
       } catch let error as PassphraseError {
-        problem = "\(Failure(error).message); try again"
+        problem = Self.triesLeft(Failure(error).message, attempt)
       }
     }
     throw Self.wrongPassphrase
+  }
+
+  private static func triesLeft(_ problem: String, _ attempt: Int) -> String {
+    "\(problem); \((promptTries - attempt).counted("try", "tries")) left"
   }
 
   /// What a person should know whenever they open their coffer.
@@ -181,19 +185,28 @@ struct Session {
 
   private func unlockByPhrasePrompt(_ locked: LockedCoffer) throws -> Coffer {
     let prompt = try prompt(for: "the recovery phrase", hint: "use --phrase-fd or --phrase-file")
+    guard prompt is TerminalPrompt else { return try unlock(locked, askingWith: prompt, isShown: false) }
+    // All tries on the second screen: wrong words are mostly right but for one.
+    let screen = try SecondScreen()
+    return try unlock(locked, askingWith: prompt, isShown: screen.isForgotten)
+  }
+
+  private func unlock(
+    _ locked: LockedCoffer, askingWith prompt: any PassphrasePrompt, isShown: Bool
+  ) throws -> Coffer {
     var failure: any Error = KeybagError.wrongSecret
     var problem: String?
-    for _ in 1...Self.promptTries {
+    for attempt in 1...Self.promptTries {
       var asked = request("recovery phrase", problem: problem)
-      asked.isShown = true
+      asked.isShown = isShown
       do {
         return try locked.unlock(SlotCredential(Self.phrase(Passphrase(utf8: prompt.ask(asked)))))
       } catch KeybagError.wrongSecret {
         failure = KeybagError.wrongSecret
-        problem = "these words open no slot; try again"
+        problem = Self.triesLeft("these words are not of this coffer", attempt)
       } catch let error where error is RecoveryPhraseError || error is PassphraseError {
         failure = Failure(.wrongSecret, "bad_phrase", Failure(error).message)
-        problem = "\(Failure(error).message); try again"
+        problem = Self.triesLeft(Failure(error).message, attempt)
       }
     }
     throw failure
@@ -224,16 +237,6 @@ struct Session {
       throw Failure(.locked, "no_prompt", "\(what) is needed and there is no terminal to ask on", hint: hint)
     }
     return TerminalPrompt()
-  }
-
-  /// Finds out whether the owner is there: with the machine's fingerprint reader, where there is one.
-  func authenticator() -> UserAuthenticator {
-    #if Fingerprint
-      return UserAuthenticator(
-        prompt: TerminalPrompt(), reader: FprintdReader(), guide: TerminalFingerprintGuide())
-    #else
-      return UserAuthenticator(prompt: TerminalPrompt())
-    #endif
   }
 
   var hasTerminal: Bool { TerminalPrompt().isAvailable }
@@ -330,7 +333,7 @@ struct Session {
   // MARK: Answering
 
   /// A remark for people, on standard error; nothing in JSON, where standard error is for errors.
-  func note(_ line: String) {
+  func note(_ line: ShownLine) {
     if !isQuiet && !isJSON { Terminal.note(line) }
   }
 }

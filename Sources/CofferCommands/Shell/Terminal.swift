@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writing to the person or the program at the other end. Content goes to standard output, everything
-// else to standard error. What comes out of a message is untrusted: on a terminal, control characters in
-// it are shown as «�» and never obeyed.
+// else to standard error. What comes out of a message is untrusted: lines are `ShownLine`s.
+//
+// The work comes first: an answer that cannot be written ends no command half-way. The rest of it is dropped,
+// and the end of the run says so. A remark that cannot be written is lost.
 
 internal import CSystem
 internal import Glibc
 internal import Synchronization
+internal import UserAuthentication
 
 enum Terminal {
   static let isOutputTerminal = isatty(STDOUT_FILENO) == 1
@@ -30,10 +33,26 @@ enum Terminal {
     unsafe getenv(name).map { unsafe String(cString: $0) } ?? ""
   }
 
+  /// Puts something in the place of standard streams that are closed. Else the next file that is opened, the
+  /// coffer's own perhaps, would get the place of standard output. What is put there cannot be used either: it
+  /// is open the wrong way round.
+  static func takePlaces() {
+    for place in STDIN_FILENO...STDERR_FILENO where fcntl(place, F_GETFD) < 0 {
+      unsafe _ = open("/dev/null", place == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
+  }
+
+  // MARK: Standard output
+
   /// Writes a line to standard output. On a pipe, lines are collected until ``flush()``.
-  static func print(_ line: String = "") {
+  static func print(_ line: ShownLine = "") { collect(line.text.utf8) }
+
+  /// Writes text of several lines to standard output, fit for a terminal.
+  static func print(lines text: String) { collect(TerminalText.lines(text).utf8) }
+
+  private static func collect(_ text: String.UTF8View) {
     let isFull = lines.withLock { lines in
-      lines += line.utf8
+      lines += text
       lines.append(0x0A)
       return lines.count >= linesByteLimit
     }
@@ -46,78 +65,89 @@ enum Terminal {
       defer { lines.removeAll(keepingCapacity: true) }
       return lines
     }
-    unsafe writeAll(collected.span.bytes, to: STDOUT_FILENO)
+    unsafe writeOut(collected.span.bytes)
+  }
+
+  /// Writes bytes to standard output from where they lie, behind the lines that were collected.
+  static func write(_ bytes: RawSpan) {
+    flush()
+    writeOut(bytes)
   }
 
   /// A long list would otherwise spend more time in write(2) than in decryption.
   private static let linesByteLimit = 1 << 16
   private static let lines = Mutex<[UInt8]>([])
 
-  /// Writes a line to standard error.
-  static func note(_ line: String) { write(Array((line + "\n").utf8), to: STDERR_FILENO) }
-
-  /// Writes bytes to a descriptor; what cannot be written ends the process as it would any other.
-  static func write(_ bytes: [UInt8], to descriptor: Int32) { unsafe write(bytes.span.bytes, to: descriptor) }
-
-  /// Writes bytes to a descriptor from where they lie, behind the lines that were collected.
-  static func write(_ bytes: RawSpan, to descriptor: Int32) {
-    flush()
-    writeAll(bytes, to: descriptor)
+  private static func writeOut(_ bytes: RawSpan) {
+    guard !isOutputLost else { return }
+    let code = writeAll(bytes, to: STDOUT_FILENO)
+    if code != 0 { lostOutput.withLock { $0 = code } }
   }
 
-  private static func writeAll(_ bytes: RawSpan, to descriptor: Int32) {
-    unsafe bytes.withUnsafeBytes { bytes in
+  // MARK: What could not be written
+
+  /// Whether nobody takes the answer any more: who only reads may end.
+  static var isOutputLost: Bool { lostOutput.withLock { $0 } != 0 }
+
+  /// Why a part of the answer could not be written; nil when all of it was. Nothing is written afterwards.
+  static func outputFailure() -> Failure? {
+    flush()
+    switch lostOutput.withLock({ $0 }) {
+    case 0: return nil
+    case ENOSPC, EDQUOT:
+      return Failure(.noRoom, "full", "the output cannot be written: the disk is full", hint: answerHint)
+    case EPIPE:
+      // Whoever read has seen enough. As if the signal had not been held back.
+      signal(SIGPIPE, SIG_DFL)
+      raise(SIGPIPE)
+      return Failure(.missing, "no_output", "nobody reads the output", hint: answerHint)
+    case EBADF:
+      return Failure(
+        .missing, "no_output", "the output cannot be written: standard output is closed", hint: answerHint)
+    default: return Failure(.missing, "no_output", "the output cannot be written", hint: answerHint)
+    }
+  }
+
+  private static let answerHint = "what the command changed stands; its answer is lost"
+  private static let lostOutput = Mutex<Int32>(0)
+
+  // MARK: Standard error
+
+  /// Writes a line to standard error.
+  static func note(_ line: ShownLine) { remark(line.text + "\n") }
+
+  /// Writes text of several lines to standard error, fit for a terminal.
+  static func note(lines text: String) { remark(TerminalText.lines(text) + "\n") }
+
+  /// Writes a sequence of our own to standard error, without a line end.
+  static func remark(_ text: String) {
+    // What was answered before stands above it.
+    flush()
+    _ = unsafe writeAll(Array(text.utf8).span.bytes, to: STDERR_FILENO)
+  }
+
+  // MARK: Descriptors
+
+  /// Writes all bytes to a descriptor; 0, or the system's reason why not.
+  static func writeAll(_ bytes: RawSpan, to descriptor: Int32) -> Int32 {
+    // A reader that has gone must not end the process in the middle of its work.
+    let former = signal(SIGPIPE, SIG_IGN)
+    defer { signal(SIGPIPE, former) }
+    return unsafe bytes.withUnsafeBytes { bytes in
       var written = 0
       while written < bytes.count {
         let count = unsafe Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
         if count > 0 {
           written += count
+        } else if errno == EAGAIN {
+          // Whoever started us has made it non-blocking.
+          var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          unsafe _ = poll(&wait, 1, -1)
         } else if errno != EINTR {
-          giveUp(errno, on: descriptor)
+          return errno
         }
       }
+      return 0
     }
-  }
-
-  /// Nobody reads any more, or the disk behind a redirection is full.
-  private static func giveUp(_ code: Int32, on descriptor: Int32) -> Never {
-    if code == EPIPE {
-      // As if the signal had not been ignored by whoever started us.
-      signal(SIGPIPE, SIG_DFL)
-      raise(SIGPIPE)
-    }
-    if code == ENOSPC, descriptor != STDERR_FILENO {
-      note("coffer: the output cannot be written: the disk is full")
-    }
-    exit(code == ENOSPC ? ExitCode.noRoom.rawValue : ExitCode.bug.rawValue)
-  }
-
-  /// Text of a message, fit for a terminal: no control character but line feeds and tabs, and nothing
-  /// that turns the direction of writing round.
-  static func sanitized(_ text: String, lineFeeds: Bool = false) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { scalar in
-          switch scalar.value {
-          case 0x0A where lineFeeds, 0x09 where lineFeeds: scalar
-          default: isUnfit(scalar) ? "\u{FFFD}" : scalar
-          }
-        }))
-  }
-
-  /// Controls, line separators, and what changes the direction of writing.
-  static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.value {
-    case 0..<0x20, 0x7F..<0xA0, 0x061C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-    default: false
-    }
-  }
-
-  static func bold(_ text: String) -> String {
-    wantsColour(isOutputTerminal) ? "\u{1B}[1m\(text)\u{1B}[0m" : text
-  }
-
-  static func dim(_ text: String) -> String {
-    wantsColour(isOutputTerminal) ? "\u{1B}[2m\(text)\u{1B}[0m" : text
   }
 }

@@ -40,7 +40,7 @@ extension PINPolicy.Problem: CustomStringConvertible {
     switch self {
     case .tooShort: "a PIN has at least \(PINPolicy.shortest) characters"
     case .tooLong: "a PIN has at most \(PINPolicy.longest) characters"
-    case .pattern: "one character repeated, or a row up or down, is tried first"
+    case .pattern: "too easy to guess: 111111, 123456 and the like are tried first"
     }
   }
 }

@@ -6,8 +6,8 @@
 
 /// A reader of all files in a folder.
 ///
-/// The title is the relative path, the type follows the ending, the date is that of the last change; for
-/// files that `metadata.jsonl` names, what it says.
+/// The title is the relative path, the type follows from the content and the ending, the date is that of the last
+/// change; for files that `metadata.jsonl` names, what it says.
 public struct DirectorySource: MessageSource, ~Copyable {
   /// A folder on the way down, with the entries still to come, the next one last.
   private final class Level {
@@ -23,10 +23,12 @@ public struct DirectorySource: MessageSource, ~Copyable {
   }
 
   private struct Described {
-    var metadata: MessageMetadata
+    var record: JSONRecord
     var line: Int
   }
 
+  /// The type of all files that are not named with another; nil to tell it from each.
+  private let contentType: String?
   private var levels: [Level]
   private var described: [String: Described]
   /// What is wrong with `metadata.jsonl`, to be thrown one by one, the next one last.
@@ -39,7 +41,10 @@ public struct DirectorySource: MessageSource, ~Copyable {
   private var hasEnded = false
 
   /// Opens the folder at `path` and reads its `metadata.jsonl`, if there is one.
-  public init(path: String) throws(MessageFormatError) {
+  ///
+  /// - Parameter contentType: the type of all files that `metadata.jsonl` gives none; nil to tell it from each.
+  public init(path: String, contentType: String? = nil) throws(MessageFormatError) {
+    self.contentType = contentType
     let top = try Level(try FolderHandle(path: path), path: "")
     let found = try Self.readMetadata(in: top)
     levels = [top]
@@ -74,7 +79,7 @@ public struct DirectorySource: MessageSource, ~Copyable {
         } catch {
           throw MessageFormatError.entry(path: path, error)
         }
-        try deliver(known?.metadata, path, entry, body)
+        try deliver(known?.record, path, entry, body)
         return true
       }
     }
@@ -117,16 +122,18 @@ public struct DirectorySource: MessageSource, ~Copyable {
   }
 
   private mutating func deliver(
-    _ known: MessageMetadata?, _ path: String, _ entry: FolderHandle.Entry,
+    _ known: JSONRecord?, _ path: String, _ entry: FolderHandle.Entry,
     _ body: (MessageMetadata, RawSpan) throws -> Void
   ) throws {
     let range = Timestamp.representable
-    let metadata =
-      known
-      ?? MessageMetadata(
-        title: path, contentType: FileTypes.contentType(ofName: entry.text),
-        date: min(max(modified, range.lowerBound), range.upperBound))
-    try buffer.withBytes { try body(metadata, $0) }
+    let modified = min(max(modified, range.lowerBound), range.upperBound)
+    try buffer.withBytes { content in
+      let metadata = MessageMetadata(
+        title: known?.title ?? path, tags: known?.tags ?? [],
+        contentType: known?.type ?? contentType ?? FileTypes.contentType(ofName: entry.text, content),
+        date: known.map { $0.date ?? 0 } ?? modified)
+      try body(metadata, content)
+    }
   }
 
   /// Takes in `metadata.jsonl` when its first line names a file; otherwise it is a file like any other.
@@ -159,10 +166,7 @@ public struct DirectorySource: MessageSource, ~Copyable {
           throw .malformed(entry: number, what: "the member file is missing")
         }
         guard described[path] == nil else { throw .malformed(entry: number, what: "a file is named twice") }
-        let metadata = MessageMetadata(
-          title: record.title ?? path, tags: record.tags ?? [],
-          contentType: record.type ?? FileTypes.contentType(ofName: path), date: record.date ?? 0)
-        described[path] = Described(metadata: metadata, line: number)
+        described[path] = Described(record: record, line: number)
       } catch {
         if case .cannotRead = error {
           flaws.append(.entry(path: DirectorySink.metadataName, error))

@@ -3,12 +3,18 @@
 // Media types and the endings of file names, both ways.
 
 enum FileTypes {
-  /// The media type of a file by the ending of its name.
-  static func contentType(ofName name: String) -> String {
-    guard let dot = name.lastIndex(of: ".") else { return MessageMetadata.binaryType }
+  /// The media type of a file. What is text is of a kind of text, whatever its name says; which kind, and what
+  /// is no text, the ending of the name tells.
+  static func contentType(ofName name: String, _ content: RawSpan) -> String {
+    let known = contentType(ofEnding: name)
+    guard MessageMetadata.isText(content) else { return known ?? MessageMetadata.binaryType }
+    return known.flatMap { kindsOfText.contains($0) ? $0 : nil } ?? MessageMetadata.noteType
+  }
+
+  private static func contentType(ofEnding name: String) -> String? {
+    guard let dot = name.lastIndex(of: ".") else { return nil }
     let ending = name[name.index(after: dot)...].lowercased()
-    for type in types where type.endings.contains(ending) { return type.contentType }
-    return MessageMetadata.binaryType
+    return types.first { $0.endings.contains(ending) }?.contentType
   }
 
   /// The ending for a file of a media type, without its dot.
@@ -17,6 +23,12 @@ enum FileTypes {
     for type in types where type.contentType.prefix(while: { $0 != ";" }) == bare { return type.endings[0] }
     return bare.hasPrefix("text/") ? "txt" : "bin"
   }
+
+  /// The types of the table that are written in letters.
+  private static let kindsOfText: Set = [
+    MessageMetadata.mailType, MessageMetadata.noteType, "text/html; charset=utf-8", "text/csv; charset=utf-8",
+    "application/json", "application/xml", "image/svg+xml",
+  ]
 
   private static let types: [(contentType: String, endings: [String])] = [
     (MessageMetadata.mailType, ["eml"]),

@@ -34,8 +34,8 @@ public struct SearchQuery: ~Copyable, Sendable {
 
   /// Whether every word occurs in the title, the tags or the text.
   ///
-  /// The text of a mail is its subject, sender, recipients and text parts; that of `text/…` is the content.
-  /// Anything else has no text.
+  /// The text of a mail is its subject, sender, recipients and text parts; that of `text/…` is the content, and
+  /// so is any other content that is text, whatever its type says.
   public mutating func matches(_ metadata: MessageMetadata, _ content: RawSpan) -> Bool {
     if ranges.isEmpty { return true }
     missing = UInt64.max >> UInt64(64 - ranges.count)
@@ -53,6 +53,8 @@ public struct SearchQuery: ~Copyable, Sendable {
       var reader = exchange(&self.reader, with: nil) ?? MIMEReader()
       reader.readText(content, contentType: metadata.contentType) { take($0) }
       self.reader = consume reader
+    } else if MessageMetadata.isText(content) {
+      take(content)
     }
     look()
     return missing == 0

@@ -95,8 +95,9 @@ struct Examination {
     ledger = try GenerationLedger.load(keychain)
     image = try StoredImage.read(file, domains)
     registry = try ProtectedDomains.registry(image)
-    guard let record = image.record, Registry.isAuthentic(record, keys) else {
-      throw .frameworkRecovery(.registryTampered)
+    guard let record = image.record else { throw .frameworkRecovery(.registryMissing) }
+    guard Registry.isAuthentic(record, keys) else {
+      throw .frameworkRecovery(try ResetMark.names(record, keychain) ? .resetInterrupted : .registryTampered)
     }
     var verdicts = [GenerationVerdict(found: registry.revision, ledger: ledger.revision)]
     switch verdicts[0] {

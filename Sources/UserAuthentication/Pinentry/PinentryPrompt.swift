@@ -42,9 +42,10 @@ public struct PinentryPrompt: PassphrasePrompt {
   ///   (five minutes without an answer) or `.tooLong`.
   public func ask(_ request: PromptRequest) throws(PromptError) -> SecretBytes {
     var conversation = try begin()
-    if let description = request.description { try conversation.command("SETDESC", description) }
-    if let problem = request.problem { try conversation.command("SETERROR", problem) }
-    try conversation.command("SETPROMPT", request.prompt)
+    // A pinentry may draw on a terminal.
+    if let text = request.description { try conversation.command("SETDESC", TerminalText.lines(text)) }
+    if let text = request.problem { try conversation.command("SETERROR", TerminalText.lines(text)) }
+    try conversation.command("SETPROMPT", TerminalText.line(request.prompt))
     let answer = try conversation.getPIN(byteCountLimit: request.byteCountLimit)
     conversation.end()
     return answer
@@ -53,7 +54,7 @@ public struct PinentryPrompt: PassphrasePrompt {
   /// Shows `question` with two buttons.
   public func confirm(_ question: String) throws(PromptError) -> Bool {
     var conversation = try begin()
-    try conversation.command("SETDESC", question)
+    try conversation.command("SETDESC", TerminalText.lines(question))
     let answer = try conversation.confirm()
     conversation.end()
     return answer

@@ -12,6 +12,10 @@ internal import Glibc
 /// until then, so that nothing is written to the wrong screen, and act when the prompt has given the
 /// terminal back. Where a terminal knows only one screen, the text simply stands there.
 public struct SecondScreen: ~Copyable {
+  /// Whether nothing of it can be seen afterwards. A terminal that knows only one screen keeps everything, so
+  /// that a secret had better be typed unseen there.
+  public let isForgotten: Bool
+
   // Dropped in this order: the screen is left before the signals act.
   private let terminal: ShownTerminal
   private let signals: TerminalSignals
@@ -25,6 +29,7 @@ public struct SecondScreen: ~Copyable {
     let signals = try TerminalSignals()
     let terminal = try ShownTerminal(path: path, hasSecondScreen: style.clearsRows)
     if style.clearsRows { signals.note(screen: terminal.descriptor) }
+    isForgotten = style.clearsRows
     self.signals = signals
     self.terminal = terminal
   }

@@ -35,7 +35,7 @@ public struct TerminalPrompt: PassphrasePrompt {
     try Self.alone { () throws(PromptError) -> SecretBytes in
       var terminal = try RawTerminal(path: path)
       for text in [request.problem, request.description] {
-        if let text { try terminal.write(printable(text, keepsLineEnds: true) + "\n") }
+        if let text { try terminal.write(TerminalText.lines(text) + "\n") }
       }
       return try readLine(request, from: &terminal)
     }
@@ -100,7 +100,7 @@ public struct TerminalPrompt: PassphrasePrompt {
   ) throws(PromptError) {
     let columns = terminal.columnCount()
     var row = style.clearedRow(columnCount: columns)
-    row += printable(request.prompt, keepsLineEnds: false) + ": "
+    row += TerminalText.line(request.prompt) + ": "
     var width = request.prompt.unicodeScalars.count + 2
     if let meter = request.meter {
       let reading = editor.withText { $0.isEmpty ? nil : meter($0) }
@@ -137,16 +137,6 @@ public struct TerminalPrompt: PassphrasePrompt {
     }
     return true
   }
-}
-
-/// `text` without control characters: a file's or a person's name in a prompt cannot move the cursor.
-private func printable(_ text: String, keepsLineEnds: Bool) -> String {
-  var clean = String.UnicodeScalarView()
-  for scalar in text.unicodeScalars {
-    let isControl = scalar.properties.generalCategory == .control
-    clean.append(isControl && !(keepsLineEnds && scalar == "\n") ? "\u{FFFD}" : scalar)
-  }
-  return String(clean)
 }
 
 private let turn = Mutex<Void>(())

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import UserAuthentication
+
+/// A word of a command line that a person may paste into a shell.
+enum ShellWord {
+  /// The word, quoted where a shell would read anything into it. What does not fit a terminal is written as
+  /// bash, zsh and ksh spell it: `$'…'`.
+  static func quoted(_ word: String) -> String {
+    if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
+    // Byte by byte: to Swift, a quote with an accent on it is another character than a quote.
+    let quote = UInt8(ascii: "'")
+    if TerminalText.line(word) == word {
+      let bytes = word.utf8.flatMap { $0 == quote ? Array(#"'\''"#.utf8) : [$0] }
+      return "'" + String(decoding: bytes, as: UTF8.self) + "'"
+    }
+    var text = "$'"
+    for byte in word.utf8 {
+      switch byte {
+      case quote, UInt8(ascii: "\\"): text += "\\" + String(Unicode.Scalar(byte))
+      case 0x20..<0x7F: text += String(Unicode.Scalar(byte))
+      // Three digits of an octal number: what follows can never be taken for a fourth.
+      default: text += "\\" + String(byte >> 6) + String(byte >> 3 & 7) + String(byte & 7)
+      }
+    }
+    return text + "'"
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "-"):
+      true
+    default: false
+    }
+  }
+}
