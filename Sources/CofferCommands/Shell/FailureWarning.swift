@@ -39,7 +39,8 @@ struct FailureWarning {
         let warning: Body
       }
       let code = isLocked ? "vault_locked" : "messages_unreadable"
-      Terminal.note(JSON.text(Answer(warning: .init(code: code, message: message, hint: hint, count: count))))
+      let answer = Answer(warning: .init(code: code, message: message, hint: hint, count: count))
+      Terminal.note("\(JSON.text(answer))")
     } else {
       Terminal.note("warning: \(message)")
       Terminal.note("hint: \(hint)")
