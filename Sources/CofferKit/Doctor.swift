@@ -110,7 +110,7 @@ extension Diagnosis {
       let isFound = unsafe name.isEmpty ? stat(home, &status) : lstat(home + "/" + name, &status)
       guard isFound == 0 else { continue }
       let shown = name.isEmpty ? "the coffer's directory" : name
-      let kind = name.isEmpty || name == BlobFiles.folderName ? S_IFDIR : S_IFREG
+      let kind = wanted == 0o700 ? S_IFDIR : S_IFREG
       guard status.st_mode & S_IFMT == kind else {
         add(.damage, "\(shown) is a link, a pipe or something else that is not the coffer's")
         continue
@@ -158,16 +158,7 @@ extension Coffer {
       diagnosis.add(.damage, StorageError.outdated(part).sentence)
     }
     diagnosis.checks.append("the states of all parts")
-    try diagnosis.check("the counter in the TPM") {
-      switch try counter.check() {
-      case .none:
-        try usesChip()
-          ? "the TPM has no counter for this coffer: nothing would tell if all of it were put back" : nil
-      case .unaccounted:
-        "the TPM does not show this coffer's counter: was the coffer carried to this machine, or the TPM cleared?"
-      default: nil
-      }
-    }
+    try examineCounter(&diagnosis)
     try diagnosis.check("keychain items") { [keychain] in
       for account in try keychain.accounts() { _ = try keychain.requireSecret(forKey: account) }
       return nil
@@ -215,13 +206,14 @@ extension Coffer {
     }
     if isDeep {
       var unreadable: [MessageID] = []
+      var warned = 0
       try diagnosis.check("every message") {
         unreadable = try vault.unreadableMessages(progress: progress)
+        // Every message was opened, and those that do not open are named: nobody need be warned any more.
+        warned = try vault.clearFailures()
         return nil
       }
       diagnosis.unreadable = unreadable
-      // Every message was opened, and those that do not open are named: nobody need be warned any more.
-      let warned = try vault.clearFailures()
       if warned > 0 {
         note(.failuresExamined, count: warned)
         diagnosis.add(
@@ -246,6 +238,21 @@ extension Coffer {
   fileprivate func usesChip() throws -> Bool {
     guard machine.chip is any CounterEnclave else { return false }
     return try device().map { $0.enclave != .software } ?? false || slots().contains { $0.kind == .enclave }
+  }
+
+  /// Asks the chip whether this is the latest state of the whole coffer.
+  fileprivate func examineCounter(_ diagnosis: inout Diagnosis) throws {
+    switch try counter.check() {
+    case .none:
+      guard try usesChip() else { return }
+      diagnosis.add(
+        .advice, "the TPM has no counter for this coffer: nothing would tell if all of it were put back")
+    case .unaccounted:
+      diagnosis.add(
+        .advice,
+        "the TPM does not show this coffer's counter: was the coffer carried to this machine, or the TPM cleared?")
+    default: diagnosis.checks.append("the counter in the TPM")
+    }
   }
 
   /// Looks whether every domain opens and every private key has its envelope.
@@ -334,7 +341,7 @@ extension StorageError {
     case .inputOutput: "the disk reports an error"
     case .corrupt: "the coffer's file is corrupt or was tampered with"
     case .outdated(let part):
-      "\(part.words) not what was stored last: an earlier state was put back"
+      "\(part.words) not what was stored last: damaged, or put back to an earlier state"
     case .earlierState:
       "the whole coffer is in an earlier state: the TPM has counted changes that are not in it"
     case .foreignLog:
@@ -353,7 +360,6 @@ extension BoundPart {
     case .keychain: "the keychain is"
     case .messages: "the messages are"
     case .captures: "the captures are"
-    case .protectedData: "the protected data are"
     }
   }
 }

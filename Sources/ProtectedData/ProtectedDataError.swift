@@ -46,7 +46,6 @@ extension ProtectedDataError {
   init(_ error: any Error) {
     switch error {
     case let error as ProtectedDataError: self = error
-    case StorageError.outdated(.protectedData): self = .frameworkRecovery(.registryRolledBack)
     case let error as StorageError: self = .storage(error)
     case KeychainError.locked: self = .keychainLocked
     case KeychainError.invalidData, KeychainError.decodingFailed:

@@ -22,16 +22,11 @@ extension DatabaseFile {
   }
 
   /// Runs `body` as one transaction that may change `part`, and no other.
-  ///
-  /// - Parameter replacesAll: whether `body` takes nothing from what is there: a part that is made afresh need
-  ///   not be the one that was stored last.
   /// - Throws: `StorageError.outdated`, and what ``write(_:)`` throws.
-  public func write<R>(
-    _ part: BoundPart, replacesAll: Bool = false, _ body: (borrowing Transaction) throws -> R
-  ) throws -> R {
+  public func write<R>(_ part: BoundPart, _ body: (borrowing Transaction) throws -> R) throws -> R {
     let binding = binding.withLock { $0 }
     return try write { transaction in
-      if !replacesAll { try binding?.verify(part, transaction) }
+      try binding?.verify(part, transaction)
       let result = try body(transaction)
       try binding?.record(part, transaction)
       return result

@@ -29,7 +29,7 @@ public enum StorageError: Error, Equatable, Sendable {
   case inputOutput(code: Int32)
   /// The file is not what was written; `part` says where it was noticed.
   case corrupt(part: StaticPart)
-  /// This part is not the one that was stored last: an earlier state of it was put back.
+  /// This part is not the one that was stored last: damaged, or put back to an earlier state.
   case outdated(BoundPart)
   /// The whole file is in an earlier state: the counter in the machine's chip has gone on without it.
   case earlierState

@@ -162,13 +162,14 @@ extension Vault {
 }
 
 extension Vault {
-  /// Compares the rows with the vault's count, without opening them, and their versions with those in use: rows
-  /// from before a rotation that were put back are under one that was retired.
+  /// Compares the rows with the vault's count, without opening them. A row under a version that was retired was put
+  /// back from before a rotation.
   /// - Throws: `VaultError.corrupt`.
   public func checkCount() throws {
     try read { transaction, state, keys in
-      let inUse = Set(state.keys.filter { $0.retired == nil }.map(\.version))
-      guard try Self.isComplete(transaction, state, keys), try Self.usedVersions(transaction).isSubset(of: inUse)
+      let retired = state.keys.filter { $0.retired != nil }.map(\.version)
+      guard try Self.isComplete(transaction, state, keys),
+        try Self.usedVersions(transaction).isDisjoint(with: retired)
       else { throw VaultError.corrupt }
     }
   }

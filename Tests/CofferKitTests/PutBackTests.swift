@@ -34,7 +34,6 @@ struct PutBackTests {
   @Test("All tables together are the earlier coffer, and a part of it is told by its name", arguments: [
     (["messages", "vault"], BoundPart.messages), (["vault"], .messages),
     (["captures", "captureParts", "captureState"], .captures), (["captureState"], .captures),
-    (["protectedRegistry", "protectedDomains"], .protectedData), (["protectedDomains"], .protectedData),
     (["keychain"], .keychain), (["keychain", "protectedRegistry", "protectedDomains"], .keychain),
     (["keybag"], .slots), (["binding"], .slots),
   ] as [([String], BoundPart)])
@@ -91,12 +90,13 @@ struct PutBackTests {
   @Test("Protected data that were put back do not open, and can be made anew")
   func protectedData() throws {
     let place = try Copies()
-    try place.putBack(["protectedDomains"])
+    try place.putBack(["protectedRegistry", "protectedDomains"])
     let coffer = try place.open(asPerson: true)
     defer { coffer.close() }
     #expect(throws: ProtectedDataError.frameworkRecovery(.registryRolledBack)) {
       try coffer.unlockProtectedData()
     }
+    #expect(try !coffer.examine(isDeep: false).isHealthy)
     try coffer.resetProtectedData()
     try coffer.unlockProtectedData()
     #expect(try coffer.examine(isDeep: true).isHealthy)

@@ -42,7 +42,7 @@
     private var commands: [[String]] {
       let words = place.folder.path() + "/words"
       return [
-        ["message", "list"] + pass, ["capture", "list"] + pass, ["settings"] + pass, ["audit"] + pass,
+        ["message", "list"] + pass, ["capture", "list"] + pass, ["vault", "status"] + pass, ["audit"] + pass,
         ["status"] + pass, ["unlock"] + pass, ["doctor", "--deep"] + pass,
         ["recovery", "drill", "--phrase-file", words],
       ]

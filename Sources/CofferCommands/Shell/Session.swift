@@ -9,6 +9,7 @@ internal import Foundation
 internal import Keychains
 internal import Primitives
 internal import Secrets
+internal import Storage
 internal import UserAuthentication
 internal import Vaults
 
@@ -154,7 +155,9 @@ struct Session {
 
   /// What a person should know whenever they open their coffer.
   private func advise(_ coffer: Coffer) throws {
-    let status = try coffer.vault.status()
+    let status: Vault.Status
+    // What reads messages says so itself; the rest can be used.
+    do { status = try coffer.vault.status() } catch StorageError.outdated { return }
     let isJSON = isJSON
     if status.unexaminedFailures > 0 { FailureWarning(status.unexaminedFailures).tell(isJSON: isJSON) }
     coffer.listenForFailures { alarm, count in

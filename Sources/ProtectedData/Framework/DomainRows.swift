@@ -22,7 +22,7 @@ struct StoredImage: Equatable {
   static func read(
     _ file: DatabaseFile, _ domains: some Sequence<ProtectedDomain>
   ) throws(ProtectedDataError) -> StoredImage {
-    try ProtectedDataError.sorting { try file.read(.protectedData) { try read($0, domains) } }
+    try ProtectedDataError.sorting { try file.read { try read($0, domains) } }
   }
 
   fileprivate static func read(
@@ -61,7 +61,7 @@ struct StoredChange {
   /// - Throws: `.storage(.inUse)` when something else is there than was expected.
   func apply(to file: DatabaseFile) throws(ProtectedDataError) {
     try ProtectedDataError.sorting {
-      try file.write(.protectedData, replacesAll: former == nil) { transaction in
+      try file.write { transaction in
         if let former {
           let now = try StoredImage.read(transaction, rows.keys)
           guard now.record == former.record, rows.keys.allSatisfy({ now.rows[$0] == former.rows[$0] })
