@@ -226,7 +226,8 @@ let package = Package(
     tests(
       "CofferKitTests",
       [
-        "CofferKit", "Captures", "Vaults", "MessageFormats", "ProtectedData", "KeyCustody", "Enclaves", "Keychains",
+        "CofferKit", "Captures", "Vaults", "MessageFormats", "ProtectedData", "KeyCustody", "Enclaves",
+        "Keychains",
         "Storage", "UserAuthentication", "Primitives", "Secrets", "SoftwareTPM", "TemporaryHomes", sqlite,
       ]),
     tests(

@@ -71,7 +71,9 @@ extension CaptureStore {
   /// - Returns: how many there were.
   public func retryFailedUploads() throws -> Int {
     let keys = try prepareWriting()
-    let failed = try file.read(.captures) { try Self.scan($0, keys: keys).rows }.filter { $0.upload.state == .failed }
+    let failed = try file.read(.captures) { try Self.scan($0, keys: keys).rows }.filter {
+      $0.upload.state == .failed
+    }
     try file.write(.captures) { transaction in
       for row in failed {
         var upload = row.upload

@@ -250,7 +250,8 @@ extension Coffer {
     case .unaccounted:
       diagnosis.add(
         .advice,
-        "the TPM does not show this coffer's counter: was the coffer carried to this machine, or the TPM cleared?")
+        "the TPM does not show this coffer's counter: was the coffer carried to this machine, or the TPM cleared?"
+      )
     default: diagnosis.checks.append("the counter in the TPM")
     }
   }

@@ -17,7 +17,8 @@
   @testable import CofferKit
 
   @Suite(
-    "A whole coffer that was put back", .enabled(if: SoftwareTPM.isInstalled, "swtpm is installed by scripts/packages"))
+    "A whole coffer that was put back",
+    .enabled(if: SoftwareTPM.isInstalled, "swtpm is installed by scripts/packages"))
   struct EarlierStateTests {
     private let place: ChipPlace
 
@@ -51,7 +52,8 @@
       #expect(throws: StorageError.earlierState) { _ = try place.open() }
     }
 
-    @Test("The owner can take a copy that was put back for the present state; the later one is then the earlier")
+    @Test(
+      "The owner can take a copy that was put back for the present state; the later one is then the earlier")
     func accepted() throws {
       let coffer = try place.make()
       try place.copy()
@@ -80,7 +82,8 @@
       coffer.close()
       try place.putBack()
       place.advance(2 * RollbackCounter.patienceSeconds)
-      let session = try LockedCoffer(home: place.home.path, machine: place.machine, clock: place.clock).unlock(keys)
+      let session = try LockedCoffer(home: place.home.path, machine: place.machine, clock: place.clock)
+        .unlock(keys)
       #expect(throws: CofferError.personRequired) { try session.acceptEarlierState() }
       session.note(.messagesAdded, count: 1)
       session.close()
@@ -150,10 +153,12 @@
       #expect(findings.contains { $0.severity == .advice && $0.text.contains("no counter") })
     }
 
-    @Test("Verdicts", arguments: [
-      (5, 5, CounterVerdict.latest), (6, 5, .oneAhead), (7, 5, .unaccounted), (4, 5, .earlierState),
-      (0, UInt64.max, .earlierState),
-    ] as [(UInt64, UInt64, CounterVerdict)])
+    @Test(
+      "Verdicts",
+      arguments: [
+        (5, 5, CounterVerdict.latest), (6, 5, .oneAhead), (7, 5, .unaccounted), (4, 5, .earlierState),
+        (0, UInt64.max, .earlierState),
+      ] as [(UInt64, UInt64, CounterVerdict)])
     func verdicts(recorded: UInt64, shown: UInt64, verdict: CounterVerdict) {
       #expect(CounterVerdict(recorded: recorded, shown: shown) == verdict)
     }
@@ -184,7 +189,8 @@
 
     func make() throws -> Coffer {
       try Coffer.create(
-        home: home.path, passphrase: passphrase(), recoveryPhrase: newPhrase(), kdf: .pbkdf2(iterations: 600_000),
+        home: home.path, passphrase: passphrase(), recoveryPhrase: newPhrase(),
+        kdf: .pbkdf2(iterations: 600_000),
         machine: machine, attestation: .tpm, clock: clock)
     }
 

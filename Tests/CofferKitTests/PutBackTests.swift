@@ -31,12 +31,14 @@ struct PutBackTests {
     }
   }
 
-  @Test("All tables together are the earlier coffer, and a part of it is told by its name", arguments: [
-    (["messages", "vault"], BoundPart.messages), (["vault"], .messages),
-    (["captures", "captureParts", "captureState"], .captures), (["captureState"], .captures),
-    (["keychain"], .keychain), (["keychain", "protectedRegistry", "protectedDomains"], .keychain),
-    (["keybag"], .slots), (["binding"], .slots),
-  ] as [([String], BoundPart)])
+  @Test(
+    "All tables together are the earlier coffer, and a part of it is told by its name",
+    arguments: [
+      (["messages", "vault"], BoundPart.messages), (["vault"], .messages),
+      (["captures", "captureParts", "captureState"], .captures), (["captureState"], .captures),
+      (["keychain"], .keychain), (["keychain", "protectedRegistry", "protectedDomains"], .keychain),
+      (["keybag"], .slots), (["binding"], .slots),
+    ] as [([String], BoundPart)])
   func named(tables: [String], part: BoundPart) throws {
     let place = try Copies()
     try place.putBack(Copies.tables)

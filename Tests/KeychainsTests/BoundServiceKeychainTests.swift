@@ -67,7 +67,8 @@ struct BoundServiceKeychainTests {
       #expect(try place.reopened().accounts() == (happens ? ["first", "second"] : ["first"]))
       try place.save("third")
       #expect(try place.noted() == 1)
-      #expect(try place.reopened().accounts() == (happens ? ["first", "second", "third"] : ["first", "third"]))
+      #expect(
+        try place.reopened().accounts() == (happens ? ["first", "second", "third"] : ["first", "third"]))
     }
   }
 

@@ -150,7 +150,9 @@ struct Failure: Error {
     case .earlierState:
       self.init(
         .corrupt, "earlier_state", message,
-        hint: "if you put a copy back yourself, «coffer doctor --accept-earlier-state» takes it for the present one")
+        hint:
+          "if you put a copy back yourself, «coffer doctor --accept-earlier-state» takes it for the present one"
+      )
     case .foreignLog:
       self.init(
         .corrupt, "foreign_log", message,
