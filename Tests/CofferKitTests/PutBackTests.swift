@@ -123,7 +123,7 @@ struct PutBackTests {
       let file = try DatabaseFile.open(home: place.home.path)
       try file.write { transaction in
         var record = try transaction.firstRow("SELECT record FROM binding") { try $0.bytes(0) } ?? Data()
-        record[record.startIndex + offset] ^= 4
+        record[record.startIndex + min(offset, record.count - 1)] ^= 4
         try transaction.execute("UPDATE binding SET record = ?", .bytes(record))
       }
       file.close()
