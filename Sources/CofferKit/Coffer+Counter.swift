@@ -53,15 +53,23 @@ struct RollbackCounter {
   ///   elsewhere, or the chip is away.
   @discardableResult
   func check() throws -> CounterVerdict {
-    guard let mark = try mark() else { return .none }
-    guard let shown = value(mark) else { return .unaccounted }
-    let verdict = CounterVerdict(recorded: mark.value, shown: shown)
-    switch verdict {
-    case .earlierState: throw StorageError.earlierState
-    case .oneAhead: countUp(mark)
-    default: break
+    while true {
+      guard let mark = try mark() else { return .none }
+      guard let shown = value(mark) else { return .unaccounted }
+      let verdict = CounterVerdict(recorded: mark.value, shown: shown)
+      switch verdict {
+      case .latest, .none, .unaccounted: return verdict
+      case .earlierState:
+        // Unless another process has counted between the two readings.
+        guard try self.mark() != mark else { throw StorageError.earlierState }
+      case .oneAhead:
+        // Another process may be between record and chip; what it has begun it ends.
+        do { try file.claimWriting() } catch { return verdict }
+        guard try self.mark() == mark, value(mark) == shown else { continue }
+        countUp(mark)
+        return verdict
+      }
     }
-    return verdict
   }
 
   /// The mark that the next change of slots leaves, to be written in its transaction; nil when the chip cannot
@@ -88,7 +96,9 @@ struct RollbackCounter {
   func countUpIfDue() {
     do {
       try file.claimWriting()
-      guard let mark = try mark(), clock.now() - mark.time >= Self.patienceSeconds, let next = try next()
+      // A clock that was ahead once is no reason to wait for it.
+      guard let mark = try mark(), !(0..<Self.patienceSeconds).contains(clock.now() - mark.time),
+        let next = try next()
       else { return }
       try file.write { try binding.setCounter(next, $0) }
       countUp(next)
@@ -110,12 +120,21 @@ struct RollbackCounter {
   }
 
   /// Takes this state for the present one, whatever the chip shows.
-  func accept() throws {
+  ///
+  /// - Returns: false when it is the present one, or there is no counter.
+  /// - Throws: `EnclaveError.unavailable` when the chip does not show the counter.
+  func accept() throws -> Bool {
     try file.claimWriting()
-    guard let mark = try mark(), let shown = value(mark) else { return }
+    guard let mark = try mark() else { return false }
+    guard let shown = value(mark) else { throw EnclaveError.unavailable }
+    switch CounterVerdict(recorded: mark.value, shown: shown) {
+    case .none, .latest, .oneAhead: return false
+    case .earlierState, .unaccounted: break
+    }
     let accepted = CounterMark(handle: mark.handle, value: shown + 1, time: clock.now())
     try file.write { try binding.setCounter(accepted, $0) }
     countUp(accepted)
+    return true
   }
 
   /// Deletes the counter of a coffer that leaves this machine, or is erased.
@@ -134,4 +153,12 @@ struct RollbackCounter {
     guard let chip, let counter = try? ChipCounter(dataRepresentation: mark.handle) else { return nil }
     return try? chip.counterValue(counter, authorization: binding.counterAuthorization())
   }
+}
+
+/// What forgetting a machine has done.
+public struct ForgottenDevice: Equatable, Sendable {
+  /// Slots of its chip that were removed.
+  public let slotCount: Int
+  /// Whether the coffer's counter may still take room in the chip.
+  public let counterRemains: Bool
 }

@@ -141,11 +141,14 @@ public final class Coffer: Sendable {
 
   /// Takes this state of the coffer for the present one, although the chip's counter has gone on without it: for
   /// the owner who has put a copy back.
-  /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer.
-  public func acceptEarlierState() throws {
+  ///
+  /// - Returns: false when it is the present one already.
+  /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer; `EnclaveError.unavailable`.
+  public func acceptEarlierState() throws -> Bool {
     guard slot != nil else { throw CofferError.personRequired }
-    try counter.accept()
+    guard try counter.accept() else { return false }
     note(.earlierStateAccepted)
+    return true
   }
 
   /// Drops the keys from memory and closes the file.
@@ -185,7 +188,9 @@ public final class Coffer: Sendable {
   public func registerDeviceIfForgotten() throws -> Device? {
     guard try device() == nil else { return nil }
     try file.claimWriting()
-    let device = try Device.register(keychain, in: machine.enclaveForNewKeys())
+    let enclave = try machine.enclaveForNewKeys()
+    let device = try Device.register(keychain, in: enclave)
+    if enclave.kind != .software { counter.makeIfMissing() }
     note(.deviceRegistered)
     return device
   }
@@ -193,7 +198,7 @@ public final class Coffer: Sendable {
   // MARK: Slots
 
   /// The slots, as they are now.
-  public func slots() throws -> [KeySlot] { try file.read(Keybag.load).slots }
+  public func slots() throws -> [KeySlot] { try file.read(.slots, Keybag.load).slots }
 
   /// Puts a new passphrase in the place of the slot that opened this coffer.
   ///
@@ -265,20 +270,21 @@ public final class Coffer: Sendable {
   }
 
   /// Forgets this machine: the slots of its chip, and its registration. Captures that it signed stay.
-  /// - Returns: how many slots went.
-  public func forgetDevice() throws -> Int {
+  /// - Returns: what went, and what may still be in the chip.
+  public func forgetDevice() throws -> ForgottenDevice {
     let removed = try changeKeybag { keybag in
       let slots = keybag.slots.filter { $0.kind == .enclave }
       for slot in slots { try keybag.removeSlot(slot.id, keys: keys) }
       return slots.count
     }
     try Device.forget(keychain, in: machine)
+    var counterRemains = false
     if let mark = try counter.mark() {
       try file.write { try binding.setCounter(nil, $0) }
-      _ = RollbackCounter.delete(handle: mark.handle, machine: machine)
+      counterRemains = !RollbackCounter.delete(handle: mark.handle, machine: machine)
     }
     note(.deviceForgotten)
-    return removed
+    return ForgottenDevice(slotCount: removed, counterRemains: counterRemains)
   }
 
   /// Removes a slot, but never the last that a person can open anywhere.
@@ -315,10 +321,10 @@ public final class Coffer: Sendable {
       var log = try AuditLog.load(keychain)
       log.append(event, count: count, at: clock.now())
       try log.save(keychain)
-      counter.countUpIfDue()
     } catch {
       Self.log.error("a line of the audit log is left out")
     }
+    counter.countUpIfDue()
   }
 
   static let log = Logger(label: "app.rial.coffer")

@@ -242,16 +242,22 @@ extension Coffer {
 
   /// Asks the chip whether this is the latest state of the whole coffer.
   fileprivate func examineCounter(_ diagnosis: inout Diagnosis) throws {
-    switch try counter.check() {
+    let verdict: CounterVerdict
+    do { verdict = try counter.check() } catch StorageError.earlierState {
+      return diagnosis.add(.damage, StorageError.earlierState.sentence)
+    }
+    switch verdict {
     case .none:
       guard try usesChip() else { return }
       diagnosis.add(
-        .advice, "the TPM has no counter for this coffer: nothing would tell if all of it were put back")
+        .advice,
+        "the TPM has no counter for this coffer, so nothing would tell if all of it were put back: "
+          + "«coffer forget-device», then «coffer unlock», asks it for one")
     case .unaccounted:
       diagnosis.add(
         .advice,
-        "the TPM does not show this coffer's counter: was the coffer carried to this machine, or the TPM cleared?"
-      )
+        "the TPM does not show this coffer's counter: it is away, was cleared, or is another machine's. "
+          + "«coffer forget-device», then «coffer unlock», makes a new one")
     default: diagnosis.checks.append("the counter in the TPM")
     }
   }
@@ -361,6 +367,7 @@ extension BoundPart {
     case .keychain: "the keychain is"
     case .messages: "the messages are"
     case .captures: "the captures are"
+    case .protectedData: "the protected data are"
     }
   }
 }

@@ -82,10 +82,11 @@ public final class LockedCoffer: Sendable {
 
   /// The captures alone, with keys that an agent kept: they need no more than the after-first-unlock key.
   public func captures(_ keys: ClassKeys) throws -> CaptureAccess {
-    _ = try Coffer.bind(file, coffer: id, keys: keys)
+    let binding = try Coffer.bind(file, coffer: id, keys: keys)
     let keychain = KeychainService(keychain: try currentKeybag().openKeychain(file), keys: keys)
     return CaptureAccess(
-      store: CaptureStore(file: file, keychain: keychain), keychain: keychain, machine: machine)
+      store: CaptureStore(file: file, keychain: keychain), keychain: keychain, machine: machine,
+      counter: RollbackCounter(file: file, binding: binding, machine: machine, clock: clock))
   }
 
   /// The slots as they are now: somebody may have changed them while a prompt was waiting.

@@ -20,7 +20,8 @@ public final class UnfinishedExports: UnfinishedExportRecord {
   // MARK: A record
 
   public func begin(_ path: String) {
-    if unsafe mkdir(folder, 0o700) == 0 { synchronise() }
+    // The name of the folder must last as long as the note in it.
+    if unsafe mkdir(folder, 0o700) == 0 { Self.synchronise(folder + "/..") }
     let file = unsafe open(note(path), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { return }
     defer { close(file) }
@@ -29,7 +30,7 @@ public final class UnfinishedExports: UnfinishedExportRecord {
       unsafe unlink(note(path))
       return
     }
-    synchronise()
+    Self.synchronise(folder)
   }
 
   public func end(_ path: String) {
@@ -43,8 +44,8 @@ public final class UnfinishedExports: UnfinishedExportRecord {
     folder + "/" + (path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path)
   }
 
-  private func synchronise() {
-    let opened = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
+  private static func synchronise(_ path: String) {
+    let opened = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, 0)
     guard opened >= 0 else { return }
     fsync(opened)
     close(opened)

@@ -3,7 +3,6 @@
 // The parts of a coffer's file, and what of each is bound (Specs/binding.md). Every part has one or two rows
 // that change with anything in it and authenticate the rest: those are its anchors. One sealed record holds a
 // digest of the anchors of every part, so that a part that was put back to an earlier state is known as such.
-// Protected data are bound through the keychain, which has a ledger of their generations.
 
 internal import GRDBSQLite
 
@@ -17,6 +16,9 @@ public enum BoundPart: UInt8, CaseIterable, Sendable {
   case messages = 3
   /// The state of all captures.
   case captures = 4
+  /// The registry of protected data and every domain. Who reads them asks the ledger in the keychain, which tells
+  /// one damaged domain from the others; this record is for whoever examines the whole.
+  case protectedData = 5
 }
 
 /// Knows which state of each part was stored last. What does it needs keys, and comes from above.
@@ -44,6 +46,10 @@ extension Transaction {
       try anchors("SELECT part, sealed FROM vault ORDER BY part", body)
     case .captures:
       try anchors("SELECT 1, sealed FROM captureState", body)
+    case .protectedData:
+      try anchors("SELECT 0, record FROM protectedRegistry", body)
+      try anchors("SELECT domain, wrappedKey FROM protectedDomains ORDER BY domain", body)
+      try anchors("SELECT domain, payload FROM protectedDomains ORDER BY domain", body)
     }
   }
 

@@ -22,11 +22,16 @@ extension DatabaseFile {
   }
 
   /// Runs `body` as one transaction that may change `part`, and no other.
+  ///
+  /// - Parameter verifies: whether the part must be the one that was stored last; false for who has another way
+  ///   to tell.
   /// - Throws: `StorageError.outdated`, and what ``write(_:)`` throws.
-  public func write<R>(_ part: BoundPart, _ body: (borrowing Transaction) throws -> R) throws -> R {
+  public func write<R>(
+    _ part: BoundPart, verifies: Bool = true, _ body: (borrowing Transaction) throws -> R
+  ) throws -> R {
     let binding = binding.withLock { $0 }
     return try write { transaction in
-      try binding?.verify(part, transaction)
+      if verifies { try binding?.verify(part, transaction) }
       let result = try body(transaction)
       try binding?.record(part, transaction)
       return result

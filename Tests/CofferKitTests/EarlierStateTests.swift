@@ -63,7 +63,8 @@
       try FileManager.default.copyItem(atPath: place.home.path, toPath: later.path)
       try place.putBack()
       let accepted = try place.open(acceptsEarlierState: true)
-      try accepted.acceptEarlierState()
+      #expect(try accepted.acceptEarlierState())
+      #expect(try !accepted.acceptEarlierState())
       #expect(try accepted.auditLog().last?.event == .earlierStateAccepted)
       accepted.close()
       let again = try place.open()
@@ -84,7 +85,7 @@
       place.advance(2 * RollbackCounter.patienceSeconds)
       let session = try LockedCoffer(home: place.home.path, machine: place.machine, clock: place.clock)
         .unlock(keys)
-      #expect(throws: CofferError.personRequired) { try session.acceptEarlierState() }
+      #expect(throws: CofferError.personRequired) { _ = try session.acceptEarlierState() }
       session.note(.messagesAdded, count: 1)
       session.close()
       #expect(throws: StorageError.earlierState) { _ = try place.open() }
@@ -100,6 +101,40 @@
       let coffers = try place.open()
       #expect(try coffers.counter.check() == .latest)
       #expect(try coffers.counter.mark() == mark)
+    }
+
+    @Test("While another process is between record and chip, nobody counts in its place")
+    func betweenRecordAndChip() throws {
+      let writer = try place.make()
+      let mark = try #require(try writer.counter.next())
+      try writer.file.write { try writer.binding.setCounter(mark, $0) }
+      let reader = try place.open()
+      #expect(try reader.counter.check() == .oneAhead)
+      writer.counter.countUp(mark)
+      #expect(try reader.counter.check() == .latest)
+      #expect(try reader.counter.mark() == mark)
+    }
+
+    @Test("A machine that was forgotten gets a counter again with its next registration")
+    func registeredAgain() throws {
+      let coffer = try place.make()
+      #expect(try coffer.forgetDevice() == ForgottenDevice(slotCount: 0, counterRemains: false))
+      #expect(try coffer.counter.check() == .none)
+      #expect(try coffer.registerDeviceIfForgotten() != nil)
+      #expect(try coffer.counter.check() == .latest)
+    }
+
+    @Test("Without the chip no earlier state is taken for the present one, and nothing says so")
+    func acceptedWithoutChip() throws {
+      let coffer = try place.make()
+      try place.copy()
+      _ = try coffer.addSlot(newPhrase())
+      coffer.close()
+      try place.putBack()
+      place.chip.kill()
+      let away = try place.open(acceptsEarlierState: true)
+      #expect(throws: EnclaveError.unavailable) { _ = try away.acceptEarlierState() }
+      #expect(try away.auditLog().last?.event == .created)
     }
 
     @Test("Without the chip the coffer opens, takes changes, and goes on counting when the chip is back")

@@ -36,6 +36,7 @@ struct PutBackTests {
     arguments: [
       (["messages", "vault"], BoundPart.messages), (["vault"], .messages),
       (["captures", "captureParts", "captureState"], .captures), (["captureState"], .captures),
+      (["protectedRegistry", "protectedDomains"], .protectedData), (["protectedDomains"], .protectedData),
       (["keychain"], .keychain), (["keychain", "protectedRegistry", "protectedDomains"], .keychain),
       (["keybag"], .slots), (["binding"], .slots),
     ] as [([String], BoundPart)])

@@ -72,7 +72,11 @@ struct CaptureAddCommand: CofferCommand {
     do { added = try captures.access.store.add(capture, signer: signer) } catch CaptureError.interrupted {
       throw Failure.interrupted("nothing was stored")
     }
-    captures.coffer?.note(.captureAdded, count: 1)
+    if let coffer = captures.coffer {
+      coffer.note(.captureAdded, count: 1)
+    } else {
+      captures.access.noteChange()
+    }
     let answer = Answer(
       id: added.id.description, level: signer.level.rawValue,
       warning: added.isStorageWarningDue ? "storage" : nil)

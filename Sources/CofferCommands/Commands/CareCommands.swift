@@ -77,14 +77,13 @@ struct DoctorCommand: CofferCommand {
   }
 
   private func examine(_ session: Session) throws -> Diagnosis {
-    if acceptEarlierState { try accept(session) }
     guard deep || acceptEarlierState || opening.isGiven else {
       return try interruptible(session) { try Diagnosis.withoutKeys(home: session.home) }
     }
     var bar = ProgressBar("examining", isQuiet: session.isQuiet || session.isJSON)
     defer { bar.finish() }
     do {
-      let coffer = try session.open(opening)
+      let coffer = try open(session)
       return try interruptible(session) {
         try coffer.examine(isDeep: deep) { bar.update($0, of: $1, unit: "messages") }
       }
@@ -99,13 +98,16 @@ struct DoctorCommand: CofferCommand {
 }
 
 extension DoctorCommand {
-  private func accept(_ session: Session) throws {
+  private func open(_ session: Session) throws -> Coffer {
+    guard acceptEarlierState else { return try session.open(opening) }
     var session = session
     session.acceptsEarlierState = true
     let coffer = try session.open(opening, needing: .person)
-    try coffer.acceptEarlierState()
-    coffer.close()
-    session.note("This state of the coffer is the present one now.")
+    session.note(
+      try coffer.acceptEarlierState()
+        ? "This state of the coffer is the present one now."
+        : "This is the present state of the coffer already.")
+    return coffer
   }
 
   /// Looking leaves nothing behind.
@@ -236,6 +238,9 @@ struct EraseCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
+  static let counterRemains: ShownLine =
+    "The TPM may still have the coffer's counter, which takes room there and says nothing."
+
   @Flag(help: "Ask nothing.") var yes = false
   @Flag(help: "Erase without a recovery drill.") var force = false
 
@@ -263,7 +268,7 @@ struct EraseCommand: CofferCommand {
       session.note("The agent does not answer and may still have the keys: end its process.")
     }
     if remains.counter {
-      session.note("The TPM still has the coffer's counter, which takes room there and says nothing.")
+      session.note(Self.counterRemains)
     }
     for path in remains.exports {
       session.note("An export that was killed may have left plain content in «\(path)».")

@@ -113,12 +113,14 @@ struct ForgetDeviceCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     let coffer = try session.open(opening, needing: .person)
-    let removed = try coffer.forgetDevice()
+    let forgotten = try coffer.forgetDevice()
+    let removed = forgotten.slotCount
     let ending = SessionEnding(coffer)
     if session.isJSON { JSON.print(Answer(removedSlots: removed, sessionEnded: ending.wasThere)) }
     session.note(
       removed == 0
         ? "This machine is forgotten." : "This machine is forgotten; \(removed.counted("TPM slot")) removed.")
+    if forgotten.counterRemains { session.note(EraseCommand.counterRemains) }
     try ending.tell(session)
   }
 }

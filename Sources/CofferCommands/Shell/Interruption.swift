@@ -56,11 +56,16 @@ enum Interruption {
   }
 
   private static let breaksLine = Terminal.isErrorTerminal
+  /// The signals that are ours, a bit each; those that are ignored are not.
+  private static let caught = Atomic<Int32>(0)
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
   private static func install() {
     // What the handler uses is made before it can run.
-    _ = (isRequested, bell.load(ordering: .relaxed), lastWordsByteCount.load(ordering: .relaxed))
+    _ = (
+      isRequested, bell.load(ordering: .relaxed), caught.load(ordering: .relaxed),
+      lastWordsByteCount.load(ordering: .relaxed)
+    )
     for number in signals {
       var current = sigaction()
       unsafe sigaction(number, nil, &current)
@@ -69,6 +74,7 @@ enum Interruption {
       // Without SA_RESTART: whoever waits is woken.
       unsafe action.__sigaction_handler.sa_handler = { _ in Interruption.handle() }
       unsafe sigaction(number, &action, nil)
+      caught.bitwiseOr(1 << number, ordering: .releasing)
     }
   }
 
@@ -82,9 +88,10 @@ enum Interruption {
     wasRequested.store(true, ordering: .releasing)
     let bell = bell.load(ordering: .acquiring)
     if bell >= 0 { _ = unsafe write(bell, "!", 1) }
-    signal(SIGINT, SIG_DFL)
-    signal(SIGTERM, SIG_DFL)
-    signal(SIGHUP, SIG_DFL)
+    let caught = caught.load(ordering: .acquiring)
+    if caught & 1 << SIGINT != 0 { signal(SIGINT, SIG_DFL) }
+    if caught & 1 << SIGTERM != 0 { signal(SIGTERM, SIG_DFL) }
+    if caught & 1 << SIGHUP != 0 { signal(SIGHUP, SIG_DFL) }
     errno = code
   }
 

@@ -50,7 +50,8 @@ public struct BoundServiceKeychain: Keychain {
       try note(current.isEmpty ? [digest] : [Self.digest(current), digest])
       return changes
     }
-    if let next { try note([next]) }
+    // The batch has happened. Where the former digest stays, it goes with the next one.
+    if let next { try? note([next]) }
   }
 
   // MARK: The row

@@ -102,7 +102,9 @@ public struct UnfinishedExport {
       let opened = unsafe Glibc.open(
         path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
       guard opened >= 0 else {
-        guard errno == ENOENT || errno == ENOTDIR else { return Abandoned(state: .foreign) }
+        // A link is none of ours. What cannot be looked at now may be, so its note stays.
+        if errno == ELOOP { return Abandoned(state: .foreign) }
+        guard errno == ENOENT || errno == ENOTDIR else { return Abandoned(state: .unreachable) }
         return Abandoned(state: unsafe access(parent(of: path), F_OK) == 0 ? .gone : .unreachable)
       }
       var status = stat()

@@ -61,7 +61,8 @@ struct StoredChange {
   /// - Throws: `.storage(.inUse)` when something else is there than was expected.
   func apply(to file: DatabaseFile) throws(ProtectedDataError) {
     try ProtectedDataError.sorting {
-      try file.write { transaction in
+      // The ledger says which row is an older one; a damaged one must not keep the others from being written.
+      try file.write(.protectedData, verifies: false) { transaction in
         if let former {
           let now = try StoredImage.read(transaction, rows.keys)
           guard now.record == former.record, rows.keys.allSatisfy({ now.rows[$0] == former.rows[$0] })
