@@ -32,6 +32,8 @@ public struct Diagnosis: Sendable {
   public var findings: [Finding] = []
   /// What was looked at, one line each.
   public var checks: [String] = []
+  /// Whether only what needs no key was looked at.
+  public var isWithoutKeys = false
   /// Messages that do not open; only after a deep examination.
   public var unreadable: [MessageID] = []
   /// Captures that are not what was captured.
@@ -50,6 +52,7 @@ extension Diagnosis {
   public static func withoutKeys(home: String) throws -> Diagnosis {
     guard DatabaseFile.exists(home: home) else { throw StorageError.notFound }
     var diagnosis = Diagnosis()
+    diagnosis.isWithoutKeys = true
     diagnosis.checkModes(home)
     diagnosis.checkExports(home)
     try diagnosis.examineFile { try DatabaseFile.open(home: home) }
@@ -190,8 +193,8 @@ extension Coffer {
       if findings.strayPartCount > 0 { throw CaptureError.corrupt(nil) }
       if findings.strayBlobCount > 0 {
         return
-          "a crash left \(findings.strayBlobCount) sealed files that belong to nothing: the next capture "
-          + "sweeps them"
+          "sealed files that belong to no capture here: \(findings.strayBlobCount). A crash left them, or coffer.db is "
+          + "older than they are. The next capture removes them; if you put back a copy, put back the newer one first"
       }
       return nil
     }

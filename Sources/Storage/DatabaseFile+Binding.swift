@@ -80,9 +80,10 @@ extension DatabaseFile {
   /// How often the binding record was changed.
   private enum Revision {
     case count(UInt64)
-    /// There is no record yet, or somebody else keeps us from reading it; or a crash in the middle of moving
-    /// the log left a page that is half old and half new, which its log mends.
+    /// Somebody else keeps us from reading it.
     case unknown
+    /// No record. In the file alone, a crash in the middle of moving the log may have left a page that is half
+    /// old and half new, which the log mends.
     case damaged
   }
 
@@ -97,12 +98,17 @@ extension DatabaseFile {
     defer { unsafe sqlite3_finalize(statement) }
     var result = unsafe sqlite3_prepare_v2(database, "SELECT record FROM binding", -1, &statement, nil)
     if result == SQLITE_OK { result = unsafe sqlite3_step(statement) }
-    if result == SQLITE_CORRUPT || result == SQLITE_NOTADB { return .damaged }
-    guard result == SQLITE_ROW, let start = unsafe sqlite3_column_blob(statement, 0) else { return .unknown }
+    switch result {
+    case SQLITE_ROW: break
+    case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY, SQLITE_IOERR:
+      return .unknown
+    default: return .damaged
+    }
+    guard let start = unsafe sqlite3_column_blob(statement, 0) else { return .damaged }
     let count = unsafe Int(sqlite3_column_bytes(statement, 0))
     let bytes = unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
     // The count stands at both ends, which are equal in a page that is whole.
-    guard bytes.count >= 16, bytes.prefix(8) == bytes.suffix(8) else { return .unknown }
+    guard bytes.count >= 16, bytes.prefix(8) == bytes.suffix(8) else { return .damaged }
     return .count(bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
   }
 

@@ -86,8 +86,13 @@ struct CaptureAddCommand: CofferCommand {
     }
   }
 
-  private func part(_ path: String, _ part: CapturePart) throws(CaptureError) -> PartSource {
-    try PartSource(path: path, for: part) { Interruption.isRequested }
+  private func part(_ path: String, _ part: CapturePart) throws -> PartSource {
+    do { return try PartSource(path: path, for: part) { Interruption.isRequested } } catch {
+      guard error == .cannotRead(part) else { throw error }
+      throw Failure(
+        .missing, "no_such_file",
+        "«\(path)»: there is no such file for the \(part.name), or it cannot be read")
+    }
   }
 }
 

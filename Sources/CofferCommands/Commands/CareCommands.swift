@@ -64,7 +64,12 @@ struct DoctorCommand: CofferCommand {
       }
       for id in diagnosis.unreadable { Terminal.print("damage    message \(id)") }
       for id in diagnosis.damagedCaptures { Terminal.print("damage    capture \(id)") }
-      if diagnosis.isHealthy, !session.isQuiet { Terminal.print("healthy") }
+      if diagnosis.isHealthy, !session.isQuiet {
+        Terminal.print(
+          diagnosis.isWithoutKeys
+            ? "healthy, as far as it shows without a key: «coffer doctor --deep» examines the rest"
+            : "healthy")
+      }
     }
     guard diagnosis.isHealthy else {
       throw Failure(

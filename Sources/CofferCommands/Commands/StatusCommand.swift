@@ -89,6 +89,8 @@ struct StatusCommand: CofferCommand {
     /// `locked`, `unlocked` (an agent has the keys), `unknown` (an agent that does not answer may have them),
     /// or `opens` (with what was given).
     var state: String
+    /// Beside `opens`: how the session stands, as `state` would say it.
+    var session: String?
     /// Whether captures can be added while it is locked.
     var afterFirstUnlock: Bool
     var agent: AgentAnswer?
@@ -146,6 +148,7 @@ struct StatusCommand: CofferCommand {
   private func complete(_ answer: inout Answer, _ coffer: Coffer) throws {
     let vault = try coffer.vault.status()
     try coffer.vault.checkCount()
+    answer.session = answer.state
     answer.state = "opens"
     answer.messageCount = vault.messageCount
     answer.keyVersion = vault.currentKeyVersion
@@ -161,7 +164,7 @@ struct StatusCommand: CofferCommand {
     Terminal.print("state      \(state(answer))")
     Terminal.print("opens with \(answer.opensWith.joined(separator: ", "))")
     if let obstacle { Terminal.print("           \(obstacle.sentence): use the passphrase") }
-    let doubt = answer.keyVersion == nil ? " (not verified while locked)" : ""
+    let doubt = answer.keyVersion == nil ? " (not verified: that takes the passphrase)" : ""
     Terminal.print("messages   \(answer.messageCount)\(doubt)")
     if answer.captureCount > 0 { Terminal.print("captures   \(answer.captureCount)") }
     Terminal.print("file       \(ByteCount.text(answer.fileByteCount))")
@@ -182,7 +185,14 @@ struct StatusCommand: CofferCommand {
 
   private func state(_ answer: Answer) -> String {
     switch answer.state {
-    case "opens": return "what was given opens it; there is no session"
+    case "opens":
+      switch answer.session {
+      case "unlocked": return "what was given opens it; a session is open too: «coffer lock» ends it"
+      case "unknown":
+        return
+          "what was given opens it; an agent does not answer, and may have the keys: «coffer lock --all» ends it"
+      default: return "what was given opens it; there is no session"
+      }
     case "unlocked":
       let idle = answer.agent?.idleSecondsLeft.map {
         "locks itself in \(Duration.text($0)) without a command"

@@ -208,8 +208,10 @@ struct Failure: Error {
     switch error {
     case .encryptionKeyNotFound:
       self.init(
-        .corrupt, "capture_key_missing", "the capture key is gone: no capture can be opened",
-        hint: Self.corruptHint)
+        .corrupt, "capture_key_missing", "there are sealed captures here, and the coffer has no key for them",
+        hint:
+          "coffer.db may be older than they are: put the newer one back, or move the folder blobs away and keep it"
+      )
     case .locked:
       self.init(.locked, "locked", "the coffer is locked", hint: "«coffer unlock» opens it")
     case .notFound:

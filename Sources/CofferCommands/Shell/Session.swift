@@ -78,6 +78,8 @@ struct Session {
     guard let passphrase = try passphrase.opening() else { return nil }
     do { return try locked.unlock(SlotCredential(passphrase)) } catch KeybagError.wrongSecret {
       throw Self.wrongPassphrase
+    } catch KeybagError.noSuchSlot {
+      throw Self.noPassphrase
     }
   }
 
@@ -133,7 +135,12 @@ struct Session {
     .wrongSecret, "wrong_secret", "wrong passphrase: it opens no slot of this coffer",
     hint: "«coffer recover» sets a new one with the recovery phrase")
 
+  private static let noPassphrase = Failure(
+    .missing, "no_such_slot", "no passphrase opens this coffer: it has no slot for one",
+    hint: "«coffer recover» sets one with the recovery phrase")
+
   private func unlockByPrompt(_ locked: LockedCoffer) throws -> Coffer {
+    guard locked.slots.contains(where: { $0.kind == .passphrase }) else { throw Self.noPassphrase }
     let prompt = try prompt()
     var problem: String?
     for attempt in 1...Self.promptTries {
