@@ -91,7 +91,7 @@ extension DatabaseFile {
     var database: OpaquePointer?
     defer { unsafe sqlite3_close_v2(database) }
     let flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOFOLLOW
-    guard unsafe sqlite3_open_v2("file:" + escaped(path) + "?" + mode, &database, flags, nil) == SQLITE_OK
+    guard unsafe sqlite3_open_v2(uri(path, mode), &database, flags, nil) == SQLITE_OK
     else { return .unknown }
     unsafe sqlite3_busy_timeout(database, 2_000)
     var statement: OpaquePointer?
@@ -110,20 +110,5 @@ extension DatabaseFile {
     // The count stands at both ends, which are equal in a page that is whole.
     guard bytes.count >= 16, bytes.prefix(8) == bytes.suffix(8) else { return .damaged }
     return .count(bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
-  }
-
-  /// A path as SQLite's URIs have it.
-  private static func escaped(_ path: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    return String(
-      decoding: path.utf8.flatMap { byte -> [UInt8] in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "_"),
-          UInt8(ascii: "-"):
-          [byte]
-        default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-      }, as: UTF8.self)
   }
 }

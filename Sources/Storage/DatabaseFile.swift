@@ -227,12 +227,12 @@ public final class DatabaseFile: Sendable {
         }
       }
     }
-    let name = isImmutable ? immutableName(path) : path
+    let name = isImmutable ? uri(path, "immutable=1") : path
     return try DatabaseQueue(path: name, configuration: configuration)
   }
 
-  /// A file's name as SQLite wants it for one that does not change (SQLite, «Uniform Resource Identifiers»).
-  private static func immutableName(_ path: String) -> String {
+  /// A file's name with one parameter, as SQLite wants it (SQLite, «Uniform Resource Identifiers»).
+  static func uri(_ path: String, _ parameter: String) -> String {
     let escaped = path.utf8.map { byte in
       let isPlain =
         UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
@@ -240,7 +240,7 @@ public final class DatabaseFile: Sendable {
       let digits = String(byte, radix: 16)
       return isPlain ? String(UnicodeScalar(byte)) : digits.count < 2 ? "%0" + digits : "%" + digits
     }
-    return "file:" + escaped.joined() + "?immutable=1"
+    return "file:" + escaped.joined() + "?" + parameter
   }
 
   /// Holds the inner pages of a coffer of a million messages.
