@@ -1,8 +1,11 @@
 // swift-tools-version:6.2
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rooms of the house and the arrows between them. ARCHITECTURE.md explains; `scripts/lint` checks
-// that every import in Sources/ goes to a lower floor.
+// The modules, in the order of the layers: each may import only what stands above it here and in its own
+// list. `scripts/check-imports` reads this file and checks every import; ARCHITECTURE.md explains.
+//
+// MODULES=Secrets,OpenPGP in the environment leaves only the tests of these modules and what they need
+// (`scripts/test --module`); FUZZ adds the fuzz targets (`scripts/fuzz`).
 
 import PackageDescription
 
@@ -25,19 +28,44 @@ func systemLibrary(_ name: String, pkgConfig: String? = nil, apt: String) -> Tar
   .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
 
-func room(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+/// The folders of Sources/ and Tests/. `openPGP` imports `base` alone.
+enum Layer: String {
+  case base = "Base"
+  case openPGP = "OpenPGP"
+  case platform = "Platform"
+  case vault = "Vault"
+  case cli = "CLI"
+  /// Tests of several modules together.
+  case system = "System"
+}
+
+func module(_ name: String, in layer: Layer, _ dependencies: [Target.Dependency]) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Sources/\(layer.rawValue)/\(name)", swiftSettings: strict)
+}
+
+func command(_ name: String, in layer: Layer, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Sources/\(layer.rawValue)/\(name)", swiftSettings: strict)
 }
 
 func tests(
-  _ name: String, _ dependencies: [Target.Dependency], resources: [Resource] = []
+  _ name: String, in layer: Layer, _ dependencies: [Target.Dependency], exclude: [String] = []
 ) -> Target {
-  .testTarget(name: name, dependencies: dependencies, resources: resources, swiftSettings: strictTests)
+  .testTarget(
+    name: name, dependencies: dependencies, path: "Tests/\(layer.rawValue)/\(name)", exclude: exclude,
+    swiftSettings: strictTests)
 }
 
-/// What the tests of several rooms share; no product.
+/// What the tests of several modules share; no product.
 func support(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, path: "Tests/Support/\(name)", swiftSettings: strictTests)
+}
+
+/// A program that tests start.
+func probe(_ name: String, path: String, _ dependencies: [Target.Dependency]) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Tests/Support/\(path)", swiftSettings: strictTests)
 }
 
 /// Back ends that need a library of the system or the desktop; a target has them when the trait is on.
@@ -87,7 +115,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
   ],
   targets: [
-    // C: system libraries, and the calls that Swift cannot import
+    // C: libraries of the system, and calls that Swift cannot import
     .target(name: "CSystem", path: "Sources/C/CSystem"),
     systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
     systemLibrary("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev"),
@@ -99,181 +127,186 @@ let package = Package(
     systemLibrary("CPNG", apt: "libpng-dev"),
     systemLibrary("CZlib", apt: "zlib1g-dev"),
 
-    // 0
-    room("Secrets", ["CSystem", "CUtf8proc"]),
-    // 1
-    room("Primitives", ["Secrets", "CSystem", "COpenSSL", "CArgon2", log]),
-    room("Storage", ["CSystem", grdb, sqlite]),
-    room("MessageFormats", ["Secrets", "CSystem", "CUtf8proc"]),
-    room("DesktopBus", ["Secrets", "CSystem", .target("CSystemdBus", trait: "DesktopBus")]),
-    room(
-      "Pictures",
+    // Base: secrets in memory, and primitives from well-kept libraries
+    module("Secrets", in: .base, ["CSystem", "CUtf8proc"]),
+    module("Primitives", in: .base, ["Secrets", "CSystem", "COpenSSL", "CArgon2", log]),
+
+    // OpenPGP: the engine and coffer-sop
+    module("OpenPGP", in: .openPGP, ["Secrets", "Primitives", "CSystem", "COpenSSL", "CZlib"]),
+    module("SOPCommands", in: .openPGP, ["Secrets", "OpenPGP"]),
+    command("coffer-sop", in: .openPGP, ["SOPCommands"]),
+
+    // Platform: the disk, the desktop, the TPM, the reader of fingers, the decoder of pictures
+    module("Storage", in: .platform, ["CSystem", grdb, sqlite]),
+    module("DesktopBus", in: .platform, [.target("CSystemdBus", trait: "DesktopBus")]),
+    module(
+      "Pictures", in: .platform,
       [
         "Secrets", "CSystem", .target("CTurboJPEG", trait: "Pictures"), .target("CPNG", trait: "Pictures"),
       ]),
-    // 2
-    room("OpenPGP", ["Secrets", "Primitives", "CSystem", "COpenSSL", "CZlib"]),
-    room("Enclaves", ["Secrets", "Primitives", "CSystem", .target("CTSS", trait: "TPM"), log]),
-    room("UserAuthentication", ["Secrets", "CSystem", "DesktopBus"]),
-    // 3
-    room(
-      "Keychains",
+    module(
+      "Enclaves", in: .platform,
+      ["Secrets", "Primitives", "CSystem", .target("CTSS", trait: "TPM")]),
+    module("UserAuthentication", in: .platform, ["Secrets", "CSystem", "DesktopBus"]),
+
+    // Vault: keys, messages, captures, protected data, the custody of private keys, and the coffer itself
+    module("MessageFormats", in: .vault, ["Secrets", "CSystem", "CUtf8proc"]),
+    module(
+      "Keychains", in: .vault,
       ["Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "CZxcvbn", "CUtf8proc", log]),
-    // 4
-    room("Vaults", ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
-    room("Captures", ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
-    room(
-      "ProtectedData",
+    module("Vaults", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
+    module("Captures", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
+    module(
+      "ProtectedData", in: .vault,
       ["Secrets", "Primitives", "Storage", "Enclaves", "UserAuthentication", "Keychains", log]),
-    // 5
-    room(
-      "KeyCustody",
+    module(
+      "KeyCustody", in: .vault,
       [
         "Secrets", "Primitives", "Storage", "Enclaves", "UserAuthentication", "Keychains", "ProtectedData",
         log,
       ]),
-    room("Agent", ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem", log]),
-    // 6
-    room(
-      "CofferKit",
+    module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
+    module(
+      "CofferKit", in: .vault,
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "UserAuthentication", "Keychains",
         "Vaults", "Captures", "ProtectedData", "KeyCustody", "Agent", log,
       ]),
-    // 7
-    room(
-      "CofferCommands",
+
+    // CLI: the command coffer
+    module(
+      "CofferCommands", in: .cli,
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication", "Vaults",
         "Enclaves", "Pictures", "Captures", "ProtectedData", "KeyCustody", "Agent", "CofferKit", "CSystem",
         argumentParser, log,
       ]),
-    room("SOPCommands", ["Secrets", "Primitives", "OpenPGP", "CSystem"]),
-    // 8
-    .executableTarget(name: "coffer", dependencies: ["CofferCommands"], swiftSettings: strict),
-    .executableTarget(name: "coffer-sop", dependencies: ["SOPCommands"], swiftSettings: strict),
+    command("coffer", in: .cli, ["CofferCommands"]),
 
-    tests("SecretsTests", ["Secrets", "CSystem"]),
-    // What several suites share.
+    // What tests share
     support("AgentLeash"),
     support("MemorySearch"),
-    support("PseudoTerminals"),
-    support("SpecExamples"),
-    support("TemporaryHomes"),
-    tests(
-      "UserAuthenticationTests",
-      [
-        "UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus",
-        "MemorySearch",
-      ]),
-    tests(
-      "KeychainsTests",
-      [
-        "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
-        "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes", "NumberedItemStores",
-      ]),
-    tests("OpenPGPTests", ["OpenPGP", "Secrets", "Primitives", "COpenSSL", "MemorySearch"]),
-    // Sessions with the built command; the dependency is there so that it is built first.
-    tests(
-      "SOPCommandsTests",
-      ["coffer-sop", "SOPCommands", "OpenPGP", "Secrets", "Primitives", "MemorySearch"]),
-    tests("StorageTests", ["Storage", "TemporaryHomes", grdb, sqlite]),
-    .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
-    tests(
-      "VaultsTests",
-      [
-        "Vaults", "Keychains", "Storage", "MessageFormats", "Primitives", "Secrets", "CFaultVFS",
-        "MemorySearch", "SpecExamples", "TemporaryHomes", sqlite,
-      ]),
-    tests("HouseTests", []),
-    // Sessions with the built command; the dependency is there so that it is built first.
-    .testTarget(
-      name: "TranscriptTests", dependencies: ["coffer", "AgentLeash", "SoftwareTPM"],
-      exclude: ["Transcripts"], swiftSettings: strictTests),
-    .testTarget(
-      name: "CommandTests",
-      dependencies: [
-        "coffer", "CofferCommands", "PseudoTerminals", "DesktopBus", "PrivateBus", argumentParser, sqlite,
-      ], swiftSettings: strictTests),
-    tests("MessageFormatsTests", ["MessageFormats"]),
+    support("NumberedItemStores", ["Keychains"]),
     support("PrivateBus", ["DesktopBus"]),
+    support("PseudoTerminals"),
+    support("Repository"),
     support("SoftwareTPM"),
-    tests("DesktopBusTests", ["DesktopBus", "PrivateBus"]),
-    tests("PicturesTests", ["Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
+    support("SpecExamples", ["Repository"]),
+    support("TemporaryHomes"),
+    .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
+    // A disk whose every call is numbered, and that forgets what was not synchronised. It takes the calls of
+    // the C library over: for programs of its own, and no dependency of any tests, since those would link it.
+    .target(name: "CCrashDisk", path: "Tests/Support/CCrashDisk", linkerSettings: [.linkedLibrary("dl")]),
+    support("CrashDisk", ["CCrashDisk", "Keychains"]),
+    // Stops every operation at every call, twice, and prints what was lost.
+    probe(
+      "crash-table", path: "CrashTable",
+      [
+        "CrashDisk", "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains",
+        "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", log,
+      ]),
     // The process that decodes pictures, and how it would misbehave if it were taken over.
-    .executableTarget(
-      name: "decoder-probe", dependencies: ["Pictures", "CSystem"], path: "Tests/Support/DecoderProbe",
-      swiftSettings: strictTests),
+    probe("decoder-probe", path: "DecoderProbe", ["Pictures", "CSystem"]),
+    // Does one operation with known secrets and waits, so that its memory can be searched.
+    probe(
+      "leak-probe", path: "LeakProbe",
+      [
+        "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
+        "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", "CSystem",
+      ]),
+
+    // Tests, module by module. Those that name a command start it, so it is built first.
+    tests("SecretsTests", in: .base, ["Secrets", "CSystem"]),
     tests(
-      "EnclavesTests",
+      "PrimitivesTests", in: .base,
+      ["Primitives", "Secrets", "CSystem", "COpenSSL", "MemorySearch", "Repository"]),
+    tests(
+      "OpenPGPTests", in: .openPGP,
+      ["OpenPGP", "Secrets", "Primitives", "COpenSSL", "MemorySearch", "Repository"]),
+    tests(
+      "SOPCommandsTests", in: .openPGP,
+      ["coffer-sop", "SOPCommands", "OpenPGP", "Secrets", "Primitives", "MemorySearch", "Repository"]),
+    tests("StorageTests", in: .platform, ["Storage", "TemporaryHomes", grdb, sqlite]),
+    tests("DesktopBusTests", in: .platform, ["DesktopBus", "PrivateBus"]),
+    tests("PicturesTests", in: .platform, ["Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
+    tests(
+      "EnclavesTests", in: .platform,
       [
         "Enclaves", "Primitives", "Secrets", "COpenSSL", "SoftwareTPM", "MemorySearch", "SpecExamples",
         "TemporaryHomes",
       ]),
     tests(
-      "CapturesTests",
+      "UserAuthenticationTests", in: .platform,
+      [
+        "UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus",
+        "MemorySearch",
+      ]),
+    tests("MessageFormatsTests", in: .vault, ["MessageFormats"]),
+    tests(
+      "KeychainsTests", in: .vault,
+      [
+        "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
+        "SoftwareTPM", "MemorySearch", "Repository", "SpecExamples", "TemporaryHomes",
+        "NumberedItemStores",
+      ]),
+    tests(
+      "VaultsTests", in: .vault,
+      [
+        "Vaults", "Keychains", "Storage", "MessageFormats", "Primitives", "Secrets", "CFaultVFS",
+        "MemorySearch", "Repository", "SpecExamples", "TemporaryHomes", sqlite,
+      ]),
+    tests(
+      "CapturesTests", in: .vault,
       [
         "Captures", "Keychains", "Storage", "Primitives", "Secrets", "CFaultVFS", "MemorySearch",
         "SpecExamples", "TemporaryHomes",
       ]),
     tests(
-      "AgentTests",
-      [
-        "coffer", "Agent", "DesktopBus", "Keychains", "Primitives", "Secrets", "CSystem", "MemorySearch",
-        "PrivateBus",
-      ]),
-    tests("PrimitivesTests", ["Primitives", "Secrets", "CSystem", "COpenSSL", "MemorySearch"]),
-    tests(
-      "CofferKitTests",
-      [
-        "CofferKit", "Captures", "Vaults", "MessageFormats", "ProtectedData", "KeyCustody", "Enclaves",
-        "Keychains",
-        "Storage", "UserAuthentication", "Primitives", "Secrets", "SoftwareTPM", "TemporaryHomes", sqlite,
-      ]),
-    tests(
-      "ProtectedDataTests",
+      "ProtectedDataTests", in: .vault,
       [
         "ProtectedData", "Keychains", "Enclaves", "UserAuthentication", "Storage", "Primitives", "Secrets",
         "MemorySearch", "SpecExamples", "TemporaryHomes",
       ]),
     tests(
-      "KeyCustodyTests",
+      "KeyCustodyTests", in: .vault,
       [
         "KeyCustody", "ProtectedData", "Keychains", "Enclaves", "UserAuthentication", "Storage", "Primitives",
         "Secrets", "MemorySearch", "SoftwareTPM", "SpecExamples", "TemporaryHomes",
       ]),
-    support("NumberedItemStores", ["Keychains"]),
-    // Takes the calls of the C library over: for programs of its own, and no dependency of any tests, since
-    // those would link it.
-    // A disk whose every call is numbered, and that forgets what was not synchronised.
-    .target(name: "CCrashDisk", path: "Tests/Support/CCrashDisk", linkerSettings: [.linkedLibrary("dl")]),
-    support("CrashDisk", ["CCrashDisk", "Keychains"]),
-    // Stops every operation at every call, twice, and prints what was lost.
-    .executableTarget(
-      name: "crash-table",
-      dependencies: [
-        "CrashDisk", "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains",
-        "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", log,
-      ], path: "Tests/Support/CrashTable", swiftSettings: strictTests),
-    // Does one operation with known secrets and waits, so that its memory can be searched.
-    .executableTarget(
-      name: "leak-probe",
-      dependencies: [
-        "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
-        "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", "CSystem",
-      ], path: "Tests/Support/LeakProbe", swiftSettings: strictTests),
-    tests("LeakTests", ["leak-probe", "SoftwareTPM", "TemporaryHomes"]),
-    // What is left after flipped bytes, kill -9 and a full disk; the dependency is there so that it is built.
     tests(
-      "CrashTests",
+      "AgentTests", in: .vault,
       [
-        "coffer", "CofferKit", "Vaults", "Captures", "Keychains", "Storage", "Primitives", "Secrets",
-        "MessageFormats", "CSystem", "AgentLeash", "SoftwareTPM", sqlite,
+        "coffer", "Agent", "DesktopBus", "Keychains", "Primitives", "Secrets", "CSystem", "MemorySearch",
+        "PrivateBus",
       ]),
+    tests(
+      "CofferKitTests", in: .vault,
+      [
+        "CofferKit", "Captures", "Vaults", "MessageFormats", "ProtectedData", "KeyCustody", "Enclaves",
+        "Keychains", "Storage", "UserAuthentication", "Primitives", "Secrets", "SoftwareTPM",
+        "TemporaryHomes", sqlite,
+      ]),
+    tests(
+      "TranscriptTests", in: .cli, ["coffer", "AgentLeash", "Repository", "SoftwareTPM"],
+      exclude: ["Transcripts"]),
+    tests(
+      "CommandTests", in: .cli,
+      [
+        "coffer", "CofferCommands", "PseudoTerminals", "DesktopBus", "PrivateBus", "Repository",
+        argumentParser, sqlite,
+      ]),
+    // What is left after flipped bytes, kill -9 and a full disk.
+    tests(
+      "CrashTests", in: .system,
+      [
+        "coffer", "crash-table", "CofferKit", "Vaults", "Captures", "Keychains", "Storage", "Primitives",
+        "Secrets", "MessageFormats", "CSystem", "AgentLeash", "Repository", "SoftwareTPM", sqlite,
+      ]),
+    tests("LeakTests", in: .system, ["leak-probe", "SoftwareTPM", "TemporaryHomes"]),
+    tests("RepositoryTests", in: .system, ["Repository"]),
   ]
 )
 
-// Programs of libFuzzer; only `scripts/fuzz` asks for them.
 if Context.environment["FUZZ"] != nil {
   for name in ["fuzz-armor", "fuzz-packets", "fuzz-certificates", "fuzz-messages", "fuzz-cleartext"] {
     package.targets.append(
@@ -281,4 +314,21 @@ if Context.environment["FUZZ"] != nil {
         name: name, dependencies: ["OpenPGP", "Secrets"], path: "Fuzz/\(name)",
         swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
   }
+}
+
+if let modules = Context.environment["MODULES"]?.split(separator: ",") {
+  let byName = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+  var kept: Set<String> = []
+  func keep(_ name: String) {
+    guard let target = byName[name], kept.insert(name).inserted else { return }
+    for dependency in target.dependencies {
+      switch dependency {
+      case .targetItem(let name, _), .byNameItem(let name, _): keep(name)
+      default: break
+      }
+    }
+  }
+  for module in modules { keep("\(module)Tests") }
+  package.targets.removeAll { !kept.contains($0.name) }
+  package.products = []
 }

@@ -4,6 +4,7 @@
 // name behind the language, "```hex record". A test that reads them keeps page and code together.
 
 import Foundation
+import Repository
 
 /// The named blocks of one page of Specs/.
 public struct SpecExample {
@@ -15,13 +16,8 @@ public struct SpecExample {
   private var blocks: [String: [String]] = [:]
 
   /// Reads `Specs/<page>`.
-  public init(page: String, file: String = #filePath) throws {
-    // Tests/<suite>/<file> or Tests/Support/<target>/<file>: up to the folder that holds Specs.
-    var root = URL(filePath: file).deletingLastPathComponent()
-    while root.path != "/", !FileManager.default.fileExists(atPath: root.appending(path: "Specs").path) {
-      root.deleteLastPathComponent()
-    }
-    let text = try String(contentsOf: root.appending(path: "Specs/\(page)"), encoding: .utf8)
+  public init(page: String) throws {
+    let text = try String(contentsOf: Repository.root.appending(path: "Specs/\(page)"), encoding: .utf8)
     var name: String?
     var lines: [String] = []
     for line in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {

@@ -7,14 +7,14 @@
 // to be read and moved over the old one.
 
 import Foundation
+import Repository
 import SoftwareTPM
 import Testing
 
 @Suite("Command-line sessions")
 struct TranscriptTests {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Transcripts")
-  static let samples = folder.deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().appending(path: "Samples")
+  static let samples = Repository.root.appending(path: "Samples")
 
   static let names: [String] = {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path())) ?? []

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Repository
 import Secrets
 import Testing
 
@@ -180,8 +181,7 @@ private enum BIP39Vectors {
 
   private static var folder: URL {
     let environment = ProcessInfo.processInfo.environment["COFFER_VECTORS"]
-    let package = URL(filePath: #filePath).resolvingSymlinksInPath()
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let package = Repository.root
     let root = environment.map { URL(filePath: $0) } ?? package.appending(path: "../shared/vectors")
     return root.standardizedFileURL.appending(path: "bip39")
   }

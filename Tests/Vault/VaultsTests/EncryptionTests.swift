@@ -5,6 +5,7 @@
 import Foundation
 import MessageFormats
 import Primitives
+import Repository
 import Secrets
 import Testing
 
@@ -158,8 +159,7 @@ struct EncryptionTests {
   }
 
   private func vectorFile(_ name: String) -> URL? {
-    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
+    let root = Repository.root
     let folder =
       ProcessInfo.processInfo.environment["COFFER_VECTORS"].map { URL(filePath: $0) }
       ?? root.deletingLastPathComponent().appending(path: "shared/vectors")

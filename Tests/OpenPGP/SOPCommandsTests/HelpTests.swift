@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import Repository
 import Testing
 
 @testable import SOPCommands
@@ -68,8 +69,7 @@ struct HelpTests {
 
   @Test("Specs/sop.md has a row for every subcommand with its options, and every exit code")
   func specification() throws {
-    let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Specs/sop.md")
+    let page = Repository.root.appending(path: "Specs/sop.md")
     let text = try String(contentsOf: page, encoding: .utf8)
     let lines = text.split(separator: "\n")
     for command in SOPMain.subcommands {

@@ -3,6 +3,7 @@
 // Files to capture, and a coffer with captures in it, whose parts stand in rows and in blobs.
 
 import Foundation
+import Repository
 
 /// What one capture is made of: a picture and a depth map, both large enough for blobs, and metadata.
 struct CaptureFiles: Sendable {
@@ -30,8 +31,7 @@ struct CaptureFiles: Sendable {
   var add: [String] { ["capture", "add", photo, "--depth", depth, "--metadata", metadata] }
 
   private static func makePicture(_ path: String) throws {
-    let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "scripts/sample-photo")
+    let script = Repository.root.appending(path: "scripts/sample-photo")
     let process = Process()
     process.executableURL = script
     process.arguments = [path]

@@ -4,6 +4,7 @@
 // only when the same thing unspoilt is accepted, and when no plaintext came out.
 
 import Foundation
+import Repository
 import Synchronization
 import Testing
 
@@ -16,8 +17,7 @@ struct VectorCaseTests {
   }
 
   private static let folder: URL? = {
-    let package = URL(filePath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
+    let package = Repository.root
     let given = ProcessInfo.processInfo.environment["COFFER_VECTORS"].map { URL(filePath: $0) }
     let vectors = given ?? package.deletingLastPathComponent().appending(path: "shared/vectors")
     let folder = vectors.appending(path: "openpgp")

@@ -5,13 +5,14 @@
 // finds nothing cannot pass.
 
 import Foundation
+import Repository
 import Testing
 
 @Suite("The red lines")
 struct RedLineTests {
   @Test("Every red-line file is in the matrix, and every test that it names exists")
   func thisPackage() throws {
-    let outcome = try check(packageRoot)
+    let outcome = try check(Repository.root)
     #expect(outcome.status == 0, "\(outcome.output)")
     #expect(outcome.output.hasPrefix("ok"))
   }
@@ -43,7 +44,7 @@ struct RedLineTests {
 
   @Test("Where every test ran, or has a star and was skipped, nothing is said")
   func allRan() throws {
-    let outcome = try check(packageRoot, results: results { $0.hasSuffix("*") ? "<skipped />" : "" })
+    let outcome = try check(Repository.root, results: results { $0.hasSuffix("*") ? "<skipped />" : "" })
     #expect(outcome.status == 0, "\(outcome.output)")
     #expect(outcome.output.hasSuffix("which all ran\n"))
   }
@@ -54,23 +55,22 @@ struct RedLineTests {
       ("<failure message=\"no\" />", "failed"), ("<skipped />", "was skipped"), (nil, "did not run"),
     ])
   func notRun(ending: String?, complaint: String) throws {
-    let outcome = try check(packageRoot, results: results { $0.contains("ErasureTests.again") ? ending : "" })
+    let outcome = try check(
+      Repository.root, results: results { $0.contains("ErasureTests.again") ? ending : "" })
     #expect(outcome.status == 1)
     #expect(outcome.output.contains(": \"ErasureTests.again\" \(complaint)"), "\(outcome.output)")
     #expect(outcome.output.split(separator: "\n").count == 1)
   }
 
-  private let packageRoot = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-
   /// Results of all tests that the matrix names, in every module of tests.
   /// - Parameter ending: what an element holds, by the name in the matrix; nil leaves the test out.
   private func results(_ ending: (String) -> String?) throws -> String {
-    let modules = try FileManager.default.contentsOfDirectory(
-      atPath: packageRoot.appending(path: "Tests").path()
+    let modules = try FileManager.default.subpathsOfDirectory(
+      atPath: Repository.root.appending(path: "Tests").path()
     )
-    .filter { $0.hasSuffix("Tests") }
-    let page = try String(contentsOf: packageRoot.appending(path: "SECURITY.md"), encoding: .utf8)
+    .filter { $0.split(separator: "/").count == 2 && $0.hasSuffix("Tests") }
+    .map { String($0.split(separator: "/")[1]) }
+    let page = try String(contentsOf: Repository.root.appending(path: "SECURITY.md"), encoding: .utf8)
     var lines = ["<testsuites>"]
     for match in page.matches(of: /`((?:\w+\.)?(\w+Tests)\.(\w+)\*?)`/) {
       guard let ending = ending(String(match.1)) else { continue }
@@ -89,9 +89,9 @@ struct RedLineTests {
     defer { try? FileManager.default.removeItem(at: root) }
     for folder in ["Sources", "Tests"] {
       try FileManager.default.createSymbolicLink(
-        at: root.appending(path: folder), withDestinationURL: packageRoot.appending(path: folder))
+        at: root.appending(path: folder), withDestinationURL: Repository.root.appending(path: folder))
     }
-    let page = try String(contentsOf: packageRoot.appending(path: "SECURITY.md"), encoding: .utf8)
+    let page = try String(contentsOf: Repository.root.appending(path: "SECURITY.md"), encoding: .utf8)
     #expect(page.contains(text))
     try Data(page.replacing(text, with: mistake).utf8).write(to: root.appending(path: "SECURITY.md"))
     return try check(root)
@@ -99,7 +99,7 @@ struct RedLineTests {
 
   private func check(_ root: URL, results: String? = nil) throws -> (status: Int32, output: String) {
     let process = Process()
-    process.executableURL = packageRoot.appending(path: "scripts/check-red-lines")
+    process.executableURL = Repository.root.appending(path: "scripts/check-red-lines")
     process.arguments = [root.path()]
     let file = FileManager.default.temporaryDirectory.appending(path: "results-\(UUID().uuidString).xml")
     defer { try? FileManager.default.removeItem(at: file) }

@@ -4,12 +4,12 @@
 // on programs that are known, so that one which finds nothing cannot pass.
 
 import Foundation
+import Repository
 import Testing
 
 @Suite("Where commands look for libraries")
 struct LibraryPlaceTests {
-  private static let checker = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "scripts/check-runpath")
+  private static let checker = Repository.root.appending(path: "scripts/check-runpath")
 
   @Test("A program that names a place of its own is named with it, among others that do not")
   func named() throws {

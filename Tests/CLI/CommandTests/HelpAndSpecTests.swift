@@ -4,6 +4,7 @@
 
 import ArgumentParser
 import Foundation
+import Repository
 import Testing
 
 @testable import CofferCommands
@@ -28,8 +29,7 @@ struct HelpAndSpecTests {
   }
 
   static let specification: String = {
-    let file = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Specs/cli.md")
+    let file = Repository.root.appending(path: "Specs/cli.md")
     return (try? String(contentsOf: file, encoding: .utf8)) ?? ""
   }()
 
@@ -84,11 +84,8 @@ struct HelpAndSpecTests {
     #expect(codes == ExitCode.allCases.map(\.rawValue))
   }
 
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
-
   private func text(ofFilesIn folder: String, suffix: String) throws -> String {
-    let folder = Self.root.appending(path: folder)
+    let folder = Repository.root.appending(path: folder)
     let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path()).filter {
       $0.hasSuffix(suffix)
     }

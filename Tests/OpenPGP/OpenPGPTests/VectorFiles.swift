@@ -4,13 +4,13 @@
 // fails: a parser that finds nothing proves nothing.
 
 import Foundation
+import Repository
 import Testing
 
 /// The published vectors: `COFFER_VECTORS`, else `../shared/vectors` beside the package.
 enum VectorFiles {
   static let folder: URL? = {
-    let package = URL(filePath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
+    let package = Repository.root
     let given = ProcessInfo.processInfo.environment["COFFER_VECTORS"].map { URL(filePath: $0) }
     let folder = given ?? package.deletingLastPathComponent().appending(path: "shared/vectors")
     return FileManager.default.fileExists(atPath: folder.path) ? folder : nil

@@ -4,6 +4,7 @@
 // that reads fewer rows than it should fails: a parser that finds nothing proves nothing.
 
 import Foundation
+import Repository
 import Testing
 
 /// A file of vectors, with the number of rows that the test must find in it.
@@ -24,8 +25,7 @@ struct VectorFile: Sendable, CustomTestStringConvertible {
 
   /// `COFFER_VECTORS`, else `../shared/vectors` beside the package.
   static let folder: URL? = {
-    let package = URL(filePath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
+    let package = Repository.root
     let given = ProcessInfo.processInfo.environment["COFFER_VECTORS"].map { URL(filePath: $0) }
     let folder = given ?? package.deletingLastPathComponent().appending(path: "shared/vectors")
     return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
