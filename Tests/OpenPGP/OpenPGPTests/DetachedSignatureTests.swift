@@ -128,7 +128,7 @@ struct DetachedSignatureTests {
     let needle = line.withBytes { Needle($0.extracting(0..<64)) }
     var signing = DetachedSigning([holder.primary], time: Holder.signingTime)
     signing.isText = true
-    let signatures = try signing.sign(MemorySource(SharedSecret(line)))
+    let signatures = try signing.sign(MemorySource(SharedSecretBytes(line)))
     #expect(signatures.count == 1)
     return needle
   }

@@ -120,8 +120,8 @@ struct KeyGenerationTests {
 
   @Test("A locked key opens with its password, and with no other")
   func password() throws {
-    let password = SharedSecret(SecretBytes(copying: "correct horse"))
-    let wrong = SharedSecret(SecretBytes(copying: "battery staple"))
+    let password = SharedSecretBytes(SecretBytes(copying: "correct horse"))
+    let wrong = SharedSecretBytes(SecretBytes(copying: "battery staple"))
     var key = try KeyGeneration(.universal, userIDs: Self.names, creationTime: day(0))
       .generate(password: password)
     #expect(key.secrets.values.allSatisfy(\.isLocked) && key.secrets.count == 2)
@@ -147,7 +147,7 @@ struct KeyGenerationTests {
     let card = SecretKeyProtection.unknown(usage: 254, [9, 101, 0, 0x47, 0x4E, 0x55, 1])
     key.secrets[fingerprint] = SecretKey(
       publicKey: key.certificate.primaryKey, protection: card,
-      protectedMaterial: SharedSecret(SecretBytes(zeroed: 0)))
+      protectedMaterial: SharedSecretBytes(SecretBytes(zeroed: 0)))
     try key.changePassword(from: [], to: nil)
     #expect(key.secrets[fingerprint]?.protection == card)
     #expect(throws: OpenPGPError.keyCannot(.sign)) {

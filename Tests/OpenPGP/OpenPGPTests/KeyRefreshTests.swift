@@ -97,7 +97,7 @@ struct KeyRefreshTests {
 
   @Test("New subkeys are locked with the password of the primary key")
   func locked() throws {
-    let password = SharedSecret(SecretBytes(copying: "correct horse"))
+    let password = SharedSecretBytes(SecretBytes(copying: "correct horse"))
     var generation = KeyGeneration(.universal, userIDs: [Keyholder.userID], creationTime: day(0))
     generation.isSigningOnly = true
     let old = try generation.generate(password: password)

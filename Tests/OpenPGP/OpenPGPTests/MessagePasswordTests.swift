@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Messages under passwords")
 struct MessagePasswordTests {
-  private func secret(_ text: String) -> SharedSecret {
-    SharedSecret(SecretBytes(copying: Array(text.utf8).span.bytes))
+  private func secret(_ text: String) -> SharedSecretBytes {
+    SharedSecretBytes(SecretBytes(copying: Array(text.utf8).span.bytes))
   }
 
   private func decrypt(_ message: [UInt8], _ passwords: [String]) throws -> (data: [UInt8], DecryptedMessage)
@@ -103,7 +103,7 @@ struct MessagePasswordTests {
     let key = try secret("a").withBytes { (password) throws(OpenPGPError) in
       try quick.deriveKey(password: password, byteCount: 16)
     }
-    let sessionKey = SessionKey(cipher: .aes128, bytes: SharedSecret(key))
+    let sessionKey = SessionKey(cipher: .aes128, bytes: SharedSecretBytes(key))
     let encryption = MessageEncryption(
       format: .version1(.aes128), sessionKey: sessionKey, recipientPackets: [], intendedRecipients: [],
       passwords: [], passwordProfile: .universal, time: day(0))

@@ -17,7 +17,7 @@ struct MessageRecipientsTests {
   }
 
   private func encryption(
-    to holders: [Keyholder], passwords: [SharedSecret] = [],
+    to holders: [Keyholder], passwords: [SharedSecretBytes] = [],
     _ profile: MessageEncryption.PasswordProfile = .universal
   ) throws -> MessageEncryption {
     try MessageEncryption(
@@ -136,7 +136,7 @@ struct MessageRecipientsTests {
     #expect(try decrypt(message, holder).data == patterned(50))
     var decryption = MessageDecryption()
     decryption.keys = [.init(holder.subkeys[0], certificate: nil)]
-    decryption.passwords = [SharedSecret(SecretBytes(copying: Array("wrong".utf8).span.bytes))]
+    decryption.passwords = [SharedSecretBytes(SecretBytes(copying: Array("wrong".utf8).span.bytes))]
     let sink = ArraySink()
     _ = try decryption.decrypt(from: MemorySource(message), to: sink)
     #expect(sink.bytes == patterned(50))

@@ -140,7 +140,8 @@ struct SessionKeyTests {
       _ = try elgamal.encrypt(KeyFixtures.sessionKey(.aes256), version: 3, isAnonymous: true)
     }
     #expect(throws: OpenPGPError.unsupported(.publicKeyAlgorithm(16))) {
-      _ = try UnlockedKey(publicKey: elgamal, material: SharedSecret(SecretBytes(zeroed: 0))).decrypt(packet)
+      _ = try UnlockedKey(publicKey: elgamal, material: SharedSecretBytes(SecretBytes(zeroed: 0))).decrypt(
+        packet)
     }
   }
 }

@@ -27,7 +27,7 @@ public struct KeyGeneration: Sendable {
   /// - Parameter password: locks all its secret keys; without it they are in the clear.
   /// - Throws: ``OpenPGPError/notEnoughMemory(neededByteCount:availableByteCount:)`` when locking takes more
   ///   than there is.
-  public func generate(password: SharedSecret? = nil) throws(OpenPGPError) -> TransferableSecretKey {
+  public func generate(password: SharedSecretBytes? = nil) throws(OpenPGPError) -> TransferableSecretKey {
     let primary = try UnlockedKey.generate(
       profile.signing, version: profile.version, creationTime: creationTime)
     var certificate = Certificate(primaryKey: primary.publicKey)

@@ -26,7 +26,7 @@ public struct KeyRefresh: Sendable {
   /// - Throws: ``OpenPGPError/refused(_:)`` when the primary key is refused by a rule,
   ///   ``OpenPGPError/keyCannot(_:)`` when it is revoked, expired or not here, ``OpenPGPError/keyIsLocked``.
   public func apply(
-    to key: TransferableSecretKey, passwords: [SharedSecret]
+    to key: TransferableSecretKey, passwords: [SharedSecretBytes]
   ) throws(OpenPGPError) -> TransferableSecretKey {
     let view = CertificateView(key.certificate, at: time, now: time, policy: policy)
     switch view.problem {
@@ -85,7 +85,7 @@ public struct KeyRefresh: Sendable {
 
   private func addCapabilities(
     to key: inout TransferableSecretKey, _ view: CertificateView,
-    _ primary: (key: UnlockedKey, password: SharedSecret?)
+    _ primary: (key: UnlockedKey, password: SharedSecretBytes?)
   ) throws(OpenPGPError) {
     let profile = Self.profile(for: primary.key.publicKey)
     let encryption: KeyFlags = [.encryptCommunications, .encryptStorage]

@@ -16,7 +16,7 @@ struct SubkeyAddition {
 extension TransferableSecretKey {
   /// Makes a subkey and binds it.
   mutating func add(
-    _ addition: SubkeyAddition, by primary: UnlockedKey, password: SharedSecret?
+    _ addition: SubkeyAddition, by primary: UnlockedKey, password: SharedSecretBytes?
   ) throws(OpenPGPError) {
     let key = try UnlockedKey.generate(
       addition.algorithm, version: primary.publicKey.version, creationTime: addition.time)
@@ -35,7 +35,7 @@ extension TransferableSecretKey {
 
 extension UnlockedKey {
   /// The packet of this key, locked when there is a password.
-  func secretKey(password: SharedSecret?, isSubkey: Bool) throws(OpenPGPError) -> SecretKey {
+  func secretKey(password: SharedSecretBytes?, isSubkey: Bool) throws(OpenPGPError) -> SecretKey {
     guard let password else { return withoutProtection() }
     let protection = NewProtection.forKey(version: publicKey.version)
     return try password.withBytes { (bytes) throws(OpenPGPError) -> SecretKey in

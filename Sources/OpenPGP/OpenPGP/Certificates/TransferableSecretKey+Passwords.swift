@@ -11,7 +11,7 @@ extension TransferableSecretKey {
   /// - Throws: ``OpenPGPError/keyIsLocked`` when none of them opens it, ``OpenPGPError/keyCannot(_:)`` when
   ///   the secret part is not here.
   public func unlocked(
-    _ fingerprint: Fingerprint, for use: OpenPGPError.KeyUse, passwords: [SharedSecret]
+    _ fingerprint: Fingerprint, for use: OpenPGPError.KeyUse, passwords: [SharedSecretBytes]
   ) throws(OpenPGPError) -> UnlockedKey {
     try opened(fingerprint, for: use, passwords: passwords).key
   }
@@ -20,7 +20,7 @@ extension TransferableSecretKey {
   /// part is elsewhere, on a card for example, stay as they are.
   /// - Throws: ``OpenPGPError/keyIsLocked`` when no old password opens one of them.
   public mutating func changePassword(
-    from old: [SharedSecret], to new: SharedSecret?
+    from old: [SharedSecretBytes], to new: SharedSecretBytes?
   ) throws(OpenPGPError) {
     var changed = secrets
     for (fingerprint, secret) in secrets {
@@ -33,8 +33,8 @@ extension TransferableSecretKey {
 
   /// The same as ``unlocked(_:for:passwords:)``, with the password that did it.
   func opened(
-    _ fingerprint: Fingerprint, for use: OpenPGPError.KeyUse, passwords: [SharedSecret]
-  ) throws(OpenPGPError) -> (key: UnlockedKey, password: SharedSecret?) {
+    _ fingerprint: Fingerprint, for use: OpenPGPError.KeyUse, passwords: [SharedSecretBytes]
+  ) throws(OpenPGPError) -> (key: UnlockedKey, password: SharedSecretBytes?) {
     guard let secret = secrets[fingerprint] else { throw .keyCannot(use) }
     if case .unknown = secret.protection { throw .keyCannot(use) }
     let isSubkey = isSubkey(fingerprint)
@@ -49,7 +49,7 @@ extension TransferableSecretKey {
 
   /// Nil when the password is another one; other errors would meet the next password too.
   private static func key(
-    _ secret: SecretKey, opensWith password: SharedSecret, isSubkey: Bool
+    _ secret: SecretKey, opensWith password: SharedSecretBytes, isSubkey: Bool
   ) throws(OpenPGPError) -> UnlockedKey? {
     do {
       return try password.withBytes { (bytes) throws(OpenPGPError) -> UnlockedKey in

@@ -74,11 +74,11 @@ extension PublicKey {
   /// A key for this once, and the secret that it shares with this key.
   private func agree(
     _ kind: LibraryKey.Kind, group: String? = nil
-  ) throws(OpenPGPError) -> (ephemeral: [UInt8], secret: SharedSecret) {
+  ) throws(OpenPGPError) -> (ephemeral: [UInt8], secret: SharedSecretBytes) {
     let mine = try LibraryKey.generate(kind, group: group)
     let theirs = try LibraryKey.make(self)
     do throws(OpenPGPError) {
-      return (try mine.publicOctets, SharedSecret(try mine.sharedSecret(with: theirs)))
+      return (try mine.publicOctets, SharedSecretBytes(try mine.sharedSecret(with: theirs)))
     } catch {
       // The recipient's point is of small order, or none.
       throw error == .notAuthentic ? .malformed(.publicKey) : error

@@ -86,7 +86,7 @@ struct RSAMessageBlock: ~Copyable {
     var bytes = key.duplicate()
     bytes.shorten(to: Int(keyByteCount))
     let cipher = version == 3 ? SymmetricAlgorithm(rawValue: UInt8(cipher)) : nil
-    return SessionKey(cipher: cipher, bytes: SharedSecret(bytes))
+    return SessionKey(cipher: cipher, bytes: SharedSecretBytes(bytes))
   }
 
   private static func octet(_ block: RawSpan, _ offset: Int) -> UInt32 {

@@ -16,7 +16,7 @@ extension SecretKey {
   ///   is wrong; ``OpenPGPError/malformed(_:)`` with `secretKey` when what is in it is no key, or not the private
   ///   half of its public key; and what ``StringToKey`` throws.
   public func unlocked(password: RawSpan?, isSubkey: Bool) throws(OpenPGPError) -> UnlockedKey {
-    let material = SharedSecret(try unprotectedMaterial(password: password, isSubkey: isSubkey))
+    let material = SharedSecretBytes(try unprotectedMaterial(password: password, isSubkey: isSubkey))
     let key = UnlockedKey(publicKey: publicKey, material: material)
     if LibraryKey.usesPrivateKeys(of: publicKey.material) { _ = try key.libraryKey() }
     return key

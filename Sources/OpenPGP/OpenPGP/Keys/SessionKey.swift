@@ -7,9 +7,9 @@ public import Secrets
 public struct SessionKey: Sendable {
   /// Nil where the packet of the session key does not say (version 6): then the data packet does.
   public let cipher: SymmetricAlgorithm?
-  public let bytes: SharedSecret
+  public let bytes: SharedSecretBytes
 
-  public init(cipher: SymmetricAlgorithm?, bytes: SharedSecret) {
+  public init(cipher: SymmetricAlgorithm?, bytes: SharedSecretBytes) {
     self.cipher = cipher
     self.bytes = bytes
   }
@@ -17,6 +17,6 @@ public struct SessionKey: Sendable {
   /// A new key for `cipher`, which is one of ours.
   static func random(_ cipher: SymmetricAlgorithm) -> SessionKey {
     SessionKey(
-      cipher: cipher, bytes: SharedSecret(SystemRandom.secretBytes(count: cipher.keyByteCount ?? 0)))
+      cipher: cipher, bytes: SharedSecretBytes(SystemRandom.secretBytes(count: cipher.keyByteCount ?? 0)))
   }
 }

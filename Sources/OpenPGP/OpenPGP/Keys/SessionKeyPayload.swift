@@ -53,6 +53,6 @@ enum SessionKeyPayload {
     if version == 3 { cipher = SymmetricAlgorithm(rawValue: octet(0)) }
     guard cipher == nil || cipher?.keyByteCount == keyByteCount, SecretFields.checksum(key) == expected
     else { throw .notAuthentic }
-    return SessionKey(cipher: cipher, bytes: SharedSecret(SecretBytes(copying: key)))
+    return SessionKey(cipher: cipher, bytes: SharedSecretBytes(SecretBytes(copying: key)))
   }
 }

@@ -82,7 +82,7 @@ extension UnlockedKey {
     if version == 3 {
       guard let cipher, cipher.isAES, cipher.keyByteCount == key.count else { throw .notAuthentic }
     }
-    return SessionKey(cipher: version == 3 ? cipher : nil, bytes: SharedSecret(key))
+    return SessionKey(cipher: version == 3 ? cipher : nil, bytes: SharedSecretBytes(key))
   }
 }
 

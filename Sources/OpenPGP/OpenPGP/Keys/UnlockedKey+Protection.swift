@@ -17,7 +17,7 @@ extension UnlockedKey {
       }
       return writer.finish()
     }
-    return SecretKey(publicKey: publicKey, protection: .none, protectedMaterial: SharedSecret(packet))
+    return SecretKey(publicKey: publicKey, protection: .none, protectedMaterial: SharedSecretBytes(packet))
   }
 
   /// The packet of this key, protected by a password. `isSubkey` is bound by AEAD (section 5.5.3).
@@ -48,7 +48,8 @@ extension UnlockedKey {
     }
     packet.withMutableBytes { stream.process(&$0) }
     return SecretKey(
-      publicKey: publicKey, protection: .cfb(cipher, s2k, iv: iv), protectedMaterial: SharedSecret(packet))
+      publicKey: publicKey, protection: .cfb(cipher, s2k, iv: iv),
+      protectedMaterial: SharedSecretBytes(packet))
   }
 
   private func lockedByAEAD(_ password: RawSpan, isSubkey: Bool) throws(OpenPGPError) -> SecretKey {
@@ -70,7 +71,7 @@ extension UnlockedKey {
     }
     return SecretKey(
       publicKey: publicKey, protection: .aead(cipher, aead, s2k, nonce: nonce),
-      protectedMaterial: SharedSecret(packet))
+      protectedMaterial: SharedSecretBytes(packet))
   }
 
   /// 65,011,712 octets: 40 ms here, and the most that the format has.

@@ -8,10 +8,10 @@ internal import Secrets
 public struct UnlockedKey: Signer, Decryptor, Sendable {
   public let publicKey: PublicKey
   /// The secret fields of section 5.5.5, as they stand in an unprotected packet, without the checksum.
-  let material: SharedSecret
+  let material: SharedSecretBytes
 
   /// - Parameter material: must belong to the public key.
-  init(publicKey: PublicKey, material: SharedSecret) {
+  init(publicKey: PublicKey, material: SharedSecretBytes) {
     self.publicKey = publicKey
     self.material = material
   }

@@ -14,13 +14,13 @@ struct ChunkKeys: Sendable {
   /// The fields of the header that every chunk authenticates.
   private let fields: [UInt8]
   /// The message key, and the beginning of the nonces behind it.
-  private let derived: SharedSecret
+  private let derived: SharedSecretBytes
   private let keyByteCount: Int
 
   /// - Throws: ``OpenPGPError/unsupported(_:)``; ``OpenPGPError/malformed(_:)`` with `sessionKey` for a key of
   ///   another length than the cipher's.
   init(
-    _ suite: AEADCiphersuite, chunkOctet: UInt8, salt: [UInt8], sessionKey: SharedSecret
+    _ suite: AEADCiphersuite, chunkOctet: UInt8, salt: [UInt8], sessionKey: SharedSecretBytes
   ) throws(OpenPGPError) {
     guard let keyByteCount = suite.cipher.keyByteCount else {
       throw .unsupported(.symmetricAlgorithm(suite.cipher.rawValue))
@@ -36,7 +36,7 @@ struct ChunkKeys: Sendable {
       [0xC0 | PacketType.integrityProtectedData.rawValue, 2]
       + [suite.cipher.rawValue, suite.aead.rawValue, chunkOctet]
     self.fields = fields
-    derived = SharedSecret(
+    derived = SharedSecretBytes(
       sessionKey.withBytes { key in
         ExpandingHKDF.derive(
           .sha256, ikm: key, salt: unsafe salt.span.bytes, info: fields,

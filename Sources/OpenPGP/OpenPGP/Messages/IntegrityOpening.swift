@@ -21,7 +21,7 @@ final class IntegrityOpening: BatchWork {
 
   /// - Parameter beginning: octets of the ciphertext that have been taken from `source` already.
   init(
-    _ source: any ByteSource, beginning: [UInt8], _ algorithm: SymmetricAlgorithm, key: SharedSecret
+    _ source: any ByteSource, beginning: [UInt8], _ algorithm: SymmetricAlgorithm, key: SharedSecretBytes
   ) throws(OpenPGPError) {
     self.source = source
     held = beginning

@@ -14,13 +14,13 @@ final class IntegritySealing: BatchWork {
 
   /// The ciphertext, from the prefix to the modification detection code.
   static func source(
-    _ source: any ByteSource, _ algorithm: SymmetricAlgorithm, key: SharedSecret
+    _ source: any ByteSource, _ algorithm: SymmetricAlgorithm, key: SharedSecretBytes
   ) throws(OpenPGPError) -> BatchPipeline {
     BatchPipeline(try IntegritySealing(source, algorithm, key: key), batchByteCount: batchByteCount)
   }
 
   private init(
-    _ source: any ByteSource, _ algorithm: SymmetricAlgorithm, key: SharedSecret
+    _ source: any ByteSource, _ algorithm: SymmetricAlgorithm, key: SharedSecretBytes
   ) throws(OpenPGPError) {
     self.source = source
     prefix = try IntegrityPrefix.random(algorithm)

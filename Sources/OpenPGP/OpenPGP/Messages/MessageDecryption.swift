@@ -24,7 +24,7 @@ public struct MessageDecryption {
   /// Tried on the session keys for them, and on those for nobody in particular.
   public var keys: [Key] = []
   /// Each is tried on every session key that a password protects.
-  public var passwords: [SharedSecret] = []
+  public var passwords: [SharedSecretBytes] = []
   /// Tried before keys and passwords.
   public var sessionKeys: [SessionKey] = []
   /// Judges the signatures inside; without it they are parsed and nothing is said about them.

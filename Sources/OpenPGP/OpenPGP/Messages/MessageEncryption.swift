@@ -25,7 +25,7 @@ public struct MessageEncryption {
   let recipientPackets: [PublicKeyEncryptedSessionKey]
   /// The certificates of these keys.
   let intendedRecipients: [Fingerprint]
-  let passwords: [SharedSecret]
+  let passwords: [SharedSecretBytes]
   let passwordProfile: PasswordProfile
   let time: Timestamp
   /// Who signs; the signatures are inside the encryption.
@@ -50,7 +50,7 @@ extension MessageEncryption {
   ///   a certificate nor a password; ``OpenPGPError/refused(_:)`` when a rule is why;
   ///   ``OpenPGPError/overLimit(_:)`` for more than ``Limits/recipientCount``.
   public init(
-    to recipients: [Certificate], passwords: [SharedSecret] = [],
+    to recipients: [Certificate], passwords: [SharedSecretBytes] = [],
     passwordProfile: PasswordProfile = .universal,
     purpose: KeyFlags = [.encryptCommunications, .encryptStorage], policy: Policy = .standard,
     time: Timestamp
@@ -143,7 +143,8 @@ extension MessageEncryption {
       signers, type: isText ? .text : .binary, hash: signatureHash, time: time, intendedRecipients: named)
   }
 
-  private func packet(for password: SharedSecret) throws(OpenPGPError) -> SymmetricKeyEncryptedSessionKey {
+  private func packet(for password: SharedSecretBytes) throws(OpenPGPError) -> SymmetricKeyEncryptedSessionKey
+  {
     let stringToKey: StringToKey =
       switch passwordProfile {
       case .universal:

@@ -7,7 +7,7 @@ enum SessionKeyAttempt {
   /// It was given.
   case given(SessionKey)
   case key(PublicKeyEncryptedSessionKey, MessageDecryption.Key)
-  case password(SymmetricKeyEncryptedSessionKey, SharedSecret)
+  case password(SymmetricKeyEncryptedSessionKey, SharedSecretBytes)
   /// There are more for passwords, whose derivations would take too long.
   case unaffordable
 

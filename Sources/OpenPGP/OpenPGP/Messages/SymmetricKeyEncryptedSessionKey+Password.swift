@@ -9,7 +9,7 @@ extension SymmetricKeyEncryptedSessionKey {
   /// The session key.
   /// - Throws: ``OpenPGPError/notAuthentic`` for another password, as far as that can be seen here; what the
   ///   derivation throws.
-  func open(password: SharedSecret) throws(OpenPGPError) -> SessionKey {
+  func open(password: SharedSecretBytes) throws(OpenPGPError) -> SessionKey {
     guard let keyByteCount = cipher.keyByteCount else {
       throw .unsupported(.symmetricAlgorithm(cipher.rawValue))
     }
@@ -18,7 +18,7 @@ extension SymmetricKeyEncryptedSessionKey {
     }
     switch form {
     case .version4(let encrypted) where encrypted.isEmpty:
-      return SessionKey(cipher: cipher, bytes: SharedSecret(derived))
+      return SessionKey(cipher: cipher, bytes: SharedSecretBytes(derived))
     case .version4(let encrypted): return try openVersion4(encrypted, derived)
     case .version6(let aead, let nonce, let encrypted):
       let fields = fields(aead)
@@ -29,7 +29,7 @@ extension SymmetricKeyEncryptedSessionKey {
             &bytes, nonce: unsafe nonce.span.bytes, authenticating: unsafe fields.span.bytes)
         }
         bytes.shorten(to: bytes.count - AEADAlgorithm.tagByteCount)
-        return SharedSecret(bytes)
+        return SharedSecretBytes(bytes)
       }
       return SessionKey(cipher: nil, bytes: key)
     }
@@ -37,7 +37,7 @@ extension SymmetricKeyEncryptedSessionKey {
 
   /// A packet of version 4: the number of the cipher and the key, in CFB with an IV of zeros.
   static func version4(
-    _ key: SessionKey, cipher: SymmetricAlgorithm, password: SharedSecret, _ stringToKey: StringToKey
+    _ key: SessionKey, cipher: SymmetricAlgorithm, password: SharedSecretBytes, _ stringToKey: StringToKey
   ) throws(OpenPGPError) -> SymmetricKeyEncryptedSessionKey {
     let derived = try password.withBytes { (password) throws(OpenPGPError) in
       try stringToKey.deriveKey(password: password, byteCount: cipher.keyByteCount ?? 0)
@@ -57,7 +57,7 @@ extension SymmetricKeyEncryptedSessionKey {
 
   /// A packet of version 6: the key under AEAD.
   static func version6(
-    _ key: SessionKey, _ suite: AEADCiphersuite, password: SharedSecret, _ stringToKey: StringToKey
+    _ key: SessionKey, _ suite: AEADCiphersuite, password: SharedSecretBytes, _ stringToKey: StringToKey
   ) throws(OpenPGPError) -> SymmetricKeyEncryptedSessionKey {
     let nonce = SystemRandom.publicBytes(count: suite.aead.nonceByteCount ?? 0)
     let draft = SymmetricKeyEncryptedSessionKey(
@@ -97,7 +97,7 @@ extension SymmetricKeyEncryptedSessionKey {
     }
     guard algorithm.keyByteCount == bytes.count - 1 else { throw .notAuthentic }
     let key = bytes.withBytes { SecretBytes(copying: $0.extracting(1..<$0.byteCount)) }
-    return SessionKey(cipher: algorithm, bytes: SharedSecret(key))
+    return SessionKey(cipher: algorithm, bytes: SharedSecretBytes(key))
   }
 
   /// The fields that version 6 authenticates and derives its key with.

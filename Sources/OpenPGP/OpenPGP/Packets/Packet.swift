@@ -25,7 +25,7 @@ public enum Packet: Sendable {
   /// Of a type or version that this engine does not have, or malformed; `why` says which of these.
   case unknown(PacketType, body: [UInt8], why: OpenPGPError)
   /// The same of a secret key, whose body stays in memory for secrets.
-  case unknownSecret(PacketType, body: SharedSecret, why: OpenPGPError)
+  case unknownSecret(PacketType, body: SharedSecretBytes, why: OpenPGPError)
 
   /// The packet of this type and body. What cannot be read becomes ``unknown(_:body:why:)``, so that one
   /// packet never spoils a sequence in which it may be skipped.
@@ -35,7 +35,7 @@ public enum Packet: Sendable {
     } catch {
       self =
         type == .secretKey || type == .secretSubkey
-        ? .unknownSecret(type, body: SharedSecret(SecretBytes(copying: body)), why: error)
+        ? .unknownSecret(type, body: SharedSecretBytes(SecretBytes(copying: body)), why: error)
         : .unknown(type, body: [UInt8](copying: body), why: error)
     }
   }

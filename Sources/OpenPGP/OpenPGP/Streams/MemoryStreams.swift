@@ -8,17 +8,17 @@ internal import Primitives
 
 /// Bytes that are in memory already.
 public final class MemorySource: RereadableSource {
-  private let bytes: SharedSecret
+  private let bytes: SharedSecretBytes
   private var offset = 0
   /// Without effect: nobody changes these bytes.
   public var checksSecondReading = true
 
-  public init(_ bytes: SharedSecret) { self.bytes = bytes }
+  public init(_ bytes: SharedSecretBytes) { self.bytes = bytes }
 
   public convenience init(_ bytes: [UInt8]) {
     var writer = SecretWriter(byteCount: bytes.count)
     writer.append(bytes)
-    self.init(SharedSecret(writer.finish()))
+    self.init(SharedSecretBytes(writer.finish()))
   }
 
   public func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {

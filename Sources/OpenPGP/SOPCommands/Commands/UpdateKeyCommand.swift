@@ -46,7 +46,7 @@ enum UpdateKeyCommand: Subcommand {
   }
 
   private static func refreshed(
-    _ key: TransferableSecretKey, _ refresh: KeyRefresh, _ passwords: [SharedSecret]
+    _ key: TransferableSecretKey, _ refresh: KeyRefresh, _ passwords: [SharedSecretBytes]
   ) throws(Failure) -> TransferableSecretKey {
     do {
       return try refresh.apply(to: key, passwords: passwords)

@@ -59,7 +59,7 @@ struct InputDesignator {
     switch place {
     case .descriptor(let descriptor): return try body(FileDescriptorSource(descriptor: descriptor))
     case .variable(let name):
-      return try body(MemorySource(SharedSecret(try Self.variable(name))))
+      return try body(MemorySource(SharedSecretBytes(try Self.variable(name))))
     case .file(let path):
       let descriptor = try Self.open(path)
       defer { close(descriptor) }

@@ -20,7 +20,7 @@ final class LazyDecryptor: Decryptor {
   }
 
   /// All keys of `key` that can decrypt; whether they still should is no question for old messages.
-  static func all(in key: TransferableSecretKey, passwords: [SharedSecret]) -> [LazyDecryptor] {
+  static func all(in key: TransferableSecretKey, passwords: [SharedSecretBytes]) -> [LazyDecryptor] {
     key.certificate.publicKeys.filter { $0.algorithm.encrypts && key.secrets[$0.fingerprint] != nil }
       .map { publicKey in
         LazyDecryptor(publicKey) { () throws(OpenPGPError) in

@@ -9,21 +9,21 @@ internal import Secrets
 
 /// A password that was handed in.
 struct Password {
-  private let bytes: SharedSecret
+  private let bytes: SharedSecretBytes
   private let trimmedCount: Int
 
   /// - Parameter designator: of the input that holds it.
   init(_ designator: String) throws(Failure) {
-    bytes = SharedSecret(try InputDesignator(designator).readSecret(byteCountLimit: Self.byteCountLimit))
+    bytes = SharedSecretBytes(try InputDesignator(designator).readSecret(byteCountLimit: Self.byteCountLimit))
     trimmedCount = bytes.withBytes { PasswordText.byteCountWithoutTrailingSpace($0) }
   }
 
   /// What to try, in this order: the end of a file's last line is seldom meant, and a try may take a second.
-  var candidates: [SharedSecret] { trimmedCount == bytes.count ? [bytes] : [trimmed, bytes] }
+  var candidates: [SharedSecretBytes] { trimmedCount == bytes.count ? [bytes] : [trimmed, bytes] }
 
   /// What to protect something new with.
   /// - Throws: 31 when it is empty, not UTF-8, or has control characters.
-  func new() throws(Failure) -> SharedSecret {
+  func new() throws(Failure) -> SharedSecretBytes {
     let password = trimmed
     guard password.count > 0, password.withBytes({ PasswordText.isHumanReadable($0) }) else {
       throw Failure(
@@ -33,9 +33,9 @@ struct Password {
     return password
   }
 
-  private var trimmed: SharedSecret {
+  private var trimmed: SharedSecretBytes {
     guard trimmedCount < bytes.count else { return bytes }
-    return SharedSecret(bytes.withBytes { SecretBytes(copying: $0.extracting(0..<trimmedCount)) })
+    return SharedSecretBytes(bytes.withBytes { SecretBytes(copying: $0.extracting(0..<trimmedCount)) })
   }
 
   /// Nobody types more; a whole file in its place is a mistake.
@@ -50,5 +50,5 @@ extension [Password] {
   }
 
   /// What to try, all of them.
-  var candidates: [SharedSecret] { flatMap(\.candidates) }
+  var candidates: [SharedSecretBytes] { flatMap(\.candidates) }
 }

@@ -63,7 +63,7 @@ enum SessionKeyText {
         $0.storeBytes(of: UInt8(high << 4 | low), toByteOffset: index, as: UInt8.self)
       }
     }
-    return SessionKey(cipher: cipher, bytes: SharedSecret(bytes))
+    return SessionKey(cipher: cipher, bytes: SharedSecretBytes(bytes))
   }
 
   /// The value of a hexadecimal digit.

@@ -7,7 +7,7 @@ internal import Secrets
 
 /// The keys of the files that a call names, ready for use.
 struct SigningKeys {
-  let passwords: [SharedSecret]
+  let passwords: [SharedSecretBytes]
   let time: Timestamp
 
   /// - Parameter call: with its `--with-key-password`.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A secret with several owners: the move-only bytes stay in one place, the reference is copied.
+/// Secret bytes with several owners: the move-only bytes stay in one place, the reference is copied. Not the output
+/// of a key agreement, which this field calls a shared secret.
 ///
 /// For caches and collections, which cannot hold a move-only value themselves. The bytes are erased when
 /// the last reference goes.
-public final class SharedSecret: Sendable {
+public final class SharedSecretBytes: Sendable {
   private let bytes: SecretBytes
 
   public init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
