@@ -6,7 +6,7 @@
 import OpenPGP
 
 /// Lends at most so many bytes of an array at once, and can be read again.
-final class PieceSource: RereadableSource {
+final class PieceSource: RewindableSource {
   private let bytes: [UInt8]
   private let pieceByteCount: Int
   private var source: MemorySource

@@ -61,7 +61,7 @@ final class TestPipe {
 }
 
 /// Does something to the file under a source between the passes.
-final class MeddledSource: RereadableSource {
+final class ChangingSource: RewindableSource {
   private let source: SpooledSource
   private let meddle: () -> Void
 

@@ -29,7 +29,7 @@ struct KeyMemoryTests {
   @inline(never)
   private func use(_ profile: KeyProfile) throws -> [Needle] {
     let password = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
-    var key = try KeyGeneration(profile, userIDs: [Keyholder.userID], creationTime: day(0)).generate()
+    var key = try KeyGeneration(profile, userIDs: [KeyHolderFixture.userID], creationTime: day(0)).generate()
     let needles = needles(key) + [password.withBytes { Needle($0) }]
     let sink = SecretSink()
     try key.write(to: sink)

@@ -174,7 +174,7 @@ struct KeyProtectionTests {
     let bitCount = UInt16(8 * (1 + number.count))
     var fields = [UInt8(bitCount >> 8), UInt8(bitCount & 255), 0] + number
     if version == 4 {
-      let sum = SecretFields.checksum(fields.span.bytes)
+      let sum = SecretMaterial.checksum(fields.span.bytes)
       fields += [UInt8(sum >> 8), UInt8(sum & 255)]
     }
     let packet = SecretKey(

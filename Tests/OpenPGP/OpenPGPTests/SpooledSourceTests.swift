@@ -128,7 +128,7 @@ struct SpooledSourceTests {
       let other = try message.encrypted(Array(data.reversed()))
       for (place, bytes) in [(2_000_000, [0, 1, 2, 3]), (0, other), (1_000_000, Array(other[1_000_000...]))] {
         let file = TestFile(good)
-        let source = MeddledSource(try SpooledSource(descriptor: file.descriptor)) {
+        let source = ChangingSource(try SpooledSource(descriptor: file.descriptor)) {
           file.overwrite(bytes, at: place)
         }
         let sink = ArraySink()

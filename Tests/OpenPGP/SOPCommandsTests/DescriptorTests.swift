@@ -9,7 +9,7 @@ import Testing
 struct DescriptorTests {
   @Test("With standard output closed, its data do not go into the file of an option")
   func closedOutput() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     try place.write("data", to: "document")
     let message = try place.run(["encrypt", "alice.cert"], input: "data")
@@ -26,7 +26,7 @@ struct DescriptorTests {
 
   @Test("With standard error closed, what would be told there does not go into the file of an option")
   func closedError() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     let outcome = try place.shell("$SOP encrypt --debug --session-key-out=key alice.cert 2>&-")
     #expect(outcome.exit == 0)
@@ -36,7 +36,7 @@ struct DescriptorTests {
 
   @Test("With standard input closed, no other file is taken for it")
   func closedInput() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     for line in [
       "$SOP sign alice.key <&-", "$SOP extract-cert <&-", "$SOP encrypt --session-key-out=key alice.cert <&-",
@@ -54,7 +54,7 @@ struct DescriptorTests {
       "$SOP sign --micalg-out=@FD:7 alice.key",
     ])
   func wrongWay(line: String) throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     let outcome = try place.shell(line)
     #expect(outcome.exit == ExitCode.missingInput.rawValue, "\(outcome.error)")
@@ -63,7 +63,7 @@ struct DescriptorTests {
 
   @Test("Two outputs of one name, or an output without one, are refused before anything is written")
   func names() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     let message = try place.run(["encrypt", "alice.cert"], input: "data").output
     let same = try place.run(

@@ -21,7 +21,7 @@ struct ErrorMessageTests {
       (["extract-cert"], "standard input is damaged, or holds no secret keys"),
     ])
   func file(arguments: [String], words: String) throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     try place.write("noise", to: "noise")
     try place.write([UInt8](repeating: 0, count: 200_000), to: "zeros")
@@ -33,7 +33,7 @@ struct ErrorMessageTests {
 
   @Test("Of several secret keys, the error names the one that may not sign, and why that may be")
   func cannotSign() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.write("word", to: "password")
     try place.makeKey("alice")
     try place.makeKey("locked", ["--with-key-password=password"])
@@ -56,7 +56,7 @@ struct ErrorMessageTests {
 
   @Test("The hint for a protected key names the option of its subcommand")
   func passwordOption() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.write("word", to: "password")
     try place.makeKey("alice", ["--with-key-password=password"])
     let changing = try place.run(["change-key-password"], input: place.contents("alice.key"))
@@ -68,7 +68,7 @@ struct ErrorMessageTests {
 
   @Test("A folder for temporary files that is not there is named as what is wrong")
   func temporaryFolder() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     let outcome = try place.shell(
       """
@@ -83,7 +83,7 @@ struct ErrorMessageTests {
 
   @Test("An argument that is not UTF-8 is refused: it would become another user's name, or another file's")
   func notText() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     for line in [
       "$SOP generate-key \"$(printf 'Ren\\351')\"",
@@ -100,7 +100,7 @@ struct ErrorMessageTests {
     "What a terminal would obey is not repeated in an error",
     arguments: ["\u{1B}[31m", "\n", "\u{202E}", "\u{2028}"])
   func terminal(character: String) throws {
-    let outcome = try Workplace().run(["sign", "a\(character)b"])
+    let outcome = try SOPFixture().run(["sign", "a\(character)b"])
     #expect(outcome.exit == ExitCode.missingInput.rawValue)
     #expect(!outcome.error.dropLast().contains(character))
   }

@@ -55,7 +55,7 @@ struct ExitCodeTests {
       (["dearmor"], .badData),
     ])
   func words(arguments: [String], code: ExitCode) throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     try place.write("x", to: "signatures")
     try place.write("password", to: "password")
@@ -68,7 +68,7 @@ struct ExitCodeTests {
 
   @Test("A file that has the name of a designator makes it ambiguous")
   func ambiguous() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     try place.write("x", to: "@ENV:KEY")
     let outcome = try place.run(["sign", "@ENV:KEY"], environment: ["KEY": "x"])
@@ -78,7 +78,7 @@ struct ExitCodeTests {
 
   @Test("A certificate where a secret key is wanted, and the reverse, are bad data")
   func wrongHalf() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     let certificate = try place.contents("alice.cert")
     #expect(try place.run(["extract-cert"], input: certificate).exit == ExitCode.badData.rawValue)
@@ -88,7 +88,7 @@ struct ExitCodeTests {
 
   @Test("A damaged secret key is bad data, not a message that was changed")
   func damagedKey() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     var key = try place.run(["dearmor"], input: try place.contents("alice.key")).output
     // The first packet is the primary key, and its last octet the checksum of the unprotected secret.
@@ -120,7 +120,7 @@ struct ExitCodeTests {
     let command = try #require(SOPMain.subcommands.first { $0.name == name })
     #expect(command.operandNames.count == command.operandCounts.lowerBound)
     #expect(command.operandNames.allSatisfy(command.page.contains))
-    let place = try Workplace()
+    let place = try SOPFixture()
     for count in command.operandNames.indices {
       let outcome = try place.run([name] + [String](repeating: "word", count: count))
       let missing = command.operandNames.dropFirst(count).joined(separator: " and ")
@@ -131,7 +131,7 @@ struct ExitCodeTests {
 
   @Test("No error says anything of keys, user IDs or data")
   func discretion() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     try place.makeKey("bob", userID: "Bob <bob@example.org>")
     let document = "a very private letter"

@@ -21,7 +21,7 @@ struct HelpTests {
 
   @Test("The page of the command names every subcommand", arguments: [["--help"], ["help"]])
   func overview(arguments: [String]) throws {
-    let outcome = try Workplace().run(arguments)
+    let outcome = try SOPFixture().run(arguments)
     #expect(outcome.exit == 0)
     for name in Self.names { #expect(outcome.text.contains(name)) }
   }
@@ -29,7 +29,7 @@ struct HelpTests {
   @Test("The page of a subcommand names its options and ends in an example", arguments: names)
   func pages(name: String) throws {
     let command = try #require(SOPMain.subcommands.first { $0.name == name })
-    let place = try Workplace()
+    let place = try SOPFixture()
     let outcome = try place.run([name, "--help"])
     #expect(outcome.exit == 0)
     #expect(outcome.error.isEmpty)
@@ -45,7 +45,7 @@ struct HelpTests {
 
   @Test("Each question about the version has its answer")
   func version() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     #expect(try place.run(["version"]).text == "coffer-sop 0.1.0\n")
     // What people type who know other commands.
     #expect(try place.run(["--version"]).text == "coffer-sop 0.1.0\n")
@@ -57,7 +57,7 @@ struct HelpTests {
 
   @Test("A list of profiles has at most four lines, and each name in it is accepted")
   func profiles() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     let lines = try place.run(["list-profiles", "generate-key"]).text.split(separator: "\n")
     #expect((1...4).contains(lines.count))
     for line in lines {

@@ -8,11 +8,11 @@ import Testing
 
 struct KeySessionTests {
   /// What `command` makes of standard input, which is a file of `place`.
-  private func run(_ place: Workplace, _ arguments: [String], _ file: String) throws -> Workplace.Outcome {
+  private func run(_ place: SOPFixture, _ arguments: [String], _ file: String) throws -> SOPFixture.Outcome {
     try place.run(arguments, input: place.contents(file))
   }
 
-  private func keep(_ place: Workplace, _ outcome: Workplace.Outcome, as name: String) throws {
+  private func keep(_ place: SOPFixture, _ outcome: SOPFixture.Outcome, as name: String) throws {
     #expect(outcome.exit == 0, "\(outcome.error)")
     try place.write(outcome.output, to: name)
   }
@@ -24,7 +24,7 @@ struct KeySessionTests {
       ("rfc9580", 64),
     ])
   func profiles(name: String, digitCount: Int) throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice", ["--profile=\(name)"])
     try keep(place, place.run(["sign", "alice.key"], input: "data"), as: "sig")
     let verified = try place.run(["verify", "sig", "alice.cert"], input: "data")
@@ -37,7 +37,7 @@ struct KeySessionTests {
 
   @Test("A protected key wants its password, with or without the line end behind it")
   func passwords() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.write("correct horse\n", to: "typed")
     try place.write("correct horse", to: "exact")
     try place.write("wrong", to: "wrong")
@@ -61,7 +61,7 @@ struct KeySessionTests {
 
   @Test("A password is changed, and taken off")
   func changedPassword() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.write("old", to: "old")
     try place.write("new", to: "new")
     try place.makeKey("alice", ["--with-key-password=old"])
@@ -84,7 +84,7 @@ struct KeySessionTests {
 
   @Test("A new password that nobody could type is refused", arguments: ["", "\n", "a\u{7}b", "\u{1B}[0m"])
   func unreadablePassword(text: String) throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.write(text, to: "password")
     for arguments in [
       ["generate-key", "--with-key-password=password"], ["encrypt", "--with-password=password"],
@@ -97,7 +97,7 @@ struct KeySessionTests {
 
   @Test("A revoked key's signatures count no more once the revocation is merged in")
   func revocation() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     try place.makeKey("bob", userID: "Bob")
     try keep(place, place.run(["sign", "alice.key"], input: "data"), as: "sig")
@@ -113,7 +113,7 @@ struct KeySessionTests {
 
   @Test("Binary output is what armored output holds")
   func binary() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     let armored = try place.contents("alice.cert")
     let binary = try run(place, ["extract-cert", "--no-armor"], "alice.key").output
@@ -128,7 +128,7 @@ struct KeySessionTests {
 
   @Test("A certification by an authority is made and found")
   func certification() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("authority", userID: "Authority")
     try place.makeKey("bob", userID: "Bob <bob@example.org>")
     let userID = "Bob <bob@example.org>"
@@ -156,7 +156,7 @@ struct KeySessionTests {
 
   @Test("A key that is up to date comes out of an update as it went in")
   func update() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     #expect(try run(place, ["update-key"], "alice.key").output == (try place.contents("alice.key")))
     try place.makeKey("signer", ["--signing-only"])

@@ -9,7 +9,8 @@ import Testing
 struct MessageSessionTests {
   private static let cannotDecrypt = ExitCode.cannotDecrypt.rawValue
 
-  private func encrypted(_ place: Workplace, _ arguments: [String], _ text: String = "data") throws -> [UInt8]
+  private func encrypted(_ place: SOPFixture, _ arguments: [String], _ text: String = "data") throws
+    -> [UInt8]
   {
     let outcome = try place.run(["encrypt"] + arguments, input: text)
     #expect(outcome.exit == 0, "\(outcome.error)")
@@ -19,7 +20,7 @@ struct MessageSessionTests {
   @Test(
     "A message opens with each of its keys, passwords and its session key", arguments: ["rfc4880", "rfc9580"])
   func ways(profile: String) throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice", ["--profile=\(profile)"])
     try place.makeKey("bob", ["--profile=\(profile)"], userID: "Bob")
     try place.write("one word\n", to: "typed")
@@ -47,7 +48,7 @@ struct MessageSessionTests {
 
   @Test("A changed or shortened message gives no byte", arguments: ["rfc4880", "rfc9580"])
   func tampered(profile: String) throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice", ["--profile=\(profile)"])
     let text = String(repeating: "data ", count: 50_000)
     let message = try encrypted(place, ["--no-armor", "alice.cert"], text)
@@ -66,7 +67,7 @@ struct MessageSessionTests {
 
   @Test("Signatures inside are found, and a missing one is no failure but an empty file")
   func signed() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     try place.makeKey("bob", userID: "Bob")
     let signed = try encrypted(place, ["--sign-with=alice.key", "bob.cert"])
@@ -94,7 +95,7 @@ struct MessageSessionTests {
 
   @Test("A protected key opens a message with its password alone")
   func protected() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.write("word\n", to: "password")
     try place.makeKey("alice", ["--with-key-password=password"])
     let message = try encrypted(place, ["alice.cert"])
@@ -109,7 +110,7 @@ struct MessageSessionTests {
     "Data through a pipe come out whole, and a reader that goes away ends the command without a word of Swift's"
   )
   func pipes() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     let outcome = try place.shell(
       "head -c 3000000 /dev/zero | $SOP encrypt alice.cert | $SOP decrypt alice.key | wc -c")
@@ -127,7 +128,7 @@ struct MessageSessionTests {
       "7:\(String(repeating: "0", count: 64))",
     ])
   func sessionKeys(text: String) throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.write(text, to: "session")
     let outcome = try place.run(["decrypt", "--with-session-key=session"], input: "x")
     #expect(outcome.exit == ExitCode.badData.rawValue)

@@ -12,7 +12,7 @@ struct PitfallTests {
     "Plaintext released before the tag is checked: not of a long message, from a file or through a pipe",
     arguments: ["rfc4880", "rfc9580"])
   func earlyRelease(profile: String) throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice", ["--profile=\(profile)"])
     let message = try place.shell("head -c 9000000 /dev/zero | $SOP encrypt --no-armor alice.cert").output
     var changed = message
@@ -36,7 +36,7 @@ struct PitfallTests {
       "verify signature alice.cert",
     ])
   func memoryOfInput(words: String) throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     // The whole input has been read when it is measured, and its end has not come yet.
     let outcome = try place.shell(
@@ -57,7 +57,7 @@ struct PitfallTests {
       ("inline-sign alice.key", "inline-detach --signatures-out=signatures"),
     ])
   func memoryOfOutput(making: String, reading: String) throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     // The whole message has been checked when its first octets come out, and the rest waits for its reader.
     let outcome = try place.shell(
@@ -83,7 +83,7 @@ struct PitfallTests {
   @Test(
     "New defaults that GnuPG cannot read: keys and messages are of version 4 and 1, without AEAD and Argon2")
   func defaults() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("old")
     try place.makeKey("new", ["--profile=rfc9580"])
     try place.write("password", to: "password")
@@ -118,7 +118,7 @@ struct PitfallTests {
 
   @Test("Tightening that broke users: a message to a key that has expired or was revoked since still opens")
   func oldMessages() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     let made = Timestamp(secondsSince1970: 1_500_000_000)
     var generation = KeyGeneration(.universal, userIDs: [UserID("Alice")], creationTime: made)
     generation.validitySeconds = 86_400
@@ -147,7 +147,7 @@ struct PitfallTests {
   @Test(
     "Argon2 exhausts memory: what asks for more than the process may have is refused, and nothing ends it")
   func argon2() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     // Version 4, AES-256, Argon2 with 4 GiB; then a message of version 1.
     let password: [UInt8] = [4, 9, 4] + [UInt8](repeating: 0, count: 16) + [1, 4, 22]
     let zeros = [UInt8](repeating: 0, count: 60)

@@ -17,7 +17,7 @@ struct SecretLeftoverTests {
   @Test("A password that was read, trimmed and tried does not remain in memory")
   func password() async {
     await #expect(processExitsWith: .success) {
-      let place = try Workplace()
+      let place = try SOPFixture()
       let needle = try SecretLeftoverTests.usePassword(place.folder.appending(path: "password").path())
       #expect(try ProcessMemory.places(of: needle) == [])
     }
@@ -26,7 +26,7 @@ struct SecretLeftoverTests {
   @Test("Neither a session key that was read and written, nor its text, remains in memory")
   func sessionKey() async {
     await #expect(processExitsWith: .success) {
-      let place = try Workplace()
+      let place = try SOPFixture()
       let paths = ["in", "out"].map { place.folder.appending(path: $0).path() }
       let (key, text) = try SecretLeftoverTests.useSessionKey(paths[0], paths[1])
       #expect(try ProcessMemory.places(of: key) == [])

@@ -20,8 +20,8 @@ struct SideOutputTests {
   ]
 
   /// Data that are longer than what is held in memory, and messages of them.
-  private func workplace() throws -> Workplace {
-    let place = try Workplace()
+  private func workplace() throws -> SOPFixture {
+    let place = try SOPFixture()
     try place.makeKey("alice")
     let made = try place.shell(
       """
@@ -73,7 +73,7 @@ struct SideOutputTests {
 
   @Test("A message that somebody changes between the two readings is told as such")
   func changedInput() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     // The message has been checked when its first octet comes out, and the rest waits for its reader.
     let outcome = try place.shell(

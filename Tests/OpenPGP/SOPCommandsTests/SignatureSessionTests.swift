@@ -9,14 +9,14 @@ import Testing
 struct SignatureSessionTests {
   private static let noSignature = ExitCode.noSignature.rawValue
 
-  private func keep(_ place: Workplace, _ outcome: Workplace.Outcome, as name: String) throws {
+  private func keep(_ place: SOPFixture, _ outcome: SOPFixture.Outcome, as name: String) throws {
     #expect(outcome.exit == 0, "\(outcome.error)")
     try place.write(outcome.output, to: name)
   }
 
   @Test("A signature is of its data, its time and its key")
   func detached() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     try place.makeKey("bob", userID: "Bob")
     try keep(
@@ -44,7 +44,7 @@ struct SignatureSessionTests {
 
   @Test("Text is signed whatever its line ends, and must be text")
   func text() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     try keep(place, place.run(["sign", "--as=text", "alice.key"], input: "one\ntwo\n"), as: "sig")
     let verified = try place.run(["verify", "sig", "alice.cert"], input: "one\r\ntwo\r\n")
@@ -61,7 +61,7 @@ struct SignatureSessionTests {
     "An inline-signed message gives its data when it is genuine, and nothing when it is not",
     arguments: ["binary", "text", "clearsigned"], ["rfc4880", "rfc9580"])
   func inline(mode: String, profile: String) throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice", ["--profile=\(profile)"])
     try place.makeKey("bob", ["--profile=\(profile)"], userID: "Bob")
     let text = "- one\ntwo"
@@ -85,7 +85,7 @@ struct SignatureSessionTests {
 
   @Test("Text around a cleartext signed message, and headers in it, are bad data")
   func injection() throws {
-    let place = try Workplace()
+    let place = try SOPFixture()
     try place.makeKey("alice")
     let message = try place.run(["inline-sign", "--as=clearsigned", "alice.key"], input: "text").text
     #expect(message.hasPrefix("-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA512\n\ntext\n"))

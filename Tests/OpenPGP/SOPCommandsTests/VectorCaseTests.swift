@@ -76,7 +76,7 @@ struct VectorCaseTests {
 
   private static func run(_ row: Case) throws -> String {
     let folder = try #require(folder)
-    let place = try Workplace()
+    let place = try SOPFixture()
     var words = (row.fields["cmd"] ?? "").split(separator: " ").dropFirst().map(String.init)
     var output: String?
     for (index, word) in words.enumerated() where word.contains("$OUT") {

@@ -43,10 +43,10 @@ struct ArmorChecksum {
     }
     let version = beginning[header.bytes.count]
     switch header.type {
-    case .publicKeyEncryptedSessionKey, .signature, .symmetricKeyEncryptedSessionKey, .onePassSignature,
+    case .pkesk, .signature, .skesk, .onePassSignature,
       .secretKey, .publicKey:
       return version <= 4
-    case .integrityProtectedData: return version == 1
+    case .seipd: return version == 1
     case .padding: return false
     default: return true
     }

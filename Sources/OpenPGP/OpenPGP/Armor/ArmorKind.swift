@@ -19,8 +19,8 @@ public enum ArmorKind: String, Sendable, CaseIterable {
     case .publicKey: self = .publicKey
     case .secretKey: self = .privateKey
     case .signature: self = .signature
-    case .publicKeyEncryptedSessionKey, .symmetricKeyEncryptedSessionKey, .onePassSignature,
-      .symmetricallyEncryptedData, .integrityProtectedData, .ocbEncryptedData, .compressedData, .literalData,
+    case .pkesk, .skesk, .onePassSignature,
+      .symmetricallyEncryptedData, .seipd, .ocbEncryptedData, .compressedData, .literalData,
       .marker, .padding:
       self = .message
     default: return nil

@@ -41,22 +41,24 @@ public struct CleartextMessage: Sendable {
   /// Line ends are LF, without blanks before them, and the last line has none: what is not signed is not
   /// delivered.
   /// - Parameter isAcceptable: whether the text may be released; asked only when a signature verifies.
-  /// - Returns: a verdict for each of ``signatures``, in their order.
+  /// - Returns: a verification for each of ``signatures``, in their order.
   public func verify(
     with verifier: SignatureVerifier, writingTo sink: any ByteSink,
-    releasingIf isAcceptable: ([SignatureVerdict]) -> Bool = { _ in true }
-  ) throws(OpenPGPError) -> [SignatureVerdict] {
+    releasingIf isAcceptable: ([SignatureVerification]) -> Bool = { _ in true }
+  ) throws(OpenPGPError) -> [SignatureVerification] {
     let texts = signatures.filter { $0.type == .text }
     var judged = try DetachedVerification(verifier).verify(texts) { hashes in
       hashes.update(unsafe text.bytes.span.bytes)
     }[...]
     // A binary signature would be over line ends that nobody can tell.
-    let verdicts = signatures.map { signature in
+    let verifications = signatures.map { signature in
       signature.type == .text
-        ? judged.removeFirst() : SignatureVerdict(.refused(.signatureType(signature.type)), signature)
+        ? judged.removeFirst() : SignatureVerification(.refused(.signatureType(signature.type)), signature)
     }
-    if verdicts.contains(where: { $0.verified != nil }), isAcceptable(verdicts) { try sink.write(text.bytes) }
-    return verdicts
+    if verifications.contains(where: { $0.verified != nil }), isAcceptable(verifications) {
+      try sink.write(text.bytes)
+    }
+    return verifications
   }
 
   /// Writes the text without having looked at any signature, for those who take a message apart.

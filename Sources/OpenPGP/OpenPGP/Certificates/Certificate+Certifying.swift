@@ -6,7 +6,7 @@ extension Certificate {
   /// This certificate with a certification of one of its user IDs by another key. A user ID that it does not
   /// have is put in, without its holder's word for it.
   /// - Parameter signer: the primary key of who certifies; that it may is for the caller to ask
-  ///   (``CertificateView/certificationKey()``).
+  ///   (``ValidCertificate/certificationKey()``).
   public func certifying(
     _ userID: UserID, at time: Timestamp, by signer: any Signer
   ) throws(OpenPGPError) -> Certificate {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // RFC 9580, section 10.1: transferable public keys, by what belongs to what. Nothing here is judged: what a
-// certificate is worth at a time is for `CertificateView`.
+// certificate is worth at a time is for `ValidCertificate`.
 
 /// A certificate: a primary key, and what its holder and others say about it.
 public struct Certificate: Hashable, Sendable {

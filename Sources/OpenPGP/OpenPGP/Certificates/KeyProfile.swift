@@ -49,7 +49,7 @@ public enum KeyProfile: Sendable, CaseIterable {
   private static let modulusBitCount = 3072
 }
 
-extension NewProtection {
+extension SecretKeyProtection.Profile {
   /// What a key of this version is locked with: version 4 goes to GnuPG, which has no Argon2.
-  static func forKey(version: UInt8) -> NewProtection { version == 6 ? .advanced : .universal }
+  static func forKey(version: UInt8) -> SecretKeyProtection.Profile { version == 6 ? .advanced : .universal }
 }

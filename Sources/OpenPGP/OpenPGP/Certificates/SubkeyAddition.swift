@@ -37,7 +37,7 @@ extension UnlockedKey {
   /// The packet of this key, locked when there is a password.
   func secretKey(password: SharedSecretBytes?, isSubkey: Bool) throws(OpenPGPError) -> SecretKey {
     guard let password else { return withoutProtection() }
-    let protection = NewProtection.forKey(version: publicKey.version)
+    let protection = SecretKeyProtection.Profile.forKey(version: publicKey.version)
     return try password.withBytes { (bytes) throws(OpenPGPError) -> SecretKey in
       try locked(password: bytes, with: protection, isSubkey: isSubkey)
     }

@@ -7,5 +7,5 @@ public protocol Decryptor {
   /// The session key in `packet`, which is encrypted to this key.
   /// - Throws: ``OpenPGPError/notAuthentic`` when it is not for this key or was changed: all such failures are
   ///   one, so that nobody can learn from the difference.
-  func decrypt(_ packet: PublicKeyEncryptedSessionKey) throws(OpenPGPError) -> SessionKey
+  func decrypt(_ packet: PKESK) throws(OpenPGPError) -> SessionKey
 }

@@ -23,7 +23,7 @@ enum SessionKeyPayload {
       var writer = SecretWriter(byteCount: 1 + bytes.byteCount + checksumByteCount)
       if version == 3 { writer.append([cipher.rawValue]) }
       writer.append(bytes)
-      let checksum = SecretFields.checksum(bytes)
+      let checksum = SecretMaterial.checksum(bytes)
       writer.append([UInt8(checksum >> 8), UInt8(checksum & 255)])
       return writer.finish()
     }
@@ -51,7 +51,7 @@ enum SessionKeyPayload {
     let expected = UInt16(octet(end)) << 8 | UInt16(octet(end + 1))
     var cipher: SymmetricAlgorithm?
     if version == 3 { cipher = SymmetricAlgorithm(rawValue: octet(0)) }
-    guard cipher == nil || cipher?.keyByteCount == keyByteCount, SecretFields.checksum(key) == expected
+    guard cipher == nil || cipher?.keyByteCount == keyByteCount, SecretMaterial.checksum(key) == expected
     else { throw .notAuthentic }
     return SessionKey(cipher: cipher, bytes: SharedSecretBytes(SecretBytes(copying: key)))
   }

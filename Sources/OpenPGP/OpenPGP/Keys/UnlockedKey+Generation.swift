@@ -57,7 +57,7 @@ extension UnlockedKey {
     let modulus = try unsafe key.number(COFFER_PARAMETER_RSA_N).integer
     let exponent = try unsafe key.number(COFFER_PARAMETER_RSA_E).integer
     return (
-      .rsa, .rsa(modulus: modulus, exponent: exponent), SharedSecretBytes(SecretFields.material(secret))
+      .rsa, .rsa(modulus: modulus, exponent: exponent), SharedSecretBytes(SecretMaterial.material(secret))
     )
   }
 
@@ -68,7 +68,7 @@ extension UnlockedKey {
     guard let group = curve.groupName else { throw .unsupported(.curve) }
     let key = try LibraryKey.generate(.ellipticCurve, group: group)
     let scalar = try unsafe key.number(COFFER_PARAMETER_PRIVATE)
-    return (MPI(try key.publicOctets), SharedSecretBytes(SecretFields.material([scalar])))
+    return (MPI(try key.publicOctets), SharedSecretBytes(SecretMaterial.material([scalar])))
   }
 
   /// Sections 5.5.5.7 to 5.5.5.10: the secret is random octets. They are made here, since libcrypto leaves a copy
@@ -98,7 +98,7 @@ extension UnlockedKey {
     let number = secret.withBytes { BigNumber($0) }
     return (
       .eddsaLegacy, .eddsaLegacy(.ed25519Legacy, point: point),
-      SharedSecretBytes(SecretFields.material([number]))
+      SharedSecretBytes(SecretMaterial.material([number]))
     )
   }
 
@@ -118,7 +118,7 @@ extension UnlockedKey {
     let point = MPI([0x40] + (try publicOctets(.x25519, octets)))
     return (
       .ecdh, .ecdh(.curve25519Legacy, point: point, derivation),
-      SharedSecretBytes(SecretFields.material([number]))
+      SharedSecretBytes(SecretMaterial.material([number]))
     )
   }
 }

@@ -12,7 +12,7 @@ extension UnlockedKey {
       var writer = SecretWriter(byteCount: material.byteCount + 2)
       writer.append(material)
       if publicKey.version == 4 {
-        let sum = SecretFields.checksum(material)
+        let sum = SecretMaterial.checksum(material)
         writer.append([UInt8(sum >> 8), UInt8(sum & 255)])
       }
       return writer.finish()
@@ -23,7 +23,7 @@ extension UnlockedKey {
   /// The packet of this key, protected by a password. `isSubkey` is bound by AEAD (section 5.5.3).
   /// - Throws: ``OpenPGPError/notEnoughMemory(neededByteCount:availableByteCount:)`` for `advanced`.
   public func locked(
-    password: RawSpan, with protection: NewProtection, isSubkey: Bool
+    password: RawSpan, with protection: SecretKeyProtection.Profile, isSubkey: Bool
   ) throws(OpenPGPError) -> SecretKey {
     switch protection {
     case .universal: try lockedByCFB(password)
@@ -58,7 +58,7 @@ extension UnlockedKey {
       salt: SystemRandom.publicBytes(count: StringToKey.argon2SaltByteCount), passes: Self.argon2Passes,
       lanes: Self.argon2Lanes, memoryExponent: Self.argon2MemoryExponent)
     let nonce = SystemRandom.publicBytes(count: aead.nonceByteCount ?? 0)
-    let binding = ProtectionBinding(publicKey, isSubkey: isSubkey)
+    let binding = SecretKeyAEAD(publicKey, isSubkey: isSubkey)
     let key = try binding.key(cipher, aead, s2k, password: password)
     var packet = SecretBytes(zeroed: material.count + AEADAlgorithm.tagByteCount)
     material.withBytes { material in packet.withMutableBytes { $0.copy(material, to: 0) } }

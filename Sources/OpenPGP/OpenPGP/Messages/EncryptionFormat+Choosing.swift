@@ -8,7 +8,7 @@ extension EncryptionFormat {
   /// - Parameters:
   ///   - recipients: one at least.
   ///   - allowsVersion2: false when somebody reads too who has no certificate, and may not know version 2.
-  init(for recipients: [CertificateView], allowsVersion2: Bool) {
+  init(for recipients: [ValidCertificate], allowsVersion2: Bool) {
     if allowsVersion2, recipients.allSatisfy({ $0.features.contains(.seipdVersion2) }) {
       self = .version2(
         Self.suites.first { suite in

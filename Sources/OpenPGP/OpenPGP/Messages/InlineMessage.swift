@@ -5,7 +5,7 @@ public struct InlineMessage: Sendable {
   /// What the data claim to be; not covered by signatures.
   public let literal: LiteralDataHeader
   /// Of each signature in the order of the packets; empty when no verifier was given.
-  public let verdicts: [SignatureVerdict]
+  public let verifications: [SignatureVerification]
   /// The signatures themselves, verified or not, in the same order: what is left when the data are detached.
   public let signatures: [Signature]
 }

@@ -16,13 +16,13 @@ public struct InlineMessageReader {
   /// - Throws: ``OpenPGPError/malformed(_:)`` and the like; then nothing has been written. Errors of the sink
   ///   and ``OpenPGPError/inputChanged`` can come later.
   public func read(
-    from source: any RereadableSource, to sink: any ByteSink,
+    from source: any RewindableSource, to sink: any ByteSink,
     releasingIf isAcceptable: (InlineMessage) -> Bool
   ) throws(OpenPGPError) -> InlineMessage {
-    let held = HoldingSink()
+    let held = BufferingSink()
     let contents = try parse(source, verifier, to: held)
     let message = InlineMessage(
-      literal: contents.literal, verdicts: contents.verdicts, signatures: contents.signatures)
+      literal: contents.literal, verifications: contents.verifications, signatures: contents.signatures)
     guard isAcceptable(message) else { return message }
     if held.isComplete {
       try held.release(to: sink)

@@ -3,7 +3,7 @@
 // The ways to the session key are tried one after the other; the first that fits is the message's.
 
 /// A session key that fits a message as far as can be seen without reading it.
-struct SessionKeyWay {
+struct OpenedSessionKey {
   let key: SessionKey
   let format: EncryptionFormat
   /// The certificate of who decrypts.
@@ -12,23 +12,23 @@ struct SessionKeyWay {
 
 extension MessageDecryption {
   /// The first pass.
-  /// - Parameter held: gets the data, if there are not many.
+  /// - Parameter buffer: gets the data, if there are not many.
   func open(
-    _ message: EncryptedMessage, _ source: any RereadableSource, into held: HoldingSink
+    _ message: EncryptedMessage, _ source: any RewindableSource, into buffer: BufferingSink
   ) throws(OpenPGPError) -> DecryptedMessage {
     var failure = OpenPGPError.noKeyFits
     var isRead = false
-    for attempt in try attempts(message) {
-      guard let way = try way(attempt, message, &failure) else { continue }
+    for candidate in try candidates(message) {
+      guard let opened = try opened(candidate, message, &failure) else { continue }
       let current = isRead ? try reopened(source) : message
       isRead = true
-      held.forget()
+      buffer.forget()
       do throws(OpenPGPError) {
-        return try read(current, way, verifier: verifier, to: held)
+        return try read(current, opened, verifier: verifier, to: buffer)
       } catch {
         // A key that was only a guess may still be the wrong one; any other has shown that the message was
         // changed.
-        guard attempt.isGuess, error == .notAuthentic else { throw error }
+        guard candidate.isGuess, error == .notAuthentic else { throw error }
         failure = error
       }
     }
@@ -37,15 +37,15 @@ extension MessageDecryption {
 
   /// The second pass: the message has been found good, and is decrypted again for the sink.
   func decryptAgain(
-    _ opened: DecryptedMessage, _ header: IntegrityProtectedDataHeader, _ source: any RereadableSource,
+    _ first: DecryptedMessage, _ header: SEIPDHeader, _ source: any RewindableSource,
     to sink: any ByteSink
   ) throws(OpenPGPError) {
-    let way = SessionKeyWay(key: opened.sessionKey, format: opened.format, certificate: nil)
+    let opened = OpenedSessionKey(key: first.sessionKey, format: first.format, certificate: nil)
     do throws(OpenPGPError) {
       let message = try reopened(source)
       // With the salt of the first reading come its keys, under which every chunk is authentic by itself.
       guard message.header == header else { throw .inputChanged }
-      _ = try read(message, way, verifier: nil, isRecognised: source.checksSecondReading, to: sink)
+      _ = try read(message, opened, verifier: nil, isRecognised: source.checksSecondReading, to: sink)
     } catch {
       switch error {
       case .notAuthentic, .malformed, .unsupported, .refused, .overLimit: throw .inputChanged
@@ -54,14 +54,14 @@ extension MessageDecryption {
     }
   }
 
-  /// The session key that an attempt gives; nil when it is not this message's, and then `failure` says why if
+  /// The session key that a candidate gives; nil when it is not this message's, and then `failure` says why if
   /// the reason is worth telling.
-  func way(
-    _ attempt: SessionKeyAttempt, _ message: EncryptedMessage, _ failure: inout OpenPGPError
-  ) throws(OpenPGPError) -> SessionKeyWay? {
+  func opened(
+    _ candidate: SessionKeyCandidate, _ message: EncryptedMessage, _ failure: inout OpenPGPError
+  ) throws(OpenPGPError) -> OpenedSessionKey? {
     let key: SessionKey
     do throws(OpenPGPError) {
-      key = try attempt.open()
+      key = try candidate.open()
     } catch {
       if failure == .noKeyFits, error != .notAuthentic, error != .malformed(.sessionKey) { failure = error }
       return nil
@@ -73,29 +73,29 @@ extension MessageDecryption {
     }
     // Only a guess is tested like this: whoever could ask about the octets that repeat, for a key that is
     // certainly the message's, would learn something about the plaintext.
-    if attempt.isGuess {
+    if candidate.isGuess {
       do throws(OpenPGPError) {
         guard try message.mayFit(key, format) else { return nil }
       } catch {
         // A wrong password gives a cipher as well, and one in a few hundred is none of libcrypto's.
-        if failure == .noKeyFits, !attempt.isPassword { failure = error }
+        if failure == .noKeyFits, !candidate.isPassword { failure = error }
         return nil
       }
     }
-    return SessionKeyWay(
+    return OpenedSessionKey(
       key: SessionKey(cipher: format.cipher, bytes: key.bytes), format: format,
-      certificate: attempt.certificate)
+      certificate: candidate.certificate)
   }
 
   /// Reads a message to its end, and writes its data to `sink` as they come.
   func read(
-    _ message: EncryptedMessage, _ way: SessionKeyWay, verifier: SignatureVerifier?,
+    _ message: EncryptedMessage, _ opened: OpenedSessionKey, verifier: SignatureVerifier?,
     isRecognised: Bool = false, to sink: any ByteSink
   ) throws(OpenPGPError) -> DecryptedMessage {
-    let plaintext = try message.plaintext(under: way.key, way.format, isRecognised: isRecognised)
+    let plaintext = try message.plaintext(under: opened.key, opened.format, isRecognised: isRecognised)
     let contents: MessageParser.Contents
     do throws(OpenPGPError) {
-      let parser = MessageParser(verifier: verifier, intendedFor: way.certificate, sink: sink)
+      let parser = MessageParser(verifier: verifier, intendedFor: opened.certificate, sink: sink)
       contents = try parser.parse(plaintext)
     } catch {
       if case .inputOutput = error { throw error }
@@ -105,11 +105,12 @@ extension MessageDecryption {
     }
     try message.expectEnd()
     return DecryptedMessage(
-      sessionKey: way.key, format: way.format, literal: contents.literal, verdicts: contents.verdicts,
+      sessionKey: opened.key, format: opened.format, literal: contents.literal,
+      verifications: contents.verifications,
       signatures: contents.signatures)
   }
 
-  private func reopened(_ source: any RereadableSource) throws(OpenPGPError) -> EncryptedMessage {
+  private func reopened(_ source: any RewindableSource) throws(OpenPGPError) -> EncryptedMessage {
     try source.rewind()
     return try EncryptedMessage(source) { _ in false }
   }

@@ -34,7 +34,7 @@ public struct MessageDecryption {
   public init(policy: Policy = .standard) { self.policy = policy }
 
   /// Decrypts one message, armored or not, and writes its data to `sink` after all of it has authenticated and
-  /// been parsed. What signatures are worth decides nothing here: look at the verdicts.
+  /// been parsed. What signatures are worth decides nothing here: look at the verifications.
   /// - Parameter isAcceptable: whether the data may be released; it sees what is known of the message, and is asked
   ///   once, before the first octet is written.
   /// - Throws: ``OpenPGPError/noKeyFits``, ``OpenPGPError/keyIsLocked`` (from a decryptor),
@@ -42,18 +42,18 @@ public struct MessageDecryption {
   ///   ``OpenPGPError/malformed(_:)`` and the like; then nothing has been written. The sink's own errors, and
   ///   ``OpenPGPError/inputChanged`` when the second pass does not read what the first did, can come later.
   public func decrypt(
-    from source: any RereadableSource, to sink: any ByteSink,
+    from source: any RewindableSource, to sink: any ByteSink,
     releasingIf isAcceptable: (DecryptedMessage) -> Bool = { _ in true }
   ) throws(OpenPGPError) -> DecryptedMessage {
     let message = try EncryptedMessage(source, keeping: mayOpen)
     // Chunks are authentic by themselves. But who knows the session key can make others, so what a signature
     // was found good over has to be recognised.
     source.checksSecondReading = message.header == .version1 || verifier != nil
-    let held = HoldingSink()
-    let opened = try open(message, source, into: held)
+    let buffer = BufferingSink()
+    let opened = try open(message, source, into: buffer)
     guard isAcceptable(opened) else { return opened }
-    if held.isComplete {
-      try held.release(to: sink)
+    if buffer.isComplete {
+      try buffer.release(to: sink)
     } else {
       try decryptAgain(opened, message.header, source, to: sink)
     }
@@ -67,9 +67,9 @@ public struct MessageDecryption {
   ) throws(OpenPGPError) -> DecryptedMessage {
     let message = try EncryptedMessage(source, keeping: mayOpen)
     var failure = OpenPGPError.noKeyFits
-    for attempt in try attempts(message) {
-      guard let way = try way(attempt, message, &failure) else { continue }
-      return try read(message, way, verifier: verifier, to: sink)
+    for candidate in try candidates(message) {
+      guard let opened = try opened(candidate, message, &failure) else { continue }
+      return try read(message, opened, verifier: verifier, to: sink)
     }
     throw failure
   }

@@ -12,7 +12,7 @@ final class MessageParser {
   struct Contents {
     var literal: LiteralDataHeader
     var signatures: [Signature]
-    var verdicts: [SignatureVerdict]
+    var verifications: [SignatureVerification]
   }
 
   private let sink: any ByteSink
@@ -30,7 +30,8 @@ final class MessageParser {
   func parse(_ source: any ByteSource) throws(OpenPGPError) -> Contents {
     try readMessage(PacketReader(source), depth: 0)
     guard let literal else { throw .malformed(.messageStructure) }
-    return Contents(literal: literal, signatures: signatures.signatures, verdicts: signatures.verdicts)
+    return Contents(
+      literal: literal, signatures: signatures.signatures, verifications: signatures.verifications)
   }
 
   private func readMessage(_ packets: PacketReader, depth: Int) throws(OpenPGPError) {

@@ -25,7 +25,7 @@ final class MessageSignatures {
     let hash: DocumentHash?
   }
 
-  /// A signature whose verdict is due once the data have passed.
+  /// A signature whose verification is due once the data have passed.
   private struct Judgement {
     let signature: Signature
     let hash: DocumentHash?
@@ -68,7 +68,7 @@ final class MessageSignatures {
   func prefix(_ packet: Packet) throws(OpenPGPError) {
     try count()
     guard let signature = try signature(packet) else { return }
-    let isDecided = verifier.map { $0.verdictWithoutDocument(signature) != nil } ?? true
+    let isDecided = verifier.map { $0.resultWithoutDocument(signature) != nil } ?? true
     let hash =
       isDecided ? nil : hash(signature.hash, isText: signature.type == .text, salt: signature.salt)
     try add(signature, hash, isAnnounced: true)
@@ -84,18 +84,18 @@ final class MessageSignatures {
   }
 
   /// Of the signatures in the same order; empty without a verifier.
-  var verdicts: [SignatureVerdict] {
+  var verifications: [SignatureVerification] {
     guard let verifier else { return [] }
-    let grades = SigningKeyGrades()
+    let cache = SigningKeyCache()
     return judged.map { judgement in
       let signature = judgement.signature
-      guard judgement.isAnnounced else { return SignatureVerdict(.bad, signature) }
-      if let verdict = verifier.verdictWithoutDocument(signature) { return verdict }
+      guard judgement.isAnnounced else { return SignatureVerification(.bad, signature) }
+      if let verification = verifier.resultWithoutDocument(signature) { return verification }
       guard let hash = judgement.hash else {
-        return SignatureVerdict(
+        return SignatureVerification(
           refusedSalts.contains(signature.salt) ? .refused(.tooManySalts) : .bad, signature)
       }
-      return verifier.judge(signature, hash, intendedFor: intendedFor, grades: grades)
+      return verifier.verify(signature, hash, intendedFor: intendedFor, cache: cache)
     }
   }
 

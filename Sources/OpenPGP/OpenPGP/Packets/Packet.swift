@@ -9,9 +9,9 @@ internal import Primitives
 
 /// A packet with its body.
 public enum Packet: Sendable {
-  case publicKeyEncryptedSessionKey(PublicKeyEncryptedSessionKey)
+  case pkesk(PKESK)
   case signature(Signature)
-  case symmetricKeyEncryptedSessionKey(SymmetricKeyEncryptedSessionKey)
+  case skesk(SKESK)
   case onePassSignature(OnePassSignature)
   case secretKey(SecretKey)
   case publicKey(PublicKey)
@@ -42,11 +42,11 @@ public enum Packet: Sendable {
 
   private static func parse(_ type: PacketType, _ body: RawSpan) throws(OpenPGPError) -> Packet {
     switch type {
-    case .publicKeyEncryptedSessionKey:
-      return .publicKeyEncryptedSessionKey(try PublicKeyEncryptedSessionKey(body: body))
+    case .pkesk:
+      return .pkesk(try PKESK(body: body))
     case .signature: return .signature(try Signature(body: body))
-    case .symmetricKeyEncryptedSessionKey:
-      return .symmetricKeyEncryptedSessionKey(try SymmetricKeyEncryptedSessionKey(body: body))
+    case .skesk:
+      return .skesk(try SKESK(body: body))
     case .onePassSignature: return .onePassSignature(try OnePassSignature(body: body))
     case .secretKey: return .secretKey(try SecretKey(body: body))
     case .publicKey: return .publicKey(try PublicKey(body: body))
@@ -65,9 +65,9 @@ public enum Packet: Sendable {
 
   public var type: PacketType {
     switch self {
-    case .publicKeyEncryptedSessionKey: .publicKeyEncryptedSessionKey
+    case .pkesk: .pkesk
     case .signature: .signature
-    case .symmetricKeyEncryptedSessionKey: .symmetricKeyEncryptedSessionKey
+    case .skesk: .skesk
     case .onePassSignature: .onePassSignature
     case .secretKey: .secretKey
     case .publicKey: .publicKey
@@ -86,9 +86,9 @@ public enum Packet: Sendable {
   public func body() -> SecretBytes {
     let bytes: [UInt8]
     switch self {
-    case .publicKeyEncryptedSessionKey(let packet): bytes = packet.body
+    case .pkesk(let packet): bytes = packet.body
     case .signature(let packet): bytes = packet.body
-    case .symmetricKeyEncryptedSessionKey(let packet): bytes = packet.body
+    case .skesk(let packet): bytes = packet.body
     case .onePassSignature(let packet): bytes = packet.body
     case .secretKey(let packet), .secretSubkey(let packet): return packet.body()
     case .unknownSecret(_, let body, _): return body.withBytes { SecretBytes(copying: $0) }

@@ -9,9 +9,9 @@ public struct PacketType: RawRepresentable, Hashable, Sendable {
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   public static let reserved = PacketType(rawValue: 0)
-  public static let publicKeyEncryptedSessionKey = PacketType(rawValue: 1)
+  public static let pkesk = PacketType(rawValue: 1)
   public static let signature = PacketType(rawValue: 2)
-  public static let symmetricKeyEncryptedSessionKey = PacketType(rawValue: 3)
+  public static let skesk = PacketType(rawValue: 3)
   public static let onePassSignature = PacketType(rawValue: 4)
   public static let secretKey = PacketType(rawValue: 5)
   public static let publicKey = PacketType(rawValue: 6)
@@ -24,7 +24,7 @@ public struct PacketType: RawRepresentable, Hashable, Sendable {
   public static let userID = PacketType(rawValue: 13)
   public static let publicSubkey = PacketType(rawValue: 14)
   public static let userAttribute = PacketType(rawValue: 17)
-  public static let integrityProtectedData = PacketType(rawValue: 18)
+  public static let seipd = PacketType(rawValue: 18)
   /// LibrePGP's OCB packet, which is not of the standard.
   public static let ocbEncryptedData = PacketType(rawValue: 20)
   public static let padding = PacketType(rawValue: 21)
@@ -32,7 +32,7 @@ public struct PacketType: RawRepresentable, Hashable, Sendable {
   /// Whether the packet may have partial body lengths, and is streamed.
   public var isData: Bool {
     switch self {
-    case .compressedData, .symmetricallyEncryptedData, .literalData, .integrityProtectedData,
+    case .compressedData, .symmetricallyEncryptedData, .literalData, .seipd,
       .ocbEncryptedData:
       true
     default: false

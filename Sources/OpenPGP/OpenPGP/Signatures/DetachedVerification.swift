@@ -15,7 +15,7 @@ public struct DetachedVerification {
   ///   `document` throws.
   public func verify(
     _ signatures: [Signature], over document: any ByteSource
-  ) throws(OpenPGPError) -> [SignatureVerdict] {
+  ) throws(OpenPGPError) -> [SignatureVerification] {
     try verify(signatures) { (hashes) throws(OpenPGPError) in
       try ReadAheadSource(document).forEach(hashes.update)
     }
@@ -24,32 +24,32 @@ public struct DetachedVerification {
   /// The same over a document that `hash` gives to the hashes.
   func verify(
     _ signatures: [Signature], hashingWith hash: (DocumentHashes) throws(OpenPGPError) -> Void
-  ) throws(OpenPGPError) -> [SignatureVerdict] {
+  ) throws(OpenPGPError) -> [SignatureVerification] {
     guard signatures.count <= Limits.signatureCount else { throw .overLimit(.signatureCount) }
     let hashes = DocumentHashes(saltedLimit: Limits.saltedHashCount)
-    var early: [SignatureVerdict?] = []
+    var early: [SignatureVerification?] = []
     for signature in signatures {
-      var verdict = verifier.verdictWithoutDocument(signature)
-      if verdict == nil {
+      var verification = verifier.resultWithoutDocument(signature)
+      if verification == nil {
         do {
           _ = try hashes.prepare(for: signature)
         } catch .overLimit(.saltedHashCount) {
-          verdict = SignatureVerdict(.refused(.tooManySalts), signature)
+          verification = SignatureVerification(.refused(.tooManySalts), signature)
         }
       }
-      early.append(verdict)
+      early.append(verification)
     }
     if !hashes.isEmpty { try hash(hashes) }
-    let grades = SigningKeyGrades()
-    var verdicts: [SignatureVerdict] = []
-    for (signature, verdict) in zip(signatures, early) {
-      if let verdict {
-        verdicts.append(verdict)
+    let cache = SigningKeyCache()
+    var verifications: [SignatureVerification] = []
+    for (signature, verification) in zip(signatures, early) {
+      if let verification {
+        verifications.append(verification)
       } else {
         let hash = try hashes.prepare(for: signature)
-        verdicts.append(verifier.judge(signature, hash, intendedFor: nil, grades: grades))
+        verifications.append(verifier.verify(signature, hash, intendedFor: nil, cache: cache))
       }
     }
-    return verdicts
+    return verifications
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A signature that was verified: who asks for one cannot be given anything less. It cannot be made but from a
-/// verdict that says so.
+/// verification that says so.
 public struct VerifiedSignature: Sendable {
   public let creationTime: Timestamp
   /// The key that made it, and the primary key of its certificate.
@@ -14,16 +14,16 @@ public struct VerifiedSignature: Sendable {
   /// Whether the key has expired since.
   public let keyHasExpiredSince: Bool
 
-  init?(_ verdict: SignatureVerdict) {
-    guard verdict.grade == .good || verdict.grade == .goodButExpired,
-      let creationTime = verdict.signature.creationTime, let signingKey = verdict.signingKey,
-      let primaryKey = verdict.primaryKey, let certificateIndex = verdict.certificateIndex
+  init?(_ verification: SignatureVerification) {
+    guard verification.result == .good || verification.result == .goodButExpired,
+      let creationTime = verification.signature.creationTime, let signingKey = verification.signingKey,
+      let primaryKey = verification.primaryKey, let certificateIndex = verification.certificateIndex
     else { return nil }
     self.creationTime = creationTime
     self.signingKey = signingKey
     self.primaryKey = primaryKey
     self.certificateIndex = certificateIndex
-    isOverText = verdict.signature.type == .text
-    keyHasExpiredSince = verdict.grade == .goodButExpired
+    isOverText = verification.signature.type == .text
+    keyHasExpiredSince = verification.result == .goodButExpired
   }
 }

@@ -7,7 +7,7 @@ public import Secrets
 internal import Primitives
 
 /// Bytes that are in memory already.
-public final class MemorySource: RereadableSource {
+public final class MemorySource: RewindableSource {
   private let bytes: SharedSecretBytes
   private var offset = 0
   /// Without effect: nobody changes these bytes.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Concurrency: the monitor guards every field. The bytes of a batch belong to the thread that has put it into
+// Concurrency: the lock guards every field. The bytes of a batch belong to the thread that has put it into
 // `reading`, `transforming` or `lent`; the work's `read` is called by one thread at a time.
 
 /// The batches of a pipeline, and whose turn it is.
 final class SharedBatches: @unchecked Sendable {
-  private let monitor = Monitor()
+  private let lock = ConditionLock()
   private let stage: any BatchWork
   private let batchByteCount: Int
   private let batchCount: Int
@@ -27,41 +27,41 @@ final class SharedBatches: @unchecked Sendable {
 
   /// The next batch in order. The calling thread does what there is to do until it is ready.
   func take() -> Batch {
-    monitor.lock()
-    defer { monitor.unlock() }
+    lock.lock()
+    defer { lock.unlock() }
     while true {
       if let next = batch(takenCount, in: .ready) {
         next.state = .lent
         takenCount += 1
         return next
       }
-      if !doStep(lane: 0) { monitor.wait() }
+      if !doStep(lane: 0) { lock.wait() }
     }
   }
 
   /// What was in the batch has been used.
   func giveBack(_ batch: Batch) {
-    monitor.lock()
+    lock.lock()
     batch.state = .free
-    monitor.wakeAll()
-    monitor.unlock()
+    lock.wakeAll()
+    lock.unlock()
   }
 
   /// Does what there is to do until nothing is left: the second thread's whole life.
   func work() {
-    monitor.lock()
+    lock.lock()
     while !isClosed && !(isReadToEnd && transformedCount >= readCount) {
-      if !doStep(lane: 1) { monitor.wait() }
+      if !doStep(lane: 1) { lock.wait() }
     }
-    monitor.unlock()
+    lock.unlock()
   }
 
   /// Lets the second thread end after what it is doing.
   func close() {
-    monitor.lock()
+    lock.lock()
     isClosed = true
-    monitor.wakeAll()
-    monitor.unlock()
+    lock.wakeAll()
+    lock.unlock()
   }
 
   /// Transforms or reads a batch, with the lock given away meanwhile; false when there is nothing to do.
@@ -69,32 +69,32 @@ final class SharedBatches: @unchecked Sendable {
     if let batch = nextToTransform() {
       isTransforming = true
       batch.state = .transforming
-      monitor.unlock()
+      lock.unlock()
       let failure =
         batch.failure
         ?? attempt { () throws(OpenPGPError) in
           try stage.transform(batch, lane: lane)
         }
-      monitor.lock()
+      lock.lock()
       isTransforming = false
       batch.failure = failure
       batch.state = .ready
       transformedCount += 1
-      monitor.wakeAll()
+      lock.wakeAll()
       return true
     }
     guard let batch = nextToRead() else { return false }
     isReading = true
-    monitor.unlock()
+    lock.unlock()
     let failure = attempt { () throws(OpenPGPError) in try stage.read(batch) }
-    monitor.lock()
+    lock.lock()
     isReading = false
     readCount += 1
     isReadToEnd = batch.isLast || failure != nil
     // A batch that failed takes its turn like the others, so that the failure comes at its place.
     batch.failure = failure
     batch.state = .read
-    monitor.wakeAll()
+    lock.wakeAll()
     return true
   }
 

@@ -10,7 +10,7 @@ internal import Primitives
 internal import Secrets
 
 /// Reads a descriptor, and can read it again.
-public final class SpooledSource: RereadableSource {
+public final class SpooledSource: RewindableSource {
   private let input: Descriptor
   /// Where the input began, when it is a regular file; nil for what can be read only once.
   private let fileStart: Int?
@@ -23,7 +23,7 @@ public final class SpooledSource: RereadableSource {
   private var seenCount = 0
   /// Where the input ends, once that has been seen.
   private var endPosition: Int?
-  private var tags = PieceTags()
+  private var tags = RereadMACs()
   public var checksSecondReading = true
 
   /// Reads `descriptor` from where it stands to its end, and leaves it open.

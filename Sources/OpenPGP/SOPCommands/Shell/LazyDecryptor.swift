@@ -29,7 +29,7 @@ final class LazyDecryptor: Decryptor {
       }
   }
 
-  func decrypt(_ packet: PublicKeyEncryptedSessionKey) throws(OpenPGPError) -> SessionKey {
+  func decrypt(_ packet: PKESK) throws(OpenPGPError) -> SessionKey {
     let result = unlocked ?? result()
     unlocked = result
     return try result.get().decrypt(packet)

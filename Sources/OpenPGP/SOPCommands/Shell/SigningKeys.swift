@@ -31,7 +31,7 @@ struct SigningKeys {
   /// - Throws: 109 when it may not, 67 when it is protected.
   func certifier(of key: TransferableSecretKey) throws(Failure) -> any Signer {
     do {
-      let fingerprint = try view(of: key).certificationKey().fingerprint
+      let fingerprint = try valid(of: key).certificationKey().fingerprint
       return try key.unlocked(fingerprint, for: .certify, passwords: passwords)
     } catch .refused(let rule) {
       throw Failure(.keyCannotCertify, "refused by policy: \(PolicyWords.text(rule))")
@@ -43,7 +43,7 @@ struct SigningKeys {
   /// - Parameter designator: of the file, for errors.
   private func signer(of key: TransferableSecretKey, from designator: String) throws(Failure) -> any Signer {
     do throws(OpenPGPError) {
-      let usable = try view(of: key).signingKeys().filter { key.secrets[$0.fingerprint] != nil }
+      let usable = try valid(of: key).signingKeys().filter { key.secrets[$0.fingerprint] != nil }
       guard let first = usable.first else { throw OpenPGPError.keyCannot(.sign) }
       return try key.unlocked(first.fingerprint, for: .sign, passwords: passwords)
     } catch .keyCannot {
@@ -63,7 +63,7 @@ struct SigningKeys {
     }
   }
 
-  private func view(of key: TransferableSecretKey) -> CertificateView {
-    CertificateView(key.certificate, at: time, now: time, policy: .standard)
+  private func valid(of key: TransferableSecretKey) -> ValidCertificate {
+    ValidCertificate(key.certificate, at: time, now: time, policy: .standard)
   }
 }

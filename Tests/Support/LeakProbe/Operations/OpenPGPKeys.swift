@@ -92,7 +92,7 @@ extension Room {
     } else {
       let opened = try decryption.decrypt(from: MemorySource(octets), to: output)
       try expect(output.isEqual && output.byteCount == byteCount, "what was encrypted comes back")
-      try expect(opened.verdicts.map(\.grade) == [.good], "the signature is good")
+      try expect(opened.verifications.map(\.result) == [.good], "the signature is good")
     }
   }
 
