@@ -106,15 +106,15 @@ final class SOPFixture: Sendable {
 /// A file in place of a pipe: nobody has to read it while the process runs.
 private final class TemporaryStream {
   let handle: FileHandle
-  private let place: URL
+  private let fixture: URL
 
   init() throws {
-    place = FileManager.default.temporaryDirectory.appending(path: "coffer-sop-stream-\(UUID().uuidString)")
-    try Data().write(to: place)
-    handle = try FileHandle(forUpdating: place)
+    fixture = FileManager.default.temporaryDirectory.appending(path: "coffer-sop-stream-\(UUID().uuidString)")
+    try Data().write(to: fixture)
+    handle = try FileHandle(forUpdating: fixture)
   }
 
-  deinit { try? FileManager.default.removeItem(at: place) }
+  deinit { try? FileManager.default.removeItem(at: fixture) }
 
-  func contents() throws -> [UInt8] { [UInt8](try Data(contentsOf: place)) }
+  func contents() throws -> [UInt8] { [UInt8](try Data(contentsOf: fixture)) }
 }
