@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 10.3: the packets around an encrypted message: session keys, then one packet of integrity
-// protected data, and nothing behind it.
+// RFC 9580, section 10.3: the packets of an encrypted message: session keys, then one packet of integrity
+// protected data, and nothing after it; and which of the two forms of section 5.13 the data has.
 
 internal import Primitives
 internal import Secrets
@@ -114,6 +114,31 @@ final class EncryptedMessage {
     guard try body.isAtEnd() else { throw .malformed(.trailingOctets) }
     while let (header, body) = try packets.next() {
       guard try body.isIgnored(header.type) else { throw .malformed(.messageStructure) }
+    }
+  }
+}
+
+/// How a message is encrypted: known to the sender before anything is written (D27), and to the recipient
+/// with the plaintext.
+public enum EncryptionFormat: Hashable, Sendable {
+  /// Integrity protected data of version 1: CFB and a modification detection code.
+  case version1(SymmetricAlgorithm)
+  /// Integrity protected data of version 2: AEAD in chunks.
+  case version2(AEADCiphersuite)
+
+  /// The cipher of the session key.
+  public var cipher: SymmetricAlgorithm {
+    switch self {
+    case .version1(let cipher): cipher
+    case .version2(let suite): suite.cipher
+    }
+  }
+
+  /// The version of the packets that carry the session key to a public key.
+  var publicKeyPacketVersion: UInt8 {
+    switch self {
+    case .version1: 3
+    case .version2: 6
     }
   }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, sections 5.1, 5.3, 5.13, 10.3: messages to keys and passwords, signed inside. The format follows
-// from what all recipients say that they can read, and is there before anything is written. Nothing is ever
-// compressed: the length of compressed data tells of their content.
+// RFC 9580, sections 5.1, 5.3, 5.13 and 10.3: messages to keys and passwords, signed inside. The format
+// follows from what the certificates of all recipients say that they can read, and from nothing else (D27);
+// it is known before anything is written. Nothing is ever compressed: the length of compressed data reveals
+// something about its content.
 
 internal import Primitives
 public import Secrets
@@ -167,4 +168,34 @@ extension MessageEncryption {
   private static let codedCount: UInt8 = 255
   /// The hashed area of a version 4 signature holds 65,535 octets, and thereby some 1,800 fingerprints of 32.
   private static let namedRecipientCountLimit = 1000
+}
+
+extension EncryptionFormat {
+  /// The format that all of `recipients` can read.
+  /// - Parameters:
+  ///   - recipients: one at least.
+  ///   - allowsVersion2: false when somebody reads too who has no certificate, and may not know version 2.
+  init(for recipients: [ValidCertificate], allowsVersion2: Bool) {
+    if allowsVersion2, recipients.allSatisfy({ $0.features.contains(.seipdVersion2) }) {
+      self = .version2(
+        Self.suites.first { suite in
+          recipients.allSatisfy { $0.preferredAEADCiphersuites.contains(suite) }
+        } ?? Self.mandatorySuite)
+    } else {
+      self = .version1(
+        Self.ciphers.first { cipher in
+          recipients.allSatisfy { $0.preferredSymmetricAlgorithms.contains(cipher) }
+        } ?? .aes128)
+    }
+  }
+
+  /// The best form of version 2.
+  static let preferredSuite = AEADCiphersuite(.aes256, .ocb)
+
+  /// In the order in which they are chosen.
+  private static let suites = [preferredSuite, AEADCiphersuite(.aes256, .gcm)]
+  /// What everybody can read who can read version 2 (section 9.6).
+  private static let mandatorySuite = AEADCiphersuite(.aes128, .ocb)
+  /// AES-128 is what everybody can read (section 9.3).
+  private static let ciphers: [SymmetricAlgorithm] = [.aes256, .aes192]
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Judges signatures: who may have made it, whether that key did, and what the certificate said of the key
-// then. The policy is asked here, once, and what it says is the result.
+// Verifies signatures over documents: which keys may have made a signature, whether one did, and what its
+// certificate says about the key at that time. The policy is asked here, once, and its answer is the result.
+//
+// Issuers are hints: they choose which keys are tried and prove nothing. A signature that names no issuer is
+// not tried. What a certificate says about a key costs a verification for each signature that claims to be
+// the holder's, and anybody can add thousands of these to a certificate, and copies of one signature to a
+// document: so each answer is found once.
 
 /// Judges signatures over documents.
 public struct SignatureVerifier: Sendable {
@@ -145,5 +150,54 @@ extension SignatureVerification.Result {
     case .bad: 1
     case .unknownKey: 0
     }
+  }
+}
+
+/// A key that may have made a signature.
+struct SigningCandidate {
+  let key: PublicKey
+  let primaryKey: Fingerprint
+  let certificateIndex: Int
+
+  /// The keys that `signature` names; at most ``Limits/issuerAttemptCount``.
+  static func all(for signature: Signature, in certificates: [Certificate]) -> [SigningCandidate] {
+    let fingerprints = Set(signature.issuerFingerprints)
+    let keyIDs = Set(signature.issuerKeyIDs).subtracting([.anonymous])
+    var candidates: [SigningCandidate] = []
+    for (index, certificate) in certificates.enumerated() {
+      for key in [certificate.primaryKey] + certificate.subkeys.map(\.packet) {
+        guard fingerprints.contains(key.fingerprint) || keyIDs.contains(key.keyID) else { continue }
+        candidates.append(
+          SigningCandidate(key: key, primaryKey: certificate.fingerprint, certificateIndex: index))
+        if candidates.count == Limits.issuerAttemptCount { return candidates }
+      }
+    }
+    return candidates
+  }
+}
+
+/// What certificates said of keys at the times of the signatures on one document.
+final class SigningKeyCache {
+  private struct Question: Hashable {
+    let certificateIndex: Int
+    let key: Fingerprint
+    let time: Timestamp
+  }
+
+  private var results: [Question: SignatureVerification.Result] = [:]
+
+  /// How many different questions were asked.
+  var count: Int { results.count }
+
+  /// What `find` finds, or has found before for the same key, certificate and time.
+  func result(
+    of candidate: SigningCandidate, at time: Timestamp, orFind find: () -> SignatureVerification.Result
+  ) -> SignatureVerification.Result {
+    let question = Question(
+      certificateIndex: candidate.certificateIndex, key: candidate.key.fingerprint, time: time)
+    if let known = results[question] { return known }
+    let result = find()
+    results[question] = result
+    return result
   }
 }

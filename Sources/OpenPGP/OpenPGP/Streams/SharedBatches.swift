@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
+// The batches of a pipeline, whose turn it is, and the lock and the thread for that.
+//
 // Concurrency: the lock guards every field. The bytes of a batch belong to the thread that has put it into
 // `reading`, `transforming` or `lent`; the work's `read` is called by one thread at a time.
+
+internal import Glibc
 
 /// The batches of a pipeline, and whose turn it is.
 final class SharedBatches: @unchecked Sendable {
@@ -126,5 +130,68 @@ final class SharedBatches: @unchecked Sendable {
     } catch {
       return error
     }
+  }
+}
+
+/// A lock, and a bell that wakes those who wait for something to change under it.
+@safe
+final class ConditionLock: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  init() {
+    unsafe mutex.initialize(to: pthread_mutex_t())
+    unsafe condition.initialize(to: pthread_cond_t())
+    unsafe pthread_mutex_init(mutex, nil)
+    unsafe pthread_cond_init(condition, nil)
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(condition)
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe condition.deallocate()
+    unsafe mutex.deallocate()
+  }
+
+  func lock() { unsafe pthread_mutex_lock(mutex) }
+
+  func unlock() { unsafe pthread_mutex_unlock(mutex) }
+
+  /// Gives the lock away until ``wakeAll()``, and takes it again.
+  func wait() { unsafe pthread_cond_wait(condition, mutex) }
+
+  func wakeAll() { unsafe pthread_cond_broadcast(condition) }
+}
+
+/// A thread that does one thing and ends.
+@safe
+final class WorkerThread {
+  private let thread: pthread_t
+
+  /// Nil when there is no thread to be had.
+  init?(_ body: @escaping @Sendable () -> Void) {
+    let handedOver = unsafe Unmanaged.passRetained(Body(body))
+    var thread = pthread_t()
+    let failure = unsafe pthread_create(
+      &thread, nil,
+      { body in
+        // The thread's own reference, taken over from the caller.
+        if let body = unsafe body { unsafe Unmanaged<Body>.fromOpaque(body).takeRetainedValue().run() }
+        return nil
+      }, handedOver.toOpaque())
+    guard failure == 0 else {
+      unsafe handedOver.release()
+      return nil
+    }
+    self.thread = thread
+  }
+
+  /// Waits for the thread to end; to be called once.
+  func join() { _ = pthread_join(thread, nil) }
+
+  private final class Body {
+    let run: @Sendable () -> Void
+
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 }
