@@ -10,7 +10,6 @@ final class PieceSource: RewindableSource {
   private let bytes: [UInt8]
   private let pieceByteCount: Int
   private var source: MemorySource
-  var checksSecondReading = true
 
   init(_ bytes: [UInt8], pieceByteCount: Int) {
     self.bytes = bytes
@@ -29,7 +28,7 @@ final class PieceSource: RewindableSource {
     source.consume(count)
   }
 
-  func rewind() throws(OpenPGPError) { source = MemorySource(bytes) }
+  func rewind(recognising: Bool) throws(OpenPGPError) { source = MemorySource(bytes) }
 }
 
 /// The input of one run: its first octet says in what pieces the rest is lent.

@@ -43,8 +43,8 @@ struct MessageGrammarTests {
     return sink.bytes
   }
 
-  /// What comes out of a message, with the cache of its signatures.
-  private func read(_ message: [UInt8]) throws -> (data: [UInt8], cache: [SignatureVerification.Result]) {
+  /// What comes out of a message, with the results of its signatures.
+  private func read(_ message: [UInt8]) throws -> (data: [UInt8], results: [SignatureVerification.Result]) {
     let sink = ArraySink()
     let result = try InlineMessageReader(verifier: verifier)
       .read(from: MemorySource(message), to: sink) { _ in true }
@@ -66,9 +66,9 @@ struct MessageGrammarTests {
   func literal() throws {
     let noise = Self.marker + Self.padding + Self.packet(60, [1, 2])
     for message in [Self.literal, noise + Self.literal, Self.literal + noise, noise + Self.literal + noise] {
-      let (data, cache) = try read(message)
+      let (data, results) = try read(message)
       #expect(data == Self.data)
-      #expect(cache.isEmpty)
+      #expect(results.isEmpty)
     }
   }
 
@@ -149,7 +149,7 @@ struct MessageGrammarTests {
         isLast: true)
       return try read(
         try bytes(.onePassSignature(changed)) + Self.literal + (try bytes(.signature(closing[0])))
-      ).cache
+      ).results
     }
     #expect(try result() == [.good])
     #expect(try result(type: .text) == [.bad])

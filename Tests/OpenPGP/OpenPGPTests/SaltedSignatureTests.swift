@@ -40,7 +40,7 @@ struct SaltedSignatureTests {
   }
 
   /// What signatures before the document are worth.
-  private func cache(_ signatures: [Signature], _ verifier: SignatureVerifier) throws
+  private func results(_ signatures: [Signature], _ verifier: SignatureVerifier) throws
     -> [SignatureVerification.Result]
   {
     let message = ArraySink()
@@ -56,7 +56,7 @@ struct SaltedSignatureTests {
     let new = try Holder(version: 6)
     let salted = try signatures(limit + 1, by: new.primary)
     let verifier = SignatureVerifierTests.verifier(new.certificate)
-    #expect(try cache(salted, verifier) == expected(limit, of: limit + 1))
+    #expect(try results(salted, verifier) == expected(limit, of: limit + 1))
   }
 
   @Test("Signatures in a message by keys that nobody has are not hashed for, and take no place")
@@ -64,7 +64,7 @@ struct SaltedSignatureTests {
     let (stranger, new) = (try Holder(version: 6), try Holder(version: 6))
     let salted = try signatures(limit + 1, by: stranger.primary)
     let own = try SignatureFixture(new.primary).made()
-    let found = try cache(salted + [own], SignatureVerifierTests.verifier(new.certificate))
+    let found = try results(salted + [own], SignatureVerifierTests.verifier(new.certificate))
     #expect(found.dropLast().allSatisfy { $0 == .unknownKey })
     #expect(found.last == .good)
   }

@@ -27,7 +27,7 @@ public struct InlineMessageReader {
     if held.isComplete {
       try held.release(to: sink)
     } else {
-      try source.rewind()
+      try source.rewind(recognising: true)
       _ = try parse(source, nil, to: sink)
     }
     return message

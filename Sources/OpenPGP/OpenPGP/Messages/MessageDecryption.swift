@@ -46,16 +46,16 @@ public struct MessageDecryption {
     releasingIf isAcceptable: (DecryptedMessage) -> Bool = { _ in true }
   ) throws(OpenPGPError) -> DecryptedMessage {
     let message = try EncryptedMessage(source, keeping: mayOpen)
-    // Chunks are authentic by themselves. But who knows the session key can make others, so what a signature
-    // was found good over has to be recognised.
-    source.checksSecondReading = message.header == .version1 || verifier != nil
+    // Each chunk of version 2 carries a tag, but anyone who has the session key can forge chunks. If a signature is
+    // verified, the second pass must therefore read exactly the ciphertext whose signature was verified.
+    let recognising = message.header == .version1 || verifier != nil
     let buffer = BufferingSink()
-    let opened = try open(message, source, into: buffer)
+    let opened = try open(message, source, recognising: recognising, into: buffer)
     guard isAcceptable(opened) else { return opened }
     if buffer.isComplete {
       try buffer.release(to: sink)
     } else {
-      try decryptAgain(opened, message.header, source, to: sink)
+      try decryptAgain(opened, message.header, source, recognising: recognising, to: sink)
     }
     return opened
   }
@@ -98,15 +98,16 @@ struct OpenedSessionKey {
 
 extension MessageDecryption {
   /// The first pass.
-  /// - Parameter buffer: gets the data, if there are not many.
+  /// - Parameter buffer: gets the data, if there is not much of it.
   func open(
-    _ message: EncryptedMessage, _ source: any RewindableSource, into buffer: BufferingSink
+    _ message: EncryptedMessage, _ source: any RewindableSource, recognising: Bool, into buffer: BufferingSink
   ) throws(OpenPGPError) -> DecryptedMessage {
     var failure = OpenPGPError.noKeyFits
-    var isRead = false
+    // To read on without recognising, the source has to be told, which is done by going back.
+    var isRead = !recognising
     for candidate in try candidates(message) {
       guard let opened = try opened(candidate, message, &failure) else { continue }
-      let current = isRead ? try reopened(source) : message
+      let current = isRead ? try reopened(source, message.header, recognising: recognising) : message
       isRead = true
       buffer.forget()
       do throws(OpenPGPError) {
@@ -123,15 +124,13 @@ extension MessageDecryption {
 
   /// The second pass: the message has been found good, and is decrypted again for the sink.
   func decryptAgain(
-    _ first: DecryptedMessage, _ header: SEIPDHeader, _ source: any RewindableSource,
+    _ first: DecryptedMessage, _ header: SEIPDHeader, _ source: any RewindableSource, recognising: Bool,
     to sink: any ByteSink
   ) throws(OpenPGPError) {
     let opened = OpenedSessionKey(key: first.sessionKey, format: first.format, certificate: nil)
     do throws(OpenPGPError) {
-      let message = try reopened(source)
-      // With the salt of the first reading come its keys, under which every chunk is authentic by itself.
-      guard message.header == header else { throw .inputChanged }
-      _ = try read(message, opened, verifier: nil, isRecognised: source.checksSecondReading, to: sink)
+      let message = try reopened(source, header, recognising: recognising)
+      _ = try read(message, opened, verifier: nil, isRecognised: recognising, to: sink)
     } catch {
       switch error {
       case .notAuthentic, .malformed, .unsupported, .refused, .overLimit: throw .inputChanged
@@ -196,8 +195,14 @@ extension MessageDecryption {
       signatures: contents.signatures)
   }
 
-  private func reopened(_ source: any RewindableSource) throws(OpenPGPError) -> EncryptedMessage {
-    try source.rewind()
-    return try EncryptedMessage(source) { _ in false }
+  /// The same message again, from its beginning. With the same salt come the same keys, under which each chunk is
+  /// authentic by itself.
+  private func reopened(
+    _ source: any RewindableSource, _ header: SEIPDHeader, recognising: Bool
+  ) throws(OpenPGPError) -> EncryptedMessage {
+    try source.rewind(recognising: recognising)
+    let message = try EncryptedMessage(source) { _ in false }
+    guard message.header == header else { throw .inputChanged }
+    return message
   }
 }

@@ -93,15 +93,14 @@ extension ByteSource {
 
 /// A source that can be read again from its beginning.
 ///
-/// The second reading gives exactly what the first has given, or fails with ``OpenPGPError/inputChanged``
-/// before it hands out a byte that is not the same: what was decided in the first pass holds for the second.
+/// While it recognises, it gives exactly what it gave before, or fails with ``OpenPGPError/inputChanged`` before it hands
+/// out a byte that is not the same: what was decided in the first pass holds for the second.
 public protocol RewindableSource: ByteSource {
   /// Goes back to the first byte. What lies beyond the furthest byte that was read before has not been seen.
-  func rewind() throws(OpenPGPError)
-
-  /// True at first. A caller that recognises by itself whether what it reads again is what it has read before,
-  /// by an authentication tag of its own, sets it to false and saves the cost.
-  var checksSecondReading: Bool { get set }
+  /// - Parameter recognising: pass false only if you recognise by yourself, for example by an authentication tag, that
+  ///   what is read again is what was read before. From then on the source keeps no track of what it reads, which saves
+  ///   time, so you cannot pass true later.
+  func rewind(recognising: Bool) throws(OpenPGPError)
 }
 
 /// Where bytes go, one after the other.
@@ -131,8 +130,6 @@ extension ByteSink {
 public final class MemorySource: RewindableSource {
   private let bytes: SharedSecretBytes
   private var offset = 0
-  /// Without effect: nobody changes these bytes.
-  public var checksSecondReading = true
 
   public init(_ bytes: SharedSecretBytes) { self.bytes = bytes }
 
@@ -153,7 +150,8 @@ public final class MemorySource: RewindableSource {
     offset += count
   }
 
-  public func rewind() { offset = 0 }
+  /// Goes back to the first byte; nobody changes these bytes.
+  public func rewind(recognising: Bool) { offset = 0 }
 }
 
 /// Collects public bytes in an array.

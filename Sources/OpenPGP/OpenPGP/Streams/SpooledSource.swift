@@ -24,7 +24,8 @@ public final class SpooledSource: RewindableSource {
   /// Where the input ends, once that has been seen.
   private var endPosition: Int?
   private var tags = RereadMACs()
-  public var checksSecondReading = true
+  /// Whether pieces are tagged, and compared when they are read again.
+  private var isRecognising = true
 
   /// Reads `descriptor` from where it stands to its end, and leaves it open.
   public init(descriptor: Int32) throws(OpenPGPError) {
@@ -44,7 +45,9 @@ public final class SpooledSource: RewindableSource {
     lent = lent.lowerBound + count..<lent.upperBound
   }
 
-  public func rewind() throws(OpenPGPError) {
+  public func rewind(recognising: Bool) throws(OpenPGPError) {
+    precondition(isRecognising || !recognising, "what was read without tags cannot be recognised")
+    isRecognising = recognising
     if position == lent.upperBound {
       // Everything that was read is still in the buffer.
       lent = 0..<position
@@ -59,7 +62,7 @@ public final class SpooledSource: RewindableSource {
     buffer.withBytes { target.copy($0.extracting(lent.lowerBound..<lent.lowerBound + buffered), to: 0) }
     consume(buffered)
     // Pieces are compared as a whole, so they have to come through the buffer.
-    guard !checksSecondReading, target.byteCount - buffered >= Self.directByteCount else {
+    guard !isRecognising, target.byteCount - buffered >= Self.directByteCount else {
       return try readLent(into: &target, from: buffered)
     }
     try startSpool()
@@ -79,7 +82,7 @@ public final class SpooledSource: RewindableSource {
     let end = try piece.withMutableBytes { (bytes) throws(OpenPGPError) in
       try self.readOn(into: &bytes, from: 0)
     }
-    if checksSecondReading, fileStart != nil, end > 0 {
+    if isRecognising, fileStart != nil, end > 0 {
       try piece.withBytes { (bytes) throws(OpenPGPError) in
         try self.check(bytes.extracting(0..<end), number: number)
       }

@@ -54,7 +54,7 @@ enum InlineVerifyCommand: Subcommand {
           release.isAllowed { () throws(Failure) in try prepare(verifications) }
         }
       } else {
-        try input.rewind()
+        try input.rewind(recognising: true)
         verifications = try InlineMessageReader(verifier: verifier).read(from: input, to: output) { message in
           message.verifications.contains { $0.verified != nil }
             && release.isAllowed { () throws(Failure) in try prepare(message.verifications) }
