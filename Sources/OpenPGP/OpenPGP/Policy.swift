@@ -13,6 +13,7 @@ public struct Policy: Sendable {
   public var knownNotations: Set<[UInt8]> = []
 
   /// A rule that something was refused by.
+  @nonexhaustive
   public enum Rule: Hashable, Sendable {
     /// The hash algorithm is too weak for a signature of that date, or too short for the key.
     case hashAlgorithm(HashAlgorithm)

@@ -77,8 +77,8 @@ struct DetachedSignatureTests {
     let signatures = Array(try signer.finish().reversed())
     #expect(packets.map(\.version) == [3, 6, 6])
     #expect(packets.map(\.isLast) == [false, false, true])
-    #expect(packets[0].issuer == .keyID(old.primary.publicKey.keyID))
-    #expect(packets[1].issuer == .fingerprint(new.subkey.publicKey.fingerprint))
+    #expect(packets[0].variant == .version3(issuer: old.primary.publicKey.keyID))
+    #expect(packets[1].variant == .version6(issuer: new.subkey.publicKey.fingerprint, salt: packets[1].salt))
     for (packet, signature) in zip(packets, signatures) {
       #expect(packet.salt == signature.salt)
       #expect(packet.hash == signature.hash)

@@ -83,11 +83,11 @@ struct SignatureVerifierTests {
     let verifier = Self.verifier(holder.certificate)
     let key = holder.subkey.publicKey
     let stranger = try Self.holder(6).primary.publicKey
-    #expect(verifier.knows(.keyID(key.keyID)))
-    #expect(verifier.knows(.fingerprint(key.fingerprint)))
-    #expect(verifier.knows(.keyID(.anonymous)))
-    #expect(!verifier.knows(.keyID(stranger.keyID)))
-    #expect(!verifier.knows(.fingerprint(stranger.fingerprint)))
+    #expect(verifier.knows(issuerOf: .version3(issuer: key.keyID)))
+    #expect(verifier.knows(issuerOf: .version6(issuer: key.fingerprint, salt: [])))
+    #expect(verifier.knows(issuerOf: .version3(issuer: .anonymous)))
+    #expect(!verifier.knows(issuerOf: .version3(issuer: stranger.keyID)))
+    #expect(!verifier.knows(issuerOf: .version6(issuer: stranger.fingerprint, salt: [])))
   }
 
   @Test("A v4 signature by a v6 key is refused, and the reverse", arguments: [UInt8(4), 6])

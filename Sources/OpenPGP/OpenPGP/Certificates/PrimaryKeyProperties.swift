@@ -96,9 +96,7 @@ struct PrimaryKeyProperties {
     var best: Rank?
     for (index, resolved) in userIDs.enumerated() {
       guard let signature = resolved.binding.signature, let time = signature.creationTime else { continue }
-      let isMarked: Bool? = signature.hashedArea.last {
-        if case .primaryUserID(let isMarked) = $0 { isMarked } else { nil }
-      }
+      let isMarked: Bool? = signature.hashedArea.last { $0.asPrimaryUserID }
       let rank = Rank(
         index: index, isTimely: time <= reference, isValid: resolved.revocation == nil,
         isMarked: isMarked ?? false, time: time)
@@ -155,9 +153,7 @@ extension SelfSignatureResolver {
     var keys: [PublicKey] = []
     for selfSignature in certificate.signatures
     where selfSignature.type == .directKey && selfSignature.mayBe(by: primaryKey) {
-      let named = selfSignature.hashedArea.all { content in
-        if case .revocationKey(let key) = content { key.fingerprint } else { nil }
-      }
+      let named = selfSignature.hashedArea.all { $0.asRevocationKey?.fingerprint }
       let found = Set(named).compactMap { name in revokers.lazy.compactMap { $0.publicKey(name) }.first }
         .filter { !keys.contains($0) }
       if !found.isEmpty, isMade(selfSignature, over: target, by: primaryKey) { keys += found }

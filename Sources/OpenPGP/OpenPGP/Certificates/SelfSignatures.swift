@@ -230,14 +230,12 @@ extension Signature {
   }
 
   var keyFlags: KeyFlags? {
-    hashedArea.last { if case .keyFlags(let flags) = $0 { flags } else { nil } }
+    hashedArea.last { $0.asKeyFlags }
   }
 
   /// When `key` ends by this signature; nil is never, and so are zero seconds (section 5.2.3.13).
   func keyExpirationTime(of key: PublicKey) -> Timestamp? {
-    let seconds: UInt32? = hashedArea.last {
-      if case .keyExpirationTime(let seconds) = $0 { seconds } else { nil }
-    }
+    let seconds: UInt32? = hashedArea.last { $0.asKeyExpirationTime }
     guard let seconds, seconds != 0 else { return nil }
     return key.creationTime.adding(seconds: seconds)
   }

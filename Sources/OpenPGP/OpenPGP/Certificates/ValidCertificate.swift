@@ -8,6 +8,7 @@
 /// What a certificate says at a time, under a policy.
 public struct ValidCertificate: Sendable {
   /// Why a key or user ID cannot be used.
+  @nonexhaustive
   public enum Problem: Hashable, Sendable {
     /// No valid signature of the holder binds it.
     case notBound
@@ -89,13 +90,13 @@ public struct ValidCertificate: Sendable {
     let revocations = certificate.subkeyRevocations
     keys =
       [primary] + certificate.subkeys.map { resolver.resolve($0, of: properties, revocations: revocations) }
-    features = properties.last { if case .features(let features) = $0 { features } else { nil } } ?? []
+    features = properties.last { $0.asFeatures } ?? []
     preferredHashAlgorithms =
-      properties.last { if case .preferredHashAlgorithms(let list) = $0 { list } else { nil } } ?? []
+      properties.last { $0.asPreferredHashAlgorithms } ?? []
     preferredSymmetricAlgorithms =
-      properties.last { if case .preferredSymmetricAlgorithms(let list) = $0 { list } else { nil } } ?? []
+      properties.last { $0.asPreferredSymmetricAlgorithms } ?? []
     preferredAEADCiphersuites =
-      properties.last { if case .preferredAEADCiphersuites(let list) = $0 { list } else { nil } } ?? []
+      properties.last { $0.asPreferredAEADCiphersuites } ?? []
     directKeySignature = properties.directKey.signature
     verificationCount = resolver.verificationCount
   }

@@ -54,7 +54,7 @@ final class MessageSignatures {
     try count()
     switch packet {
     case .onePassSignature(let packet):
-      let isKnown = verifier?.knows(packet.issuer) ?? false
+      let isKnown = verifier?.knows(issuerOf: packet.variant) ?? false
       open.append(
         Announcement(
           packet: packet,
@@ -140,11 +140,11 @@ extension OnePassSignature {
     guard type == signature.type, hash == signature.hash, algorithm == signature.algorithm,
       (version == 6) == (signature.version == 6), salt == signature.salt
     else { return false }
-    switch issuer {
-    case .keyID(let id):
+    switch variant {
+    case .version3(let id):
       let named = signature.issuerKeyIDs + signature.issuerFingerprints.map(\.keyID)
       return id == .anonymous || named.isEmpty || named.contains(id)
-    case .fingerprint(let fingerprint):
+    case .version6(let fingerprint, _):
       let named = signature.issuerFingerprints
       return named.isEmpty || named.contains(fingerprint)
     }

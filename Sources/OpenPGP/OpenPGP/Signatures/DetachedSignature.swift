@@ -180,9 +180,9 @@ final class DocumentSigner {
     parts.enumerated().map { index, part in
       let key = part.signer.publicKey
       return OnePassSignature(
-        version: key.version == 6 ? 6 : 3, type: part.draft.type, hash: part.draft.hash,
-        algorithm: part.draft.algorithm, salt: part.draft.salt,
-        issuer: key.version == 6 ? .fingerprint(key.fingerprint) : .keyID(key.keyID),
+        key.version == 6
+          ? .version6(issuer: key.fingerprint, salt: part.draft.salt) : .version3(issuer: key.keyID),
+        type: part.draft.type, hash: part.draft.hash, algorithm: part.draft.algorithm,
         isLast: index == parts.count - 1)
     }
   }

@@ -9,45 +9,45 @@ extension Signature {
   /// When it was made; nil when that is not in the hashed area, where it must be (section 5.2.3.11).
   public var creationTime: Timestamp? {
     version3?.creationTime
-      ?? hashedArea.last { if case .signatureCreationTime(let time) = $0 { time } else { nil } }
+      ?? hashedArea.last { $0.asSignatureCreationTime }
   }
 
   /// When it ceases to count; nil is never.
   public var expirationTime: Timestamp? {
-    let seconds = hashedArea.last { if case .signatureExpirationTime(let count) = $0 { count } else { nil } }
+    let seconds = hashedArea.last { $0.asSignatureExpirationTime }
     guard let seconds, seconds != 0, let creationTime else { return nil }
     return creationTime.adding(seconds: seconds)
   }
 
   /// The fingerprints of keys that it names as its issuer.
   public var issuerFingerprints: [Fingerprint] {
-    inBothAreas { if case .issuerFingerprint(let fingerprint) = $0 { fingerprint } else { nil } }
+    inBothAreas { $0.asIssuerFingerprint }
   }
 
   /// The IDs of keys that it names as its issuer.
   public var issuerKeyIDs: [KeyID] {
     if let version3 { return [version3.issuer] }
-    return inBothAreas { if case .issuerKeyID(let id) = $0 { id } else { nil } }
+    return inBothAreas { $0.asIssuerKeyID }
   }
 
   /// The primary keys of those whom the signed message is for; empty when it does not say.
   public var intendedRecipients: [Fingerprint] {
-    hashedArea.all { if case .intendedRecipientFingerprint(let value) = $0 { value } else { nil } }
+    hashedArea.all { $0.asIntendedRecipientFingerprint }
   }
 
   /// The notations that its maker signed.
   public var notations: [Notation] {
-    hashedArea.all { if case .notation(let notation) = $0 { notation } else { nil } }
+    hashedArea.all { $0.asNotation }
   }
 
   /// Why it revokes, when it says so.
   var revocationReason: RevocationReason? {
-    hashedArea.last { if case .reasonForRevocation(let reason) = $0 { reason } else { nil } }
+    hashedArea.last { $0.asReasonForRevocation }
   }
 
   /// Signatures within: back-signatures of signing subkeys.
   var embeddedSignatures: [Signature] {
-    inBothAreas { if case .embeddedSignature(let signature) = $0 { signature } else { nil } }
+    inBothAreas { $0.asEmbeddedSignature }
   }
 
   /// Whether it had ended at `time`.

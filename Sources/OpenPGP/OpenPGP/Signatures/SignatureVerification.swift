@@ -4,6 +4,7 @@
 
 /// What a signature over a document is worth. Only ``SignatureVerifier`` makes one.
 public struct SignatureVerification: Sendable {
+  @nonexhaustive
   public enum Result: Sendable, Equatable {
     case good
     /// Good when it was made; the key has expired since.

@@ -66,12 +66,11 @@ public struct SignatureVerifier: Sendable {
 
   /// Whether a signature that is announced so may be by one of the keys: if not, the data need not be hashed
   /// for it, however many are announced.
-  func knows(_ issuer: OnePassSignature.Issuer) -> Bool {
-    switch issuer {
-    case .keyID(.anonymous): true
-    case .keyID(let id):
-      certificates.contains { $0.publicKeys.contains { $0.keyID == id } }
-    case .fingerprint(let fingerprint): certificates.contains { $0.publicKey(fingerprint) != nil }
+  func knows(issuerOf variant: OnePassSignature.Variant) -> Bool {
+    switch variant {
+    case .version3(.anonymous): true
+    case .version3(let id): certificates.contains { $0.publicKeys.contains { $0.keyID == id } }
+    case .version6(let fingerprint, _): certificates.contains { $0.publicKey(fingerprint) != nil }
     }
   }
 

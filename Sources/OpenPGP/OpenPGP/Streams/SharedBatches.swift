@@ -8,6 +8,7 @@
 internal import Glibc
 
 /// The batches of a pipeline, and whose turn it is.
+// Unchecked: the compiler cannot see that the lock guards every field.
 final class SharedBatches: @unchecked Sendable {
   private let lock = ConditionLock()
   private let stage: any BatchWork
@@ -133,7 +134,8 @@ final class SharedBatches: @unchecked Sendable {
   }
 }
 
-/// A lock, and a bell that wakes those who wait for something to change under it.
+/// A mutex and a condition: threads wait for something to change under the lock.
+// Unchecked: the pointers never change, and what they point to is made to be shared between threads.
 @safe
 final class ConditionLock: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -153,13 +155,16 @@ final class ConditionLock: @unchecked Sendable {
     unsafe mutex.deallocate()
   }
 
+  /// Takes the lock; waits for it if need be.
   func lock() { unsafe pthread_mutex_lock(mutex) }
 
+  /// Gives the lock back.
   func unlock() { unsafe pthread_mutex_unlock(mutex) }
 
   /// Gives the lock away until ``wakeAll()``, and takes it again.
   func wait() { unsafe pthread_cond_wait(condition, mutex) }
 
+  /// Wakes all threads in ``wait()``.
   func wakeAll() { unsafe pthread_cond_broadcast(condition) }
 }
 
