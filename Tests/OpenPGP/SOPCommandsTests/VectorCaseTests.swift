@@ -76,15 +76,15 @@ struct VectorCaseTests {
 
   private static func run(_ row: Case) throws -> String {
     let folder = try #require(folder)
-    let place = try Workplace()
+    let fixture = try SOPFixture()
     var words = (row.fields["cmd"] ?? "").split(separator: " ").dropFirst().map(String.init)
     var output: String?
     for (index, word) in words.enumerated() where word.contains("$OUT") {
       output = "out"
-      words[index] = word.prefix { $0 != "=" } + "=" + place.folder.appending(path: "out").path()
+      words[index] = word.prefix { $0 != "=" } + "=" + fixture.folder.appending(path: "out").path()
     }
     let input = row.fields["stdin"].flatMap { $0 == "-" ? nil : $0 }
-    let result = try place.run(words, inputFile: input.map { folder.appending(path: $0) }, in: folder)
+    let result = try fixture.run(words, inputFile: input.map { folder.appending(path: $0) }, in: folder)
     guard result.exit == 0 else {
       let leaked = ["decrypt", "inline-verify"].contains(words[0]) && !result.output.isEmpty
       return leaked ? "plaintext leaked" : "reject"
@@ -95,7 +95,7 @@ struct VectorCaseTests {
       guard isSame else { return "wrong output" }
     }
     if let output, let count = Int(row.fields["verifications"] ?? "") {
-      guard try place.contents(output).split(separator: 0x0A).count == count else {
+      guard try fixture.contents(output).split(separator: 0x0A).count == count else {
         return "wrong verifications"
       }
     }
