@@ -11,7 +11,7 @@ public enum ProtectedDomain: UInt8, Sendable, CaseIterable {
   /// A marker that shows that the framework works.
   case frameworkSentinel = 5
 
-  /// The name that the requirements fix.
+  /// The fixed name, as commands take and print it.
   public var name: String {
     switch self {
     case .privateKeyControl: "private-key-control"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // HKDF, HMAC and PBKDF2 against Wycheproof; Argon2id against its reference values and RFC 9106; and the
-// values made for this project (the sources' 600,000 iterations, the worked example of a message).
+// values made for this project (600,000 iterations, the worked example of a message).
 
 import Foundation
 import Primitives
@@ -153,7 +153,7 @@ struct DerivationVectorTests {
 
   @Test(
     "PBKDF2 with 600,000 iterations, SHA-256, and a message from passphrase to ciphertext",
-    // Not applicable: the three readings of the message key that decisions D09 and D10 rule out.
+    // Not applicable: the three other ways to derive a message key, which the specification rules out.
     arguments: [VectorFile("made-here/vault_v1_and_seed_values.json", ran: 11, notApplicable: 3)])
   func madeHere(_ file: VectorFile) throws {
     let content = try file.json(MadeHere.self)
