@@ -5,6 +5,7 @@
 import CofferKit
 import Glibc
 import Keychains
+import MessageFormats
 import Secrets
 import Vaults
 
