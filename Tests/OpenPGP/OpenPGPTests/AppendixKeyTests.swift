@@ -58,7 +58,7 @@ struct AppendixKeyTests {
     let (_, subkey) = try secretKeys(unlockedPath)
     let key = try subkey.unlocked(password: nil, isSubkey: true)
     let packets = try VectorFiles.packets("openpgp/rfc9580/A.08.5.x25519-aead-ocb.asc")
-    guard case .publicKeyEncryptedSessionKey(let packet)? = packets.first else {
+    guard case .pkesk(let packet)? = packets.first else {
       Issue.record("no packet of a session key")
       return
     }
@@ -79,7 +79,7 @@ struct AppendixKeyTests {
     ])
   func argon2(path: String, expected: String) throws {
     let packets = try VectorFiles.packets("openpgp/rfc9580/" + path)
-    guard case .symmetricKeyEncryptedSessionKey(let packet)? = packets.first,
+    guard case .skesk(let packet)? = packets.first,
       case .version4(let encrypted) = packet.form
     else {
       Issue.record("no packet of a session key")

@@ -44,7 +44,7 @@ struct AppendixMessageTests {
     ])
   func passwords(_ file: String, _ format: EncryptionFormat) throws {
     var decryption = MessageDecryption()
-    decryption.passwords = [SharedSecret(SecretBytes(copying: Array("password".utf8).span.bytes))]
+    decryption.passwords = [SharedSecretBytes(SecretBytes(copying: Array("password".utf8).span.bytes))]
     let (data, found) = try withTwoGibibytes { try open(file, decryption) }
     #expect(data == "Hello, world!")
     #expect(found == format)

@@ -62,15 +62,15 @@ struct VectorCaseTests {
   }
 
   private static func run(_ row: Case) throws -> String {
-    let place = try Workplace()
+    let fixture = try SOPFixture()
     var words = row["command"].split(separator: " ").map(String.init)
     var output: String?
     for (index, word) in words.enumerated() where word.contains("$OUT") {
       output = "out"
-      words[index] = word.prefix { $0 != "=" } + "=" + place.folder.appending(path: "out").path()
+      words[index] = word.prefix { $0 != "=" } + "=" + fixture.folder.appending(path: "out").path()
     }
     let input = row["stdin"].isEmpty ? nil : folder.appending(path: row["stdin"])
-    let result = try place.run(words, inputFile: input, in: folder)
+    let result = try fixture.run(words, inputFile: input, in: folder)
     guard result.exit == 0 else {
       let leaked = ["decrypt", "inline-verify"].contains(words[0]) && !result.output.isEmpty
       return leaked ? "plaintext leaked" : "reject"
@@ -82,7 +82,7 @@ struct VectorCaseTests {
       guard isSame else { return "wrong output" }
     }
     if let output, let count = Int(row["verifications"]) {
-      guard try place.contents(output).split(separator: 0x0A).count == count else {
+      guard try fixture.contents(output).split(separator: 0x0A).count == count else {
         return "wrong verifications"
       }
     }
