@@ -5,10 +5,11 @@
 import Foundation
 import Keychains
 import Primitives
+import PrivateBus
 import Secrets
 import Testing
 
-@Suite("Keychain service, on every store")
+@Suite("Keychain service, on every store", .keyringMayDie)
 struct KeychainServiceTests {
   private let value = Data("a value".utf8)
 

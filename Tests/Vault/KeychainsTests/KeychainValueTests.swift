@@ -6,9 +6,10 @@
 import Foundation
 import Keychains
 import Primitives
+import PrivateBus
 import Testing
 
-@Suite("Keychain values, on every store", .serialized)
+@Suite("Keychain values, on every store", .serialized, .keyringMayDie)
 struct KeychainValueTests {
   private static let state = DeviceState(
     deviceId: "2F1B3C4D-0000-4000-8000-000000000001", attestationKeyId: "key",
