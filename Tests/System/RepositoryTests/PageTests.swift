@@ -39,7 +39,7 @@ struct PageTests {
     "Numbers that a row explains pass, and so does what is no number of ours",
     arguments: [
       "/// Erases (PD-06, D36).", "// SP 800-38D, FIPS 180-4, RFC 9580", "// prefix D1, key 0xD44F, UTF-16",
-      "  D4 4D 17 D12 A0 99 D77 00 11 22", "// AM-x",
+      "  D4 4D 17 AD 12 A0, D44D77 D440, ED25-19, DD-44", "// AM-x",
     ])
   func explained(text: String) throws {
     let outcome = try run("check-citations", on: [Self.decisions, ("Sources/Base/Secrets/Made.swift", text)])
