@@ -79,7 +79,7 @@ struct PageTests {
     arguments: [
       "Custody", "Custody/recover()", "recover()", "recover", "Custody/load(_:from:)", "load(_:from:)",
       "Custody/init(home:)", "Custody/Fault/lost(key:_:)", "Fault/lost", "Fault/small", "Fault/allCases",
-      "Custody/limit", "KeyCustody/Custody", "Custody/withKey(_:_:)", "KeyCustody",
+      "Custody/limit", "KeyCustody/Custody", "Custody/withKey(_:_:)", "KeyCustody", "look(isDeep:progress:)",
     ])
   func knownSymbol(link: String) throws {
     let outcome = try run("check-symbols", on: Self.custody + [Self.comment(link)])
@@ -116,6 +116,7 @@ struct PageTests {
           home: String
         ) {}
         public func recover() throws {}
+        public func look(isDeep: Bool, progress: (Int, Int) -> Void = { _, _ in }) {}
         public func load(_ name: String, from place: (Int, Int)) -> Int { 1 }
         public func withKey<R: ~Copyable, E: Error>(
           _ name: String, _ body: (Int, Int) throws(E) -> R
