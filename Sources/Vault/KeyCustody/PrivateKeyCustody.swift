@@ -132,7 +132,10 @@ public final class PrivateKeyCustody: Sendable {
 
   /// Puts another private key of the same fingerprint in the place of one, such as with a new expiry (AM-19).
   ///
-  /// - Parameter replacement: makes it of the present one, which is lent and erased.
+  /// - Parameters:
+  ///   - fingerprint: of the key to replace.
+  ///   - authorization: opens the present key; a key of mode *standard* needs the passcode.
+  ///   - replacement: makes the new key from the present one, which is lent and erased.
   public func replace(
     _ fingerprint: KeyFingerprint, _ authorization: CustodyAuthorization,
     by replacement: (RawSpan) throws -> SecretBytes

@@ -39,7 +39,7 @@ struct PageTests {
     "Numbers that a row explains pass, and so does what is no number of ours",
     arguments: [
       "/// Erases (PD-06, D36).", "// SP 800-38D, FIPS 180-4, RFC 9580", "// prefix D1, key 0xD44F, UTF-16",
-      "  D4 4D 17 D12 A0 99 D77 00 11 22", "// AM-x",
+      "  D4 4D 17 AD 12 A0, D44D77 D440, ED25-19, DD-44", "// AM-x",
     ])
   func explained(text: String) throws {
     let outcome = try run("check-citations", on: [Self.decisions, ("Sources/Base/Secrets/Made.swift", text)])
@@ -79,7 +79,7 @@ struct PageTests {
     arguments: [
       "Custody", "Custody/recover()", "recover()", "recover", "Custody/load(_:from:)", "load(_:from:)",
       "Custody/init(home:)", "Custody/Fault/lost(key:_:)", "Fault/lost", "Fault/small", "Fault/allCases",
-      "Custody/limit", "KeyCustody/Custody", "Custody/withKey(_:_:)", "KeyCustody",
+      "Custody/limit", "KeyCustody/Custody", "Custody/withKey(_:_:)", "KeyCustody", "look(isDeep:progress:)",
     ])
   func knownSymbol(link: String) throws {
     let outcome = try run("check-symbols", on: Self.custody + [Self.comment(link)])
@@ -116,6 +116,7 @@ struct PageTests {
           home: String
         ) {}
         public func recover() throws {}
+        public func look(isDeep: Bool, progress: (Int, Int) -> Void = { _, _ in }) {}
         public func load(_ name: String, from place: (Int, Int)) -> Int { 1 }
         public func withKey<R: ~Copyable, E: Error>(
           _ name: String, _ body: (Int, Int) throws(E) -> R
