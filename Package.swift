@@ -16,6 +16,8 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
+  // Says whose bytes a span lends; Secrets/Spans.swift alone needs it.
+  .enableExperimentalFeature("Lifetimes"),
 ]
 
 /// Tests keep the language mode and the warnings, and may use pointers without ceremony.
@@ -127,12 +129,13 @@ let package = Package(
     systemLibrary("CPNG", apt: "libpng-dev"),
     systemLibrary("CZlib", apt: "zlib1g-dev"),
 
-    // Base: secrets in memory, and primitives from well-kept libraries
+    // Base: secrets in memory, libcrypto, and primitives from well-kept libraries
     module("Secrets", in: .base, ["CSystem", "CUtf8proc"]),
-    module("Primitives", in: .base, ["Secrets", "CSystem", "COpenSSL", "CArgon2", log]),
+    module("LibCrypto", in: .base, ["Secrets", "CSystem", "COpenSSL"]),
+    module("Primitives", in: .base, ["Secrets", "LibCrypto", "CSystem", "CArgon2", log]),
 
     // OpenPGP: the engine and coffer-sop
-    module("OpenPGP", in: .openPGP, ["Secrets", "Primitives", "CSystem", "COpenSSL", "CZlib"]),
+    module("OpenPGP", in: .openPGP, ["Secrets", "LibCrypto", "Primitives", "CSystem", "CZlib"]),
     module("SOPCommands", in: .openPGP, ["Secrets", "OpenPGP"]),
     command("coffer-sop", in: .openPGP, ["SOPCommands"]),
 
@@ -155,7 +158,9 @@ let package = Package(
       "Keychains", in: .vault,
       ["Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "CZxcvbn", "CUtf8proc", log]),
     module("Vaults", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
-    module("Captures", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
+    module(
+      "Captures", in: .vault,
+      ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
     module(
       "ProtectedData", in: .vault,
       ["Secrets", "Primitives", "Storage", "Enclaves", "UserAuthentication", "Keychains", log]),
@@ -177,8 +182,8 @@ let package = Package(
     module(
       "CofferCommands", in: .cli,
       [
-        "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication", "Vaults",
-        "Enclaves", "Pictures", "Captures", "ProtectedData", "KeyCustody", "Agent", "CofferKit", "CSystem",
+        "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
+        "Vaults", "Enclaves", "Pictures", "Captures", "ProtectedData", "KeyCustody", "Agent", "CofferKit", "CSystem",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -217,12 +222,13 @@ let package = Package(
 
     // Tests, module by module. Those that name a command start it, so it is built first.
     tests("SecretsTests", in: .base, ["Secrets", "CSystem"]),
+    tests("LibCryptoTests", in: .base, ["LibCrypto", "Secrets"]),
     tests(
       "PrimitivesTests", in: .base,
       ["Primitives", "Secrets", "CSystem", "COpenSSL", "MemorySearch", "Repository"]),
     tests(
       "OpenPGPTests", in: .openPGP,
-      ["OpenPGP", "Secrets", "Primitives", "COpenSSL", "MemorySearch", "Repository"]),
+      ["OpenPGP", "Secrets", "LibCrypto", "Primitives", "MemorySearch", "Repository"]),
     tests(
       "SOPCommandsTests", in: .openPGP,
       ["coffer-sop", "SOPCommands", "OpenPGP", "Secrets", "Primitives", "MemorySearch", "Repository"]),

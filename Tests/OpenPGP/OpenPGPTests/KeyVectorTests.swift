@@ -2,8 +2,8 @@
 //
 // Signatures and agreements against Wycheproof.
 
-import COpenSSL
 import Foundation
+import LibCrypto
 import Primitives
 import Secrets
 import Testing
@@ -26,14 +26,14 @@ struct KeyVectorTests {
   @Test(
     "EdDSA accepts and refuses as Wycheproof says, and never an S that is not canonical",
     arguments: [
-      ("wycheproof/ed25519_test.json", LibraryKey.Kind.ed25519), ("wycheproof/ed448_test.json", .ed448),
+      ("wycheproof/ed25519_test.json", EVPKey.Kind.ed25519), ("wycheproof/ed448_test.json", .ed448),
     ])
-  func eddsa(path: String, kind: LibraryKey.Kind) throws {
+  func eddsa(path: String, kind: EVPKey.Kind) throws {
     let file = try VectorFiles.json(path, as: WycheproofFile<SignatureGroup>.self)
     var (valid, malleable, count) = (0, 0, 0)
     for group in file.testGroups {
       let octets = try hexadecimal(try #require(group.publicKey.pk))
-      let key = try LibraryKey.native(kind, octets)
+      let key = try EVPKey.native(kind, octets)
       for row in group.tests {
         count += 1
         let isValid = key.isValid(try hexadecimal(row.sig), message: try hexadecimal(row.msg))
@@ -85,16 +85,16 @@ struct KeyVectorTests {
   @Test(
     "X25519 and X448 agree as Wycheproof says, and refuse a secret of zeros",
     arguments: [
-      ("wycheproof/x25519_test.json", LibraryKey.Kind.x25519), ("wycheproof/x448_test.json", .x448),
+      ("wycheproof/x25519_test.json", EVPKey.Kind.x25519), ("wycheproof/x448_test.json", .x448),
     ])
-  func montgomery(path: String, kind: LibraryKey.Kind) throws {
+  func montgomery(path: String, kind: EVPKey.Kind) throws {
     let file = try VectorFiles.json(path, as: WycheproofFile<AgreementGroup>.self)
     var (agreed, zero) = (0, 0)
     for row in file.testGroups.flatMap({ $0.tests }) {
       let (scalar, octets) = (try hexadecimal(row.private), try hexadecimal(row.public))
       guard row.result != "invalid" else {
         #expect(throws: OpenPGPError.malformed(.publicKey), "row \(row.tcId)") {
-          _ = try LibraryKey.native(kind, octets).isPair
+          _ = try EVPKey.native(kind, octets).isPair
         }
         continue
       }
@@ -112,9 +112,9 @@ struct KeyVectorTests {
     #expect(agreed > 450 && zero >= 8)
   }
 
-  private func secret(_ kind: LibraryKey.Kind, _ scalar: [UInt8], _ octets: [UInt8]) throws -> [UInt8] {
-    guard let mine = LibraryKey.make(kind, secretOctets: scalar.span.bytes) else { return [] }
-    let secret = try mine.sharedSecret(with: try LibraryKey.native(kind, octets))
+  private func secret(_ kind: EVPKey.Kind, _ scalar: [UInt8], _ octets: [UInt8]) throws -> [UInt8] {
+    guard let mine = EVPKey.make(kind, secretOctets: scalar.span.bytes) else { return [] }
+    let secret = try mine.agreedSecret(with: try EVPKey.native(kind, octets))
     return secret.withBytes { [UInt8](copying: $0) }
   }
 
@@ -138,7 +138,7 @@ struct KeyVectorTests {
         // Compressed points are none in OpenPGP.
         refused += 1
         #expect(throws: OpenPGPError.malformed(.publicKey), "row \(row.tcId)") {
-          _ = try LibraryKey.publicKey(.p256, point: point).isPair
+          _ = try EVPKey.publicKey(.p256, point: point).isPair
         }
       }
     }
@@ -146,12 +146,12 @@ struct KeyVectorTests {
   }
 
   private func secret(_ scalar: [UInt8], _ point: MPI) throws -> [UInt8] {
-    let theirs = try LibraryKey.publicKey(.p256, point: point)
+    let theirs = try EVPKey.publicKey(.p256, point: point)
     // Agreement takes no account of the own public point, so another one will do.
-    let made = LibraryKey.make(
-      .ellipticCurve, [(COFFER_PARAMETER_PRIVATE, BigNumber(scalar.span.bytes))], isPrivate: true,
+    let made = EVPKey.make(
+      .ellipticCurve, [(.privateValue, BigNumber(scalar.span.bytes))], isPrivate: true,
       group: "P-256", point: point.bytes)
     guard let made else { return [] }
-    return try made.sharedSecret(with: theirs).withBytes { [UInt8](copying: $0) }
+    return try made.agreedSecret(with: theirs).withBytes { [UInt8](copying: $0) }
   }
 }

@@ -2,6 +2,7 @@
 //
 // RFC 9580, section 5.5.3: what AEAD binds the protected fields to: the kind of packet and the public key.
 
+internal import Primitives
 internal import Secrets
 
 /// The key and the associated data of a secret key's AEAD.
@@ -26,7 +27,7 @@ struct ProtectionBinding {
     let derived = try s2k.deriveKey(password: password, byteCount: keyByteCount)
     let info = [associatedData[0], version, cipher.rawValue, aead.rawValue]
     return derived.withBytes {
-      ExpandingHKDF.derive(.sha256, ikm: $0, salt: RawSpan(), info: info, byteCount: keyByteCount)
+      HKDF.derive(.sha256, ikm: $0, salt: RawSpan(), info: info, byteCount: keyByteCount)
     }
   }
 }

@@ -2,6 +2,7 @@
 //
 // A private key in memory for secrets. What it does is in the files beside this one.
 
+internal import LibCrypto
 internal import Secrets
 
 /// A private key without its protection.
@@ -17,9 +18,9 @@ public struct UnlockedKey: Signer, Decryptor, Sendable {
   }
 
   /// libcrypto's form, for one operation.
-  func libraryKey() throws(OpenPGPError) -> LibraryKey {
+  func evpKey() throws(OpenPGPError) -> EVPKey {
     try material.withBytes { fields throws(OpenPGPError) in
-      try LibraryKey.make(publicKey, secretFields: fields)
+      try EVPKey.make(publicKey, secretFields: fields)
     }
   }
 }

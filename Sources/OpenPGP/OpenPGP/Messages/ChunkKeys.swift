@@ -38,7 +38,7 @@ struct ChunkKeys: Sendable {
     self.fields = fields
     derived = SharedSecret(
       sessionKey.withBytes { key in
-        ExpandingHKDF.derive(
+        HKDF.derive(
           .sha256, ikm: key, salt: unsafe salt.span.bytes, info: fields,
           byteCount: keyByteCount + nonceByteCount - 8)
       })
