@@ -30,7 +30,8 @@ extension CipherContext {
   }
 
   @unsafe
-  private mutating func seal(_ plaintext: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer?) -> Bool {
+  private mutating func seal(_ plaintext: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer?) -> Bool
+  {
     guard let output = unsafe output, unsafe runMessage(plaintext, to: output) else { return false }
     return unsafe EVP_CIPHER_CTX_ctrl(
       context, EVP_CTRL_AEAD_GET_TAG, Int32(Self.tagByteCount), output + plaintext.count) == 1

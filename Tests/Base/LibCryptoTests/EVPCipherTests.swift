@@ -124,7 +124,9 @@ struct EVPCipherTests {
   }
 
   /// NIST SP 800-38A, F.3.13 and F.3.14: CFB128-AES128.
-  @Test("CFB is that of SP 800-38A, in pieces of any size", arguments: [[32], [1, 31], [16, 16], [17, 15], [5, 0, 27]])
+  @Test(
+    "CFB is that of SP 800-38A, in pieces of any size",
+    arguments: [[32], [1, 31], [16, 16], [17, 15], [5, 0, 27]])
   func cfb(pieces: [Int]) throws {
     let (key, iv) = (hex("2b7e151628aed2a6abf7158809cf4f3c"), Array(UInt8(0)..<16))
     let plaintext = hex("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51")
@@ -153,7 +155,9 @@ struct EVPCipherTests {
     let unwrapped = try KeyWrap.unwrap(expected.rawSpan, with: .aes128, key: wrapping.rawSpan)
     let isSame = unwrapped.withBytes { constantTimeEqual($0, key.rawSpan) }
     #expect(isSame)
-    for wrong in [[UInt8](), Array(expected.prefix(16)), Array(expected.prefix(23)), [0] + expected.dropFirst()] {
+    for wrong in [
+      [UInt8](), Array(expected.prefix(16)), Array(expected.prefix(23)), [0] + expected.dropFirst(),
+    ] {
       #expect(throws: LibCryptoError.refused) {
         _ = try KeyWrap.unwrap(wrong.rawSpan, with: .aes128, key: wrapping.rawSpan).count
       }

@@ -6,6 +6,7 @@
 // before it, which is so for every third length, and PGPy 0.6 knows no block without.
 
 internal import Primitives
+internal import Texts
 
 /// The checksum of a block, and whether the block has one.
 struct ArmorChecksum {
@@ -31,7 +32,7 @@ struct ArmorChecksum {
   /// The line of the checksum; nil when the block has none.
   var line: [UInt8]? {
     guard isWanted ?? Self.isForOlderReaders(beginning) else { return nil }
-    let characters = [26, 20, 14, 8].map { Base64Encoder.alphabet[Int(state >> UInt32($0) & 63)] }
+    let characters = [26, 20, 14, 8].map { Base64.alphabet[Int(state >> UInt32($0) & 63)] }
     return [UInt8(ascii: "=")] + characters + [UInt8(ascii: "\n")]
   }
 
