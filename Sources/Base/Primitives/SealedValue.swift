@@ -100,7 +100,7 @@ public struct SealedValue: ~Copyable {
 
   /// Opens a sealed value and hands it to `body`; nil when it is not what was sealed, or `body` gives nil.
   package static func read<Value>(
-    _ sealed: RawSpan, key: SharedSecret, context: [UInt8], _ body: (RawSpan) -> Value?
+    _ sealed: RawSpan, key: SharedSecretBytes, context: [UInt8], _ body: (RawSpan) -> Value?
   ) -> Value? {
     var sealer = SealedValue()
     do {

@@ -6,6 +6,7 @@
 /// The limits of what is read.
 public enum Limits {
   /// Which limit was met.
+  @nonexhaustive
   public enum Name: Sendable {
     case packetByteCount, certificatePacketCount, certificateByteCount, subpacketByteCount, integerBitCount,
       nestingDepth

@@ -4,6 +4,9 @@
 // are different answers. None carries a user id, a fingerprint, plaintext or key material.
 
 /// Why something of OpenPGP was not done.
+///
+/// A later version may add cases: outside this package a `switch` needs `@unknown default`.
+@nonexhaustive
 public enum OpenPGPError: Error, Equatable, Sendable {
   /// The bytes are not what RFC 9580 describes.
   case malformed(Malformation)
@@ -40,6 +43,7 @@ public enum OpenPGPError: Error, Equatable, Sendable {
   public enum KeyUse: Sendable { case certify, sign, decrypt }
 
   /// What is wrong with malformed bytes.
+  @nonexhaustive
   public enum Malformation: Equatable, Sendable {
     /// Fewer octets than a field needs.
     case truncated
@@ -56,7 +60,6 @@ public enum OpenPGPError: Error, Equatable, Sendable {
     case publicKey
     case secretKey
     case sessionKey
-    case literalData
     case compressedData
     case encryptedData
     case armor
@@ -73,6 +76,7 @@ public enum OpenPGPError: Error, Equatable, Sendable {
   }
 
   /// What is not supported.
+  @nonexhaustive
   public enum Unsupported: Equatable, Sendable {
     case packetType(UInt8)
     case packetVersion(PacketType, UInt8)

@@ -74,7 +74,7 @@ public struct UploadStatus: Equatable, Sendable {
 
   // MARK: Bytes
 
-  func sealed(_ id: CaptureID, key: SharedSecret) -> [UInt8] {
+  func sealed(_ id: CaptureID, key: SharedSecretBytes) -> [UInt8] {
     var bytes: [UInt8] = [1, state.rawValue]
     bytes.append(bigEndian: UInt32(attempts))
     bytes.append(bigEndian: lastAttempt ?? 0)
@@ -84,7 +84,7 @@ public struct UploadStatus: Equatable, Sendable {
   }
 
   /// - Throws: `CaptureError.corrupt(nil)`
-  init(sealed: RawSpan, _ id: CaptureID, key: SharedSecret) throws(CaptureError) {
+  init(sealed: RawSpan, _ id: CaptureID, key: SharedSecretBytes) throws(CaptureError) {
     guard let status = SealedValue.read(sealed, key: key, context: Self.context(id), { Self(bytes: $0) })
     else {
       throw .corrupt(nil)

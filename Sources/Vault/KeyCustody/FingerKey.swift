@@ -14,14 +14,14 @@ struct FingerKey {
   static let account = "com.cypherair.v1.finger-key"
 
   let publicKey: [UInt8]
-  private let stored: SharedSecret
+  private let stored: SharedSecretBytes
 
   /// The item of a new key.
-  static func generate() -> SharedSecret {
+  static func generate() -> SharedSecretBytes {
     let key = P256PrivateKey()
     let scalar = key.scalar()
     let byteCount = P256.scalarByteCount + P256.publicKeyByteCount
-    return SharedSecret(
+    return SharedSecretBytes(
       SecretBytes(byteCount: byteCount) { bytes in
         scalar.withBytes { bytes.copy($0, to: 0) }
         unsafe bytes.copy(key.publicKey.span.bytes, to: P256.scalarByteCount)
@@ -29,7 +29,7 @@ struct FingerKey {
   }
 
   /// - Throws: `CustodyError.corrupt` when the item is gone or is none: every coffer has it.
-  init(_ stored: SharedSecret?) throws(CustodyError) {
+  init(_ stored: SharedSecretBytes?) throws(CustodyError) {
     guard let stored, stored.count == P256.scalarByteCount + P256.publicKeyByteCount else { throw .corrupt }
     self.stored = stored
     publicKey = stored.withBytes { [UInt8](copying: $0.extracting(droppingFirst: P256.scalarByteCount)) }

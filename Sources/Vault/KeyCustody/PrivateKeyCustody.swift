@@ -111,7 +111,7 @@ public final class PrivateKeyCustody: Sendable {
     _ secret: borrowing SecretBytes, _ payload: PrivateKeyPayload, _ fingerprint: KeyFingerprint,
     _ authorization: CustodyAuthorization
   ) throws {
-    let secret = SharedSecret(secret.duplicate())
+    let secret = SharedSecretBytes(secret.duplicate())
     try change(.wrap, to: nil, authorization) { items, new in
       guard items.manifest.digests[fingerprint] == nil else { throw CustodyError.alreadyExists }
       try secret.withBytes { try new.seal($0, payload, fingerprint) }
@@ -122,7 +122,7 @@ public final class PrivateKeyCustody: Sendable {
   ///
   /// - Throws: as ``wrap(_:_:_:_:)``, but for `.alreadyExists`.
   public func importKeys(
-    _ keys: [(secret: SharedSecret, payload: PrivateKeyPayload, fingerprint: KeyFingerprint)],
+    _ keys: [(secret: SharedSecretBytes, payload: PrivateKeyPayload, fingerprint: KeyFingerprint)],
     _ authorization: CustodyAuthorization
   ) throws {
     try change(.import, to: nil, authorization) { _, new in

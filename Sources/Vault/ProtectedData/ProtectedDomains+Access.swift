@@ -98,6 +98,6 @@ extension ProtectedDomains {
     try commit(
       &found, keys, rows: [domain: .write(row)], generations: [domain: record.generation])
     found.findings[domain] = .open(
-      Finding.Opened(key: former.key, record: record, payload: SharedSecret(payload)))
+      Finding.Opened(key: former.key, record: record, payload: SharedSecretBytes(payload)))
   }
 }

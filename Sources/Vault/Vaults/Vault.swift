@@ -96,10 +96,10 @@ public final class Vault: Sendable {
   }
 
   /// The key that seals the vault's state; it is not rotated, it protects counts and not contents.
-  func stateKey() throws(VaultError) -> SharedSecret { try loadKey(Self.stateKeyName) }
+  func stateKey() throws(VaultError) -> SharedSecretBytes { try loadKey(Self.stateKeyName) }
 
   /// The vault key of a version.
-  func vaultKey(_ version: Int) throws(VaultError) -> SharedSecret { try loadKey(Self.keyName(version)) }
+  func vaultKey(_ version: Int) throws(VaultError) -> SharedSecretBytes { try loadKey(Self.keyName(version)) }
 
   func saveNewVaultKey(_ version: Int) throws { try saveNewKey(Self.keyName(version)) }
 
@@ -114,7 +114,7 @@ public final class Vault: Sendable {
     try keychain.create(key, forKey: name, accessibility: .whenUnlockedThisDeviceOnly)
   }
 
-  private func loadKey(_ name: String) throws(VaultError) -> SharedSecret {
+  private func loadKey(_ name: String) throws(VaultError) -> SharedSecretBytes {
     try cache.key(name) { () throws(VaultError) -> SecretBytes in
       try RetryRule.apply(pause: clock.pause) { () throws(VaultError) -> SecretBytes in
         do {

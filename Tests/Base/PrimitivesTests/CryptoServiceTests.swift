@@ -4,6 +4,7 @@
 
 import Foundation
 import Primitives
+import TestVectors
 import Testing
 
 @Suite("Crypto service")

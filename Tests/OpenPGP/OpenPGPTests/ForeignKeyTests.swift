@@ -5,11 +5,12 @@
 import Primitives
 import LibCrypto
 import Secrets
+import TestVectors
 import Testing
 
 @testable import OpenPGP
 
-@Suite("Keys of other implementations", .enabled(if: VectorFiles.arePresent, VectorFiles.absence))
+@Suite("Keys of other implementations")
 struct ForeignKeyTests {
   struct Key: Sendable, CustomTestStringConvertible {
     let path: String

@@ -72,7 +72,7 @@ struct TransferableKeyReader {
     case .unknown(let type, _, let why) where !Self.mayFollow(type):
       if case .unsupported(.packetType) = why { throw why }
       throw .malformed(.certificateStructure)
-    case .publicKeyEncryptedSessionKey, .symmetricKeyEncryptedSessionKey, .onePassSignature:
+    case .pkesk, .skesk, .onePassSignature:
       throw .malformed(.certificateStructure)
     default:
       // What may be ignored may stand anywhere (section 10).
@@ -96,14 +96,14 @@ struct TransferableKeyReader {
     case .unknownSecret:
       entries[current].isSecret = true
       entries[current].unreadableSubkeys.append(packet)
-    case .signature, .unknown: return takeStatement(packet, of: current)
+    case .signature, .unknown: return takeSignature(packet, of: current)
     default: return
     }
     isBehindUnreadableSubkey = if case .unknownSecret = packet { true } else { false }
   }
 
   /// What belongs to the component that came last.
-  private mutating func takeStatement(_ packet: Packet, of current: Int) {
+  private mutating func takeSignature(_ packet: Packet, of current: Int) {
     if isBehindUnreadableSubkey { return entries[current].unreadableSubkeys.append(packet) }
     switch packet {
     case .signature(let signature): entries[current].assembler.add(signature)

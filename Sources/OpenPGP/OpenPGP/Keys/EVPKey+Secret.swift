@@ -15,7 +15,7 @@ extension EVPKey {
   static func make(_ key: PublicKey, secretFields: RawSpan) throws(OpenPGPError) -> EVPKey {
     switch key.material {
     case .rsa(let modulus, let exponent):
-      let numbers = try SecretFields.numbers(secretFields, count: 4, keyVersion: key.version)
+      let numbers = try SecretMaterial.numbers(secretFields, count: 4, keyVersion: key.version)
       return try rsa(modulus: modulus, exponent: exponent, numbers)
     case .ecdh(.curve25519Legacy, let point, _):
       guard key.version == 4 else { throw .malformed(.publicKey) }
@@ -72,7 +72,7 @@ extension EVPKey {
 
   /// The one secret number of a key on a curve.
   private static func scalar(of key: PublicKey, _ fields: RawSpan) throws(OpenPGPError) -> BigNumber {
-    try SecretFields.numbers(fields, count: 1, keyVersion: key.version)[0]
+    try SecretMaterial.numbers(fields, count: 1, keyVersion: key.version)[0]
   }
 
   private static func pair(

@@ -16,20 +16,20 @@ extension PublicKey {
   ///   not encrypted with; ``OpenPGPError/malformed(_:)`` with `publicKey` when the fields are no key, with
   ///   `sessionKey` for a key that does not fit its cipher.
   func encrypt(_ key: SessionKey, version: UInt8, isAnonymous: Bool) throws(OpenPGPError)
-    -> PublicKeyEncryptedSessionKey
+    -> PKESK
   {
     precondition(version == 3 || version == 6, "a session key's packet is of version 3 or 6")
     guard algorithm.encrypts else { throw .unsupported(.publicKeyAlgorithm(algorithm.rawValue)) }
     let encrypted = try encryptedMaterial(key, version: version)
-    var recipient: PublicKeyEncryptedSessionKey.Recipient = .anonymous
+    var recipient: PKESK.Recipient = .anonymous
     if !isAnonymous { recipient = version == 3 ? .keyID(keyID) : .fingerprint(fingerprint) }
-    return PublicKeyEncryptedSessionKey(
+    return PKESK(
       version: version, recipient: recipient, algorithm: algorithm, material: encrypted)
   }
 
   private func encryptedMaterial(
     _ key: SessionKey, version: UInt8
-  ) throws(OpenPGPError) -> PublicKeyEncryptedSessionKey.Material {
+  ) throws(OpenPGPError) -> PKESK.Material {
     switch material {
     case .rsa:
       let payload = try SessionKeyPayload.make(key, version: version)
@@ -74,11 +74,11 @@ extension PublicKey {
   /// A key for this once, and the secret that it shares with this key.
   private func agree(
     _ kind: EVPKey.Kind, group: String? = nil
-  ) throws(OpenPGPError) -> (ephemeral: [UInt8], secret: SharedSecret) {
+  ) throws(OpenPGPError) -> (ephemeral: [UInt8], secret: SharedSecretBytes) {
     guard let mine = EVPKey.generate(kind, group: group) else { throw .internalFailure }
     let theirs = try EVPKey.make(self)
     do throws(OpenPGPError) {
-      return (try mine.publicPoint(), SharedSecret(try mine.agreedSecret(with: theirs)))
+      return (try mine.publicPoint(), SharedSecretBytes(try mine.agreedSecret(with: theirs)))
     } catch {
       // The recipient's point is of small order, or none.
       throw error == .notAuthentic ? .malformed(.publicKey) : error
@@ -88,7 +88,7 @@ extension PublicKey {
   /// Section 11.5: the payload is padded to units of eight octets, the padding says its length.
   private func ecdh(
     _ curve: Curve, _ derivation: PublicKeyMaterial.KeyDerivation, _ payload: borrowing SecretBytes
-  ) throws(OpenPGPError) -> PublicKeyEncryptedSessionKey.Material {
+  ) throws(OpenPGPError) -> PKESK.Material {
     if version == 6, derivation != curve.keyDerivation {
       // Section 11.5.1: no message may be encrypted to such a key.
       throw .unsupported(.symmetricAlgorithm(derivation.cipher.rawValue))

@@ -17,7 +17,7 @@ extension SecretKey {
   ///   is wrong; ``OpenPGPError/malformed(_:)`` with `secretKey` when what is in it is no key, or not the private
   ///   half of its public key; and what ``StringToKey`` throws.
   public func unlocked(password: RawSpan?, isSubkey: Bool) throws(OpenPGPError) -> UnlockedKey {
-    let material = SharedSecret(try unprotectedMaterial(password: password, isSubkey: isSubkey))
+    let material = SharedSecretBytes(try unprotectedMaterial(password: password, isSubkey: isSubkey))
     let key = UnlockedKey(publicKey: publicKey, material: material)
     if EVPKey.usesPrivateKeys(of: publicKey.material) { _ = try key.evpKey() }
     return key
@@ -57,7 +57,7 @@ extension SecretKey {
         guard Self.endsWithChecksum(material) else { throw .notAuthentic }
         fields = material.extracting(first: material.byteCount - Self.checksumByteCount)
       }
-      guard SecretFields.fit(fields, publicKey) else { throw .malformed(.secretKey) }
+      guard SecretMaterial.fit(fields, publicKey) else { throw .malformed(.secretKey) }
     }
   }
 
@@ -79,7 +79,7 @@ extension SecretKey {
   private static func endsWithChecksum(_ material: RawSpan) -> Bool {
     let count = material.byteCount - checksumByteCount
     guard count >= 0 else { return false }
-    let sum = SecretFields.checksum(material.extracting(first: count))
+    let sum = SecretMaterial.checksum(material.extracting(first: count))
     let octets = [UInt8(sum >> 8), UInt8(sum & 255)]
     return constantTimeEqual(material.extracting(last: checksumByteCount), unsafe octets.span.bytes)
   }
@@ -126,7 +126,7 @@ extension SecretKey {
     _ cipher: SymmetricAlgorithm, _ aead: AEADAlgorithm, _ s2k: StringToKey, _ nonce: [UInt8],
     _ password: RawSpan, _ isSubkey: Bool
   ) throws(OpenPGPError) -> SecretBytes {
-    let binding = ProtectionBinding(publicKey, isSubkey: isSubkey)
+    let binding = SecretKeyAEAD(publicKey, isSubkey: isSubkey)
     let key = try binding.key(cipher, aead, s2k, password: password)
     var material = protectedMaterial.withBytes { SecretBytes(copying: $0) }
     var opener = try key.withBytes { key throws(OpenPGPError) in

@@ -7,7 +7,7 @@ internal import LibCrypto
 internal import Secrets
 
 extension UnlockedKey {
-  public func decrypt(_ packet: PublicKeyEncryptedSessionKey) throws(OpenPGPError) -> SessionKey {
+  public func decrypt(_ packet: PKESK) throws(OpenPGPError) -> SessionKey {
     guard publicKey.algorithm.encrypts else { throw .keyCannot(.decrypt) }
     guard EVPKey.usesPrivateKeys(of: publicKey.material) else {
       throw .unsupported(.publicKeyAlgorithm(publicKey.algorithm.rawValue))
@@ -19,13 +19,13 @@ extension UnlockedKey {
     }
   }
 
-  private func sessionKey(_ packet: PublicKeyEncryptedSessionKey) throws(OpenPGPError) -> SessionKey {
+  private func sessionKey(_ packet: PKESK) throws(OpenPGPError) -> SessionKey {
     let version = packet.version
     switch (publicKey.material, packet.material) {
     case (.rsa(let modulus, _), .rsa(let value)):
       guard let ciphertext = value.padded(to: modulus.bytes.count) else { throw .notAuthentic }
       let block = try evpKey().rawDecrypted(ciphertext)
-      guard let key = block.withBytes({ RSAMessageBlock.sessionKey($0, version: version) }) else {
+      guard let key = block.withBytes({ PKCS1Encoding.sessionKey($0, version: version) }) else {
         throw .notAuthentic
       }
       return key
@@ -82,7 +82,7 @@ extension UnlockedKey {
     if version == 3 {
       guard let cipher, cipher.isAES, cipher.keyByteCount == key.count else { throw .notAuthentic }
     }
-    return SessionKey(cipher: version == 3 ? cipher : nil, bytes: SharedSecret(key))
+    return SessionKey(cipher: version == 3 ? cipher : nil, bytes: SharedSecretBytes(key))
   }
 }
 

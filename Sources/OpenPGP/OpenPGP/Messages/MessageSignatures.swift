@@ -25,7 +25,7 @@ final class MessageSignatures {
     let hash: DocumentHash?
   }
 
-  /// A signature whose verdict is due once the data have passed.
+  /// A signature whose verification is due once the data have passed.
   private struct Judgement {
     let signature: Signature
     let hash: DocumentHash?
@@ -54,7 +54,7 @@ final class MessageSignatures {
     try count()
     switch packet {
     case .onePassSignature(let packet):
-      let isKnown = verifier?.knows(packet.issuer) ?? false
+      let isKnown = verifier?.knows(issuerOf: packet.variant) ?? false
       open.append(
         Announcement(
           packet: packet,
@@ -68,7 +68,7 @@ final class MessageSignatures {
   func prefix(_ packet: Packet) throws(OpenPGPError) {
     try count()
     guard let signature = try signature(packet) else { return }
-    let isDecided = verifier.map { $0.verdictWithoutDocument(signature) != nil } ?? true
+    let isDecided = verifier.map { $0.resultWithoutDocument(signature) != nil } ?? true
     let hash =
       isDecided ? nil : hash(signature.hash, isText: signature.type == .text, salt: signature.salt)
     try add(signature, hash, isAnnounced: true)
@@ -84,18 +84,18 @@ final class MessageSignatures {
   }
 
   /// Of the signatures in the same order; empty without a verifier.
-  var verdicts: [SignatureVerdict] {
+  var verifications: [SignatureVerification] {
     guard let verifier else { return [] }
-    let grades = SigningKeyGrades()
+    let cache = SigningKeyCache()
     return judged.map { judgement in
       let signature = judgement.signature
-      guard judgement.isAnnounced else { return SignatureVerdict(.bad, signature) }
-      if let verdict = verifier.verdictWithoutDocument(signature) { return verdict }
+      guard judgement.isAnnounced else { return SignatureVerification(.bad, signature) }
+      if let verification = verifier.resultWithoutDocument(signature) { return verification }
       guard let hash = judgement.hash else {
-        return SignatureVerdict(
+        return SignatureVerification(
           refusedSalts.contains(signature.salt) ? .refused(.tooManySalts) : .bad, signature)
       }
-      return verifier.judge(signature, hash, intendedFor: intendedFor, grades: grades)
+      return verifier.verify(signature, hash, intendedFor: intendedFor, cache: cache)
     }
   }
 
@@ -140,11 +140,11 @@ extension OnePassSignature {
     guard type == signature.type, hash == signature.hash, algorithm == signature.algorithm,
       (version == 6) == (signature.version == 6), salt == signature.salt
     else { return false }
-    switch issuer {
-    case .keyID(let id):
+    switch variant {
+    case .version3(let id):
       let named = signature.issuerKeyIDs + signature.issuerFingerprints.map(\.keyID)
       return id == .anonymous || named.isEmpty || named.contains(id)
-    case .fingerprint(let fingerprint):
+    case .version6(let fingerprint, _):
       let named = signature.issuerFingerprints
       return named.isEmpty || named.contains(fingerprint)
     }

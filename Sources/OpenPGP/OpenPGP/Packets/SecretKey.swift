@@ -12,9 +12,9 @@ public struct SecretKey: Sendable {
   public let publicKey: PublicKey
   public let protection: SecretKeyProtection
   /// The octets behind the parameters of the protection: encrypted, or in the clear with the checksum.
-  public let protectedMaterial: SharedSecret
+  public let protectedMaterial: SharedSecretBytes
 
-  public init(publicKey: PublicKey, protection: SecretKeyProtection, protectedMaterial: SharedSecret) {
+  public init(publicKey: PublicKey, protection: SecretKeyProtection, protectedMaterial: SharedSecretBytes) {
     self.publicKey = publicKey
     self.protection = protection
     self.protectedMaterial = protectedMaterial
@@ -29,7 +29,7 @@ public struct SecretKey: Sendable {
     let usage = try cursor.readByte(body)
     protection = try Self.readProtection(&cursor, body, usage: usage, version: publicKey.version)
     let rest = body.extracting(cursor.offset..<body.byteCount)
-    protectedMaterial = SharedSecret(SecretBytes(copying: rest))
+    protectedMaterial = SharedSecretBytes(SecretBytes(copying: rest))
   }
 
   /// Body of the packet, in memory for secrets.

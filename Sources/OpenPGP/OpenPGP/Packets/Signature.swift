@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 5.2: versions 3, 4 and 6. Both subpacket areas are kept as they came, since the hashed
-// one is hashed, and what is unknown in them must survive.
+// RFC 9580, section 5.2: signature packets of versions 3, 4 and 6. Both subpacket areas are kept as they were
+// read: the hashed one is hashed, and unknown subpackets must survive.
 
 internal import Primitives
 
@@ -142,5 +142,80 @@ public struct Signature: Hashable, Sendable {
     // An unknown hash algorithm may want any length; nothing of it can be verified.
     if hash.digestByteCount != nil, hash.saltByteCount != count { throw .malformed(.signature) }
     return salt
+  }
+}
+
+/// What a signature is over and says.
+public struct SignatureType: RawRepresentable, Hashable, Sendable {
+  public let rawValue: UInt8
+
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  public static let binary = SignatureType(rawValue: 0x00)
+  public static let text = SignatureType(rawValue: 0x01)
+  public static let standalone = SignatureType(rawValue: 0x02)
+  public static let genericCertification = SignatureType(rawValue: 0x10)
+  public static let personaCertification = SignatureType(rawValue: 0x11)
+  public static let casualCertification = SignatureType(rawValue: 0x12)
+  public static let positiveCertification = SignatureType(rawValue: 0x13)
+  public static let subkeyBinding = SignatureType(rawValue: 0x18)
+  public static let primaryKeyBinding = SignatureType(rawValue: 0x19)
+  public static let directKey = SignatureType(rawValue: 0x1F)
+  public static let keyRevocation = SignatureType(rawValue: 0x20)
+  public static let subkeyRevocation = SignatureType(rawValue: 0x28)
+  public static let certificationRevocation = SignatureType(rawValue: 0x30)
+  public static let timestamp = SignatureType(rawValue: 0x40)
+  public static let thirdPartyConfirmation = SignatureType(rawValue: 0x50)
+
+  /// Whether it certifies a user ID or user attribute: 0x10 to 0x13.
+  public var isCertification: Bool { (0x10...0x13).contains(rawValue) }
+  /// Whether it is over a document.
+  public var isOverDocument: Bool { self == .binary || self == .text }
+}
+
+/// What the public-key algorithm made.
+public enum SignatureMaterial: Hashable, Sendable {
+  case rsa(MPI)
+  case dsa(r: MPI, s: MPI)
+  case ecdsa(r: MPI, s: MPI)
+  case eddsaLegacy(r: MPI, s: MPI)
+  /// 64 octets.
+  case ed25519([UInt8])
+  /// 114 octets.
+  case ed448([UInt8])
+  /// Of an algorithm that this engine does not have.
+  case unknown([UInt8])
+
+  init(
+    _ cursor: inout PacketCursor, _ body: RawSpan, algorithm: PublicKeyAlgorithm, version: UInt8
+  ) throws(OpenPGPError) {
+    func number(_ cursor: inout PacketCursor) throws(OpenPGPError) -> MPI {
+      try MPI(&cursor, body, countsLeadingZeros: version < 6)
+    }
+    switch algorithm {
+    case .rsa, .rsaSignOnly: self = .rsa(try number(&cursor))
+    case .dsa:
+      let r = try number(&cursor)
+      self = .dsa(r: r, s: try number(&cursor))
+    case .ecdsa:
+      let r = try number(&cursor)
+      self = .ecdsa(r: r, s: try number(&cursor))
+    case .eddsaLegacy:
+      let r = try number(&cursor)
+      self = .eddsaLegacy(r: r, s: try number(&cursor))
+    case .ed25519: self = .ed25519(try cursor.readBytes(body, count: 64))
+    case .ed448: self = .ed448(try cursor.readBytes(body, count: 114))
+    default: self = .unknown(cursor.readRest(body))
+    }
+  }
+
+  func write(to output: inout [UInt8]) {
+    switch self {
+    case .rsa(let value): value.write(to: &output)
+    case .dsa(let r, let s), .ecdsa(let r, let s), .eddsaLegacy(let r, let s):
+      r.write(to: &output)
+      s.write(to: &output)
+    case .ed25519(let bytes), .ed448(let bytes), .unknown(let bytes): output += bytes
+    }
   }
 }

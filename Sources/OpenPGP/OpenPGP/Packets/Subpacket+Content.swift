@@ -181,3 +181,39 @@ extension Subpacket.Content {
     return output + notation.name + notation.value
   }
 }
+
+/// The value of one case; nil for every other.
+extension Subpacket.Content {
+  var asSignatureCreationTime: Timestamp? {
+    if case .signatureCreationTime(let value) = self { value } else { nil }
+  }
+  var asSignatureExpirationTime: UInt32? {
+    if case .signatureExpirationTime(let value) = self { value } else { nil }
+  }
+  var asKeyExpirationTime: UInt32? { if case .keyExpirationTime(let value) = self { value } else { nil } }
+  var asPreferredSymmetricAlgorithms: [SymmetricAlgorithm]? {
+    if case .preferredSymmetricAlgorithms(let value) = self { value } else { nil }
+  }
+  var asRevocationKey: RevocationKey? { if case .revocationKey(let value) = self { value } else { nil } }
+  var asIssuerKeyID: KeyID? { if case .issuerKeyID(let value) = self { value } else { nil } }
+  var asNotation: Notation? { if case .notation(let value) = self { value } else { nil } }
+  var asPreferredHashAlgorithms: [HashAlgorithm]? {
+    if case .preferredHashAlgorithms(let value) = self { value } else { nil }
+  }
+  var asPrimaryUserID: Bool? { if case .primaryUserID(let value) = self { value } else { nil } }
+  var asKeyFlags: KeyFlags? { if case .keyFlags(let value) = self { value } else { nil } }
+  var asReasonForRevocation: RevocationReason? {
+    if case .reasonForRevocation(let value) = self { value } else { nil }
+  }
+  var asFeatures: Features? { if case .features(let value) = self { value } else { nil } }
+  var asEmbeddedSignature: Signature? { if case .embeddedSignature(let value) = self { value } else { nil } }
+  var asIssuerFingerprint: Fingerprint? {
+    if case .issuerFingerprint(let value) = self { value } else { nil }
+  }
+  var asIntendedRecipientFingerprint: Fingerprint? {
+    if case .intendedRecipientFingerprint(let value) = self { value } else { nil }
+  }
+  var asPreferredAEADCiphersuites: [AEADCiphersuite]? {
+    if case .preferredAEADCiphersuites(let value) = self { value } else { nil }
+  }
+}

@@ -53,7 +53,7 @@ enum EncryptCommand: Subcommand {
     let keyOutput = try call.value("session-key-out").map { (name) throws(Failure) in
       try OutputDesignator(name)
     }
-    var passwords: [SharedSecret] = []
+    var passwords: [SharedSecretBytes] = []
     for name in call.all("with-password") { passwords.append(try Password(name).new()) }
     let now = CalendarTime.now()
     let recipients = try KeyFiles.certificates(at: call.operands)

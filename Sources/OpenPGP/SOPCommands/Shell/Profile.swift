@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The profiles, by their names in this command and by the names that all implementations share. The draft
-// allows four lines in a list.
+// The profiles, by their names in this command and by the names that all implementations share (the draft
+// allows four lines in a list), and the kinds of documents.
 
 /// A way to make keys or messages.
 enum Profile: String, CaseIterable {
@@ -29,4 +29,9 @@ enum Profile: String, CaseIterable {
     }
     return profile
   }
+}
+
+/// What `--as` says that a document is.
+enum DocumentMode: String {
+  case binary, text
 }

@@ -27,7 +27,7 @@ enum PasscodeDerivation: UInt8 {
   /// The key of 32 bytes.
   /// - Throws: `EnclaveError.unavailable` without the memory for Argon2id; `.wrongPasscode` for what cannot
   ///   be the passcode, since it has not the length of one.
-  func key(_ passcode: SharedSecret, salt: [UInt8]) throws(EnclaveError) -> SecretBytes {
+  func key(_ passcode: SharedSecretBytes, salt: [UInt8]) throws(EnclaveError) -> SecretBytes {
     var key = SecretBytes(zeroed: SymmetricKey.byteCount)
     switch self {
     case .none: throw .authorizationRequired

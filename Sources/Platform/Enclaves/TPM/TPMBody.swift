@@ -73,7 +73,7 @@
     ///
     /// The last byte is made odd, since the chip drops zeros at the end of an authorization value.
     static func authValue(
-      _ passcode: SharedSecret, salt: [UInt8], info: StaticString = "coffer enclave v1 authorization"
+      _ passcode: SharedSecretBytes, salt: [UInt8], info: StaticString = "coffer enclave v1 authorization"
     ) -> SecretBytes {
       var hkdf = HKDF()
       var value = SecretBytes(zeroed: SHA256.byteCount)

@@ -59,14 +59,14 @@
         let root = try context.storageRootForNewKeys()
         let made = try context.createKey(
           under: root.handle, use: use, requirement: access.requirement,
-          authValue: enrolment.passcode.map { SharedSecret(TPMBody.authValue($0.secret, salt: salt)) },
+          authValue: enrolment.passcode.map { SharedSecretBytes(TPMBody.authValue($0.secret, salt: salt)) },
           verifier: verifier)
         let body = TPMBody(
           root: root.place, rootName: root.name, salt: salt, verifier: verifier, publicArea: made.publicArea,
           privateArea: made.privateArea)
         return EnclaveHandle(
           kind: .tpm, use: use, access: access, publicKey: made.publicKey,
-          body: SharedSecret(SecretBytes(copying: unsafe body.bytes.span.bytes))
+          body: SharedSecretBytes(SecretBytes(copying: unsafe body.bytes.span.bytes))
         ).key
       }
     }

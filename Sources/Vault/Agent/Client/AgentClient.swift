@@ -132,8 +132,8 @@ public final class AgentClient {
 
   private struct Answer {
     let header: AgentHeader
-    let first: SharedSecret
-    let second: SharedSecret
+    let first: SharedSecretBytes
+    let second: SharedSecretBytes
   }
 
   private func requireDone(_ header: AgentHeader) throws(AgentError) {
@@ -186,7 +186,7 @@ public final class AgentClient {
         let body = byteCount - AgentHeader.byteCount
         first.shorten(to: min(body, AgentHeader.keyByteCount))
         second.shorten(to: max(body - AgentHeader.keyByteCount, 0))
-        return Answer(header: parsed, first: SharedSecret(first), second: SharedSecret(second))
+        return Answer(header: parsed, first: SharedSecretBytes(first), second: SharedSecretBytes(second))
       case .tooLong: throw .malformedAnswer
       case .closed:
         if isShut { throw .notAnswering }

@@ -195,7 +195,7 @@ public final class KeychainService: Sendable {
       && !account.utf8.starts(with: KeychainIndex.reservedPrefix.utf8)
   }
 
-  static func open(_ item: SealedItem, _ key: SharedSecret) throws(KeychainError) -> SecretBytes {
+  static func open(_ item: SealedItem, _ key: SharedSecretBytes) throws(KeychainError) -> SecretBytes {
     var sealer = SealedValue()
     do {
       return try key.withBytes { key throws(SealedValue.Failure) in
@@ -212,7 +212,7 @@ public final class KeychainService: Sendable {
     Array(serviceName.utf8) + [0, accessibility.rawValue] + account.utf8
   }
 
-  func key(_ accessibility: AccessibilityClass) throws(KeychainError) -> SharedSecret {
+  func key(_ accessibility: AccessibilityClass) throws(KeychainError) -> SharedSecretBytes {
     guard let key = keys.key(for: accessibility) else { throw .locked }
     return key
   }

@@ -17,7 +17,7 @@ enum ResetMark {
   /// Whether a reset that was to replace `record` has begun.
   /// - Throws: `.keychainLocked`, `.keychainUnavailable`. A mark that is damaged is none.
   static func names(_ record: [UInt8], _ keychain: KeychainService) throws(ProtectedDataError) -> Bool {
-    let mark: SharedSecret?
+    let mark: SharedSecretBytes?
     do throws(ProtectedDataError) {
       mark = try keychain.protectedItem(account, damaged: .registryTampered)
     } catch {

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What came of verifying a signature over a document, and the proof that one was good.
+
+/// What a signature over a document is worth. Only ``SignatureVerifier`` makes one.
+public struct SignatureVerification: Sendable {
+  @nonexhaustive
+  public enum Result: Sendable, Equatable {
+    case good
+    /// Good when it was made; the key has expired since.
+    case goodButExpired
+    /// The key was revoked (hard, or before the signature was made).
+    case revoked
+    /// None of the certificates has the key.
+    case unknownKey
+    /// Not made by that key over this document, or malformed.
+    case bad
+    case refused(Policy.Rule)
+  }
+
+  public let result: Result
+  public let signature: Signature
+  /// The key that made it, and the primary key of its certificate, when known.
+  public let signingKey: Fingerprint?
+  public let primaryKey: Fingerprint?
+  /// The index of the certificate among those that were given.
+  public let certificateIndex: Int?
+
+  init(_ result: Result, _ signature: Signature) {
+    self.result = result
+    self.signature = signature
+    signingKey = nil
+    primaryKey = nil
+    certificateIndex = nil
+  }
+
+  init(_ result: Result, _ signature: Signature, by candidate: SigningCandidate) {
+    self.result = result
+    self.signature = signature
+    signingKey = candidate.key.fingerprint
+    primaryKey = candidate.primaryKey
+    certificateIndex = candidate.certificateIndex
+  }
+
+  /// The proof that somebody signed the document; nil unless the signature is good, or was when it was made.
+  public var verified: VerifiedSignature? { VerifiedSignature(self) }
+}
+
+/// A signature that was verified: who asks for one cannot be given anything less. It cannot be made but from a
+/// verification that says so.
+public struct VerifiedSignature: Sendable {
+  public let creationTime: Timestamp
+  /// The key that made it, and the primary key of its certificate.
+  public let signingKey: Fingerprint
+  public let primaryKey: Fingerprint
+  /// Whether it is over text, whose line ends do not matter, or over the very octets.
+  public let isOverText: Bool
+  /// The index of the certificate among those that were given.
+  public let certificateIndex: Int
+  /// Whether the key has expired since.
+  public let keyHasExpiredSince: Bool
+
+  init?(_ verification: SignatureVerification) {
+    guard verification.result == .good || verification.result == .goodButExpired,
+      let creationTime = verification.signature.creationTime, let signingKey = verification.signingKey,
+      let primaryKey = verification.primaryKey, let certificateIndex = verification.certificateIndex
+    else { return nil }
+    self.creationTime = creationTime
+    self.signingKey = signingKey
+    self.primaryKey = primaryKey
+    self.certificateIndex = certificateIndex
+    isOverText = verification.signature.type == .text
+    keyHasExpiredSince = verification.result == .goodButExpired
+  }
+}
