@@ -5,6 +5,7 @@
 // never.
 
 internal import Logging
+internal import Secrets
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -50,8 +51,8 @@ public enum CryptoService {
     var sealed = span._mutatingExtracting(droppingFirst: nonce.count)
     do {
       try key.withBytes { key throws(CryptoError) in
-        unsafe try cipher.seal(
-          data.bytes, key: key, nonce: nonce.span.bytes, authenticating: RawSpan(), into: &sealed)
+        try cipher.seal(
+          data.bytes, key: key, nonce: nonce.rawSpan, authenticating: RawSpan(), into: &sealed)
       }
     } catch {
       throw logged(error, "encrypt")

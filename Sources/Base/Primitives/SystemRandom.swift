@@ -32,9 +32,7 @@ public enum SystemRandom {
   public static func publicBytes(count: Int) -> [UInt8] {
     precondition(count >= 0, "a negative count is the caller's error")
     var bytes = [UInt8](repeating: 0, count: count)
-    var span = bytes.mutableSpan
-    var raw = unsafe span.mutableBytes
-    fill(&raw)
+    bytes.withMutableRawSpan { fill(&$0) }
     return bytes
   }
 }

@@ -5,6 +5,7 @@
 
 internal import Glibc
 internal import Secrets
+internal import Texts
 
 /// The whole program but for the process it runs in.
 public enum SOPMain {
@@ -71,17 +72,8 @@ public enum SOPMain {
     }
   }
 
-  /// A line without what a terminal would obey; file names may hold anything.
-  private static func sanitized(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { scalar in
-          switch scalar.properties.generalCategory {
-          case .control, .format, .lineSeparator, .paragraphSeparator: "\u{FFFD}"
-          default: scalar
-          }
-        }))
-  }
+  /// File names may hold anything, so not even a joiner is shown.
+  private static func sanitized(_ text: String) -> String { TerminalText.line(text, keepsFormat: false) }
 
   static let subcommands: [any Subcommand.Type] = [
     VersionCommand.self, ListProfilesCommand.self, GenerateKeyCommand.self, ChangeKeyPasswordCommand.self,

@@ -7,6 +7,7 @@
 
 internal import Primitives
 internal import Secrets
+internal import Texts
 
 /// Decodes armored blocks as they are read.
 public final class ArmorReader: ByteSource {

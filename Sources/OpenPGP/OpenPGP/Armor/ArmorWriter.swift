@@ -10,6 +10,7 @@
 
 internal import Primitives
 internal import Secrets
+internal import Texts
 
 /// Encodes what is written to it.
 public final class ArmorWriter: ByteSink {
@@ -69,7 +70,7 @@ public final class ArmorWriter: ByteSink {
   }
 
   private func writeLines(_ bytes: RawSpan, lineCount: Int) throws(OpenPGPError) {
-    let byteCount = Base64Encoder.characterCount(byteCount: bytes.byteCount) + lineCount
+    let byteCount = Base64.characterCount(byteCount: bytes.byteCount) + lineCount
     if text.count < byteCount {
       text = SecretBytes(zeroed: lineCount == 1 ? Self.lineTextByteCount : Self.textByteCount)
     }
@@ -77,8 +78,8 @@ public final class ArmorWriter: ByteSink {
       var written = 0
       for start in stride(from: 0, to: bytes.byteCount, by: Self.lineByteCount) {
         let piece = bytes.extracting(start..<min(start + Self.lineByteCount, bytes.byteCount))
-        Base64Encoder.encode(piece, into: &output, at: written)
-        written += Base64Encoder.characterCount(byteCount: piece.byteCount)
+        Base64.encode(piece, into: &output, at: written)
+        written += Base64.characterCount(byteCount: piece.byteCount)
         output.storeBytes(of: UInt8(ascii: "\n"), toByteOffset: written, as: UInt8.self)
         written += 1
       }
@@ -118,7 +119,7 @@ struct ArmorChecksum {
   /// The line of the checksum; nil when the block has none.
   var line: [UInt8]? {
     guard isWanted ?? Self.isForOlderReaders(beginning) else { return nil }
-    let characters = [26, 20, 14, 8].map { Base64Encoder.alphabet[Int(state >> UInt32($0) & 63)] }
+    let characters = [26, 20, 14, 8].map { Base64.alphabet[Int(state >> UInt32($0) & 63)] }
     return [UInt8(ascii: "=")] + characters + [UInt8(ascii: "\n")]
   }
 

@@ -2,6 +2,7 @@
 //
 // RFC 9580, sections 3.7.2.1 and 5.5.3: taking the protection off a secret key.
 
+internal import LibCrypto
 internal import Primitives
 internal import Secrets
 
@@ -18,7 +19,7 @@ extension SecretKey {
   public func unlocked(password: RawSpan?, isSubkey: Bool) throws(OpenPGPError) -> UnlockedKey {
     let material = SharedSecretBytes(try unprotectedMaterial(password: password, isSubkey: isSubkey))
     let key = UnlockedKey(publicKey: publicKey, material: material)
-    if LibraryKey.usesPrivateKeys(of: publicKey.material) { _ = try key.libraryKey() }
+    if EVPKey.usesPrivateKeys(of: publicKey.material) { _ = try key.evpKey() }
     return key
   }
 

@@ -55,7 +55,7 @@ struct SecretKeyAEAD {
     let derived = try s2k.deriveKey(password: password, byteCount: keyByteCount)
     let info = [associatedData[0], version, cipher.rawValue, aead.rawValue]
     return derived.withBytes {
-      ExpandingHKDF.derive(.sha256, ikm: $0, salt: RawSpan(), info: info, byteCount: keyByteCount)
+      HKDF.derive(.sha256, ikm: $0, salt: RawSpan(), info: info, byteCount: keyByteCount)
     }
   }
 }

@@ -3,6 +3,7 @@
 // RFC 9580, section 5.5.5: the secret fields of a key. Multiprecision integers are read from memory for secrets
 // and written to it; they never become arrays.
 
+internal import LibCrypto
 internal import Primitives
 internal import Secrets
 

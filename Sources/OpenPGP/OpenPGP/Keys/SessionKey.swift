@@ -139,7 +139,7 @@ struct KeyEncryptionKey: ~Copyable {
     writer.append(recipient)
     writer.append(secret)
     let bytes = writer.finish().withBytes {
-      ExpandingHKDF.derive(
+      HKDF.derive(
         hash, ikm: $0, salt: RawSpan(), info: Array(info.utf8), byteCount: cipher.keyByteCount ?? 0)
     }
     return KeyEncryptionKey(cipher: cipher, bytes: bytes)

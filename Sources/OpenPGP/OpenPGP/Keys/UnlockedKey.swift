@@ -4,6 +4,7 @@
 // all: Signer and Decryptor. Where such a key is (in memory, in an envelope of an enclave, on a card) does
 // not matter to the engine.
 
+internal import LibCrypto
 internal import Secrets
 
 /// A private key without its protection.
@@ -19,9 +20,9 @@ public struct UnlockedKey: Signer, Decryptor, Sendable {
   }
 
   /// libcrypto's form, for one operation.
-  func libraryKey() throws(OpenPGPError) -> LibraryKey {
+  func evpKey() throws(OpenPGPError) -> EVPKey {
     try material.withBytes { fields throws(OpenPGPError) in
-      try LibraryKey.make(publicKey, secretFields: fields)
+      try EVPKey.make(publicKey, secretFields: fields)
     }
   }
 }

@@ -154,7 +154,7 @@ struct SEIPDv2Keys: Sendable {
     self.fields = fields
     derived = SharedSecretBytes(
       sessionKey.withBytes { key in
-        ExpandingHKDF.derive(
+        HKDF.derive(
           .sha256, ikm: key, salt: unsafe salt.span.bytes, info: fields,
           byteCount: keyByteCount + nonceByteCount - 8)
       })

@@ -178,7 +178,7 @@ extension SKESK {
   ) throws(OpenPGPError) -> R {
     let info = fields(aead)
     let key = derived.withBytes { derived in
-      ExpandingHKDF.derive(.sha256, ikm: derived, salt: RawSpan(), info: info, byteCount: derived.byteCount)
+      HKDF.derive(.sha256, ikm: derived, salt: RawSpan(), info: info, byteCount: derived.byteCount)
     }
     var context = try key.withBytes { (key) throws(OpenPGPError) in
       try AEADCipher(cipher, aead, direction, key: key)

@@ -5,19 +5,20 @@
 // direction mark makes a line read as another, and an invisible character makes two names look the same.
 
 /// What may be shown of a text.
-public enum TerminalText {
+package enum TerminalText {
   /// One line: line ends and tabs do not fit either.
-  public static func line(_ text: String) -> String {
-    replacing(text, keepsLines: false) { _ in "\u{FFFD}" }
+  /// - Parameter keepsFormat: whether format characters stay that are visible, or join what is beside them.
+  package static func line(_ text: String, keepsFormat: Bool = true) -> String {
+    replacing(text, keepsLines: false, keepsFormat: keepsFormat) { _ in "\u{FFFD}" }
   }
 
   /// Several lines; line feeds and tabs stay.
-  public static func lines(_ text: String) -> String {
+  package static func lines(_ text: String) -> String {
     replacing(text, keepsLines: true) { _ in "\u{FFFD}" }
   }
 
   /// Whether ``lines(_:)`` would change nothing.
-  public static func isFit(_ text: String) -> Bool {
+  package static func isFit(_ text: String) -> Bool {
     var isFit = true
     _ = replacing(text, keepsLines: true) { _ in
       isFit = false
@@ -27,8 +28,8 @@ public enum TerminalText {
   }
 
   /// The text with `replacement` in the place of every character that does not fit.
-  public static func replacing(
-    _ text: String, keepsLines: Bool, _ replacement: (Unicode.Scalar) -> String
+  package static func replacing(
+    _ text: String, keepsLines: Bool, keepsFormat: Bool = true, _ replacement: (Unicode.Scalar) -> String
   ) -> String {
     // Most of what is printed has no other characters than these.
     if text.utf8.allSatisfy({ 0x20..<0x7F ~= $0 || keepsLines && ($0 == 0x0A || $0 == 0x09) }) { return text }
@@ -39,7 +40,13 @@ public enum TerminalText {
     while let scalar = next {
       next = scalars.next()
       let isFit =
-        if scalar == "\n" || scalar == "\t" { keepsLines } else { neighbours.accept(scalar, before: next) }
+        if scalar == "\n" || scalar == "\t" {
+          keepsLines
+        } else if !keepsFormat && scalar.properties.generalCategory == .format {
+          false
+        } else {
+          neighbours.accept(scalar, before: next)
+        }
       if isFit { shown.append(scalar) } else { shown.append(contentsOf: replacement(scalar).unicodeScalars) }
       neighbours.note(isFit ? scalar : nil)
     }
@@ -75,7 +82,7 @@ private struct Neighbours {
     }
   }
 
-  /// Whether a joiner or non-joiner stands where it shows: inside an emoji that is made of several, behind a
+  /// Whether a joiner or non-joiner stands where it shows: inside an emoji that is made of several, after a
   /// sign that ends a syllable in the scripts of India, between letters of scripts that are written joined.
   private func joins(_ joiner: Unicode.Scalar, _ next: Unicode.Scalar?) -> Bool {
     guard let last, let next, let base, last != "\u{200D}" else { return false }

@@ -4,19 +4,22 @@
 // the first of March, so that the leap day is the last day of a year.
 
 /// A moment in UTC, taken apart.
-struct CivilTime: Equatable {
-  var year: Int
-  var month: Int
-  var day: Int
-  var hour: Int
-  var minute: Int
-  var second: Int
+package struct CivilTime: Equatable, Sendable {
+  /// Seconds since 1970 from 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z: the years that four digits can say.
+  package static let representable: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
+
+  package var year: Int
+  package var month: Int
+  package var day: Int
+  package var hour: Int
+  package var minute: Int
+  package var second: Int
   /// 0 is Sunday.
-  var weekday: Int
+  package var weekday: Int
 
   /// Seconds outside of the years 0 to 9999 become the nearest inside.
-  init(_ seconds: Int64) {
-    let range = Timestamp.representable
+  package init(_ seconds: Int64) {
+    let range = Self.representable
     let bounded = Int(min(max(seconds, range.lowerBound), range.upperBound))
     // From 0000-03-01 minus one era, so that all divisions are of positive numbers.
     let shifted = bounded + Self.secondsToEra
@@ -36,8 +39,9 @@ struct CivilTime: Equatable {
     year = yearOfEra + (era - 1) * 400 + (month <= 2 ? 1 : 0)
   }
 
-  /// Seconds since 1970 of a date in the years 0 to 9999; nil when there is no such date or time.
-  static func seconds(
+  /// Seconds since 1970 of a date in the years 0 to 9999; nil when there is no such date or time. Second 60 is
+  /// the first of the next minute.
+  package static func seconds(
     year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int
   ) -> Int64? {
     guard (0...9999).contains(year), (1...12).contains(month), (0...23).contains(hour),
@@ -52,27 +56,12 @@ struct CivilTime: Equatable {
     return Int64(days * 86_400 + hour * 3600 + minute * 60 + second - secondsToEra)
   }
 
-  static func dayCount(of month: Int, in year: Int) -> Int {
+  /// Days of a month, 1 to 12.
+  package static func dayCount(of month: Int, in year: Int) -> Int {
     if month == 2 { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28 }
     return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31
   }
 
-  /// The number of a month by its first three letters in any case.
-  static func month(_ text: RawSpan, at offset: Int) -> Int? {
-    for (index, name) in monthNames.enumerated() {
-      if text.matches(name.lower, at: offset, ignoringCase: true) { return index + 1 }
-    }
-    return nil
-  }
-
-  var monthName: StaticString { Self.monthNames[month - 1].proper }
-  var weekdayName: StaticString { Self.weekdayNames[weekday] }
-
-  private static let monthNames: [(proper: StaticString, lower: StaticString)] = [
-    ("Jan", "jan"), ("Feb", "feb"), ("Mar", "mar"), ("Apr", "apr"), ("May", "may"), ("Jun", "jun"),
-    ("Jul", "jul"), ("Aug", "aug"), ("Sep", "sep"), ("Oct", "oct"), ("Nov", "nov"), ("Dec", "dec"),
-  ]
-  private static let weekdayNames: [StaticString] = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
   /// From -0400-03-01 to 1970-01-01.
   private static let secondsToEra = (719_468 + 146_097) * 86_400
 }

@@ -5,14 +5,14 @@
 // signatures and shared secrets that give the private key away (Bruseghini, Huigens, Paterson: "Victory by KO",
 // 2022; Klíma, Rosa 2001).
 
-internal import COpenSSL
+internal import LibCrypto
 internal import Secrets
 
-extension LibraryKey {
+extension EVPKey {
   /// The private key.
   /// - Throws: ``OpenPGPError/malformed(_:)`` with `secretKey` when the fields are no private key or not that of
   ///   the public key; ``OpenPGPError/unsupported(_:)`` for an algorithm or a curve that is not there.
-  static func make(_ key: PublicKey, secretFields: RawSpan) throws(OpenPGPError) -> LibraryKey {
+  static func make(_ key: PublicKey, secretFields: RawSpan) throws(OpenPGPError) -> EVPKey {
     switch key.material {
     case .rsa(let modulus, let exponent):
       let numbers = try SecretMaterial.numbers(secretFields, count: 4, keyVersion: key.version)
@@ -49,7 +49,7 @@ extension LibraryKey {
   /// second prime modulo its first, so OpenPGP's q is its first.
   private static func rsa(
     modulus: MPI, exponent: MPI, _ numbers: [BigNumber]
-  ) throws(OpenPGPError) -> LibraryKey {
+  ) throws(OpenPGPError) -> EVPKey {
     let (d, p, q, u) = (numbers[0], numbers[1], numbers[2], numbers[3])
     let (n, e) = (BigNumber(modulus), BigNumber(exponent))
     guard p.isOdd, q.isOdd, !p.isOne, !q.isOne, p * q == n else { throw .malformed(.secretKey) }
@@ -59,13 +59,13 @@ extension LibraryKey {
     guard ((e * dp) % pLess).isOne, ((e * dq) % qLess).isOne, ((u * p) % q).isOne else {
       throw .malformed(.secretKey)
     }
-    let key = unsafe make(
+    let key = make(
       .rsa,
       [
-        (COFFER_PARAMETER_RSA_N, n), (COFFER_PARAMETER_RSA_E, e), (COFFER_PARAMETER_RSA_D, d),
-        (COFFER_PARAMETER_RSA_FACTOR1, q), (COFFER_PARAMETER_RSA_FACTOR2, p),
-        (COFFER_PARAMETER_RSA_EXPONENT1, dq), (COFFER_PARAMETER_RSA_EXPONENT2, dp),
-        (COFFER_PARAMETER_RSA_COEFFICIENT1, u),
+        (.modulus, n), (.publicExponent, e), (.privateExponent, d),
+        (.factor1, q), (.factor2, p),
+        (.exponent1, dq), (.exponent2, dp),
+        (.coefficient, u),
       ], isPrivate: true)
     return try checkedSecret(key)
   }
@@ -77,14 +77,14 @@ extension LibraryKey {
 
   private static func pair(
     _ curve: Curve, point: MPI, _ scalar: BigNumber
-  ) throws(OpenPGPError) -> LibraryKey {
+  ) throws(OpenPGPError) -> EVPKey {
     guard let group = curve.groupName else { throw .unsupported(.curve) }
     guard point.bytes.first == 4, point.bytes.count == 1 + 2 * (curve.fieldByteCount ?? 0) else {
       throw .malformed(.publicKey)
     }
     let key = try checkedSecret(
-      unsafe make(
-        .ellipticCurve, [(COFFER_PARAMETER_PRIVATE, scalar)], isPrivate: true, group: group,
+      make(
+        .ellipticCurve, [(.privateValue, scalar)], isPrivate: true, group: group,
         point: point.bytes))
     guard key.isPair else { throw .malformed(.secretKey) }
     return key
@@ -93,7 +93,7 @@ extension LibraryKey {
   /// Sections 5.5.5.5 and 5.5.5.6.1.1: native octets as an integer, those of Curve25519Legacy reversed.
   private static func legacy(
     _ kind: Kind, _ number: BigNumber, isLittleEndian: Bool, point: MPI
-  ) throws(OpenPGPError) -> LibraryKey {
+  ) throws(OpenPGPError) -> EVPKey {
     guard let octets = number.octets(32, isLittleEndian: isLittleEndian) else {
       throw .malformed(.secretKey)
     }
@@ -105,13 +105,13 @@ extension LibraryKey {
 
   private static func native(
     _ kind: Kind, _ octets: RawSpan, publicOctets: [UInt8]
-  ) throws(OpenPGPError) -> LibraryKey {
+  ) throws(OpenPGPError) -> EVPKey {
     let key = try checkedSecret(make(kind, secretOctets: octets))
-    guard try key.publicOctets == publicOctets else { throw .malformed(.secretKey) }
+    guard try key.publicPoint() == publicOctets else { throw .malformed(.secretKey) }
     return key
   }
 
-  private static func checkedSecret(_ key: consuming LibraryKey?) throws(OpenPGPError) -> LibraryKey {
+  private static func checkedSecret(_ key: consuming EVPKey?) throws(OpenPGPError) -> EVPKey {
     guard let key else { throw .malformed(.secretKey) }
     return key
   }

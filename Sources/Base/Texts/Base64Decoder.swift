@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 6: base64 with padding. The encoder looks up twelve bits at a time. The decoder takes text in
-// pieces of any size and looks up eight characters at a time while they are all of the alphabet; line ends, blanks and
-// everything else are looked at one by one.
+// Base64 that comes in pieces, such as that of OpenPGP's armor (RFC 9580, section 6). Eight characters are looked up
+// at a time as long as nothing but characters of the alphabet comes; line ends, blanks and whatever else are looked at
+// one by one.
 
 /// Decodes base64 that comes in pieces of any size.
-struct Base64Decoder {
+package struct Base64Decoder {
   /// Why the decoder returned.
-  enum Stop {
+  package enum Stop {
     case inputEnd, outputFull
     /// At an equals sign: padding, or a checksum.
     case equals
@@ -17,39 +17,65 @@ struct Base64Decoder {
     case foreign
   }
 
-  struct Step {
+  package struct Step {
     /// Characters that were used; the one that stopped the decoder is not.
-    var consumed = 0
+    package var consumed = 0
     /// Bytes that were written to the beginning of the output.
-    var produced = 0
-    var stop = Stop.inputEnd
+    package var produced = 0
+    package var stop = Stop.inputEnd
   }
 
+  /// What is passed over, besides the alphabet and equals signs.
+  package enum Skipped {
+    case nothing
+    /// CR and LF.
+    case lineEnds
+    /// Line ends, spaces and tabs, as in armor.
+    case blanks
+    /// All other bytes.
+    case everything
+  }
+
+  private let skipped: Skipped
+  /// Whether it stops where the bytes that ``takeRest(isStrict:)`` may give would have no room.
+  private let keepsRoomForRest: Bool
+
   /// Characters of the group of four that is not complete.
-  private(set) var pendingCount = 0
+  package private(set) var pendingCount = 0
   private var pending: UInt32 = 0
-  private(set) var isAtLineStart = true
+  package private(set) var isAtLineStart = true
+
+  package init(skipping skipped: Skipped = .blanks) { self.init(skipping: skipped, keepsRoomForRest: true) }
+
+  init(skipping skipped: Skipped, keepsRoomForRest: Bool) {
+    self.skipped = skipped
+    self.keepsRoomForRest = keepsRoomForRest
+  }
 
   /// Decodes as much of `input` as there is room for.
-  mutating func decode(_ input: RawSpan, into output: inout MutableRawSpan) -> Step {
+  package mutating func decode(_ input: RawSpan, into output: inout MutableRawSpan) -> Step {
     unsafe input.withUnsafeBytes { source in
-      unsafe output.withUnsafeMutableBytes { target in
-        unsafe Self.groups.withUnsafeBufferPointer { groups in
-          unsafe Self.characters.withUnsafeBufferPointer { characters in
-            unsafe decode(source, target, groups, characters)
-          }
-        }
+      unsafe output.withUnsafeMutableBytes { unsafe decode(source, $0) }
+    }
+  }
+
+  /// `target` may begin where `source` begins, or before.
+  mutating func decode(_ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer) -> Step {
+    unsafe Self.groups.withUnsafeBufferPointer { groups in
+      unsafe Self.characters(skipped).withUnsafeBufferPointer { characters in
+        unsafe decode(source, target, groups, characters)
       }
     }
   }
 
   /// The last one or two bytes, before padding.
-  /// - Returns: nil when there is no such rest, or when it has bits that no byte is made of.
-  mutating func takeRest() -> [UInt8]? {
+  /// - Parameter isStrict: whether bits that no byte is made of must be zero.
+  /// - Returns: nil when there is no such rest.
+  package mutating func takeRest(isStrict: Bool = true) -> [UInt8]? {
     defer { pendingCount = 0 }
     switch pendingCount {
-    case 2 where pending & 0x0F == 0: return [UInt8(truncatingIfNeeded: pending >> 4)]
-    case 3 where pending & 0x03 == 0:
+    case 2 where pending & 0x0F == 0 || !isStrict: return [UInt8(truncatingIfNeeded: pending >> 4)]
+    case 3 where pending & 0x03 == 0 || !isStrict:
       return [UInt8(truncatingIfNeeded: pending >> 10), UInt8(truncatingIfNeeded: pending >> 2)]
     default: return nil
     }
@@ -67,7 +93,7 @@ struct Base64Decoder {
         if step.consumed != before { isAtLineStart = false }
         if step.consumed == source.count { break }
       }
-      guard target.count - step.produced >= 3 else {
+      guard target.count - step.produced >= 3 || !keepsRoomForRest && pendingCount < 3 else {
         step.stop = .outputFull
         break
       }
@@ -135,72 +161,38 @@ struct Base64Decoder {
   private static let outsideAlphabet: UInt32 = 1 << 24
 
   /// What a character stands for.
-  private static let characters: [UInt8] = {
-    var table = [UInt8](repeating: foreign, count: 256)
-    for (value, character) in Base64Encoder.alphabet.enumerated() { table[Int(character)] = UInt8(value) }
-    for character in [UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r")] {
-      table[Int(character)] = blank
+  private static func characters(_ skipped: Skipped) -> [UInt8] {
+    switch skipped {
+    case .nothing: exactCharacters
+    case .lineEnds: lineCharacters
+    case .blanks: armorCharacters
+    case .everything: mailCharacters
     }
-    table[Int(UInt8(ascii: "\n"))] = lineFeed
+  }
+
+  private static let exactCharacters = table(others: foreign)
+  private static let lineCharacters = table(others: foreign, blanks: ["\r"], lineFeed: lineFeed)
+  private static let armorCharacters = table(others: foreign, blanks: [" ", "\t", "\r"], lineFeed: lineFeed)
+  private static let mailCharacters: [UInt8] = {
+    var table = Self.table(others: blank)
+    table[Int(UInt8(ascii: "="))] = foreign
     return table
   }()
 
-  /// The same, shifted to each of the four places of a group.
+  private static func table(others: UInt8, blanks: [Unicode.Scalar] = [], lineFeed: UInt8? = nil) -> [UInt8] {
+    var table = [UInt8](repeating: others, count: 256)
+    for (value, character) in Base64.alphabet.enumerated() { table[Int(character)] = UInt8(value) }
+    for character in blanks { table[Int(UInt8(ascii: character))] = blank }
+    if let lineFeed { table[Int(UInt8(ascii: "\n"))] = lineFeed }
+    return table
+  }
+
+  /// Those of the alphabet, shifted to each of the four places of a group.
   private static let groups: [UInt32] = {
     var table: [UInt32] = []
     for shift: UInt32 in [18, 12, 6, 0] {
-      table += characters.map { $0 < 64 ? UInt32($0) << shift : outsideAlphabet }
+      table += exactCharacters.map { $0 < 64 ? UInt32($0) << shift : outsideAlphabet }
     }
     return table
   }()
-}
-
-/// Encodes bytes as base64.
-enum Base64Encoder {
-  static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-  /// Octets of text for so many bytes.
-  static func characterCount(byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
-
-  /// Writes the text of `input` to `output`, from `start` on; it must have the room.
-  static func encode(_ input: RawSpan, into output: inout MutableRawSpan, at start: Int) {
-    precondition(
-      start >= 0 && characterCount(byteCount: input.byteCount) <= output.byteCount - start,
-      "no room for the text")
-    unsafe input.withUnsafeBytes { source in
-      unsafe output.withUnsafeMutableBytes { target in
-        unsafe pairs.withUnsafeBufferPointer { pairs in
-          unsafe encode(source, target, start, pairs)
-        }
-      }
-    }
-  }
-
-  private static func encode(
-    _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ start: Int,
-    _ pairs: UnsafeBufferPointer<UInt16>
-  ) {
-    var (at, out) = (0, start)
-    while at + 3 <= source.count {
-      let high = unsafe Int(source[at]) << 4 | Int(source[at + 1]) >> 4
-      let low = unsafe Int(source[at + 1] & 0x0F) << 8 | Int(source[at + 2])
-      unsafe target.storeBytes(of: pairs[high], toByteOffset: out, as: UInt16.self)
-      unsafe target.storeBytes(of: pairs[low], toByteOffset: out + 2, as: UInt16.self)
-      at += 3
-      out += 4
-    }
-    let rest = source.count - at
-    guard rest > 0 else { return }
-    let first = unsafe source[at]
-    let second = rest == 2 ? unsafe source[at + 1] : 0
-    unsafe target[out] = alphabet[Int(first >> 2)]
-    unsafe target[out + 1] = alphabet[Int(first & 0x03) << 4 | Int(second >> 4)]
-    unsafe target[out + 2] = rest == 2 ? alphabet[Int(second & 0x0F) << 2] : UInt8(ascii: "=")
-    unsafe target[out + 3] = UInt8(ascii: "=")
-  }
-
-  /// Two characters for twelve bits, the first at the lower address.
-  private static let pairs: [UInt16] = (0..<4096).map { bits in
-    (UInt16(alphabet[bits >> 6]) | UInt16(alphabet[bits & 63]) << 8).littleEndian
-  }
 }

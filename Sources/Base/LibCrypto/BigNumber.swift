@@ -4,11 +4,11 @@
 // their value where libcrypto has it, and memory that is erased when they go.
 
 internal import COpenSSL
-internal import Secrets
+package import Secrets
 
-/// An integer of any size, not negative.
+/// An integer of any size, not negative. It does not change once it is made.
 @safe
-final class BigNumber: @unchecked Sendable {
+package final class BigNumber {
   /// A `BIGNUM`.
   let reference: OpaquePointer
 
@@ -25,72 +25,66 @@ final class BigNumber: @unchecked Sendable {
   }
 
   /// The number of big-endian octets.
-  convenience init(_ octets: RawSpan) {
+  package convenience init(_ octets: RawSpan) {
     self.init()
     unsafe octets.withUnsafeBytes {
-      guard let start = unsafe $0.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+      guard let start = unsafe $0.octets else { return }
       precondition(unsafe BN_bin2bn(start, Int32($0.count), reference) != nil, "out of memory")
     }
   }
 
   /// The number of little-endian octets.
-  convenience init(littleEndian octets: RawSpan) {
+  package convenience init(littleEndian octets: RawSpan) {
     self.init()
     unsafe octets.withUnsafeBytes {
-      guard let start = unsafe $0.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+      guard let start = unsafe $0.octets else { return }
       precondition(unsafe BN_lebin2bn(start, Int32($0.count), reference) != nil, "out of memory")
     }
   }
 
-  convenience init(_ integer: MPI) { self.init(unsafe integer.bytes.span.bytes) }
-
   deinit { unsafe BN_clear_free(reference) }
 
-  var bitCount: Int { Int(unsafe BN_num_bits(reference)) }
-  var byteCount: Int { (bitCount + 7) / 8 }
-  var isOdd: Bool { unsafe BN_is_odd(reference) == 1 }
+  package var bitCount: Int { Int(unsafe BN_num_bits(reference)) }
+  package var byteCount: Int { (bitCount + 7) / 8 }
+  package var isOdd: Bool { unsafe BN_is_odd(reference) == 1 }
 
   /// Writes exactly as many big-endian octets as `output` has room for; false when the number needs more.
-  func write(to output: inout MutableRawSpan) -> Bool {
+  package func write(to output: inout MutableRawSpan) -> Bool {
     unsafe output.withUnsafeMutableBytes {
-      unsafe BN_bn2binpad(
-        reference, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32($0.count)) >= 0
+      unsafe BN_bn2binpad(reference, $0.octets, Int32($0.count)) >= 0
     }
   }
 
   /// Exactly `count` octets, big-endian or little-endian; nil when the number needs more.
-  func octets(_ count: Int, isLittleEndian: Bool = false) -> SecretBytes? {
+  package func octets(_ count: Int, isLittleEndian: Bool = false) -> SecretBytes? {
     var octets = SecretBytes(zeroed: count)
     let fits = octets.withMutableBytes { output in
       guard isLittleEndian else { return write(to: &output) }
       return unsafe output.withUnsafeMutableBytes {
-        unsafe BN_bn2lebinpad(
-          reference, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), Int32($0.count)) >= 0
+        unsafe BN_bn2lebinpad(reference, $0.octets, Int32($0.count)) >= 0
       }
     }
     guard fits else { return nil }
     return octets
   }
 
-  /// The number as one that everybody may know.
-  var integer: MPI {
-    var bytes = [UInt8](repeating: 0, count: byteCount)
-    var span = bytes.mutableSpan
-    var output = unsafe span.mutableBytes
-    _ = write(to: &output)
-    return MPI(bytes)
+  /// The octets, big-endian and without leading zeros; for numbers that everybody may know.
+  package var publicOctets: [UInt8] {
+    var octets = [UInt8](repeating: 0, count: byteCount)
+    _ = octets.withMutableRawSpan { write(to: &$0) }
+    return octets
   }
 
   // MARK: Arithmetic
 
-  static func == (left: BigNumber, right: BigNumber) -> Bool {
+  package static func == (left: BigNumber, right: BigNumber) -> Bool {
     unsafe BN_cmp(left.reference, right.reference) == 0
   }
 
-  var isOne: Bool { unsafe BN_is_one(reference) == 1 }
+  package var isOne: Bool { unsafe BN_is_one(reference) == 1 }
 
   /// This number less one; it must not be zero.
-  var predecessor: BigNumber {
+  package var predecessor: BigNumber {
     let result = BigNumber()
     let isDone =
       unsafe BN_copy(result.reference, reference) != nil && BN_sub_word(result.reference, 1) == 1
@@ -98,12 +92,12 @@ final class BigNumber: @unchecked Sendable {
     return result
   }
 
-  static func * (left: BigNumber, right: BigNumber) -> BigNumber {
+  package static func * (left: BigNumber, right: BigNumber) -> BigNumber {
     unsafe compute { unsafe BN_mul($0.reference, left.reference, right.reference, $1) }
   }
 
   /// The rest of a division; `right` must not be zero.
-  static func % (left: BigNumber, right: BigNumber) -> BigNumber {
+  package static func % (left: BigNumber, right: BigNumber) -> BigNumber {
     unsafe compute { unsafe BN_div(nil, $0.reference, left.reference, right.reference, $1) }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Testing
-import UserAuthentication
+import Texts
 
 @Suite("Text on a terminal")
 struct TerminalTextTests {
@@ -45,5 +45,16 @@ struct TerminalTextTests {
     #expect(TerminalText.lines("one\n\ttwo\r\n") == "one\n\ttwo\u{FFFD}\n")
     #expect(TerminalText.line("one\n\ttwo") == "one\u{FFFD}\u{FFFD}two")
     #expect(TerminalText.isFit("one\n\ttwo"))
+  }
+
+  @Test("Without format characters not even those stay that join or are seen")
+  func withoutFormat() {
+    for character in [
+      "\u{200D}", "\u{600}", "\u{6DD}", "\u{1B}", "\u{2028}", "\u{202E}", "\u{FE0F}", "\n", "\t",
+    ] {
+      #expect(TerminalText.line("a\(character)b", keepsFormat: false) == "a\u{FFFD}b")
+    }
+    #expect(TerminalText.line("👩\u{200D}🚀", keepsFormat: false) == "👩\u{FFFD}🚀")
+    #expect(TerminalText.line("Grüße, 葛", keepsFormat: false) == "Grüße, 葛")
   }
 }

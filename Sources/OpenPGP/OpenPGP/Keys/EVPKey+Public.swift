@@ -2,7 +2,8 @@
 //
 // From the fields of a public key (RFC 9580, sections 5.5.5 and 9.2) to libcrypto's key.
 
-internal import COpenSSL
+internal import LibCrypto
+internal import Secrets
 
 extension Curve {
   /// libcrypto's name of a curve in Weierstrass form; nil for the others and for unknown ones.
@@ -19,26 +20,33 @@ extension Curve {
   }
 }
 
-extension LibraryKey {
+extension BigNumber {
+  convenience init(_ integer: MPI) { self.init(integer.bytes.rawSpan) }
+
+  /// The number as one that everybody may know.
+  var integer: MPI { MPI(publicOctets) }
+}
+
+extension EVPKey {
   /// The public key.
   /// - Throws: ``OpenPGPError/unsupported(_:)`` for an algorithm or a curve that is not there;
   ///   ``OpenPGPError/malformed(_:)`` with `publicKey` when its fields are no key.
-  static func make(_ key: PublicKey) throws(OpenPGPError) -> LibraryKey {
+  static func make(_ key: PublicKey) throws(OpenPGPError) -> EVPKey {
     switch key.material {
     case .rsa(let modulus, let exponent):
-      return try unsafe checked(
+      return try checked(
         make(
           .rsa,
           [
-            (COFFER_PARAMETER_RSA_N, BigNumber(modulus)), (COFFER_PARAMETER_RSA_E, BigNumber(exponent)),
+            (.modulus, BigNumber(modulus)), (.publicExponent, BigNumber(exponent)),
           ], isPrivate: false))
     case .dsa(let prime, let order, let generator, let value):
-      return try unsafe checked(
+      return try checked(
         make(
           .dsa,
           [
-            (COFFER_PARAMETER_FFC_P, BigNumber(prime)), (COFFER_PARAMETER_FFC_Q, BigNumber(order)),
-            (COFFER_PARAMETER_FFC_G, BigNumber(generator)), (COFFER_PARAMETER_PUBLIC, BigNumber(value)),
+            (.prime, BigNumber(prime)), (.order, BigNumber(order)),
+            (.generator, BigNumber(generator)), (.publicValue, BigNumber(value)),
           ], isPrivate: false))
     case .ecdsa(let curve, let point): return try publicKey(curve, point: point)
     case .ecdh(let curve, let point, _):
@@ -56,13 +64,13 @@ extension LibraryKey {
   }
 
   /// A public key on a curve in Weierstrass form; also for the point of an ephemeral key.
-  static func publicKey(_ curve: Curve, point: MPI) throws(OpenPGPError) -> LibraryKey {
+  static func publicKey(_ curve: Curve, point: MPI) throws(OpenPGPError) -> EVPKey {
     guard let group = curve.groupName else { throw .unsupported(.curve) }
     // Uncompressed (section 9.2.1): the compressed forms are not OpenPGP's.
     guard point.bytes.first == 4, point.bytes.count == 1 + 2 * (curve.fieldByteCount ?? 0) else {
       throw .malformed(.publicKey)
     }
-    return unsafe try checked(
+    return try checked(
       make(.ellipticCurve, [], isPrivate: false, group: group, point: point.bytes))
   }
 
@@ -78,11 +86,33 @@ extension LibraryKey {
     return try nativeOctets(point)
   }
 
-  static func native(_ kind: Kind, _ octets: [UInt8]) throws(OpenPGPError) -> LibraryKey {
+  static func native(_ kind: Kind, _ octets: [UInt8]) throws(OpenPGPError) -> EVPKey {
     try checked(make(kind, publicOctets: octets))
   }
 
-  private static func checked(_ key: consuming LibraryKey?) throws(OpenPGPError) -> LibraryKey {
+  // MARK: Operations
+
+  /// The public point of an elliptic curve, uncompressed, or the public octets of the other curves.
+  func publicPoint() throws(OpenPGPError) -> [UInt8] {
+    guard let octets = publicOctets else { throw .internalFailure }
+    return octets
+  }
+
+  /// The secret that this private key and a public one share.
+  /// - Throws: ``OpenPGPError/notAuthentic`` when they share no secret, or when it is all zero, as it is with
+  ///   points of small order.
+  func agreedSecret(with peer: borrowing EVPKey) throws(OpenPGPError) -> SecretBytes {
+    do throws(LibCryptoError) {
+      let secret = try sharedSecret(with: peer)
+      let zero = SecretBytes(zeroed: secret.count)
+      if !secret.isEqual(to: zero) { return secret }
+    } catch {
+      throw OpenPGPError(error, refused: .notAuthentic)
+    }
+    throw .notAuthentic
+  }
+
+  private static func checked(_ key: consuming EVPKey?) throws(OpenPGPError) -> EVPKey {
     guard let key else { throw .malformed(.publicKey) }
     return key
   }
