@@ -8,9 +8,32 @@ public enum Limits {
   /// Which limit was met.
   @nonexhaustive
   public enum Name: Sendable {
-    case packetByteCount, certificatePacketCount, certificateByteCount, subpacketByteCount, integerBitCount,
-      nestingDepth
-    case recipientCount, signatureCount, saltedHashCount, argon2Memory, compressionRatio, armorLine, cleartext
+    /// ``Limits/packetByteCount``.
+    case packetByteCount
+    /// ``Limits/certificatePacketCount``.
+    case certificatePacketCount
+    /// ``Limits/certificateByteCount``.
+    case certificateByteCount
+    /// ``Limits/subpacketByteCount``, or what the area of a signature can hold.
+    case subpacketByteCount
+    /// ``Limits/integerBitCount``.
+    case integerBitCount
+    /// ``Limits/nestingDepth``.
+    case nestingDepth
+    /// ``Limits/recipientCount``.
+    case recipientCount
+    /// ``Limits/signatureCount``.
+    case signatureCount
+    /// ``Limits/saltedHashCount``.
+    case saltedHashCount
+    /// ``Limits/argon2MemoryExponent``, ``Limits/argon2PassedKiB`` or ``Limits/argon2PassedKiBOfMessage``.
+    case argon2Memory
+    /// ``Limits/compressionRatio`` beyond ``Limits/compressionAllowance``.
+    case compressionRatio
+    /// ``Limits/armorLineByteCount``, ``Limits/armorPreambleByteCount`` or ``Limits/armorHeaderCount``.
+    case armorLine
+    /// ``Limits/cleartextByteCount``.
+    case cleartext
   }
 
   /// Octets in a packet that is held in memory: all but the data packets. Photographs in user attributes and

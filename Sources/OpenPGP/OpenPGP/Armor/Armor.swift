@@ -7,10 +7,16 @@
 internal import Primitives
 
 /// The kinds of armored blocks.
+///
+/// [RFC 9580, section 6.2.1](https://www.rfc-editor.org/rfc/rfc9580#section-6.2.1)
 public enum ArmorKind: String, Sendable, CaseIterable {
+  /// A message, encrypted or not.
   case message = "MESSAGE"
+  /// Certificates.
   case publicKey = "PUBLIC KEY BLOCK"
+  /// Secret keys.
   case privateKey = "PRIVATE KEY BLOCK"
+  /// Detached signatures.
   case signature = "SIGNATURE"
   /// What GnuPG's `--enarmor` and Sequoia put around packets of any kind. Not of the standard: it is read, and
   /// nothing writes it.
@@ -38,7 +44,9 @@ public enum ArmorKind: String, Sendable, CaseIterable {
 public enum OpenPGPInput {
   /// Packets as they are.
   case binary(any ByteSource)
+  /// Armor around packets.
   case armored(ArmorReader)
+  /// A cleartext signed message.
   case cleartext(CleartextMessage)
 
   /// Looks at the beginning of `source`.

@@ -9,6 +9,8 @@ internal import Primitives
 internal import Secrets
 
 /// Decodes armored blocks as they are read.
+///
+/// [RFC 9580, section 6.2](https://www.rfc-editor.org/rfc/rfc9580#section-6.2)
 public final class ArmorReader: ByteSource {
   /// How many blocks of the source count.
   public enum Scope: Sendable {
@@ -59,12 +61,14 @@ public final class ArmorReader: ByteSource {
     }
   }
 
+  /// See ``ByteSource/withNext(_:)``.
   public func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
     while ready.isEmpty && !isAtEnd { try fill() }
     let range = ready
     return try decoded.withBytes { (all) throws(OpenPGPError) -> R in try body(all.extracting(range)) }
   }
 
+  /// See ``ByteSource/consume(_:)``.
   public func consume(_ count: Int) {
     precondition(count <= ready.count, "more was consumed than lent")
     ready = ready.lowerBound + count..<ready.upperBound

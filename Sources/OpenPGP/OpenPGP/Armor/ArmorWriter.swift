@@ -12,6 +12,8 @@ internal import Primitives
 internal import Secrets
 
 /// Encodes what is written to it.
+///
+/// [RFC 9580, section 6.2](https://www.rfc-editor.org/rfc/rfc9580#section-6.2)
 public final class ArmorWriter: ByteSink {
   private let sink: any ByteSink
   private let kind: ArmorKind
@@ -29,6 +31,7 @@ public final class ArmorWriter: ByteSink {
     try sink.write(Array("\(kind.headerLine)\n\n".utf8))
   }
 
+  /// See ``ByteSink/write(_:)``.
   public func write(_ bytes: RawSpan) throws(OpenPGPError) {
     checksum.update(bytes)
     var offset = 0

@@ -15,6 +15,8 @@
 internal import Primitives
 
 /// A cleartext signed message.
+///
+/// [RFC 9580, section 7](https://www.rfc-editor.org/rfc/rfc9580#section-7)
 public struct CleartextMessage: Sendable {
   private let text: CleartextText
   /// The signatures as they stand in the block; those of unknown versions are left out.
@@ -122,6 +124,10 @@ public struct CleartextSigner {
   /// Replaced by a longer one where a signer's algorithm demands it.
   public var hash: HashAlgorithm = .documentDefault
 
+  /// A signer for texts.
+  /// - Parameters:
+  ///   - signers: the keys that sign, in the order of their signatures.
+  ///   - time: the creation time of the signatures.
   public init(_ signers: [any Signer], time: Timestamp) {
     self.signers = signers
     self.time = time

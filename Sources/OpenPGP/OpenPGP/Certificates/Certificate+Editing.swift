@@ -8,8 +8,11 @@
 extension Certificate {
   /// What can be revoked.
   public enum Part: Hashable, Sendable {
+    /// The primary key, and with it the whole certificate.
     case primaryKey
+    /// The subkey of this fingerprint.
     case subkey(Fingerprint)
+    /// A user ID.
     case userID(UserID)
   }
 

@@ -11,15 +11,18 @@ public import Secrets
 
 /// A new key to be made.
 public struct KeyGeneration: Sendable {
+  /// What the keys are made of and what they promise.
   public var profile: KeyProfile
   /// The first is the primary one; of equal ones one is made. There may be none.
   public var userIDs: [UserID]
   /// Whether there is no subkey to encrypt to.
   public var isSigningOnly = false
+  /// The creation time of all keys and signatures.
   public var creationTime: Timestamp
   /// Seconds after creation at which the key expires; nil is never.
   public var validitySeconds: UInt32?
 
+  /// A key of this profile, with an encryption subkey and without an end.
   public init(_ profile: KeyProfile, userIDs: [UserID], creationTime: Timestamp) {
     self.profile = profile
     self.userIDs = userIDs

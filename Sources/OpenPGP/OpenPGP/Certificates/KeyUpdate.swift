@@ -11,6 +11,7 @@ public import Secrets
 public struct KeyUpdate: Sendable {
   /// When the new signatures and subkeys are made.
   public var time: Timestamp
+  /// Which algorithms are good enough.
   public var policy: Policy
   /// Whether no subkey to encrypt to is added.
   public var isSigningOnly = false
@@ -19,6 +20,7 @@ public struct KeyUpdate: Sendable {
   /// Whether subkeys that the policy refuses are revoked, as superseded.
   public var revokesRefusedKeys = false
 
+  /// An update that adds what is missing and revokes nothing.
   public init(time: Timestamp, policy: Policy) {
     self.time = time
     self.policy = policy

@@ -7,6 +7,8 @@
 public import Secrets
 
 /// A certificate with its secret keys.
+///
+/// [RFC 9580, section 10.2](https://www.rfc-editor.org/rfc/rfc9580#section-10.2)
 public struct TransferableSecretKey: Sendable {
   /// What may be given away: the same without anything secret.
   public var certificate: Certificate
@@ -16,6 +18,7 @@ public struct TransferableSecretKey: Sendable {
   /// signatures: as they came. They may be in the clear, and no certificate has a place for them.
   private(set) var unreadableSubkeys: [Packet] = []
 
+  /// A certificate with secret keys, each under its own fingerprint.
   public init(certificate: Certificate, secrets: [Fingerprint: SecretKey]) {
     self.certificate = certificate
     self.secrets = secrets

@@ -12,16 +12,21 @@ public struct ValidCertificate: Sendable {
   public enum Problem: Hashable, Sendable {
     /// No valid signature of the holder binds it.
     case notBound
+    /// It was made later, or all that binds it was.
     case notYetValid
+    /// It had expired.
     case expired
     /// Hard, or soft and before the time of the view.
     case revoked(RevocationReason?)
+    /// The policy refuses it.
     case refused(Policy.Rule)
   }
 
   /// The primary key or a subkey.
   public struct Key: Sendable {
+    /// The public key.
     public let publicKey: PublicKey
+    /// Whether it is the primary key.
     public let isPrimary: Bool
     /// What it may be used for. A subkey that has not confirmed that it belongs here (section 5.2.1.9) has no
     /// flags for signing, whatever its binding says.
@@ -34,24 +39,35 @@ public struct ValidCertificate: Sendable {
     let selfSignature: Signature?
   }
 
+  /// A user ID and whether the holder claims it.
   public struct BoundUserID: Sendable {
+    /// The user ID.
     public let userID: UserID
+    /// Whether it is the one that speaks for the certificate.
     public let isPrimary: Bool
+    /// Nil when the holder claims it.
     public let problem: Problem?
     /// The certification by the holder that counts.
     let selfSignature: Signature?
   }
 
+  /// The certificate itself.
   public let certificate: Certificate
+  /// When what it says counts.
   public let time: Timestamp
   /// Of the certificate as a whole; then no key of it can be used.
   public let problem: Problem?
   /// The primary key first.
   public let keys: [Key]
+  /// All user IDs, in the order in which they came.
   public let userIDs: [BoundUserID]
+  /// What the software of the holder can read.
   public let features: Features
+  /// The hashes that the holder prefers, the best first.
   public let preferredHashAlgorithms: [HashAlgorithm]
+  /// The ciphers that the holder prefers, the best first.
   public let preferredSymmetricAlgorithms: [SymmetricAlgorithm]
+  /// The pairs of cipher and AEAD that the holder prefers, the best first.
   public let preferredAEADCiphersuites: [AEADCiphersuite]
   /// The direct-key signature that counts.
   let directKeySignature: Signature?
@@ -101,6 +117,7 @@ public struct ValidCertificate: Sendable {
     verificationCount = resolver.verificationCount
   }
 
+  /// The primary key, usable or not.
   public var primaryKey: Key { keys[0] }
 
   /// The key of this fingerprint, usable or not.

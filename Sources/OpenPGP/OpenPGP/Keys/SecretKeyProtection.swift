@@ -8,6 +8,8 @@ internal import Primitives
 internal import Secrets
 
 /// The protection of a secret key's material.
+///
+/// [RFC 9580, section 3.7.2.1](https://www.rfc-editor.org/rfc/rfc9580#section-3.7.2.1)
 public enum SecretKeyProtection: Hashable, Sendable {
   /// None; version 4 has a checksum of two octets behind the material.
   case none

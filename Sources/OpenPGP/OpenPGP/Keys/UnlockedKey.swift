@@ -8,6 +8,7 @@ internal import Secrets
 
 /// A private key without its protection.
 public struct UnlockedKey: Signer, Decryptor, Sendable {
+  /// The public half.
   public let publicKey: PublicKey
   /// The secret fields of section 5.5.5, as they stand in an unprotected packet, without the checksum.
   let material: SharedSecretBytes
@@ -28,6 +29,7 @@ public struct UnlockedKey: Signer, Decryptor, Sendable {
 
 /// A private key that signs.
 public protocol Signer {
+  /// The public half, with the algorithm and the version of the signatures.
   var publicKey: PublicKey { get }
 
   /// Signs a digest, made with `hash`; its length is that of the hash.
@@ -37,6 +39,7 @@ public protocol Signer {
 
 /// A private key that opens session keys.
 public protocol Decryptor {
+  /// The public half: it tells which session keys may be for this key.
   var publicKey: PublicKey { get }
 
   /// The session key in `packet`, which is encrypted to this key.

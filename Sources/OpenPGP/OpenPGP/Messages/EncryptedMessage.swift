@@ -120,6 +120,8 @@ final class EncryptedMessage {
 
 /// How a message is encrypted: known to the sender before anything is written (D27), and to the recipient
 /// with the plaintext.
+///
+/// [RFC 9580, section 5.13](https://www.rfc-editor.org/rfc/rfc9580#section-5.13)
 public enum EncryptionFormat: Hashable, Sendable {
   /// Integrity protected data of version 1: CFB and a modification detection code.
   case version1(SymmetricAlgorithm)

@@ -8,6 +8,7 @@ public struct InlineMessageReader {
   /// Judges the signatures; without it they are parsed and nothing is said about them.
   public var verifier: SignatureVerifier?
 
+  /// A reader that verifies with `verifier`, or does not verify.
   public init(verifier: SignatureVerifier?) { self.verifier = verifier }
 
   /// Reads one message, armored or not (the cleartext framework is another reader's), and writes its data to
@@ -54,12 +55,16 @@ public struct InlineMessage: Sendable {
 
 /// One message to be signed, with the data inside.
 public struct InlineSigning {
+  /// The keys that sign.
   public let signers: [any Signer]
+  /// The creation time of the signatures.
   public let time: Timestamp
+  /// The hash of the signatures; replaced by a longer one where a key's algorithm demands it.
   public var hash: HashAlgorithm = .documentDefault
   /// Whether the data are text: UTF-8, signed with line ends as CR LF.
   public var isText = false
 
+  /// A message signed by these keys.
   public init(_ signers: [any Signer], time: Timestamp) {
     self.signers = signers
     self.time = time

@@ -10,11 +10,13 @@ public import Secrets
 public struct MessageDecryption {
   /// A private key that may open the message.
   public struct Key {
+    /// What opens session keys: an ``UnlockedKey``, or a key that is elsewhere.
     public let decryptor: any Decryptor
     /// The fingerprint of the primary key of its certificate, to compare with the intended recipients that
     /// signatures name; nil when it is not known.
     public let certificate: Fingerprint?
 
+    /// A private key, with the fingerprint of the certificate that it belongs to.
     public init(_ decryptor: any Decryptor, certificate: Fingerprint?) {
       self.decryptor = decryptor
       self.certificate = certificate
@@ -29,8 +31,10 @@ public struct MessageDecryption {
   public var sessionKeys: [SessionKey] = []
   /// Judges the signatures inside; without it they are parsed and nothing is said about them.
   public var verifier: SignatureVerifier?
+  /// Which ciphers are good enough.
   public var policy: Policy
 
+  /// A decryption without keys, passwords or session keys: add them.
   public init(policy: Policy = .standard) { self.policy = policy }
 
   /// Decrypts one message, armored or not, and writes its data to `sink` after all of it has authenticated and
@@ -79,6 +83,7 @@ public struct MessageDecryption {
 public struct DecryptedMessage: Sendable {
   /// The key of the message, with its cipher.
   public let sessionKey: SessionKey
+  /// How the message was encrypted.
   public let format: EncryptionFormat
   /// What the data claim to be; not covered by signatures.
   public let literal: LiteralDataHeader

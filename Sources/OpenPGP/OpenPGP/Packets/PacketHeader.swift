@@ -6,6 +6,8 @@
 internal import Primitives
 
 /// The header of a packet.
+///
+/// [RFC 9580, section 4.2](https://www.rfc-editor.org/rfc/rfc9580#section-4.2)
 public struct PacketHeader: Hashable, Sendable {
   /// How long the body is.
   public enum Length: Hashable, Sendable {
@@ -25,8 +27,11 @@ public struct PacketHeader: Hashable, Sendable {
     case openPGP(lengthOctetCount: Int)
   }
 
+  /// The type of the packet.
   public let type: PacketType
+  /// How long the body is.
   public let length: Length
+  /// How type and length were written.
   public let format: Format
 
   /// A header in the OpenPGP format, with the shortest length.

@@ -5,7 +5,10 @@
 internal import Primitives
 
 /// A string-to-key specifier.
+///
+/// [RFC 9580, section 3.7](https://www.rfc-editor.org/rfc/rfc9580#section-3.7)
 public enum StringToKey: Hashable, Sendable {
+  /// The hash of the password.
   case simple(HashAlgorithm)
   /// The salt has eight octets.
   case salted(HashAlgorithm, salt: [UInt8])

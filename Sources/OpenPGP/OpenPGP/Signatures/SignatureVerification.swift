@@ -4,8 +4,10 @@
 
 /// What a signature over a document is worth. Only ``SignatureVerifier`` makes one.
 public struct SignatureVerification: Sendable {
+  /// How a verification ended.
   @nonexhaustive
   public enum Result: Sendable, Equatable {
+    /// Made by that key over this document, and acceptable.
     case good
     /// Good when it was made; the key has expired since.
     case goodButExpired
@@ -15,13 +17,17 @@ public struct SignatureVerification: Sendable {
     case unknownKey
     /// Not made by that key over this document, or malformed.
     case bad
+    /// The policy refuses it, genuine or not.
     case refused(Policy.Rule)
   }
 
+  /// How it ended.
   public let result: Result
+  /// The signature.
   public let signature: Signature
   /// The key that made it, and the primary key of its certificate, when known.
   public let signingKey: Fingerprint?
+  /// The primary key of the certificate of ``signingKey``, when known.
   public let primaryKey: Fingerprint?
   /// The index of the certificate among those that were given.
   public let certificateIndex: Int?
@@ -49,9 +55,11 @@ public struct SignatureVerification: Sendable {
 /// A signature that was verified: who asks for one cannot be given anything less. It cannot be made but from a
 /// verification that says so.
 public struct VerifiedSignature: Sendable {
+  /// When it says that it was made; the key was good then.
   public let creationTime: Timestamp
   /// The key that made it, and the primary key of its certificate.
   public let signingKey: Fingerprint
+  /// The primary key of the certificate of ``signingKey``.
   public let primaryKey: Fingerprint
   /// Whether it is over text, whose line ends do not matter, or over the very octets.
   public let isOverText: Bool

@@ -10,14 +10,18 @@
 
 /// Judges signatures over documents.
 public struct SignatureVerifier: Sendable {
+  /// Whose signatures count.
   public var certificates: [Certificate]
+  /// Which algorithms and dates are good enough.
   public var policy: Policy
   /// Now, for expiry.
   public var time: Timestamp
   /// Bounds for the creation time of signatures (SOP's --not-before and --not-after).
   public var notBefore: Timestamp?
+  /// The latest creation time; nil is no bound besides ``time``.
   public var notAfter: Timestamp?
 
+  /// A verifier without bounds of its own on creation times.
   public init(certificates: [Certificate], policy: Policy, time: Timestamp) {
     self.certificates = certificates
     self.policy = policy

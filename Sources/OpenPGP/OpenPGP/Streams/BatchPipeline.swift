@@ -160,10 +160,12 @@ public final class ReadAheadSource: ByteSource {
     pipeline = BatchPipeline(ReadingAhead(source), batchByteCount: Self.batchByteCount)
   }
 
+  /// See ``ByteSource/withNext(_:)``.
   public func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
     try pipeline.withNext(body)
   }
 
+  /// See ``ByteSource/consume(_:)``.
   public func consume(_ count: Int) { pipeline.consume(count) }
 
   private static let batchByteCount = 256 << 10

@@ -18,16 +18,19 @@ public final class FileDescriptorSource: ByteSource {
   /// Reads `descriptor` from where it stands to its end, and leaves it open.
   public init(descriptor: Int32) { self.descriptor = Descriptor(number: descriptor) }
 
+  /// See ``ByteSource/withNext(_:)``.
   public func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
     if lent.isEmpty { try fill() }
     return try buffer.withBytes { (bytes) throws(OpenPGPError) -> R in try body(bytes.extracting(lent)) }
   }
 
+  /// See ``ByteSource/consume(_:)``.
   public func consume(_ count: Int) {
     precondition(count <= lent.count, "more was consumed than lent")
     lent = lent.lowerBound + count..<lent.upperBound
   }
 
+  /// See ``ByteSource/read(into:)``.
   public func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
     let buffered = min(lent.count, target.byteCount)
     buffer.withBytes { target.copy($0.extracting(lent.lowerBound..<lent.lowerBound + buffered), to: 0) }
@@ -61,6 +64,7 @@ public final class FileDescriptorSink: ByteSink {
   /// `descriptor` stays open.
   public init(descriptor: Int32) { self.descriptor = Descriptor(number: descriptor) }
 
+  /// See ``ByteSink/write(_:)``.
   public func write(_ bytes: RawSpan) throws(OpenPGPError) {
     if bytes.byteCount <= buffer.count - filled {
       buffer.withMutableBytes { $0.copy(bytes, to: filled) }
@@ -119,6 +123,7 @@ public final class AtomicFileSink: ByteSink {
     close(descriptor)
   }
 
+  /// See ``ByteSink/write(_:)``.
   public func write(_ bytes: RawSpan) throws(OpenPGPError) { try sink.write(bytes) }
 
   /// Writes everything to the disk, still without the name: what can fail for want of room fails here.
