@@ -47,7 +47,7 @@ public enum OpenPGPError: Error, Equatable, Sendable {
   public enum Malformation: Equatable, Sendable {
     /// Fewer octets than a field needs.
     case truncated
-    /// Octets behind the last field.
+    /// Octets after the last field.
     case trailingOctets
     /// A packet header, or a marker packet that is not one.
     case packetHeader

@@ -129,7 +129,7 @@ extension Policy {
   /// 2,048.
   private static let smallestModulusBitCount = 2048
 
-  /// 2023-02-01: who certifies has had three years by then since chosen-prefix collisions of SHA-1 were shown.
+  /// 2023-02-01: three years after chosen-prefix collisions of SHA-1 were shown.
   private static let lastSHA1Certification = Timestamp(secondsSince1970: 1_675_209_600)
 }
 

@@ -134,7 +134,7 @@ struct Base64Decoder {
   /// Set in an entry of `groups` for what is no character of the alphabet.
   private static let outsideAlphabet: UInt32 = 1 << 24
 
-  /// What a character stands for.
+  /// What a character means.
   private static let characters: [UInt8] = {
     var table = [UInt8](repeating: foreign, count: 256)
     for (value, character) in Base64Encoder.alphabet.enumerated() { table[Int(character)] = UInt8(value) }

@@ -12,13 +12,13 @@
 ///
 /// [RFC 9580, section 10.1](https://www.rfc-editor.org/rfc/rfc9580#section-10.1)
 public struct Certificate: Hashable, Sendable {
-  /// A user ID, user attribute or subkey with the signatures behind it, of everybody, as they came.
+  /// A user ID, user attribute or subkey with the signatures after it, of anybody, as they came.
   public struct Component<Packet: Hashable & Sendable>: Hashable, Sendable {
     /// The component itself.
     public let packet: Packet
     /// The signatures after it, of anybody, as they came.
     public var signatures: [Signature]
-    /// Signatures of unknown versions, and other packets behind this one that may be ignored.
+    /// Signatures of unknown versions, and other packets after this one that may be ignored.
     public var opaquePackets: [OpaquePacket]
 
     /// A component with the packets that follow it.
@@ -61,7 +61,7 @@ public struct Certificate: Hashable, Sendable {
 }
 
 /// A packet of a certificate that this engine cannot read, as it came: of an unknown version, or of a type
-/// that nobody need know.
+/// that a reader may ignore.
 ///
 /// [RFC 9580, section 4.3](https://www.rfc-editor.org/rfc/rfc9580#section-4.3)
 public struct OpaquePacket: Hashable, Sendable {
@@ -81,7 +81,7 @@ extension Certificate {
   /// passed over, and so are certificates of versions that this engine does not have, as long as there is
   /// another one.
   /// - Throws: ``OpenPGPError/malformed(_:)`` with `secretKeyAsCertificate` when there are secret keys only,
-  ///   with `certificateStructure` when the packets are no certificates; ``OpenPGPError/unsupported(_:)``;
+  ///   with `certificateStructure` when the packets are not certificates; ``OpenPGPError/unsupported(_:)``;
   ///   ``OpenPGPError/overLimit(_:)``.
   public static func readAll(_ source: any ByteSource) throws(OpenPGPError) -> [Certificate] {
     let keys = try TransferableKeyReader.readAll(source)
@@ -93,7 +93,7 @@ extension Certificate {
 
 extension Certificate {
   /// This certificate with all components and signatures of `other` that it does not have, in their order
-  /// behind its own. Merging again changes nothing.
+  /// after its own. Merging again changes nothing.
   /// - Precondition: both are of the same primary key.
   public func merging(_ other: Certificate) -> Certificate {
     precondition(fingerprint == other.fingerprint, "two different certificates cannot be merged")

@@ -126,7 +126,7 @@ extension SecretKeyProtection.Profile {
   static func forKey(version: UInt8) -> SecretKeyProtection.Profile { version == 6 ? .advanced : .universal }
 }
 
-/// What a certificate of ours says about messages to its holder.
+/// What our certificates say about messages to their holder.
 enum KeyPreferences {
   /// Subpackets of the self-signature that speaks for the certificate.
   static func subpackets(version: UInt8) -> [Subpacket] {

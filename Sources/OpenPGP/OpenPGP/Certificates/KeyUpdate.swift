@@ -48,7 +48,7 @@ public struct KeyUpdate: Sendable {
     return refreshed
   }
 
-  /// Whether the statements that count say what ours say, under a hash that is good today.
+  /// Whether the self-signatures that count say what ours say, under a hash that is good today.
   private func isUpToDate(_ valid: ValidCertificate) -> Bool {
     let version = valid.certificate.primaryKey.version
     var selfSignatures = [valid.directKeySignature]
@@ -61,8 +61,8 @@ public struct KeyUpdate: Sendable {
     }
   }
 
-  /// Replaces what a statement says about messages to the holder by what we say. What a certificate of
-  /// version 4 promises beyond ours it may have good reason to, and keeps.
+  /// Replaces what a self-signature says about messages to the holder by what we say. A certificate of
+  /// version 4 keeps what it promises beyond that: it may have good reason to.
   private static func refreshing(_ valid: ValidCertificate) -> ([Subpacket]) -> [Subpacket] {
     let version = valid.certificate.primaryKey.version
     var preferences = KeyPreferences.subpackets(version: version)

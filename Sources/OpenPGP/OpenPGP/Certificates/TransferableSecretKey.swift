@@ -25,10 +25,9 @@ public struct TransferableSecretKey: Sendable {
   }
 
   /// All secret keys in a sequence of packets; the same one twice becomes one. Certificates between them are
-  /// passed over. What is damaged is none of them: a key that came out of such a file would be used, or given
-  /// away, without anybody knowing.
+  /// passed over. If one is damaged, none is read: it would be used, or given away, without anybody noticing.
   /// - Throws: ``OpenPGPError/malformed(_:)`` with `certificateAsSecretKey` when there are certificates only,
-  ///   with `certificateStructure` when the packets are no keys, with `secretKey` when a secret key in the clear
+  ///   with `certificateStructure` when the packets are not keys, with `secretKey` when a secret key in the clear
   ///   does not have the fields of its algorithm; ``OpenPGPError/notAuthentic`` when its checksum is wrong;
   ///   ``OpenPGPError/unsupported(_:)``; ``OpenPGPError/overLimit(_:)``.
   public static func readAll(_ source: any ByteSource) throws(OpenPGPError) -> [TransferableSecretKey] {
@@ -48,7 +47,7 @@ public struct TransferableSecretKey: Sendable {
   }
 
   /// Writes the packets in canonical order, secret keys in the place of public ones, and what could not be
-  /// read behind all others.
+  /// read at the end.
   public func write(to sink: any ByteSink) throws(OpenPGPError) {
     try certificate.write(to: sink, secrets: secrets)
     for packet in unreadableSubkeys { try packet.write(to: sink) }

@@ -16,7 +16,7 @@ public struct ValidCertificate: Sendable {
     case notYetValid
     /// It had expired.
     case expired
-    /// Hard, or soft and before the time of the view.
+    /// Hard, or soft and before this time.
     case revoked(RevocationReason?)
     /// The policy refuses it.
     case refused(Policy.Rule)
@@ -28,14 +28,14 @@ public struct ValidCertificate: Sendable {
     public let publicKey: PublicKey
     /// Whether it is the primary key.
     public let isPrimary: Bool
-    /// What it may be used for. A subkey that has not confirmed that it belongs here (section 5.2.1.9) has no
+    /// What it may be used for. A subkey that has not confirmed its primary key (section 5.2.1.9) has no
     /// flags for signing, whatever its binding says.
     public let flags: KeyFlags
-    /// Its own or that of the primary key, whichever comes first; nil is never.
+    /// The end of the key or of the primary key, whichever comes first; nil is never.
     public let expirationTime: Timestamp?
     /// Nil when the key may be used for what its flags say.
     public let problem: Problem?
-    /// What binds it: of a subkey the binding, of the primary key the newest statement about it.
+    /// What binds it: of a subkey the binding, of the primary key the newest self-signature about it.
     let selfSignature: Signature?
   }
 
@@ -55,7 +55,7 @@ public struct ValidCertificate: Sendable {
   public let certificate: Certificate
   /// When what it says counts.
   public let time: Timestamp
-  /// Of the certificate as a whole; then no key of it can be used.
+  /// What is wrong with the certificate as a whole; then none of its keys can be used.
   public let problem: Problem?
   /// The primary key first.
   public let keys: [Key]
@@ -182,9 +182,9 @@ extension ValidCertificate {
 }
 
 extension ValidCertificate {
-  /// Whether the holder claims the user ID at the time of this view, and one of the authorities has certified
+  /// Whether the holder claims the user ID at the time of this value, and one of the authorities has certified
   /// it and not taken that back.
-  /// - Parameter authorities: views of the same time.
+  /// - Parameter authorities: valid at the same time.
   public func isCertified(_ userID: UserID, by authorities: [ValidCertificate]) -> Bool {
     guard problem == nil, userIDs.contains(where: { $0.userID == userID && $0.problem == nil }),
       let component = certificate.userIDs.first(where: { $0.packet == userID })
@@ -205,7 +205,7 @@ extension ValidCertificate {
   }
 }
 
-/// Signatures by who is said to have made them, so that many authorities and many signatures do not have to
+/// Signatures by the issuers they name, so that many authorities and many signatures do not have to
 /// be compared each with each.
 private struct SignaturesByIssuer {
   private var named: [KeyID: [Signature]] = [:]

@@ -117,7 +117,7 @@ public enum PublicKeyMaterial: Hashable, Sendable {
     }
   }
 
-  /// An object identifier behind its length; 0 and 255 are reserved (section 9.2).
+  /// An object identifier after its length; 0 and 255 are reserved (section 9.2).
   private static func readCurve(_ cursor: inout PacketCursor, _ body: RawSpan) throws(OpenPGPError) -> Curve {
     let count = Int(try cursor.readByte(body))
     guard count != 0, count != 255 else { throw .malformed(.publicKey) }

@@ -22,7 +22,7 @@ public struct SessionKey: Sendable {
     self.bytes = bytes
   }
 
-  /// A new key for `cipher`, which is one of ours.
+  /// A new key for `cipher`, which this engine has.
   static func random(_ cipher: SymmetricAlgorithm) -> SessionKey {
     SessionKey(
       cipher: cipher, bytes: SharedSecretBytes(SystemRandom.secretBytes(count: cipher.keyByteCount ?? 0)))

@@ -10,7 +10,7 @@ internal import Secrets
 public struct UnlockedKey: Signer, Decryptor, Sendable {
   /// The public half.
   public let publicKey: PublicKey
-  /// The secret fields of section 5.5.5, as they stand in an unprotected packet, without the checksum.
+  /// The secret fields of section 5.5.5, as in an unprotected packet, without the checksum.
   let material: SharedSecretBytes
 
   /// - Parameter material: must belong to the public key.
@@ -33,7 +33,7 @@ public protocol Signer {
   var publicKey: PublicKey { get }
 
   /// Signs a digest, made with `hash`; its length is that of the hash.
-  /// - Throws: ``OpenPGPError/keyCannot(_:)`` when it is no signing key.
+  /// - Throws: ``OpenPGPError/keyCannot(_:)`` when it cannot sign.
   func sign(digest: [UInt8], hash: HashAlgorithm) throws(OpenPGPError) -> SignatureMaterial
 }
 

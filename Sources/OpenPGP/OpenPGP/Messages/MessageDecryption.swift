@@ -29,7 +29,7 @@ public struct MessageDecryption {
   public var passwords: [SharedSecretBytes] = []
   /// Tried before keys and passwords.
   public var sessionKeys: [SessionKey] = []
-  /// Judges the signatures inside; without it they are parsed and nothing is said about them.
+  /// Verifies the signatures inside; without it they are parsed and not verified.
   public var verifier: SignatureVerifier?
   /// Which ciphers are good enough.
   public var policy: Policy
@@ -64,7 +64,7 @@ public struct MessageDecryption {
     return opened
   }
 
-  /// Decrypts one message, armored or not, in one pass, and writes data as they come: data that nobody has
+  /// Decrypts one message, armored or not, in one pass, and writes data as it comes: data that nobody has
   /// authenticated yet, and that a later error may prove to be an attacker's.
   public func decryptReleasingUnauthenticatedPlaintext(
     from source: any ByteSource, to sink: any ByteSink
@@ -79,13 +79,13 @@ public struct MessageDecryption {
   }
 }
 
-/// What is known of a message that was decrypted and authenticated.
+/// What is known about a message that was decrypted and authenticated.
 public struct DecryptedMessage: Sendable {
   /// The key of the message, with its cipher.
   public let sessionKey: SessionKey
   /// How the message was encrypted.
   public let format: EncryptionFormat
-  /// What the data claim to be; not covered by signatures.
+  /// What the data claims to be; not covered by signatures.
   public let literal: LiteralDataHeader
   /// Of each signature in the order of the packets; empty when no verifier was given.
   public let verifications: [SignatureVerification]
@@ -97,7 +97,7 @@ public struct DecryptedMessage: Sendable {
 struct OpenedSessionKey {
   let key: SessionKey
   let format: EncryptionFormat
-  /// The certificate of who decrypts.
+  /// The certificate of the key that decrypts.
   let certificate: Fingerprint?
 }
 
@@ -161,13 +161,13 @@ extension MessageDecryption {
       failure = .refused(rule)
       return nil
     }
-    // Only a guess is tested like this: whoever could ask about the octets that repeat, for a key that is
-    // certainly the message's, would learn something about the plaintext.
+    // Only a guess is tested like this. If the repeated octets were also tested for a key that certainly is
+    // the message's, the answer would reveal something about the plaintext.
     if candidate.isGuess {
       do throws(OpenPGPError) {
         guard try message.mayFit(key, format) else { return nil }
       } catch {
-        // A wrong password gives a cipher as well, and one in a few hundred is none of libcrypto's.
+        // A wrong password gives some cipher too; one in a few hundred gives one that libcrypto does not have.
         if failure == .noKeyFits, !candidate.isPassword { failure = error }
         return nil
       }
@@ -189,7 +189,7 @@ extension MessageDecryption {
       contents = try parser.parse(plaintext)
     } catch {
       if case .inputOutput = error { throw error }
-      // What is wrong with plaintext that is not authentic is nobody's business.
+      // An error in plaintext must not be reported before that plaintext is authentic.
       try plaintext.skipRest()
       throw error
     }

@@ -2,7 +2,7 @@
 //
 // The fields of data packets that come before the data: literal data (RFC 9580, section 5.9) and encrypted,
 // integrity protected data (section 5.13). Name and date of literal data are not covered by signatures, so
-// they are read and nobody believes them.
+// they are read and not relied on.
 
 internal import Primitives
 
@@ -10,7 +10,7 @@ internal import Primitives
 ///
 /// [RFC 9580, section 5.9](https://www.rfc-editor.org/rfc/rfc9580#section-5.9)
 public struct LiteralDataHeader: Hashable, Sendable {
-  /// What the data claim to be.
+  /// What the data claims to be.
   public struct Format: RawRepresentable, Hashable, Sendable {
     /// The octet in the packet.
     public let rawValue: UInt8

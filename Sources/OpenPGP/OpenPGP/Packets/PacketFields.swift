@@ -40,7 +40,7 @@ public struct Fingerprint: Hashable, Sendable {
   }
 
   /// The key ID: the last eight octets of version 4, the first eight of version 6. A fingerprint of another
-  /// version, which a stranger wrote, may be shorter; zeros then stand for what it lacks.
+  /// version, which a stranger wrote, may be shorter; zeros then fill what it lacks.
   public var keyID: KeyID {
     let part = version == 4 ? bytes.suffix(KeyID.byteCount) : bytes.prefix(KeyID.byteCount)
     return KeyID(bytes: part + [UInt8](repeating: 0, count: KeyID.byteCount - part.count))
@@ -98,7 +98,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 public struct MPI: Hashable, Sendable {
   /// Big-endian, without leading zero octets; empty for zero.
   public let bytes: [UInt8]
-  /// The count of bits that stood before it, when that was not its own.
+  /// The count of bits that was read before it, when that was not its own.
   private let writtenBitCount: Int?
 
   /// A number from its octets; leading zeros are dropped.

@@ -95,7 +95,7 @@ public struct PacketHeader: Hashable, Sendable {
   /// The least octets of the first part of a body in parts (section 4.2.1.4).
   static let firstPartByteCount = 512
 
-  /// A length of the OpenPGP format, and in how many octets it stood.
+  /// A length of the OpenPGP format, and how many octets it had.
   static func readLength(_ source: any ByteSource) throws(OpenPGPError) -> (Length, octetCount: Int) {
     let first = Int(try source.readByte())
     switch first {

@@ -39,7 +39,7 @@ public struct PublicKey: Hashable, Sendable {
     try cursor.expectEnd(body)
   }
 
-  /// The public part at the beginning of a body, behind which a secret part may follow.
+  /// The public part at the beginning of a body, after which a secret part may follow.
   init(_ cursor: inout PacketCursor, _ body: RawSpan, endsWithBody: Bool) throws(OpenPGPError) {
     let version = try cursor.readByte(body)
     guard version == 4 || version == 6 else { throw .unsupported(.packetVersion(.publicKey, version)) }

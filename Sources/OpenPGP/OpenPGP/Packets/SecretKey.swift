@@ -15,7 +15,7 @@ public struct SecretKey: Sendable {
   public let publicKey: PublicKey
   /// How the secret part is protected.
   public let protection: SecretKeyProtection
-  /// The octets behind the parameters of the protection: encrypted, or in the clear with the checksum.
+  /// The octets after the parameters of the protection: encrypted, or in the clear with the checksum.
   public let protectedMaterial: SharedSecretBytes
 
   /// A packet to be written.

@@ -53,7 +53,7 @@ public struct Signature: Hashable, Sendable {
     self.material = material
   }
 
-  /// - Parameter isEmbedded: whether it stands in another signature; then signatures in it stay unread, so
+  /// - Parameter isEmbedded: whether it is in another signature; then signatures in it stay unread, so
   ///   that no input decides how deep this goes.
   init(body: RawSpan, isEmbedded: Bool = false) throws(OpenPGPError) {
     var cursor = PacketCursor()
@@ -105,7 +105,7 @@ public struct Signature: Hashable, Sendable {
     return output
   }
 
-  /// Octets of both areas: what anybody can make large, and what costs memory of its own when it is read.
+  /// Octets of both areas: anybody can make them large, and they cost memory when they are read.
   var areasByteCount: Int { hashedArea.bytes.count + unhashedArea.bytes.count }
 
   /// What is hashed of the signature itself, after what it is over: its fields up to the hashed area, and the
@@ -147,7 +147,7 @@ public struct Signature: Hashable, Sendable {
   ) throws(OpenPGPError) -> [UInt8] {
     let count = Int(try cursor.readByte(body))
     let salt = try cursor.readBytes(body, count: count)
-    // An unknown hash algorithm may want any length; nothing of it can be verified.
+    // An unknown hash algorithm may have any length; nothing of it can be verified.
     if hash.digestByteCount != nil, hash.saltByteCount != count { throw .malformed(.signature) }
     return salt
   }

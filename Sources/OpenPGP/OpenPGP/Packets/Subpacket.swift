@@ -11,9 +11,9 @@ internal import Primitives
 public struct Subpacket: Hashable, Sendable {
   /// The type, known or not.
   public let type: SubpacketType
-  /// Whether who does not know it must treat the signature as invalid.
+  /// Whether a reader that does not know the type must treat the signature as invalid.
   public let isCritical: Bool
-  /// What stands behind the type octet.
+  /// What comes after the type octet.
   public let body: [UInt8]
   /// What `body` means; nil for a type that this engine does not know.
   public let content: Content?
@@ -75,7 +75,7 @@ public struct Subpacket: Hashable, Sendable {
   }
 }
 
-/// Who may revoke a key besides its owner; read only.
+/// A key that may revoke another one besides its owner; read only.
 ///
 /// [RFC 9580, section 5.2.3.23](https://www.rfc-editor.org/rfc/rfc9580#section-5.2.3.23)
 public struct RevocationKey: Hashable, Sendable {
@@ -160,7 +160,7 @@ public struct SubpacketArea: Hashable, Sendable {
     self.subpackets = subpackets
   }
 
-  /// The last content that `select` picks, as the standard advises where one should stand (section 5.2.3.9).
+  /// The last content that `select` picks, as the standard advises where there should be one (section 5.2.3.9).
   func last<Value>(_ select: (Subpacket.Content) -> Value?) -> Value? {
     for subpacket in subpackets.reversed() {
       if let content = subpacket.content, let value = select(content) { return value }
@@ -272,7 +272,7 @@ public struct KeyFlags: OptionSet, Hashable, Sendable {
   public static let split = KeyFlags(rawValue: 0x10)
   /// May be used for authentication.
   public static let authenticate = KeyFlags(rawValue: 0x20)
-  /// More than one person may have the secret part.
+  /// Several people may have the secret part.
   public static let group = KeyFlags(rawValue: 0x80)
 
   /// The first octet of the field is the lowest.

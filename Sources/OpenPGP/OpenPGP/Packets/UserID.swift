@@ -45,7 +45,7 @@ public struct UserAttribute: Hashable, Sendable {
 }
 
 extension UserID {
-  /// The mail address: what stands between the last angle brackets, or the whole when there are none and it
+  /// The mail address: the text between the last angle brackets, or the whole when there are none and it
   /// has an @; nil for anything else. Compared as it is written: what is left of the @ is the server's affair.
   public var address: String? {
     guard let text = String(validating: bytes, as: UTF8.self) else { return nil }

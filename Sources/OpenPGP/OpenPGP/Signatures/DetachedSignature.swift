@@ -39,7 +39,7 @@ public struct DetachedVerification {
   /// A verification with this verifier.
   public init(_ verifier: SignatureVerifier) { self.verifier = verifier }
 
-  /// What each of the signatures is worth, in their order; the document is read ahead on another thread. Those that
+  /// Verifies each of the signatures, in their order; the document is read ahead on another thread. Those that
   /// can be judged without the document are not hashed for; when that is all of them, the document is not read.
   /// Signatures with salts beyond ``Limits/saltedHashCount`` are refused.
   /// - Throws: ``OpenPGPError/overLimit(_:)`` for more than ``Limits/signatureCount`` signatures, and what
@@ -163,7 +163,7 @@ final class DocumentSigner {
   /// Of a text: it is signed as UTF-8 (section 5.2.4).
   private var text: UTF8Check?
 
-  /// - Throws: ``OpenPGPError/keyCannot(_:)`` when one is no signing key, ``OpenPGPError/refused(_:)`` for a
+  /// - Throws: ``OpenPGPError/keyCannot(_:)`` when one cannot sign, ``OpenPGPError/refused(_:)`` for a
   ///   hash that is too weak, ``OpenPGPError/overLimit(_:)`` for more than ``Limits/signatureCount`` signers.
   init(
     _ signers: [any Signer], type: SignatureType, hash: HashAlgorithm, time: Timestamp,

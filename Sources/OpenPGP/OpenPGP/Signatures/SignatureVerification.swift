@@ -2,7 +2,7 @@
 //
 // What came of verifying a signature over a document, and the proof that one was good.
 
-/// What a signature over a document is worth. Only ``SignatureVerifier`` makes one.
+/// The outcome of verifying a signature over a document. Only a verifier makes one.
 public struct SignatureVerification: Sendable {
   /// How a verification ended.
   @nonexhaustive
@@ -52,8 +52,8 @@ public struct SignatureVerification: Sendable {
   public var verified: VerifiedSignature? { VerifiedSignature(self) }
 }
 
-/// A signature that was verified: who asks for one cannot be given anything less. It cannot be made but from a
-/// verification that says so.
+/// Proof that a signature was verified: only a verification with a good result makes one, so a function that takes one
+/// cannot be called with less.
 public struct VerifiedSignature: Sendable {
   /// When it says that it was made; the key was good then.
   public let creationTime: Timestamp

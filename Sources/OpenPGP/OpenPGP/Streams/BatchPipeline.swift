@@ -134,7 +134,7 @@ extension Batch {
   ///   the last batch they are the tag or code of the whole.
   /// - Throws: ``OpenPGPError/notAuthentic`` when there are fewer.
   func fill(
-    from source: any ByteSource, behind beginning: [UInt8], keepingBack count: Int
+    from source: any ByteSource, after beginning: [UInt8], keepingBack count: Int
   ) throws(OpenPGPError) -> [UInt8] {
     let start = beginning.count
     let room = bytes.count

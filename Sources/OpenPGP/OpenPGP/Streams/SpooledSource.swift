@@ -27,7 +27,7 @@ public final class SpooledSource: RewindableSource {
   /// Whether pieces are tagged, and compared when they are read again.
   private var isRecognising = true
 
-  /// Reads `descriptor` from where it stands to its end, and leaves it open.
+  /// Reads `descriptor` from its current position to the end, and leaves it open.
   public init(descriptor: Int32) throws(OpenPGPError) {
     input = Descriptor(number: descriptor)
     var status = stat()

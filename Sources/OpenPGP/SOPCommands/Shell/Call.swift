@@ -11,7 +11,7 @@ struct Call {
   private(set) var operands: [String] = []
 
   /// - Parameters:
-  ///   - words: behind the name of the subcommand.
+  ///   - words: after the name of the subcommand.
   ///   - rules: what the subcommand knows; `--help` and `--debug` are known everywhere.
   init(_ words: [String], rules: [OptionRule]) throws(Failure) {
     var rest = words[...]

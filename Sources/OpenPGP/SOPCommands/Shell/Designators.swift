@@ -110,7 +110,7 @@ struct InputDesignator {
 }
 
 extension String {
-  /// What stands behind `prefix`; nil when the text begins otherwise.
+  /// What comes after `prefix`; nil when the text begins with something else.
   func suffix(after prefix: String) -> String? {
     hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
   }
@@ -125,7 +125,7 @@ final class OutputDesignator {
 
   private let target: Target
   private let name: String
-  /// Standard output itself, given as a descriptor: this comes behind the data.
+  /// Standard output itself, given as a descriptor: this comes after the data.
   private let isStandardOutput: Bool
   private var held = SecretBytes(zeroed: 0)
 

@@ -28,7 +28,7 @@ struct Failure: Error, Equatable {
 /// The exit codes.
 enum ExitCode: Int32, CaseIterable {
   case ok = 0
-  /// Anything that has no code of its own.
+  /// Anything without a code of its own.
   case unspecifiedFailure = 1
   /// No signature that was acceptable.
   case noSignature = 3

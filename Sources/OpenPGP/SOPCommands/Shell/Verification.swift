@@ -65,7 +65,7 @@ struct Verification {
     return output + "\""
   }
 
-  /// The failure of subcommands that want a signature; `--debug` says why each was none.
+  /// The failure of subcommands that need a signature; `--debug` says why each one did not count.
   static func noSignature(_ verifications: [SignatureVerification]) -> Failure {
     let reasons = verifications.map { words($0.result) }
     return Failure(
