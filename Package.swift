@@ -193,6 +193,7 @@ let package = Package(
     support("SoftwareTPM"),
     support("SpecExamples", ["Repository"]),
     support("TemporaryHomes"),
+    support("TestVectors", ["Repository"]),
     .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     // A disk whose every call is numbered, and that forgets what was not synchronised. It takes the calls of
     // the C library over: for programs of its own, and no dependency of any tests, since those would link it.
@@ -219,13 +220,16 @@ let package = Package(
     tests("SecretsTests", in: .base, ["Secrets", "CSystem"]),
     tests(
       "PrimitivesTests", in: .base,
-      ["Primitives", "Secrets", "CSystem", "COpenSSL", "MemorySearch", "Repository"]),
+      ["Primitives", "Secrets", "CSystem", "COpenSSL", "MemorySearch", "TestVectors"]),
     tests(
       "OpenPGPTests", in: .openPGP,
-      ["OpenPGP", "Secrets", "Primitives", "COpenSSL", "MemorySearch", "Repository"]),
+      ["OpenPGP", "Secrets", "Primitives", "COpenSSL", "MemorySearch", "TestVectors"]),
     tests(
       "SOPCommandsTests", in: .openPGP,
-      ["coffer-sop", "SOPCommands", "OpenPGP", "Secrets", "Primitives", "MemorySearch", "Repository"]),
+      [
+        "coffer-sop", "SOPCommands", "OpenPGP", "Secrets", "Primitives", "MemorySearch", "Repository",
+        "TestVectors",
+      ]),
     tests("StorageTests", in: .platform, ["Storage", "TemporaryHomes", grdb, sqlite]),
     tests("DesktopBusTests", in: .platform, ["DesktopBus", "PrivateBus"]),
     tests("PicturesTests", in: .platform, ["Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
@@ -246,14 +250,14 @@ let package = Package(
       "KeychainsTests", in: .vault,
       [
         "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
-        "SoftwareTPM", "MemorySearch", "Repository", "SpecExamples", "TemporaryHomes",
+        "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors",
         "NumberedItemStores",
       ]),
     tests(
       "VaultsTests", in: .vault,
       [
         "Vaults", "Keychains", "Storage", "MessageFormats", "Primitives", "Secrets", "CFaultVFS",
-        "MemorySearch", "Repository", "SpecExamples", "TemporaryHomes", sqlite,
+        "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors", sqlite,
       ]),
     tests(
       "CapturesTests", in: .vault,
@@ -303,7 +307,7 @@ let package = Package(
         "Secrets", "MessageFormats", "CSystem", "AgentLeash", "Repository", "SoftwareTPM", sqlite,
       ]),
     tests("LeakTests", in: .system, ["leak-probe", "SoftwareTPM", "TemporaryHomes"]),
-    tests("RepositoryTests", in: .system, ["Repository"]),
+    tests("RepositoryTests", in: .system, ["Repository", "TestVectors"]),
   ]
 )
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// HKDF-SHA256 (RFC 5869), extract and expand (D09), for outputs of up to 32 bytes: one block of the
+// HKDF-SHA256 (RFC 5869), extract and expand, for outputs of up to 32 bytes: one block of the
 // expansion, two MACs of libcrypto. libcrypto's own EVP_KDF looks its digest up again for every
 // derivation and takes three times as long; every message of a vault has a derivation of its own.
 

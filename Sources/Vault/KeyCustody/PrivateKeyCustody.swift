@@ -148,9 +148,9 @@ public final class PrivateKeyCustody: Sendable {
   /// Brings every key under another mode; all of them or none.
   ///
   /// - Parameters:
-  ///   - mode: the next mode; the present one seals all keys anew.
+  ///   - mode: the next mode; the present one seals all keys again.
   ///   - authorization: must satisfy the present mode and the next.
-  ///   - acknowledgesMissingBackup: whether the person knows that keys without a backup are lost with the
+  ///   - acknowledgesMissingBackup: whether the user knows that keys without a backup are lost with the
   ///     fingers (AM-05).
   /// - Throws: `CustodyError.acknowledgementRequired`, `.fingerRequired`, `.passcodeRequired`, before anything
   ///   is written; ``CustodyError``, after which nothing has changed.

@@ -4,11 +4,12 @@
 
 import Primitives
 import Secrets
+import TestVectors
 import Testing
 
 @testable import OpenPGP
 
-@Suite("Keys of other implementations", .enabled(if: VectorFiles.arePresent, VectorFiles.absence))
+@Suite("Keys of other implementations")
 struct ForeignKeyTests {
   struct Key: Sendable, CustomTestStringConvertible {
     let path: String
