@@ -32,16 +32,16 @@ do {
     certificates: certificates, policy: .standard,
     time: Timestamp(secondsSince1970: UInt32(time(nil))))
   // One pass over the file, in constant memory.
-  let verdicts = try DetachedVerification(verifier).verify(
+  let verifications = try DetachedVerification(verifier).verify(
     signatures, over: source(CommandLine.arguments[3]))
 
   // Only the verifier can make a VerifiedSignature. Everything else is not a proof of anything.
-  let verified = verdicts.compactMap(\.verified)
+  let verified = verifications.compactMap(\.verified)
   for signature in verified {
     print("good signature by \(signature.primaryKey.hexadecimal)")
   }
   if verified.isEmpty {
-    print("no good signature: \(verdicts.map { "\($0.grade)" }.joined(separator: ", "))")
+    print("no good signature: \(verifications.map { "\($0.result)" }.joined(separator: ", "))")
     exit(1)
   }
 } catch let error {

@@ -142,6 +142,6 @@ public final class ArmorReader: ByteSource {
     try ArmorHeader.skipHeaders(source)
   }
 
-  /// What is decoded at once: 64 KiB and the room that the decoder writes beyond its end.
+  /// What is decoded at once: 64 KiB, and what the decoder writes beyond its end.
   private static let bufferByteCount = 64 << 10 + 16
 }

@@ -162,7 +162,7 @@ enum Base64Encoder {
   /// Octets of text for so many bytes.
   static func characterCount(byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 
-  /// Writes the text of `input` to `output`, from `start` on; it must have the room.
+  /// Writes the text of `input` to `output`, from `start` on, which must be large enough.
   static func encode(_ input: RawSpan, into output: inout MutableRawSpan, at start: Int) {
     precondition(
       start >= 0 && characterCount(byteCount: input.byteCount) <= output.byteCount - start,

@@ -15,7 +15,7 @@ final class BatchPipeline: ByteSource {
 
   /// - Parameters:
   ///   - work: belongs to the pipeline until that is gone, with what it reads from.
-  ///   - batchByteCount: the room of a batch.
+  ///   - batchByteCount: the capacity of a batch.
   ///   - batchCount: how many batches are under way.
   init(_ work: any BatchWork, batchByteCount: Int, batchCount: Int = 4) {
     shared = SharedBatches(work, batchByteCount: batchByteCount, batchCount: batchCount)
@@ -82,7 +82,7 @@ protocol BatchWork: AnyObject {
 final class Batch {
   enum State { case free, reading, read, transforming, ready, lent }
 
-  /// All the room there is.
+  /// As many bytes as a batch can hold.
   var bytes: SecretBytes
   /// Whether the stream ends with this batch.
   var isLast = false

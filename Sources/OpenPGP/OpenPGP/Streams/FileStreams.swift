@@ -214,7 +214,7 @@ struct Descriptor {
     return start + got
   }
 
-  /// As ``read(into:from:position:)``, until `target` is filled up to `end` or the input ends.
+  /// As ``read(into:from:to:position:)``, until `target` is filled up to `end` or the input ends.
   func readAll(
     into target: inout MutableRawSpan, from start: Int, to end: Int, position: Int?
   ) throws(OpenPGPError) -> Int {

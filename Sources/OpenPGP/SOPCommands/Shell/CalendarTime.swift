@@ -21,7 +21,8 @@ enum CalendarTime {
     default:
       guard let time = parse(text) else {
         throw Failure(
-          .unsupportedOption, "«\(text)» is no time", hint: "write it like 2026-01-31T12:00:00Z, or now, or -"
+          .unsupportedOption, "'\(text)' is not a time",
+          hint: "write it like 2026-01-31T12:00:00Z, or now, or -"
         )
       }
       return time

@@ -35,7 +35,7 @@ enum KeyFiles {
 
   /// Says which of several files it is, and what is in it instead.
   private static func failure(_ error: OpenPGPError, _ subject: Subject, _ name: String?) -> Failure {
-    let place = name.map { "«\($0)»" } ?? "standard input"
+    let place = name.map { "'\($0)'" } ?? "standard input"
     switch error {
     case .malformed(.secretKeyAsCertificate):
       return Failure(
@@ -137,14 +137,14 @@ struct SigningKeys {
     } catch .keyCannot {
       throw Failure(
         .keyCannotSign,
-        "no secret key in «\(designator)» may sign now: expired, revoked, for something else, or not here"
+        "no secret key in '\(designator)' may sign now: expired, revoked, for something else, or not here"
       )
     } catch .refused(let rule) {
-      throw Failure(.keyCannotSign, "«\(designator)» is refused by policy: \(PolicyWords.text(rule))")
+      throw Failure(.keyCannotSign, "'\(designator)' is refused by policy: \(PolicyWords.text(rule))")
     } catch .keyIsLocked, .wrongPassword {
       throw Failure(
         .keyIsProtected,
-        "the secret key in «\(designator)» is protected, and no password that was given opens it",
+        "the secret key in '\(designator)' is protected, and no password that was given opens it",
         hint: "--with-key-password=FILE")
     } catch {
       throw Failure(error, .keys)
