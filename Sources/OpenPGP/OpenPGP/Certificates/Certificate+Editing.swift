@@ -97,7 +97,7 @@ extension ValidCertificate {
   /// - Precondition: the end is after the creation of the primary key.
   /// - Parameters:
   ///   - expirationTime: nil is never.
-  ///   - signer: the primary key. The new signatures are of the time of this value.
+  ///   - signer: the primary key. The new signatures are made at ``ValidCertificate/time``.
   /// - Throws: ``OpenPGPError/keyCannot(_:)`` when `signer` is another key or the certificate is revoked or has
   ///   no valid self-signature; what signing throws.
   public func settingExpiration(

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, sections 4.3, 10, 10.1 and 10.2: the grammar of certificates and secret keys, which is one. Unknown
-// versions are kept or passed over, known packets that belong elsewhere and unknown critical ones end the
-// reading.
+// RFC 9580, sections 4.3, 10, 10.1 and 10.2: one grammar for certificates and secret keys. Unknown versions are
+// kept or passed over. Known packets that belong elsewhere and unknown critical ones are errors.
 
 /// Certificates and secret keys, as they are read.
 struct TransferableKeyReader {

@@ -25,7 +25,8 @@ public struct TransferableSecretKey: Sendable {
   }
 
   /// All secret keys in a sequence of packets; the same one twice becomes one. Certificates between them are
-  /// passed over. If one is damaged, none is read: it would be used, or given away, without anybody noticing.
+  /// passed over. If one is damaged, none is read: otherwise a damaged key
+  /// would be used, or given away, without anybody noticing.
   /// - Throws: ``OpenPGPError/malformed(_:)`` with `certificateAsSecretKey` when there are certificates only,
   ///   with `certificateStructure` when the packets are not keys, with `secretKey` when a secret key in the clear
   ///   does not have the fields of its algorithm; ``OpenPGPError/notAuthentic`` when its checksum is wrong;

@@ -75,10 +75,11 @@ public struct ValidCertificate: Sendable {
   /// How many signatures were verified to find all this out.
   let verificationCount: Int
 
+  /// Finds out what a certificate says at a time.
   /// - Parameters:
   ///   - time: when what the certificate says counts: now to encrypt and sign, the signature's creation to
   ///     verify.
-  ///   - now: today. What the holder has said since counts where there is nothing older.
+  ///   - now: today. What the holder has said since `time` counts where there is nothing older.
   ///   - revokers: certificates that may hold a key which the holder has allowed to revoke
   ///     (section 5.2.3.23).
   public init(
@@ -182,8 +183,8 @@ extension ValidCertificate {
 }
 
 extension ValidCertificate {
-  /// Whether the holder claims the user ID at the time of this value, and one of the authorities has certified
-  /// it and not taken that back.
+  /// Whether the holder claims the user ID at ``time``, and one of the authorities has certified it and not
+  /// revoked that.
   /// - Parameter authorities: valid at the same time.
   public func isCertified(_ userID: UserID, by authorities: [ValidCertificate]) -> Bool {
     guard problem == nil, userIDs.contains(where: { $0.userID == userID && $0.problem == nil }),

@@ -24,7 +24,7 @@ final class MessageComposer: ByteSource {
   /// What was read and belongs to the part after this one: as many octets as the fields of the packet have.
   private var restRange = 0..<0
 
-  /// - Parameter signer: takes in the data as they pass; nil for a message without signatures.
+  /// - Parameter signer: takes in the data as it passes; nil for a message without signatures.
   init(_ source: any ByteSource, isText: Bool, signer: DocumentSigner?) throws(OpenPGPError) {
     self.source = source
     self.signer = signer
@@ -91,10 +91,10 @@ final class MessageComposer: ByteSource {
     stage = isLast ? .signatures : .laterPart
   }
 
-  /// A power of two. Shorter data is written with their length.
+  /// A power of two. Shorter data is written with its length.
   private static let partByteCount = 128 << 10
-  /// Where data is read to, as many as a part has: what goes before them, the fields of the packet or the end
-  /// of the data before, moves up to them. So they lie in memory as they lie in the pages of a file: some
+  /// Where data is read to, as many as a part has: what goes before it, the fields of the packet or the end
+  /// of the data before, moves up to it. So data has the same alignment in memory as in the pages of a file: some
   /// processors take three times as long to copy what is moved by 1 to 15 octets.
   private static let readingOffset = 64
 }

@@ -2,7 +2,7 @@
 //
 // RFC 9580, sections 5.13 and 10.3: reads encrypted messages, in two passes. The first decrypts, parses and
 // verifies everything and releases nothing. Only when all of it has authenticated does the second pass
-// decrypt again, for the sink. What is small stays in locked memory instead.
+// decrypt again, for the sink. A small message stays in locked memory instead.
 
 public import Secrets
 
@@ -23,7 +23,7 @@ public struct MessageDecryption {
     }
   }
 
-  /// Tried on the session keys for them, and on those for nobody in particular.
+  /// Tried on the session keys that are for them, and on those for anonymous recipients.
   public var keys: [Key] = []
   /// Each is tried on every session key that a password protects.
   public var passwords: [SharedSecretBytes] = []
@@ -38,7 +38,7 @@ public struct MessageDecryption {
   public init(policy: Policy = .standard) { self.policy = policy }
 
   /// Decrypts one message, armored or not, and writes its data to `sink` after all of it has authenticated and
-  /// been parsed. What signatures are worth decides nothing here: look at the verifications.
+  /// been parsed. The results of signatures decide nothing here: look at the verifications.
   /// - Parameter isAcceptable: whether the data may be released; it sees what is known of the message, and is asked
   ///   once, before the first octet is written.
   /// - Throws: ``OpenPGPError/noKeyFits``, ``OpenPGPError/keyIsLocked`` (from a decryptor),
@@ -177,7 +177,7 @@ extension MessageDecryption {
       certificate: candidate.certificate)
   }
 
-  /// Reads a message to its end, and writes its data to `sink` as they come.
+  /// Reads a message to its end, and writes its data to `sink` as it comes.
   func read(
     _ message: EncryptedMessage, _ opened: OpenedSessionKey, verifier: SignatureVerifier?,
     isRecognised: Bool = false, to sink: any ByteSink

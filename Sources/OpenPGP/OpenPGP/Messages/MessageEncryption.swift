@@ -40,6 +40,7 @@ public struct MessageEncryption {
 }
 
 extension MessageEncryption {
+  /// Chooses the format, and encrypts a new session key to the recipients.
   /// - Parameters:
   ///   - recipients: the message is encrypted to every key of these that may be used for `purpose`, and can be.
   ///   - passwords: each of them opens the message too.
