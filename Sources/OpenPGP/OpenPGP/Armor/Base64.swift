@@ -134,7 +134,7 @@ struct Base64Decoder {
   /// Set in an entry of `groups` for what is no character of the alphabet.
   private static let outsideAlphabet: UInt32 = 1 << 24
 
-  /// What a character means.
+  /// What a character stands for.
   private static let characters: [UInt8] = {
     var table = [UInt8](repeating: foreign, count: 256)
     for (value, character) in Base64Encoder.alphabet.enumerated() { table[Int(character)] = UInt8(value) }
@@ -162,7 +162,7 @@ enum Base64Encoder {
   /// Octets of text for so many bytes.
   static func characterCount(byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 
-  /// Writes the text of `input` to `output`, from `start` on, which must be large enough.
+  /// Writes the text of `input` to `output`, from `start` on; it must have the room.
   static func encode(_ input: RawSpan, into output: inout MutableRawSpan, at start: Int) {
     precondition(
       start >= 0 && characterCount(byteCount: input.byteCount) <= output.byteCount - start,
