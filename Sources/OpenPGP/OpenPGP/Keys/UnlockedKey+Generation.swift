@@ -58,7 +58,7 @@ extension UnlockedKey {
     )
   }
 
-  /// Section 12.4: «an implementation MUST NOT generate RSA keys of a size less than 3072 bits».
+  /// Section 12.4: 'an implementation MUST NOT generate RSA keys of a size less than 3072 bits'.
   private static let leastRSABitCount = 3072
 
   private static func pair(_ curve: Curve) throws(OpenPGPError) -> (MPI, SharedSecretBytes) {
