@@ -54,7 +54,8 @@ extension UnlockedKey {
       let modulus = key.number(.modulus)?.integer, let exponent = key.number(.publicExponent)?.integer
     else { throw .internalFailure }
     return (
-      .rsa, .rsa(modulus: modulus, exponent: exponent), SharedSecretBytes(SecretMaterial.material([d, p, q, u]))
+      .rsa, .rsa(modulus: modulus, exponent: exponent),
+      SharedSecretBytes(SecretMaterial.material([d, p, q, u]))
     )
   }
 
