@@ -43,8 +43,8 @@ public struct PKESK: Hashable, Sendable {
     case unknown([UInt8])
   }
 
-  /// A packet to be written; the material must fit the version.
-  public init(
+  /// A packet to be written. Not public: nothing checks that recipient and material fit the version.
+  init(
     version: UInt8, recipient: Recipient, algorithm: PublicKeyAlgorithm, material: Material
   ) {
     self.version = version
