@@ -86,9 +86,14 @@
       let service = "org.freedesktop.Secret.Service"
       let root = "/org/freedesktop/secrets"
       let connection = try bus.connect()
-      let collection = try connection.call(
-        PrivateBus.secretService, path: root, interface: service, method: "ReadAlias", [.string("default")]
-      ).value(0).objectPath()
+      func defaultCollection() throws -> String {
+        try connection.call(
+          PrivateBus.secretService, path: root, interface: service, method: "ReadAlias", [.string("default")]
+        ).value(0).objectPath()
+      }
+      // GNOME Keyring may answer the first call before it has noted who asks: then with no collection.
+      _ = try defaultCollection()
+      let collection = try defaultCollection()
       try connection.call(
         PrivateBus.secretService, path: root, interface: service, method: "Lock",
         [.objectPaths([collection])])

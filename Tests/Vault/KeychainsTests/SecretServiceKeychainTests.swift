@@ -83,6 +83,13 @@
       expectUnavailable()
     }
 
+    @Test("A service that does not know yet who asks, and so has no collection for it, is asked again")
+    func unknownCaller() throws {
+      let bus = try PrivateBus()
+      try OddService.start(on: bus, firstAlias: "/")
+      #expect(try ServiceCoffer(bus).keychain.items().isEmpty)
+    }
+
     // MARK: Prompts
 
     @Test("A change that the service would ask about is locked, and nothing was asked")
