@@ -7,6 +7,7 @@ internal import Glibc
 ///
 /// «Missing», «in use», «full» and «corrupt» are different answers, because the person at the terminal
 /// does something different about each.
+@nonexhaustive
 public enum StorageError: Error, Equatable, Sendable {
   /// There is no coffer at this place.
   case notFound
@@ -52,7 +53,7 @@ public enum StorageError: Error, Equatable, Sendable {
     case blobs = "blobs"
   }
 
-  /// The extended SQLite result code that stands for this error, for interfaces that carry a number.
+  /// The extended SQLite result code of this error, for logs and texts (KC-15). Nothing is decided by it.
   public var status: Int32 {
     switch self {
     case .notFound: ResultCode.SQLITE_CANTOPEN.rawValue
@@ -64,6 +65,14 @@ public enum StorageError: Error, Equatable, Sendable {
     case .inputOutput(let code): code
     case .corrupt, .outdated, .earlierState, .foreignLog, .foreign: ResultCode.SQLITE_CORRUPT.rawValue
     case .unknownFormat: ResultCode.SQLITE_NOTADB.rawValue
+    }
+  }
+
+  /// Whether the files themselves are wrong, and not the moment or the machine.
+  public var isDamage: Bool {
+    switch self {
+    case .corrupt, .outdated, .earlierState, .foreignLog, .unknownFormat, .foreign: true
+    default: false
     }
   }
 

@@ -93,7 +93,7 @@ extension Diagnosis {
           "the Secret Service does not have this coffer's keychain: only a copy of the keyring helps")
       }
       checks.append("the Secret Service's items")
-    } catch KeychainError.invalidData {
+    } catch let error as KeychainError where error.isDamage {
       add(
         .damage,
         "the keychain in the Secret Service is not what was stored: only a copy of the keyring helps")
@@ -319,7 +319,8 @@ extension Diagnosis {
   private static func isDamage(_ error: any Error) -> Bool {
     switch error {
     case let error as StorageError: error.isDamage
-    case KeychainError.invalidData, KeychainError.decodingFailed, KeychainError.itemNotFound: true
+    case KeychainError.itemNotFound: true
+    case let error as KeychainError: error.isDamage
     case KeybagError.corrupt, VaultError.corrupt, VaultError.dataTampered: true
     case CaptureError.corrupt, CaptureError.encryptionKeyNotFound, CaptureError.badSignature: true
     default: false
@@ -328,14 +329,6 @@ extension Diagnosis {
 }
 
 extension StorageError {
-  /// Whether the file itself is wrong, and not the moment or the machine.
-  var isDamage: Bool {
-    switch self {
-    case .corrupt, .outdated, .earlierState, .foreignLog, .unknownFormat, .foreign: true
-    default: false
-    }
-  }
-
   /// For people: what is wrong with the file.
   public var sentence: String {
     switch self {

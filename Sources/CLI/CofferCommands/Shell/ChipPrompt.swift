@@ -48,24 +48,3 @@ struct ChipPrompt {
 
   private func tell(_ error: EnclaveError) { session.note("\(error.sentence): use the passphrase") }
 }
-
-extension EnclaveError {
-  /// For people, without a full stop.
-  var sentence: String {
-    switch self {
-    case .unavailable: "No TPM answers"
-    case .notAnswering: "The TPM has stopped answering"
-    case .wrongPasscode: "Wrong PIN"
-    case .lockedOut(let seconds):
-      if let seconds { "TPM lockout, \(Duration.text(seconds)) left" } else { "TPM lockout" }
-    case .otherChip: "This is another TPM than the one that was enrolled, or it was cleared"
-    case .corrupt: "The TPM's slot is corrupt or was tampered with"
-    case .wrongKind: "The key is of another kind of chip"
-    case .invalidInput, .authorizationRequired: "The TPM refuses the key's use"
-    case .biometryRefused: "The finger was not accepted"
-    case .counterRefused: "The TPM makes no counter"
-    case .counterGone: "The TPM has no such counter any more"
-    case .failed(let code): "The TPM answers with an error (0x\(String(code, radix: 16)))"
-    }
-  }
-}
