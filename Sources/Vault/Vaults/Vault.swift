@@ -118,7 +118,7 @@ public final class Vault: Sendable {
     try cache.key(name) { () throws(VaultError) -> SecretBytes in
       try RetryRule.apply(pause: clock.pause) { () throws(VaultError) -> SecretBytes in
         let key: SecretBytes?
-        do { key = try keychain.loadSecret(forKey: name) } catch {
+        do throws(KeychainError) { key = try keychain.loadSecret(forKey: name) } catch {
           if error == .locked { throw .keychainAccessDenied }
           throw error.isDamage ? .corrupt : .keychainNotAvailable(error)
         }

@@ -197,7 +197,7 @@ struct KeychainIndexTests {
   @Test("What the file says of itself reaches the caller as it is")
   func fileErrors() throws {
     for error in [
-      StorageError.outdated(.keychain), .corrupt(part: .page), .inputOutput(code: 10), .full, .foreignLog,
+      StorageError.outdated(.keychain), .corrupt(part: .page), .inputOutput(code: 10), .full, .staleLog,
     ] {
       #expect(throws: KeychainError.storage(error)) { try FileKeychain.sorting { throw error } }
     }

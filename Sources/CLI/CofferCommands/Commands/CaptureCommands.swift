@@ -33,7 +33,7 @@ struct CaptureAddCommand: CofferCommand {
     coffer capture add: seal a photo or film, and what belongs to it
 
     usage: coffer capture add PHOTO [--depth FILE] [--metadata FILE] [--allow-duplicate]
-                              [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+                              \(OpeningOptions.usage)
 
     Prints the id alone when everything is on the disk. Works while the coffer is locked, once it was
     unlocked since the machine started. The file itself stays where it is.
@@ -102,7 +102,7 @@ struct CaptureListCommand: CofferCommand {
     coffer capture list: show what was captured, the newest first
 
     usage: coffer capture list [--limit N]
-                               [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+                               \(OpeningOptions.usage)
 
     On a pipe: id, time and bytes, with tabs between.
 
@@ -153,7 +153,7 @@ struct CaptureExportCommand: CofferCommand {
     coffer capture export: write a capture to files, bit for bit
 
     usage: coffer capture export ID DIRECTORY [--depth-png]
-                                 [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+                                 \(OpeningOptions.usage)
 
     The directory is made; one that is there must be empty. The files appear when all of them are complete,
     and interrupted none is left. CHECK.txt says how to check the files with
@@ -198,7 +198,7 @@ struct CaptureVerifyCommand: CofferCommand {
     coffer capture verify: check that a capture is what was captured
 
     usage: coffer capture verify ID
-           [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+           \(OpeningOptions.usage)
 
     Opens every part, compares its hash, and checks the signature. Exit code 5 names the part that is not
     what was captured.
@@ -247,7 +247,7 @@ struct CaptureRemoveCommand: CofferCommand {
     coffer capture remove: remove a capture with all its parts
 
     usage: coffer capture remove ID
-           [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+           \(OpeningOptions.usage)
 
     Its files are overwritten and removed. Copies of the coffer that were made before still hold it.
 

@@ -16,7 +16,7 @@ struct CaptureShowCommand: CofferCommand {
     coffer capture show: show what belongs to a capture
 
     usage: coffer capture show ID [--no-picture]
-                               [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+                               \(OpeningOptions.usage)
 
     With a small picture on terminals that can show one (kitty, sixel, or 256 colours), and the fields that
     the camera wrote into the photo. Metadata are shown as they were captured, on one line. «coffer capture

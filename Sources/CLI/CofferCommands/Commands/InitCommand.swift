@@ -16,7 +16,7 @@ struct InitCommand: CofferCommand {
 
     usage: coffer init [--kdf argon2id|pbkdf2] [--policy standard|strict|long]
                        [--attestation tpm|software] [--keychain file|secret-service]
-                       [--recovery-phrase-out FILE] [--passphrase-fd N | --passphrase-file PATH]
+                       [--recovery-phrase-out FILE] \(PassphraseOptions.usage)
 
     Asks for a passphrase, shows twelve words, and asks for three of them again. The words open the
     coffer when the passphrase is lost: write them on paper. We cannot reset them.

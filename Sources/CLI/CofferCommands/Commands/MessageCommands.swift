@@ -38,7 +38,7 @@ struct MessageAddCommand: CofferCommand {
     coffer message add: store a message, a note or a file
 
     usage: coffer message add [--title T] [--tag T]... [--type MIME] [FILE|-]
-                              [--passphrase-fd N | --passphrase-file PATH]
+                              \(OpeningOptions.usage)
 
     Reads FILE, or standard input. Prints the id of the message, alone. When it is printed, the message
     is on the disk. What is UTF-8 is text, whatever its name; else the name's ending tells the type.
@@ -104,7 +104,8 @@ struct MessageShowCommand: CofferCommand {
   static let page = """
     coffer message show: read a message
 
-    usage: coffer message show ID [--raw [--force]] [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer message show ID [--raw [--force]]
+                               \(OpeningOptions.usage)
 
     Shows title, date, tags and the text; of a mail, the text of its parts. Nothing of a message is shown
     before all of it has been authenticated.
@@ -144,7 +145,8 @@ struct MessageRemoveCommand: CofferCommand {
   static let page = """
     coffer message remove: remove a message for ever
 
-    usage: coffer message remove ID [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer message remove ID
+                                 \(OpeningOptions.usage)
 
     Its row is overwritten in the file. Backups keep theirs.
 

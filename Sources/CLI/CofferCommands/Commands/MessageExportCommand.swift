@@ -15,7 +15,7 @@ struct MessageExportCommand: CofferCommand {
     coffer message export: write all messages, decrypted
 
     usage: coffer message export jsonl|mbox|directory PATH [--tag T] [--force]
-                                 [--passphrase-fd N | --passphrase-file PATH]
+                                 \(OpeningOptions.usage)
 
     PATH may be - for jsonl and mbox, where standard output is no terminal, which would obey what stands
     in the messages (--force writes all the same).

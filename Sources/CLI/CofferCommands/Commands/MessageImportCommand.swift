@@ -15,7 +15,8 @@ struct MessageImportCommand: CofferCommand {
     coffer message import: store many messages
 
     usage: coffer message import mbox|maildir|jsonl|directory PATH [--tag T]... [--type MIME] [--skip N]
-                                 [--print-ids] [--passphrase-fd N | --passphrase-file PATH]
+                                 [--print-ids]
+                                 \(OpeningOptions.usage)
 
     PATH may be - for mbox and jsonl. Messages are stored in batches; interrupted at any moment, the
     batches that were acknowledged are there, and --skip goes on behind them. Entries that cannot be read

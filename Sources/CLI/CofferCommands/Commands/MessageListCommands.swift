@@ -12,7 +12,8 @@ struct MessageListCommand: CofferCommand {
   static let page = """
     coffer message list: show what there is, the newest first
 
-    usage: coffer message list [--tag T] [--limit N] [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer message list [--tag T] [--limit N]
+                               \(OpeningOptions.usage)
 
     Sorted by the date that is shown, which of a mail is the one in its header. On a terminal a table; on a
     pipe one line a message: id, date, title and tags, with tabs between.
@@ -52,7 +53,8 @@ struct MessageSearchCommand: CofferCommand {
   static let page = """
     coffer message search: find messages that hold all of the words
 
-    usage: coffer message search WORDS... [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer message search WORDS...
+                                 \(OpeningOptions.usage)
 
     Looks in titles, tags and the text of messages, in any letter case, also within words. What is found
     is listed as by «coffer message list», the newest first. Every message

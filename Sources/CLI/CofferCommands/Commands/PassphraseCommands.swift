@@ -30,8 +30,8 @@ struct PassphraseChangeCommand: CofferCommand {
     coffer passphrase change: put a new passphrase in the place of the one you open with
 
     usage: coffer passphrase change [--kdf argon2id|pbkdf2]
-                                    [--passphrase-fd N | --passphrase-file PATH]
-                                    [--new-passphrase-fd N | --new-passphrase-file PATH]
+               \(OpeningOptions.usage)
+               \(NewPassphraseOptions.usage)
 
     Interrupted at any moment, either the old or the new passphrase opens the coffer. Ends the session.
     Copies of the file that were made before keep opening with the old one.
@@ -66,7 +66,7 @@ struct PassphraseCheckCommand: CofferCommand {
     coffer passphrase check: judge a passphrase, without storing it
 
     usage: coffer passphrase check [--policy standard|strict|long]
-                                   [--passphrase-fd N | --passphrase-file PATH]
+                                   \(PassphraseOptions.usage)
 
     Exit code 0 when the policy accepts it, 7 when not. Needs no coffer.
 

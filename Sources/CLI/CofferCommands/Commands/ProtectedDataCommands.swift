@@ -14,7 +14,7 @@ struct RecoveryStateCommand: CofferCommand {
   static let page = """
     coffer recovery-state: what is wrong with protected data and private keys, and what helps
 
-    usage: coffer recovery-state [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer recovery-state \(OpeningOptions.usage)
 
     Nothing is repaired or replaced by looking. Exit code 5 when something is lost.
 
@@ -97,7 +97,8 @@ struct ResetCommand: CofferCommand {
   static let page = """
     coffer reset: delete a domain of protected data and make it anew; what it held is lost
 
-    usage: coffer reset DOMAIN --yes [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer reset DOMAIN --yes
+                        \(OpeningOptions.usage)
 
     DOMAIN is private-key-control, key-metadata, protected-settings, contacts,
     protected-framework-sentinel, or framework for all of them with their root secret. Private keys are not

@@ -12,8 +12,8 @@ struct RecoverCommand: CofferCommand {
   static let page = """
     coffer recover: open with the twelve words and set a new passphrase
 
-    usage: coffer recover [--phrase-fd N | --phrase-file PATH]
-                          [--new-passphrase-fd N | --new-passphrase-file PATH]
+    usage: coffer recover \(PhraseOptions.usage)
+                          \(NewPassphraseOptions.usage)
 
     The new passphrase takes the place of the old one; where several people have one, it is added.
     Nothing is lost, and the words keep working. Ends the session.
@@ -65,7 +65,7 @@ struct RecoveryDrillCommand: CofferCommand {
   static let page = """
     coffer recovery drill: prove that the twelve words open this coffer
 
-    usage: coffer recovery drill [--phrase-fd N | --phrase-file PATH]
+    usage: coffer recovery drill \(PhraseOptions.usage)
 
     Changes nothing but the date of the last drill. A backup that was never tried is a hope.
 

@@ -14,7 +14,7 @@ struct UnlockCommand: CofferCommand {
   static let page = """
     coffer unlock: open the coffer and keep it open for the commands that follow
 
-    usage: coffer unlock [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+    usage: coffer unlock \(OpeningOptions.usage)
 
     Starts the coffer's agent, which keeps the keys in memory that nothing else can read. They are dropped
     after 5 minutes without a command, after 8 hours, when the session locks or the machine sleeps, and by
@@ -94,7 +94,7 @@ struct ForgetDeviceCommand: CofferCommand {
   static let page = """
     coffer forget-device: remove what ties the coffer to this machine
 
-    usage: coffer forget-device [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer forget-device \(OpeningOptions.usage)
 
     Removes the TPM slots, the key that signs captures, and the agent's keys. Messages and captures stay,
     and captures keep their signatures. The passphrase and the recovery phrase open the coffer as before;

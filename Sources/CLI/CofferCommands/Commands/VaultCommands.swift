@@ -27,7 +27,8 @@ struct VaultRotateCommand: CofferCommand {
   static let page = """
     coffer vault rotate: put every message under a new key
 
-    usage: coffer vault rotate [--resume] [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer vault rotate [--resume]
+                               \(OpeningOptions.usage)
 
     Every message is sealed again and read back. The former key is kept for 30 days. A rotation that was
     interrupted goes on where it was; in between, every message can be read.
@@ -55,7 +56,7 @@ struct VaultRollbackCommand: CofferCommand {
   static let page = """
     coffer vault rollback: put every message back under the former key
 
-    usage: coffer vault rollback [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer vault rollback \(OpeningOptions.usage)
 
     Works for 30 days after a rotation, and on one that was interrupted. No message is lost, those that
     were added since included.
@@ -130,7 +131,7 @@ struct VaultStatusCommand: CofferCommand {
   static let page = """
     coffer vault status: keys, their ages, and recent failures
 
-    usage: coffer vault status [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer vault status \(OpeningOptions.usage)
 
     example: coffer vault status --json
     """

@@ -22,7 +22,7 @@ extension Failure {
       self.init(
         .missing, "read_only", message,
         hint: "name a place where you can write with --home: a copy of the whole folder, say")
-    case .foreign:
+    case .placeTaken:
       self.init(
         .corrupt, "foreign_file", message,
         hint: "look what stands there, then restore what belongs there from a backup")
@@ -39,7 +39,7 @@ extension Failure {
         hint:
           "if you put a copy back yourself, «coffer doctor --accept-earlier-state» takes it for the present one"
       )
-    case .foreignLog:
+    case .staleLog:
       self.init(
         .corrupt, "foreign_log", message,
         hint: "nothing was read from it; move coffer.db-wal and coffer.db-shm out of the folder, keep them, "

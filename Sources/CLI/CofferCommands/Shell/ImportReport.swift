@@ -46,7 +46,7 @@ struct ImportReport {
   func tell(_ session: Session) {
     let problems = progress?.skipped.prefix(Self.problemLimit).map(\.sentence) ?? []
     let groups = progress?.source.leftOut.groups ?? []
-    let foreign = progress?.source.foreignExportCount ?? 0
+    let foreign = progress?.source.unverifiedExportCount ?? 0
     if session.isJSON {
       return JSON.print(
         Answer(
