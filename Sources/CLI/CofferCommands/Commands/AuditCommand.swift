@@ -25,10 +25,10 @@ struct AuditCommand: CofferCommand {
     let count: Int
   }
 
-  func execute(_ session: Session) throws {
-    for entry in try session.open(opening).auditLog() {
+  func execute(_ context: CommandContext) throws {
+    for entry in try context.open(opening).auditLog() {
       let time = Timestamp.format(entry.time)
-      if session.isJSON {
+      if context.isJSON {
         JSON.print(Answer(time: time, event: entry.event.code, count: entry.count))
       } else {
         let count = entry.count > 0 ? ": \(entry.count)" : ""

@@ -41,9 +41,9 @@ struct DoctorCommand: CofferCommand {
     let damagedCaptures: [String]?
   }
 
-  func execute(_ session: Session) throws {
-    let (diagnosis, coffer) = try examine(session)
-    if session.isJSON {
+  func execute(_ context: CommandContext) throws {
+    let (diagnosis, coffer) = try examine(context)
+    if context.isJSON {
       JSON.print(
         Answer(
           healthy: diagnosis.isHealthy, checks: diagnosis.checks,
@@ -52,13 +52,13 @@ struct DoctorCommand: CofferCommand {
           damagedCaptures: diagnosis.damagedCaptures.isEmpty
             ? nil : diagnosis.damagedCaptures.map(\.description)))
     } else {
-      if !session.isQuiet { for check in diagnosis.checks { Terminal.print("checked   \(check)") } }
+      if !context.isQuiet { for check in diagnosis.checks { Terminal.print("checked   \(check)") } }
       for finding in diagnosis.findings {
         Terminal.print("\(finding.severity.rawValue.padded(to: 8))  \(finding.text)")
       }
       for id in diagnosis.unreadable { Terminal.print("damage    message \(id)") }
       for id in diagnosis.damagedCaptures { Terminal.print("damage    capture \(id)") }
-      if diagnosis.isHealthy, !session.isQuiet {
+      if diagnosis.isHealthy, !context.isQuiet {
         Terminal.print(
           diagnosis.isWithoutKeys
             ? "healthy, as far as it shows without a key: «coffer doctor --deep» examines the rest"
@@ -73,28 +73,28 @@ struct DoctorCommand: CofferCommand {
         .corrupt, "unhealthy", "the coffer is not healthy",
         hint: diagnosis.findings.contains { $0.severity == .damage }
           ? "what is damaged may be whole in a copy of the coffer's folder"
-          : "chmod -R go= -- \(ShellWord.quoted(session.home)) closes it to others; think of who may have read it"
+          : "chmod -R go= -- \(ShellWord.quoted(context.home)) closes it to others; think of who may have read it"
       )
     }
   }
 
   /// What was found, and the coffer if it opened.
-  private func examine(_ session: Session) throws -> (Diagnosis, Coffer?) {
+  private func examine(_ context: CommandContext) throws -> (Diagnosis, Coffer?) {
     guard deep || acceptEarlierState || opening.isGiven else {
-      return (try interruptible(session) { try Diagnosis.withoutKeys(home: session.home) }, nil)
+      return (try interruptible(context) { try Diagnosis.withoutKeys(home: context.home) }, nil)
     }
-    var bar = ProgressBar("examining", isQuiet: session.isQuiet || session.isJSON)
+    var bar = ProgressBar("examining", isQuiet: context.isQuiet || context.isJSON)
     defer { bar.finish() }
     do {
-      let coffer = try open(session)
-      let diagnosis = try interruptible(session) {
+      let coffer = try open(context)
+      let diagnosis = try interruptible(context) {
         try coffer.examine(isDeep: deep) { bar.update($0, of: $1, unit: "messages") }
       }
       return (diagnosis, coffer)
     } catch {
       // What does not even open is examined from outside, so that there is more to say than «corrupt».
       guard Failure(error).exit == .corrupt else { throw error }
-      let outside = try Diagnosis.withoutKeys(home: session.home)
+      let outside = try Diagnosis.withoutKeys(home: context.home)
       if outside.isHealthy { throw error }
       return (outside, nil)
     }
@@ -102,12 +102,12 @@ struct DoctorCommand: CofferCommand {
 }
 
 extension DoctorCommand {
-  private func open(_ session: Session) throws -> Coffer {
-    guard acceptEarlierState else { return try session.open(opening) }
-    var session = session
-    session.acceptsEarlierState = true
-    let coffer = try session.open(opening, needing: .person)
-    session.note(
+  private func open(_ context: CommandContext) throws -> Coffer {
+    guard acceptEarlierState else { return try context.open(opening) }
+    var context = context
+    context.acceptsEarlierState = true
+    let coffer = try context.open(opening, needing: .person)
+    context.remark(
       try coffer.acceptEarlierState()
         ? "This state of the coffer is the present one now."
         : "This is the present state of the coffer already.")
@@ -115,9 +115,9 @@ extension DoctorCommand {
   }
 
   /// Looking leaves nothing behind.
-  private func interruptible(_ session: Session, _ work: () throws -> Diagnosis) throws -> Diagnosis {
+  private func interruptible(_ context: CommandContext, _ work: () throws -> Diagnosis) throws -> Diagnosis {
     let words = Failure.interrupted(
       "the coffer was not examined to the end, and nothing was changed", hint: "begin again")
-    return try Interruption.endingAtOnce(words, isJSON: session.isJSON, work)
+    return try Interruption.endingAtOnce(words, isJSON: context.isJSON, work)
   }
 }

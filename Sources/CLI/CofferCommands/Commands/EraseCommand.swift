@@ -29,44 +29,44 @@ struct EraseCommand: CofferCommand {
   @Flag(help: "Ask nothing.") var yes = false
   @Flag(help: "Erase without a recovery drill.") var force = false
 
-  func execute(_ session: Session) throws {
-    guard DatabaseFile.exists(home: session.home) else { throw StorageError.notFound }
-    guard yes || session.hasTerminal else {
+  func execute(_ context: CommandContext) throws {
+    guard DatabaseFile.exists(home: context.home) else { throw StorageError.notFound }
+    guard yes || context.hasTerminal else {
       throw Failure(
         .locked, "no_prompt", "erasing asks twice, and there is no terminal to ask on",
         hint: "add --yes if you are sure")
     }
     if !force {
-      let coffer = try session.open(opening, needing: .person)
+      let coffer = try context.open(opening, needing: .person)
       try coffer.checkErasable()
       coffer.close()
     }
     if !yes {
-      guard try session.confirm("Destroy the coffer in \(session.home)?"),
-        try session.confirm("Everything in it will be gone for ever. Really?")
+      guard try context.confirm("Destroy the coffer in \(context.home)?"),
+        try context.confirm("Everything in it will be gone for ever. Really?")
       else { throw Failure(.refused, "cancelled", "nothing was erased") }
     }
-    let remains = try Erasure.erase(home: session.home, machine: session.machine)
-    if session.isJSON { JSON.print(["erased": session.home]) }
-    session.note("The coffer is erased.")
+    let remains = try Erasure.erase(home: context.home, machine: context.machine)
+    if context.isJSON { JSON.print(["erased": context.home]) }
+    context.remark("The coffer is erased.")
     if remains.agent {
-      session.note("The agent does not answer and may still have the keys: end its process.")
+      context.remark("The agent does not answer and may still have the keys: end its process.")
     }
-    if remains.counter { session.note(Self.counterRemains) }
+    if remains.counter { context.remark(Self.counterRemains) }
     if remains.isCounterUnknown {
-      session.note(
+      context.remark(
         "The coffer was damaged: whether the TPM still has its counter, which takes room there and says nothing, "
           + "is not known.")
     }
     for path in remains.exports {
-      session.note("An export that was killed may have left plain content in «\(path)».")
+      context.remark("An export that was killed may have left plain content in «\(path)».")
     }
     if remains.secretServiceItem {
-      session.note(
+      context.remark(
         "The Secret Service still has its items «Coffer keychain»; nothing can read them any more.")
     }
     if remains.isSecretServiceUnknown {
-      session.note(
+      context.remark(
         "The coffer was damaged: whether the Secret Service has items «Coffer keychain» of it is not known; nothing "
           + "can read them any more.")
     }

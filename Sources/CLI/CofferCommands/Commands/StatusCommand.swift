@@ -113,25 +113,25 @@ struct StatusCommand: CofferCommand {
     let hearsSession: Bool
   }
 
-  func execute(_ session: Session) throws {
-    let locked = try session.locked()
+  func execute(_ context: CommandContext) throws {
+    let locked = try context.locked()
     let ways = SlotInterfaces.all.filter { $0.hasSlot(locked) }.map { ($0.method.name, $0.obstacle(locked)) }
     let hasChip = TPMInterface.hasSlot(locked)
     let obstacle = ways.first { $0.0 == TPMSlot.name }?.1
     let sight = AgentSession(locked).look()
     let agent = sight.status
     var answer = Answer(
-      home: session.home, state: Self.state(sight),
+      home: context.home, state: Self.state(sight),
       afterFirstUnlock: agent.map { $0.state != .neverUnlocked } ?? false, agent: agent.map(AgentAnswer.init),
       tpm: hasChip ? obstacle.map { Failure($0).code } ?? "ready" : nil,
       opensWith: ways.filter { $0.1 == nil }.map(\.0),
       fileByteCount: locked.fileByteCount, messageCount: try locked.messageRowCount(),
       captureCount: try locked.captureRowCount(), slots: locked.slots.map(SlotAnswer.init))
     if case .enclave(.lockedOut(let seconds)) = obstacle { answer.tpmSecondsLeft = seconds }
-    if let coffer = try session.given(opening.passphrase, opening.pin, locked) {
+    if let coffer = try context.given(opening.passphrase, opening.pin, locked) {
       try complete(&answer, coffer)
     }
-    session.isJSON ? JSON.print(answer) : show(answer, obstacle)
+    context.isJSON ? JSON.print(answer) : show(answer, obstacle)
   }
 
   private static func state(_ sight: AgentFinder.Sight) -> String {

@@ -11,11 +11,11 @@ internal import Storage
 internal import UserAuthentication
 
 struct PhraseHandover {
-  private let session: Session
+  private let context: CommandContext
 
   private static let askedCount = 3
 
-  init(_ session: Session) { self.session = session }
+  init(_ context: CommandContext) { self.context = context }
 
   /// A new phrase, once its owner has it: in a new file, or else from the terminal.
   func makePhrase(file: String?) throws -> RecoveryPhrase {
@@ -50,7 +50,7 @@ struct PhraseHandover {
   /// Shows the words and asks for three of them until they are right.
   /// - Throws: `PromptError.cancelled` when the person gives up.
   func showAndAsk(_ phrase: borrowing RecoveryPhrase) throws {
-    let terminal = try session.terminal()
+    let terminal = try context.terminal()
     var problem: String?
     while true {
       // The words leave the screen before they are asked for.

@@ -30,18 +30,18 @@ enum PassphraseInterface: SlotInterface {
     }
   }
 
-  static func openByPrompt(_ locked: LockedCoffer, _ session: Session) throws -> Coffer? {
+  static func openByPrompt(_ locked: LockedCoffer, _ context: CommandContext) throws -> Coffer? {
     guard hasSlot(locked) else { throw missing }
-    let prompt = try session.prompt()
+    let prompt = try context.prompt()
     var problem: String?
-    for attempt in 1...Session.promptTries {
-      let typed = try prompt.ask(session.request("passphrase", problem: problem))
+    for attempt in 1...CommandContext.promptTries {
+      let typed = try prompt.ask(context.request("passphrase", problem: problem))
       do {
         return try locked.unlock(SlotCredential(Passphrase(utf8: typed)))
       } catch KeybagError.wrongSecret {
-        problem = Session.triesLeft("wrong passphrase", attempt)
+        problem = CommandContext.triesLeft("wrong passphrase", attempt)
       } catch let error as PassphraseError {
-        problem = Session.triesLeft(Failure(error).message, attempt)
+        problem = CommandContext.triesLeft(Failure(error).message, attempt)
       }
     }
     throw wrong
@@ -67,10 +67,10 @@ struct SlotAddPassphraseCommand: CofferCommand {
   @OptionGroup var newPassphrase: NewPassphraseOptions
   @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
 
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(opening, needing: .person)
-    let new = try session.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening, needing: .person)
+    let new = try context.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
     let slot = SlotAnswer(try coffer.addSlot(new, kdf: kdf.kdf))
-    session.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
+    context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
   }
 }

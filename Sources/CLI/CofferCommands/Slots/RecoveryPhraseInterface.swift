@@ -32,10 +32,10 @@ struct SlotAddRecoveryCommand: CofferCommand {
   @Option(help: "Write the recovery phrase to a new file.", completion: .file()) var recoveryPhraseOut:
     String?
 
-  func execute(_ session: Session) throws {
-    if recoveryPhraseOut == nil { try session.requireTerminalForWords() }
-    let coffer = try session.open(opening, needing: .person)
-    let phrase = try PhraseHandover(session).makePhrase(file: recoveryPhraseOut)
+  func execute(_ context: CommandContext) throws {
+    if recoveryPhraseOut == nil { try context.requireTerminalForWords() }
+    let coffer = try context.open(opening, needing: .person)
+    let phrase = try PhraseHandover(context).makePhrase(file: recoveryPhraseOut)
     let slot: SlotAnswer
     do {
       slot = SlotAnswer(try coffer.addSlot(phrase))
@@ -44,6 +44,6 @@ struct SlotAddRecoveryCommand: CofferCommand {
       if let recoveryPhraseOut { unsafe unlink(recoveryPhraseOut) }
       throw error
     }
-    session.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
+    context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
   }
 }

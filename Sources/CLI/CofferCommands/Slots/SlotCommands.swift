@@ -38,9 +38,9 @@ struct SlotListCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
 
-  func execute(_ session: Session) throws {
-    let slots = try LockedCoffer(home: session.home).slots.map(SlotAnswer.init)
-    if session.isJSON { return slots.forEach { JSON.print($0) } }
+  func execute(_ context: CommandContext) throws {
+    let slots = try LockedCoffer(home: context.home).slots.map(SlotAnswer.init)
+    if context.isJSON { return slots.forEach { JSON.print($0) } }
     slots.forEach { Terminal.print("\($0.line)") }
   }
 }
@@ -85,17 +85,17 @@ struct SlotRemoveCommand: CofferCommand {
     let sessionEnded: Bool
   }
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     guard let uuid = UUID(uuidString: id) else {
       throw Failure.usage("«\(id)» is not the id of a slot", hint: "«coffer slot list» shows the ids")
     }
-    let coffer = try session.open(opening, needing: .person)
+    let coffer = try context.open(opening, needing: .person)
     try coffer.removeSlot(uuid)
     let ending = SessionEnding(coffer)
-    if session.isJSON {
+    if context.isJSON {
       JSON.print(Answer(removed: uuid.uuidString.lowercased(), sessionEnded: ending.wasThere))
     }
-    session.note("The slot is removed. Older copies of the file still open with it.")
-    try ending.tell(session)
+    context.remark("The slot is removed. Older copies of the file still open with it.")
+    try ending.tell(context)
   }
 }

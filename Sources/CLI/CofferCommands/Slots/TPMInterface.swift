@@ -27,17 +27,17 @@ enum TPMInterface: SlotInterface {
   }
 
   /// - Throws: ``Failure`` after as many wrong PINs as there are tries.
-  static func openByPrompt(_ locked: LockedCoffer, _ session: Session) throws -> Coffer? {
+  static func openByPrompt(_ locked: LockedCoffer, _ context: CommandContext) throws -> Coffer? {
     guard hasSlot(locked) else { return nil }
     if let obstacle = obstacle(locked) {
-      session.note("\(sentence(obstacle)): use the passphrase")
+      context.remark("\(sentence(obstacle)): use the passphrase")
       return nil
     }
     let chip = try locked.machine.chipSlot()
-    let prompt = try session.prompt()
+    let prompt = try context.prompt()
     var problem: String?
-    for _ in 1...Session.promptTries {
-      var request = session.request("PIN (nothing: use the passphrase)", problem: problem)
+    for _ in 1...CommandContext.promptTries {
+      var request = context.request("PIN (nothing: use the passphrase)", problem: problem)
       request.byteCountLimit = PINPolicy.longest
       let typed = try prompt.ask(request)
       guard typed.count > 0 else { return nil }
@@ -46,7 +46,7 @@ enum TPMInterface: SlotInterface {
       } catch KeybagError.enclave(.wrongPasscode) {
         problem = "wrong PIN; the chip has counted it"
       } catch KeybagError.enclave(let error) where error != .corrupt {
-        session.note("\(error.sentence): use the passphrase")
+        context.remark("\(error.sentence): use the passphrase")
         return nil
       } catch let error as PassphraseError {
         problem = Failure(error).message
@@ -82,12 +82,12 @@ struct SlotAddTPMCommand: CofferCommand {
   @OptionGroup var passphrase: PassphraseOptions
   @OptionGroup var pin: PINOptions
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     // Before anything is asked: is there a chip?
-    guard let chip = session.machine.chip else { throw EnclaveError.unavailable }
+    guard let chip = context.machine.chip else { throw EnclaveError.unavailable }
     try chip.checkReadiness()
-    let coffer = try session.open(passphrase, pin: nil, needing: .person)
-    let slot = SlotAnswer(try coffer.addSlot(session.machine.chipSlot(), pin: session.newPIN(pin.given())))
-    session.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
+    let coffer = try context.open(passphrase, pin: nil, needing: .person)
+    let slot = SlotAnswer(try coffer.addSlot(context.machine.chipSlot(), pin: context.newPIN(pin.given())))
+    context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
   }
 }

@@ -13,7 +13,7 @@ internal import Storage
 internal import UserAuthentication
 internal import Vaults
 
-struct Session {
+struct CommandContext {
   let home: String
   let isJSON: Bool
   let isQuiet: Bool
@@ -150,8 +150,8 @@ struct Session {
       FailureWarning(count, isLocked: alarm == .locked).tell(isJSON: isJSON)
     }
     guard Terminal.isErrorTerminal else { return }
-    if status.isRotating { note("hint: a rotation was begun and not ended: coffer vault rotate --resume") }
-    if status.isRotationDue { note("hint: the vault key is more than a year old: coffer vault rotate") }
+    if status.isRotating { remark("hint: a rotation was begun and not ended: coffer vault rotate --resume") }
+    if status.isRotationDue { remark("hint: the vault key is more than a year old: coffer vault rotate") }
   }
 
   /// Opens the coffer with the recovery phrase from a descriptor, a file, or a prompt.
@@ -322,7 +322,7 @@ struct Session {
   // MARK: Answering
 
   /// A remark for people, on standard error; nothing in JSON, where standard error is for errors.
-  func note(_ line: ShownLine) {
-    if !isQuiet && !isJSON { Terminal.note(line) }
+  func remark(_ line: ShownLine) {
+    if !isQuiet && !isJSON { Terminal.remark(line) }
   }
 }
