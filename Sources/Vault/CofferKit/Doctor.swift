@@ -95,7 +95,7 @@ extension Diagnosis {
           "the Secret Service does not have this coffer's keychain: only a copy of the keyring helps")
       }
       checks.append("the Secret Service's items")
-    } catch where error.isDamage {
+    } catch  where error.isDamage {
       add(
         .damage,
         "the keychain in the Secret Service is not what was stored: only a copy of the keyring helps")

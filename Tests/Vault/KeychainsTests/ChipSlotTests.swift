@@ -60,20 +60,26 @@
     @Test("A chip that was replaced or cleared is named, and the passphrase opens as before")
     func replaced() throws {
       try chip.replace()
-      #expect(throws: KeybagError.enclave(.otherChip)) { try keybag.unlock(TPMSlot(enclave), pin: pin("482913")) }
+      #expect(throws: KeybagError.enclave(.otherChip)) {
+        try keybag.unlock(TPMSlot(enclave), pin: pin("482913"))
+      }
       #expect(try keybag.unlock(passphrase("one")).keys.exposed == keys.exposed)
     }
 
     @Test("A chip that was cleared is another one")
     func cleared() throws {
       try chip.run("clear", "-c", "p")
-      #expect(throws: KeybagError.enclave(.otherChip)) { try keybag.unlock(TPMSlot(enclave), pin: pin("482913")) }
+      #expect(throws: KeybagError.enclave(.otherChip)) {
+        try keybag.unlock(TPMSlot(enclave), pin: pin("482913"))
+      }
     }
 
     @Test("Without the chip the slot says so")
     func missing() throws {
       chip.kill()
-      #expect(throws: KeybagError.enclave(.unavailable)) { try keybag.unlock(TPMSlot(enclave), pin: pin("482913")) }
+      #expect(throws: KeybagError.enclave(.unavailable)) {
+        try keybag.unlock(TPMSlot(enclave), pin: pin("482913"))
+      }
     }
 
     @Test("No changed byte of the slot lets the PIN open it")
@@ -97,7 +103,9 @@
       try keybag.addSlot(second, kdf: .agreement, keys: keys, now: 3)
       #expect(try keybag.unlock(TPMSlot(enclave), pin: pin("771204")).slot == keybag.slots[2])
       #expect(try keybag.unlock(TPMSlot(enclave), pin: pin("482913")).slot == keybag.slots[1])
-      #expect(throws: KeybagError.enclave(.wrongPasscode)) { try keybag.unlock(TPMSlot(enclave), pin: pin("000001")) }
+      #expect(throws: KeybagError.enclave(.wrongPasscode)) {
+        try keybag.unlock(TPMSlot(enclave), pin: pin("000001"))
+      }
     }
 
     @Test("A chip is never the only way in")

@@ -82,7 +82,8 @@ struct CaptureAddCommand: CofferCommand {
       warning: added.isStorageWarningDue ? "storage" : nil)
     context.isJSON ? JSON.print(answer) : Terminal.print("\(answer.id)")
     if added.isStorageWarningDue {
-      context.remark("Captures take \(ByteCount.text(added.storedByteCount)); remove what you have a copy of.")
+      context.remark(
+        "Captures take \(ByteCount.text(added.storedByteCount)); remove what you have a copy of.")
     }
   }
 

@@ -38,12 +38,14 @@ struct PhraseHandover {
       }
     }
     defer { close(descriptor) }
-    let isWritten = phrase.withWords { words in
-      unsafe words.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count }
-    }
-    guard isWritten, unsafe Glibc.write(descriptor, "\n", 1) == 1, fsync(descriptor) == 0 else {
+    var code = phrase.withWords { Terminal.writeAll($0, to: descriptor) }
+    if code == 0 { code = unsafe Terminal.writeAll([UInt8(ascii: "\n")].span.bytes, to: descriptor) }
+    if code == 0, fsync(descriptor) != 0 { code = errno }
+    guard code == 0 else {
       unsafe unlink(path)
-      throw StorageError.full
+      if code == ENOSPC || code == EDQUOT { throw StorageError.full }
+      throw Failure(
+        .corrupt, "input_output", "the recovery phrase cannot be written: the disk reports an error")
     }
   }
 

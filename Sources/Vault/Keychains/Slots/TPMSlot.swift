@@ -91,7 +91,8 @@ public struct TPMSlot: DeviceSlotMethod {
   }
 
   /// The key in the chip, not yet used, and what to agree with.
-  private func key(of slot: KeySlot) throws(EnclaveError) -> (key: EnclaveKey, attachment: EnclaveAttachment) {
+  private func key(of slot: KeySlot) throws(EnclaveError) -> (key: EnclaveKey, attachment: EnclaveAttachment)
+  {
     guard let attachment = EnclaveAttachment(slot.attachment) else { throw .corrupt }
     return (try enclave.loadKey(attachment.handle), attachment)
   }
