@@ -119,7 +119,7 @@ struct HelpAndSpecTests {
     let all = try text(ofFilesIn: "Sources/Vault/Vaults", suffix: ".swift").replacing(declaration, with: "")
     var codes: (thrown: Set<String>, others: Set<String>) = ([], [])
     for found in declaration.matches(of: /case [.]([a-zA-Z]+): "([A-Z]+(?:_[A-Z]+)+)"/) {
-      let isThrown = try all.contains(Regex("\\.\(found.1)\\b"))
+      let isThrown = try all.contains(Regex("(?:throw |[?:] |VaultError)\\.\(found.1)\\b"))
       _ = isThrown ? codes.thrown.insert(found.2.lowercased()) : codes.others.insert(found.2.lowercased())
     }
     return codes
