@@ -53,7 +53,7 @@ public enum StorageError: Error, Equatable, Sendable {
     case blobs = "blobs"
   }
 
-  /// The extended SQLite result code of this error, for logs and texts (KC-15). Nothing is decided by it.
+  /// The extended SQLite result code of this error, for logs and texts. Nothing is decided by it.
   public var status: Int32 {
     switch self {
     case .notFound: ResultCode.SQLITE_CANTOPEN.rawValue

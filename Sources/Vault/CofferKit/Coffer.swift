@@ -256,7 +256,7 @@ public final class Coffer: Sendable {
   /// Adds a key in a device, such as the machine's chip (``Machine/chipSlot()``), guarded by a PIN.
   ///
   /// - Throws: `PINPolicy.Problem`; what the device says, such as `KeybagError.enclave`, `.notHardware`.
-  public func addSlot<Device: DeviceSlotMethod>(_ device: Device, pin: SharedSecret) throws -> KeySlot {
+  public func addSlot<Device: DeviceSlotMethod>(_ device: Device, pin: SharedSecretBytes) throws -> KeySlot {
     if let problem = pin.withBytes({ Device.problem(withNewPIN: $0) }) { throw problem }
     // Outside of the transaction: a device takes its time.
     let credential = try device.newCredential(pin: pin)

@@ -62,7 +62,7 @@ public final class LockedCoffer: Sendable {
   ///
   /// - Throws: `KeybagError` with the device's answer, such as `.enclave`; `.noSuchSlot`, `.corrupt`;
   ///   `VaultError.corrupt`; `StorageError.outdated`, `.earlierState`.
-  public func unlock(_ device: some DeviceSlotMethod, pin: SharedSecret) throws -> Coffer {
+  public func unlock(_ device: some DeviceSlotMethod, pin: SharedSecretBytes) throws -> Coffer {
     let keybag = try currentKeybag()
     return try opened(keybag, keybag.unlock(device, pin: pin))
   }

@@ -37,7 +37,7 @@ public struct Machine: Sendable {
     return TPMSlot(chip)
   }
 
-  /// The chip if it answers, else the stand-in in software. Only for what is being made (D36).
+  /// The chip if it answers, else the stand-in in software. Only for what is being made.
   public func enclaveForNewKeys() throws(EnclaveError) -> any Enclave {
     if let chip {
       do throws(EnclaveError) {

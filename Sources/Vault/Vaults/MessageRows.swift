@@ -63,7 +63,7 @@ struct MessageOpener: ~Copyable {
   }
 
   private mutating func open(
-    _ row: MessageRow, _ box: RawSpan, _ key: SharedSecret
+    _ row: MessageRow, _ box: RawSpan, _ key: SharedSecretBytes
   ) throws(VaultError) -> Int {
     let count = box.byteCount - MessageCipher.overheadByteCount
     guard count >= 0, Timestamp.representable.contains(row.timestamp) else { throw .dataTampered(row.id) }
@@ -91,7 +91,8 @@ struct MessageSealer: ~Copyable {
 
   /// Stores a new message.
   mutating func insert(
-    _ metadata: MessageMetadata, _ content: RawSpan, timestamp: Int64, keyVersion: Int, key: SharedSecret,
+    _ metadata: MessageMetadata, _ content: RawSpan, timestamp: Int64, keyVersion: Int,
+    key: SharedSecretBytes,
     _ transaction: borrowing Transaction
   ) throws -> MessageID {
     let id = MessageID()
@@ -113,7 +114,7 @@ struct MessageSealer: ~Copyable {
 
   /// Puts a frame under another version of the key, where it stands.
   mutating func reseal(
-    _ row: MessageRow, frame: RawSpan, keyVersion: Int, key: SharedSecret,
+    _ row: MessageRow, frame: RawSpan, keyVersion: Int, key: SharedSecretBytes,
     _ transaction: borrowing Transaction
   ) throws {
     box.reserve(frame.byteCount)
@@ -129,7 +130,7 @@ struct MessageSealer: ~Copyable {
   }
 
   private mutating func seal(
-    _ id: MessageID, timestamp: Int64, keyVersion: Int, key: SharedSecret
+    _ id: MessageID, timestamp: Int64, keyVersion: Int, key: SharedSecretBytes
   ) throws(VaultError) {
     do {
       try box.withMutableBytes { box throws(CryptoError) in

@@ -10,16 +10,16 @@ internal import Storage
 
 /// The keys of a vault, fetched.
 struct VaultKeys: Sendable {
-  let state: SharedSecret
-  let versions: [Int: SharedSecret]
+  let state: SharedSecretBytes
+  let versions: [Int: SharedSecretBytes]
   /// For the digest of identifiers.
-  let member: SharedSecret
+  let member: SharedSecretBytes
 
   func covers(_ state: VaultState) -> Bool { state.keys.allSatisfy { versions[$0.version] != nil } }
 
   func memberHash() -> SetHash { SetHash(key: member.withBytes { SecretBytes(copying: $0) }) }
 
-  func key(_ version: Int) throws(VaultError) -> SharedSecret {
+  func key(_ version: Int) throws(VaultError) -> SharedSecretBytes {
     guard let key = versions[version] else { throw .corrupt }
     return key
   }
@@ -66,9 +66,9 @@ extension Vault {
       (try VaultState.load($0, key: stateKey), try FailureLog.load($0, key: stateKey))
     }
     guard !failures.isLocked else { throw VaultError.lockedAfterFailures }
-    var versions: [Int: SharedSecret] = [:]
+    var versions: [Int: SharedSecretBytes] = [:]
     for key in state.keys { versions[key.version] = try vaultKey(key.version) }
     let member = stateKey.withBytes { HKDF.secret(from: $0, info: "coffer vault members v1") }
-    return VaultKeys(state: stateKey, versions: versions, member: SharedSecret(member))
+    return VaultKeys(state: stateKey, versions: versions, member: SharedSecretBytes(member))
   }
 }

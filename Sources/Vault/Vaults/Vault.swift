@@ -18,9 +18,9 @@ public import Storage
 /// What is lent to a closure is lent inside a transaction of the one file: the vault and the keychain are
 /// not to be called from there.
 public final class Vault: Sendable {
-  /// Days after which a new key is due (VA-13).
+  /// Days after which a new key is due.
   public static let keyLifetimeDays = 365
-  /// Days for which a former key is kept (D26).
+  /// Days for which a former key is kept.
   public static let retiredKeyDays = 30
 
   static let secondsPerDay: Int64 = 86_400
@@ -55,7 +55,7 @@ public final class Vault: Sendable {
   ///   - file: the coffer's file.
   ///   - keychain: holds the vault's keys.
   ///   - isAuthenticated: whether the person has just shown who they are; a vault that locked itself after
-  ///     too many failures opens only then (D44).
+  ///     too many failures opens only then.
   ///   - clock: tells the time.
   /// - Throws: `VaultError.lockedAfterFailures`; `VaultError.keychainAccessDenied`; `VaultError.corrupt`.
   public static func open(
@@ -96,10 +96,10 @@ public final class Vault: Sendable {
   }
 
   /// The key that seals the vault's state; it is not rotated, it protects counts and not contents.
-  func stateKey() throws(VaultError) -> SharedSecret { try loadKey(Self.stateKeyName) }
+  func stateKey() throws(VaultError) -> SharedSecretBytes { try loadKey(Self.stateKeyName) }
 
   /// The vault key of a version.
-  func vaultKey(_ version: Int) throws(VaultError) -> SharedSecret { try loadKey(Self.keyName(version)) }
+  func vaultKey(_ version: Int) throws(VaultError) -> SharedSecretBytes { try loadKey(Self.keyName(version)) }
 
   func saveNewVaultKey(_ version: Int) throws { try saveNewKey(Self.keyName(version)) }
 
@@ -114,7 +114,7 @@ public final class Vault: Sendable {
     try keychain.create(key, forKey: name, accessibility: .whenUnlockedThisDeviceOnly)
   }
 
-  private func loadKey(_ name: String) throws(VaultError) -> SharedSecret {
+  private func loadKey(_ name: String) throws(VaultError) -> SharedSecretBytes {
     try cache.key(name) { () throws(VaultError) -> SecretBytes in
       try RetryRule.apply(pause: clock.pause) { () throws(VaultError) -> SecretBytes in
         let key: SecretBytes?

@@ -2,7 +2,7 @@
 
 public import Keychains
 
-/// What can go wrong in a vault (VA-10, VA-11, D20). Descriptions carry no identifiers.
+/// What can go wrong in a vault. Descriptions carry no identifiers.
 @nonexhaustive
 public enum VaultError: Error, Sendable {
   /// The key could not be derived; enter the passphrase again.
@@ -21,7 +21,7 @@ public enum VaultError: Error, Sendable {
   case messageNotFound
   /// The vault as a whole is not what was stored: a row has vanished or appeared.
   case corrupt
-  /// More messages failed to open in an hour than D44 allows: authenticate again.
+  /// More than a hundred messages failed to open in an hour: authenticate again.
   case lockedAfterFailures
   case messageTooLarge(limit: Int)
   /// A title, a tag, the type or the date is too long or too far.

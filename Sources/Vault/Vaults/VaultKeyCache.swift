@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vault keys in memory (VA-15, D25): until the first use that comes more than 300 seconds after the last,
+// Vault keys in memory: until the first use that comes more than 300 seconds after the last,
 // or eight hours after the first; no timer runs. After that, and after `clear()`, they come from the keychain again, which may be locked by then.
 
 internal import Secrets
@@ -14,7 +14,7 @@ final class VaultKeyCache: Sendable {
   static let absoluteLimitSeconds: Int64 = 8 * 3_600
 
   private struct Content {
-    var keys: [String: SharedSecret] = [:]
+    var keys: [String: SharedSecretBytes] = [:]
     var firstLoaded: Int64 = 0
     var lastUsed: Int64 = 0
   }
@@ -27,9 +27,9 @@ final class VaultKeyCache: Sendable {
   /// The key of that name, from memory or by `load`.
   func key(
     _ name: String, load: () throws(VaultError) -> SecretBytes
-  ) throws(VaultError) -> SharedSecret {
+  ) throws(VaultError) -> SharedSecretBytes {
     let now = uptime()
-    let cached = content.withLock { content -> SharedSecret? in
+    let cached = content.withLock { content -> SharedSecretBytes? in
       let isFresh =
         now - content.lastUsed < Self.idleLimitSeconds
         && now - content.firstLoaded < Self.absoluteLimitSeconds
@@ -39,7 +39,7 @@ final class VaultKeyCache: Sendable {
       return content.keys[name]
     }
     if let cached { return cached }
-    let key = SharedSecret(try load())
+    let key = SharedSecretBytes(try load())
     content.withLock { $0.keys[name] = key }
     return key
   }

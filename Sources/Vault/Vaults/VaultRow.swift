@@ -24,7 +24,7 @@ enum VaultRow: Int64 {
   /// - Throws: `VaultError.corrupt` when the row is gone, not what was sealed, or `read` gives nil: every
   ///   vault has every row.
   func load<Value>(
-    _ transaction: borrowing Transaction, key: SharedSecret, _ read: (RawSpan) -> Value?
+    _ transaction: borrowing Transaction, key: SharedSecretBytes, _ read: (RawSpan) -> Value?
   ) throws -> Value {
     let value = try transaction.firstRow("SELECT sealed FROM vault WHERE part = ?", .integer(rawValue)) {
       row in
@@ -35,7 +35,7 @@ enum VaultRow: Int64 {
   }
 
   /// Seals `bytes` into the row.
-  func save(_ bytes: [UInt8], _ transaction: borrowing Transaction, key: SharedSecret) throws {
+  func save(_ bytes: [UInt8], _ transaction: borrowing Transaction, key: SharedSecretBytes) throws {
     var sealer = SealedValue()
     let sealed = key.withBytes { unsafe sealer.seal(bytes.span.bytes, key: $0, context: context) }
     try transaction.execute(

@@ -48,12 +48,12 @@ struct VaultState: Equatable {
   // MARK: The row
 
   /// - Throws: `VaultError.corrupt` when the row is gone or not what was sealed.
-  static func load(_ transaction: borrowing Transaction, key: SharedSecret) throws -> VaultState {
+  static func load(_ transaction: borrowing Transaction, key: SharedSecretBytes) throws -> VaultState {
     try VaultRow.state.load(transaction, key: key) { VaultState(bytes: $0) }
   }
 
   /// Writes the state, as the next revision.
-  mutating func save(_ transaction: borrowing Transaction, key: SharedSecret) throws {
+  mutating func save(_ transaction: borrowing Transaction, key: SharedSecretBytes) throws {
     revision += 1
     try VaultRow.state.save(bytes, transaction, key: key)
   }

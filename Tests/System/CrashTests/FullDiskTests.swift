@@ -9,12 +9,12 @@ import Glibc
 import Testing
 
 extension CrashTests {
-  @Suite("A full disk", .serialized)
+  @Suite("A full disk", .serialized, .enabled(if: SmallDisk.isPossible, SmallDisk.absence))
   struct FullDiskTests {
     @Test("An import keeps every message that it acknowledged before the disk was full")
     func importing() throws {
       let place = try Place()
-      guard let disk = try SmallDisk(in: place) else { return skip() }
+      let disk = try #require(try SmallDisk(in: place))
       let mailbox = place.folder + "/mails"
       try Mailbox.write(to: mailbox, count: 40_000, bodyByteCount: 60)
       try move(place, to: disk, file: try place.emptyCoffer())
@@ -53,7 +53,7 @@ extension CrashTests {
     @Test("A command on a full disk is done or says so, and the coffer is whole", arguments: commands)
     func command(words: [String]) throws {
       let place = try Place()
-      guard let disk = try SmallDisk(in: place) else { return skip() }
+      let disk = try #require(try SmallDisk(in: place))
       let (file, before) = try Self.sample.get()
       #expect(before.count == 200)
       let named = [
@@ -86,7 +86,7 @@ extension CrashTests {
     @Test("A coffer is made whole on a disk that is nearly full, or not at all")
     func making() throws {
       let place = try Place()
-      guard let disk = try SmallDisk(in: place) else { return skip() }
+      let disk = try #require(try SmallDisk(in: place))
       for left in stride(from: 0, through: 160 << 10, by: 8 << 10) {
         disk.empty()
         try? FileManager.default.removeItem(atPath: disk.path + "/coffer")
@@ -104,7 +104,7 @@ extension CrashTests {
     @Test("An export onto a full disk leaves no file", arguments: ["mbox", "jsonl", "directory"])
     func exporting(kind: String) throws {
       let place = try Place()
-      guard let disk = try SmallDisk(in: place) else { return skip() }
+      let disk = try #require(try SmallDisk(in: place))
       let mailbox = place.folder + "/mails"
       try Mailbox.write(to: mailbox, count: 500, bodyByteCount: 10_000)
       _ = try place.emptyCoffer()
@@ -119,10 +119,6 @@ extension CrashTests {
     }
 
     // MARK: -
-
-    private func skip() {
-      print("skipped: there is no small disk to be had; it takes the right to use unshare(1)")
-    }
 
     private func move(_ place: Place, to disk: SmallDisk, file: Data) throws {
       let home = disk.path + "/coffer"

@@ -47,7 +47,7 @@ struct CustodyTests {
   func refusals() throws {
     let made = try MadeCustody()
     try made.wrap(1)
-    let stranger = CustodyAuthorization(owner: SharedSecret(SystemRandom.secretBytes(count: 32)))
+    let stranger = CustodyAuthorization(owner: SharedSecretBytes(SystemRandom.secretBytes(count: 32)))
     #expect(throws: CustodyError.passcodeRequired) { try made.read(0, CustodyAuthorization()) }
     #expect(throws: CustodyError.enclave(.wrongPasscode)) { try made.read(0, stranger) }
     #expect(throws: CustodyError.missing) { try made.read(1, made.passcode) }
@@ -98,11 +98,11 @@ struct CustodyTests {
     try made.custody.importKeys(
       [
         (
-          SharedSecret(SecretBytes(copying: secret.span.bytes)), .transferableSecretKeyV4,
+          SharedSecretBytes(SecretBytes(copying: secret.span.bytes)), .transferableSecretKeyV4,
           MadeCustody.fingerprint(0)
         ),
         (
-          SharedSecret(SecretBytes(copying: third.span.bytes)), .transferableSecretKeyV4,
+          SharedSecretBytes(SecretBytes(copying: third.span.bytes)), .transferableSecretKeyV4,
           MadeCustody.fingerprint(3)
         ),
       ], made.passcode)

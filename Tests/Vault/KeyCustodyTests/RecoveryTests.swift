@@ -68,7 +68,7 @@ struct RecoveryTests {
     #expect(try made.read(2, made.passcode) == MadeCustody.secret(2))
     // A change that fails removes nothing but its own.
     let secret = MadeCustody.secret(0)
-    let backup = SharedSecret(SecretBytes(copying: secret.span.bytes))
+    let backup = SharedSecretBytes(SecretBytes(copying: secret.span.bytes))
     let import0 = [
       (
         secret: backup, payload: PrivateKeyPayload.transferableSecretKeyV4,

@@ -13,6 +13,7 @@ internal import MessageFormats
 internal import ProtectedData
 internal import Secrets
 internal import Storage
+internal import Texts
 internal import UserAuthentication
 internal import Vaults
 

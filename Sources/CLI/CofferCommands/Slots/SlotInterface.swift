@@ -21,14 +21,14 @@ protocol SlotInterface: Sendable {
   /// - Returns: nil when there is no such slot, it cannot be opened now, or the user would rather use another.
   static func openByPrompt(_ locked: LockedCoffer, _ context: CommandContext) throws -> Coffer?
   /// Opens the coffer with a PIN that was given; nil when it has no slot of this kind, or the kind no PIN.
-  static func open(_ locked: LockedCoffer, pin: SharedSecret) throws -> Coffer?
+  static func open(_ locked: LockedCoffer, pin: SharedSecretBytes) throws -> Coffer?
   /// What keeps the slots of this kind from being opened here and now; nil when nothing is known to.
   static func obstacle(_ locked: LockedCoffer) -> KeybagError?
 }
 
 extension SlotInterface {
   static func openByPrompt(_ locked: LockedCoffer, _ context: CommandContext) throws -> Coffer? { nil }
-  static func open(_ locked: LockedCoffer, pin: SharedSecret) throws -> Coffer? { nil }
+  static func open(_ locked: LockedCoffer, pin: SharedSecretBytes) throws -> Coffer? { nil }
   static func obstacle(_ locked: LockedCoffer) -> KeybagError? { nil }
 
   /// Whether the coffer has such a slot.

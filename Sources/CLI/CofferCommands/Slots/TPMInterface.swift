@@ -17,7 +17,7 @@ enum TPMInterface: SlotInterface {
   static var addCommand: any CofferCommand.Type { SlotAddTPMCommand.self }
   static var addUsage: String { PINOptions.usage }
 
-  static func open(_ locked: LockedCoffer, pin: SharedSecret) throws -> Coffer? {
+  static func open(_ locked: LockedCoffer, pin: SharedSecretBytes) throws -> Coffer? {
     guard hasSlot(locked) else { return nil }
     return try locked.unlock(locked.machine.chipSlot(), pin: pin)
   }
@@ -42,7 +42,7 @@ enum TPMInterface: SlotInterface {
       let typed = try prompt.ask(request)
       guard typed.count > 0 else { return nil }
       do {
-        return try locked.unlock(chip, pin: SharedSecret(Passphrase(utf8: typed)))
+        return try locked.unlock(chip, pin: SharedSecretBytes(Passphrase(utf8: typed)))
       } catch KeybagError.enclave(.wrongPasscode) {
         problem = "wrong PIN; the chip has counted it"
       } catch KeybagError.enclave(let error) where error != .corrupt {

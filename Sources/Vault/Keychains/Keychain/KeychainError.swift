@@ -4,7 +4,7 @@ public import Enclaves
 public import Foundation
 public import Storage
 
-/// What can go wrong in a keychain (KC-13, D16). The number of the first cases is the native code of a service: a
+/// What can go wrong in a keychain. The number of the first cases is the native code of a service: a
 /// negative `errno` for the Secret Service, an `OSStatus` for Apple's keychain. What our own modules say keeps
 /// its type, in ``storage(_:)`` and ``enclave(_:)``.
 @nonexhaustive
@@ -12,7 +12,7 @@ public enum KeychainError: Error, Equatable, Sendable {
   case saveFailed(Int32)
   case loadFailed(Int32)
   case deleteFailed(Int32)
-  /// No item of that name; only from calls that require one (D01).
+  /// No item of that name; only from calls that require one.
   case itemNotFound
   /// There is an item of that name; only from the create-only call.
   case duplicateItem
@@ -38,7 +38,7 @@ public enum KeychainError: Error, Equatable, Sendable {
 }
 
 extension KeychainError: LocalizedError {
-  /// The texts that the requirements fix (KC-14), and ours in their manner.
+  /// Fixed texts: callers may rely on them.
   public var errorDescription: String? {
     switch self {
     case .saveFailed(let status): "Failed to save item to Keychain (status: \(status))"
@@ -69,7 +69,7 @@ extension KeychainError: LocalizedError {
     }
   }
 
-  /// The native code, where there is one (KC-15): for logs and texts.
+  /// The native code, where there is one: for logs and texts.
   public var status: Int32? {
     switch self {
     case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status),

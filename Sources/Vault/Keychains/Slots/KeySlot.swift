@@ -14,7 +14,7 @@ public struct KeySlot: Equatable, Sendable {
   /// Seconds since 1970, UTC.
   public let created: Int64
 
-  /// 32 public random bytes (D19).
+  /// 32 public random bytes.
   package let salt: [UInt8]
   /// Commits to the slot's secret: tells a wrong passphrase from a damaged slot.
   let check: [UInt8]

@@ -9,7 +9,8 @@ extension Keybag {
   ///
   /// A slot of another device is passed over, and is the answer only when no slot is this one's.
   /// - Throws: `KeybagError.noSuchSlot`; what the device says, such as `.enclave`; `.corrupt`.
-  public func unlock(_ device: some DeviceSlotMethod, pin: SharedSecret) throws(KeybagError) -> Unlocked {
+  public func unlock(_ device: some DeviceSlotMethod, pin: SharedSecretBytes) throws(KeybagError) -> Unlocked
+  {
     var refusal = KeybagError.noSuchSlot
     for slot in slots where slot.kind == type(of: device).kind {
       let credential: SlotCredential

@@ -10,7 +10,7 @@ extension SlotKind {
 }
 
 extension SlotKDF {
-  /// The default of new passphrase slots (D37).
+  /// The default of new passphrase slots.
   public static let recommended = SlotKDF.argon2id(.recommended)
   /// PBKDF2 with 600,000 iterations.
   public static let pbkdf2 = SlotKDF.pbkdf2(iterations: PBKDF2.passphraseIterations)

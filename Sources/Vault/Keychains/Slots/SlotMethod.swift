@@ -41,9 +41,9 @@ public protocol DeviceSlotMethod: SlotMethod {
   /// What is wrong with a PIN for a new slot; nil when it can be used.
   static func problem(withNewPIN pin: RawSpan) -> PINPolicy.Problem?
   /// Makes a key in the device that asks for `pin`, and agrees with it on the secret of a new slot.
-  func newCredential(pin: SharedSecret) throws(KeybagError) -> SlotCredential
+  func newCredential(pin: SharedSecretBytes) throws(KeybagError) -> SlotCredential
   /// Lets the device give the secret of a slot.
-  func credential(of slot: KeySlot, pin: SharedSecret) throws(KeybagError) -> SlotCredential
+  func credential(of slot: KeySlot, pin: SharedSecretBytes) throws(KeybagError) -> SlotCredential
   /// What keeps the device from opening a slot, as far as can be told without a PIN; nil when a PIN is worth
   /// asking for.
   func obstacle(of slot: KeySlot) -> KeybagError?

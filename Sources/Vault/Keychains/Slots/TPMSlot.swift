@@ -5,7 +5,7 @@
 //
 //   ephemeral public key (65) ‖ the enclave's handle
 //
-// The ephemeral private key is gone; only the chip can agree on the same secret again (D06).
+// The ephemeral private key is gone; only the chip can agree on the same secret again.
 
 public import Enclaves
 internal import Primitives
@@ -45,7 +45,7 @@ public struct TPMSlot: DeviceSlotMethod {
   public static func problem(withNewPIN pin: RawSpan) -> PINPolicy.Problem? { PINPolicy.problem(with: pin) }
 
   /// - Throws: `KeybagError.notHardware` for an enclave in software; `.enclave`.
-  public func newCredential(pin: SharedSecret) throws(KeybagError) -> SlotCredential {
+  public func newCredential(pin: SharedSecretBytes) throws(KeybagError) -> SlotCredential {
     guard enclave.kind != .software else { throw .notHardware }
     let key: EnclaveKey
     do {
@@ -67,7 +67,7 @@ public struct TPMSlot: DeviceSlotMethod {
     }
   }
 
-  public func credential(of slot: KeySlot, pin: SharedSecret) throws(KeybagError) -> SlotCredential {
+  public func credential(of slot: KeySlot, pin: SharedSecretBytes) throws(KeybagError) -> SlotCredential {
     do throws(EnclaveError) {
       let (key, attachment) = try key(of: slot)
       let secret = try enclave.sharedSecret(
