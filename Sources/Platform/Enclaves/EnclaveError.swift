@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why an enclave does not do what was asked. Each needs another reaction from the user.
+@nonexhaustive
 public enum EnclaveError: Error, Equatable, Sendable {
   /// There is no chip, or nobody may talk to it.
   case unavailable

@@ -96,7 +96,7 @@ public final class CaptureStore: Sendable {
   private static func sorted(_ error: KeychainError) -> any Error {
     switch error {
     case .locked: CaptureError.locked
-    case .invalidData, .decodingFailed: CaptureError.corrupt(nil)
+    case _ where error.isDamage: CaptureError.corrupt(nil)
     default: error
     }
   }

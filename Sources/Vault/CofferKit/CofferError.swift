@@ -3,6 +3,7 @@
 public import Keychains
 
 /// What the composition root refuses by itself; every other error comes from the room it happened in.
+@nonexhaustive
 public enum CofferError: Error, Equatable, Sendable {
   /// The passphrase does not satisfy the coffer's policy.
   case weakPassphrase([PassphraseAssessment.Problem])

@@ -51,7 +51,11 @@ extension PrivateKeyCustody {
   /// - Throws: `CustodyError.recoveryPending` when the interrupted one cannot be ended.
   func endPendingChange() throws {
     guard let journal = try records.journal() else { return }
-    do { _ = try end(journal) } catch { throw CustodyError.recoveryPending }
+    do { _ = try end(journal) } catch {
+      // What it waits for is told by an examination; the log has the cause.
+      Self.log.warning("a change that was interrupted cannot be ended now", metadata: ["error": "\(error)"])
+      throw CustodyError.recoveryPending
+    }
   }
 
   private func end(_ journal: RecoveryJournal) throws -> CustodyRecovery {

@@ -191,7 +191,7 @@ public final class PrivateKeyCustody: Sendable {
       manifest.digests[fingerprint] = nil
       var changes = CustodyItems.Place.allCases.map { SecretChange.delete(account: $0.account(fingerprint)) }
       changes.save(manifest)
-      do { try keychain.apply(changes) } catch { throw CustodyError(error) }
+      do throws(KeychainError) { try keychain.apply(changes) } catch { throw CustodyError(error) }
       if let envelope { forget([envelope]) }
     }
   }

@@ -46,11 +46,12 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
   /// - Throws: `CustodyError.enclave` with the enclave's refusal; `.corrupt` when it agreed and this is not
   ///   what was sealed.
   func open(in enclave: any Enclave, authorization: KeyAuthorization) throws(CustodyError) -> SecretBytes {
+    let loaded: EnclaveKey
+    // The enclave checks that the handle is its own and whole.
     do {
-      // The enclave checks that the handle is its own and whole.
-      let key = try key.handle.withBytes { handle throws(EnclaveError) in try enclave.loadKey(handle) }
-      return try open(key, enclave, authorization)
+      loaded = try key.handle.withBytes { handle throws(EnclaveError) in try enclave.loadKey(handle) }
     } catch { throw CustodyError(error) }
+    do { return try open(loaded, enclave, authorization) } catch { throw CustodyError(error) }
   }
 
   private func open(

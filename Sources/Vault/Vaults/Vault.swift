@@ -117,19 +117,14 @@ public final class Vault: Sendable {
   private func loadKey(_ name: String) throws(VaultError) -> SharedSecretBytes {
     try cache.key(name) { () throws(VaultError) -> SecretBytes in
       try RetryRule.apply(pause: clock.pause) { () throws(VaultError) -> SecretBytes in
-        do {
-          // Every version that the state names has a key: one that is missing is damage.
-          guard let key = try keychain.loadSecret(forKey: name) else { throw VaultError.corrupt }
-          return key
-        } catch let error as VaultError {
-          throw error
-        } catch KeychainError.locked {
-          throw .keychainAccessDenied
-        } catch let error as KeychainError {
-          throw error == .invalidData ? .corrupt : .keychainNotAvailable(error)
-        } catch {
-          throw .corrupt
+        let key: SecretBytes?
+        do throws(KeychainError) { key = try keychain.loadSecret(forKey: name) } catch {
+          if error == .locked { throw .keychainAccessDenied }
+          throw error.isDamage ? .corrupt : .keychainNotAvailable(error)
         }
+        // Every version that the state names has a key: one that is missing is damage.
+        guard let key else { throw .corrupt }
+        return key
       }
     }
   }

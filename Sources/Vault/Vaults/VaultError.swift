@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
 public import Keychains
 
 /// What can go wrong in a vault. Descriptions carry no identifiers.
+@nonexhaustive
 public enum VaultError: Error, Sendable {
   /// The key could not be derived; enter the passphrase again.
   case keyDerivationFailed
@@ -59,26 +59,6 @@ public enum VaultError: Error, Sendable {
     case .keychainNotAvailable(.serviceUnavailable): .onceAfterOneSecond
     case .keychainNotAvailable: .exponentialBackoff
     default: .never
-    }
-  }
-}
-
-extension VaultError: LocalizedError {
-  public var errorDescription: String? {
-    switch self {
-    case .keyDerivationFailed: "The key could not be derived"
-    case .encryptionFailed: "Message could not be encrypted"
-    case .dataTampered: "Message corrupted or tampered"
-    case .decryptionFailed: "Message could not be decrypted"
-    case .keychainAccessDenied: "Keychain is locked"
-    case .keychainNotAvailable: "Keychain is not available"
-    case .weakPassphrase: "Passphrase is too weak"
-    case .messageNotFound: "No such message"
-    case .corrupt, .lockedAfterFailures: "Data corruption detected; restore from backup"
-    case .messageTooLarge(let limit): "Message is larger than \(limit >> 20) MiB"
-    case .metadataOutOfBounds: "Title, tags or date are longer than a message can have"
-    case .noRotationUnderWay: "No rotation is under way"
-    case .nothingToRollBack: "No former key is kept"
     }
   }
 }

@@ -226,11 +226,13 @@ struct KeychainServiceTests {
     for (error, text) in texts { #expect(error.localizedDescription == text) }
     for error in [
       KeychainError.encodingFailed, .decodingFailed, .secureEnclaveUnavailable, .locked, .serviceLocked,
-      .serviceUnavailable,
+      .serviceUnavailable, .enclave(.notAnswering), .unsorted(type: "Other"),
     ] {
       #expect(error.errorDescription?.isEmpty == false)
       #expect(error.status == nil)
     }
     #expect(KeychainError.saveFailed(13).status == 13)
+    #expect(KeychainError.storage(.full).status == 13)
+    #expect(KeychainError.storage(.full).localizedDescription == "Keychain file failed (status: 13)")
   }
 }

@@ -172,6 +172,7 @@ public struct RecoveryPhrase: ~Copyable, Sendable {
 }
 
 /// Why words are no recovery phrase. Positions count from 1, as people do.
+@nonexhaustive
 public enum RecoveryPhraseError: Error, Equatable, Sendable {
   case wrongWordCount(expected: Int, found: Int)
   /// The word at this place is not in the list.
