@@ -306,8 +306,8 @@ let package = Package(
     tests(
       "CommandTests", in: .cli,
       [
-        "coffer", "CofferCommands", "PseudoTerminals", "DesktopBus", "PrivateBus", "Repository",
-        argumentParser, sqlite,
+        "coffer", "CofferCommands", "Vaults", "Keychains", "Storage", "Enclaves", "PseudoTerminals",
+        "DesktopBus", "PrivateBus", "Repository", argumentParser, sqlite,
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(

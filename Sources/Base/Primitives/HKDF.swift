@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// HKDF (RFC 5869), extract and expand (D09), by MACs of libcrypto. libcrypto's own EVP_KDF looks its digest up
+// HKDF (RFC 5869), extract and expand, by MACs of libcrypto. libcrypto's own EVP_KDF looks its digest up
 // again for every derivation and takes three times as long; every message of a vault has a derivation of its own.
 
 package import LibCrypto

@@ -4,7 +4,7 @@ internal import LibCrypto
 
 /// PBKDF2 (RFC 8018, section 5.2) by libcrypto.
 public enum PBKDF2 {
-  /// Iterations for a passphrase with HMAC-SHA256 (D37, VA-04).
+  /// Iterations for a passphrase with HMAC-SHA256.
   public static let passphraseIterations = 600_000
 
   /// Writes as many derived bytes as `output` has room for, with HMAC-SHA256.

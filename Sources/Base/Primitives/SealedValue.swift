@@ -5,8 +5,8 @@
 //   version 1 (1) ‖ salt (16) ‖ key check (32) ‖ nonce (12) ‖ ciphertext ‖ tag (16)
 //
 // The salt is new for every seal, and the value has a key of its own derived from it: no long-lived key
-// ever seals anything itself, so none can reach the limits of random nonces (D12). The key check
-// commits to the key: a wrong key and a changed value are told apart (D02).
+// ever seals anything itself, so none can reach the limits of random nonces. The key check
+// commits to the key: a wrong key and a changed value are told apart.
 
 public import Secrets
 

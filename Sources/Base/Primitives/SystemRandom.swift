@@ -7,7 +7,7 @@ public import Secrets
 /// The kernel's random number generator (getrandom(2)), the only source of randomness in Coffer.
 ///
 /// It cannot fail once the system has booted. If it does all the same, the process stops: a key of zeros
-/// would be worse (D05).
+/// would be worse.
 public enum SystemRandom {
   /// Fills `bytes`.
   public static func fill(_ bytes: inout MutableRawSpan) {

@@ -38,7 +38,7 @@ public enum SOPMain {
     if name == "--help" || name == "help" && arguments.count == 1 { return try StandardStreams.print(page) }
     let wanted = name == "help" ? arguments[1] : name == "--version" ? VersionCommand.name : name
     guard let command = subcommands.first(where: { $0.name == wanted }) else {
-      throw Failure(.unsupportedSubcommand, "there is no subcommand «\(wanted)»", hint: "coffer-sop --help")
+      throw Failure(.unsupportedSubcommand, "there is no subcommand '\(wanted)'", hint: "coffer-sop --help")
     }
     if name == "help" { return try StandardStreams.print(command.page + "\n") }
     let words = Array(arguments.dropFirst())
@@ -93,7 +93,7 @@ public enum SOPMain {
       version                 what this is
       list-profiles           the profiles of a subcommand
       generate-key            make a secret key
-      change-key-password     protect a secret key anew
+      change-key-password     give a secret key another password
       revoke-key              end a key
       extract-cert            the certificate of a secret key
       update-key              bring a secret key up to date
@@ -106,7 +106,7 @@ public enum SOPMain {
                               signatures with the data
       armor | dearmor         text around packets, and back
 
-    Data go from standard input to standard output. Keys, certificates and passwords are in files, in @ENV:NAME
+    Data goes from standard input to standard output. Keys, certificates and passwords are in files, in @ENV:NAME
     or behind @FD:n. Every subcommand has --help, and --debug. Exit codes are in Specs/sop.md.
 
     example: coffer-sop generate-key 'Alice <alice@example.org>' > alice.key

@@ -104,6 +104,8 @@ struct AppendixKeyTests {
 func withTwoGibibytes<Result>(_ body: () throws -> Result) throws -> Result {
   let end = ContinuousClock.now.advanced(by: .seconds(60))
   while true {
-    do { return try body() } catch OpenPGPError.notEnoughMemory where ContinuousClock.now < end { usleep(100_000) }
+    do { return try body() } catch OpenPGPError.notEnoughMemory where ContinuousClock.now < end {
+      usleep(100_000)
+    }
   }
 }

@@ -3,11 +3,12 @@
 // Stores that were changed behind the service's back, and writers that meet in one store.
 
 import Foundation
-import Keychains
+@testable import Keychains
 import Storage
+import PrivateBus
 import Testing
 
-@Suite("Keychain index and atomic writing")
+@Suite("Keychain index and atomic writing", .keyringMayDie)
 struct KeychainIndexTests {
   private func filled(_ store: Store) throws -> Shelf {
     let shelf = try store.make()
@@ -89,11 +90,7 @@ struct KeychainIndexTests {
   }
 
   @Test("A change of any byte of an item or of an index is known", arguments: Store.allCases)
-  func everyByte(store: Store) async throws {
-    try await unlessServiceDies(store) { try changeEveryByte(store) }
-  }
-
-  private func changeEveryByte(_ store: Store) throws {
+  func everyByte(store: Store) throws {
     let shelf = try filled(store)
     for account in ["one", "app.rial.keychain.index.2"] {
       let item = try #require(try shelf.item(account))
@@ -101,8 +98,7 @@ struct KeychainIndexTests {
         var changed = item
         changed.sealed[offset] ^= 0x01
         try shelf.tamper(.set(changed))
-        let error = #expect(throws: KeychainError.self) { try shelf.service().load(forKey: "one") }
-        if let error, error != .invalidData { throw error }
+        #expect(throws: KeychainError.invalidData) { try shelf.service().load(forKey: "one") }
       }
       try shelf.tamper(.set(item))
     }
@@ -146,20 +142,6 @@ struct KeychainIndexTests {
 
   @Test("Eight writers at once lose nothing", arguments: Store.allCases)
   func concurrentWriters(store: Store) async throws {
-    try await unlessServiceDies(store) { try await writeAtOnce(store) }
-  }
-
-  /// GNOME Keyring 42 may die under the load of these tests together with others. Then everything begins anew, with
-  /// a service of its own: one of five tries has to come to its end. That a service which is gone is named as such
-  /// is tested elsewhere; whatever else goes wrong is a failure.
-  private func unlessServiceDies(_ store: Store, _ body: () async throws -> Void) async throws {
-    for _ in 1..<5 {
-      do { return try await body() } catch KeychainError.serviceUnavailable where store == .secretService {}
-    }
-    try await body()
-  }
-
-  private func writeAtOnce(_ store: Store) async throws {
     let shelf = try store.make()
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 0..<8 {
@@ -194,6 +176,20 @@ struct KeychainIndexTests {
     #expect(try service.accounts() == ["one", "shut", "two"])
   }
 
+  @Test("What the file says of itself reaches the caller as it is")
+  func fileErrors() throws {
+    for error in [
+      StorageError.outdated(.keychain), .corrupt(part: .page), .inputOutput(code: 10), .full, .staleLog,
+    ] {
+      #expect(throws: KeychainError.storage(error)) { try FileKeychain.sorting { throw error } }
+    }
+    #expect(throws: KeychainError.locked) { try FileKeychain.sorting { throw KeychainError.locked } }
+    #expect(throws: KeychainError.unsorted(type: "CancellationError")) {
+      try FileKeychain.sorting { throw CancellationError() }
+    }
+    #expect(KeychainError.storage(.outdated(.keychain)).isDamage && !KeychainError.storage(.full).isDamage)
+  }
+
   @Test("A class number that does not exist is damage")
   func impossibleClass() throws {
     for number in [0, 3, 258, -1] as [Int64] {
@@ -205,14 +201,14 @@ struct KeychainIndexTests {
     }
   }
 
-  @Test("While another writes, saving and deleting fail with the store's number")
+  @Test("While another writes, saving and deleting say so")
   func inUse() throws {
     let shelf = try filled(.file)
     let other = try DatabaseFile.open(home: try #require(shelf.home).path)
     let service = KeychainService(keychain: FileKeychain(other), keys: shelf.keys)
     #expect(try service.load(forKey: "one") == Data("one".utf8))
-    #expect(throws: KeychainError.saveFailed(5)) { try service.save(Data(), forKey: "one") }
-    #expect(throws: KeychainError.deleteFailed(5)) { try service.delete(forKey: "one") }
+    #expect(throws: KeychainError.storage(.inUse)) { try service.save(Data(), forKey: "one") }
+    #expect(throws: KeychainError.storage(.inUse)) { try service.delete(forKey: "one") }
     #expect(try service.load(forKey: "one") == Data("one".utf8))
   }
 }

@@ -42,12 +42,18 @@
 
     init(_ bus: PrivateBus) throws {
       connection = try bus.connect()
+      // GNOME Keyring may answer the first call before it has noted who asks, as in `SecretServiceClient`.
+      _ = try Self.defaultCollection(connection)
+      path = try Self.defaultCollection(connection)
       session = try connection.call(
         PrivateBus.secretService, path: "/org/freedesktop/secrets", interface: Self.prefix + "Service",
         method: "OpenSession", [.string("plain"), .variant(.string(""))]
       ).value(1).objectPath()
-      path = try connection.call(
-        PrivateBus.secretService, path: "/org/freedesktop/secrets", interface: Self.prefix + "Service",
+    }
+
+    private static func defaultCollection(_ connection: BusConnection) throws -> String {
+      try connection.call(
+        PrivateBus.secretService, path: "/org/freedesktop/secrets", interface: prefix + "Service",
         method: "ReadAlias", [.string("default")]
       ).value(0).objectPath()
     }
@@ -115,11 +121,13 @@
 
     /// - Parameters:
     ///   - alias: what `ReadAlias` answers.
+    ///   - firstAlias: what its first call answers, nil for the same.
     ///   - createPrompt, unlockPrompt: the prompts that those calls answer, "/" for none.
     ///   - unlocks: whether the prompt ends with the collection unlocked, or dismissed.
     ///   - search, secrets: what those answers hold, in Python.
     static func start(
-      on bus: PrivateBus, alias: String = "/c", isLocked: Bool = false, createPrompt: String = "/",
+      on bus: PrivateBus, alias: String = "/c", firstAlias: String? = nil, isLocked: Bool = false,
+      createPrompt: String = "/",
       unlockPrompt: String = "/", unlocks: Bool = false, search: String = "[]", secrets: String = "{}"
     ) throws {
       let template = """
@@ -139,7 +147,8 @@
         def load(mock, parameters):
             mock.AddMethods(MAIN_IFACE, [
                 ('OpenSession', 'sv', 'vo', 'ret = (dbus.String("", variant_level=1), dbus.ObjectPath("/s"))'),
-                ('ReadAlias', 's', 'o', 'ret = dbus.ObjectPath("\(alias)")'),
+                ('ReadAlias', 's', 'o', 'ret = dbus.ObjectPath("\(alias)" if hasattr(self, "asked") '
+                 'else "\(firstAlias ?? alias)"); self.asked = True'),
                 ('GetSecrets', 'aoo', 'a{o(oayays)}', 'ret = dbus.Dictionary(\(secrets), signature="o(oayays)")'),
                 ('Unlock', 'ao', 'aoo', 'ret = (dbus.Array([], signature="o"), "\(unlockPrompt)")')])
             mock.AddObject('/c', COLLECTION, {'Locked': \(isLocked ? "True" : "False")}, [

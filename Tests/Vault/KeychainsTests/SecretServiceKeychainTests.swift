@@ -15,7 +15,8 @@
 
   @Suite(
     "Keychain in the Secret Service",
-    .enabled(if: PrivateBus.isAvailable, "no dbus-daemon, gnome-keyring-daemon or python3-dbusmock"))
+    .enabled(if: PrivateBus.isAvailable, "no dbus-daemon, gnome-keyring-daemon or python3-dbusmock"),
+    .keyringMayDie)
   struct SecretServiceKeychainTests {
     private func bus() throws -> PrivateBus {
       let bus = try PrivateBus()
@@ -80,6 +81,13 @@
       expectUnavailable()
       bus.stop()
       expectUnavailable()
+    }
+
+    @Test("A service that does not know yet who asks, and so has no collection for it, is asked again")
+    func unknownCaller() throws {
+      let bus = try PrivateBus()
+      try OddService.start(on: bus, firstAlias: "/")
+      #expect(try ServiceCoffer(bus).keychain.items().isEmpty)
     }
 
     // MARK: Prompts
@@ -157,8 +165,7 @@
         coffer: coffer.id, file: try DatabaseFile.open(home: coffer.home.path), bus: .address(bus.address))
       #expect(try second.items().count == 1)
       for change in [{ try second.update { _ in [.delete(account: "one")] } }, { try second.remove() }] {
-        let error = #expect(throws: KeychainError.self) { try change() }
-        #expect(error?.status == StorageError.inUse.status)
+        #expect(throws: KeychainError.storage(.inUse)) { try change() }
       }
       #expect(try coffer.keychain.items().count == 1)
     }
@@ -256,8 +263,7 @@
       let coffer = try ServiceCoffer(bus)
       let half = [UInt8](repeating: 1, count: JournallingKeychain.byteLimit / 2)
       try coffer.set("one", half)
-      let error = #expect(throws: KeychainError.self) { try coffer.set("two", half) }
-      #expect(error?.status == StorageError.full.status)
+      #expect(throws: KeychainError.storage(.full)) { try coffer.set("two", half) }
       #expect(try coffer.keychain.items().map(\.sealed) == [Data(half)])
     }
 
@@ -333,6 +339,22 @@
       try Collection(bus).lock()
       for _ in 0..<100 { #expect(throws: KeychainError.serviceLocked) { try coffer.keychain.items() } }
       #expect(bus.connectionCount == 0)
+    }
+
+    @Test("A daemon that ends by itself is told from one that is stopped, and from one that runs")
+    func death() throws {
+      let bus = try bus()
+      #expect(bus.keyringDeath == nil)
+      try bus.stopKeyring()
+      #expect(bus.keyringDeath == nil)
+      try bus.startKeyring()
+      let processID = try bus.connect().call(
+        "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
+        method: "GetConnectionUnixProcessID", [.string(PrivateBus.secretService)]
+      ).value(0).uint32()
+      #expect(kill(pid_t(processID), SIGABRT) == 0)
+      while try bus.connect().owner(of: PrivateBus.secretService) != nil { usleep(1000) }
+      #expect(bus.keyringDeath?.hasPrefix("status 134;") == true)
     }
 
     @Test("The service holds names and no values")

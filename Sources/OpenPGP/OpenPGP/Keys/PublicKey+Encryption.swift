@@ -13,7 +13,7 @@ extension PublicKey {
   ///   - key: with its cipher for version 3.
   ///   - isAnonymous: leaves out who the recipient is.
   /// - Throws: ``OpenPGPError/unsupported(_:)`` for an algorithm, curve, hash or cipher that is not there or
-  ///   not encrypted with; ``OpenPGPError/malformed(_:)`` with `publicKey` when the fields are no key, with
+  ///   not encrypted with; ``OpenPGPError/malformed(_:)`` with `publicKey` when the fields are not a key, with
   ///   `sessionKey` for a key that does not fit its cipher.
   func encrypt(_ key: SessionKey, version: UInt8, isAnonymous: Bool) throws(OpenPGPError)
     -> PKESK

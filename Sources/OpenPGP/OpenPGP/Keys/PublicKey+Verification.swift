@@ -9,7 +9,7 @@ internal import LibCrypto
 extension PublicKey {
   /// Whether `material` is this key's signature of the digest.
   ///
-  /// Fields that are no key, and a signature of another algorithm, are simply not valid.
+  /// Fields that are not a key, and signatures of another algorithm, are simply not valid.
   /// - Throws: ``OpenPGPError/unsupported(_:)`` for an algorithm, a curve or a hash that is not there.
   func isValid(_ material: SignatureMaterial, digest: [UInt8], hash: HashAlgorithm) throws(OpenPGPError)
     -> Bool

@@ -7,6 +7,7 @@ internal import LibCrypto
 internal import Secrets
 
 extension UnlockedKey {
+  /// See ``Decryptor/decrypt(_:)``.
   public func decrypt(_ packet: PKESK) throws(OpenPGPError) -> SessionKey {
     guard publicKey.algorithm.encrypts else { throw .keyCannot(.decrypt) }
     guard EVPKey.usesPrivateKeys(of: publicKey.material) else {

@@ -54,11 +54,12 @@ extension UnlockedKey {
       let modulus = key.number(.modulus)?.integer, let exponent = key.number(.publicExponent)?.integer
     else { throw .internalFailure }
     return (
-      .rsa, .rsa(modulus: modulus, exponent: exponent), SharedSecretBytes(SecretMaterial.material([d, p, q, u]))
+      .rsa, .rsa(modulus: modulus, exponent: exponent),
+      SharedSecretBytes(SecretMaterial.material([d, p, q, u]))
     )
   }
 
-  /// Section 12.4: «an implementation MUST NOT generate RSA keys of a size less than 3072 bits».
+  /// Section 12.4: 'an implementation MUST NOT generate RSA keys of a size less than 3072 bits'.
   private static let leastRSABitCount = 3072
 
   private static func pair(_ curve: Curve) throws(OpenPGPError) -> (MPI, SharedSecretBytes) {

@@ -5,6 +5,7 @@
 internal import LibCrypto
 
 extension UnlockedKey {
+  /// See ``Signer/sign(digest:hash:)``.
   public func sign(digest: [UInt8], hash: HashAlgorithm) throws(OpenPGPError) -> SignatureMaterial {
     guard publicKey.algorithm.signs else { throw .keyCannot(.sign) }
     precondition(digest.count == hash.digestByteCount, "a digest is as long as its algorithm says")

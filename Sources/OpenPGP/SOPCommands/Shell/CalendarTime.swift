@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times of the command line, ISO 8601 in UTC, without Foundation: loading it takes longer than most of what
-// this command does. Read is what has one meaning only: `2026-01-31T12:00:00Z`, `20260131T120000Z`, and
+// this command does. It reads what has one meaning only: `2026-01-31T12:00:00Z`, `20260131T120000Z`, and
 // either with `+01:00`, `+0100` or `+01` in the place of Z. Seconds may be left out, and fractions of them
 // are dropped.
 
@@ -22,7 +22,8 @@ enum CalendarTime {
     default:
       guard let time = parse(text) else {
         throw Failure(
-          .unsupportedOption, "«\(text)» is no time", hint: "write it like 2026-01-31T12:00:00Z, or now, or -"
+          .unsupportedOption, "'\(text)' is not a time",
+          hint: "write it like 2026-01-31T12:00:00Z, or now, or -"
         )
       }
       return time

@@ -20,12 +20,11 @@
       self.failure = failure
       do {
         connection = try BusConnection(bus)
-        collection = try connection.call(
-          Self.service, path: Self.root, interface: Self.interface("Service"), method: "ReadAlias",
-          [.string("default")]
-        ).value(0).objectPath()
-        // Not the first call: GNOME Keyring may still be noting who we are when it answers that, and ends itself
-        // when it opens a session for nobody. Values are sealed already: nothing is gained by sealing them for the way.
+        // GNOME Keyring may answer the first call before it has noted who asks, and for nobody there is no
+        // collection, and no session. It knows who asks once it has answered.
+        let first = try Self.defaultCollection(connection)
+        collection = first == Self.none ? try Self.defaultCollection(connection) : first
+        // Values are sealed already: nothing is gained by sealing them for the way.
         session = try connection.call(
           Self.service, path: Self.root, interface: Self.interface("Service"), method: "OpenSession",
           [.string("plain"), .variant(.string(""))]
@@ -34,6 +33,12 @@
         throw Self.sorted(error, failure)
       }
       guard collection != Self.none else { throw .serviceUnavailable }
+    }
+
+    private static func defaultCollection(_ connection: BusConnection) throws(BusError) -> String {
+      try connection.call(
+        service, path: root, interface: interface("Service"), method: "ReadAlias", [.string("default")]
+      ).value(0).objectPath()
     }
 
     // MARK: Items

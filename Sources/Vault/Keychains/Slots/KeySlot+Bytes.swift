@@ -14,15 +14,9 @@ extension KeySlot {
     var bytes: [UInt8] = []
     unsafe withUnsafeBytes(of: id.uuid) { unsafe bytes.append(contentsOf: $0) }
     bytes.append(kind.rawValue)
-    let (code, costs): (UInt8, [Int]) =
-      switch kdf {
-      case .pbkdf2(let iterations): (1, [iterations, 0, 0])
-      case .argon2id(let costs): (2, [costs.memoryKiB, costs.passes, costs.lanes])
-      case .seed: (3, [0, 0, 0])
-      case .agreement: (4, [0, 0, 0])
-      }
-    bytes.append(code)
-    for cost in costs { bytes.append(bigEndian: UInt32(cost)) }
+    bytes.append(kdf.code)
+    let costs = kdf.costs
+    for cost in [costs.first, costs.second, costs.third] { bytes.append(bigEndian: UInt32(cost)) }
     bytes.append(bigEndian: created)
     return bytes + salt + check
   }
@@ -41,32 +35,27 @@ extension KeySlot {
   init(_ bytes: RawSpan, at cursor: inout ByteCursor) throws(KeybagError) {
     do {
       let id = try cursor.readBytes(bytes, count: 16)
-      guard let kind = SlotKind(rawValue: try cursor.readByte(bytes)) else { throw KeybagError.corrupt }
-      let code = try cursor.readByte(bytes)
-      let costs = (
-        try cursor.readUInt32(bytes), try cursor.readUInt32(bytes), try cursor.readUInt32(bytes)
-      )
-      switch code {
-      case 1 where costs.1 == 0 && costs.2 == 0: kdf = .pbkdf2(iterations: costs.0)
-      case 2: kdf = .argon2id(try Argon2idParameters(memoryKiB: costs.0, passes: costs.1, lanes: costs.2))
-      case 3 where costs == (0, 0, 0): kdf = .seed
-      case 4 where costs == (0, 0, 0): kdf = .agreement
-      default: throw KeybagError.corrupt
+      guard let method = SlotMethods.method(of: SlotKind(rawValue: try cursor.readByte(bytes))) else {
+        throw KeybagError.corrupt
       }
-      guard Self.allows(kdf, for: kind) else { throw KeybagError.corrupt }
+      let code = try cursor.readByte(bytes)
+      let costs = SlotCosts(
+        try cursor.readUInt32(bytes), try cursor.readUInt32(bytes), try cursor.readUInt32(bytes))
+      guard let kdf = method.derivation(code: code, costs: costs), method.allows(kdf) else {
+        throw KeybagError.corrupt
+      }
       self.id = unsafe NSUUID(uuidBytes: id) as UUID
-      self.kind = kind
+      kind = method.kind
+      self.kdf = kdf
       created = try cursor.readInt64(bytes)
       salt = try cursor.readBytes(bytes, count: Self.saltByteCount)
       check = try cursor.readBytes(bytes, count: Self.checkByteCount)
       nonce = try cursor.readBytes(bytes, count: AES256GCM.nonceByteCount)
       wrapped = try cursor.readBytes(bytes, count: Self.wrappedByteCount)
       let count = Int(try cursor.readUInt16(bytes))
-      guard count <= Self.attachmentByteCountLimit, (count > 0) == (kind == .enclave) else {
-        throw KeybagError.corrupt
-      }
+      guard count <= Self.attachmentByteCountLimit else { throw KeybagError.corrupt }
       attachment = try cursor.readBytes(bytes, count: count)
-      if kind == .enclave { _ = try EnclaveAttachment(attachment) }
+      guard method.accepts(attachment: attachment) else { throw KeybagError.corrupt }
     } catch {
       throw .corrupt
     }

@@ -12,7 +12,7 @@ extension SlotKDF {
     switch self {
     case .pbkdf2(let iterations): iterations
     case .argon2id(let costs): 3 * costs.memoryKiB * costs.passes
-    case .seed, .agreement: 0
+    case .expansion: 0
     }
   }
 }

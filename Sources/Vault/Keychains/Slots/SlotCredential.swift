@@ -3,34 +3,20 @@
 // What is offered to open a slot, and the slot's secret that is derived from it.
 
 internal import Primitives
-public import Secrets
+package import Secrets
 
-/// A passphrase, a recovery phrase, or what a chip has agreed on.
+/// What opens a slot, before its derivation: a passphrase, a seed, or what a device has agreed on.
 public struct SlotCredential: ~Copyable, Sendable {
   public let kind: SlotKind
   private let input: SecretBytes
   /// What a new slot keeps beside the wrapped keys.
   let attachment: [UInt8]
 
-  /// The bytes of a passphrase, as they enter the key derivation: UTF-8, NFC.
-  public init(_ passphrase: borrowing Passphrase) {
-    kind = .passphrase
-    attachment = []
-    input = passphrase.withBytes { SecretBytes(copying: $0) }
-  }
-
-  /// The seed of a recovery phrase.
-  public init(_ phrase: borrowing RecoveryPhrase) {
-    kind = .recoveryPhrase
-    attachment = []
-    input = phrase.seed()
-  }
-
-  /// What a key agreement between a chip and an ephemeral key gave: 32 bytes.
-  init(agreed secret: consuming SecretBytes, attachment: EnclaveAttachment) {
-    kind = .enclave
-    self.attachment = attachment.bytes
-    input = secret
+  /// What a method makes of its input.
+  init(_ method: any SlotMethod.Type, input: consuming SecretBytes, attachment: [UInt8] = []) {
+    kind = method.kind
+    self.attachment = attachment
+    self.input = input
   }
 
   /// The slot's secret, 32 bytes.
@@ -48,11 +34,9 @@ public struct SlotCredential: ~Copyable, Sendable {
           case .argon2id(let parameters):
             unsafe try Argon2id.derive(
               password: input, salt: salt.span.bytes, parameters: parameters, into: &secret)
-          case .seed, .agreement:
+          case .expansion(let expansion):
             var hkdf = HKDF()
-            let info: StaticString =
-              kdf == .seed ? "coffer keybag v1 seed" : "coffer keybag v1 agreement"
-            info.withRawSpan {
+            expansion.info.withRawSpan {
               unsafe hkdf.derive(ikm: input, salt: salt.span.bytes, info: $0, into: &secret)
             }
           }

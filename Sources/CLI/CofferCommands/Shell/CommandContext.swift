@@ -13,7 +13,7 @@ internal import Storage
 internal import UserAuthentication
 internal import Vaults
 
-struct Session {
+struct CommandContext {
   let home: String
   let isJSON: Bool
   let isQuiet: Bool
@@ -65,22 +65,26 @@ struct Session {
 
   /// Opens the coffer by asking.
   private func openByPrompt(_ locked: LockedCoffer) throws -> Coffer {
-    let coffer = try ChipPrompt(self).unlock(locked) ?? unlockByPrompt(locked)
-    try advise(coffer)
-    return coffer
+    for interface in SlotInterfaces.all.reversed() {
+      guard let coffer = try interface.openByPrompt(locked, self) else { continue }
+      try advise(coffer)
+      return coffer
+    }
+    throw PassphraseInterface.missing
   }
 
   /// Opens the coffer with a passphrase or a PIN from a descriptor or a file; nil when none is named.
   func given(
     _ passphrase: PassphraseOptions, _ pin: PINOptions?, _ locked: LockedCoffer
   ) throws -> Coffer? {
-    if let pin = try pin?.given() { return try locked.unlock(pin: pin) }
-    guard let passphrase = try passphrase.opening() else { return nil }
-    do { return try locked.unlock(SlotCredential(passphrase)) } catch KeybagError.wrongSecret {
-      throw Self.wrongPassphrase
-    } catch KeybagError.noSuchSlot {
-      throw Self.noPassphrase
+    if let pin = try pin?.given() {
+      for interface in SlotInterfaces.all {
+        if let coffer = try interface.open(locked, pin: pin) { return coffer }
+      }
+      throw KeybagError.noSuchSlot
     }
+    guard let passphrase = try passphrase.opening() else { return nil }
+    return try PassphraseInterface.open(locked, passphrase)
   }
 
   /// Opens the coffer with the keys of its agent; nil when there is none, or it is locked.
@@ -131,32 +135,7 @@ struct Session {
     return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
   }
 
-  private static let wrongPassphrase = Failure(
-    .wrongSecret, "wrong_secret", "wrong passphrase: it opens no slot of this coffer",
-    hint: "«coffer recover» sets a new one with the recovery phrase")
-
-  private static let noPassphrase = Failure(
-    .missing, "no_such_slot", "no passphrase opens this coffer: it has no slot for one",
-    hint: "«coffer recover» sets one with the recovery phrase")
-
-  private func unlockByPrompt(_ locked: LockedCoffer) throws -> Coffer {
-    guard locked.slots.contains(where: { $0.kind == .passphrase }) else { throw Self.noPassphrase }
-    let prompt = try prompt()
-    var problem: String?
-    for attempt in 1...Self.promptTries {
-      let typed = try prompt.ask(request("passphrase", problem: problem))
-      do {
-        return try locked.unlock(SlotCredential(Passphrase(utf8: typed)))
-      } catch KeybagError.wrongSecret {
-        problem = Self.triesLeft("wrong passphrase", attempt)
-      } catch let error as PassphraseError {
-        problem = Self.triesLeft(Failure(error).message, attempt)
-      }
-    }
-    throw Self.wrongPassphrase
-  }
-
-  private static func triesLeft(_ problem: String, _ attempt: Int) -> String {
+  static func triesLeft(_ problem: String, _ attempt: Int) -> String {
     "\(problem); \((promptTries - attempt).counted("try", "tries")) left"
   }
 
@@ -171,8 +150,8 @@ struct Session {
       FailureWarning(count, isLocked: alarm == .locked).tell(isJSON: isJSON)
     }
     guard Terminal.isErrorTerminal else { return }
-    if status.isRotating { note("hint: a rotation was begun and not ended: coffer vault rotate --resume") }
-    if status.isRotationDue { note("hint: the vault key is more than a year old: coffer vault rotate") }
+    if status.isRotating { remark("hint: a rotation was begun and not ended: coffer vault rotate --resume") }
+    if status.isRotationDue { remark("hint: the vault key is more than a year old: coffer vault rotate") }
   }
 
   /// Opens the coffer with the recovery phrase from a descriptor, a file, or a prompt.
@@ -343,7 +322,7 @@ struct Session {
   // MARK: Answering
 
   /// A remark for people, on standard error; nothing in JSON, where standard error is for errors.
-  func note(_ line: ShownLine) {
-    if !isQuiet && !isJSON { Terminal.note(line) }
+  func remark(_ line: ShownLine) {
+    if !isQuiet && !isJSON { Terminal.remark(line) }
   }
 }
