@@ -126,7 +126,8 @@
     ///   - unlocks: whether the prompt ends with the collection unlocked, or dismissed.
     ///   - search, secrets: what those answers hold, in Python.
     static func start(
-      on bus: PrivateBus, alias: String = "/c", firstAlias: String? = nil, isLocked: Bool = false, createPrompt: String = "/",
+      on bus: PrivateBus, alias: String = "/c", firstAlias: String? = nil, isLocked: Bool = false,
+      createPrompt: String = "/",
       unlockPrompt: String = "/", unlocks: Bool = false, search: String = "[]", secrets: String = "{}"
     ) throws {
       let template = """
