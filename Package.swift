@@ -16,6 +16,8 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
+  // Says whose bytes a span lends; Secrets/Spans.swift alone needs it.
+  .enableExperimentalFeature("Lifetimes"),
 ]
 
 /// Tests keep the language mode and the warnings, and may use pointers without ceremony.
@@ -127,13 +129,15 @@ let package = Package(
     systemLibrary("CPNG", apt: "libpng-dev"),
     systemLibrary("CZlib", apt: "zlib1g-dev"),
 
-    // Base: secrets in memory, and primitives from well-kept libraries
+    // Base: texts, secrets in memory, libcrypto, and primitives from well-kept libraries
+    module("Texts", in: .base, []),
     module("Secrets", in: .base, ["CSystem", "CUtf8proc"]),
-    module("Primitives", in: .base, ["Secrets", "CSystem", "COpenSSL", "CArgon2", log]),
+    module("LibCrypto", in: .base, ["Secrets", "CSystem", "COpenSSL"]),
+    module("Primitives", in: .base, ["Secrets", "LibCrypto", "CSystem", "CArgon2", log]),
 
     // OpenPGP: the engine and coffer-sop
-    module("OpenPGP", in: .openPGP, ["Secrets", "Primitives", "CSystem", "COpenSSL", "CZlib"]),
-    module("SOPCommands", in: .openPGP, ["Secrets", "OpenPGP"]),
+    module("OpenPGP", in: .openPGP, ["Texts", "Secrets", "LibCrypto", "Primitives", "CZlib"]),
+    module("SOPCommands", in: .openPGP, ["Texts", "Secrets", "OpenPGP"]),
     command("coffer-sop", in: .openPGP, ["SOPCommands"]),
 
     // Platform: the disk, the desktop, the TPM, the reader of fingers, the decoder of pictures
@@ -142,20 +146,23 @@ let package = Package(
     module(
       "Pictures", in: .platform,
       [
-        "Secrets", "CSystem", .target("CTurboJPEG", trait: "Pictures"), .target("CPNG", trait: "Pictures"),
+        "Texts", "Secrets", "CSystem", .target("CTurboJPEG", trait: "Pictures"),
+        .target("CPNG", trait: "Pictures"),
       ]),
     module(
       "Enclaves", in: .platform,
       ["Secrets", "Primitives", "CSystem", .target("CTSS", trait: "TPM")]),
-    module("UserAuthentication", in: .platform, ["Secrets", "CSystem", "DesktopBus"]),
+    module("UserAuthentication", in: .platform, ["Texts", "Secrets", "CSystem", "DesktopBus"]),
 
     // Vault: keys, messages, captures, protected data, the custody of private keys, and the coffer itself
-    module("MessageFormats", in: .vault, ["Secrets", "CSystem", "CUtf8proc"]),
+    module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc"]),
     module(
       "Keychains", in: .vault,
       ["Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "CZxcvbn", "CUtf8proc", log]),
     module("Vaults", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
-    module("Captures", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
+    module(
+      "Captures", in: .vault,
+      ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
     module(
       "ProtectedData", in: .vault,
       ["Secrets", "Primitives", "Storage", "Enclaves", "UserAuthentication", "Keychains", log]),
@@ -177,8 +184,9 @@ let package = Package(
     module(
       "CofferCommands", in: .cli,
       [
-        "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication", "Vaults",
-        "Enclaves", "Pictures", "Captures", "ProtectedData", "KeyCustody", "Agent", "CofferKit", "CSystem",
+        "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
+        "Vaults", "Enclaves", "Pictures", "Captures", "ProtectedData", "KeyCustody", "Agent", "CofferKit",
+        "CSystem",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -217,13 +225,15 @@ let package = Package(
       ]),
 
     // Tests, module by module. Those that name a command start it, so it is built first.
+    tests("TextsTests", in: .base, ["Texts"]),
     tests("SecretsTests", in: .base, ["Secrets", "CSystem"]),
+    tests("LibCryptoTests", in: .base, ["LibCrypto", "Secrets"]),
     tests(
       "PrimitivesTests", in: .base,
       ["Primitives", "Secrets", "CSystem", "COpenSSL", "MemorySearch", "TestVectors"]),
     tests(
       "OpenPGPTests", in: .openPGP,
-      ["OpenPGP", "Secrets", "Primitives", "COpenSSL", "MemorySearch", "TestVectors"]),
+      ["OpenPGP", "Secrets", "LibCrypto", "Primitives", "MemorySearch", "TestVectors"]),
     tests(
       "SOPCommandsTests", in: .openPGP,
       [
@@ -245,7 +255,7 @@ let package = Package(
         "UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus",
         "MemorySearch",
       ]),
-    tests("MessageFormatsTests", in: .vault, ["MessageFormats"]),
+    tests("MessageFormatsTests", in: .vault, ["MessageFormats", "Texts"]),
     tests(
       "KeychainsTests", in: .vault,
       [
@@ -296,8 +306,8 @@ let package = Package(
     tests(
       "CommandTests", in: .cli,
       [
-        "coffer", "CofferCommands", "PseudoTerminals", "DesktopBus", "PrivateBus", "Repository",
-        argumentParser, sqlite,
+        "coffer", "CofferCommands", "Vaults", "Keychains", "Storage", "Enclaves", "PseudoTerminals",
+        "DesktopBus", "PrivateBus", "Repository", argumentParser, sqlite,
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(

@@ -63,7 +63,7 @@ public enum CofferMain {
     if arguments == [PictureWorker.argument] { PictureWorker.run() }
     Terminal.takePlaces()
     if arguments.isEmpty {
-      Terminal.note(lines: CofferRoot.page)
+      Terminal.remark(lines: CofferRoot.page)
       return ExitCode.usage.rawValue
     }
     let line = ArgumentOrder.sorted(arguments, root: CofferRoot.self)
@@ -150,7 +150,7 @@ public enum CofferMain {
 
   private static func tell(_ failure: Failure, isJSON: Bool) {
     Interruption.breakLine()
-    Terminal.note(lines: String(failure.lines(isJSON: isJSON).dropLast()))
+    Terminal.remark(lines: String(failure.lines(isJSON: isJSON).dropLast()))
   }
 
   /// The parser's words in our manner: the first sentence, lower case, no full stop.

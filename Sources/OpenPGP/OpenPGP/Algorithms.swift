@@ -4,22 +4,38 @@
 // each in the registry's order. An unknown number is a value like any other.
 
 /// A public-key algorithm by its number.
+///
+/// [RFC 9580, section 9.1](https://www.rfc-editor.org/rfc/rfc9580#section-9.1)
 public struct PublicKeyAlgorithm: RawRepresentable, Hashable, Sendable {
+  /// The number in the registry.
   public let rawValue: UInt8
 
+  /// A value by its number, known here or not.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+  /// RSA, to encrypt and to sign.
   public static let rsa = PublicKeyAlgorithm(rawValue: 1)
+  /// RSA, to encrypt only; deprecated.
   public static let rsaEncryptOnly = PublicKeyAlgorithm(rawValue: 2)
+  /// RSA, to sign only; deprecated.
   public static let rsaSignOnly = PublicKeyAlgorithm(rawValue: 3)
+  /// Elgamal, to encrypt; read as a packet and never used.
   public static let elgamal = PublicKeyAlgorithm(rawValue: 16)
+  /// DSA; verified, never used to sign.
   public static let dsa = PublicKeyAlgorithm(rawValue: 17)
+  /// ECDH on a curve of NIST or Brainpool, or on Curve25519 in its old form.
   public static let ecdh = PublicKeyAlgorithm(rawValue: 18)
+  /// ECDSA on a curve of NIST or Brainpool.
   public static let ecdsa = PublicKeyAlgorithm(rawValue: 19)
+  /// Ed25519 in its old form, of version 4.
   public static let eddsaLegacy = PublicKeyAlgorithm(rawValue: 22)
+  /// X25519.
   public static let x25519 = PublicKeyAlgorithm(rawValue: 25)
+  /// X448.
   public static let x448 = PublicKeyAlgorithm(rawValue: 26)
+  /// Ed25519.
   public static let ed25519 = PublicKeyAlgorithm(rawValue: 27)
+  /// Ed448.
   public static let ed448 = PublicKeyAlgorithm(rawValue: 28)
 
   /// Whether the algorithm makes signatures.
@@ -40,27 +56,38 @@ public struct PublicKeyAlgorithm: RawRepresentable, Hashable, Sendable {
 }
 
 /// A curve by its object identifier; an unknown one is a value like any other.
+///
+/// [RFC 9580, section 9.2](https://www.rfc-editor.org/rfc/rfc9580#section-9.2)
 public struct Curve: Hashable, Sendable {
   /// The identifier's octets in DER, without type and length; 1 to 254 of them.
   public let objectIdentifier: [UInt8]
 
+  /// A curve by the octets of its object identifier, known here or not.
   public init(objectIdentifier: [UInt8]) { self.objectIdentifier = objectIdentifier }
 
+  /// NIST P-256.
   public static let p256 = Curve(objectIdentifier: [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07])
+  /// NIST P-384.
   public static let p384 = Curve(objectIdentifier: [0x2B, 0x81, 0x04, 0x00, 0x22])
+  /// NIST P-521.
   public static let p521 = Curve(objectIdentifier: [0x2B, 0x81, 0x04, 0x00, 0x23])
+  /// Brainpool with 256 bits.
   public static let brainpoolP256r1 = Curve(objectIdentifier: [
     0x2B, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x07,
   ])
+  /// Brainpool with 384 bits.
   public static let brainpoolP384r1 = Curve(objectIdentifier: [
     0x2B, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0B,
   ])
+  /// Brainpool with 512 bits.
   public static let brainpoolP512r1 = Curve(objectIdentifier: [
     0x2B, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0D,
   ])
+  /// Ed25519 in its old form, for signatures.
   public static let ed25519Legacy = Curve(objectIdentifier: [
     0x2B, 0x06, 0x01, 0x04, 0x01, 0xDA, 0x47, 0x0F, 0x01,
   ])
+  /// Curve25519 in its old form, for encryption.
   public static let curve25519Legacy = Curve(objectIdentifier: [
     0x2B, 0x06, 0x01, 0x04, 0x01, 0x97, 0x55, 0x01, 0x05, 0x01,
   ])
@@ -78,22 +105,38 @@ public struct Curve: Hashable, Sendable {
 }
 
 /// A symmetric-key algorithm by its number.
+///
+/// [RFC 9580, section 9.3](https://www.rfc-editor.org/rfc/rfc9580#section-9.3)
 public struct SymmetricAlgorithm: RawRepresentable, Hashable, Sendable {
+  /// The number in the registry.
   public let rawValue: UInt8
 
+  /// A value by its number, known here or not.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+  /// No cipher.
   public static let plaintext = SymmetricAlgorithm(rawValue: 0)
+  /// IDEA.
   public static let idea = SymmetricAlgorithm(rawValue: 1)
+  /// Triple-DES with three keys.
   public static let tripleDES = SymmetricAlgorithm(rawValue: 2)
+  /// CAST5 with a key of 128 bits.
   public static let cast5 = SymmetricAlgorithm(rawValue: 3)
+  /// Blowfish with a key of 128 bits.
   public static let blowfish = SymmetricAlgorithm(rawValue: 4)
+  /// AES-128: every reader has it (section 9.3).
   public static let aes128 = SymmetricAlgorithm(rawValue: 7)
+  /// AES-192.
   public static let aes192 = SymmetricAlgorithm(rawValue: 8)
+  /// AES-256.
   public static let aes256 = SymmetricAlgorithm(rawValue: 9)
+  /// Twofish with a key of 256 bits.
   public static let twofish = SymmetricAlgorithm(rawValue: 10)
+  /// Camellia-128.
   public static let camellia128 = SymmetricAlgorithm(rawValue: 11)
+  /// Camellia-192.
   public static let camellia192 = SymmetricAlgorithm(rawValue: 12)
+  /// Camellia-256.
   public static let camellia256 = SymmetricAlgorithm(rawValue: 13)
 
   /// Octets of a key; nil for an unknown algorithm.
@@ -120,13 +163,20 @@ public struct SymmetricAlgorithm: RawRepresentable, Hashable, Sendable {
 }
 
 /// An AEAD algorithm by its number.
+///
+/// [RFC 9580, section 9.6](https://www.rfc-editor.org/rfc/rfc9580#section-9.6)
 public struct AEADAlgorithm: RawRepresentable, Hashable, Sendable {
+  /// The number in the registry.
   public let rawValue: UInt8
 
+  /// A value by its number, known here or not.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+  /// EAX.
   public static let eax = AEADAlgorithm(rawValue: 1)
+  /// OCB: every reader of version 2 has it (section 9.6).
   public static let ocb = AEADAlgorithm(rawValue: 2)
+  /// GCM.
   public static let gcm = AEADAlgorithm(rawValue: 3)
 
   /// Octets of a tag: the same for all three.
@@ -144,19 +194,32 @@ public struct AEADAlgorithm: RawRepresentable, Hashable, Sendable {
 }
 
 /// A hash algorithm by its number.
+///
+/// [RFC 9580, section 9.5](https://www.rfc-editor.org/rfc/rfc9580#section-9.5)
 public struct HashAlgorithm: RawRepresentable, Hashable, Sendable {
+  /// The number in the registry.
   public let rawValue: UInt8
 
+  /// A value by its number, known here or not.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+  /// MD5: never for signatures.
   public static let md5 = HashAlgorithm(rawValue: 1)
+  /// SHA-1: only for old certifications, and as a checksum.
   public static let sha1 = HashAlgorithm(rawValue: 2)
+  /// RIPEMD-160: never for signatures.
   public static let ripemd160 = HashAlgorithm(rawValue: 3)
+  /// SHA-256.
   public static let sha256 = HashAlgorithm(rawValue: 8)
+  /// SHA-384.
   public static let sha384 = HashAlgorithm(rawValue: 9)
+  /// SHA-512.
   public static let sha512 = HashAlgorithm(rawValue: 10)
+  /// SHA-224.
   public static let sha224 = HashAlgorithm(rawValue: 11)
+  /// SHA3-256.
   public static let sha3_256 = HashAlgorithm(rawValue: 12)
+  /// SHA3-512.
   public static let sha3_512 = HashAlgorithm(rawValue: 14)
 
   /// What is signed is hashed with this in both profiles (PG-01, PG-02); it is long enough for every key.
@@ -203,13 +266,21 @@ public struct HashAlgorithm: RawRepresentable, Hashable, Sendable {
 }
 
 /// A compression algorithm by its number.
+///
+/// [RFC 9580, section 9.4](https://www.rfc-editor.org/rfc/rfc9580#section-9.4)
 public struct CompressionAlgorithm: RawRepresentable, Hashable, Sendable {
+  /// The number in the registry.
   public let rawValue: UInt8
 
+  /// A value by its number, known here or not.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+  /// Not compressed.
   public static let uncompressed = CompressionAlgorithm(rawValue: 0)
+  /// Deflate (RFC 1951).
   public static let zip = CompressionAlgorithm(rawValue: 1)
+  /// Deflate with the header and checksum of zlib (RFC 1950).
   public static let zlib = CompressionAlgorithm(rawValue: 2)
+  /// bzip2; not supported.
   public static let bzip2 = CompressionAlgorithm(rawValue: 3)
 }

@@ -17,11 +17,13 @@ public struct Policy: Sendable {
   public enum Rule: Hashable, Sendable {
     /// The hash algorithm is too weak for a signature of that date, or too short for the key.
     case hashAlgorithm(HashAlgorithm)
+    /// The public-key algorithm is too weak, or not supported.
     case publicKeyAlgorithm(PublicKeyAlgorithm)
     /// RSA below 2,048 bits.
     case keySize(bitCount: Int)
     /// RSA whose public exponent is even or below 3: with 1, what is encrypted stays as it was.
     case publicExponent
+    /// The cipher is too weak.
     case symmetricAlgorithm(SymmetricAlgorithm)
     /// Encrypted data without protection of their integrity.
     case noIntegrityProtection
@@ -33,12 +35,19 @@ public struct Policy: Sendable {
     case issuerMissing
     /// One of more signatures with salts of their own than ``Limits/saltedHashCount`` on one document.
     case tooManySalts
+    /// A signature of this type is not over a document.
     case signatureType(SignatureType)
+    /// The key is for another use.
     case keyFlags
+    /// The signature has expired.
     case signatureExpired
+    /// The signature is from the future, beyond the tolerance for clocks.
     case signatureFromTheFuture
+    /// The signature is outside ``SignatureVerifier/notBefore`` and ``SignatureVerifier/notAfter``.
     case outsideRequestedTime
+    /// The signed message was meant for others.
     case notIntendedRecipient
+    /// The signature does not say when it was made.
     case creationTimeMissing
     /// The signature was made before its key.
     case signatureOlderThanKey
@@ -51,6 +60,7 @@ public struct Policy: Sendable {
   /// How far another machine's clock may be ahead: what GnuPG and mail systems commonly forgive.
   public static let clockToleranceSeconds: UInt32 = 600
 
+  /// The policy of this release, to be adapted.
   public init() {}
 }
 
@@ -119,7 +129,7 @@ extension Policy {
   /// 2,048.
   private static let smallestModulusBitCount = 2048
 
-  /// 2023-02-01: who certifies has had three years by then since chosen-prefix collisions of SHA-1 were shown.
+  /// 2023-02-01: three years after chosen-prefix collisions of SHA-1 were shown.
   private static let lastSHA1Certification = Timestamp(secondsSince1970: 1_675_209_600)
 }
 

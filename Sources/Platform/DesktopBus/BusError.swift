@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What can go wrong on the desktop's bus. Carries names of the protocol, never contents of messages.
+@nonexhaustive
 public enum BusError: Error, Equatable, Sendable {
   /// There is no bus at the address, or no address.
   case noBus

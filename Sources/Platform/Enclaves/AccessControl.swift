@@ -2,7 +2,7 @@
 
 public import Secrets
 
-/// What a key is for; one key never does both (D18).
+/// What a key is for; one key never does both.
 public enum EnclaveKeyUse: UInt8, Sendable, CaseIterable {
   case agreement = 1
   case signing = 2

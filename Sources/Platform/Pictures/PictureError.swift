@@ -3,6 +3,7 @@
 // What can go wrong with a picture. No case carries anything of the picture.
 
 /// Why there is no picture.
+@nonexhaustive
 public enum PictureError: Error, Equatable, Sendable {
   /// The bytes are neither JPEG nor PNG.
   case notAPicture

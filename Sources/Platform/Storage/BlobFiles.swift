@@ -16,11 +16,11 @@ public struct BlobFiles: Sendable {
   init(home: String) { folder = home + "/" + Self.folderName }
 
   /// Starts a new blob. It has a random name, and is nobody's until ``Writer/finish()``.
-  /// - Throws: `StorageError.foreign` when the folder is a link or another user's.
+  /// - Throws: `StorageError.placeTaken` when the folder is a link or another user's.
   public func create(name: BlobName) throws -> Writer {
     if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST { throw StorageError(systemError: errno) }
     guard let folder = try BlobFolder(folder) else { throw StorageError.notFound }
-    guard folder.isOwn else { throw StorageError.foreign(.blobs) }
+    guard folder.isOwn else { throw StorageError.placeTaken(.blobs) }
     let descriptor = unsafe openat(
       folder.descriptor, name.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw StorageError(systemError: errno) }
@@ -29,14 +29,14 @@ public struct BlobFiles: Sendable {
 
   /// Opens a blob.
   /// - Throws: `StorageError.corrupt` when it is not there, is no file, or cannot be read: whoever asks has it
-  ///   from a row, and others are to be looked at all the same. `.foreign` when the folder is a link.
+  ///   from a row, and others are to be looked at all the same. `.placeTaken` when the folder is a link.
   public func open(_ name: BlobName) throws -> Reader {
     guard let folder = try BlobFolder(folder) else { throw StorageError.corrupt(part: .record) }
     do {
       let descriptor = try DatabaseFile.openFile(name.text, O_RDONLY, in: folder.descriptor, as: .blobs)
       guard let descriptor else { throw StorageError.corrupt(part: .record) }
       return Reader(descriptor: descriptor)
-    } catch StorageError.foreign, StorageError.notPermitted {
+    } catch StorageError.placeTaken, StorageError.notPermitted {
       throw StorageError.corrupt(part: .record)
     }
   }
@@ -59,7 +59,7 @@ public struct BlobFiles: Sendable {
   }
 
   /// The names of all blobs. Files with other names are not ours.
-  /// - Throws: `StorageError.foreign` when their folder is a link.
+  /// - Throws: `StorageError.placeTaken` when their folder is a link.
   public func names() throws -> [BlobName] { try BlobFolder(folder)?.names() ?? [] }
 
   /// Whether there is a file of each of these names.
@@ -72,7 +72,7 @@ public struct BlobFiles: Sendable {
   /// work, whether or not it still has the lock.
   func sweep(except named: Set<BlobName>, writtenBy time: FileTime) throws {
     guard let folder = try BlobFolder(folder) else { return }
-    guard folder.isOwn else { throw StorageError.foreign(.blobs) }
+    guard folder.isOwn else { throw StorageError.placeTaken(.blobs) }
     for name in try folder.names() where !named.contains(name) {
       if let status = folder.status(name), FileTime(status.st_mtim) <= time { folder.remove(name) }
     }
@@ -88,7 +88,7 @@ public struct BlobFiles: Sendable {
       guard try opened.names().isEmpty else { throw StorageError.notPermitted }
       unsafe rmdir(folder)
     } catch {
-      guard error == .foreign(.blobs) else { throw error }
+      guard error == .placeTaken(.blobs) else { throw error }
       guard unsafe unlink(folder) == 0 else { throw StorageError.notPermitted }
     }
   }
@@ -99,13 +99,13 @@ private struct BlobFolder: ~Copyable {
   let descriptor: Int32
 
   /// Nil when there is none.
-  /// - Throws: `StorageError.foreign` when it is a link, or no folder.
+  /// - Throws: `StorageError.placeTaken` when it is a link, or no folder.
   init?(_ path: String) throws(StorageError) {
     descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
       switch errno {
       case ENOENT: return nil
-      case ELOOP, ENOTDIR: throw .foreign(.blobs)
+      case ELOOP, ENOTDIR: throw .placeTaken(.blobs)
       default: throw StorageError(systemError: errno)
       }
     }

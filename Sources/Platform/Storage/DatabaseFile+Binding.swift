@@ -60,8 +60,8 @@ extension DatabaseFile {
   /// The binding record counts every change. All that is in the file was in a log before, so a log that belongs
   /// to it never leads to a lower count than the file has by itself. One that does is an old one: SQLite would
   /// play its pages back over newer ones. Both counts are read without writing to file or log.
-  /// - Throws: `StorageError.foreignLog`.
-  static func refuseForeignLog(path: String) throws(StorageError) {
+  /// - Throws: `StorageError.staleLog`.
+  static func refuseStaleLog(path: String) throws(StorageError) {
     var status = stat()
     guard unsafe lstat(path + "-wal", &status) == 0, status.st_size > 0 else { return }
     // Another process may be moving its log into the file just now, and be seen half-way.
@@ -74,7 +74,7 @@ extension DatabaseFile {
       case .damaged: throw .corrupt(part: .page)
       }
     }
-    throw .foreignLog
+    throw .staleLog
   }
 
   /// How often the binding record was changed.

@@ -9,7 +9,7 @@ extension DatabaseFile {
   /// Opens a file of the coffer's: nil when there is none.
   ///
   /// - Parameter folder: the descriptor of the folder that `path` is relative to.
-  /// - Throws: `StorageError.foreign` when something else stands there.
+  /// - Throws: `StorageError.placeTaken` when something else stands there.
   static func openFile(
     _ path: String, _ flags: Int32, in folder: Int32 = AT_FDCWD, as place: StorageError.Place
   ) throws(StorageError) -> Int32? {
@@ -19,13 +19,13 @@ extension DatabaseFile {
     guard descriptor >= 0 else {
       switch errno {
       case ENOENT: return nil
-      case ELOOP, EISDIR, ENXIO, ENODEV: throw .foreign(place)
+      case ELOOP, EISDIR, ENXIO, ENODEV: throw .placeTaken(place)
       default: throw StorageError(systemError: errno)
       }
     }
     guard status(descriptor)?.isRegularFile == true else {
       Glibc.close(descriptor)
-      throw .foreign(place)
+      throw .placeTaken(place)
     }
     return descriptor
   }
@@ -40,7 +40,7 @@ extension DatabaseFile {
   static func checkLog(of path: String) throws(StorageError) {
     for (ending, place) in [("-wal", StorageError.Place.log), ("-shm", .logIndex)] {
       var status = stat()
-      if unsafe lstat(path + ending, &status) == 0, !status.isRegularFile { throw .foreign(place) }
+      if unsafe lstat(path + ending, &status) == 0, !status.isRegularFile { throw .placeTaken(place) }
     }
   }
 

@@ -49,7 +49,7 @@ public final class DatabaseFile: Sendable {
     let path = home + "/" + name
     try FileHeader(path: path).check(knownFormat: Schema.version)
     try checkLog(of: path)
-    try refuseForeignLog(path: path)
+    try refuseStaleLog(path: path)
     let isReadOnly = isReadOnlyMedium(home)
     do {
       let queue = try connect(path: path, isImmutable: isReadOnly && !isTaken(path + "-wal"))

@@ -7,6 +7,7 @@ internal import Glibc
 ///
 /// «Missing», «in use», «full» and «corrupt» are different answers, because the person at the terminal
 /// does something different about each.
+@nonexhaustive
 public enum StorageError: Error, Equatable, Sendable {
   /// There is no coffer at this place.
   case notFound
@@ -22,9 +23,9 @@ public enum StorageError: Error, Equatable, Sendable {
   case notPermitted
   /// The files are on a medium that cannot be written.
   case readOnly
-  /// A link, a pipe, a device or a folder stands in the place of a file; or a link, or a folder of another
+  /// A link, a pipe, a device or a folder has the name of a file; or a link, or a folder of another
   /// user's, in that of the folder for blobs. It was left alone.
-  case foreign(Place)
+  case placeTaken(Place)
   /// A read or a write failed below the file system.
   case inputOutput(code: Int32)
   /// The file is not what was written; `part` says where it was noticed.
@@ -34,7 +35,7 @@ public enum StorageError: Error, Equatable, Sendable {
   /// The whole file is in an earlier state: the counter in the machine's chip has gone on without it.
   case earlierState
   /// The write-ahead log beside the file is older than the file. Nothing was read from it.
-  case foreignLog
+  case staleLog
   /// A format of another program version, or damage to the version field.
   case unknownFormat(found: Int, known: Int)
 
@@ -52,7 +53,7 @@ public enum StorageError: Error, Equatable, Sendable {
     case blobs = "blobs"
   }
 
-  /// The extended SQLite result code that stands for this error, for interfaces that carry a number.
+  /// The extended SQLite result code of this error, for logs and texts. Nothing is decided by it.
   public var status: Int32 {
     switch self {
     case .notFound: ResultCode.SQLITE_CANTOPEN.rawValue
@@ -62,8 +63,16 @@ public enum StorageError: Error, Equatable, Sendable {
     case .notPermitted: ResultCode.SQLITE_PERM.rawValue
     case .readOnly: ResultCode.SQLITE_READONLY.rawValue
     case .inputOutput(let code): code
-    case .corrupt, .outdated, .earlierState, .foreignLog, .foreign: ResultCode.SQLITE_CORRUPT.rawValue
+    case .corrupt, .outdated, .earlierState, .staleLog, .placeTaken: ResultCode.SQLITE_CORRUPT.rawValue
     case .unknownFormat: ResultCode.SQLITE_NOTADB.rawValue
+    }
+  }
+
+  /// Whether the files themselves are wrong, and not the moment or the machine.
+  public var isDamage: Bool {
+    switch self {
+    case .corrupt, .outdated, .earlierState, .staleLog, .unknownFormat, .placeTaken: true
+    default: false
     }
   }
 

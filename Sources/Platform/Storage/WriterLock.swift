@@ -39,7 +39,7 @@ final class WriterLock: Sendable {
 
   /// Takes the lock, or finds that it is held already by this coffer.
   /// - Throws: `StorageError.inUse` when another process keeps it longer than our patience, or ours is not the
-  ///   lock any more; `.notFound` without a folder; `.foreign` when its place is taken by something else.
+  ///   lock any more; `.notFound` without a folder; `.placeTaken` when its place is taken by something else.
   func acquire() throws(StorageError) {
     try held.withLock { held throws(StorageError) in
       if let held { return try confirm(held) }

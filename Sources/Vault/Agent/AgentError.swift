@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What can go wrong with the agent, on either side. Carries no secret and no path.
+@nonexhaustive
 public enum AgentError: Error, Equatable, Sendable {
   /// The wanted keys are not there: never unlocked, or locked since.
   case locked

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Parts of a capture as whole values, for callers that keep ciphertexts themselves (CA-01, CA-02).
+// Parts of a capture as whole values, for callers that keep ciphertexts themselves.
 
 public import Foundation
 public import Primitives

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Glibc
 public import Primitives
 
 /// Why the capture store does not do what was asked.
+@nonexhaustive
 public enum CaptureError: Error, Equatable, Sendable {
-  /// The capture key is gone although there are captures (KC-25): nothing replaces it (D39).
+  /// The capture key is gone although there are captures: nothing replaces it.
   case encryptionKeyNotFound
   /// The class key is not there: unlock once first.
   case locked
@@ -29,4 +31,12 @@ public enum CaptureError: Error, Equatable, Sendable {
   case cannotWrite(errno: Int32)
   /// Somebody wanted the work to end; nothing of it is kept.
   case interrupted
+
+  /// Whether the device is full or the owner's quota used up.
+  public var isOutOfSpace: Bool {
+    switch self {
+    case .cannotWrite(let code): code == ENOSPC || code == EDQUOT
+    default: false
+    }
+  }
 }

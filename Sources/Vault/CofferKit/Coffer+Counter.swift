@@ -10,17 +10,18 @@ internal import Logging
 internal import Storage
 internal import Vaults
 
-/// How a coffer stands to the counter in the chip.
+/// How the value in a coffer's file compares with the one that the chip shows.
 enum CounterVerdict: Equatable {
   /// The coffer has no counter.
-  case none
+  case noCounter
   case latest
-  /// A process ended between record and chip.
-  case oneAhead
+  /// A process ended after it wrote the record, and before it counted the chip up.
+  case chipOneBehind
   /// The chip has counted changes that this file does not have.
   case earlierState
-  /// Not the chip that made the counter, or not as it was.
-  case unaccounted
+  /// The chip does not show the counter, or a value that no change of this coffer explains: it is another chip,
+  /// was cleared, or does not answer.
+  case unverifiable
 
   init(recorded: UInt64, shown: UInt64) {
     if recorded == shown {
@@ -28,7 +29,7 @@ enum CounterVerdict: Equatable {
     } else if recorded < shown {
       self = .earlierState
     } else {
-      self = recorded - shown == 1 ? .oneAhead : .unaccounted
+      self = recorded - shown == 1 ? .chipOneBehind : .unverifiable
     }
   }
 }
@@ -54,15 +55,15 @@ struct RollbackCounter {
   @discardableResult
   func check() throws -> CounterVerdict {
     while true {
-      guard let mark = try mark() else { return .none }
-      guard let shown = value(mark) else { return .unaccounted }
+      guard let mark = try mark() else { return .noCounter }
+      guard let shown = value(mark) else { return .unverifiable }
       let verdict = CounterVerdict(recorded: mark.value, shown: shown)
       switch verdict {
-      case .latest, .none, .unaccounted: return verdict
+      case .latest, .noCounter, .unverifiable: return verdict
       case .earlierState:
         // Unless another process has counted between the two readings.
         guard try self.mark() != mark else { throw StorageError.earlierState }
-      case .oneAhead:
+      case .chipOneBehind:
         // Another process may be between record and chip; what it has begun it ends.
         do { try file.claimWriting() } catch { return verdict }
         guard try self.mark() == mark, value(mark) == shown else { continue }
@@ -77,9 +78,9 @@ struct RollbackCounter {
   func next() throws -> CounterMark? {
     guard let mark = try mark(), let shown = value(mark) else { return nil }
     switch CounterVerdict(recorded: mark.value, shown: shown) {
-    case .latest, .oneAhead: break
+    case .latest, .chipOneBehind: break
     // A change must not make the present state of what was put back.
-    default: return nil
+    case .noCounter, .earlierState, .unverifiable: return nil
     }
     return CounterMark(handle: mark.handle, value: shown + 1, time: clock.now())
   }
@@ -128,8 +129,8 @@ struct RollbackCounter {
     guard let mark = try mark() else { return false }
     guard let shown = value(mark) else { throw EnclaveError.unavailable }
     switch CounterVerdict(recorded: mark.value, shown: shown) {
-    case .none, .latest, .oneAhead: return false
-    case .earlierState, .unaccounted: break
+    case .noCounter, .latest, .chipOneBehind: return false
+    case .earlierState, .unverifiable: break
     }
     let accepted = CounterMark(handle: mark.handle, value: shown + 1, time: clock.now())
     try file.write { try binding.setCounter(accepted, $0) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages that fail to open, as the person hears of them (VA-21): in the audit log, from whatever command it
+// Messages that fail to open, as the person hears of them: in the audit log, from whatever command it
 // happens in, and from every command after it, until an examination has named them.
 
 public import Vaults

@@ -88,7 +88,7 @@ public final class Coffer: Sendable {
       try log.save(keychain)
     } undo: { file in
       // What is elsewhere does not go with the file. It is found by the id of this coffer, which no other has.
-      _ = finished.removeForeignKeychain(file)
+      _ = finished.removeServiceKeychain(file)
     }
     let coffer = try Coffer(
       file: file, keybag: finished, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
@@ -253,18 +253,17 @@ public final class Coffer: Sendable {
     return slot
   }
 
-  /// Adds a key in the machine's chip, guarded by a PIN.
+  /// Adds a key in a device, such as the machine's chip (``Machine/chipSlot()``), guarded by a PIN.
   ///
-  /// - Throws: `PINPolicy.Problem`; `KeybagError.enclave`, `.notHardware`.
-  public func addSlot(pin: SharedSecretBytes) throws -> KeySlot {
-    if let problem = pin.withBytes({ PINPolicy.problem(with: $0) }) { throw problem }
-    guard let chip = machine.chip else { throw KeybagError.enclave(.unavailable) }
-    // Outside of the transaction: a chip takes its time.
-    let credential = try SlotCredential(newKeyIn: chip, pin: pin)
+  /// - Throws: `PINPolicy.Problem`; what the device says, such as `KeybagError.enclave`, `.notHardware`.
+  public func addSlot<Device: DeviceSlotMethod>(_ device: Device, pin: SharedSecretBytes) throws -> KeySlot {
+    if let problem = pin.withBytes({ Device.problem(withNewPIN: $0) }) { throw problem }
+    // Outside of the transaction: a device takes its time.
+    let credential = try device.newCredential(pin: pin)
     let slot = try changeKeybag {
-      try $0.addSlot(credential, kdf: .agreement, keys: keys, now: clock.now())
+      try $0.addSlot(credential, kdf: Device.newDerivation, keys: keys, now: clock.now())
     }
-    counter.makeIfMissing()
+    if Device.kind == .enclave { counter.makeIfMissing() }
     note(.slotAdded)
     return slot
   }

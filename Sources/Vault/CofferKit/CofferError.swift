@@ -3,10 +3,11 @@
 public import Keychains
 
 /// What the composition root refuses by itself; every other error comes from the room it happened in.
+@nonexhaustive
 public enum CofferError: Error, Equatable, Sendable {
   /// The passphrase does not satisfy the coffer's policy.
   case weakPassphrase([PassphraseAssessment.Problem])
-  /// Nothing shows that the recovery phrase works, so erasing is refused unless forced (D34).
+  /// Nothing shows that the recovery phrase works, so erasing is refused unless forced.
   case recoveryUnproven
   /// This machine was forgotten, so nothing signs its captures.
   case deviceNotRegistered

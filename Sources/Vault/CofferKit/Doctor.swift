@@ -38,6 +38,8 @@ public struct Diagnosis: Sendable {
   public var unreadable: [MessageID] = []
   /// Captures that are not what was captured.
   public var damagedCaptures: [CaptureID] = []
+  /// Whether every message was opened, and warnings of those that did not can end.
+  var endsWarnings = false
 
   public var isHealthy: Bool { findings.allSatisfy { $0.severity == .advice } }
 
@@ -76,7 +78,7 @@ extension Diagnosis {
       if !slots.contains(where: { $0.kind == .recoveryPhrase }) {
         add(.advice, "there is no recovery phrase: a forgotten passphrase would be the end")
       }
-      if keybag.keychain == .secretService { lookForForeignKeychain(keybag, file) }
+      if keybag.keychain == .secretService { checkServiceKeychain(keybag, file) }
     } catch KeybagError.corrupt {
       add(.damage, "the slots are damaged: nothing opens this coffer; only a copy of its folder helps")
     } catch let error as StorageError where error.isDamage {
@@ -85,7 +87,7 @@ extension Diagnosis {
   }
 
   /// Whether the Secret Service has what the coffer keeps there, as far as can be told without a key.
-  private mutating func lookForForeignKeychain(_ keybag: Keybag, _ file: DatabaseFile) {
+  private mutating func checkServiceKeychain(_ keybag: Keybag, _ file: DatabaseFile) {
     do {
       if try keybag.openKeychain(file).items().isEmpty {
         add(
@@ -93,7 +95,7 @@ extension Diagnosis {
           "the Secret Service does not have this coffer's keychain: only a copy of the keyring helps")
       }
       checks.append("the Secret Service's items")
-    } catch KeychainError.invalidData {
+    } catch  where error.isDamage {
       add(
         .damage,
         "the keychain in the Secret Service is not what was stored: only a copy of the keyring helps")
@@ -212,13 +214,12 @@ extension Coffer {
       var warned = 0
       try diagnosis.check("every message") {
         unreadable = try vault.unreadableMessages(progress: progress)
-        // Every message was opened, and those that do not open are named: nobody need be warned any more.
-        warned = try vault.clearFailures()
+        warned = try vault.status().unexaminedFailures
         return nil
       }
       diagnosis.unreadable = unreadable
       if warned > 0 {
-        note(.failuresExamined, count: warned)
+        diagnosis.endsWarnings = true
         diagnosis.add(
           .advice, "warnings end here that \(warned) messages did not open since the last deep examination")
       }
@@ -230,9 +231,19 @@ extension Coffer {
             : "\(unreadable.count) messages do not open; a copy of the coffer's folder may have them")
       }
     }
+    return diagnosis
+  }
+
+  /// Keeps what an examination has found: a line in the audit log, and no more warnings of messages that do not
+  /// open and are named. To be called after the diagnosis was told: ``examine(isDeep:progress:)`` changes nothing,
+  /// so that it can be stopped anywhere.
+  public func record(_ diagnosis: Diagnosis) throws {
+    if diagnosis.endsWarnings {
+      let ended = try vault.clearFailures()
+      if ended > 0 { note(.failuresExamined, count: ended) }
+    }
     let damage = diagnosis.findings.count { $0.severity == .damage }
     if damage > 0 { note(.damageFound, count: damage) }
-    return diagnosis
   }
 }
 
@@ -250,18 +261,18 @@ extension Coffer {
       return diagnosis.add(.damage, StorageError.earlierState.sentence)
     }
     switch verdict {
-    case .none:
+    case .noCounter:
       guard try usesChip() else { return }
       diagnosis.add(
         .advice,
         "the TPM has no counter for this coffer, so nothing would tell if all of it were put back: "
           + "«coffer forget-device», then «coffer unlock», asks it for one")
-    case .unaccounted:
+    case .unverifiable:
       diagnosis.add(
         .advice,
         "the TPM does not show this coffer's counter: it is away, was cleared, or is another machine's. "
           + "«coffer forget-device», then «coffer unlock», makes a new one")
-    default: diagnosis.checks.append("the counter in the TPM")
+    case .latest, .chipOneBehind, .earlierState: diagnosis.checks.append("the counter in the TPM")
     }
   }
 
@@ -319,7 +330,8 @@ extension Diagnosis {
   private static func isDamage(_ error: any Error) -> Bool {
     switch error {
     case let error as StorageError: error.isDamage
-    case KeychainError.invalidData, KeychainError.decodingFailed, KeychainError.itemNotFound: true
+    case KeychainError.itemNotFound: true
+    case let error as KeychainError: error.isDamage
     case KeybagError.corrupt, VaultError.corrupt, VaultError.dataTampered: true
     case CaptureError.corrupt, CaptureError.encryptionKeyNotFound, CaptureError.badSignature: true
     default: false
@@ -328,14 +340,6 @@ extension Diagnosis {
 }
 
 extension StorageError {
-  /// Whether the file itself is wrong, and not the moment or the machine.
-  var isDamage: Bool {
-    switch self {
-    case .corrupt, .outdated, .earlierState, .foreignLog, .unknownFormat, .foreign: true
-    default: false
-    }
-  }
-
   /// For people: what is wrong with the file.
   public var sentence: String {
     switch self {
@@ -346,7 +350,7 @@ extension StorageError {
     case .full: "the disk is full"
     case .notPermitted: "the coffer's files cannot be read and written by this user"
     case .readOnly: "the coffer is on a medium that cannot be written"
-    case .foreign(let place):
+    case .placeTaken(let place):
       "\(place.rawValue) is a link, a pipe or something else that is not the coffer's"
     case .inputOutput: "the disk reports an error"
     case .corrupt: "the coffer's file is corrupt or was tampered with"
@@ -354,7 +358,7 @@ extension StorageError {
       "\(part.words) not what was stored last: damaged, or put back to an earlier state"
     case .earlierState:
       "the whole coffer is in an earlier state: the TPM has counted changes that are not in it"
-    case .foreignLog:
+    case .staleLog:
       "coffer.db-wal is older than coffer.db, and does not belong to it"
     case .unknownFormat(let found, let known):
       "the coffer's format is \(found), this program knows \(known): it is newer, or damaged"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of a coffer (D34): the keys that an agent keeps and the slots go first, which makes every other byte
+// The end of a coffer: the keys that an agent keeps and the slots go first, which makes every other byte
 // unreadable; then what a Secret Service has, and the files.
 
 internal import Agent
+internal import Glibc
 internal import Keychains
 internal import Storage
 
@@ -34,22 +35,33 @@ public enum Erasure {
       // Held until the files are gone.
       defer { file.close() }
       let keybag = try? file.read(Keybag.load)
-      let counter = (try? file.read(FileBinding.counterHandle)) ?? nil
+      let counter: [UInt8]?
+      do { counter = try file.read(FileBinding.counterHandle) } catch {
+        counter = nil
+        remains.isCounterUnknown = true
+      }
       try file.write { transaction in
         try transaction.execute("UPDATE keybag SET record = zeroblob(length(record))")
         try transaction.execute("DELETE FROM keybag")
         try transaction.execute("DELETE FROM keychain")
       }
       try file.truncateLog()
-      if let keybag, !keybag.removeForeignKeychain(file) { remains.secretServiceItem = true }
+      if let keybag {
+        remains.secretServiceItem = !keybag.removeServiceKeychain(file)
+      } else {
+        remains.isSecretServiceUnknown = true
+      }
       if let counter, !RollbackCounter.delete(handle: counter, machine: machine) { remains.counter = true }
-      remains.exports = exports.forget()
       try file.destroy()
-    } catch StorageError.corrupt, StorageError.foreignLog, StorageError.unknownFormat, StorageError.foreign {
-      // A damaged file is erased all the same.
-      remains.exports = exports.forget()
+    } catch StorageError.corrupt, StorageError.staleLog, StorageError.unknownFormat, StorageError.placeTaken {
+      // A damaged file is erased too, and cannot say what it has elsewhere.
+      remains.isCounterUnknown = true
+      remains.isSecretServiceUnknown = true
       try DatabaseFile.destroy(home: home)
     }
+    // Only now: until the files are gone, somebody who was interrupted can try again, and still needs them.
+    remains.exports = exports.forget()
+    unsafe rmdir(home)
     return remains
   }
 
@@ -61,6 +73,10 @@ public enum Erasure {
     public var secretServiceItem = false
     /// The counter in a chip that did not answer, or whose owner has a password; it takes room there.
     public var counter = false
+    /// The file was too damaged to say whether a Secret Service has items of the coffer.
+    public var isSecretServiceUnknown = false
+    /// The file was too damaged to say whether a chip has a counter of the coffer.
+    public var isCounterUnknown = false
     /// What killed exports left where it could not be removed; plain content.
     public var exports: [String] = []
   }

@@ -18,9 +18,9 @@ extension Keybag {
     }
   }
 
-  /// Removes the items from where they are outside of the coffer's file.
+  /// Removes the items that a service has of this coffer, if its keychain is in one.
   /// - Returns: false when they may still be there: the service is locked, or does not answer.
-  func removeForeignKeychain(_ file: DatabaseFile) -> Bool {
+  func removeServiceKeychain(_ file: DatabaseFile) -> Bool {
     switch keychain {
     case .file: return true
     case .secretService:

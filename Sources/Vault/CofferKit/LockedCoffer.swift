@@ -3,7 +3,6 @@
 // A coffer before it is opened: what can be told of it without a key, and the ways to unlock it.
 
 internal import Captures
-public import Enclaves
 public import Foundation
 public import Keychains
 public import Secrets
@@ -59,14 +58,13 @@ public final class LockedCoffer: Sendable {
     return try opened(keybag, keybag.unlock(credential))
   }
 
-  /// Opens the coffer with the machine's chip.
+  /// Opens the coffer with a device, such as the machine's chip (``Machine/chipSlot()``).
   ///
-  /// - Throws: `KeybagError.enclave` with the chip's answer; `.noSuchSlot`, `.corrupt`; `VaultError.corrupt`;
-  ///   `StorageError.outdated`, `.earlierState`.
-  public func unlock(pin: SharedSecretBytes) throws -> Coffer {
-    guard let chip = machine.chip else { throw KeybagError.enclave(.unavailable) }
+  /// - Throws: `KeybagError` with the device's answer, such as `.enclave`; `.noSuchSlot`, `.corrupt`;
+  ///   `VaultError.corrupt`; `StorageError.outdated`, `.earlierState`.
+  public func unlock(_ device: some DeviceSlotMethod, pin: SharedSecretBytes) throws -> Coffer {
     let keybag = try currentKeybag()
-    return try opened(keybag, keybag.unlock(chip, pin: pin))
+    return try opened(keybag, keybag.unlock(device, pin: pin))
   }
 
   /// Opens the coffer with keys that an agent kept.
@@ -117,10 +115,7 @@ public final class LockedCoffer: Sendable {
 }
 
 extension LockedCoffer {
-  /// What keeps the machine's chip from opening a slot, as far as can be told without a PIN; nil when a
-  /// PIN is worth asking for.
-  public func chipObstacle() -> EnclaveError? {
-    guard let chip = machine.chip else { return .unavailable }
-    return keybag.obstacle(chip)
-  }
+  /// What keeps a device from opening a slot, as far as can be told without a PIN; nil when a PIN is worth asking
+  /// for.
+  public func obstacle(_ device: some DeviceSlotMethod) -> KeybagError? { keybag.obstacle(device) }
 }

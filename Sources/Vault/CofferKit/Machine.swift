@@ -3,6 +3,7 @@
 // The machine below the coffer: which enclaves it has. Asking costs nothing until one is used.
 
 public import Enclaves
+public import Keychains
 
 /// The enclaves of this machine.
 public struct Machine: Sendable {
@@ -29,7 +30,14 @@ public struct Machine: Sendable {
   /// The chip, whether or not it answers now; nil when this program knows none.
   public var chip: (any Enclave)? { enclaves.first { $0.kind != .software } }
 
-  /// The chip if it answers, else the stand-in in software. Only for what is being made (D36).
+  /// The way to open coffers with the chip.
+  /// - Throws: `KeybagError.enclave(.unavailable)` when this program knows no chip.
+  public func chipSlot() throws(KeybagError) -> TPMSlot {
+    guard let chip else { throw .enclave(.unavailable) }
+    return TPMSlot(chip)
+  }
+
+  /// The chip if it answers, else the stand-in in software. Only for what is being made.
   public func enclaveForNewKeys() throws(EnclaveError) -> any Enclave {
     if let chip {
       do throws(EnclaveError) {

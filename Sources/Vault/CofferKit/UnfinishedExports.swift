@@ -68,7 +68,7 @@ public final class UnfinishedExports: UnfinishedExportRecord {
       switch UnfinishedExport.state(of: path) {
       case .abandoned: found.present.append(path)
       case .unreachable: found.unreachable.append(path)
-      case .gone, .foreign, .inUse: break
+      case .gone, .notOurs, .inUse: break
       }
     }
     return found
@@ -85,7 +85,7 @@ public final class UnfinishedExports: UnfinishedExportRecord {
       case .gone:
         if wasThere { removed.append(path) }
         end(path)
-      case .foreign: end(path)
+      case .notOurs: end(path)
       case .abandoned, .inUse, .unreachable: break
       }
     }

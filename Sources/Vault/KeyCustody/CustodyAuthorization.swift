@@ -5,7 +5,7 @@ internal import Primitives
 internal import ProtectedData
 public import Secrets
 
-/// What the person has shown: a finger, the passphrase or PIN, or both.
+/// What the user has shown: a finger, the passphrase or PIN, or both.
 public struct CustodyAuthorization: Sendable {
   private let finger: (any BiometryVerifier)?
   private let passcode: SharedSecretBytes?

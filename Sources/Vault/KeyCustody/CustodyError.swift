@@ -4,6 +4,7 @@ public import Enclaves
 public import Keychains
 
 /// Why a private key could not be kept, used or changed. No case carries a fingerprint (AM-16).
+@nonexhaustive
 public enum CustodyError: Error, Equatable, Sendable {
   /// The coffer is locked.
   case locked
@@ -23,7 +24,7 @@ public enum CustodyError: Error, Equatable, Sendable {
   case passcodeRequired
   /// There are keys without a backup: going over to high security wants that acknowledged (AM-05).
   case acknowledgementRequired(keysWithoutBackup: Int)
-  /// A change was interrupted; it is for ``PrivateKeyCustody/recover(_:)`` to end it first.
+  /// A change was interrupted; it is for ``PrivateKeyCustody/recover()`` to end it first.
   case recoveryPending
   /// As many keys as a coffer holds.
   case tooManyKeys(limit: Int)
@@ -32,18 +33,23 @@ public enum CustodyError: Error, Equatable, Sendable {
 }
 
 extension CustodyError {
-  init(_ error: any Error) {
+  init(_ error: KeychainError) {
     self =
       switch error {
-      case let error as CustodyError: error
-      case EnclaveSealingError.enclave(let error): .enclave(error)
-      case is EnclaveSealingError: .corrupt
-      case EnclaveError.corrupt: .corrupt
-      case let error as EnclaveError: .enclave(error)
-      case KeychainError.locked: .locked
-      case KeychainError.invalidData: .corrupt
-      case let error as KeychainError: .keychain(error)
-      default: .keychain(.unexpectedError(0))
+      case .locked: .locked
+      case .enclave(let error): CustodyError(error)
+      case _ where error.isDamage: .corrupt
+      default: .keychain(error)
+      }
+  }
+
+  init(_ error: EnclaveError) { self = error == .corrupt ? .corrupt : .enclave(error) }
+
+  init(_ error: EnclaveSealingError) {
+    self =
+      switch error {
+      case .enclave(let error): .enclave(error)
+      case .wrongKey, .tampered: .corrupt
       }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The items of custody as of one moment (Specs/envelopes.md, «Items»).
+// The items of custody as of one moment (Specs/envelopes.md, "Items").
 
 internal import Keychains
 internal import Primitives

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The key that speaks for fingers (Specs/envelopes.md, «Items»). Enclaves enrol its public half; it signs
+// The key that speaks for fingers (Specs/envelopes.md, "Items"). Enclaves enrol its public half; it signs
 // their challenges while an authenticated context says that a finger was recognised. On Linux a service of
 // the system compares the finger, so this is a gate of this program; the Secure Enclave has its own.
 
@@ -28,7 +28,7 @@ struct FingerKey {
       })
   }
 
-  /// - Throws: `CustodyError.corrupt` when the item is gone or is none: every coffer has it.
+  /// - Throws: `CustodyError.corrupt` when the item is gone or invalid: every coffer has it.
   init(_ stored: SharedSecretBytes?) throws(CustodyError) {
     guard let stored, stored.count == P256.scalarByteCount + P256.publicKeyByteCount else { throw .corrupt }
     self.stored = stored

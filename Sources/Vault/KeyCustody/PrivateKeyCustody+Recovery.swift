@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an interrupted change leaves, and how it ends (Specs/envelopes.md, «After a crash»; AM-11 to AM-17).
+// What an interrupted change leaves, and how it ends (Specs/envelopes.md, "After a crash"; AM-11 to AM-17).
 // It runs after an unlock, before anything else, and asks nobody for anything.
 
 internal import Logging
@@ -51,7 +51,11 @@ extension PrivateKeyCustody {
   /// - Throws: `CustodyError.recoveryPending` when the interrupted one cannot be ended.
   func endPendingChange() throws {
     guard let journal = try records.journal() else { return }
-    do { _ = try end(journal) } catch { throw CustodyError.recoveryPending }
+    do { _ = try end(journal) } catch {
+      // What it waits for is told by an examination; the log has the cause.
+      Self.log.warning("a change that was interrupted cannot be ended now", metadata: ["error": "\(error)"])
+      throw CustodyError.recoveryPending
+    }
   }
 
   private func end(_ journal: RecoveryJournal) throws -> CustodyRecovery {

@@ -132,7 +132,10 @@ public final class PrivateKeyCustody: Sendable {
 
   /// Puts another private key of the same fingerprint in the place of one, such as with a new expiry (AM-19).
   ///
-  /// - Parameter replacement: makes it of the present one, which is lent and erased.
+  /// - Parameters:
+  ///   - fingerprint: of the key to replace.
+  ///   - authorization: opens the present key; a key of mode *standard* needs the passcode.
+  ///   - replacement: makes the new key from the present one, which is lent and erased.
   public func replace(
     _ fingerprint: KeyFingerprint, _ authorization: CustodyAuthorization,
     by replacement: (RawSpan) throws -> SecretBytes
@@ -148,9 +151,9 @@ public final class PrivateKeyCustody: Sendable {
   /// Brings every key under another mode; all of them or none.
   ///
   /// - Parameters:
-  ///   - mode: the next mode; the present one seals all keys anew.
+  ///   - mode: the next mode; the present one seals all keys again.
   ///   - authorization: must satisfy the present mode and the next.
-  ///   - acknowledgesMissingBackup: whether the person knows that keys without a backup are lost with the
+  ///   - acknowledgesMissingBackup: whether the user knows that keys without a backup are lost with the
   ///     fingers (AM-05).
   /// - Throws: `CustodyError.acknowledgementRequired`, `.fingerRequired`, `.passcodeRequired`, before anything
   ///   is written; ``CustodyError``, after which nothing has changed.
@@ -188,7 +191,7 @@ public final class PrivateKeyCustody: Sendable {
       manifest.digests[fingerprint] = nil
       var changes = CustodyItems.Place.allCases.map { SecretChange.delete(account: $0.account(fingerprint)) }
       changes.save(manifest)
-      do { try keychain.apply(changes) } catch { throw CustodyError(error) }
+      do throws(KeychainError) { try keychain.apply(changes) } catch { throw CustodyError(error) }
       if let envelope { forget([envelope]) }
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One private key, sealed to one key in an enclave (Specs/envelopes.md, «Private-key envelope»):
+// One private key, sealed to one key in an enclave (Specs/envelopes.md, "Private-key envelope"):
 //
 //   "COFPKEY1" ‖ payload (1) ‖ fingerprint (20 or 32) ‖ length (2) ‖ handle ‖ enclave's public key (65)
 //   ‖ ephemeral public key (65) ‖ salt (32) ‖ key check (32) ‖ nonce (12) ‖ length (4) ‖ ciphertext ‖ tag (16)
@@ -46,11 +46,12 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
   /// - Throws: `CustodyError.enclave` with the enclave's refusal; `.corrupt` when it agreed and this is not
   ///   what was sealed.
   func open(in enclave: any Enclave, authorization: KeyAuthorization) throws(CustodyError) -> SecretBytes {
+    let loaded: EnclaveKey
+    // The enclave checks that the handle is its own and whole.
     do {
-      // The enclave checks that the handle is its own and whole.
-      let key = try key.handle.withBytes { handle throws(EnclaveError) in try enclave.loadKey(handle) }
-      return try open(key, enclave, authorization)
+      loaded = try key.handle.withBytes { handle throws(EnclaveError) in try enclave.loadKey(handle) }
     } catch { throw CustodyError(error) }
+    do { return try open(loaded, enclave, authorization) } catch { throw CustodyError(error) }
   }
 
   private func open(

@@ -6,6 +6,7 @@
 internal import Glibc
 
 /// Why messages could not be read or written.
+@nonexhaustive
 public enum MessageFormatError: Error, Equatable, Sendable {
   /// There is nothing at the path.
   case notFound

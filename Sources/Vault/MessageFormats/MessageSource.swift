@@ -11,15 +11,15 @@ public struct SourceProgress: Sendable, Equatable {
   /// What was left out by design.
   public var leftOut: LeftOut
   /// Messages that bear the headers of an export that is not this coffer's; they were taken as mail.
-  public var foreignExportCount: Int
+  public var unverifiedExportCount: Int
 
   public init(
-    bytesRead: Int, bytesTotal: Int?, leftOut: LeftOut = LeftOut(), foreignExportCount: Int = 0
+    bytesRead: Int, bytesTotal: Int?, leftOut: LeftOut = LeftOut(), unverifiedExportCount: Int = 0
   ) {
     self.bytesRead = bytesRead
     self.bytesTotal = bytesTotal
     self.leftOut = leftOut
-    self.foreignExportCount = foreignExportCount
+    self.unverifiedExportCount = unverifiedExportCount
   }
 }
 

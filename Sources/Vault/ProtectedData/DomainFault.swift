@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What is wrong with one domain. None of these is a passing condition.
+@nonexhaustive
 public enum DomainFault: String, Error, Sendable, CaseIterable {
   /// The registry does not have it: its making was given up half-way, or its removal finished.
   case absent

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What is wrong with the framework as a whole. None of these is a passing condition.
+@nonexhaustive
 public enum FrameworkFault: String, Error, Sendable, CaseIterable {
   case registryMissing
   /// The registry is not the bytes of one: an accident, told before unlocking.

@@ -4,10 +4,11 @@ public import Enclaves
 public import Keychains
 public import Storage
 
-/// Why protected data do not do what was asked. Nothing in here names a value of the person's.
+/// Why protected data do not do what was asked. Nothing in here names a value of the user's.
 ///
 /// *Locked*, *not now* and *damaged* are different answers: only the two cases of recovery say that
 /// something is lost, and nothing but an explicit reset replaces what is.
+@nonexhaustive
 public enum ProtectedDataError: Error, Equatable, Sendable {
   /// Protected data are locked: unlock first.
   case locked
@@ -39,19 +40,22 @@ public enum ProtectedDataError: Error, Equatable, Sendable {
   case settingsUnavailable
   /// There are protected data already.
   case alreadyExists
+  /// An error that no layer below promises: a bug. The name of its type, never what it says.
+  case unsorted(type: String)
 }
 
 extension ProtectedDataError {
   /// Sorts what file and keychain say; whoever reads one item sorts *damaged* first.
-  init(_ error: any Error) {
+  package init(_ error: any Error) {
     switch error {
     case let error as ProtectedDataError: self = error
     case let error as StorageError: self = .storage(error)
     case KeychainError.locked: self = .keychainLocked
-    case KeychainError.invalidData, KeychainError.decodingFailed:
-      self = .storage(.corrupt(part: .record))
+    case KeychainError.storage(let error) where error.isDamage: self = .storage(error)
+    case KeychainError.enclave(let error): self = .enclave(error)
+    case let error as KeychainError where error.isDamage: self = .storage(.corrupt(part: .record))
     case let error as KeychainError: self = .keychainUnavailable(error)
-    default: self = .storage(.inputOutput(code: 0))
+    default: self = .unsorted(type: "\(type(of: error))")
     }
   }
 

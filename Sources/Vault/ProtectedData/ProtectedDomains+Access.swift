@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading and changing what a domain holds. Every call reads what is stored and opens it anew: no payload and no
+// Reading and changing what a domain holds. Every call reads what is stored and opens it again: no payload and no
 // domain key is kept between two calls, and another process's change is seen at once.
 
 internal import Secrets

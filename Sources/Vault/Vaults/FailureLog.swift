@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The failure monitor (VA-21, D44): distinct messages that failed to open within a rolling hour, kept
+// The failure monitor: distinct messages that failed to open within a rolling hour, kept
 // across restarts in a sealed row. More than ten warn, until an examination has named them; more than a
 // hundred lock the vault until the person authenticates again. Nothing is ever erased.
 //

@@ -6,7 +6,7 @@ internal import Foundation
 public import Primitives
 internal import Secrets
 
-/// Encrypts and decrypts single messages under a vault key (the sources' `EncryptionManager`).
+/// Encrypts and decrypts single messages under a vault key.
 public struct MessageEncryption: ~Copyable {
   private var cipher = MessageCipher()
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The table of retries (D20): something transient once after a second, a keychain that is away with
+// The table of retries: something transient once after a second, a keychain that is away with
 // growing pauses, authentication and integrity never.
 
 /// Whether an operation that failed is tried again by itself.

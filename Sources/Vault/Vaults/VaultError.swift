@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Foundation
 public import Keychains
 
-/// What can go wrong in a vault (VA-10, VA-11, D20). Descriptions carry no identifiers.
+/// What can go wrong in a vault. Descriptions carry no identifiers.
+@nonexhaustive
 public enum VaultError: Error, Sendable {
   /// The key could not be derived; enter the passphrase again.
   case keyDerivationFailed
@@ -21,7 +21,7 @@ public enum VaultError: Error, Sendable {
   case messageNotFound
   /// The vault as a whole is not what was stored: a row has vanished or appeared.
   case corrupt
-  /// More messages failed to open in an hour than D44 allows: authenticate again.
+  /// More than a hundred messages failed to open in an hour: authenticate again.
   case lockedAfterFailures
   case messageTooLarge(limit: Int)
   /// A title, a tag, the type or the date is too long or too far.
@@ -59,26 +59,6 @@ public enum VaultError: Error, Sendable {
     case .keychainNotAvailable(.serviceUnavailable): .onceAfterOneSecond
     case .keychainNotAvailable: .exponentialBackoff
     default: .never
-    }
-  }
-}
-
-extension VaultError: LocalizedError {
-  public var errorDescription: String? {
-    switch self {
-    case .keyDerivationFailed: "The key could not be derived"
-    case .encryptionFailed: "Message could not be encrypted"
-    case .dataTampered: "Message corrupted or tampered"
-    case .decryptionFailed: "Message could not be decrypted"
-    case .keychainAccessDenied: "Keychain is locked"
-    case .keychainNotAvailable: "Keychain is not available"
-    case .weakPassphrase: "Passphrase is too weak"
-    case .messageNotFound: "No such message"
-    case .corrupt, .lockedAfterFailures: "Data corruption detected; restore from backup"
-    case .messageTooLarge(let limit): "Message is larger than \(limit >> 20) MiB"
-    case .metadataOutOfBounds: "Title, tags or date are longer than a message can have"
-    case .noRotationUnderWay: "No rotation is under way"
-    case .nothingToRollBack: "No former key is kept"
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Vault keys in memory (VA-15, D25): until the first use that comes more than 300 seconds after the last,
+// Vault keys in memory: until the first use that comes more than 300 seconds after the last,
 // or eight hours after the first; no timer runs. After that, and after `clear()`, they come from the keychain again, which may be locked by then.
 
 internal import Secrets

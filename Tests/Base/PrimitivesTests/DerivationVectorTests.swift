@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // HKDF, HMAC and PBKDF2 against Wycheproof; Argon2id against its reference values and RFC 9106; and the
-// values made for this project (the sources' 600,000 iterations, the worked example of a message).
+// values made for this project (600,000 iterations, the worked example of a message).
 
 import Primitives
 import TestVectors

@@ -93,11 +93,11 @@ struct HelpAndSpecTests {
     return try names.map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
   }
 
-  @Test("Every member of the JSON in the recorded sessions is in the specification")
+  @Test("Every member of the JSON in the transcripts is in the specification")
   func members() throws {
-    let sessions = try text(ofFilesIn: "Tests/TranscriptTests/Transcripts", suffix: ".transcript")
-    // A manifest, which a session shows as a file, is the matter of captures.md; metadata are the person's own.
-    let answers = sessions.split(separator: "\n")
+    let transcripts = try text(ofFilesIn: "Tests/CLI/TranscriptTests/Transcripts", suffix: ".transcript")
+    // A manifest, which a transcript shows as a file, is the matter of captures.md; metadata is the user's own.
+    let answers = transcripts.split(separator: "\n")
       .filter { $0.hasPrefix("{") && $0.hasSuffix("}") && !$0.hasPrefix("{\"capture\":") }
       .map { $0.replacing(/"metadata":{[^}]*}/, with: "") }
     let members = Set(answers.flatMap { $0.matches(of: /"([A-Za-z]+)":/).map { String($0.1) } })
@@ -107,14 +107,40 @@ struct HelpAndSpecTests {
     }
   }
 
+  /// Codes that the commands' own sources write out.
+  private func writtenCodes() throws -> Set<String> {
+    let commands = try text(ofFilesIn: "Sources/CLI/CofferCommands", suffix: ".swift")
+    return Set(commands.matches(of: /[.][a-zA-Z]+,\s+"([a-z]+(?:_[a-z]+)*)"/).map { String($0.1) })
+  }
+
+  /// Codes of the vault's errors, by whether anything in Vaults throws them.
+  private func vaultCodes() throws -> (thrown: Set<String>, others: Set<String>) {
+    let declaration = try text(ofFilesIn: "Sources/Vault/Vaults", suffix: "VaultError.swift")
+    let all = try text(ofFilesIn: "Sources/Vault/Vaults", suffix: ".swift").replacing(declaration, with: "")
+    var codes: (thrown: Set<String>, others: Set<String>) = ([], [])
+    for found in declaration.matches(of: /case [.]([a-zA-Z]+): "([A-Z]+(?:_[A-Z]+)+)"/) {
+      let isThrown = try all.contains(Regex("(?:throw |[?:] |VaultError)\\.\(found.1)\\b"))
+      _ = isThrown ? codes.thrown.insert(found.2.lowercased()) : codes.others.insert(found.2.lowercased())
+    }
+    return codes
+  }
+
   @Test("Every error code in the source is in the specification")
   func errorCodes() throws {
-    let commands = try text(ofFilesIn: "Sources/CofferCommands", suffix: ".swift")
-    let vaults = try text(ofFilesIn: "Sources/Vaults", suffix: "VaultError.swift")
-    let codes =
-      commands.matches(of: /[.][a-zA-Z]+,\s+"([a-z]+(?:_[a-z]+)*)"/).map { String($0.1) }
-      + vaults.matches(of: /"([A-Z]+(?:_[A-Z]+)+)"/).map { $0.1.lowercased() }
+    let codes = try writtenCodes().union(vaultCodes().thrown)
     #expect(codes.count > 40)
-    for code in Set(codes) { #expect(Self.specification.contains("`\(code)`"), "\(code)") }
+    for code in codes { #expect(Self.specification.contains("`\(code)`"), "\(code)") }
+  }
+
+  @Test("Every error code in the specification's table can happen")
+  func listedErrorCodes() throws {
+    let start = try #require(Self.specification.range(of: "| error code | exit |"))
+    let rest = Self.specification[start.upperBound...]
+    let table = rest[..<(rest.range(of: "\n\n")?.lowerBound ?? rest.endIndex)]
+    let listed = Set(table.matches(of: /`([a-z_]+)`/).map { String($0.1) })
+    #expect(listed.count > 80)
+    let vault = try vaultCodes()
+    #expect(vault.thrown.contains("vault_corrupt") && !vault.thrown.contains("key_derivation_failed"))
+    #expect(listed.subtracting(try writtenCodes()).subtracting(vault.thrown) == [])
   }
 }

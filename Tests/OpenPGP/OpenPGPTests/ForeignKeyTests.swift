@@ -3,6 +3,7 @@
 // Secret keys that other implementations wrote: each must open, and what signs must sign for its public half.
 
 import Primitives
+import LibCrypto
 import Secrets
 import TestVectors
 import Testing
@@ -75,7 +76,7 @@ struct ForeignKeyTests {
       }
       let unlocked = try key.unlocked(password: password.span.bytes, isSubkey: isSubkey)
       #expect(unlocked.publicKey == key.publicKey)
-      guard key.publicKey.algorithm.signs, LibraryKey.usesPrivateKeys(of: key.publicKey.material) else {
+      guard key.publicKey.algorithm.signs, EVPKey.usesPrivateKeys(of: key.publicKey.material) else {
         continue
       }
       let digest = SystemRandom.publicBytes(count: 64)

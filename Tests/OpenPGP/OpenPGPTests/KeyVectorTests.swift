@@ -2,7 +2,7 @@
 //
 // Signatures and agreements against Wycheproof.
 
-import COpenSSL
+import LibCrypto
 import Primitives
 import Secrets
 import TestVectors
@@ -15,13 +15,13 @@ struct KeyVectorTests {
   @Test(
     "EdDSA accepts and refuses as Wycheproof says, and never an S that is not canonical",
     arguments: [
-      ("wycheproof/ed25519", LibraryKey.Kind.ed25519, [151, 88]), ("wycheproof/ed448", .ed448, [87, 17]),
+      ("wycheproof/ed25519", EVPKey.Kind.ed25519, [151, 88]), ("wycheproof/ed448", .ed448, [87, 17]),
     ])
-  func eddsa(name: String, kind: LibraryKey.Kind, counts: [Int]) throws {
+  func eddsa(name: String, kind: EVPKey.Kind, counts: [Int]) throws {
     let rows = try VectorTable(name).rows
     var (valid, malleable) = (0, 0)
     for row in rows {
-      let key = try LibraryKey.native(kind, try row.bytes("publicKey"))
+      let key = try EVPKey.native(kind, try row.bytes("publicKey"))
       let isValid = key.isValid(try row.bytes("sig"), message: try row.bytes("msg"))
       #expect(isValid == row.isValid, "\(row)")
       if isValid { valid += 1 }
@@ -58,16 +58,16 @@ struct KeyVectorTests {
   @Test(
     "X25519 and X448 agree as Wycheproof says, and refuse a secret of zeros",
     arguments: [
-      ("wycheproof/x25519", LibraryKey.Kind.x25519, [487, 31, 0]), ("wycheproof/x448", .x448, [487, 11, 12]),
+      ("wycheproof/x25519", EVPKey.Kind.x25519, [487, 31, 0]), ("wycheproof/x448", .x448, [487, 11, 12]),
     ])
-  func montgomery(name: String, kind: LibraryKey.Kind, counts: [Int]) throws {
+  func montgomery(name: String, kind: EVPKey.Kind, counts: [Int]) throws {
     var (agreed, zero, malformed) = (0, 0, 0)
     for row in try VectorTable(name).rows {
       let (scalar, octets) = (try row.bytes("private"), try row.bytes("public"))
       guard try row.text("result") != "invalid" else {
         malformed += 1
         #expect(throws: OpenPGPError.malformed(.publicKey), "\(row)") {
-          _ = try LibraryKey.native(kind, octets).isPair
+          _ = try EVPKey.native(kind, octets).isPair
         }
         continue
       }
@@ -85,9 +85,9 @@ struct KeyVectorTests {
     #expect([agreed, zero, malformed] == counts)
   }
 
-  private func secret(_ kind: LibraryKey.Kind, _ scalar: [UInt8], _ octets: [UInt8]) throws -> [UInt8] {
-    guard let mine = LibraryKey.make(kind, secretOctets: scalar.span.bytes) else { return [] }
-    let secret = try mine.sharedSecret(with: try LibraryKey.native(kind, octets))
+  private func secret(_ kind: EVPKey.Kind, _ scalar: [UInt8], _ octets: [UInt8]) throws -> [UInt8] {
+    guard let mine = EVPKey.make(kind, secretOctets: scalar.span.bytes) else { return [] }
+    let secret = try mine.agreedSecret(with: try EVPKey.native(kind, octets))
     return secret.withBytes { [UInt8](copying: $0) }
   }
 
@@ -109,7 +109,7 @@ struct KeyVectorTests {
         // OpenPGP has no compressed points.
         refused += 1
         #expect(throws: OpenPGPError.malformed(.publicKey), "\(row)") {
-          _ = try LibraryKey.publicKey(.p256, point: point).isPair
+          _ = try EVPKey.publicKey(.p256, point: point).isPair
         }
       }
     }
@@ -117,12 +117,12 @@ struct KeyVectorTests {
   }
 
   private func secret(_ scalar: [UInt8], _ point: MPI) throws -> [UInt8] {
-    let theirs = try LibraryKey.publicKey(.p256, point: point)
+    let theirs = try EVPKey.publicKey(.p256, point: point)
     // Agreement takes no account of the own public point, so another one will do.
-    let made = LibraryKey.make(
-      .ellipticCurve, [(COFFER_PARAMETER_PRIVATE, BigNumber(scalar.span.bytes))], isPrivate: true,
+    let made = EVPKey.make(
+      .ellipticCurve, [(.privateValue, BigNumber(scalar.span.bytes))], isPrivate: true,
       group: "P-256", point: point.bytes)
     guard let made else { return [] }
-    return try made.sharedSecret(with: theirs).withBytes { [UInt8](copying: $0) }
+    return try made.agreedSecret(with: theirs).withBytes { [UInt8](copying: $0) }
   }
 }

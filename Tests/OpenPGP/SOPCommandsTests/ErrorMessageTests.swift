@@ -11,13 +11,13 @@ struct ErrorMessageTests {
   @Test(
     "Of several files, the error names the one that cannot be used, and what is in it",
     arguments: [
-      (["encrypt", "alice.cert", "alice.key"], "«alice.key» holds a secret key"),
-      (["encrypt", "alice.cert", "noise"], "«noise» is damaged, or holds no certificates"),
-      (["encrypt", "alice.cert", "zeros"], "«zeros» is damaged, or holds no certificates"),
-      (["sign", "alice.key", "alice.cert"], "«alice.cert» holds a certificate"),
-      (["sign", "alice.key", "noise"], "«noise» is damaged, or holds no secret keys"),
-      (["encrypt", "alice.cert", "."], "«.» (is a directory)"),
-      (["sign", "--micalg-out=absent/name", "alice.key"], "«absent/name» (no such file or directory)"),
+      (["encrypt", "alice.cert", "alice.key"], "'alice.key' holds a secret key"),
+      (["encrypt", "alice.cert", "noise"], "'noise' is damaged, or holds no certificates"),
+      (["encrypt", "alice.cert", "zeros"], "'zeros' is damaged, or holds no certificates"),
+      (["sign", "alice.key", "alice.cert"], "'alice.cert' holds a certificate"),
+      (["sign", "alice.key", "noise"], "'noise' is damaged, or holds no secret keys"),
+      (["encrypt", "alice.cert", "."], "'.' (is a directory)"),
+      (["sign", "--micalg-out=absent/name", "alice.key"], "'absent/name' (no such file or directory)"),
       (["extract-cert"], "standard input is damaged, or holds no secret keys"),
     ])
   func file(arguments: [String], words: String) throws {
@@ -44,8 +44,8 @@ struct ErrorMessageTests {
     try generation.generate().write(to: expired)
     try fixture.write(expired.bytes, to: "expired.key")
     for (name, exit, words) in [
-      ("expired.key", ExitCode.keyCannotSign, "«expired.key» may sign now: expired"),
-      ("locked.key", .keyIsProtected, "«locked.key» is protected"),
+      ("expired.key", ExitCode.keyCannotSign, "'expired.key' may sign now: expired"),
+      ("locked.key", .keyIsProtected, "'locked.key' is protected"),
     ] {
       let outcome = try fixture.run(["sign", "alice.key", name], input: "data")
       #expect(outcome.exit == exit.rawValue)

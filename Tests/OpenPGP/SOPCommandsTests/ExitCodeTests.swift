@@ -102,7 +102,7 @@ struct ExitCodeTests {
       let outcome = try fixture.run(arguments, input: "a letter")
       #expect(outcome.exit == ExitCode.badData.rawValue, "\(outcome.error)")
       #expect(outcome.output.isEmpty)
-      #expect(outcome.error.contains("«damaged.key» is damaged: the checksum of one of its secret keys"))
+      #expect(outcome.error.contains("'damaged.key' is damaged: the checksum of one of its secret keys"))
     }
     for arguments in [
       ["extract-cert"], ["extract-cert", "--no-armor"], ["update-key"], ["revoke-key"],

@@ -64,7 +64,8 @@ struct HelpTests {
       let name = try #require(line.split(separator: ":").first)
       #expect(try fixture.run(["generate-key", "--profile=\(name)"]).exit == 0)
     }
-    #expect((1...4).contains(try fixture.run(["list-profiles", "encrypt"]).text.split(separator: "\n").count))
+    #expect(
+      (1...4).contains(try fixture.run(["list-profiles", "encrypt"]).text.split(separator: "\n").count))
   }
 
   @Test("Specs/sop.md has a row for every subcommand with its options, and every exit code")

@@ -8,7 +8,8 @@ import Testing
 
 struct KeySessionTests {
   /// What `command` makes of standard input, which is a file of `place`.
-  private func run(_ fixture: SOPFixture, _ arguments: [String], _ file: String) throws -> SOPFixture.Outcome {
+  private func run(_ fixture: SOPFixture, _ arguments: [String], _ file: String) throws -> SOPFixture.Outcome
+  {
     try fixture.run(arguments, input: fixture.contents(file))
   }
 
@@ -145,8 +146,10 @@ struct KeySessionTests {
     #expect(
       try run(fixture, ["validate-userid", "bob@example.org", "authority.cert"], "certified").exit == noMatch)
     #expect(
-      try run(fixture, ["validate-userid", "--validate-at=2001-01-01", userID, "authority.cert"], "certified")
-        .exit
+      try run(
+        fixture, ["validate-userid", "--validate-at=2001-01-01", userID, "authority.cert"], "certified"
+      )
+      .exit
         == noMatch)
     let stranger = ["certify-userid", "--userid=Mallory", "authority.key"]
     #expect(try run(fixture, stranger, "bob.cert").exit == noMatch)

@@ -103,7 +103,8 @@ struct MessageSessionTests {
     #expect(refused.exit == ExitCode.keyIsProtected.rawValue)
     #expect(refused.output.isEmpty)
     #expect(
-      try fixture.run(["decrypt", "--with-key-password=password", "alice.key"], input: message).text == "data")
+      try fixture.run(["decrypt", "--with-key-password=password", "alice.key"], input: message).text == "data"
+    )
   }
 
   @Test(

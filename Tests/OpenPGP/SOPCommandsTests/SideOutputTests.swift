@@ -51,7 +51,7 @@ struct SideOutputTests {
     let outcome = try fixture.shell("$SOP \(line)@FD:7 7>/dev/full")
     #expect(outcome.exit == ExitCode.unspecifiedFailure.rawValue)
     #expect(outcome.output.isEmpty, "\(outcome.output.count) octets came out")
-    #expect(outcome.error.contains("cannot write «@FD:7» (no space left on device)"), "\(outcome.error)")
+    #expect(outcome.error.contains("cannot write '@FD:7' (no space left on device)"), "\(outcome.error)")
   }
 
   @Test("When standard output takes nothing, the file does not appear", arguments: lines)

@@ -66,7 +66,8 @@ struct SignatureSessionTests {
     try fixture.makeKey("bob", ["--profile=\(profile)"], userID: "Bob")
     let text = "- one\ntwo"
     try keep(
-      fixture, fixture.run(["inline-sign", "--as=\(mode)", "alice.key", "bob.key"], input: text), as: "signed")
+      fixture, fixture.run(["inline-sign", "--as=\(mode)", "alice.key", "bob.key"], input: text), as: "signed"
+    )
     let signed = try fixture.contents("signed")
     let verified = try fixture.run(
       ["inline-verify", "--verifications-out=lines", "alice.cert", "bob.cert"], input: signed)

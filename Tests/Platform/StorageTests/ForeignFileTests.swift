@@ -62,7 +62,7 @@ struct ForeignFileTests {
     #expect(rename(path("coffer.db"), path("kept")) == 0)
     try kind.make(at: path("coffer.db"))
     #expect(DatabaseFile.exists(home: home.path))
-    #expect(throws: StorageError.foreign(.database)) { try DatabaseFile.open(home: home.path) }
+    #expect(throws: StorageError.placeTaken(.database)) { try DatabaseFile.open(home: home.path) }
     #expect(throws: StorageError.alreadyExists) { try DatabaseFile.create(home: home.path) { _ in } }
     #expect(kind.isThere(at: path("coffer.db")))
   }
@@ -73,7 +73,7 @@ struct ForeignFileTests {
       let other = try TemporaryHome()
       try DatabaseFile.create(home: other.path) { _ in }.close()
       try kind.make(at: other.path + "/" + name)
-      #expect(throws: StorageError.foreign(place)) { try DatabaseFile.open(home: other.path) }
+      #expect(throws: StorageError.placeTaken(place)) { try DatabaseFile.open(home: other.path) }
       #expect(kind.isThere(at: other.path + "/" + name))
     }
   }
@@ -127,11 +127,11 @@ struct ForeignFileTests {
     let others = try DatabaseFile.create(home: other.path) { _ in }.blobs
     try write(name(0xAA), others)
     #expect(symlink(other.path + "/blobs", path("blobs")) == 0)
-    #expect(throws: StorageError.foreign(.blobs)) { try file.blobs.names() }
-    #expect(throws: StorageError.foreign(.blobs)) { _ = try file.blobs.open(name(0xAA)) }
-    #expect(throws: StorageError.foreign(.blobs)) { try write(name(0xBB), file.blobs) }
-    #expect(throws: StorageError.foreign(.blobs)) { try file.blobs.contain([name(0xAA)]) }
-    #expect(throws: StorageError.foreign(.blobs)) { try file.sweepBlobs(except: []) }
+    #expect(throws: StorageError.placeTaken(.blobs)) { try file.blobs.names() }
+    #expect(throws: StorageError.placeTaken(.blobs)) { _ = try file.blobs.open(name(0xAA)) }
+    #expect(throws: StorageError.placeTaken(.blobs)) { try write(name(0xBB), file.blobs) }
+    #expect(throws: StorageError.placeTaken(.blobs)) { try file.blobs.contain([name(0xAA)]) }
+    #expect(throws: StorageError.placeTaken(.blobs)) { try file.sweepBlobs(except: []) }
     file.blobs.remove(try name(0xAA))
     #expect(try others.names() == [name(0xAA)])
     try file.destroy()

@@ -114,7 +114,7 @@ struct WriterLockTests {
       unlink(lock)
       rmdir(lock)
       try kind.make(at: lock)
-      #expect(throws: StorageError.foreign(.lock)) { try add(1, to: second) }
+      #expect(throws: StorageError.placeTaken(.lock)) { try add(1, to: second) }
       #expect(kind.isThere(at: lock))
     }
   }

@@ -109,7 +109,7 @@
       let mark = try #require(try writer.counter.next())
       try writer.file.write { try writer.binding.setCounter(mark, $0) }
       let reader = try place.open()
-      #expect(try reader.counter.check() == .oneAhead)
+      #expect(try reader.counter.check() == .chipOneBehind)
       writer.counter.countUp(mark)
       #expect(try reader.counter.check() == .latest)
       #expect(try reader.counter.mark() == mark)
@@ -119,7 +119,7 @@
     func registeredAgain() throws {
       let coffer = try place.make()
       #expect(try coffer.forgetDevice() == ForgottenDevice(slotCount: 0, counterRemains: false))
-      #expect(try coffer.counter.check() == .none)
+      #expect(try coffer.counter.check() == .noCounter)
       #expect(try coffer.registerDeviceIfForgotten() != nil)
       #expect(try coffer.counter.check() == .latest)
     }
@@ -144,7 +144,7 @@
       coffer.close()
       place.chip.kill()
       let alone = try place.open()
-      #expect(try alone.counter.check() == .unaccounted)
+      #expect(try alone.counter.check() == .unverifiable)
       _ = try alone.addSlot(newPhrase())
       #expect(try alone.counter.mark() == mark)
       alone.close()
@@ -160,7 +160,7 @@
       try place.make().close()
       try place.chip.replace()
       let coffer = try place.open()
-      #expect(try coffer.counter.check() == .unaccounted)
+      #expect(try coffer.counter.check() == .unverifiable)
       #expect(try coffer.examine(isDeep: false).findings.contains { $0.text.contains("counter") })
     }
 
@@ -191,7 +191,7 @@
     @Test(
       "Verdicts",
       arguments: [
-        (5, 5, CounterVerdict.latest), (6, 5, .oneAhead), (7, 5, .unaccounted), (4, 5, .earlierState),
+        (5, 5, CounterVerdict.latest), (6, 5, .chipOneBehind), (7, 5, .unverifiable), (4, 5, .earlierState),
         (0, UInt64.max, .earlierState),
       ] as [(UInt64, UInt64, CounterVerdict)])
     func verdicts(recorded: UInt64, shown: UInt64, verdict: CounterVerdict) {

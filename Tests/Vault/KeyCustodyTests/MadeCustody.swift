@@ -17,7 +17,7 @@ import UserAuthentication
 
 /// The journal, in memory, that can be made to fail.
 final class NotedRecords: CustodyRecords {
-  struct Refused: Error {}
+  static let refusal = ProtectedDataError.storage(.full)
 
   struct State {
     var control = PrivateKeyControl.initial
@@ -31,11 +31,13 @@ final class NotedRecords: CustodyRecords {
   var journal: RecoveryJournal? { state.withLock { $0.control.recoveryJournal } }
   var mode: AuthenticationMode { state.withLock { $0.control.authMode } }
 
-  func control() throws -> PrivateKeyControl { state.withLock { $0.control } }
+  func control() throws(ProtectedDataError) -> PrivateKeyControl { state.withLock { $0.control } }
 
-  func changeControl(_ change: (inout PrivateKeyControl) -> Void) throws { try write { change(&$0.control) } }
+  func changeControl(_ change: (inout PrivateKeyControl) -> Void) throws(ProtectedDataError) {
+    try write { change(&$0.control) }
+  }
 
-  func identities() throws -> [PGPKeyIdentity] { state.withLock { $0.identities } }
+  func identities() throws(ProtectedDataError) -> [PGPKeyIdentity] { state.withLock { $0.identities } }
 
   /// Notes that a backup was made of these keys.
   func noteBackup(_ numbers: some Sequence<Int>) {
@@ -48,10 +50,10 @@ final class NotedRecords: CustodyRecords {
     }
   }
 
-  private func write(_ change: (inout State) -> Void) throws {
-    try state.withLock { state in
+  private func write(_ change: (inout State) -> Void) throws(ProtectedDataError) {
+    try state.withLock { state throws(ProtectedDataError) in
       if let left = state.writesLeft {
-        guard left > 0 else { throw Refused() }
+        guard left > 0 else { throw Self.refusal }
         state.writesLeft = left - 1
       }
       change(&state)

@@ -160,7 +160,7 @@ struct ModeSwitchTests {
     try made.wrap(2)
     let before = try made.items()
     made.records.state.withLock { $0.writesLeft = 0 }
-    #expect(throws: NotedRecords.Refused.self) {
+    #expect(throws: NotedRecords.refusal) {
       try made.custody.switchMode(to: .highSecurity, made.both(), acknowledgesMissingBackup: true)
     }
     #expect(try made.items() == before)

@@ -81,7 +81,7 @@ struct BoundServiceKeychainTests {
     }
     try place.save("second")
     try place.file.write { _ = try $0.execute("UPDATE keychain SET sealed = ?", .bytes(former ?? Data())) }
-    #expect(throws: KeychainError.invalidData) { try place.service.accounts() }
+    #expect(throws: KeychainError.storage(.outdated(.keychain))) { try place.service.accounts() }
     #expect(try place.file.outdatedParts() == [.keychain])
   }
 }

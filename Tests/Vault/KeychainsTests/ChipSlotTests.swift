@@ -23,7 +23,7 @@
       chip = try SoftwareTPM()
       enclave = TPMEnclave(tcti: chip.tcti)
       var (keybag, unlocked) = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1)
-      let credential = try SlotCredential(newKeyIn: enclave, pin: Self.pin("482913"))
+      let credential = try TPMSlot(enclave).newCredential(pin: Self.pin("482913"))
       try keybag.addSlot(credential, kdf: .agreement, keys: unlocked.keys, now: 2)
       self.keybag = keybag
       keys = unlocked.keys
@@ -31,11 +31,11 @@
 
     @Test("The PIN gives all keys, also after the record was stored and the machine started anew")
     func opens() throws {
-      #expect(try keybag.unlock(enclave, pin: pin("482913")).keys.exposed == keys.exposed)
+      #expect(try keybag.unlock(TPMSlot(enclave), pin: pin("482913")).keys.exposed == keys.exposed)
       let stored = try read(keybag.record())
       #expect(stored == keybag)
       try chip.restart()
-      let unlocked = try stored.unlock(enclave, pin: pin("482913"))
+      let unlocked = try stored.unlock(TPMSlot(enclave), pin: pin("482913"))
       #expect(unlocked.keys.exposed == keys.exposed)
       #expect(unlocked.slot.kind == .enclave)
     }
@@ -45,35 +45,41 @@
       try chip.run("dictionarylockout", "-s", "-n", "3", "-t", "600", "-l", "600")
       for _ in 1...3 {
         #expect(throws: KeybagError.enclave(.wrongPasscode)) {
-          try keybag.unlock(enclave, pin: pin("000001"))
+          try keybag.unlock(TPMSlot(enclave), pin: pin("000001"))
         }
       }
       #expect(throws: KeybagError.enclave(.lockedOut(secondsLeft: 600))) {
-        try keybag.unlock(enclave, pin: pin("482913"))
+        try keybag.unlock(TPMSlot(enclave), pin: pin("482913"))
       }
       #expect(throws: EnclaveError.lockedOut(secondsLeft: 600)) { try enclave.checkReadiness() }
       #expect(try keybag.unlock(passphrase("one")).keys.exposed == keys.exposed)
       try chip.run("dictionarylockout", "-c")
-      #expect(try keybag.unlock(enclave, pin: pin("482913")).keys.exposed == keys.exposed)
+      #expect(try keybag.unlock(TPMSlot(enclave), pin: pin("482913")).keys.exposed == keys.exposed)
     }
 
     @Test("A chip that was replaced or cleared is named, and the passphrase opens as before")
     func replaced() throws {
       try chip.replace()
-      #expect(throws: KeybagError.enclave(.otherChip)) { try keybag.unlock(enclave, pin: pin("482913")) }
+      #expect(throws: KeybagError.enclave(.otherChip)) {
+        try keybag.unlock(TPMSlot(enclave), pin: pin("482913"))
+      }
       #expect(try keybag.unlock(passphrase("one")).keys.exposed == keys.exposed)
     }
 
     @Test("A chip that was cleared is another one")
     func cleared() throws {
       try chip.run("clear", "-c", "p")
-      #expect(throws: KeybagError.enclave(.otherChip)) { try keybag.unlock(enclave, pin: pin("482913")) }
+      #expect(throws: KeybagError.enclave(.otherChip)) {
+        try keybag.unlock(TPMSlot(enclave), pin: pin("482913"))
+      }
     }
 
     @Test("Without the chip the slot says so")
     func missing() throws {
       chip.kill()
-      #expect(throws: KeybagError.enclave(.unavailable)) { try keybag.unlock(enclave, pin: pin("482913")) }
+      #expect(throws: KeybagError.enclave(.unavailable)) {
+        try keybag.unlock(TPMSlot(enclave), pin: pin("482913"))
+      }
     }
 
     @Test("No changed byte of the slot lets the PIN open it")
@@ -85,7 +91,7 @@
         let changed = record.with([record[offset] ^ 0x01], at: offset)
         guard let damaged = try? read(changed) else { continue }
         #expect(throws: KeybagError.self, "byte \(offset - start) of the slot") {
-          try damaged.unlock(enclave, pin: pin("482913"))
+          try damaged.unlock(TPMSlot(enclave), pin: pin("482913"))
         }
       }
     }
@@ -93,18 +99,20 @@
     @Test("Two slots of one chip are told apart by their PINs")
     func twoSlots() throws {
       var keybag = keybag
-      let second = try SlotCredential(newKeyIn: enclave, pin: pin("771204"))
+      let second = try TPMSlot(enclave).newCredential(pin: pin("771204"))
       try keybag.addSlot(second, kdf: .agreement, keys: keys, now: 3)
-      #expect(try keybag.unlock(enclave, pin: pin("771204")).slot == keybag.slots[2])
-      #expect(try keybag.unlock(enclave, pin: pin("482913")).slot == keybag.slots[1])
-      #expect(throws: KeybagError.enclave(.wrongPasscode)) { try keybag.unlock(enclave, pin: pin("000001")) }
+      #expect(try keybag.unlock(TPMSlot(enclave), pin: pin("771204")).slot == keybag.slots[2])
+      #expect(try keybag.unlock(TPMSlot(enclave), pin: pin("482913")).slot == keybag.slots[1])
+      #expect(throws: KeybagError.enclave(.wrongPasscode)) {
+        try keybag.unlock(TPMSlot(enclave), pin: pin("000001"))
+      }
     }
 
     @Test("A chip is never the only way in")
     func lastPortable() throws {
       var keybag = keybag
       #expect(throws: KeybagError.lastSlot) { try keybag.removeSlot(keybag.slots[0].id, keys: keys) }
-      let credential = try SlotCredential(newKeyIn: enclave, pin: pin("771204"))
+      let credential = try TPMSlot(enclave).newCredential(pin: pin("771204"))
       #expect(throws: KeybagError.lastSlot) {
         try keybag.replaceSlot(keybag.slots[0].id, by: credential, kdf: .agreement, keys: keys, now: 3)
       }
@@ -115,7 +123,7 @@
     @Test("Software is refused: it counts no wrong tries")
     func software() throws {
       #expect(throws: KeybagError.notHardware) {
-        _ = try SlotCredential(newKeyIn: SoftwareEnclave(), pin: pin("482913"))
+        _ = try TPMSlot(SoftwareEnclave()).newCredential(pin: pin("482913"))
       }
     }
 

@@ -245,7 +245,7 @@ struct JournallingKeychainTests {
     let coffer = JournalCoffer()
     let half = [UInt8](repeating: 1, count: JournallingKeychain.byteLimit / 2)
     try coffer.update(["one": half])
-    #expect(throws: KeychainError.saveFailed(StorageError.full.status)) { try coffer.update(["two": half]) }
+    #expect(throws: KeychainError.storage(.full)) { try coffer.update(["two": half]) }
     #expect(try coffer.contents() == ["one": half])
     #expect(coffer.store.records.count == 2)
   }
@@ -255,10 +255,10 @@ struct JournallingKeychainTests {
     let store = NumberedItemStore()
     let keychain = JournallingKeychain(store: store, coffer: UUID()) { () throws(StorageError) in throw .inUse
     }
-    #expect(throws: KeychainError.saveFailed(StorageError.inUse.status)) {
+    #expect(throws: KeychainError.storage(.inUse)) {
       try keychain.update { _ in [.delete(account: "one")] }
     }
-    #expect(throws: KeychainError.deleteFailed(StorageError.inUse.status)) { try keychain.remove() }
+    #expect(throws: KeychainError.storage(.inUse)) { try keychain.remove() }
     #expect(store.callCount == 0)
   }
 

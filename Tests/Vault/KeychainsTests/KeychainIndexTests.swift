@@ -3,7 +3,7 @@
 // Stores that were changed behind the service's back, and writers that meet in one store.
 
 import Foundation
-import Keychains
+@testable import Keychains
 import Storage
 import PrivateBus
 import Testing
@@ -176,6 +176,20 @@ struct KeychainIndexTests {
     #expect(try service.accounts() == ["one", "shut", "two"])
   }
 
+  @Test("What the file says of itself reaches the caller as it is")
+  func fileErrors() throws {
+    for error in [
+      StorageError.outdated(.keychain), .corrupt(part: .page), .inputOutput(code: 10), .full, .staleLog,
+    ] {
+      #expect(throws: KeychainError.storage(error)) { try FileKeychain.sorting { throw error } }
+    }
+    #expect(throws: KeychainError.locked) { try FileKeychain.sorting { throw KeychainError.locked } }
+    #expect(throws: KeychainError.unsorted(type: "CancellationError")) {
+      try FileKeychain.sorting { throw CancellationError() }
+    }
+    #expect(KeychainError.storage(.outdated(.keychain)).isDamage && !KeychainError.storage(.full).isDamage)
+  }
+
   @Test("A class number that does not exist is damage")
   func impossibleClass() throws {
     for number in [0, 3, 258, -1] as [Int64] {
@@ -187,14 +201,14 @@ struct KeychainIndexTests {
     }
   }
 
-  @Test("While another writes, saving and deleting fail with the store's number")
+  @Test("While another writes, saving and deleting say so")
   func inUse() throws {
     let shelf = try filled(.file)
     let other = try DatabaseFile.open(home: try #require(shelf.home).path)
     let service = KeychainService(keychain: FileKeychain(other), keys: shelf.keys)
     #expect(try service.load(forKey: "one") == Data("one".utf8))
-    #expect(throws: KeychainError.saveFailed(5)) { try service.save(Data(), forKey: "one") }
-    #expect(throws: KeychainError.deleteFailed(5)) { try service.delete(forKey: "one") }
+    #expect(throws: KeychainError.storage(.inUse)) { try service.save(Data(), forKey: "one") }
+    #expect(throws: KeychainError.storage(.inUse)) { try service.delete(forKey: "one") }
     #expect(try service.load(forKey: "one") == Data("one".utf8))
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every keychain store must do (KC-01 to KC-25). The tests that KC-22 names carry its numbers.
+// What every keychain store must do. Some tests carry numbers, which only keep them in order.
 
 import Foundation
 import Keychains
@@ -13,7 +13,7 @@ import Testing
 struct KeychainServiceTests {
   private let value = Data("a value".utf8)
 
-  // MARK: Basic (KC-22, 1 to 5)
+  // MARK: Basic (1 to 5)
 
   @Test("1. What was saved is loaded", arguments: Store.allCases)
   func saveLoad(store: Store) throws {
@@ -106,7 +106,7 @@ struct KeychainServiceTests {
 
   // MARK: Protection (12)
 
-  @Test("12. Locked is not missing is not damaged (D01, D16)", arguments: Store.allCases)
+  @Test("12. Locked is not missing is not damaged", arguments: Store.allCases)
   func protection(store: Store) throws {
     let shelf = try store.make()
     try shelf.service().save(value, forKey: "open", accessibility: .afterFirstUnlockThisDeviceOnly)
@@ -132,7 +132,7 @@ struct KeychainServiceTests {
     #expect(throws: KeychainError.locked) { try keyless.load(forKey: "none") }
   }
 
-  @Test("The class is a choice per item, and saving again changes it (D14)", arguments: Store.allCases)
+  @Test("The class is a choice per item, and saving again changes it", arguments: Store.allCases)
   func classChange(store: Store) throws {
     let shelf = try store.make()
     let service = shelf.service()
@@ -146,7 +146,7 @@ struct KeychainServiceTests {
     }
   }
 
-  // MARK: Edge cases (13 to 15, KC-21)
+  // MARK: Edge cases (13 to 15)
 
   @Test("13. Empty data is stored", arguments: Store.allCases)
   func empty(store: Store) throws {
@@ -226,11 +226,13 @@ struct KeychainServiceTests {
     for (error, text) in texts { #expect(error.localizedDescription == text) }
     for error in [
       KeychainError.encodingFailed, .decodingFailed, .secureEnclaveUnavailable, .locked, .serviceLocked,
-      .serviceUnavailable,
+      .serviceUnavailable, .enclave(.notAnswering), .unsorted(type: "Other"),
     ] {
       #expect(error.errorDescription?.isEmpty == false)
       #expect(error.status == nil)
     }
     #expect(KeychainError.saveFailed(13).status == 13)
+    #expect(KeychainError.storage(.full).status == 13)
+    #expect(KeychainError.storage(.full).localizedDescription == "Keychain file failed (status: 13)")
   }
 }

@@ -165,8 +165,7 @@
         coffer: coffer.id, file: try DatabaseFile.open(home: coffer.home.path), bus: .address(bus.address))
       #expect(try second.items().count == 1)
       for change in [{ try second.update { _ in [.delete(account: "one")] } }, { try second.remove() }] {
-        let error = #expect(throws: KeychainError.self) { try change() }
-        #expect(error?.status == StorageError.inUse.status)
+        #expect(throws: KeychainError.storage(.inUse)) { try change() }
       }
       #expect(try coffer.keychain.items().count == 1)
     }
@@ -264,8 +263,7 @@
       let coffer = try ServiceCoffer(bus)
       let half = [UInt8](repeating: 1, count: JournallingKeychain.byteLimit / 2)
       try coffer.set("one", half)
-      let error = #expect(throws: KeychainError.self) { try coffer.set("two", half) }
-      #expect(error?.status == StorageError.full.status)
+      #expect(throws: KeychainError.storage(.full)) { try coffer.set("two", half) }
       #expect(try coffer.keychain.items().map(\.sealed) == [Data(half)])
     }
 

@@ -133,7 +133,7 @@ struct MboxTests {
     var source = try MboxSource(path: scratch.write("in.mbox", text), seal: seal)
     let (messages, errors) = readAll(&source)
     #expect(errors.isEmpty)
-    return (messages, source.progress.foreignExportCount)
+    return (messages, source.progress.unverifiedExportCount)
   }
 
   @Test("an export that was changed anywhere is taken as mail, whole, and counted")

@@ -19,6 +19,22 @@ struct UnfinishedExportTests {
   let scratch = Scratch()
   private let told = Told()
 
+  @Test("what another export has locked, to remove it, is given up and not filled")
+  func lockedByAnother() throws {
+    let unfinished = try UnfinishedExport(in: scratch.file("."), nil)
+    let own = open(unfinished.path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
+    let other = open(unfinished.path, O_RDONLY)
+    defer {
+      close(own)
+      close(other)
+    }
+    try #require(own >= 0 && other >= 0 && flock(other, LOCK_EX | LOCK_NB) == 0)
+    #expect(throws: MessageFormatError.cannotWrite(errno: EWOULDBLOCK)) { try unfinished.claim(own) }
+    flock(other, LOCK_UN)
+    try unfinished.claim(own)
+    #expect(UnfinishedExport.state(of: unfinished.path) == .inUse)
+  }
+
   @Test("a file without a name needs no note; one that has to have a name is noted until it is gone")
   func notes() throws {
     do { _ = try UnnamedFile(path: scratch.file("a"), record: told) }
@@ -85,15 +101,15 @@ struct UnfinishedExportTests {
 
     for name in ["mine", "coffer-unfinished-", "coffer-unfinished-" + String(repeating: "0A", count: 16)] {
       let other = abandoned(name)
-      #expect(UnfinishedExport.removeAbandoned(other) == .foreign)
+      #expect(UnfinishedExport.removeAbandoned(other) == .notOurs)
       #expect(FileManager.default.fileExists(atPath: other + "/1.txt"))
     }
     let link = scratch.file("coffer-unfinished-" + String(repeating: "0b", count: 16))
     symlink(scratch.file("mine"), link)
-    #expect(UnfinishedExport.removeAbandoned(link) == .foreign)
+    #expect(UnfinishedExport.removeAbandoned(link) == .notOurs)
     let second = scratch.file("coffer-unfinished-" + String(repeating: "0c", count: 16))
     Glibc.link(scratch.file("mine/1.txt"), second)
-    #expect(UnfinishedExport.removeAbandoned(second) == .foreign)
+    #expect(UnfinishedExport.removeAbandoned(second) == .notOurs)
     let away = "/nowhere/coffer-unfinished-" + String(repeating: "0d", count: 16)
     #expect(UnfinishedExport.state(of: away) == .unreachable)
     #expect(String(decoding: scratch.bytes("mine/1.txt"), as: UTF8.self) == "plain")

@@ -24,6 +24,8 @@ struct FailClosedTests {
     for (error, expected) in [
       (KeychainError.locked, ProtectedDataError.keychainLocked),
       (.loadFailed(10), .keychainUnavailable(.loadFailed(10))),
+      (.storage(.inUse), .keychainUnavailable(.storage(.inUse))),
+      (.enclave(.notAnswering), .enclave(.notAnswering)),
       (.serviceUnavailable, .keychainUnavailable(.serviceUnavailable)),
       (.serviceLocked, .keychainUnavailable(.serviceLocked)),
     ] {

@@ -134,37 +134,24 @@ struct FailureMonitorTests {
     #expect(try vault.texts() == ["1", "2"])
   }
 
-  @Test("Codes, texts and retries are those of the requirements")
+  @Test("Codes and retries are those of the requirements")
   func errorTable() {
     let id = MessageID()
-    let table: [(VaultError, String, String, RetryRule)] = [
-      (.keyDerivationFailed, "KEY_DERIVATION_FAILED", "The key could not be derived", .never),
-      (.encryptionFailed, "ENCRYPTION_FAILED", "Message could not be encrypted", .onceAfterOneSecond),
-      (.dataTampered(id), "DATA_TAMPERED", "Message corrupted or tampered", .never),
-      (
-        .decryptionFailed(id, underlying: CancellationError()), "DECRYPTION_FAILED",
-        "Message could not be decrypted", .never
-      ),
-      (.keychainAccessDenied, "KEYCHAIN_ACCESS_DENIED", "Keychain is locked", .never),
-      (
-        .keychainNotAvailable(.loadFailed(10)), "KEYCHAIN_NOT_AVAILABLE", "Keychain is not available",
-        .exponentialBackoff
-      ),
-      (
-        .keychainNotAvailable(.serviceUnavailable), "KEYCHAIN_NOT_AVAILABLE", "Keychain is not available",
-        .onceAfterOneSecond
-      ),
-      (
-        .keychainNotAvailable(.serviceLocked), "KEYCHAIN_NOT_AVAILABLE", "Keychain is not available", .never
-      ),
-      (.weakPassphrase, "WEAK_PASSPHRASE", "Passphrase is too weak", .never),
-      (.corrupt, "VAULT_CORRUPT", "Data corruption detected; restore from backup", .never),
-      (.lockedAfterFailures, "VAULT_LOCKED", "Data corruption detected; restore from backup", .never),
+    let table: [(VaultError, String, RetryRule)] = [
+      (.keyDerivationFailed, "KEY_DERIVATION_FAILED", .never),
+      (.encryptionFailed, "ENCRYPTION_FAILED", .onceAfterOneSecond),
+      (.dataTampered(id), "DATA_TAMPERED", .never),
+      (.decryptionFailed(id, underlying: CancellationError()), "DECRYPTION_FAILED", .never),
+      (.keychainAccessDenied, "KEYCHAIN_ACCESS_DENIED", .never),
+      (.keychainNotAvailable(.loadFailed(10)), "KEYCHAIN_NOT_AVAILABLE", .exponentialBackoff),
+      (.keychainNotAvailable(.storage(.inUse)), "KEYCHAIN_NOT_AVAILABLE", .exponentialBackoff),
+      (.keychainNotAvailable(.serviceUnavailable), "KEYCHAIN_NOT_AVAILABLE", .onceAfterOneSecond),
+      (.keychainNotAvailable(.serviceLocked), "KEYCHAIN_NOT_AVAILABLE", .never),
+      (.weakPassphrase, "WEAK_PASSPHRASE", .never),
+      (.corrupt, "VAULT_CORRUPT", .never),
+      (.lockedAfterFailures, "VAULT_LOCKED", .never),
     ]
-    for (error, code, text, retry) in table {
-      #expect(error.code == code && error.errorDescription == text && error.retry == retry)
-      #expect(error.errorDescription?.contains(id.description) == false)
-    }
+    for (error, code, retry) in table { #expect(error.code == code && error.retry == retry) }
   }
 
   @Test("Tries again after 1, 2, 4 and 8 seconds, once after one second, or never")

@@ -174,8 +174,7 @@ struct FaultTests {
   private func checkSorted(_ error: any Error, _ name: String, _ point: Int) {
     switch error {
     case StorageError.full, StorageError.inputOutput: return
-    case KeychainError.saveFailed(let status), KeychainError.loadFailed(let status):
-      if status == 13 || status & 0xFF == 10 { return }
+    case KeychainError.storage(.full), KeychainError.storage(.inputOutput): return
     case VaultError.keychainNotAvailable: return
     default: break
     }

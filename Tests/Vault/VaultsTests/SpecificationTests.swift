@@ -121,7 +121,7 @@ struct SpecificationTests {
       var found: [MessageMetadata] = []
       #expect(try source.next { metadata, _ in found.append(metadata) })
       #expect((found == [metadata]) == believed)
-      #expect(source.progress.foreignExportCount == (believed ? 0 : 1))
+      #expect(source.progress.unverifiedExportCount == (believed ? 0 : 1))
     }
   }
 

@@ -41,15 +41,15 @@ struct AgentCommand: CofferCommand {
     if let readyFD, readyFD < 3 { throw ValidationError("--ready-fd is 3 or more") }
   }
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     var options = AgentOptions()
     if let idleLimit { options.idleLimitSeconds = idleLimit }
     if let absoluteLimit { options.absoluteLimitSeconds = absoluteLimit }
     options.usesOrdinaryMemory = ordinaryMemory
     options.locksOnMemoryPressure = lockOnMemoryPressure
     options.readyDescriptor = readyFD
-    try AgentServer.run(home: session.home, options: options) {
-      session.note("the agent listens")
+    try AgentServer.run(home: context.home, options: options) {
+      context.remark("the agent listens")
       Terminal.flush()
     }
   }

@@ -33,7 +33,7 @@ struct CaptureAddCommand: CofferCommand {
     coffer capture add: seal a photo or film, and what belongs to it
 
     usage: coffer capture add PHOTO [--depth FILE] [--metadata FILE] [--allow-duplicate]
-                              [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+                              \(OpeningOptions.usage)
 
     Prints the id alone when everything is on the disk. Works while the coffer is locked, once it was
     unlocked since the machine started. The file itself stays where it is.
@@ -58,12 +58,12 @@ struct CaptureAddCommand: CofferCommand {
     let warning: String?
   }
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     var capture = NewCapture(photo: try part(photo, .photo))
     if let depth { capture.depth = try part(depth, .depth) }
     if let metadata { capture.metadata = try part(metadata, .metadata) }
     capture.allowsDuplicate = allowDuplicate
-    let captures = try session.captures(opening, whileLocked: true)
+    let captures = try context.captures(opening, whileLocked: true)
     let signer = try captures.access.signer()
     Interruption.catchOnce()
     // A Control-C reaches the process that decodes, too: what is asked next ends the command then.
@@ -80,9 +80,10 @@ struct CaptureAddCommand: CofferCommand {
     let answer = Answer(
       id: added.id.description, level: signer.level.rawValue,
       warning: added.isStorageWarningDue ? "storage" : nil)
-    session.isJSON ? JSON.print(answer) : Terminal.print("\(answer.id)")
+    context.isJSON ? JSON.print(answer) : Terminal.print("\(answer.id)")
     if added.isStorageWarningDue {
-      session.note("Captures take \(ByteCount.text(added.storedByteCount)); remove what you have a copy of.")
+      context.remark(
+        "Captures take \(ByteCount.text(added.storedByteCount)); remove what you have a copy of.")
     }
   }
 
@@ -102,7 +103,7 @@ struct CaptureListCommand: CofferCommand {
     coffer capture list: show what was captured, the newest first
 
     usage: coffer capture list [--limit N]
-                               [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+                               \(OpeningOptions.usage)
 
     On a pipe: id, time and bytes, with tabs between.
 
@@ -123,12 +124,12 @@ struct CaptureListCommand: CofferCommand {
     if let limit, limit < 0 { throw ValidationError("--limit takes a number that is not negative") }
   }
 
-  func execute(_ session: Session) throws {
-    let listing = try session.captures(opening).access.store.listing()
+  func execute(_ context: CommandContext) throws {
+    let listing = try context.captures(opening).access.store.listing()
     for capture in listing.captures.prefix(limit ?? .max) {
       let answer = Answer(
         id: capture.id.description, created: Timestamp.format(capture.created), byteCount: capture.byteCount)
-      if session.isJSON {
+      if context.isJSON {
         JSON.print(answer)
       } else if Terminal.isOutputTerminal {
         Terminal.print("\(answer.id)  \(answer.created)  \(ByteCount.text(answer.byteCount))")
@@ -153,7 +154,7 @@ struct CaptureExportCommand: CofferCommand {
     coffer capture export: write a capture to files, bit for bit
 
     usage: coffer capture export ID DIRECTORY [--depth-png]
-                                 [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+                                 \(OpeningOptions.usage)
 
     The directory is made; one that is there must be empty. The files appear when all of them are complete,
     and interrupted none is left. CHECK.txt says how to check the files with
@@ -170,11 +171,11 @@ struct CaptureExportCommand: CofferCommand {
   @Argument(help: "Where to write.", completion: .directory) var directory: String
   @Flag(help: "Also write the depth map in false colours.") var depthPNG = false
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     let id = try CaptureID(capture: id)
-    let captures = try session.captures(opening)
+    let captures = try context.captures(opening)
     let store = captures.access.store
-    let record = session.unfinishedExports()
+    let record = context.unfinishedExports()
     Interruption.catchOnce()
     var names: [String]
     do {
@@ -186,8 +187,8 @@ struct CaptureExportCommand: CofferCommand {
       names.append(try CapturePicture.writeDepth(of: id, store, to: directory, record: record))
     }
     captures.coffer?.note(.captureExported, count: 1)
-    if session.isJSON { JSON.print(["exported": names]) }
-    session.note("\(names.count.counted("file")) in \(directory); nothing protects them there.")
+    if context.isJSON { JSON.print(["exported": names]) }
+    context.remark("\(names.count.counted("file")) in \(directory); nothing protects them there.")
   }
 }
 
@@ -198,7 +199,7 @@ struct CaptureVerifyCommand: CofferCommand {
     coffer capture verify: check that a capture is what was captured
 
     usage: coffer capture verify ID
-           [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+           \(OpeningOptions.usage)
 
     Opens every part, compares its hash, and checks the signature. Exit code 5 names the part that is not
     what was captured.
@@ -217,13 +218,13 @@ struct CaptureVerifyCommand: CofferCommand {
     let signedBy: String
   }
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     let id = try CaptureID(capture: id)
-    let store = try session.captures(opening).access.store
+    let store = try context.captures(opening).access.store
     let (manifest, signer) = try Interruption.endingAtOnce(
-      .interrupted("the capture was not checked to the end"), isJSON: session.isJSON
+      .interrupted("the capture was not checked to the end"), isJSON: context.isJSON
     ) { try store.verify(id) }
-    if session.isJSON {
+    if context.isJSON {
       return JSON.print(
         Answer(id: id.description, verified: true, level: manifest.level.rawValue, signedBy: signer.rawValue))
     }
@@ -247,7 +248,7 @@ struct CaptureRemoveCommand: CofferCommand {
     coffer capture remove: remove a capture with all its parts
 
     usage: coffer capture remove ID
-           [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+           \(OpeningOptions.usage)
 
     Its files are overwritten and removed. Copies of the coffer that were made before still hold it.
 
@@ -258,12 +259,12 @@ struct CaptureRemoveCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @Argument(help: "The capture's id.") var id: String
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     let id = try CaptureID(capture: id)
-    let captures = try session.captures(opening)
+    let captures = try context.captures(opening)
     try captures.access.store.remove(id)
     captures.coffer?.note(.captureRemoved, count: 1)
-    if session.isJSON { JSON.print(["removed": id.description]) }
+    if context.isJSON { JSON.print(["removed": id.description]) }
   }
 }
 

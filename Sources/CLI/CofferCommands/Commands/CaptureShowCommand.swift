@@ -16,7 +16,7 @@ struct CaptureShowCommand: CofferCommand {
     coffer capture show: show what belongs to a capture
 
     usage: coffer capture show ID [--no-picture]
-                               [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+                               \(OpeningOptions.usage)
 
     With a small picture on terminals that can show one (kitty, sixel, or 256 colours), and the fields that
     the camera wrote into the photo. Metadata are shown as they were captured, on one line. «coffer capture
@@ -47,9 +47,9 @@ struct CaptureShowCommand: CofferCommand {
     let keyId: String
   }
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     let id = try CaptureID(capture: id)
-    let store = try session.captures(opening).access.store
+    let store = try context.captures(opening).access.store
     let info = try store.info(id)
     let exif = try store.exifFields(of: id)
     let metadata = try Self.metadata(of: id, store)
@@ -60,7 +60,7 @@ struct CaptureShowCommand: CofferCommand {
       exif: exif.map { Dictionary($0.list.map { ($0.name, $0.text) }) { first, _ in first } },
       metadata: metadata.map { _ in placeholder }, level: info.manifest.level.rawValue,
       deviceId: info.manifest.deviceID, keyId: info.manifest.keyID)
-    if session.isJSON {
+    if context.isJSON {
       return Terminal.print("\(JSON.text(answer, with: metadata ?? "", for: placeholder))")
     }
     if !noPicture { try CapturePicture.show(id, store) }

@@ -16,7 +16,7 @@ struct InitCommand: CofferCommand {
 
     usage: coffer init [--kdf argon2id|pbkdf2] [--policy standard|strict|long]
                        [--attestation tpm|software] [--keychain file|secret-service]
-                       [--recovery-phrase-out FILE] [--passphrase-fd N | --passphrase-file PATH]
+                       [--recovery-phrase-out FILE] \(PassphraseOptions.usage)
 
     Asks for a passphrase, shows twelve words, and asks for three of them again. The words open the
     coffer when the passphrase is lost: write them on paper. We cannot reset them.
@@ -47,34 +47,34 @@ struct InitCommand: CofferCommand {
     let attestation: String
   }
 
-  func execute(_ session: Session) throws {
-    try DatabaseFile.checkPlace(home: session.home)
+  func execute(_ context: CommandContext) throws {
+    try DatabaseFile.checkPlace(home: context.home)
     // Before anything is asked: can the words be shown?
-    if recoveryPhraseOut == nil { try session.requireTerminalForWords() }
-    let passphrase = try session.newPassphrase(
+    if recoveryPhraseOut == nil { try context.requireTerminalForWords() }
+    let passphrase = try context.newPassphrase(
       passphrase.given(), policy: policy, option: "--passphrase")
-    let phrase = try PhraseHandover(session).makePhrase(file: recoveryPhraseOut)
+    let phrase = try PhraseHandover(context).makePhrase(file: recoveryPhraseOut)
     let coffer: Coffer
     do {
       coffer = try Coffer.create(
-        home: session.home, passphrase: passphrase, recoveryPhrase: phrase, kdf: kdf.kdf, policy: policy,
-        keychain: keychain.place, machine: session.machine, attestation: attestation?.kind)
+        home: context.home, passphrase: passphrase, recoveryPhrase: phrase, kdf: kdf.kdf, policy: policy,
+        keychain: keychain.place, machine: context.machine, attestation: attestation?.kind)
     } catch {
       // Words that open nothing would only mislead.
-      if let recoveryPhraseOut, opensNothing(phrase, session) { unsafe unlink(recoveryPhraseOut) }
+      if let recoveryPhraseOut, opensNothing(phrase, context) { unsafe unlink(recoveryPhraseOut) }
       throw error
     }
     let device = try coffer.device()
-    if session.isJSON {
+    if context.isJSON {
       JSON.print(
         Answer(
-          home: session.home, slots: try coffer.slots().map(SlotAnswer.init),
+          home: context.home, slots: try coffer.slots().map(SlotAnswer.init),
           attestation: device?.enclave.name ?? "none"))
     } else {
-      session.note("Vault created successfully: \(session.home)")
-      if let device { session.note("\(device.beginning(isChosen: attestation != nil))") }
+      context.remark("Vault created successfully: \(context.home)")
+      if let device { context.remark("\(device.beginning(isChosen: attestation != nil))") }
       if let recoveryPhraseOut {
-        session.note(
+        context.remark(
           "The recovery phrase is in \(recoveryPhraseOut). Store recovery phrase safely; we cannot reset it.")
       }
     }
@@ -82,9 +82,9 @@ struct InitCommand: CofferCommand {
   }
 
   /// Whether there is no coffer, or another one, which was quicker. In doubt the words are kept.
-  private func opensNothing(_ phrase: borrowing RecoveryPhrase, _ session: Session) -> Bool {
+  private func opensNothing(_ phrase: borrowing RecoveryPhrase, _ context: CommandContext) -> Bool {
     do {
-      try session.locked().unlock(SlotCredential(phrase)).close()
+      try context.locked().unlock(SlotCredential(phrase)).close()
       return false
     } catch StorageError.notFound, KeybagError.wrongSecret { return true } catch { return false }
   }

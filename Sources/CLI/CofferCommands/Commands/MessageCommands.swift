@@ -38,7 +38,7 @@ struct MessageAddCommand: CofferCommand {
     coffer message add: store a message, a note or a file
 
     usage: coffer message add [--title T] [--tag T]... [--type MIME] [FILE|-]
-                              [--passphrase-fd N | --passphrase-file PATH]
+                              \(OpeningOptions.usage)
 
     Reads FILE, or standard input. Prints the id of the message, alone. When it is printed, the message
     is on the disk. What is UTF-8 is text, whatever its name; else the name's ending tells the type.
@@ -53,12 +53,12 @@ struct MessageAddCommand: CofferCommand {
   @Option(help: "A media type.") var type: String?
   @Argument(help: "A file; - for standard input.", completion: .file()) var file = "-"
 
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(opening)
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening)
     let content: SecretBytes
     do {
       content = try Interruption.endingAtOnce(
-        .interrupted("nothing was stored"), isJSON: session.isJSON, read)
+        .interrupted("nothing was stored"), isJSON: context.isJSON, read)
     } catch let error as MessageFormatError {
       throw Failure(error, naming: file)
     }
@@ -74,7 +74,7 @@ struct MessageAddCommand: CofferCommand {
     }
     let id = try coffer.vault.add(content, metadata: metadata)
     coffer.note(.messagesAdded, count: 1)
-    if session.isJSON { JSON.print(["id": id.description]) } else { Terminal.print("\(id)") }
+    if context.isJSON { JSON.print(["id": id.description]) } else { Terminal.print("\(id)") }
   }
 
   private func read() throws -> SecretBytes {
@@ -104,7 +104,8 @@ struct MessageShowCommand: CofferCommand {
   static let page = """
     coffer message show: read a message
 
-    usage: coffer message show ID [--raw [--force]] [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer message show ID [--raw [--force]]
+                               \(OpeningOptions.usage)
 
     Shows title, date, tags and the text; of a mail, the text of its parts. Nothing of a message is shown
     before all of it has been authenticated.
@@ -121,16 +122,16 @@ struct MessageShowCommand: CofferCommand {
   @Flag(help: "Write to a terminal what is not plain text.") var force = false
   @Argument(help: "The id of the message.") var id: String
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     let id = try MessageID(argument: id)
-    let coffer = try session.open(opening)
+    let coffer = try context.open(opening)
     try coffer.vault.withMessage(id) { metadata, content in
       if raw {
         guard force || !Terminal.isOutputTerminal || MessageView.isPlain(content) else {
           throw Failure.notForTerminal("the content is not plain text, and a terminal may obey it")
         }
         Terminal.write(content)
-      } else if session.isJSON {
+      } else if context.isJSON {
         MessageView.printJSON(id, metadata, content)
       } else {
         MessageView.print(metadata, content)
@@ -144,7 +145,8 @@ struct MessageRemoveCommand: CofferCommand {
   static let page = """
     coffer message remove: remove a message for ever
 
-    usage: coffer message remove ID [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer message remove ID
+                                 \(OpeningOptions.usage)
 
     Its row is overwritten in the file. Backups keep theirs.
 
@@ -155,13 +157,13 @@ struct MessageRemoveCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @Argument(help: "The id of the message.") var id: String
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     let id = try MessageID(argument: id)
-    let coffer = try session.open(opening)
+    let coffer = try context.open(opening)
     try coffer.vault.remove(id)
     coffer.note(.messagesRemoved, count: 1)
-    if session.isJSON { JSON.print(["removed": id.description]) }
-    session.note("The message is removed.")
+    if context.isJSON { JSON.print(["removed": id.description]) }
+    context.remark("The message is removed.")
   }
 }
 

@@ -15,7 +15,7 @@ struct MessageExportCommand: CofferCommand {
     coffer message export: write all messages, decrypted
 
     usage: coffer message export jsonl|mbox|directory PATH [--tag T] [--force]
-                                 [--passphrase-fd N | --passphrase-file PATH]
+                                 \(OpeningOptions.usage)
 
     PATH may be - for jsonl and mbox, where standard output is no terminal, which would obey what stands
     in the messages (--force writes all the same).
@@ -39,37 +39,37 @@ struct MessageExportCommand: CofferCommand {
     let exported: Int
   }
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     guard path != "-" || force || !Terminal.isOutputTerminal else {
       throw Failure.notForTerminal("messages are exported as they are, and a terminal may obey them")
     }
-    let coffer = try session.open(opening)
-    do { try run(coffer, session) } catch let error as MessageFormatError {
+    let coffer = try context.open(opening)
+    do { try run(coffer, context) } catch let error as MessageFormatError {
       if path == "-", error == .cannotWrite(errno: EPIPE) { Self.endOnClosedPipe() }
       throw Failure(error, naming: path)
     }
   }
 
-  private func run(_ coffer: Coffer, _ session: Session) throws {
-    let record = session.unfinishedExports()
+  private func run(_ coffer: Coffer, _ context: CommandContext) throws {
+    let record = context.unfinishedExports()
     Interruption.catchOnce()
     switch kind {
     case .jsonl:
       var sink = try JSONLinesSink(path: path, record: record)
-      try exportAll(&sink, coffer, session)
+      try exportAll(&sink, coffer, context)
     case .mbox:
       var sink = try MboxSink(path: path, seal: coffer.vault.exportSeal(), record: record)
-      try exportAll(&sink, coffer, session)
+      try exportAll(&sink, coffer, context)
     case .directory:
       var sink = try DirectorySink(path: path, record: record)
-      try exportAll(&sink, coffer, session)
+      try exportAll(&sink, coffer, context)
     }
   }
 
   private func exportAll<Sink: MessageSink & ~Copyable>(
-    _ sink: inout Sink, _ coffer: Coffer, _ session: Session
+    _ sink: inout Sink, _ coffer: Coffer, _ context: CommandContext
   ) throws {
-    var bar = ProgressBar("exporting", isQuiet: session.isQuiet || session.isJSON)
+    var bar = ProgressBar("exporting", isQuiet: context.isQuiet || context.isJSON)
     defer { bar.finish() }
     let total = try coffer.vault.status().messageCount
     var count = 0
@@ -87,10 +87,10 @@ struct MessageExportCommand: CofferCommand {
     try sink.finish()
     bar.finish()
     coffer.note(.messagesExported, count: count)
-    if session.isJSON, path != "-" {
+    if context.isJSON, path != "-" {
       JSON.print(Answer(exported: count))
     } else {
-      session.note("\(count.counted("message")) exported")
+      context.remark("\(count.counted("message")) exported")
     }
     try MessageLine.report(unreadable)
   }
@@ -102,12 +102,12 @@ struct MessageExportCommand: CofferCommand {
   }
 }
 
-extension Session {
+extension CommandContext {
   /// The coffer's notes of exports; what killed ones have left is removed first.
   func unfinishedExports() -> UnfinishedExports {
     let exports = UnfinishedExports(home: home)
     for path in exports.removeLeftovers() {
-      note("removed what an export that was killed had left: «\(path)»")
+      remark("removed what an export that was killed had left: «\(path)»")
     }
     return exports
   }

@@ -15,7 +15,8 @@ struct MessageImportCommand: CofferCommand {
     coffer message import: store many messages
 
     usage: coffer message import mbox|maildir|jsonl|directory PATH [--tag T]... [--type MIME] [--skip N]
-                                 [--print-ids] [--passphrase-fd N | --passphrase-file PATH]
+                                 [--print-ids]
+                                 \(OpeningOptions.usage)
 
     PATH may be - for mbox and jsonl. Messages are stored in batches; interrupted at any moment, the
     batches that were acknowledged are there, and --skip goes on behind them. Entries that cannot be read
@@ -50,35 +51,35 @@ struct MessageImportCommand: CofferCommand {
     if skip < 0 { throw ValidationError("--skip takes a number that is not negative") }
   }
 
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(opening)
-    do { try run(coffer, session) } catch let error as MessageFormatError {
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening)
+    do { try run(coffer, context) } catch let error as MessageFormatError {
       throw Failure(error, naming: path)
     }
   }
 
-  private func run(_ coffer: Coffer, _ session: Session) throws {
+  private func run(_ coffer: Coffer, _ context: CommandContext) throws {
     let stop = Interruption.catchOnce()
     switch kind {
     case .mbox:
       var source = try MboxSource(path: path, seal: coffer.vault.exportSeal(), stop: stop)
-      try importAll(&source, coffer, session)
+      try importAll(&source, coffer, context)
     case .maildir:
       var source = try MaildirSource(path: path)
-      try importAll(&source, coffer, session)
+      try importAll(&source, coffer, context)
     case .jsonl:
       var source = try JSONLinesSource(path: path, stop: stop)
-      try importAll(&source, coffer, session)
+      try importAll(&source, coffer, context)
     case .directory:
       var source = try DirectorySource(path: path, contentType: type)
-      try importAll(&source, coffer, session)
+      try importAll(&source, coffer, context)
     }
   }
 
   private func importAll<Source: MessageSource & ~Copyable>(
-    _ source: inout Source, _ coffer: Coffer, _ session: Session
+    _ source: inout Source, _ coffer: Coffer, _ context: CommandContext
   ) throws {
-    var bar = ProgressBar("importing", isQuiet: session.isQuiet || session.isJSON)
+    var bar = ProgressBar("importing", isQuiet: context.isQuiet || context.isJSON)
     defer { bar.finish() }
     var report = ImportReport(printsIDs: printIds, passedOver: skip)
     var end: (any Error)?
@@ -88,7 +89,7 @@ struct MessageImportCommand: CofferCommand {
         report.progress = progress
         if printIds {
           let lines = batch.map(\.description)
-          if session.isJSON {
+          if context.isJSON {
             report.ids += lines
           } else if !lines.isEmpty {
             for line in lines { Terminal.print("\(line)") }
@@ -106,10 +107,10 @@ struct MessageImportCommand: CofferCommand {
     if report.imported > 0 { coffer.note(.messagesAdded, count: report.imported) }
     if let end, !isInterruption(end) {
       guard report.hasContent else { throw end }
-      report.tell(session)
-      throw report.failure(told(end, session))
+      report.tell(context)
+      throw report.failure(told(end, context))
     }
-    report.tell(session)
+    report.tell(context)
     if Interruption.isRequested { throw report.interruption }
     if report.skippedCount > 0 {
       throw Failure(
@@ -134,10 +135,10 @@ struct MessageImportCommand: CofferCommand {
     error as? MessageFormatError == .interrupted
   }
 
-  private func told(_ error: any Error, _ session: Session) -> Failure {
+  private func told(_ error: any Error, _ context: CommandContext) -> Failure {
     switch error {
     case let error as MessageFormatError: Failure(error, naming: path)
-    case let error as StorageError: Failure(error, home: session.home)
+    case let error as StorageError: Failure(error, home: context.home)
     default: Failure(error)
     }
   }

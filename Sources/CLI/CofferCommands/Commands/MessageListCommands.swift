@@ -4,7 +4,7 @@ internal import ArgumentParser
 internal import CofferKit
 internal import MessageFormats
 internal import Primitives
-internal import UserAuthentication
+internal import Texts
 internal import Vaults
 
 struct MessageListCommand: CofferCommand {
@@ -12,7 +12,8 @@ struct MessageListCommand: CofferCommand {
   static let page = """
     coffer message list: show what there is, the newest first
 
-    usage: coffer message list [--tag T] [--limit N] [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer message list [--tag T] [--limit N]
+                               \(OpeningOptions.usage)
 
     Sorted by the date that is shown, which of a mail is the one in its header. On a terminal a table; on a
     pipe one line a message: id, date, title and tags, with tabs between.
@@ -29,17 +30,17 @@ struct MessageListCommand: CofferCommand {
     if let limit, limit < 0 { throw ValidationError("--limit takes a number that is not negative") }
   }
 
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(opening)
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening)
     var count = 0
     let unreadable = try coffer.vault.forEachMessage(.init(tag: tag, limit: limit)) { id, metadata, _ in
-      MessageLine.print(id, metadata, isJSON: session.isJSON)
+      MessageLine.print(id, metadata, isJSON: context.isJSON)
       count += 1
       return !Terminal.isOutputLost
     }
     // A person would wonder whether it worked; a program counts lines.
     if count == 0, limit != 0, unreadable.isEmpty, Terminal.isOutputTerminal {
-      session.note(
+      context.remark(
         tag == nil ? "no messages yet: «coffer message add» stores one" : "no message has this tag")
     }
     try MessageLine.report(unreadable)
@@ -52,7 +53,8 @@ struct MessageSearchCommand: CofferCommand {
   static let page = """
     coffer message search: find messages that hold all of the words
 
-    usage: coffer message search WORDS... [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer message search WORDS...
+                                 \(OpeningOptions.usage)
 
     Looks in titles, tags and the text of messages, in any letter case, also within words. What is found
     is listed as by «coffer message list», the newest first. Every message
@@ -65,10 +67,10 @@ struct MessageSearchCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @Argument(help: "Words that must all occur.") var words: [String]
 
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(opening)
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening)
     var query = SearchQuery(words: words)
-    var bar = ProgressBar("searching", isQuiet: session.isQuiet || session.isJSON)
+    var bar = ProgressBar("searching", isQuiet: context.isQuiet || context.isJSON)
     let total = try coffer.vault.status().messageCount
     var seen = 0
     var found = 0
@@ -86,7 +88,7 @@ struct MessageSearchCommand: CofferCommand {
     let unreadable = try coffer.vault.forEachMessage(.init(), choosing: isFound) { id, metadata, _ in
       bar.finish()
       found += 1
-      MessageLine.print(id, metadata, isJSON: session.isJSON)
+      MessageLine.print(id, metadata, isJSON: context.isJSON)
       return !Terminal.isOutputLost && !Interruption.isRequested
     }
     bar.finish()

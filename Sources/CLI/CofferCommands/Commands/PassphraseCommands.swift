@@ -30,8 +30,8 @@ struct PassphraseChangeCommand: CofferCommand {
     coffer passphrase change: put a new passphrase in the place of the one you open with
 
     usage: coffer passphrase change [--kdf argon2id|pbkdf2]
-                                    [--passphrase-fd N | --passphrase-file PATH]
-                                    [--new-passphrase-fd N | --new-passphrase-file PATH]
+               \(OpeningOptions.usage)
+               \(NewPassphraseOptions.usage)
 
     Interrupted at any moment, either the old or the new passphrase opens the coffer. Ends the session.
     Copies of the file that were made before keep opening with the old one.
@@ -49,14 +49,14 @@ struct PassphraseChangeCommand: CofferCommand {
     let sessionEnded: Bool
   }
 
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(opening, needing: .person)
-    let new = try session.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening, needing: .person)
+    let new = try context.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
     try coffer.changePassphrase(to: new, kdf: kdf?.kdf)
     let ending = SessionEnding(coffer)
-    if session.isJSON { JSON.print(Answer(sessionEnded: ending.wasThere)) }
-    session.note("The passphrase is changed. Older copies of the file still open with the old one.")
-    try ending.tell(session)
+    if context.isJSON { JSON.print(Answer(sessionEnded: ending.wasThere)) }
+    context.remark("The passphrase is changed. Older copies of the file still open with the old one.")
+    try ending.tell(context)
   }
 }
 
@@ -66,7 +66,7 @@ struct PassphraseCheckCommand: CofferCommand {
     coffer passphrase check: judge a passphrase, without storing it
 
     usage: coffer passphrase check [--policy standard|strict|long]
-                                   [--passphrase-fd N | --passphrase-file PATH]
+                                   \(PassphraseOptions.usage)
 
     Exit code 0 when the policy accepts it, 7 when not. Needs no coffer.
 
@@ -84,16 +84,16 @@ struct PassphraseCheckCommand: CofferCommand {
     let problems: [String]
   }
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     let given =
       try passphrase.given()
       ?? Passphrase(
-        utf8: session.prompt().ask(PromptRequest("passphrase", meter: Session.meter)))
+        utf8: context.prompt().ask(PromptRequest("passphrase", meter: CommandContext.meter)))
     let assessment = policy.check(given)
     let answer = Answer(
       accepted: assessment.isAccepted, strength: assessment.strength.rawValue, score: assessment.score,
       problems: assessment.problems.map(\.description))
-    if session.isJSON {
+    if context.isJSON {
       JSON.print(answer)
     } else {
       Terminal.print("\(answer.strength) (\(answer.score) of 4)")
@@ -120,12 +120,12 @@ struct PassphraseGenerateCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     let generated = PassphraseGenerator.generate(random: SystemRandom.fill)
-    if session.isJSON { Self.write("{\"passphrase\":\"") }
+    if context.isJSON { Self.write("{\"passphrase\":\"") }
     // Letters, hyphens and a digit: nothing that JSON would escape.
     generated.withBytes { Terminal.write($0) }
-    Self.write(session.isJSON ? "\"}\n" : "\n")
+    Self.write(context.isJSON ? "\"}\n" : "\n")
   }
 
   private static func write(_ text: String) {

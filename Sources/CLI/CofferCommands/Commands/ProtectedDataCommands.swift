@@ -14,7 +14,7 @@ struct RecoveryStateCommand: CofferCommand {
   static let page = """
     coffer recovery-state: what is wrong with protected data and private keys, and what helps
 
-    usage: coffer recovery-state [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer recovery-state \(OpeningOptions.usage)
 
     Nothing is repaired or replaced by looking. Exit code 5 when something is lost.
 
@@ -32,23 +32,23 @@ struct RecoveryStateCommand: CofferCommand {
     let steps: [String]
   }
 
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(opening)
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening)
     // What does not open is what is asked about.
     var refusal: ProtectedDataError?
     do { try coffer.unlockProtectedData() } catch let error as ProtectedDataError { refusal = error }
     let report = try coffer.protectedDomains().recoveryState()
     let lost = report.state == .unlocked ? try coffer.openPrivateKeys().custody.examine() : nil
     let steps = steps(report, refusal)
-    if session.isJSON {
+    if context.isJSON {
       JSON.print(
         Answer(
           state: report.state.code, fault: report.fault ?? refusal.map { Failure($0).code },
           domains: Dictionary(uniqueKeysWithValues: report.domains.map { ($0.name, $1.code) }),
           privateKeys: lost.map { $0 == 0 ? "whole" : "incomplete" },
-          steps: steps.map { $0.command(home: session.home) }))
+          steps: steps.map { $0.command(home: context.home) }))
     } else {
-      show(report, refusal, steps, lostKeys: lost, home: session.home)
+      show(report, refusal, steps, lostKeys: lost, home: context.home)
     }
     let isLost =
       report.steps.contains { $0 != .unlock && $0 != .restart && $0 != .protectFiles } || (lost ?? 0) > 0
@@ -97,7 +97,8 @@ struct ResetCommand: CofferCommand {
   static let page = """
     coffer reset: delete a domain of protected data and make it anew; what it held is lost
 
-    usage: coffer reset DOMAIN --yes [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer reset DOMAIN --yes
+                        \(OpeningOptions.usage)
 
     DOMAIN is private-key-control, key-metadata, protected-settings, contacts,
     protected-framework-sentinel, or framework for all of them with their root secret. Private keys are not
@@ -113,20 +114,20 @@ struct ResetCommand: CofferCommand {
   @Argument(help: "The domain.") var domain: String
   @Flag(help: "What it held is given up.") var yes = false
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     let scope = try ResetScope(domain)
     guard yes else {
       throw Failure(
         .refused, "not_confirmed", "what «\(domain)» holds would be lost",
         hint: "add --yes if that is what you want")
     }
-    let coffer = try session.open(opening, needing: .person)
+    let coffer = try context.open(opening, needing: .person)
     switch scope {
     case .domain(let domain): try coffer.reset(domain)
     case .framework: try coffer.resetProtectedData()
     }
-    if session.isJSON { JSON.print(["reset": domain]) }
-    session.note("«\(domain)» was made anew.")
+    if context.isJSON { JSON.print(["reset": domain]) }
+    context.remark("«\(domain)» was made anew.")
   }
 }
 

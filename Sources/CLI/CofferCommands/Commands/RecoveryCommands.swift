@@ -12,8 +12,8 @@ struct RecoverCommand: CofferCommand {
   static let page = """
     coffer recover: open with the twelve words and set a new passphrase
 
-    usage: coffer recover [--phrase-fd N | --phrase-file PATH]
-                          [--new-passphrase-fd N | --new-passphrase-file PATH]
+    usage: coffer recover \(PhraseOptions.usage)
+                          \(NewPassphraseOptions.usage)
 
     The new passphrase takes the place of the old one; where several people have one, it is added.
     Nothing is lost, and the words keep working. Ends the session.
@@ -31,19 +31,19 @@ struct RecoverCommand: CofferCommand {
     let sessionEnded: Bool
   }
 
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(phrase)
-    let new = try session.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(phrase)
+    let new = try context.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
     let isReplaced = try coffer.resetPassphrase(to: new, kdf: kdf.kdf)
     let ending = SessionEnding(coffer)
-    if session.isJSON {
+    if context.isJSON {
       JSON.print(Answer(recovered: isReplaced ? "replaced" : "added", sessionEnded: ending.wasThere))
     }
-    session.note(
+    context.remark(
       isReplaced
         ? "The coffer opens with the new passphrase; the old one no longer does."
         : "The coffer opens with the new passphrase too; look at «coffer slot list» for the others.")
-    try ending.tell(session)
+    try ending.tell(context)
   }
 }
 
@@ -65,7 +65,7 @@ struct RecoveryDrillCommand: CofferCommand {
   static let page = """
     coffer recovery drill: prove that the twelve words open this coffer
 
-    usage: coffer recovery drill [--phrase-fd N | --phrase-file PATH]
+    usage: coffer recovery drill \(PhraseOptions.usage)
 
     Changes nothing but the date of the last drill. A backup that was never tried is a hope.
 
@@ -75,11 +75,11 @@ struct RecoveryDrillCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var phrase: PhraseOptions
 
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(phrase)
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(phrase)
     try coffer.vault.checkCount()
     try coffer.noteRecoveryDrill()
-    if session.isJSON { return JSON.print(["drill": "passed"]) }
-    session.note("The recovery phrase opens this coffer.")
+    if context.isJSON { return JSON.print(["drill": "passed"]) }
+    context.remark("The recovery phrase opens this coffer.")
   }
 }

@@ -14,7 +14,7 @@ struct UnlockCommand: CofferCommand {
   static let page = """
     coffer unlock: open the coffer and keep it open for the commands that follow
 
-    usage: coffer unlock [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+    usage: coffer unlock \(OpeningOptions.usage)
 
     Starts the coffer's agent, which keeps the keys in memory that nothing else can read. They are dropped
     after 5 minutes without a command, after 8 hours, when the session locks or the machine sleeps, and by
@@ -34,24 +34,24 @@ struct UnlockCommand: CofferCommand {
     let attestation: String?
   }
 
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(opening, needing: .person)
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening, needing: .person)
     let limits = try coffer.beginSession(executable: "/proc/self/exe")
-    let registered = register(coffer, session)
-    if session.isJSON {
+    let registered = register(coffer, context)
+    if context.isJSON {
       JSON.print(
         Answer(
           state: "unlocked", idleSeconds: limits.idleSeconds, absoluteSeconds: limits.absoluteSeconds,
           attestation: registered?.enclave.name))
     }
-    if let registered { session.note("\(registered.remark)") }
-    session.note("Unlocked. «coffer lock» ends it.")
+    if let registered { context.remark("\(registered.remark)") }
+    context.remark("Unlocked. «coffer lock» ends it.")
   }
 
   /// Registers a machine that was forgotten. Messages want no registration, so its failure is a remark.
-  private func register(_ coffer: Coffer, _ session: Session) -> Device? {
+  private func register(_ coffer: Coffer, _ context: CommandContext) -> Device? {
     do { return try coffer.registerDeviceIfForgotten() } catch {
-      session.note("This machine could not be registered to sign captures: \(Failure(error).message).")
+      context.remark("This machine could not be registered to sign captures: \(Failure(error).message).")
       return nil
     }
   }
@@ -78,13 +78,13 @@ struct LockCommand: CofferCommand {
 
   struct Answer: Encodable { let state: String }
 
-  func execute(_ session: Session) throws {
+  func execute(_ context: CommandContext) throws {
     // Without a look at the coffer: its keys must go also when it is damaged, or not there any more.
-    let agents = AgentSession(home: session.home)
+    let agents = AgentSession(home: context.home)
     let wasThere = try all ? agents.end() : agents.lock()
-    guard wasThere || DatabaseFile.exists(home: session.home) else { throw StorageError.notFound }
-    if session.isJSON { JSON.print(Answer(state: "locked")) }
-    session.note(wasThere ? "Locked." : "Nothing was open.")
+    guard wasThere || DatabaseFile.exists(home: context.home) else { throw StorageError.notFound }
+    if context.isJSON { JSON.print(Answer(state: "locked")) }
+    context.remark(wasThere ? "Locked." : "Nothing was open.")
   }
 }
 
@@ -94,7 +94,7 @@ struct ForgetDeviceCommand: CofferCommand {
   static let page = """
     coffer forget-device: remove what ties the coffer to this machine
 
-    usage: coffer forget-device [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer forget-device \(OpeningOptions.usage)
 
     Removes the TPM slots, the key that signs captures, and the agent's keys. Messages and captures stay,
     and captures keep their signatures. The passphrase and the recovery phrase open the coffer as before;
@@ -111,17 +111,17 @@ struct ForgetDeviceCommand: CofferCommand {
     let sessionEnded: Bool
   }
 
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(opening, needing: .person)
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening, needing: .person)
     let forgotten = try coffer.forgetDevice()
     let removed = forgotten.slotCount
     let ending = SessionEnding(coffer)
-    if session.isJSON { JSON.print(Answer(removedSlots: removed, sessionEnded: ending.wasThere)) }
-    session.note(
+    if context.isJSON { JSON.print(Answer(removedSlots: removed, sessionEnded: ending.wasThere)) }
+    context.remark(
       removed == 0
         ? "This machine is forgotten." : "This machine is forgotten; \(removed.counted("TPM slot")) removed.")
-    if forgotten.counterRemains { session.note(EraseCommand.counterRemains) }
-    try ending.tell(session)
+    if forgotten.counterRemains { context.remark(EraseCommand.counterRemains) }
+    try ending.tell(context)
   }
 }
 

@@ -22,10 +22,14 @@ struct SlotAnswer: Encodable {
   let passes: Int?
   let lanes: Int?
   let created: String
+  /// What opens it, for people.
+  private let words: String
+
+  private enum CodingKeys: CodingKey { case id, kind, kdf, iterations, memoryKiB, passes, lanes, created }
 
   init(_ slot: KeySlot) {
     id = slot.id.uuidString.lowercased()
-    kind = slot.kind.name
+    kind = slot.method.name
     created = Timestamp.format(slot.created)
     var costs: (Int?, Int?, Int?) = (nil, nil, nil)
     var rounds: Int?
@@ -36,9 +40,9 @@ struct SlotAnswer: Encodable {
     case .argon2id(let found):
       kdf = "argon2id"
       costs = (Int(found.memoryKiB), Int(found.passes), Int(found.lanes))
-    case .seed: kdf = "bip39"
-    case .agreement: kdf = "agreement"
+    case .expansion(let expansion): kdf = expansion.name
     }
+    words = SlotInterfaces.interface(of: slot)?.words ?? kind
     iterations = rounds
     (memoryKiB, passes, lanes) = costs
   }
@@ -53,17 +57,7 @@ struct SlotAnswer: Encodable {
     if let memoryKiB, let passes {
       return "argon2id, \(memoryKiB >> 10) MiB, \(passes.counted("pass", "passes"))"
     }
-    return kdf == "agreement" ? "PIN, this machine" : "twelve words"
-  }
-}
-
-extension SlotKind {
-  var name: String {
-    switch self {
-    case .passphrase: "passphrase"
-    case .recoveryPhrase: "recovery"
-    case .enclave: "tpm"
-    }
+    return words
   }
 }
 
@@ -73,7 +67,7 @@ struct StatusCommand: CofferCommand {
   static let page = """
     coffer status: what is here, what opens it, how much it holds
 
-    usage: coffer status [--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]
+    usage: coffer status \(OpeningOptions.usage)
 
     Asks for nothing, and does not prolong a session. With a passphrase or a PIN it also opens the coffer,
     confirms the count of messages and tells the age of the vault key and of the last recovery drill.
@@ -119,25 +113,25 @@ struct StatusCommand: CofferCommand {
     let hearsSession: Bool
   }
 
-  func execute(_ session: Session) throws {
-    let locked = try session.locked()
-    let kinds = Set(locked.slots.map(\.kind))
-    let obstacle = kinds.contains(.enclave) ? locked.chipObstacle() : nil
+  func execute(_ context: CommandContext) throws {
+    let locked = try context.locked()
+    let ways = SlotInterfaces.all.filter { $0.hasSlot(locked) }.map { ($0.method.name, $0.obstacle(locked)) }
+    let hasChip = TPMInterface.hasSlot(locked)
+    let obstacle = ways.first { $0.0 == TPMSlot.name }?.1
     let sight = AgentSession(locked).look()
     let agent = sight.status
     var answer = Answer(
-      home: session.home, state: Self.state(sight),
+      home: context.home, state: Self.state(sight),
       afterFirstUnlock: agent.map { $0.state != .neverUnlocked } ?? false, agent: agent.map(AgentAnswer.init),
-      tpm: kinds.contains(.enclave) ? obstacle.map { Failure($0).code } ?? "ready" : nil,
-      opensWith: SlotKind.allCases.filter { kinds.contains($0) && ($0.isPortable || obstacle == nil) }
-        .map(\.name),
+      tpm: hasChip ? obstacle.map { Failure($0).code } ?? "ready" : nil,
+      opensWith: ways.filter { $0.1 == nil }.map(\.0),
       fileByteCount: locked.fileByteCount, messageCount: try locked.messageRowCount(),
       captureCount: try locked.captureRowCount(), slots: locked.slots.map(SlotAnswer.init))
-    if case .lockedOut(let seconds) = obstacle { answer.tpmSecondsLeft = seconds }
-    if let coffer = try session.given(opening.passphrase, opening.pin, locked) {
+    if case .enclave(.lockedOut(let seconds)) = obstacle { answer.tpmSecondsLeft = seconds }
+    if let coffer = try context.given(opening.passphrase, opening.pin, locked) {
       try complete(&answer, coffer)
     }
-    session.isJSON ? JSON.print(answer) : show(answer, obstacle)
+    context.isJSON ? JSON.print(answer) : show(answer, obstacle)
   }
 
   private static func state(_ sight: AgentFinder.Sight) -> String {
@@ -159,11 +153,11 @@ struct StatusCommand: CofferCommand {
     answer.unexaminedFailures = vault.unexaminedFailures
   }
 
-  private func show(_ answer: Answer, _ obstacle: EnclaveError?) {
+  private func show(_ answer: Answer, _ obstacle: KeybagError?) {
     Terminal.print("home       \(answer.home)")
     Terminal.print("state      \(state(answer))")
     Terminal.print("opens with \(answer.opensWith.joined(separator: ", "))")
-    if let obstacle { Terminal.print("           \(obstacle.sentence): use the passphrase") }
+    if let obstacle { Terminal.print("           \(TPMInterface.sentence(obstacle)): use the passphrase") }
     let doubt = answer.keyVersion == nil ? " (not verified: that takes the passphrase)" : ""
     Terminal.print("messages   \(answer.messageCount)\(doubt)")
     if answer.captureCount > 0 { Terminal.print("captures   \(answer.captureCount)") }

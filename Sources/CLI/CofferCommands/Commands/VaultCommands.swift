@@ -27,7 +27,8 @@ struct VaultRotateCommand: CofferCommand {
   static let page = """
     coffer vault rotate: put every message under a new key
 
-    usage: coffer vault rotate [--resume] [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer vault rotate [--resume]
+                               \(OpeningOptions.usage)
 
     Every message is sealed again and read back. The former key is kept for 30 days. A rotation that was
     interrupted goes on where it was; in between, every message can be read.
@@ -41,9 +42,9 @@ struct VaultRotateCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @Flag(help: "Only go on with a rotation that was interrupted.") var resume = false
 
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(opening)
-    try RotationRun(session: session, coffer: coffer).run(.keyRotated) { progress in
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening)
+    try RotationRun(context: context, coffer: coffer).run(.keyRotated) { progress in
       try resume ? coffer.vault.resumeRotation(progress: progress) : coffer.vault.rotate(progress: progress)
     }
   }
@@ -55,7 +56,7 @@ struct VaultRollbackCommand: CofferCommand {
   static let page = """
     coffer vault rollback: put every message back under the former key
 
-    usage: coffer vault rollback [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer vault rollback \(OpeningOptions.usage)
 
     Works for 30 days after a rotation, and on one that was interrupted. No message is lost, those that
     were added since included.
@@ -66,9 +67,9 @@ struct VaultRollbackCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
 
-  func execute(_ session: Session) throws {
-    let coffer = try session.open(opening)
-    try RotationRun(session: session, coffer: coffer).run(.keyRolledBack) {
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening)
+    try RotationRun(context: context, coffer: coffer).run(.keyRolledBack) {
       try coffer.vault.rollBack(progress: $0)
     }
   }
@@ -76,7 +77,7 @@ struct VaultRollbackCommand: CofferCommand {
 
 /// A rotation or rollback with its progress, and the answer at its end.
 struct RotationRun {
-  let session: Session
+  let context: CommandContext
   let coffer: Coffer
 
   private struct Answer: Encodable {
@@ -89,8 +90,8 @@ struct RotationRun {
     _ event: AuditLog.Event,
     _ body: ((Vault.RotationProgress) throws -> Bool) throws -> Vault.RotationReport?
   ) throws {
-    var sealing = ProgressBar("sealing anew", isQuiet: session.isQuiet || session.isJSON)
-    var reading = ProgressBar("reading back", isQuiet: session.isQuiet || session.isJSON)
+    var sealing = ProgressBar("sealing anew", isQuiet: context.isQuiet || context.isJSON)
+    var reading = ProgressBar("reading back", isQuiet: context.isQuiet || context.isJSON)
     defer { reading.finish() }
     Interruption.catchOnce()
     let report = try body { progress in
@@ -110,13 +111,13 @@ struct RotationRun {
     }
     let sealedCount = report.messageCount - report.unreadable.count
     coffer.note(event, count: sealedCount)
-    if session.isJSON {
+    if context.isJSON {
       JSON.print(
         Answer(
           keyVersion: report.version, messages: sealedCount,
           unreadable: report.unreadable.map(\.description)))
     } else {
-      session.note(
+      context.remark(
         "\(sealedCount.counted("message is", "messages are")) under version \(report.version) of the vault key"
       )
     }
@@ -130,7 +131,7 @@ struct VaultStatusCommand: CofferCommand {
   static let page = """
     coffer vault status: keys, their ages, and recent failures
 
-    usage: coffer vault status [--passphrase-fd N | --passphrase-file PATH]
+    usage: coffer vault status \(OpeningOptions.usage)
 
     example: coffer vault status --json
     """
@@ -152,9 +153,9 @@ struct VaultStatusCommand: CofferCommand {
     let recentFailures: Int
   }
 
-  func execute(_ session: Session) throws {
-    let status = try session.open(opening).vault.status()
-    if session.isJSON {
+  func execute(_ context: CommandContext) throws {
+    let status = try context.open(opening).vault.status()
+    if context.isJSON {
       return JSON.print(
         Answer(
           messages: status.messageCount, keyVersion: status.currentKeyVersion,

@@ -11,14 +11,14 @@ protocol HelpPage: ParsableCommand {
 /// A command that does something.
 protocol CofferCommand: HelpPage {
   var global: GlobalOptions { get }
-  func execute(_ session: Session) throws
+  func execute(_ context: CommandContext) throws
 }
 
 extension CofferCommand {
   func run() throws {
-    let session = Session(global)
-    do { try execute(session) } catch let error as StorageError {
-      throw Failure(error, home: session.home)
+    let context = CommandContext(global)
+    do { try execute(context) } catch let error as StorageError {
+      throw Failure(error, home: context.home)
     }
   }
 }

@@ -35,3 +35,8 @@ enum ColumnWidth {
     return columns < 0 ? 2 : columns
   }
 }
+
+extension String {
+  /// At least `width` characters, with spaces behind.
+  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

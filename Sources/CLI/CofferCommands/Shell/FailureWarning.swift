@@ -40,10 +40,10 @@ struct FailureWarning {
       }
       let code = isLocked ? "vault_locked" : "messages_unreadable"
       let answer = Answer(warning: .init(code: code, message: message, hint: hint, count: count))
-      Terminal.note("\(JSON.text(answer))")
+      Terminal.remark("\(JSON.text(answer))")
     } else {
-      Terminal.note("warning: \(message)")
-      Terminal.note("hint: \(hint)")
+      Terminal.remark("warning: \(message)")
+      Terminal.remark("hint: \(hint)")
     }
   }
 }

@@ -43,11 +43,11 @@ struct ImportReport {
     let ids: [String]?
   }
 
-  func tell(_ session: Session) {
+  func tell(_ context: CommandContext) {
     let problems = progress?.skipped.prefix(Self.problemLimit).map(\.sentence) ?? []
     let groups = progress?.source.leftOut.groups ?? []
-    let foreign = progress?.source.foreignExportCount ?? 0
-    if session.isJSON {
+    let foreign = progress?.source.unverifiedExportCount ?? 0
+    if context.isJSON {
       return JSON.print(
         Answer(
           imported: imported, skipped: skippedCount, problems: problems,
@@ -56,15 +56,15 @@ struct ImportReport {
           foreignExports: foreign == 0 ? nil : foreign, ids: printsIDs ? ids : nil))
     }
     Interruption.breakLine()
-    if !printsIDs { session.note("\(imported.counted("message")) imported") }
-    for problem in problems { session.note("left out: \(problem)") }
-    if skippedCount > problems.count { session.note("left out: \(skippedCount - problems.count) more") }
-    for group in groups { session.note("not read: \(Self.sentence(group))") }
+    if !printsIDs { context.remark("\(imported.counted("message")) imported") }
+    for problem in problems { context.remark("left out: \(problem)") }
+    if skippedCount > problems.count { context.remark("left out: \(skippedCount - problems.count) more") }
+    for group in groups { context.remark("not read: \(Self.sentence(group))") }
     if foreign > 0 {
-      session.note(
+      context.remark(
         "\(foreign.counted("message has", "messages have")) the headers of an export that this coffer did "
           + "not make; taken as mail, headers included")
-      session.note("hint: jsonl and directory carry titles, tags and types from one coffer to another")
+      context.remark("hint: jsonl and directory carry titles, tags and types from one coffer to another")
     }
   }
 

@@ -28,6 +28,8 @@ struct GlobalOptions: ParsableArguments {
 }
 
 struct PassphraseOptions: ParsableArguments {
+  static let usage = "[--passphrase-fd N | --passphrase-file PATH]"
+
   @Option(name: .customLong("passphrase-fd"), help: "Read the passphrase from this descriptor.") var fd:
     Int32?
   @Option(
@@ -50,6 +52,8 @@ struct PassphraseOptions: ParsableArguments {
 }
 
 struct PINOptions: ParsableArguments {
+  static let usage = "[--pin-fd N | --pin-file PATH]"
+
   @Option(name: .customLong("pin-fd"), help: "Read the chip's PIN from this descriptor.") var fd: Int32?
   @Option(name: .customLong("pin-file"), help: "Read the chip's PIN from this file.", completion: .file())
   var file: String?
@@ -65,6 +69,8 @@ struct PINOptions: ParsableArguments {
 
 /// What opens the coffer, given instead of asked for.
 struct OpeningOptions: ParsableArguments {
+  static let usage = "[--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]"
+
   @OptionGroup var passphrase: PassphraseOptions
   @OptionGroup var pin: PINOptions
 
@@ -78,6 +84,8 @@ struct OpeningOptions: ParsableArguments {
 }
 
 struct NewPassphraseOptions: ParsableArguments {
+  static let usage = "[--new-passphrase-fd N | --new-passphrase-file PATH]"
+
   @Option(name: .customLong("new-passphrase-fd"), help: "Read the new passphrase from this descriptor.")
   var fd: Int32?
   @Option(
@@ -91,6 +99,8 @@ struct NewPassphraseOptions: ParsableArguments {
 }
 
 struct PhraseOptions: ParsableArguments {
+  static let usage = "[--phrase-fd N | --phrase-file PATH]"
+
   @Option(name: .customLong("phrase-fd"), help: "Read the recovery phrase from this descriptor.")
   var fd: Int32?
   @Option(

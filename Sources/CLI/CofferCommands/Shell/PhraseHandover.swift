@@ -11,11 +11,11 @@ internal import Storage
 internal import UserAuthentication
 
 struct PhraseHandover {
-  private let session: Session
+  private let context: CommandContext
 
   private static let askedCount = 3
 
-  init(_ session: Session) { self.session = session }
+  init(_ context: CommandContext) { self.context = context }
 
   /// A new phrase, once its owner has it: in a new file, or else from the terminal.
   func makePhrase(file: String?) throws -> RecoveryPhrase {
@@ -38,19 +38,21 @@ struct PhraseHandover {
       }
     }
     defer { close(descriptor) }
-    let isWritten = phrase.withWords { words in
-      unsafe words.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) == $0.count }
-    }
-    guard isWritten, unsafe Glibc.write(descriptor, "\n", 1) == 1, fsync(descriptor) == 0 else {
+    var code = phrase.withWords { Terminal.writeAll($0, to: descriptor) }
+    if code == 0 { code = unsafe Terminal.writeAll([UInt8(ascii: "\n")].span.bytes, to: descriptor) }
+    if code == 0, fsync(descriptor) != 0 { code = errno }
+    guard code == 0 else {
       unsafe unlink(path)
-      throw StorageError.full
+      if code == ENOSPC || code == EDQUOT { throw StorageError.full }
+      throw Failure(
+        .corrupt, "input_output", "the recovery phrase cannot be written: the disk reports an error")
     }
   }
 
   /// Shows the words and asks for three of them until they are right.
   /// - Throws: `PromptError.cancelled` when the person gives up.
   func showAndAsk(_ phrase: borrowing RecoveryPhrase) throws {
-    let terminal = try session.terminal()
+    let terminal = try context.terminal()
     var problem: String?
     while true {
       // The words leave the screen before they are asked for.

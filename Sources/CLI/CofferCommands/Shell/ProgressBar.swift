@@ -27,13 +27,13 @@ struct ProgressBar {
       line += "\(Int(share * 100)) % "
     }
     line += "\(done) \(unit)"
-    Terminal.remark(line)
+    Terminal.writeError(line)
   }
 
   /// Clears the bar; after an interruption it stays, and what follows stands on a line of its own.
   mutating func finish() {
     if Interruption.isRequested { return Interruption.breakLine() }
-    if lastDrawn != nil { Terminal.remark("\r\u{1B}[K") }
+    if lastDrawn != nil { Terminal.writeError("\r\u{1B}[K") }
     lastDrawn = nil
   }
 }

@@ -9,7 +9,7 @@
 internal import CSystem
 internal import Glibc
 internal import Synchronization
-internal import UserAuthentication
+internal import Texts
 
 enum Terminal {
   static let isOutputTerminal = isatty(STDOUT_FILENO) == 1
@@ -114,13 +114,13 @@ enum Terminal {
   // MARK: Standard error
 
   /// Writes a line to standard error.
-  static func note(_ line: ShownLine) { remark(line.text + "\n") }
+  static func remark(_ line: ShownLine) { writeError(line.text + "\n") }
 
   /// Writes text of several lines to standard error, fit for a terminal.
-  static func note(lines text: String) { remark(TerminalText.lines(text) + "\n") }
+  static func remark(lines text: String) { writeError(TerminalText.lines(text) + "\n") }
 
   /// Writes a sequence of our own to standard error, without a line end.
-  static func remark(_ text: String) {
+  static func writeError(_ text: String) {
     // What was answered before stands above it.
     flush()
     _ = unsafe writeAll(Array(text.utf8).span.bytes, to: STDERR_FILENO)

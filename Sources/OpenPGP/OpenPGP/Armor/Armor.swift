@@ -7,10 +7,16 @@
 internal import Primitives
 
 /// The kinds of armored blocks.
+///
+/// [RFC 9580, section 6.2.1](https://www.rfc-editor.org/rfc/rfc9580#section-6.2.1)
 public enum ArmorKind: String, Sendable, CaseIterable {
+  /// A message, encrypted or not.
   case message = "MESSAGE"
+  /// Certificates.
   case publicKey = "PUBLIC KEY BLOCK"
+  /// Secret keys.
   case privateKey = "PRIVATE KEY BLOCK"
+  /// Detached signatures.
   case signature = "SIGNATURE"
   /// What GnuPG's `--enarmor` and Sequoia put around packets of any kind. Not of the standard: it is read, and
   /// nothing writes it.
@@ -38,7 +44,9 @@ public enum ArmorKind: String, Sendable, CaseIterable {
 public enum OpenPGPInput {
   /// Packets as they are.
   case binary(any ByteSource)
+  /// Armor around packets.
   case armored(ArmorReader)
+  /// A cleartext signed message.
   case cleartext(CleartextMessage)
 
   /// Looks at the beginning of `source`.
@@ -50,11 +58,11 @@ public enum OpenPGPInput {
     }
     guard let header = try ArmorHeader(source) else { throw .malformed(.armor) }
     switch header.label {
-    case .block(let kind): self = .armored(try ArmorReader(behindHeaderLineOf: kind, source, scope))
+    case .block(let kind): self = .armored(try ArmorReader(afterHeaderLineOf: kind, source, scope))
     case .signedMessage:
       // Text above the block would look as if it had been signed.
       guard !header.hasTextBefore else { throw .malformed(.cleartextSignature) }
-      self = .cleartext(try CleartextMessage(behindHeaderLine: source))
+      self = .cleartext(try CleartextMessage(afterHeaderLine: source))
     }
   }
 
@@ -76,7 +84,7 @@ struct ArmorHeader {
   }
 
   let label: Label
-  /// Whether anything but white space stood before it.
+  /// Whether anything but white space came before it.
   let hasTextBefore: Bool
 
   /// The next header line of `source`; nil when there is none.
@@ -99,7 +107,7 @@ struct ArmorHeader {
     return nil
   }
 
-  /// Takes the headers of a block, up to and with the empty line; whatever they say counts for nothing.
+  /// Takes the headers of a block, up to and with the empty line; what they say is ignored.
   static func skipHeaders(_ source: any ByteSource) throws(OpenPGPError) {
     for _ in 0...Limits.armorHeaderCount {
       guard let line = try source.readLine(byteCountLimit: Limits.armorLineByteCount) else {
@@ -126,7 +134,7 @@ struct ArmorHeader {
   }
 
   static let signedMessageLine = "-----BEGIN PGP SIGNED MESSAGE-----"
-  /// Some editors put this before a text in UTF-8.
+  /// Some editors put this at the beginning of a text in UTF-8.
   static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
   private static let blanks = Array(" \t\r".utf8)
   private static let beginning = Array("-----BEGIN PGP ".utf8)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // RFC 9580, sections 6.1 and 6.2, written strictly: lines of 64 characters that end in LF, and no headers,
-// which tell strangers about the writer and which nobody believes.
+// which tell strangers about the writer and which readers ignore.
 //
 // The checksum is a CRC of 24 bits. It protects from nothing: it is ignored when armor is read, and nothing
 // newer than version 4 has one. It is written only where an older reader may need it: GnuPG 2.2 takes the
@@ -10,8 +10,11 @@
 
 internal import Primitives
 internal import Secrets
+internal import Texts
 
 /// Encodes what is written to it.
+///
+/// [RFC 9580, section 6.2](https://www.rfc-editor.org/rfc/rfc9580#section-6.2)
 public final class ArmorWriter: ByteSink {
   private let sink: any ByteSink
   private let kind: ArmorKind
@@ -29,6 +32,7 @@ public final class ArmorWriter: ByteSink {
     try sink.write(Array("\(kind.headerLine)\n\n".utf8))
   }
 
+  /// See ``ByteSink/write(_:)``.
   public func write(_ bytes: RawSpan) throws(OpenPGPError) {
     checksum.update(bytes)
     var offset = 0
@@ -69,7 +73,7 @@ public final class ArmorWriter: ByteSink {
   }
 
   private func writeLines(_ bytes: RawSpan, lineCount: Int) throws(OpenPGPError) {
-    let byteCount = Base64Encoder.characterCount(byteCount: bytes.byteCount) + lineCount
+    let byteCount = Base64.characterCount(byteCount: bytes.byteCount) + lineCount
     if text.count < byteCount {
       text = SecretBytes(zeroed: lineCount == 1 ? Self.lineTextByteCount : Self.textByteCount)
     }
@@ -77,8 +81,8 @@ public final class ArmorWriter: ByteSink {
       var written = 0
       for start in stride(from: 0, to: bytes.byteCount, by: Self.lineByteCount) {
         let piece = bytes.extracting(start..<min(start + Self.lineByteCount, bytes.byteCount))
-        Base64Encoder.encode(piece, into: &output, at: written)
-        written += Base64Encoder.characterCount(byteCount: piece.byteCount)
+        Base64.encode(piece, into: &output, at: written)
+        written += Base64.characterCount(byteCount: piece.byteCount)
         output.storeBytes(of: UInt8(ascii: "\n"), toByteOffset: written, as: UInt8.self)
         written += 1
       }
@@ -98,7 +102,7 @@ public final class ArmorWriter: ByteSink {
 struct ArmorChecksum {
   /// The CRC in the upper 24 bits.
   private var state: UInt32 = 0xB704CE00
-  /// The octets of the first header and the version behind it, as far as they have come.
+  /// The octets of the first header and the version after it, as far as they have come.
   private var beginning: [UInt8] = []
   /// Nil until it can be told.
   private var isWanted: Bool?
@@ -118,11 +122,11 @@ struct ArmorChecksum {
   /// The line of the checksum; nil when the block has none.
   var line: [UInt8]? {
     guard isWanted ?? Self.isForOlderReaders(beginning) else { return nil }
-    let characters = [26, 20, 14, 8].map { Base64Encoder.alphabet[Int(state >> UInt32($0) & 63)] }
+    let characters = [26, 20, 14, 8].map { Base64.alphabet[Int(state >> UInt32($0) & 63)] }
     return [UInt8(ascii: "=")] + characters + [UInt8(ascii: "\n")]
   }
 
-  /// Whether a block that begins so may be for somebody who knows nothing newer than version 4. Section 6.1
+  /// Whether a block that begins like this may be for a reader that knows nothing newer than version 4. Section 6.1
   /// forbids the checksum for keys, signatures and encrypted data of version 6, and version 2 of SEIPD.
   private static func isForOlderReaders(_ beginning: [UInt8]) -> Bool {
     guard let header = try? PacketHeader(MemorySource(beginning)), beginning.count > header.bytes.count else {
@@ -169,7 +173,7 @@ struct ArmorChecksum {
   /// in the upper 24 bits.
   private static let polynomial: UInt32 = 0x864C_FB00
 
-  /// Eight tables of 256 entries, one behind the other.
+  /// Eight tables of 256 entries, one after the other.
   private static let tables: [UInt32] = {
     var tables: [UInt32] = (0..<256).map { octet in
       (0..<8).reduce(UInt32(octet) << 24) { crc, _ in crc << 1 ^ (crc >> 31 == 1 ? polynomial : 0) }

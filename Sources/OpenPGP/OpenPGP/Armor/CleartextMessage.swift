@@ -2,7 +2,7 @@
 //
 // RFC 9580, section 7: cleartext signed messages. The hash and the salt of a signature come after the text,
 // so the text cannot be hashed as it passes (section 7.3). It is held in memory, up to a limit, and delivered
-// only when a signature is good. It is not a secret: whoever carried the message could read it.
+// only when a signature is good. It is not a secret: anybody who carried the message could read it.
 //
 // Refused is everything that a reader of the raw message could take for signed text and that is not: headers
 // other than 'Hash' (CVE-2019-11841), a 'Hash' header that is not a list of algorithms, text before or after
@@ -15,9 +15,11 @@
 internal import Primitives
 
 /// A cleartext signed message.
+///
+/// [RFC 9580, section 7](https://www.rfc-editor.org/rfc/rfc9580#section-7)
 public struct CleartextMessage: Sendable {
   private let text: CleartextText
-  /// The signatures as they stand in the block; those of unknown versions are left out.
+  /// The signatures in the block, in their order; those of unknown versions are left out.
   public let signatures: [Signature]
 
   /// - Parameter source: begins with the message.
@@ -25,22 +27,22 @@ public struct CleartextMessage: Sendable {
     guard let header = try ArmorHeader(source), header.label == .signedMessage, !header.hasTextBefore else {
       throw .malformed(.cleartextSignature)
     }
-    try self.init(behindHeaderLine: source)
+    try self.init(afterHeaderLine: source)
   }
 
-  init(behindHeaderLine source: any ByteSource) throws(OpenPGPError) {
+  init(afterHeaderLine source: any ByteSource) throws(OpenPGPError) {
     try Self.skipHashHeaders(source)
     text = try Self.readText(source)
-    let block = try ArmorReader(behindHeaderLineOf: .signature, source)
+    let block = try ArmorReader(afterHeaderLineOf: .signature, source)
     signatures = try SignatureList(reading: block).signatures
-    // The list ends where packets can no longer be told apart; the block must be whole all the same.
+    // The list ends where packets can no longer be told apart; the block must be whole nevertheless.
     try block.skipRest()
     while let line = try source.readLine(byteCountLimit: Limits.armorLineByteCount) {
       guard line.withoutTrailingBlanks().isEmpty else { throw .malformed(.cleartextSignature) }
     }
   }
 
-  /// Judges every signature, and writes the text when at least one verifies and `isAcceptable` agrees.
+  /// Verifies every signature, and writes the text when at least one verifies and `isAcceptable` agrees.
   ///
   /// Line ends are LF, without blanks before them, and the last line has none: what is not signed is not
   /// delivered.
@@ -54,7 +56,7 @@ public struct CleartextMessage: Sendable {
     var judged = try DetachedVerification(verifier).verify(texts) { hashes in
       hashes.update(unsafe text.bytes.span.bytes)
     }[...]
-    // A binary signature would be over line ends that nobody can tell.
+    // A binary signature would be over line ends that are not known.
     let verifications = signatures.map { signature in
       signature.type == .text
         ? judged.removeFirst() : SignatureVerification(.refused(.signatureType(signature.type)), signature)
@@ -70,7 +72,7 @@ public struct CleartextMessage: Sendable {
     try sink.write(text.bytes)
   }
 
-  /// Takes the headers and the empty line behind them.
+  /// Takes the headers and the empty line after them.
   private static func skipHashHeaders(_ source: any ByteSource) throws(OpenPGPError) {
     for _ in 0...Limits.armorHeaderCount {
       guard let line = try source.readLine(byteCountLimit: Limits.armorLineByteCount) else {
@@ -83,7 +85,7 @@ public struct CleartextMessage: Sendable {
     throw .overLimit(.armorLine)
   }
 
-  /// Whether the line is «Hash: » and names of hash algorithms with commas between them (section 6.2.2.3).
+  /// Whether the line is 'Hash: ' and names of hash algorithms with commas between them (section 6.2.2.3).
   private static func isHashHeader(_ line: [UInt8]) -> Bool {
     let key = Array("Hash:".utf8)
     guard line.starts(with: key) else { return false }
@@ -122,12 +124,16 @@ public struct CleartextSigner {
   /// Replaced by a longer one where a signer's algorithm demands it.
   public var hash: HashAlgorithm = .documentDefault
 
+  /// A signer for texts.
+  /// - Parameters:
+  ///   - signers: the keys that sign, in the order of their signatures.
+  ///   - time: the creation time of the signatures.
   public init(_ signers: [any Signer], time: Timestamp) {
     self.signers = signers
     self.time = time
   }
 
-  /// Writes `document`, readable, and signatures of all keys behind it.
+  /// Writes `document`, readable, followed by signatures of all keys.
   ///
   /// - Parameter document: of any kind of line end, which is lost, as are blanks at the ends of lines.
   public func sign(_ document: RawSpan, writingTo sink: any ByteSink) throws(OpenPGPError) {
@@ -136,7 +142,7 @@ public struct CleartextSigner {
     signer.update(unsafe text.bytes.span.bytes)
     let signatures = try signer.finish()
     var head = "\(ArmorHeader.signedMessageLine)\n"
-    // GnuPG wants to know the algorithm beforehand; version 6 has no such readers (section 6.2.2.3).
+    // GnuPG needs to know the algorithm beforehand; no reader of version 6 does (section 6.2.2.3).
     var named: [HashAlgorithm] = []
     for signature in signatures.reversed() where signature.version == 4 && !named.contains(signature.hash) {
       named.append(signature.hash)

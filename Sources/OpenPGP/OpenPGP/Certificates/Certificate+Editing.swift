@@ -8,8 +8,11 @@
 extension Certificate {
   /// What can be revoked.
   public enum Part: Hashable, Sendable {
+    /// The primary key, and with it the whole certificate.
     case primaryKey
+    /// The subkey of this fingerprint.
     case subkey(Fingerprint)
+    /// A user ID.
     case userID(UserID)
   }
 
@@ -75,7 +78,7 @@ extension Certificate {
 extension Certificate {
   /// This certificate with a certification of one of its user IDs by another key. A user ID that it does not
   /// have is put in, without its holder's word for it.
-  /// - Parameter signer: the primary key of who certifies; that it may is for the caller to ask
+  /// - Parameter signer: the primary key that certifies; ask beforehand whether it may
   ///   (``ValidCertificate/certificationKey()``).
   public func certifying(
     _ userID: UserID, at time: Timestamp, by signer: any Signer
@@ -94,7 +97,7 @@ extension ValidCertificate {
   /// - Precondition: the end is after the creation of the primary key.
   /// - Parameters:
   ///   - expirationTime: nil is never.
-  ///   - signer: the primary key. The new signatures are of the time of this view.
+  ///   - signer: the primary key. The new signatures are made at ``ValidCertificate/time``.
   /// - Throws: ``OpenPGPError/keyCannot(_:)`` when `signer` is another key or the certificate is revoked or has
   ///   no valid self-signature; what signing throws.
   public func settingExpiration(
@@ -123,8 +126,8 @@ extension ValidCertificate {
     return changed
   }
 
-  /// The certificate with all statements about the primary key said anew: the direct-key signature, and in
-  /// version 4 those on user IDs that are in use.
+  /// The certificate with the self-signatures about the primary key reissued: the direct-key signature, and
+  /// in version 4 those on user IDs that are in use.
   /// - Parameter change: makes the new subpackets of the old ones.
   func reissuingPrimaryKeySignatures(
     by signer: any Signer, _ change: ([Subpacket]) -> [Subpacket]
@@ -145,7 +148,7 @@ extension ValidCertificate {
     return changed
   }
 
-  /// A new signature that says what `statement` says, changed. Signatures within it go along.
+  /// A new signature that says what `selfSignature` says, changed. Embedded signatures are kept.
   private func reissued(
     _ selfSignature: Signature, over target: SignedTarget, by signer: any Signer,
     _ change: ([Subpacket]) -> [Subpacket]

@@ -9,14 +9,19 @@
 // doubt here may count under another policy.
 
 /// A certificate: a primary key, and what its holder and others say about it.
+///
+/// [RFC 9580, section 10.1](https://www.rfc-editor.org/rfc/rfc9580#section-10.1)
 public struct Certificate: Hashable, Sendable {
-  /// A user ID, user attribute or subkey with the signatures behind it, of everybody, as they came.
+  /// A user ID, user attribute or subkey with the signatures after it, of anybody, as they came.
   public struct Component<Packet: Hashable & Sendable>: Hashable, Sendable {
+    /// The component itself.
     public let packet: Packet
+    /// The signatures after it, of anybody, as they came.
     public var signatures: [Signature]
-    /// Signatures of unknown versions, and other packets behind this one that may be ignored.
+    /// Signatures of unknown versions, and other packets after this one that may be ignored.
     public var opaquePackets: [OpaquePacket]
 
+    /// A component with the packets that follow it.
     public init(_ packet: Packet, signatures: [Signature] = [], opaquePackets: [OpaquePacket] = []) {
       self.packet = packet
       self.signatures = signatures
@@ -24,12 +29,17 @@ public struct Certificate: Hashable, Sendable {
     }
   }
 
+  /// The key that the certificate is about.
   public let primaryKey: PublicKey
   /// Direct-key signatures and revocations of the key.
   public var signatures: [Signature] = []
+  /// Packets after the primary key that this engine cannot read and may ignore.
   public var opaquePackets: [OpaquePacket] = []
+  /// The user IDs, in the order in which they came.
   public var userIDs: [Component<UserID>] = []
+  /// The user attributes, in the order in which they came.
   public var userAttributes: [Component<UserAttribute>] = []
+  /// The subkeys, bound or not, in the order in which they came.
   public var subkeys: [Component<PublicKey>] = []
   /// Subkeys of unknown versions.
   public var opaqueSubkeys: [Component<OpaquePacket>] = []
@@ -37,6 +47,7 @@ public struct Certificate: Hashable, Sendable {
   /// A certificate that says nothing yet.
   public init(primaryKey: PublicKey) { self.primaryKey = primaryKey }
 
+  /// The fingerprint of the primary key.
   public var fingerprint: Fingerprint { primaryKey.fingerprint }
 
   /// The primary key and the subkeys, bound or not.
@@ -50,9 +61,13 @@ public struct Certificate: Hashable, Sendable {
 }
 
 /// A packet of a certificate that this engine cannot read, as it came: of an unknown version, or of a type
-/// that nobody need know.
+/// that a reader may ignore.
+///
+/// [RFC 9580, section 4.3](https://www.rfc-editor.org/rfc/rfc9580#section-4.3)
 public struct OpaquePacket: Hashable, Sendable {
+  /// The type of the packet.
   public let type: PacketType
+  /// Its body, as it came.
   public let body: [UInt8]
 
   init(_ type: PacketType, body: [UInt8]) {
@@ -66,7 +81,7 @@ extension Certificate {
   /// passed over, and so are certificates of versions that this engine does not have, as long as there is
   /// another one.
   /// - Throws: ``OpenPGPError/malformed(_:)`` with `secretKeyAsCertificate` when there are secret keys only,
-  ///   with `certificateStructure` when the packets are no certificates; ``OpenPGPError/unsupported(_:)``;
+  ///   with `certificateStructure` when the packets are not certificates; ``OpenPGPError/unsupported(_:)``;
   ///   ``OpenPGPError/overLimit(_:)``.
   public static func readAll(_ source: any ByteSource) throws(OpenPGPError) -> [Certificate] {
     let keys = try TransferableKeyReader.readAll(source)
@@ -78,7 +93,7 @@ extension Certificate {
 
 extension Certificate {
   /// This certificate with all components and signatures of `other` that it does not have, in their order
-  /// behind its own. Merging again changes nothing.
+  /// after its own. Merging again changes nothing.
   /// - Precondition: both are of the same primary key.
   public func merging(_ other: Certificate) -> Certificate {
     precondition(fingerprint == other.fingerprint, "two different certificates cannot be merged")

@@ -11,15 +11,18 @@ public import Secrets
 
 /// A new key to be made.
 public struct KeyGeneration: Sendable {
+  /// What the keys are made of and what they promise.
   public var profile: KeyProfile
   /// The first is the primary one; of equal ones one is made. There may be none.
   public var userIDs: [UserID]
   /// Whether there is no subkey to encrypt to.
   public var isSigningOnly = false
+  /// The creation time of all keys and signatures.
   public var creationTime: Timestamp
   /// Seconds after creation at which the key expires; nil is never.
   public var validitySeconds: UInt32?
 
+  /// A key of this profile, with an encryption subkey and without an end.
   public init(_ profile: KeyProfile, userIDs: [UserID], creationTime: Timestamp) {
     self.profile = profile
     self.userIDs = userIDs
@@ -123,7 +126,7 @@ extension SecretKeyProtection.Profile {
   static func forKey(version: UInt8) -> SecretKeyProtection.Profile { version == 6 ? .advanced : .universal }
 }
 
-/// What a certificate of ours says about messages to its holder.
+/// What our certificates say about messages to their holder.
 enum KeyPreferences {
   /// Subpackets of the self-signature that speaks for the certificate.
   static func subpackets(version: UInt8) -> [Subpacket] {

@@ -11,6 +11,7 @@ public import Secrets
 public struct KeyUpdate: Sendable {
   /// When the new signatures and subkeys are made.
   public var time: Timestamp
+  /// Which algorithms are good enough.
   public var policy: Policy
   /// Whether no subkey to encrypt to is added.
   public var isSigningOnly = false
@@ -19,6 +20,7 @@ public struct KeyUpdate: Sendable {
   /// Whether subkeys that the policy refuses are revoked, as superseded.
   public var revokesRefusedKeys = false
 
+  /// An update that adds what is missing and revokes nothing.
   public init(time: Timestamp, policy: Policy) {
     self.time = time
     self.policy = policy
@@ -46,7 +48,7 @@ public struct KeyUpdate: Sendable {
     return refreshed
   }
 
-  /// Whether the statements that count say what ours say, under a hash that is good today.
+  /// Whether the self-signatures that count say what ours say, under a hash that is good today.
   private func isUpToDate(_ valid: ValidCertificate) -> Bool {
     let version = valid.certificate.primaryKey.version
     var selfSignatures = [valid.directKeySignature]
@@ -59,8 +61,8 @@ public struct KeyUpdate: Sendable {
     }
   }
 
-  /// Replaces what a statement says about messages to the holder by what we say. What a certificate of
-  /// version 4 promises beyond ours it may have good reason to, and keeps.
+  /// Replaces what a self-signature says about messages to the holder by what we say. A certificate of
+  /// version 4 keeps what it promises beyond that: it may have good reason to.
   private static func refreshing(_ valid: ValidCertificate) -> ([Subpacket]) -> [Subpacket] {
     let version = valid.certificate.primaryKey.version
     var preferences = KeyPreferences.subpackets(version: version)

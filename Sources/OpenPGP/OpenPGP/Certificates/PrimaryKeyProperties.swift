@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 5.2.3.10: where the facts about the primary key and the certificate stand. Version 6: in the
-// direct-key signature, which must be there, and nowhere else, so that nobody can make a key last longer by
-// leaving one out. Version 4: in the primary user ID's self-signature, by convention, and for what that does
-// not say in a direct-key signature.
+// RFC 9580, section 5.2.3.10: where the properties of the primary key and the certificate are. Version 6: in
+// the direct-key signature, which must be there, and nowhere else, so that nobody can make a key last longer
+// by leaving one out. Version 4: in the primary user ID's self-signature, by convention, and in a direct-key
+// signature for what that does not say.
 
-/// What the holder says of the primary key and of the certificate as a whole.
+/// What the holder says about the primary key and the certificate as a whole.
 struct PrimaryKeyProperties {
   let directKey: SelfSignatureResolver.Binding
   let primaryUserIDIndex: Int?
@@ -14,7 +14,7 @@ struct PrimaryKeyProperties {
   let problem: ValidCertificate.Problem?
   /// What revocations of the key are compared with.
   let newestSelfSignature: Signature?
-  /// Where facts are looked for, in this order.
+  /// Where properties are looked for, in this order.
   private let sources: [Signature]
 
   init(
@@ -30,7 +30,7 @@ struct PrimaryKeyProperties {
     primaryUserIDIndex = primary
     let stated = (key.version == 6 ? [directKey.signature] : [userIDSignature, directKey.signature])
       .compactMap(\.self)
-    // What was said later speaks only where nothing older does.
+    // Later self-signatures count only where no older one says anything.
     let time = resolver.time
     let timely = stated.filter { ($0.creationTime ?? .first) <= time }
     let sources = timely + stated.filter { ($0.creationTime ?? .first) > time }
@@ -54,7 +54,7 @@ struct PrimaryKeyProperties {
     } else if key.creationTime > resolver.time {
       problem = .notYetValid
     } else if sources.isEmpty {
-      // A statement that was refused tells more than one that is not there.
+      // A refused self-signature explains more than a missing one.
       let problems = [directKey.problem] + (key.version == 6 ? [] : userIDs.map(\.binding.problem))
       problem = problems.lazy.compactMap(\.self).first { $0 != .notBound } ?? .notBound
     } else if let expirationTime, expirationTime <= resolver.time {
@@ -80,9 +80,9 @@ struct PrimaryKeyProperties {
     return speaking?.keyExpirationTime(of: key)
   }
 
-  /// Those that were claimed after the time of the view come last, before them those that are given up; those
-  /// marked as primary come first, then the newest statement (section 5.2.3.27), then the octets, so that the
-  /// order in which they came decides nothing.
+  /// Those that were claimed after the reference time come last, before them those that are given up; those
+  /// marked as primary come first, then the newest self-signature (section 5.2.3.27), then the octets, so
+  /// that the order in which they came decides nothing.
   private static func primaryUserID(
     _ userIDs: [SelfSignatureResolver.ResolvedUserID], at reference: Timestamp
   ) -> Int? {

@@ -9,9 +9,9 @@
 //
 // Properties are read from the hashed area only.
 
-/// Finds the statements of a certificate's holder that count at a time.
+/// Finds the self-signatures that count at a time.
 struct SelfSignatureResolver {
-  /// What the holder says of a component.
+  /// What the holder says about a component.
   struct Binding {
     /// The signature that counts; nil when none does.
     let signature: Signature?
@@ -60,7 +60,7 @@ struct SelfSignatureResolver {
         return Binding(signature: signature, problem: nil)
       }
     }
-    // What the holder has said and taken back is not made good by what was said later.
+    // A self-signature that was refused or has ended is not replaced by a later one.
     guard problem == nil else { return Binding(signature: nil, problem: problem) }
     for signature in later.reversed() where (signature.creationTime ?? .first) <= now {
       if obstacle(to: signature, by: key) == nil, isMade(signature, over: target, by: key) {
@@ -127,7 +127,7 @@ struct SelfSignatureResolver {
 }
 
 extension SelfSignatureResolver {
-  /// A user ID and what the holder says of it.
+  /// A user ID and what the holder says about it.
   struct ResolvedUserID {
     let userID: UserID
     let binding: Binding
@@ -151,7 +151,7 @@ extension SelfSignatureResolver {
     return resolved
   }
 
-  /// - Parameter revocations: of any subkeys, wherever they stand in the certificate.
+  /// - Parameter revocations: of any subkeys, wherever they are in the certificate.
   mutating func resolve(
     _ component: Certificate.Component<PublicKey>, of primary: PrimaryKeyProperties, revocations: [Signature]
   ) -> ValidCertificate.Key {
@@ -179,7 +179,7 @@ extension SelfSignatureResolver {
     var revoked = revocation(
       in: component.signatures, type: .subkeyRevocation, over: target, against: binding.signature,
       isFinal: true)
-    // One that stands wrong revokes all the same.
+    // A misplaced subkey revocation still counts.
     revoked =
       revoked
       ?? revocation(
@@ -242,8 +242,8 @@ extension Signature {
 }
 
 extension Certificate {
-  /// Revocations of subkeys that may be the holder's: those that stand where they do not belong first, then
-  /// those behind subkeys; no more than ``Limits/subkeyRevocationCount``.
+  /// Revocations of subkeys that may be the holder's: misplaced ones first, then those after subkeys; no more
+  /// than ``Limits/subkeyRevocationCount``.
   var subkeyRevocations: [Signature] {
     let places =
       [signatures] + userIDs.map(\.signatures) + userAttributes.map(\.signatures)

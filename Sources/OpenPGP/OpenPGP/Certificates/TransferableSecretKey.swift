@@ -7,6 +7,8 @@
 public import Secrets
 
 /// A certificate with its secret keys.
+///
+/// [RFC 9580, section 10.2](https://www.rfc-editor.org/rfc/rfc9580#section-10.2)
 public struct TransferableSecretKey: Sendable {
   /// What may be given away: the same without anything secret.
   public var certificate: Certificate
@@ -16,16 +18,17 @@ public struct TransferableSecretKey: Sendable {
   /// signatures: as they came. They may be in the clear, and no certificate has a place for them.
   private(set) var unreadableSubkeys: [Packet] = []
 
+  /// A certificate with secret keys, each under its own fingerprint.
   public init(certificate: Certificate, secrets: [Fingerprint: SecretKey]) {
     self.certificate = certificate
     self.secrets = secrets
   }
 
   /// All secret keys in a sequence of packets; the same one twice becomes one. Certificates between them are
-  /// passed over. What is damaged is none of them: a key that came out of such a file would be used, or given
-  /// away, without anybody knowing.
+  /// passed over. If one is damaged, none is read: otherwise a damaged key
+  /// would be used, or given away, without anybody noticing.
   /// - Throws: ``OpenPGPError/malformed(_:)`` with `certificateAsSecretKey` when there are certificates only,
-  ///   with `certificateStructure` when the packets are no keys, with `secretKey` when a secret key in the clear
+  ///   with `certificateStructure` when the packets are not keys, with `secretKey` when a secret key in the clear
   ///   does not have the fields of its algorithm; ``OpenPGPError/notAuthentic`` when its checksum is wrong;
   ///   ``OpenPGPError/unsupported(_:)``; ``OpenPGPError/overLimit(_:)``.
   public static func readAll(_ source: any ByteSource) throws(OpenPGPError) -> [TransferableSecretKey] {
@@ -45,7 +48,7 @@ public struct TransferableSecretKey: Sendable {
   }
 
   /// Writes the packets in canonical order, secret keys in the place of public ones, and what could not be
-  /// read behind all others.
+  /// read at the end.
   public func write(to sink: any ByteSink) throws(OpenPGPError) {
     try certificate.write(to: sink, secrets: secrets)
     for packet in unreadableSubkeys { try packet.write(to: sink) }

@@ -12,46 +12,62 @@ public struct ValidCertificate: Sendable {
   public enum Problem: Hashable, Sendable {
     /// No valid signature of the holder binds it.
     case notBound
+    /// It was made later, or all that binds it was.
     case notYetValid
+    /// It had expired.
     case expired
-    /// Hard, or soft and before the time of the view.
+    /// Hard, or soft and before this time.
     case revoked(RevocationReason?)
+    /// The policy refuses it.
     case refused(Policy.Rule)
   }
 
   /// The primary key or a subkey.
   public struct Key: Sendable {
+    /// The public key.
     public let publicKey: PublicKey
+    /// Whether it is the primary key.
     public let isPrimary: Bool
-    /// What it may be used for. A subkey that has not confirmed that it belongs here (section 5.2.1.9) has no
+    /// What it may be used for. A subkey that has not confirmed its primary key (section 5.2.1.9) has no
     /// flags for signing, whatever its binding says.
     public let flags: KeyFlags
-    /// Its own or that of the primary key, whichever comes first; nil is never.
+    /// The end of the key or of the primary key, whichever comes first; nil is never.
     public let expirationTime: Timestamp?
     /// Nil when the key may be used for what its flags say.
     public let problem: Problem?
-    /// What binds it: of a subkey the binding, of the primary key the newest statement about it.
+    /// What binds it: of a subkey the binding, of the primary key the newest self-signature about it.
     let selfSignature: Signature?
   }
 
+  /// A user ID and whether the holder claims it.
   public struct BoundUserID: Sendable {
+    /// The user ID.
     public let userID: UserID
+    /// Whether it is the one that speaks for the certificate.
     public let isPrimary: Bool
+    /// Nil when the holder claims it.
     public let problem: Problem?
     /// The certification by the holder that counts.
     let selfSignature: Signature?
   }
 
+  /// The certificate itself.
   public let certificate: Certificate
+  /// When what it says counts.
   public let time: Timestamp
-  /// Of the certificate as a whole; then no key of it can be used.
+  /// What is wrong with the certificate as a whole; then none of its keys can be used.
   public let problem: Problem?
   /// The primary key first.
   public let keys: [Key]
+  /// All user IDs, in the order in which they came.
   public let userIDs: [BoundUserID]
+  /// What the software of the holder can read.
   public let features: Features
+  /// The hashes that the holder prefers, the best first.
   public let preferredHashAlgorithms: [HashAlgorithm]
+  /// The ciphers that the holder prefers, the best first.
   public let preferredSymmetricAlgorithms: [SymmetricAlgorithm]
+  /// The pairs of cipher and AEAD that the holder prefers, the best first.
   public let preferredAEADCiphersuites: [AEADCiphersuite]
   /// The direct-key signature that counts.
   let directKeySignature: Signature?
@@ -59,10 +75,11 @@ public struct ValidCertificate: Sendable {
   /// How many signatures were verified to find all this out.
   let verificationCount: Int
 
+  /// Finds out what a certificate says at a time.
   /// - Parameters:
   ///   - time: when what the certificate says counts: now to encrypt and sign, the signature's creation to
   ///     verify.
-  ///   - now: today. What the holder has said since counts where there is nothing older.
+  ///   - now: today. What the holder has said since `time` counts where there is nothing older.
   ///   - revokers: certificates that may hold a key which the holder has allowed to revoke
   ///     (section 5.2.3.23).
   public init(
@@ -101,6 +118,7 @@ public struct ValidCertificate: Sendable {
     verificationCount = resolver.verificationCount
   }
 
+  /// The primary key, usable or not.
   public var primaryKey: Key { keys[0] }
 
   /// The key of this fingerprint, usable or not.
@@ -165,9 +183,9 @@ extension ValidCertificate {
 }
 
 extension ValidCertificate {
-  /// Whether the holder claims the user ID at the time of this view, and one of the authorities has certified
-  /// it and not taken that back.
-  /// - Parameter authorities: views of the same time.
+  /// Whether the holder claims the user ID at ``time``, and one of the authorities has certified it and not
+  /// revoked that.
+  /// - Parameter authorities: valid at the same time.
   public func isCertified(_ userID: UserID, by authorities: [ValidCertificate]) -> Bool {
     guard problem == nil, userIDs.contains(where: { $0.userID == userID && $0.problem == nil }),
       let component = certificate.userIDs.first(where: { $0.packet == userID })
@@ -188,7 +206,7 @@ extension ValidCertificate {
   }
 }
 
-/// Signatures by who is said to have made them, so that many authorities and many signatures do not have to
+/// Signatures by the issuers they name, so that many authorities and many signatures do not have to
 /// be compared each with each.
 private struct SignaturesByIssuer {
   private var named: [KeyID: [Signature]] = [:]

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, sections 12.1.2 and 13.5: the block that RSA decrypts to. Whoever can tell a block of the right form
-// from one of a wrong form, by an answer or by its time, can decrypt with enough tries (Bleichenbacher 1998). So
-// nothing here branches on the block or uses it as an index, up to the one answer at the end: every form that a
-// session key can have is compared with the whole block, and the results are joined by masks.
+// RFC 9580, sections 12.1.2 and 13.5: the block that RSA decrypts to. Anybody who can tell a block of the
+// right form from one of a wrong form, by an answer or by its time, can decrypt with enough tries
+// (Bleichenbacher 1998). So nothing here branches on the block or uses it as an index, up to the one answer
+// at the end: every form that a session key can have is compared with the whole block, and the results are
+// joined by masks.
 
 internal import Secrets
 
@@ -38,7 +39,7 @@ struct PKCS1Encoding: ~Copyable {
   private static let leastByteCount = 3 + leastPaddingByteCount + 1 + 32 + SessionKeyPayload.checksumByteCount
   private static let leastPaddingByteCount = 8
 
-  /// Where the first zero behind the two octets is; zero when the block is of a wrong form.
+  /// Where the first zero after the two octets is; zero when the block is of a wrong form.
   private static func separator(_ block: RawSpan) -> UInt32 {
     var found: Mask = 0
     var place: UInt32 = 0

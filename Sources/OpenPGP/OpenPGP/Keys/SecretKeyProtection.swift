@@ -8,8 +8,10 @@ internal import Primitives
 internal import Secrets
 
 /// The protection of a secret key's material.
+///
+/// [RFC 9580, section 3.7.2.1](https://www.rfc-editor.org/rfc/rfc9580#section-3.7.2.1)
 public enum SecretKeyProtection: Hashable, Sendable {
-  /// None; version 4 has a checksum of two octets behind the material.
+  /// None; version 4 has a checksum of two octets after the material.
   case none
   /// Usage 254: CFB, with a SHA-1 of the material inside.
   case cfb(SymmetricAlgorithm, StringToKey, iv: [UInt8])
@@ -35,7 +37,7 @@ extension SecretKeyProtection {
 
 /// The key and the associated data of a secret key's AEAD.
 struct SecretKeyAEAD {
-  /// The packet's type as it stands in a header of OpenPGP's format, and the fields of the public key.
+  /// The packet's type as in a header of OpenPGP's format, and the fields of the public key.
   let associatedData: [UInt8]
   private let version: UInt8
 
@@ -55,7 +57,7 @@ struct SecretKeyAEAD {
     let derived = try s2k.deriveKey(password: password, byteCount: keyByteCount)
     let info = [associatedData[0], version, cipher.rawValue, aead.rawValue]
     return derived.withBytes {
-      ExpandingHKDF.derive(.sha256, ikm: $0, salt: RawSpan(), info: info, byteCount: keyByteCount)
+      HKDF.derive(.sha256, ikm: $0, salt: RawSpan(), info: info, byteCount: keyByteCount)
     }
   }
 }

@@ -3,12 +3,13 @@
 // RFC 9580, section 5.5.5: the secret fields of a key. Multiprecision integers are read from memory for secrets
 // and written to it; they never become arrays.
 
+internal import LibCrypto
 internal import Primitives
 internal import Secrets
 
 /// The secret fields of a key's algorithm.
 enum SecretMaterial {
-  /// As many integers as the algorithm has, and nothing behind them. Section 3.2 wants exact counts of bits of
+  /// As many integers as the algorithm has, and nothing after them. Section 3.2 demands exact counts of bits of
   /// version 6 alone; in version 4 the fields have a checksum of their own, and must fit the public ones.
   static func numbers(
     _ material: RawSpan, count: Int, keyVersion: UInt8
@@ -48,7 +49,7 @@ enum SecretMaterial {
     }
   }
 
-  /// The integers one behind the other, each with its count of bits.
+  /// The integers one after the other, each with its count of bits.
   static func material(_ numbers: [BigNumber]) -> SecretBytes {
     let byteCount = numbers.reduce(0) { $0 + 2 + $1.byteCount }
     return SecretBytes(byteCount: byteCount) { output in
@@ -64,8 +65,7 @@ enum SecretMaterial {
     }
   }
 
-  /// The sum of all octets modulo 65,536: what version 4 has behind unprotected fields, and session keys have
-  /// behind them.
+  /// The sum of all octets modulo 65,536: it follows unprotected fields in version 4, and session keys.
   static func checksum(_ bytes: RawSpan) -> UInt16 {
     var sum: UInt16 = 0
     for offset in 0..<bytes.byteCount {

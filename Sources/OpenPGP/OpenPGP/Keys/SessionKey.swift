@@ -13,14 +13,16 @@ public import Secrets
 public struct SessionKey: Sendable {
   /// Nil where the packet of the session key does not say (version 6): then the data packet does.
   public let cipher: SymmetricAlgorithm?
+  /// The key, as long as its cipher wants.
   public let bytes: SharedSecretBytes
 
+  /// A key that you have kept or were given.
   public init(cipher: SymmetricAlgorithm?, bytes: SharedSecretBytes) {
     self.cipher = cipher
     self.bytes = bytes
   }
 
-  /// A new key for `cipher`, which is one of ours.
+  /// A new key for `cipher`, which this engine has.
   static func random(_ cipher: SymmetricAlgorithm) -> SessionKey {
     SessionKey(
       cipher: cipher, bytes: SharedSecretBytes(SystemRandom.secretBytes(count: cipher.keyByteCount ?? 0)))
@@ -139,7 +141,7 @@ struct KeyEncryptionKey: ~Copyable {
     writer.append(recipient)
     writer.append(secret)
     let bytes = writer.finish().withBytes {
-      ExpandingHKDF.derive(
+      HKDF.derive(
         hash, ikm: $0, salt: RawSpan(), info: Array(info.utf8), byteCount: cipher.keyByteCount ?? 0)
     }
     return KeyEncryptionKey(cipher: cipher, bytes: bytes)

@@ -2,7 +2,7 @@
 //
 // RFC 9580, section 5.5.5: new keys, and their public and secret fields.
 
-internal import COpenSSL
+internal import LibCrypto
 internal import Primitives
 internal import Secrets
 
@@ -47,34 +47,33 @@ extension UnlockedKey {
     guard (leastRSABitCount...Limits.integerBitCount).contains(bitCount) else {
       throw .unsupported(.publicKeyAlgorithm(PublicKeyAlgorithm.rsa.rawValue))
     }
-    let key = try LibraryKey.generate(.rsa, bitCount: bitCount)
+    guard let key = EVPKey.generate(.rsa, bitCount: bitCount) else { throw .internalFailure }
     // libcrypto's second prime is the smaller one, which is OpenPGP's first.
-    let secret = [
-      try unsafe key.number(COFFER_PARAMETER_RSA_D), try unsafe key.number(COFFER_PARAMETER_RSA_FACTOR2),
-      try unsafe key.number(COFFER_PARAMETER_RSA_FACTOR1),
-      try unsafe key.number(COFFER_PARAMETER_RSA_COEFFICIENT1),
-    ]
-    let modulus = try unsafe key.number(COFFER_PARAMETER_RSA_N).integer
-    let exponent = try unsafe key.number(COFFER_PARAMETER_RSA_E).integer
+    guard let d = key.number(.privateExponent), let p = key.number(.factor2),
+      let q = key.number(.factor1), let u = key.number(.coefficient),
+      let modulus = key.number(.modulus)?.integer, let exponent = key.number(.publicExponent)?.integer
+    else { throw .internalFailure }
     return (
-      .rsa, .rsa(modulus: modulus, exponent: exponent), SharedSecretBytes(SecretMaterial.material(secret))
+      .rsa, .rsa(modulus: modulus, exponent: exponent),
+      SharedSecretBytes(SecretMaterial.material([d, p, q, u]))
     )
   }
 
-  /// Section 12.4: «an implementation MUST NOT generate RSA keys of a size less than 3072 bits».
+  /// Section 12.4: 'an implementation MUST NOT generate RSA keys of a size less than 3072 bits'.
   private static let leastRSABitCount = 3072
 
   private static func pair(_ curve: Curve) throws(OpenPGPError) -> (MPI, SharedSecretBytes) {
     guard let group = curve.groupName else { throw .unsupported(.curve) }
-    let key = try LibraryKey.generate(.ellipticCurve, group: group)
-    let scalar = try unsafe key.number(COFFER_PARAMETER_PRIVATE)
-    return (MPI(try key.publicOctets), SharedSecretBytes(SecretMaterial.material([scalar])))
+    guard let key = EVPKey.generate(.ellipticCurve, group: group),
+      let scalar = key.number(.privateValue)
+    else { throw .internalFailure }
+    return (MPI(try key.publicPoint()), SharedSecretBytes(SecretMaterial.material([scalar])))
   }
 
   /// Sections 5.5.5.7 to 5.5.5.10: the secret is random octets. They are made here, since libcrypto leaves a copy
   /// in unerased memory when it gives out its own.
   private static func native(
-    _ kind: LibraryKey.Kind, _ algorithm: PublicKeyAlgorithm, secretByteCount: Int,
+    _ kind: EVPKey.Kind, _ algorithm: PublicKeyAlgorithm, secretByteCount: Int,
     _ material: ([UInt8]) -> PublicKeyMaterial
   ) throws(OpenPGPError) -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecretBytes) {
     let secret = SystemRandom.secretBytes(count: secretByteCount)
@@ -83,11 +82,11 @@ extension UnlockedKey {
   }
 
   private static func publicOctets(
-    _ kind: LibraryKey.Kind, _ secret: borrowing SecretBytes
+    _ kind: EVPKey.Kind, _ secret: borrowing SecretBytes
   ) throws(OpenPGPError) -> [UInt8] {
-    let key = secret.withBytes { LibraryKey.make(kind, secretOctets: $0) }
+    let key = secret.withBytes { EVPKey.make(kind, secretOctets: $0) }
     guard let key else { throw .internalFailure }
-    return try key.publicOctets
+    return try key.publicPoint()
   }
 
   private static func eddsaLegacy() throws(OpenPGPError)

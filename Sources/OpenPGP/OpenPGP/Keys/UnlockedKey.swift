@@ -4,12 +4,14 @@
 // all: Signer and Decryptor. Where such a key is (in memory, in an envelope of an enclave, on a card) does
 // not matter to the engine.
 
+internal import LibCrypto
 internal import Secrets
 
 /// A private key without its protection.
 public struct UnlockedKey: Signer, Decryptor, Sendable {
+  /// The public half.
   public let publicKey: PublicKey
-  /// The secret fields of section 5.5.5, as they stand in an unprotected packet, without the checksum.
+  /// The secret fields of section 5.5.5, as in an unprotected packet, without the checksum.
   let material: SharedSecretBytes
 
   /// - Parameter material: must belong to the public key.
@@ -19,24 +21,26 @@ public struct UnlockedKey: Signer, Decryptor, Sendable {
   }
 
   /// libcrypto's form, for one operation.
-  func libraryKey() throws(OpenPGPError) -> LibraryKey {
+  func evpKey() throws(OpenPGPError) -> EVPKey {
     try material.withBytes { fields throws(OpenPGPError) in
-      try LibraryKey.make(publicKey, secretFields: fields)
+      try EVPKey.make(publicKey, secretFields: fields)
     }
   }
 }
 
 /// A private key that signs.
 public protocol Signer {
+  /// The public half, with the algorithm and the version of the signatures.
   var publicKey: PublicKey { get }
 
   /// Signs a digest, made with `hash`; its length is that of the hash.
-  /// - Throws: ``OpenPGPError/keyCannot(_:)`` when it is no signing key.
+  /// - Throws: ``OpenPGPError/keyCannot(_:)`` when it cannot sign.
   func sign(digest: [UInt8], hash: HashAlgorithm) throws(OpenPGPError) -> SignatureMaterial
 }
 
 /// A private key that opens session keys.
 public protocol Decryptor {
+  /// The public half: it tells which session keys may be for this key.
   var publicKey: PublicKey { get }
 
   /// The session key in `packet`, which is encrypted to this key.

@@ -7,8 +7,8 @@ internal import CZlib
 internal import Primitives
 internal import Secrets
 
-/// What a deflate or zlib stream decompresses to. Octets behind the stream, with which Sequoia hides the length of
-/// a message, are left unread, if the packet says where it ends; else they might be anything.
+/// What a deflate or zlib stream decompresses to. Octets after the stream, with which Sequoia hides the
+/// length of a message, are left unread, if the packet says where it ends; else they might be anything.
 @safe
 final class InflatingSource: ByteSource {
   private let source: PacketBody

@@ -19,7 +19,7 @@ final class EncryptedMessage {
   /// Reads up to the ciphertext.
   /// - Parameter isWanted: whether a session key may be of use; the others are not kept.
   /// - Throws: ``OpenPGPError/refused(_:)`` with `noIntegrityProtection` for the packet that has none;
-  ///   ``OpenPGPError/malformed(_:)`` with `messageStructure` when it is no encrypted message.
+  ///   ``OpenPGPError/malformed(_:)`` with `messageStructure` when it is not an encrypted message.
   init(
     _ source: any ByteSource, keeping isWanted: (Packet) -> Bool
   ) throws(OpenPGPError) {
@@ -35,7 +35,7 @@ final class EncryptedMessage {
       case .pkesk, .skesk:
         count += 1
         guard count <= Limits.recipientCount else { throw .overLimit(.recipientCount) }
-        // One that is too large is none of this engine's algorithms.
+        // One that is too large is not for any algorithm of this engine.
         if case .known(let byteCount) = header.length, byteCount > Limits.sessionKeyPacketByteCount { break }
         let packet = try body.readPacket(header.type)
         if header.type == .pkesk {
@@ -77,7 +77,8 @@ final class EncryptedMessage {
     }
   }
 
-  /// Whether the octets that repeat say that the key may be right; always for version 2, which knows no such.
+  /// Whether the repeated octets of the prefix say that the key may be right; always true for version 2,
+  /// which has no prefix.
   func mayFit(_ key: SessionKey, _ format: EncryptionFormat) throws(OpenPGPError) -> Bool {
     guard case .version1(let algorithm) = format else { return true }
     var prefix = Array(beginning.prefix(try SEIPDv1Prefix.byteCount(algorithm)))
@@ -108,7 +109,7 @@ final class EncryptedMessage {
     }
   }
 
-  /// Reads what stands behind the ciphertext, which has been read.
+  /// Reads what comes after the ciphertext, which has been read.
   /// - Throws: ``OpenPGPError/malformed(_:)`` when it is anything that means something.
   func expectEnd() throws(OpenPGPError) {
     guard try body.isAtEnd() else { throw .malformed(.trailingOctets) }
@@ -120,6 +121,8 @@ final class EncryptedMessage {
 
 /// How a message is encrypted: known to the sender before anything is written (D27), and to the recipient
 /// with the plaintext.
+///
+/// [RFC 9580, section 5.13](https://www.rfc-editor.org/rfc/rfc9580#section-5.13)
 public enum EncryptionFormat: Hashable, Sendable {
   /// Integrity protected data of version 1: CFB and a modification detection code.
   case version1(SymmetricAlgorithm)

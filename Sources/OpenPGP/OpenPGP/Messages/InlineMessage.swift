@@ -5,9 +5,10 @@
 
 /// Reads messages that are not encrypted.
 public struct InlineMessageReader {
-  /// Judges the signatures; without it they are parsed and nothing is said about them.
+  /// Verifies the signatures; without it they are parsed and not verified.
   public var verifier: SignatureVerifier?
 
+  /// A reader that verifies with `verifier`, or does not verify.
   public init(verifier: SignatureVerifier?) { self.verifier = verifier }
 
   /// Reads one message, armored or not (the cleartext framework is another reader's), and writes its data to
@@ -42,24 +43,28 @@ public struct InlineMessageReader {
   }
 }
 
-/// What is known of a message that is not encrypted.
+/// What is known about a message that is not encrypted.
 public struct InlineMessage: Sendable {
-  /// What the data claim to be; not covered by signatures.
+  /// What the data claims to be; not covered by signatures.
   public let literal: LiteralDataHeader
   /// Of each signature in the order of the packets; empty when no verifier was given.
   public let verifications: [SignatureVerification]
-  /// The signatures themselves, verified or not, in the same order: what is left when the data are detached.
+  /// The signatures themselves, verified or not, in the same order: what is left when the data is detached.
   public let signatures: [Signature]
 }
 
 /// One message to be signed, with the data inside.
 public struct InlineSigning {
+  /// The keys that sign.
   public let signers: [any Signer]
+  /// The creation time of the signatures.
   public let time: Timestamp
+  /// The hash of the signatures; replaced by a longer one where a key's algorithm demands it.
   public var hash: HashAlgorithm = .documentDefault
-  /// Whether the data are text: UTF-8, signed with line ends as CR LF.
+  /// Whether the data is text: UTF-8, signed with line ends as CR LF.
   public var isText = false
 
+  /// A message signed by these keys.
   public init(_ signers: [any Signer], time: Timestamp) {
     self.signers = signers
     self.time = time

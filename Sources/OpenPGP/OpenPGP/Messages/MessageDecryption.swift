@@ -2,7 +2,7 @@
 //
 // RFC 9580, sections 5.13 and 10.3: reads encrypted messages, in two passes. The first decrypts, parses and
 // verifies everything and releases nothing. Only when all of it has authenticated does the second pass
-// decrypt again, for the sink. What is small stays in locked memory instead.
+// decrypt again, for the sink. A small message stays in locked memory instead.
 
 public import Secrets
 
@@ -10,31 +10,35 @@ public import Secrets
 public struct MessageDecryption {
   /// A private key that may open the message.
   public struct Key {
+    /// What opens session keys: an ``UnlockedKey``, or a key that is elsewhere.
     public let decryptor: any Decryptor
     /// The fingerprint of the primary key of its certificate, to compare with the intended recipients that
     /// signatures name; nil when it is not known.
     public let certificate: Fingerprint?
 
+    /// A private key, with the fingerprint of the certificate that it belongs to.
     public init(_ decryptor: any Decryptor, certificate: Fingerprint?) {
       self.decryptor = decryptor
       self.certificate = certificate
     }
   }
 
-  /// Tried on the session keys for them, and on those for nobody in particular.
+  /// Tried on the session keys that are for them, and on those for anonymous recipients.
   public var keys: [Key] = []
   /// Each is tried on every session key that a password protects.
   public var passwords: [SharedSecretBytes] = []
   /// Tried before keys and passwords.
   public var sessionKeys: [SessionKey] = []
-  /// Judges the signatures inside; without it they are parsed and nothing is said about them.
+  /// Verifies the signatures inside; without it they are parsed and not verified.
   public var verifier: SignatureVerifier?
+  /// Which ciphers are good enough.
   public var policy: Policy
 
+  /// A decryption without keys, passwords or session keys: add them.
   public init(policy: Policy = .standard) { self.policy = policy }
 
   /// Decrypts one message, armored or not, and writes its data to `sink` after all of it has authenticated and
-  /// been parsed. What signatures are worth decides nothing here: look at the verifications.
+  /// been parsed. The results of signatures decide nothing here: look at the verifications.
   /// - Parameter isAcceptable: whether the data may be released; it sees what is known of the message, and is asked
   ///   once, before the first octet is written.
   /// - Throws: ``OpenPGPError/noKeyFits``, ``OpenPGPError/keyIsLocked`` (from a decryptor),
@@ -60,7 +64,7 @@ public struct MessageDecryption {
     return opened
   }
 
-  /// Decrypts one message, armored or not, in one pass, and writes data as they come: data that nobody has
+  /// Decrypts one message, armored or not, in one pass, and writes data as it comes: data that nobody has
   /// authenticated yet, and that a later error may prove to be an attacker's.
   public func decryptReleasingUnauthenticatedPlaintext(
     from source: any ByteSource, to sink: any ByteSink
@@ -75,12 +79,13 @@ public struct MessageDecryption {
   }
 }
 
-/// What is known of a message that was decrypted and authenticated.
+/// What is known about a message that was decrypted and authenticated.
 public struct DecryptedMessage: Sendable {
   /// The key of the message, with its cipher.
   public let sessionKey: SessionKey
+  /// How the message was encrypted.
   public let format: EncryptionFormat
-  /// What the data claim to be; not covered by signatures.
+  /// What the data claims to be; not covered by signatures.
   public let literal: LiteralDataHeader
   /// Of each signature in the order of the packets; empty when no verifier was given.
   public let verifications: [SignatureVerification]
@@ -92,7 +97,7 @@ public struct DecryptedMessage: Sendable {
 struct OpenedSessionKey {
   let key: SessionKey
   let format: EncryptionFormat
-  /// The certificate of who decrypts.
+  /// The certificate of the key that decrypts.
   let certificate: Fingerprint?
 }
 
@@ -156,13 +161,13 @@ extension MessageDecryption {
       failure = .refused(rule)
       return nil
     }
-    // Only a guess is tested like this: whoever could ask about the octets that repeat, for a key that is
-    // certainly the message's, would learn something about the plaintext.
+    // Only a guess is tested like this. If the repeated octets were also tested for a key that certainly is
+    // the message's, the answer would reveal something about the plaintext.
     if candidate.isGuess {
       do throws(OpenPGPError) {
         guard try message.mayFit(key, format) else { return nil }
       } catch {
-        // A wrong password gives a cipher as well, and one in a few hundred is none of libcrypto's.
+        // A wrong password gives some cipher too; one in a few hundred gives one that libcrypto does not have.
         if failure == .noKeyFits, !candidate.isPassword { failure = error }
         return nil
       }
@@ -172,7 +177,7 @@ extension MessageDecryption {
       certificate: candidate.certificate)
   }
 
-  /// Reads a message to its end, and writes its data to `sink` as they come.
+  /// Reads a message to its end, and writes its data to `sink` as it comes.
   func read(
     _ message: EncryptedMessage, _ opened: OpenedSessionKey, verifier: SignatureVerifier?,
     isRecognised: Bool = false, to sink: any ByteSink
@@ -184,7 +189,7 @@ extension MessageDecryption {
       contents = try parser.parse(plaintext)
     } catch {
       if case .inputOutput = error { throw error }
-      // What is wrong with plaintext that is not authentic is nobody's business.
+      // An error in plaintext must not be reported before that plaintext is authentic.
       try plaintext.skipRest()
       throw error
     }

@@ -29,17 +29,18 @@ public struct MessageEncryption {
   let passwords: [SharedSecretBytes]
   let passwordProfile: PasswordProfile
   let time: Timestamp
-  /// Who signs; the signatures are inside the encryption.
+  /// The keys that sign; the signatures are inside the encryption.
   public var signers: [any Signer] = []
   /// The hash of the signatures.
   public var signatureHash: HashAlgorithm = .documentDefault
-  /// Whether the data are text: UTF-8, signed with line ends as CR LF.
+  /// Whether the data is text: UTF-8, signed with line ends as CR LF.
   public var isText = false
   /// Version 2: chunks of 2^(12 + 6) octets, 256 KiB: short enough for every reader, and tags cost nothing.
   var chunkOctet: UInt8 = 12
 }
 
 extension MessageEncryption {
+  /// Chooses the format, and encrypts a new session key to the recipients.
   /// - Parameters:
   ///   - recipients: the message is encrypted to every key of these that may be used for `purpose`, and can be.
   ///   - passwords: each of them opens the message too.
@@ -116,8 +117,8 @@ extension MessageEncryption {
     try body.finish()
   }
 
-  /// The session key for those of one certificate's `keys` that can be encrypted to: fields that are no key, and
-  /// parameters that the standard forbids (section 11.5.1), are no reason to do without the others.
+  /// The session key for those of one certificate's `keys` that can be encrypted to: keys with malformed
+  /// fields, or with parameters that the standard forbids (section 11.5.1), are left out.
   /// - Throws: ``OpenPGPError/noEncryptionKey`` when there are no others.
   private static func packets(
     _ sessionKey: SessionKey, to keys: [PublicKey], _ format: EncryptionFormat
@@ -174,7 +175,7 @@ extension EncryptionFormat {
   /// The format that all of `recipients` can read.
   /// - Parameters:
   ///   - recipients: one at least.
-  ///   - allowsVersion2: false when somebody reads too who has no certificate, and may not know version 2.
+  ///   - allowsVersion2: false when there are readers without a certificate, who may not know version 2.
   init(for recipients: [ValidCertificate], allowsVersion2: Bool) {
     if allowsVersion2, recipients.allSatisfy({ $0.features.contains(.seipdVersion2) }) {
       self = .version2(
@@ -194,7 +195,7 @@ extension EncryptionFormat {
 
   /// In the order in which they are chosen.
   private static let suites = [preferredSuite, AEADCiphersuite(.aes256, .gcm)]
-  /// What everybody can read who can read version 2 (section 9.6).
+  /// What every reader of version 2 has (section 9.6).
   private static let mandatorySuite = AEADCiphersuite(.aes128, .ocb)
   /// AES-128 is what everybody can read (section 9.3).
   private static let ciphers: [SymmetricAlgorithm] = [.aes256, .aes192]

@@ -47,7 +47,7 @@ final class MessageParser {
     try signatures.endLevel(level)
   }
 
-  /// Reads what announces signatures, and then the data; false when there are none.
+  /// Reads what announces signatures, and then the data; false when there is no data.
   private func readSignaturesBefore(_ packets: PacketReader, depth: Int) throws(OpenPGPError) -> Bool {
     while let (header, body) = try packets.next() {
       if try body.isIgnored(header.type) { continue }
@@ -91,7 +91,7 @@ final class MessageParser {
 }
 
 extension PacketBody {
-  /// Whether a packet of this type means nothing wherever it stands: markers, padding, and types that a reader
+  /// Whether a packet of this type means nothing, wherever it is: markers, padding, and types that a reader
   /// may leave unread when it does not know them (section 4.3).
   /// - Throws: ``OpenPGPError/unsupported(_:)`` for a type that it may not.
   func isIgnored(_ type: PacketType) throws(OpenPGPError) -> Bool {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 10.3: one-pass packets and the signatures behind the data close like brackets; signatures
-// in the old style stand before the data by themselves. Signatures of unknown versions, and malformed ones, keep
-// their places: they never count, and never spoil the others or the data (section 5.2.5).
+// RFC 9580, section 10.3: one-pass packets before the data and signatures after it pair like brackets;
+// signatures in the old style are before the data by themselves. Signatures of unknown versions, and
+// malformed ones, keep their places: they never count, and never spoil the others or the data (section
+// 5.2.5).
 
 /// The signatures of one message, and what they are worth.
 final class MessageSignatures {
@@ -25,7 +26,7 @@ final class MessageSignatures {
     let hash: DocumentHash?
   }
 
-  /// A signature whose verification is due once the data have passed.
+  /// A signature whose verification is due once the data has passed.
   private struct Judgement {
     let signature: Signature
     let hash: DocumentHash?
@@ -38,7 +39,7 @@ final class MessageSignatures {
     self.intendedFor = intendedFor
   }
 
-  /// The data that are signed.
+  /// The data that is signed.
   func update(_ bytes: RawSpan) { hashes.update(bytes) }
 
   /// A message begins within the message: the number of those that are open around it.
@@ -74,7 +75,7 @@ final class MessageSignatures {
     try add(signature, hash, isAnnounced: true)
   }
 
-  /// A signature behind the data: of the one-pass packet that was last.
+  /// A signature after the data: of the one-pass packet that was last.
   /// - Throws: ``OpenPGPError/malformed(_:)`` with `messageStructure` when there is none.
   func close(_ packet: Packet, in level: Int) throws(OpenPGPError) {
     guard open.count > level, let announcement = open.popLast() else { throw .malformed(.messageStructure) }

@@ -37,7 +37,7 @@ final class SEIPDv1Decryptor: BatchWork {
   }
 
   func read(_ batch: Batch) throws(OpenPGPError) {
-    held = try batch.fill(from: source, behind: held, keepingBack: SEIPDv1Prefix.mdcByteCount)
+    held = try batch.fill(from: source, after: held, keepingBack: SEIPDv1Prefix.mdcByteCount)
     guard batch.contentByteCount >= (batch.number == 0 ? prefixByteCount : 0) else { throw .notAuthentic }
   }
 
@@ -137,7 +137,7 @@ final class SEIPDv1Encryptor: BatchWork {
   func read(_ batch: Batch) throws(OpenPGPError) {
     let beginning = batch.number == 0 ? prefix : []
     let start = beginning.count
-    // The code needs room behind the last octets.
+    // The MDC needs room after the last octets.
     let room = start..<batch.bytes.count - SEIPDv1Prefix.mdcByteCount
     var filled = try batch.bytes.withMutableBytes { (bytes) throws(OpenPGPError) in
       bytes.copy(unsafe beginning.span.bytes, to: 0)

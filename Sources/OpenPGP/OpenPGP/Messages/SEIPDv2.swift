@@ -37,7 +37,7 @@ final class SEIPDv2Decryptor: BatchWork {
   }
 
   func read(_ batch: Batch) throws(OpenPGPError) {
-    held = try batch.fill(from: source, behind: held, keepingBack: AEADAlgorithm.tagByteCount)
+    held = try batch.fill(from: source, after: held, keepingBack: AEADAlgorithm.tagByteCount)
   }
 
   func transform(_ batch: Batch, lane: Int) throws(OpenPGPError) {
@@ -49,7 +49,7 @@ final class SEIPDv2Decryptor: BatchWork {
     try batch.bytes.withMutableBytes { (bytes) throws(OpenPGPError) in
       for index in 0..<chunkCount {
         let range = layout.range(index, of: count)
-        // A chunk without plaintext is none.
+        // Empty chunks are not allowed.
         guard range.count > AEADAlgorithm.tagByteCount else { throw .notAuthentic }
         try bytes.withRange(range) { (chunk) throws(OpenPGPError) in
           try cipher.open(&chunk, number: firstNumber + index)
@@ -75,7 +75,7 @@ final class SEIPDv2Encryptor: BatchWork {
 
   let isSerial = false
 
-  /// The ciphertext, from the first chunk to the tag behind the last.
+  /// The ciphertext, from the first chunk to the tag after the last.
   static func source(_ source: any ByteSource, _ keys: SEIPDv2Keys) throws(OpenPGPError) -> BatchPipeline {
     let work = try SEIPDv2Encryptor(source, keys)
     return BatchPipeline(work, batchByteCount: work.layout.batchRoom)
@@ -129,7 +129,7 @@ struct SEIPDv2Keys: Sendable {
   let chunkByteCount: Int
   /// The fields of the header that every chunk authenticates.
   private let fields: [UInt8]
-  /// The message key, and the beginning of the nonces behind it.
+  /// The message key, and after it the beginning of the nonces.
   private let derived: SharedSecretBytes
   private let keyByteCount: Int
 
@@ -154,7 +154,7 @@ struct SEIPDv2Keys: Sendable {
     self.fields = fields
     derived = SharedSecretBytes(
       sessionKey.withBytes { key in
-        ExpandingHKDF.derive(
+        HKDF.derive(
           .sha256, ikm: key, salt: unsafe salt.span.bytes, info: fields,
           byteCount: keyByteCount + nonceByteCount - 8)
       })

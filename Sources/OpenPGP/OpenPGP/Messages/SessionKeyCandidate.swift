@@ -2,16 +2,17 @@
 
 internal import Secrets
 
-/// One way in which the key of a message may be had.
+/// One way to get the session key of a message.
 enum SessionKeyCandidate {
   /// It was given.
   case given(SessionKey)
   case key(PKESK, MessageDecryption.Key)
   case password(SKESK, SharedSecretBytes)
-  /// There are more for passwords, whose derivations would take too long.
+  /// There are more passwords to try, but their derivations would take too long.
   case unaffordable
 
-  /// - Throws: ``OpenPGPError/notAuthentic`` when this is not the way, and what the decryptor throws.
+  /// - Throws: ``OpenPGPError/notAuthentic`` when it does not open the message, and what the decryptor
+  ///   throws.
   func open() throws(OpenPGPError) -> SessionKey {
     switch self {
     case .given(let key): key
@@ -21,7 +22,7 @@ enum SessionKeyCandidate {
     }
   }
 
-  /// Whether nothing says beforehand that the way is right.
+  /// Whether nothing says beforehand that the candidate is right.
   var isGuess: Bool {
     switch self {
     case .given, .password, .unaffordable: true
@@ -33,14 +34,15 @@ enum SessionKeyCandidate {
     if case .password = self { true } else { false }
   }
 
-  /// The certificate of who can go this way.
+  /// The certificate that the key belongs to.
   var certificate: Fingerprint? {
     if case .key(_, let key) = self { key.certificate } else { nil }
   }
 }
 
 extension MessageDecryption {
-  /// The ways that are worth trying: what was given first, then keys, then passwords, which cost most.
+  /// The candidates that are worth trying: session keys that were given, then keys, then passwords, which
+  /// cost most.
   /// - Throws: ``OpenPGPError/refused(_:)`` with `versionMismatch` when session keys are there, and all belong
   ///   to the other version of encrypted data.
   func candidates(_ message: EncryptedMessage) throws(OpenPGPError) -> [SessionKeyCandidate] {

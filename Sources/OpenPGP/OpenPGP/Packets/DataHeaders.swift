@@ -2,28 +2,38 @@
 //
 // The fields of data packets that come before the data: literal data (RFC 9580, section 5.9) and encrypted,
 // integrity protected data (section 5.13). Name and date of literal data are not covered by signatures, so
-// they are read and nobody believes them.
+// they are read and not relied on.
 
 internal import Primitives
 
 /// The fields of a literal data packet before the data.
+///
+/// [RFC 9580, section 5.9](https://www.rfc-editor.org/rfc/rfc9580#section-5.9)
 public struct LiteralDataHeader: Hashable, Sendable {
-  /// What the data claim to be.
+  /// What the data claims to be.
   public struct Format: RawRepresentable, Hashable, Sendable {
+    /// The octet in the packet.
     public let rawValue: UInt8
 
+    /// A format by its octet, known here or not.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+    /// Octets.
     public static let binary = Format(rawValue: UInt8(ascii: "b"))
+    /// Text in UTF-8.
     public static let utf8 = Format(rawValue: UInt8(ascii: "u"))
     /// Text of an unknown encoding; deprecated.
     public static let text = Format(rawValue: UInt8(ascii: "t"))
   }
 
+  /// What the data claims to be.
   public let format: Format
+  /// The name that the sender gave it; nobody has signed it.
   public let fileName: [UInt8]
+  /// The date that the sender gave it; nobody has signed it.
   public let date: Timestamp
 
+  /// A header to be written: without a name and a date.
   public init(format: Format) {
     self.format = format
     fileName = []
@@ -50,6 +60,8 @@ public struct LiteralDataHeader: Hashable, Sendable {
 }
 
 /// The fields of a symmetrically encrypted and integrity protected data packet before the ciphertext.
+///
+/// [RFC 9580, section 5.13](https://www.rfc-editor.org/rfc/rfc9580#section-5.13)
 public enum SEIPDHeader: Hashable, Sendable {
   /// CFB and a modification detection code (section 5.13.1).
   case version1

@@ -5,6 +5,8 @@
 internal import Primitives
 
 /// A session key encrypted to a public key.
+///
+/// [RFC 9580, section 5.1](https://www.rfc-editor.org/rfc/rfc9580#section-5.1)
 public struct PKESK: Hashable, Sendable {
   /// Whose key, as far as the packet says.
   public enum Recipient: Hashable, Sendable {
@@ -18,13 +20,18 @@ public struct PKESK: Hashable, Sendable {
 
   /// 3 with integrity protected data of version 1, 6 with version 2.
   public let version: UInt8
+  /// Whose key it is for.
   public let recipient: Recipient
+  /// The algorithm of that key.
   public let algorithm: PublicKeyAlgorithm
+  /// The encrypted session key.
   public let material: Material
 
   /// The fields that the algorithm defines.
   public enum Material: Hashable, Sendable {
+    /// RSA: the encrypted payload.
     case rsa(MPI)
+    /// Elgamal: two numbers.
     case elgamal(MPI, MPI)
     /// The ephemeral point with its prefix octet, and the wrapped key.
     case ecdh(point: MPI, wrapped: [UInt8])
@@ -32,10 +39,12 @@ public struct PKESK: Hashable, Sendable {
     case x25519(ephemeral: [UInt8], SymmetricAlgorithm?, wrapped: [UInt8])
     /// The ephemeral key of 56 octets; version 3 has the cipher in the clear.
     case x448(ephemeral: [UInt8], SymmetricAlgorithm?, wrapped: [UInt8])
+    /// Of an algorithm that this engine does not have.
     case unknown([UInt8])
   }
 
-  public init(
+  /// A packet to be written. Not public: nothing checks that recipient and material fit the version.
+  init(
     version: UInt8, recipient: Recipient, algorithm: PublicKeyAlgorithm, material: Material
   ) {
     self.version = version

@@ -13,6 +13,8 @@
 internal import Primitives
 
 /// The fingerprint of a key.
+///
+/// [RFC 9580, section 5.5.4](https://www.rfc-editor.org/rfc/rfc9580#section-5.5.4)
 public struct Fingerprint: Hashable, Sendable {
   static let version4ByteCount = 20
   static let version6ByteCount = 32
@@ -31,13 +33,14 @@ public struct Fingerprint: Hashable, Sendable {
   /// 20 octets of version 4, 32 of version 6.
   public let bytes: [UInt8]
 
+  /// A fingerprint from its octets, for example one that you have stored.
   public init(version: UInt8, bytes: [UInt8]) {
     self.version = version
     self.bytes = bytes
   }
 
   /// The key ID: the last eight octets of version 4, the first eight of version 6. A fingerprint of another
-  /// version, which a stranger wrote, may be shorter; zeros then stand for what it lacks.
+  /// version, which a stranger wrote, may be shorter; zeros then fill what it lacks.
   public var keyID: KeyID {
     let part = version == 4 ? bytes.suffix(KeyID.byteCount) : bytes.prefix(KeyID.byteCount)
     return KeyID(bytes: part + [UInt8](repeating: 0, count: KeyID.byteCount - part.count))
@@ -48,11 +51,16 @@ public struct Fingerprint: Hashable, Sendable {
 }
 
 /// Eight octets that hint at a key, and prove nothing.
+///
+/// [RFC 9580, section 5.5.4](https://www.rfc-editor.org/rfc/rfc9580#section-5.5.4)
 public struct KeyID: Hashable, Sendable {
   static let byteCount = 8
 
+  /// Eight octets.
   public let bytes: [UInt8]
 
+  /// A key ID.
+  /// - Precondition: there are eight octets.
   public init(bytes: [UInt8]) {
     precondition(bytes.count == Self.byteCount, "a key ID has eight octets")
     self.bytes = bytes
@@ -62,10 +70,14 @@ public struct KeyID: Hashable, Sendable {
   public static let anonymous = KeyID(bytes: [UInt8](repeating: 0, count: byteCount))
 }
 
-/// A time as packets hold it: whole seconds since 1970, in 32 bits (RFC 9580, section 3.5).
+/// A time as packets hold it: whole seconds since 1970, in 32 bits.
+///
+/// [RFC 9580, section 3.5](https://www.rfc-editor.org/rfc/rfc9580#section-3.5)
 public struct Timestamp: Hashable, Comparable, Sendable {
+  /// Seconds since the beginning of 1970 in UTC, without leap seconds.
   public let secondsSince1970: UInt32
 
+  /// A time from its seconds.
   public init(secondsSince1970: UInt32) { self.secondsSince1970 = secondsSince1970 }
 
   /// This time and so many seconds; the last moment of the format when it does not reach so far.
@@ -74,16 +86,19 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     return Timestamp(secondsSince1970: overflow ? .max : sum)
   }
 
+  /// Whether `left` is earlier.
   public static func < (left: Timestamp, right: Timestamp) -> Bool {
     left.secondsSince1970 < right.secondsSince1970
   }
 }
 
 /// A multiprecision integer that is no secret.
+///
+/// [RFC 9580, section 3.2](https://www.rfc-editor.org/rfc/rfc9580#section-3.2)
 public struct MPI: Hashable, Sendable {
   /// Big-endian, without leading zero octets; empty for zero.
   public let bytes: [UInt8]
-  /// The count of bits that stood before it, when that was not its own.
+  /// The count of bits that was read before it, when that was not its own.
   private let writtenBitCount: Int?
 
   /// A number from its octets; leading zeros are dropped.

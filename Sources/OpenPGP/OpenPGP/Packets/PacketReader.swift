@@ -36,7 +36,7 @@ package final class PacketBody: ByteSource {
   private let source: any ByteSource
   private var remaining: Int
   private var isLastPart: Bool
-  /// Whether it reaches to the end of what it stands in.
+  /// Whether it reaches to the end of what it is in.
   let isIndeterminate: Bool
 
   init(_ source: any ByteSource, length: PacketHeader.Length) {

@@ -7,6 +7,8 @@ internal import Primitives
 internal import Secrets
 
 /// A session key encrypted with a password, or derived from it.
+///
+/// [RFC 9580, section 5.3](https://www.rfc-editor.org/rfc/rfc9580#section-5.3)
 public struct SKESK: Hashable, Sendable {
   /// The two forms.
   public enum Form: Hashable, Sendable {
@@ -16,8 +18,11 @@ public struct SKESK: Hashable, Sendable {
     case version6(AEADAlgorithm, nonce: [UInt8], encrypted: [UInt8])
   }
 
+  /// The cipher of the session key, or of what wraps it.
   public let cipher: SymmetricAlgorithm
+  /// How the password becomes a key.
   public let stringToKey: StringToKey
+  /// What the version has of its own.
   public let form: Form
 
   /// 4 or 6.
@@ -28,6 +33,7 @@ public struct SKESK: Hashable, Sendable {
     }
   }
 
+  /// A packet to be written.
   public init(cipher: SymmetricAlgorithm, stringToKey: StringToKey, form: Form) {
     self.cipher = cipher
     self.stringToKey = stringToKey
@@ -178,7 +184,7 @@ extension SKESK {
   ) throws(OpenPGPError) -> R {
     let info = fields(aead)
     let key = derived.withBytes { derived in
-      ExpandingHKDF.derive(.sha256, ikm: derived, salt: RawSpan(), info: info, byteCount: derived.byteCount)
+      HKDF.derive(.sha256, ikm: derived, salt: RawSpan(), info: info, byteCount: derived.byteCount)
     }
     var context = try key.withBytes { (key) throws(OpenPGPError) in
       try AEADCipher(cipher, aead, direction, key: key)

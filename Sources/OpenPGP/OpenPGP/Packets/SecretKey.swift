@@ -8,12 +8,18 @@ public import Secrets
 internal import Primitives
 
 /// A secret key or subkey as its packet holds it.
+///
+/// [RFC 9580, section 5.5.3](https://www.rfc-editor.org/rfc/rfc9580#section-5.5.3)
 public struct SecretKey: Sendable {
+  /// The public half.
   public let publicKey: PublicKey
+  /// How the secret part is protected.
   public let protection: SecretKeyProtection
-  /// The octets behind the parameters of the protection: encrypted, or in the clear with the checksum.
+  /// The octets after the parameters of the protection: encrypted, or in the clear with the checksum.
   public let protectedMaterial: SharedSecretBytes
 
+  /// A packet to be written.
+  /// - Parameter protectedMaterial: the secret fields as `protection` says.
   public init(publicKey: PublicKey, protection: SecretKeyProtection, protectedMaterial: SharedSecretBytes) {
     self.publicKey = publicKey
     self.protection = protection

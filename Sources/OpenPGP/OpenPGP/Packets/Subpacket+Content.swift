@@ -18,15 +18,15 @@ extension Subpacket {
     isCritical = typeOctet & 0x80 != 0
     self.body = body
     if type == .embeddedSignature {
-      // What stands in a signature within another stays unread, so that no input decides how deep this goes.
+      // A signature in an embedded signature stays unread, so that no input decides how deep this goes.
       content = isEmbedded ? nil : .embeddedSignature(try Self.embeddedSignature(unsafe body.span.bytes))
     } else {
       content = try Content(type: type, body: unsafe body.span.bytes)
     }
   }
 
-  /// Section 5.2.3.34: the whole body of a signature packet as section 5.2 has it, so that another version is as
-  /// malformed here as octets that are no signature.
+  /// Section 5.2.3.34: the whole body of a signature packet as section 5.2 has it, so that another version is
+  /// malformed here, just like octets that are not a signature.
   private static func embeddedSignature(_ body: RawSpan) throws(OpenPGPError) -> Signature {
     do {
       return try Signature(body: body, isEmbedded: true)

@@ -6,13 +6,16 @@
 
 /// Makes detached signatures over a stream, in constant memory and one pass.
 public struct DetachedSigning {
+  /// The keys that sign.
   public let signers: [any Signer]
+  /// The creation time of the signatures.
   public let time: Timestamp
   /// Replaced by a longer one where a signer's algorithm demands it.
   public var hash: HashAlgorithm = .documentDefault
   /// Whether the document is text: UTF-8, signed with line ends as CR LF.
   public var isText = false
 
+  /// Signatures by these keys.
   public init(_ signers: [any Signer], time: Timestamp) {
     self.signers = signers
     self.time = time
@@ -30,11 +33,13 @@ public struct DetachedSigning {
 
 /// Verifies detached signatures over a stream, in constant memory and one pass.
 public struct DetachedVerification {
+  /// Whose signatures count, and when.
   public let verifier: SignatureVerifier
 
+  /// A verification with this verifier.
   public init(_ verifier: SignatureVerifier) { self.verifier = verifier }
 
-  /// What each of the signatures is worth, in their order; the document is read ahead on another thread. Those that
+  /// Verifies each of the signatures, in their order; the document is read ahead on another thread. Those that
   /// can be judged without the document are not hashed for; when that is all of them, the document is not read.
   /// Signatures with salts beyond ``Limits/saltedHashCount`` are refused.
   /// - Throws: ``OpenPGPError/overLimit(_:)`` for more than ``Limits/signatureCount`` signatures, and what
@@ -81,7 +86,10 @@ public struct DetachedVerification {
 }
 
 /// The signatures of a detached signature.
+///
+/// [RFC 9580, section 10.4](https://www.rfc-editor.org/rfc/rfc9580#section-10.4)
 public struct SignatureList: Sendable {
+  /// The signatures that could be read, in their order.
   public private(set) var signatures: [Signature] = []
   /// Broken packets: each counts as a bad signature.
   public private(set) var malformedCount = 0
@@ -155,7 +163,7 @@ final class DocumentSigner {
   /// Of a text: it is signed as UTF-8 (section 5.2.4).
   private var text: UTF8Check?
 
-  /// - Throws: ``OpenPGPError/keyCannot(_:)`` when one is no signing key, ``OpenPGPError/refused(_:)`` for a
+  /// - Throws: ``OpenPGPError/keyCannot(_:)`` when one cannot sign, ``OpenPGPError/refused(_:)`` for a
   ///   hash that is too weak, ``OpenPGPError/overLimit(_:)`` for more than ``Limits/signatureCount`` signers.
   init(
     _ signers: [any Signer], type: SignatureType, hash: HashAlgorithm, time: Timestamp,

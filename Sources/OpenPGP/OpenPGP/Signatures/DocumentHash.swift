@@ -144,7 +144,7 @@ final class CanonicalText {
     filled = 0
   }
 
-  /// Whether a CR stands before `offset`: in these octets, or at the end of those before them.
+  /// Whether there is a CR before `offset`: in these octets, or at the end of those before them.
   private func isCarriageReturn(before offset: Int, in bytes: RawSpan) -> Bool {
     guard offset > 0 else { return endsWithCarriageReturn }
     return unsafe bytes.unsafeLoad(fromByteOffset: offset - 1, as: UInt8.self) == Self.carriageReturn

@@ -64,12 +64,12 @@ extension Signature {
     }
   }
 
-  /// Whether the fingerprints of issuers are of the signature's own version, wherever they stand: section
+  /// Whether the fingerprints of issuers are of the signature's own version, in either area: section
   /// 5.2.3.35 calls it malformed otherwise.
   var namesIssuerOfOwnVersion: Bool { issuerFingerprints.allSatisfy { $0.version == version } }
 
-  /// Whether it says which key made it. An ID of zeros is that of a recipient who is not named (section 5.1.8),
-  /// and names nobody here either.
+  /// Whether it says which key made it. An ID of zeros, which means an anonymous recipient elsewhere (section
+  /// 5.1.8), names no issuer either.
   var namesIssuer: Bool { !issuerFingerprints.isEmpty || issuerKeyIDs.contains { $0 != .anonymous } }
 
   private func inBothAreas<Value>(_ select: (Subpacket.Content) -> Value?) -> [Value] {

@@ -18,7 +18,7 @@ struct SignatureBuilder {
   var unhashedSubpackets: [Subpacket] = []
 
   /// Signs keys and user IDs.
-  /// - Throws: ``OpenPGPError/keyCannot(_:)`` when it is no signing key, ``OpenPGPError/refused(_:)`` for a
+  /// - Throws: ``OpenPGPError/keyCannot(_:)`` when it cannot sign, ``OpenPGPError/refused(_:)`` for a
   ///   hash that is too weak, ``OpenPGPError/overLimit(_:)`` when the subpackets do not fit.
   func sign(_ target: SignedTarget, with signer: any Signer) throws(OpenPGPError) -> Signature {
     precondition(target.allows(type), "a signature of this type is over something else")

@@ -2,10 +2,12 @@
 //
 // What came of verifying a signature over a document, and the proof that one was good.
 
-/// What a signature over a document is worth. Only ``SignatureVerifier`` makes one.
+/// The outcome of verifying a signature over a document. Only a verifier makes one.
 public struct SignatureVerification: Sendable {
+  /// How a verification ended.
   @nonexhaustive
   public enum Result: Sendable, Equatable {
+    /// Made by that key over this document, and acceptable.
     case good
     /// Good when it was made; the key has expired since.
     case goodButExpired
@@ -15,13 +17,17 @@ public struct SignatureVerification: Sendable {
     case unknownKey
     /// Not made by that key over this document, or malformed.
     case bad
+    /// The policy refuses it, genuine or not.
     case refused(Policy.Rule)
   }
 
+  /// How it ended.
   public let result: Result
+  /// The signature.
   public let signature: Signature
   /// The key that made it, and the primary key of its certificate, when known.
   public let signingKey: Fingerprint?
+  /// The primary key of the certificate of ``signingKey``, when known.
   public let primaryKey: Fingerprint?
   /// The index of the certificate among those that were given.
   public let certificateIndex: Int?
@@ -46,12 +52,14 @@ public struct SignatureVerification: Sendable {
   public var verified: VerifiedSignature? { VerifiedSignature(self) }
 }
 
-/// A signature that was verified: who asks for one cannot be given anything less. It cannot be made but from a
-/// verification that says so.
+/// Proof that a signature was verified: only a verification with a good result makes one, so a function that takes one
+/// cannot be called with less.
 public struct VerifiedSignature: Sendable {
+  /// When it says that it was made; the key was good then.
   public let creationTime: Timestamp
   /// The key that made it, and the primary key of its certificate.
   public let signingKey: Fingerprint
+  /// The primary key of the certificate of ``signingKey``.
   public let primaryKey: Fingerprint
   /// Whether it is over text, whose line ends do not matter, or over the very octets.
   public let isOverText: Bool

@@ -8,16 +8,20 @@
 // the holder's, and anybody can add thousands of these to a certificate, and copies of one signature to a
 // document: so each answer is found once.
 
-/// Judges signatures over documents.
+/// Verifies signatures over documents.
 public struct SignatureVerifier: Sendable {
+  /// Whose signatures count.
   public var certificates: [Certificate]
+  /// Which algorithms and dates are good enough.
   public var policy: Policy
   /// Now, for expiry.
   public var time: Timestamp
   /// Bounds for the creation time of signatures (SOP's --not-before and --not-after).
   public var notBefore: Timestamp?
+  /// The latest creation time; nil is no bound besides ``time``.
   public var notAfter: Timestamp?
 
+  /// A verifier without bounds of its own on creation times.
   public init(certificates: [Certificate], policy: Policy, time: Timestamp) {
     self.certificates = certificates
     self.policy = policy
@@ -45,8 +49,8 @@ public struct SignatureVerifier: Sendable {
     return verifications.first { $0.result == .revoked && $0.primaryKey == best.primaryKey } ?? best
   }
 
-  /// What can be said of a signature before the document has passed: then it need not be hashed for it. Nil
-  /// when it takes the document to tell.
+  /// The result of a signature, if it can be known without the document: then the document is not hashed for
+  /// it. Else nil.
   func resultWithoutDocument(_ signature: Signature) -> SignatureVerification? {
     guard signature.type.isOverDocument else {
       return SignatureVerification(.refused(.signatureType(signature.type)), signature)
@@ -105,8 +109,8 @@ public struct SignatureVerifier: Sendable {
     return nil
   }
 
-  /// What the certificate says of the key at the time of the signature; what it says today counts only when
-  /// it has expired since, or was revoked for a reason that ends everything.
+  /// What the certificate says about the key at the time of the signature. What it says today counts only if
+  /// the key has expired since, or has a hard revocation.
   private func keyResult(of candidate: SigningCandidate, at creationTime: Timestamp)
     -> SignatureVerification.Result
   {
@@ -139,7 +143,7 @@ public struct SignatureVerifier: Sendable {
 }
 
 extension SignatureVerification.Result {
-  /// Which of several keys' verifications on one signature counts: the one that says most.
+  /// Which of several keys' results for one signature counts: the one that says most.
   fileprivate var rank: Int {
     switch self {
     case .good: 5
@@ -175,7 +179,7 @@ struct SigningCandidate {
   }
 }
 
-/// What certificates said of keys at the times of the signatures on one document.
+/// What certificates said about keys at the times of the signatures on one document.
 final class SigningKeyCache {
   private struct Question: Hashable {
     let certificateIndex: Int

@@ -15,7 +15,7 @@ final class BatchPipeline: ByteSource {
 
   /// - Parameters:
   ///   - work: belongs to the pipeline until that is gone, with what it reads from.
-  ///   - batchByteCount: the room of a batch.
+  ///   - batchByteCount: the capacity of a batch.
   ///   - batchCount: how many batches are under way.
   init(_ work: any BatchWork, batchByteCount: Int, batchCount: Int = 4) {
     shared = SharedBatches(work, batchByteCount: batchByteCount, batchCount: batchCount)
@@ -82,7 +82,7 @@ protocol BatchWork: AnyObject {
 final class Batch {
   enum State { case free, reading, read, transforming, ready, lent }
 
-  /// All the room there is.
+  /// As many bytes as a batch can hold.
   var bytes: SecretBytes
   /// Whether the stream ends with this batch.
   var isLast = false
@@ -134,7 +134,7 @@ extension Batch {
   ///   the last batch they are the tag or code of the whole.
   /// - Throws: ``OpenPGPError/notAuthentic`` when there are fewer.
   func fill(
-    from source: any ByteSource, behind beginning: [UInt8], keepingBack count: Int
+    from source: any ByteSource, after beginning: [UInt8], keepingBack count: Int
   ) throws(OpenPGPError) -> [UInt8] {
     let start = beginning.count
     let room = bytes.count
@@ -160,10 +160,12 @@ public final class ReadAheadSource: ByteSource {
     pipeline = BatchPipeline(ReadingAhead(source), batchByteCount: Self.batchByteCount)
   }
 
+  /// See ``ByteSource/withNext(_:)``.
   public func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
     try pipeline.withNext(body)
   }
 
+  /// See ``ByteSource/consume(_:)``.
   public func consume(_ count: Int) { pipeline.consume(count) }
 
   private static let batchByteCount = 256 << 10

@@ -24,6 +24,7 @@ public protocol ByteSource: AnyObject {
 }
 
 extension ByteSource {
+  /// See ``ByteSource/read(into:)``.
   public func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
     try readLent(into: &target, from: 0)
   }
@@ -131,20 +132,24 @@ public final class MemorySource: RewindableSource {
   private let bytes: SharedSecretBytes
   private var offset = 0
 
+  /// Bytes that stay in memory for secrets.
   public init(_ bytes: SharedSecretBytes) { self.bytes = bytes }
 
+  /// A copy of public bytes.
   public convenience init(_ bytes: [UInt8]) {
     var writer = SecretWriter(byteCount: bytes.count)
     writer.append(bytes)
     self.init(SharedSecretBytes(writer.finish()))
   }
 
+  /// See ``ByteSource/withNext(_:)``.
   public func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
     try bytes.withBytes { (all) throws(OpenPGPError) -> R in
       try body(all.extracting(offset..<all.byteCount))
     }
   }
 
+  /// See ``ByteSource/consume(_:)``.
   public func consume(_ count: Int) {
     precondition(count <= bytes.count - offset, "more was consumed than lent")
     offset += count
@@ -156,9 +161,12 @@ public final class MemorySource: RewindableSource {
 
 /// Collects public bytes in an array.
 public final class ArraySink: ByteSink {
+  /// What was written.
   public private(set) var bytes: [UInt8] = []
 
+  /// An empty array.
   public init() {}
 
+  /// See ``ByteSink/write(_:)``.
   public func write(_ bytes: RawSpan) throws(OpenPGPError) { self.bytes.append(bytes) }
 }

@@ -15,19 +15,22 @@ public final class FileDescriptorSource: ByteSource {
   private var buffer = SecretBytes(zeroed: 0)
   private var lent = 0..<0
 
-  /// Reads `descriptor` from where it stands to its end, and leaves it open.
+  /// Reads `descriptor` from its current position to the end, and leaves it open.
   public init(descriptor: Int32) { self.descriptor = Descriptor(number: descriptor) }
 
+  /// See ``ByteSource/withNext(_:)``.
   public func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
     if lent.isEmpty { try fill() }
     return try buffer.withBytes { (bytes) throws(OpenPGPError) -> R in try body(bytes.extracting(lent)) }
   }
 
+  /// See ``ByteSource/consume(_:)``.
   public func consume(_ count: Int) {
     precondition(count <= lent.count, "more was consumed than lent")
     lent = lent.lowerBound + count..<lent.upperBound
   }
 
+  /// See ``ByteSource/read(into:)``.
   public func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
     let buffered = min(lent.count, target.byteCount)
     buffer.withBytes { target.copy($0.extracting(lent.lowerBound..<lent.lowerBound + buffered), to: 0) }
@@ -61,6 +64,7 @@ public final class FileDescriptorSink: ByteSink {
   /// `descriptor` stays open.
   public init(descriptor: Int32) { self.descriptor = Descriptor(number: descriptor) }
 
+  /// See ``ByteSink/write(_:)``.
   public func write(_ bytes: RawSpan) throws(OpenPGPError) {
     if bytes.byteCount <= buffer.count - filled {
       buffer.withMutableBytes { $0.copy(bytes, to: filled) }
@@ -73,7 +77,7 @@ public final class FileDescriptorSink: ByteSink {
   /// Writes what is still here. Without it the last bytes are lost.
   public func flush() throws(OpenPGPError) { try writeOut(RawSpan()) }
 
-  /// Writes what is here, and `bytes` behind it.
+  /// Writes what is here, and then `bytes`.
   private func writeOut(_ bytes: RawSpan) throws(OpenPGPError) {
     let count = filled
     filled = 0
@@ -119,9 +123,10 @@ public final class AtomicFileSink: ByteSink {
     close(descriptor)
   }
 
+  /// See ``ByteSink/write(_:)``.
   public func write(_ bytes: RawSpan) throws(OpenPGPError) { try sink.write(bytes) }
 
-  /// Writes everything to the disk, still without the name: what can fail for want of room fails here.
+  /// Writes everything to the disk, still without the name: what can fail because the disk is full fails here.
   public func sync() throws(OpenPGPError) {
     try sink.flush()
     guard fsync(descriptor) == 0 else { throw .inputOutput(errno: errno) }
@@ -148,7 +153,7 @@ public final class AtomicFileSink: ByteSink {
     guard fsync(folder) == 0 else { throw .inputOutput(errno: errno) }
   }
 
-  /// A file without a name; nil where there are none, or where nobody could give it one.
+  /// A file without a name; nil where the file system has no such files, or where they could not get a name.
   private static func openUnnamed(in directory: String) -> Int32? {
     let descriptor = unsafe open(directory, TemporaryFile.unnamed | O_WRONLY | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { return nil }
@@ -186,12 +191,12 @@ final class TemporaryFile {
   static let unnamed: Int32 = 0o20000000 | O_DIRECTORY
 }
 
-/// A descriptor that somebody else opened and closes.
+/// A descriptor that the caller opened and closes.
 struct Descriptor {
   let number: Int32
 
   /// Fills `target` from `start` on, up to `end`, with what a single call gives.
-  /// - Parameter position: where in the file to read; nil reads on where the descriptor stands.
+  /// - Parameter position: where in the file to read; nil reads on at the descriptor's position.
   /// - Returns: how many bytes of `target` are filled then; no more than before at the end.
   func read(
     into target: inout MutableRawSpan, from start: Int, to end: Int, position: Int?
@@ -209,7 +214,7 @@ struct Descriptor {
     return start + got
   }
 
-  /// As ``read(into:from:position:)``, until `target` is filled up to `end` or the input ends.
+  /// As ``read(into:from:to:position:)``, until `target` is filled up to `end` or the input ends.
   func readAll(
     into target: inout MutableRawSpan, from start: Int, to end: Int, position: Int?
   ) throws(OpenPGPError) -> Int {

@@ -27,7 +27,7 @@ public final class SpooledSource: RewindableSource {
   /// Whether pieces are tagged, and compared when they are read again.
   private var isRecognising = true
 
-  /// Reads `descriptor` from where it stands to its end, and leaves it open.
+  /// Reads `descriptor` from its current position to the end, and leaves it open.
   public init(descriptor: Int32) throws(OpenPGPError) {
     input = Descriptor(number: descriptor)
     var status = stat()
@@ -35,16 +35,19 @@ public final class SpooledSource: RewindableSource {
     fileStart = status.st_mode & S_IFMT == S_IFREG ? lseek(descriptor, 0, SEEK_CUR) : nil
   }
 
+  /// See ``ByteSource/withNext(_:)``.
   public func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
     if lent.isEmpty { try fill() }
     return try buffer.withBytes { (bytes) throws(OpenPGPError) -> R in try body(bytes.extracting(lent)) }
   }
 
+  /// See ``ByteSource/consume(_:)``.
   public func consume(_ count: Int) {
     precondition(count <= lent.count, "more was consumed than lent")
     lent = lent.lowerBound + count..<lent.upperBound
   }
 
+  /// See ``RewindableSource/rewind(recognising:)``.
   public func rewind(recognising: Bool) throws(OpenPGPError) {
     precondition(isRecognising || !recognising, "what was read without tags cannot be recognised")
     isRecognising = recognising
@@ -57,6 +60,7 @@ public final class SpooledSource: RewindableSource {
     }
   }
 
+  /// See ``ByteSource/read(into:)``.
   public func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
     let buffered = min(lent.count, target.byteCount)
     buffer.withBytes { target.copy($0.extracting(lent.lowerBound..<lent.lowerBound + buffered), to: 0) }

@@ -38,7 +38,7 @@ enum CertifyUserIDCommand: Subcommand {
         guard isClaimed || call.has("no-require-self-sig") else {
           throw Failure(
             .certificateUserIDNoMatch, "the holder of a certificate does not claim this user ID",
-            hint: "--no-require-self-sig certifies it all the same")
+            hint: "--no-require-self-sig certifies it anyway")
         }
         for signer in signers {
           certificates[index] = try certified(certificates[index], userID, signer, now)

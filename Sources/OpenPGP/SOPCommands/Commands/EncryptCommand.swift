@@ -58,7 +58,7 @@ enum EncryptCommand: Subcommand {
     let now = CalendarTime.now()
     let recipients = try KeyFiles.certificates(at: call.operands)
     let signers = try SigningKeys(call, at: now).signers(at: call.all("sign-with"))
-    // Without a profile, recipients decide; passwords alone are for whoever reads least.
+    // Without a profile, recipients decide; passwords alone are for the reader that knows least.
     let passwordProfile: MessageEncryption.PasswordProfile =
       profile == .advanced || profile == nil && !recipients.isEmpty ? .advanced : .universal
     var encryption: MessageEncryption

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times of the command line, ISO 8601 in UTC, without Foundation: loading it takes longer than most of what
-// this command does. Read is what has one meaning only: `2026-01-31T12:00:00Z`, `20260131T120000Z`, and
+// this command does. It reads what has one meaning only: `2026-01-31T12:00:00Z`, `20260131T120000Z`, and
 // either with `+01:00`, `+0100` or `+01` in the place of Z. Seconds may be left out, and fractions of them
 // are dropped.
 
 internal import Glibc
 internal import OpenPGP
+internal import Texts
 
 /// Reads and writes times.
 enum CalendarTime {
@@ -21,7 +22,8 @@ enum CalendarTime {
     default:
       guard let time = parse(text) else {
         throw Failure(
-          .unsupportedOption, "«\(text)» is no time", hint: "write it like 2026-01-31T12:00:00Z, or now, or -"
+          .unsupportedOption, "'\(text)' is not a time",
+          hint: "write it like 2026-01-31T12:00:00Z, or now, or -"
         )
       }
       return time
@@ -32,56 +34,21 @@ enum CalendarTime {
   /// become its first or last.
   static func parse(_ text: String) -> Timestamp? {
     var text = TimeText(text)
-    guard let (year, month, day) = text.date(), (1...12).contains(month),
-      (1...dayCount(year, month)).contains(day)
+    guard let (year, month, day) = text.date(),
+      let midnight = CivilTime.seconds(year: year, month: month, day: day, hour: 0, minute: 0, second: 0)
     else { return nil }
-    let days = dayNumber(year, month, day)
-    if text.isAtEnd { return clamped(days * 86_400) }
+    if text.isAtEnd { return clamped(Int(midnight)) }
     guard text.take("T"), let seconds = text.clock(), let difference = text.zone(), text.isAtEnd else {
       return nil
     }
-    return clamped(days * 86_400 + seconds - difference)
+    return clamped(Int(midnight) + seconds - difference)
   }
 
   /// `YYYY-MM-DDTHH:MM:SSZ`.
-  static func text(_ time: Timestamp) -> String {
-    let seconds = Int(time.secondsSince1970)
-    var (year, days) = (1970, seconds / 86_400)
-    while days >= dayCount(year) {
-      days -= dayCount(year)
-      year += 1
-    }
-    var month = 1
-    while days >= dayCount(year, month) {
-      days -= dayCount(year, month)
-      month += 1
-    }
-    let clock = [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60].map(twoDigits).joined(separator: ":")
-    return "\(year)-\(twoDigits(month))-\(twoDigits(days + 1))T\(clock)Z"
-  }
-
-  private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+  static func text(_ time: Timestamp) -> String { RFC3339.format(Int64(time.secondsSince1970)) }
 
   private static func clamped(_ seconds: Int) -> Timestamp {
     Timestamp(secondsSince1970: UInt32(clamping: seconds))
-  }
-
-  private static func isLeap(_ year: Int) -> Bool {
-    year.isMultiple(of: 4) && !year.isMultiple(of: 100) || year.isMultiple(of: 400)
-  }
-
-  private static func dayCount(_ year: Int) -> Int { isLeap(year) ? 366 : 365 }
-
-  private static func dayCount(_ year: Int, _ month: Int) -> Int {
-    [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
-  }
-
-  /// Days from 1970 to this one.
-  private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let years =
-      year >= 1970
-      ? (1970..<year).reduce(0) { $0 + dayCount($1) } : -(year..<1970).reduce(0) { $0 + dayCount($1) }
-    return years + (1..<month).reduce(0) { $0 + dayCount(year, $1) } + day - 1
   }
 }
 

@@ -11,7 +11,7 @@ struct Call {
   private(set) var operands: [String] = []
 
   /// - Parameters:
-  ///   - words: behind the name of the subcommand.
+  ///   - words: after the name of the subcommand.
   ///   - rules: what the subcommand knows; `--help` and `--debug` are known everywhere.
   init(_ words: [String], rules: [OptionRule]) throws(Failure) {
     var rest = words[...]
@@ -42,7 +42,7 @@ struct Call {
   where Choice.RawValue == String {
     guard let word = value(name) else { return standard }
     guard let choice = Choice(rawValue: word) else {
-      throw Failure(.unsupportedOption, "--\(name) does not know «\(word)»")
+      throw Failure(.unsupportedOption, "--\(name) does not know '\(word)'")
     }
     return choice
   }
@@ -69,7 +69,7 @@ struct Call {
 
   private static func unknown(_ word: String) -> Failure {
     Failure(
-      .unsupportedOption, "there is no option «\(word)» here", hint: "add --help for those that there are")
+      .unsupportedOption, "there is no option '\(word)' here", hint: "add --help for those that there are")
   }
 
   private static let everywhere: [OptionRule] = [.flag("help"), .flag("debug")]

@@ -30,7 +30,7 @@ struct InputDesignator {
       place = .variable(name)
     } else if let number = text.suffix(after: "@FD:") {
       guard let descriptor = Self.descriptor(number, unusableMode: O_WRONLY) else {
-        throw Failure(.missingInput, "there is no descriptor «\(text)» open for reading")
+        throw Failure(.missingInput, "there is no descriptor '\(text)' open for reading")
       }
       place = .descriptor(descriptor)
     } else {
@@ -38,7 +38,7 @@ struct InputDesignator {
     }
     if unsafe access(text, F_OK) == 0 {
       throw Failure(
-        .ambiguousInput, "there is a file with the name «\(text)»",
+        .ambiguousInput, "there is a file with the name '\(text)'",
         hint: "write ./\(text) if the file is meant")
     }
   }
@@ -52,7 +52,7 @@ struct InputDesignator {
 
   static func unknownPrefix(_ text: String) -> Failure {
     Failure(
-      .unsupportedSpecialPrefix, "«\(text)» begins with @ and is no designator that there is",
+      .unsupportedSpecialPrefix, "'\(text)' begins with @ and is no designator that there is",
       hint: "write ./\(text) if a file is meant")
   }
 
@@ -96,21 +96,21 @@ struct InputDesignator {
   private static func open(_ path: String) throws(Failure) -> Int32 {
     let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      throw Failure(.missingInput, "cannot open «\(path)» (\(SystemError.text(errno)))")
+      throw Failure(.missingInput, "cannot open '\(path)' (\(SystemError.text(errno)))")
     }
     return descriptor
   }
 
   private static func variable(_ name: String) throws(Failure) -> SecretBytes {
     guard let value = unsafe getenv(name) else {
-      throw Failure(.missingInput, "there is no environment variable «\(name)»")
+      throw Failure(.missingInput, "there is no environment variable '\(name)'")
     }
     return unsafe SecretBytes(copying: RawSpan(_unsafeStart: value, byteCount: strlen(value)))
   }
 }
 
 extension String {
-  /// What stands behind `prefix`; nil when the text begins otherwise.
+  /// What comes after `prefix`; nil when the text begins with something else.
   func suffix(after prefix: String) -> String? {
     hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
   }
@@ -125,7 +125,7 @@ final class OutputDesignator {
 
   private let target: Target
   private let name: String
-  /// Standard output itself, given as a descriptor: this comes behind the data.
+  /// Standard output itself, given as a descriptor: this comes after the data.
   private let isStandardOutput: Bool
   private var held = SecretBytes(zeroed: 0)
 
@@ -136,7 +136,7 @@ final class OutputDesignator {
     name = text
     if let number = text.suffix(after: "@FD:") {
       guard let descriptor = InputDesignator.descriptor(number, unusableMode: O_RDONLY) else {
-        throw Failure(.missingInput, "there is no descriptor «\(text)» open for writing")
+        throw Failure(.missingInput, "there is no descriptor '\(text)' open for writing")
       }
       target = .descriptor(FileDescriptorSink(descriptor: descriptor))
       isStandardOutput = descriptor == STDOUT_FILENO
@@ -191,9 +191,9 @@ final class OutputDesignator {
   private static func failure(_ error: OpenPGPError, _ name: String) -> Failure {
     switch error {
     case .inputOutput(EEXIST):
-      Failure(.outputExists, "the output «\(name)» is there already", hint: "name one that is not")
+      Failure(.outputExists, "the output '\(name)' is there already", hint: "name one that is not")
     case .inputOutput(let number):
-      Failure(.unspecifiedFailure, "cannot write «\(name)» (\(SystemError.text(number)))")
+      Failure(.unspecifiedFailure, "cannot write '\(name)' (\(SystemError.text(number)))")
     default: Failure(error, .output)
     }
   }

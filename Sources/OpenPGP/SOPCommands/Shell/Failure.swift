@@ -28,7 +28,7 @@ struct Failure: Error, Equatable {
 /// The exit codes.
 enum ExitCode: Int32, CaseIterable {
   case ok = 0
-  /// Anything that has no code of its own.
+  /// Anything without a code of its own.
   case unspecifiedFailure = 1
   /// No signature that was acceptable.
   case noSignature = 3
@@ -122,17 +122,17 @@ extension Failure {
         hint: "name a folder for it: TMPDIR=/var/tmp")
     case .inputOutput(let number):
       Failure(.unspecifiedFailure, "the system cannot read or write (\(SystemError.text(number)))")
-    default: Failure(.unspecifiedFailure, "something happened that should not")
+    default: Failure(.unspecifiedFailure, "internal error")
     }
   }
 
   private static func malformed(_ subject: Subject) -> Failure {
     switch subject {
-    case .certificates: Failure(.badData, "a file of certificates is damaged, or is none")
-    case .keys: Failure(.badData, "a file of secret keys is damaged, or is none")
-    case .signatures: Failure(.badData, "the signatures are damaged, or are none")
-    case .armor: Failure(.badData, "the armor is damaged, or is none")
-    default: Failure(.badData, "the message is damaged, or is none", hint: "ask the sender for it again")
+    case .certificates: Failure(.badData, "a file of certificates is damaged, or is not one")
+    case .keys: Failure(.badData, "a file of secret keys is damaged, or is not one")
+    case .signatures: Failure(.badData, "the signatures are damaged, or are not signatures")
+    case .armor: Failure(.badData, "the armor is damaged, or is not armor")
+    default: Failure(.badData, "not an OpenPGP message, or damaged", hint: "ask the sender for it again")
     }
   }
 
@@ -184,7 +184,7 @@ enum PolicyWords {
     case .creationTimeMissing: "the signature does not say when it was made"
     case .signatureOlderThanKey: "the signature is older than its key"
     case .keyExpired: "the key had expired"
-    case .keyNotBound: "nothing of its holder says that the key belongs to the certificate"
+    case .keyNotBound: "no valid signature of the holder binds the key to the certificate"
     }
   }
 }

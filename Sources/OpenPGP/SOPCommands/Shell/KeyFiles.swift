@@ -35,7 +35,7 @@ enum KeyFiles {
 
   /// Says which of several files it is, and what is in it instead.
   private static func failure(_ error: OpenPGPError, _ subject: Subject, _ name: String?) -> Failure {
-    let place = name.map { "«\($0)»" } ?? "standard input"
+    let place = name.map { "'\($0)'" } ?? "standard input"
     switch error {
     case .malformed(.secretKeyAsCertificate):
       return Failure(
@@ -78,14 +78,14 @@ enum KeyFiles {
     }
   }
 
-  /// Writes certificates one behind the other, as one block unless `isArmored` is false.
+  /// Writes certificates one after the other, as one block unless `isArmored` is false.
   static func write(_ certificates: [Certificate], isArmored: Bool) throws(Failure) {
     try StandardStreams.write(isArmored ? .publicKey : nil, .certificates) { (sink) throws(OpenPGPError) in
       for certificate in certificates { try certificate.write(to: sink) }
     }
   }
 
-  /// Writes secret keys one behind the other, as one block unless `isArmored` is false.
+  /// Writes secret keys one after the other, as one block unless `isArmored` is false.
   static func write(_ keys: [TransferableSecretKey], isArmored: Bool) throws(Failure) {
     try StandardStreams.write(isArmored ? .privateKey : nil, .keys) { (sink) throws(OpenPGPError) in
       for key in keys { try key.write(to: sink) }
@@ -137,14 +137,14 @@ struct SigningKeys {
     } catch .keyCannot {
       throw Failure(
         .keyCannotSign,
-        "no secret key in «\(designator)» may sign now: expired, revoked, for something else, or not here"
+        "no secret key in '\(designator)' may sign now: expired, revoked, for something else, or not here"
       )
     } catch .refused(let rule) {
-      throw Failure(.keyCannotSign, "«\(designator)» is refused by policy: \(PolicyWords.text(rule))")
+      throw Failure(.keyCannotSign, "'\(designator)' is refused by policy: \(PolicyWords.text(rule))")
     } catch .keyIsLocked, .wrongPassword {
       throw Failure(
         .keyIsProtected,
-        "the secret key in «\(designator)» is protected, and no password that was given opens it",
+        "the secret key in '\(designator)' is protected, and no password that was given opens it",
         hint: "--with-key-password=FILE")
     } catch {
       throw Failure(error, .keys)
@@ -160,7 +160,7 @@ struct SigningKeys {
 final class LazyDecryptor: Decryptor {
   let publicKey: PublicKey
   private let unlock: () throws(OpenPGPError) -> UnlockedKey
-  /// A message may have many session keys that want this key; taking off its protection takes time in vain, too.
+  /// A message may have many session keys for this key; to unlock it takes time even when it fails.
   private var unlocked: Result<UnlockedKey, OpenPGPError>?
 
   init(_ publicKey: PublicKey, unlock: @escaping () throws(OpenPGPError) -> UnlockedKey) {

@@ -25,7 +25,7 @@ enum Profile: String, CaseIterable {
     guard let name = call.value("profile"), name != "default" else { return nil }
     guard let profile = Profile(named: name) else {
       throw Failure(
-        .unsupportedProfile, "there is no profile «\(name)»", hint: "coffer-sop list-profiles SUBCOMMAND")
+        .unsupportedProfile, "there is no profile '\(name)'", hint: "coffer-sop list-profiles SUBCOMMAND")
     }
     return profile
   }

@@ -38,7 +38,7 @@ struct Password {
     return SharedSecretBytes(bytes.withBytes { SecretBytes(copying: $0.extracting(0..<trimmedCount)) })
   }
 
-  /// Nobody types more; a whole file in its place is a mistake.
+  /// More than anybody types: a larger input is a file given by mistake.
   private static let byteCountLimit = 64 << 10
 }
 

@@ -8,9 +8,8 @@ internal import OpenPGP
 
 /// The process's own streams.
 enum StandardStreams {
-  /// Puts something in the place of streams that are closed. Else the next file that is opened would get the
-  /// place of standard output, and with it data that are not meant for it. What is put there cannot be used
-  /// either: it is open the wrong way round.
+  /// If a standard descriptor is closed, opens /dev/null on it in the wrong direction. Otherwise the next
+  /// file that is opened could become descriptor 1 and receive plaintext.
   /// - Returns: whether all three places are taken.
   static func takePlaces() -> Bool {
     for place in STDIN_FILENO...STDERR_FILENO where fcntl(place, F_GETFD) < 0 {
@@ -62,12 +61,13 @@ enum StandardStreams {
   }
 }
 
-/// Whether data may come out, and why not. Data comes out when everything else that a subcommand has to write is written.
-/// The engine asks whether it may release; a failure cannot pass through the engine, and waits here.
+/// Whether data may come out, and why not. Data comes out when everything else that a subcommand has to write
+/// is written. The engine asks whether it may release; a failure cannot pass through the engine, so it is
+/// kept here.
 struct Release {
   private var failure: Failure?
 
-  /// Whether what has to come before the data could be done.
+  /// Whether what must come before the data was written.
   mutating func isAllowed(_ prepare: () throws(Failure) -> Void) -> Bool {
     do {
       try prepare()

@@ -5,7 +5,7 @@
 
 internal import OpenPGP
 
-/// Certificates to verify with, and what becomes of the verifications.
+/// Certificates to verify with, and the lines about what was good.
 struct Verification {
   let verifier: SignatureVerifier
   /// The designators of the certificates' files, in the order of ``verifier``'s certificates.
@@ -65,7 +65,7 @@ struct Verification {
     return output + "\""
   }
 
-  /// The failure of subcommands that want a signature; `--debug` says why each was none.
+  /// The failure of subcommands that need a signature; `--debug` says why each one did not count.
   static func noSignature(_ verifications: [SignatureVerification]) -> Failure {
     let reasons = verifications.map { words($0.result) }
     return Failure(
@@ -78,7 +78,7 @@ struct Verification {
     case .good, .goodButExpired: "good"
     case .revoked: "the key was revoked"
     case .unknownKey: "none of the certificates has its key"
-    case .bad: "it is not of these data"
+    case .bad: "it is not over this data"
     case .refused(let rule): PolicyWords.text(rule)
     }
   }

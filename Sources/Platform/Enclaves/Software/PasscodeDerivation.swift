@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a software key's passcode becomes the key of its sealed value (Specs/enclaves.md, «Body of a software
-// handle»). Label of that page: «coffer enclave v1 random passcode».
+// How a software key's passcode becomes the key of its sealed value (Specs/enclaves.md, "Body of a software
+// handle"). Label of that page: "coffer enclave v1 random passcode".
 
 internal import Primitives
 internal import Secrets

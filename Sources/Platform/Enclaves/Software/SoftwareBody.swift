@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a software handle holds behind its head (Specs/enclaves.md, «Software»):
+// What a software handle holds behind its head (Specs/enclaves.md, "Software"):
 //
 //   salt (32) ‖ derivation (1) ‖ verifier count (1) ‖ verifier (0 or 65) ‖ secret
 //

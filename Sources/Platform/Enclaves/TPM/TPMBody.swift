@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a TPM handle holds behind its head (Specs/enclaves.md, «TPM»):
+// What a TPM handle holds behind its head (Specs/enclaves.md, "TPM"):
 //
 //   storage root: place (1) ‖ Name (34) ‖ salt (32) ‖ verifier count (1) ‖ verifier (0 or 65)
 //   ‖ public count (2) ‖ TPM2B_PUBLIC ‖ private count (2) ‖ TPM2B_PRIVATE

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a counter is in a chip: an index of its non-volatile memory (TPM 2.0 Part 1, section 37; Part 2,
-// section 13), and what is derived for it (Specs/enclaves.md, «Counters»).
+// section 13), and what is derived for it (Specs/enclaves.md, "Counters").
 
 #if TPM
   internal import CTSS

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // P-256 keys in a TPM 2.0. A key is the chip's own: its private part leaves the chip only sealed under the
-// storage root key, inside the handle (SE-09). Every conversation is one operation long.
+// storage root key, inside the handle. Every conversation is one operation long.
 
 #if TPM
   internal import CTSS

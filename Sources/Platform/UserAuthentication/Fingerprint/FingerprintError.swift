@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a reader gave no answer. A finger that is not recognised is an answer.
+@nonexhaustive
 public enum FingerprintError: Error, Equatable, Sendable {
   /// No reader, or no service that drives one.
   case noReader

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why nobody was authenticated. The cases are kept apart, since each leaves something else to do.
+@nonexhaustive
 public enum AuthenticationError: Error, Equatable, Sendable {
   /// The person, or the program, gave up.
   case cancelled

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Why a prompt brought no answer. It never tells what was typed.
+@nonexhaustive
 public enum PromptError: Error, Equatable, Sendable {
   /// The person gave up: Control-C, Control-D on an empty line, or the window's cancel button.
   case cancelled

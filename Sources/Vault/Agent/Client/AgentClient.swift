@@ -71,7 +71,7 @@ public final class AgentClient {
     return status
   }
 
-  /// Gives the agent the keys of a coffer that was just opened. Limits begin anew.
+  /// Gives the agent the keys of a coffer that was just opened. Limits begin again.
   ///
   /// When this throws, the agent has not taken them, and will not: keys count only for a giver who can hear
   /// that they were taken.
@@ -155,7 +155,7 @@ public final class AgentClient {
     var answer: Answer?
     if PacketSocket.send(socket.descriptor, header, first, second) { answer = try receive() }
     if answer == nil {
-      // The agent closes a connection that is silent while a person types. Every request may be repeated.
+      // The agent closes a connection that is silent while somebody types. Every request may be repeated.
       guard let connection = try Connection(path) else { throw .notAnswering }
       socket = connection.intoSocket()
       if PacketSocket.send(self.socket.descriptor, header, first, second) { answer = try receive() }

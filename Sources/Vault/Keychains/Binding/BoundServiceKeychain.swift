@@ -59,7 +59,7 @@ public struct BoundServiceKeychain: Keychain {
   private static let account = KeychainIndex.reservedPrefix + "service"
 
   private func expected() throws(KeychainError) -> [[UInt8]] {
-    try FileKeychain.sorting(KeychainError.loadFailed) {
+    try FileKeychain.sorting {
       try file.read(.keychain) { transaction in
         let row = try transaction.firstRow(
           "SELECT sealed FROM keychain WHERE account = ?", .text(Self.account)
@@ -74,7 +74,7 @@ public struct BoundServiceKeychain: Keychain {
   }
 
   private func note(_ digests: [[UInt8]]) throws(KeychainError) {
-    try FileKeychain.sorting(KeychainError.saveFailed) {
+    try FileKeychain.sorting {
       try file.write(.keychain) { transaction in
         _ = try transaction.execute(
           """

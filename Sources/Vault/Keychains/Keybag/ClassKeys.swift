@@ -3,7 +3,7 @@
 internal import Primitives
 public import Secrets
 
-/// When a stored item can be read (KC-07, D14). Nothing ever leaves this device.
+/// When a stored item can be read. Nothing ever leaves this device.
 public enum AccessibilityClass: UInt8, Sendable, CaseIterable {
   /// Only while the coffer is unlocked.
   case whenUnlockedThisDeviceOnly = 1

@@ -109,7 +109,7 @@ public struct Keybag: Equatable, Sendable {
   public mutating func removeSlot(_ id: UUID, keys: ClassKeys) throws(KeybagError) {
     try checkOwner(keys)
     guard slots.contains(where: { $0.id == id }) else { throw .noSuchSlot }
-    guard slots.contains(where: { $0.id != id && $0.kind.isPortable }) else { throw .lastSlot }
+    guard slots.contains(where: { $0.id != id && $0.method.isPortable }) else { throw .lastSlot }
     slots.removeAll { $0.id == id }
     sign(keys)
   }
@@ -123,9 +123,10 @@ public struct Keybag: Equatable, Sendable {
   ) throws(KeybagError) -> KeySlot {
     try checkOwner(keys)
     guard let index = slots.firstIndex(where: { $0.id == id }) else { throw .noSuchSlot }
-    guard credential.kind.isPortable || slots.contains(where: { $0.id != id && $0.kind.isPortable }) else {
-      throw .lastSlot
-    }
+    guard
+      SlotMethods.method(of: credential.kind)?.isPortable ?? false
+        || slots.contains(where: { $0.id != id && $0.method.isPortable })
+    else { throw .lastSlot }
     try Self.requireAffordable(slots.filter { $0.id != id }.map(\.kdf) + [kdf])
     slots[index] = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
     sign(keys)

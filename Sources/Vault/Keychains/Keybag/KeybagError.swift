@@ -4,6 +4,7 @@ public import Enclaves
 public import Primitives
 
 /// Why a keybag does not do what was asked.
+@nonexhaustive
 public enum KeybagError: Error, Equatable, Sendable {
   /// Not the passphrase or phrase of any slot.
   case wrongSecret
@@ -21,4 +22,7 @@ public enum KeybagError: Error, Equatable, Sendable {
   case tooManySlots(limit: Int)
   /// The derivation was refused: memory, or costs out of bounds.
   case derivation(Argon2idError)
+
+  /// Whether what was typed was wrong, and the slot was one that it could have opened.
+  var isWrongSecret: Bool { self == .wrongSecret || self == .enclave(.wrongPasscode) }
 }

@@ -10,13 +10,13 @@ public final class FileKeychain: Keychain {
   public init(_ file: DatabaseFile) { self.file = file }
 
   public func items() throws(KeychainError) -> [SealedItem] {
-    try Self.sorting(KeychainError.loadFailed) { try file.read(.keychain, Self.items) }
+    try Self.sorting { try file.read(.keychain, Self.items) }
   }
 
   public func update(
     _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
   ) throws(KeychainError) {
-    try Self.sorting(KeychainError.saveFailed) {
+    try Self.sorting {
       try file.write(.keychain) { transaction in
         try Self.apply(body(Self.items(transaction)), transaction)
       }
@@ -54,19 +54,15 @@ public final class FileKeychain: Keychain {
   }
 
   /// Does work on the file, and sorts its errors.
-  static func sorting<R>(
-    _ operation: (Int32) -> KeychainError, _ body: () throws -> R
-  ) throws(KeychainError) -> R {
+  static func sorting<R>(_ body: () throws -> R) throws(KeychainError) -> R {
     do {
       return try body()
     } catch let error as KeychainError {
       throw error
-    } catch StorageError.corrupt, StorageError.outdated {
-      throw .invalidData
     } catch let error as StorageError {
-      throw operation(error.status)
+      throw .storage(error)
     } catch {
-      throw .unexpectedError(0)
+      throw .unsorted(type: "\(type(of: error))")
     }
   }
 }

@@ -49,13 +49,13 @@ public final class JournallingKeychain: Keychain {
     _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
   ) throws(KeychainError) {
     try turn.writing.withLock { _ throws(KeychainError) in
-      do throws(StorageError) { try claimWriting() } catch { throw .saveFailed(error.status) }
+      do throws(StorageError) { try claimWriting() } catch { throw .storage(error) }
       let session = try store.open { .saveFailed($0) }
       let current = try state(session)
       let rows = current.rows(after: try body(current.items), coffer: coffer)
       guard rows != current.rows else { return }
       guard JournalState.byteCount(rows) <= Self.byteLimit else {
-        throw .saveFailed(StorageError.full.status)
+        throw .storage(.full)
       }
       try flip(to: rows, from: try begun(current, session), session)
     }
@@ -65,7 +65,7 @@ public final class JournallingKeychain: Keychain {
   /// that is corrupt, and can be repeated.
   public func remove() throws(KeychainError) {
     try turn.writing.withLock { _ throws(KeychainError) in
-      do throws(StorageError) { try claimWriting() } catch { throw .deleteFailed(error.status) }
+      do throws(StorageError) { try claimWriting() } catch { throw .storage(error) }
       let session = try store.open { .deleteFailed($0) }
       for record in try session.records() { try session.remove(record.place) }
       try session.synchronise()

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import Enclaves
 public import Foundation
+public import Storage
 
-/// What can go wrong in a keychain (KC-13, D16). A status is the native code of the store below: for the
-/// file keychain, an extended SQLite result code; for the Secret Service, a negative `errno`.
+/// What can go wrong in a keychain. The number of the first cases is the native code of a service: a
+/// negative `errno` for the Secret Service, an `OSStatus` for Apple's keychain. What our own modules say keeps
+/// its type, in ``storage(_:)`` and ``enclave(_:)``.
+@nonexhaustive
 public enum KeychainError: Error, Equatable, Sendable {
   case saveFailed(Int32)
   case loadFailed(Int32)
   case deleteFailed(Int32)
-  /// No item of that name; only from calls that require one (D01).
+  /// No item of that name; only from calls that require one.
   case itemNotFound
   /// There is an item of that name; only from the create-only call.
   case duplicateItem
@@ -19,6 +23,12 @@ public enum KeychainError: Error, Equatable, Sendable {
   case decodingFailed
   /// No chip holds keys here.
   case secureEnclaveUnavailable
+  /// The coffer's file, which has the items or their digests, cannot be read or written, or is damaged.
+  case storage(StorageError)
+  /// The enclave that has the key refuses.
+  case enclave(EnclaveError)
+  /// An error that no layer below promises: a bug. The name of its type, never what it says.
+  case unsorted(type: String)
   /// The item is there and its class key is not: unlock first. Never reported as missing.
   case locked
   /// The store is a service that is locked itself: the keyring of the desktop. No passphrase of ours opens it.
@@ -28,7 +38,7 @@ public enum KeychainError: Error, Equatable, Sendable {
 }
 
 extension KeychainError: LocalizedError {
-  /// The texts that the requirements fix (KC-14), and ours in their manner.
+  /// Fixed texts: callers may rely on them.
   public var errorDescription: String? {
     switch self {
     case .saveFailed(let status): "Failed to save item to Keychain (status: \(status))"
@@ -44,15 +54,28 @@ extension KeychainError: LocalizedError {
     case .locked: "Keychain is locked"
     case .serviceLocked: "Secret Service is locked"
     case .serviceUnavailable: "Secret Service is not available"
+    case .storage(let error): "Keychain file failed (status: \(error.status))"
+    case .enclave: "Secure Enclave refused the operation"
+    case .unsorted: "Unexpected Keychain error"
     }
   }
 
-  /// The status of the store below, where there is one (KC-15).
+  /// Whether the items, or the list of items, are not what was stored: nothing that a second try mends.
+  public var isDamage: Bool {
+    switch self {
+    case .invalidData, .decodingFailed: true
+    case .storage(let error): error.isDamage
+    default: false
+    }
+  }
+
+  /// The native code, where there is one: for logs and texts.
   public var status: Int32? {
     switch self {
     case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status),
       .unexpectedError(let status):
       status
+    case .storage(let error): error.status
     default: nil
     }
   }

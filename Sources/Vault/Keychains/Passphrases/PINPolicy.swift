@@ -12,6 +12,7 @@ public enum PINPolicy {
   /// More is a passphrase, and is better used as one.
   public static let longest = 64
 
+  @nonexhaustive
   public enum Problem: Error, Equatable, Sendable {
     case tooShort, tooLong
     /// One character repeated, or a run up or down: «111111», «123456».

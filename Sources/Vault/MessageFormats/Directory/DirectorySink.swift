@@ -52,7 +52,7 @@ public struct DirectorySink: MessageSink, ~Copyable {
       unfinished.end()
       throw .cannotWrite(errno: code)
     }
-    flock(folder, LOCK_EX | LOCK_NB)
+    try unfinished.claim(folder)
     metadata = unsafe openat(folder, Self.metadataName, Self.createFlags, 0o600)
     if metadata < 0 { throw .cannotWrite(errno: errno) }
   }

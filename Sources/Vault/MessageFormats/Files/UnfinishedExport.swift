@@ -41,6 +41,16 @@ public struct UnfinishedExport {
   func begin() { record?.begin(path) }
   func end() { record?.end(path) }
 
+  /// Locks what was just made under the name, so that no other export takes it for abandoned.
+  ///
+  /// Where the file system has no locks, no other export removes anything either.
+  /// - Throws: `.cannotWrite` when another export was quicker, and removes it now.
+  func claim(_ descriptor: Int32) throws(MessageFormatError) {
+    if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
+      throw .cannotWrite(errno: EWOULDBLOCK)
+    }
+  }
+
   /// The folder in which `path` is, or is to be.
   static func parent(of path: String) -> String {
     path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
@@ -59,7 +69,7 @@ public struct UnfinishedExport {
     /// An export that was killed left it.
     case abandoned
     /// Something else has taken the name, or belongs to another user.
-    case foreign
+    case notOurs
   }
 
   /// Looks what is under `path`, which ``UnfinishedExportRecord/begin(_:)`` was told.
@@ -98,12 +108,12 @@ public struct UnfinishedExport {
     static func open(_ path: String) -> Abandoned {
       guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"),
         isName(path[path.index(after: slash)...])
-      else { return Abandoned(state: .foreign) }
+      else { return Abandoned(state: .notOurs) }
       let opened = unsafe Glibc.open(
         path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
       guard opened >= 0 else {
         // A link is none of ours. What cannot be looked at now may be, so its note stays.
-        if errno == ELOOP { return Abandoned(state: .foreign) }
+        if errno == ELOOP { return Abandoned(state: .notOurs) }
         guard errno == ENOENT || errno == ENOTDIR else { return Abandoned(state: .unreachable) }
         return Abandoned(state: unsafe access(parent(of: path), F_OK) == 0 ? .gone : .unreachable)
       }
@@ -112,7 +122,7 @@ public struct UnfinishedExport {
       // A file with a second name is more than what an export makes.
       guard status.st_uid == geteuid(), kind == S_IFDIR || (kind == S_IFREG && status.st_nlink == 1) else {
         close(opened)
-        return Abandoned(state: .foreign)
+        return Abandoned(state: .notOurs)
       }
       guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
         close(opened)

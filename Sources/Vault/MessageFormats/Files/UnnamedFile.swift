@@ -47,7 +47,7 @@ package final class UnnamedFile {
       named.end()
       throw code == ENOENT ? .notFound : .cannotWrite(errno: code)
     }
-    flock(descriptor, LOCK_EX | LOCK_NB)
+    try named.claim(descriptor)
   }
 
   deinit {

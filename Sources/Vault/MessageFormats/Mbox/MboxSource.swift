@@ -5,6 +5,8 @@
 // or CRLF; content is not converted. One search for "From " finds separators and quoted lines alike.
 // Memory holds one message and what one read brought after it.
 
+internal import Texts
+
 /// A streaming reader of mbox files.
 ///
 /// Mail written by ``MboxSink`` of the same coffer comes back exactly, with its metadata. For other mail the title is the
@@ -22,7 +24,7 @@ public struct MboxSource: MessageSource, ~Copyable {
   private var consumed = 0
   private var isOpened = false
   private let seal: (any ExportSeal)?
-  private var foreignExportCount = 0
+  private var unverifiedExportCount = 0
   /// What a wrapped message holds, while nobody knows whether to believe its headers.
   private var unwrapped = ByteBuffer(capacity: 0)
 
@@ -41,7 +43,7 @@ public struct MboxSource: MessageSource, ~Copyable {
 
   public var progress: SourceProgress {
     SourceProgress(
-      bytesRead: consumed + start, bytesTotal: file.byteCount, foreignExportCount: foreignExportCount)
+      bytesRead: consumed + start, bytesTotal: file.byteCount, unverifiedExportCount: unverifiedExportCount)
   }
 
   public mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
@@ -238,7 +240,7 @@ public struct MboxSource: MessageSource, ~Copyable {
       return try deliverMail(content, frame.fromLine, body)
     }
     guard try deliverOwn(content, body) else {
-      foreignExportCount += 1
+      unverifiedExportCount += 1
       return try deliverMail(content, frame.fromLine, body)
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A domain's own random key, stored only wrapped (PD-19; Specs/protected-data.md, «Domain key»):
+// A domain's own random key, stored only wrapped (PD-19; Specs/protected-data.md, "Domain key"):
 //
 //   "COFPDDK1" ‖ domain (1) ‖ sealed value
 

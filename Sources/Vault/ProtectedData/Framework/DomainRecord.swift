@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The payload of a domain as it is stored (Specs/protected-data.md, «Payload»):
+// The payload of a domain as it is stored (Specs/protected-data.md, "Payload"):
 //
 //   "COFPDDM1" ‖ domain (1) ‖ schema version (2) ‖ generation (8) ‖ sealed value
 

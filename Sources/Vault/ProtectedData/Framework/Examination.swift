@@ -168,10 +168,7 @@ extension KeychainService {
       guard let item = try loadSecret(forKey: account, in: .whenUnlockedThisDeviceOnly) else { return nil }
       return SharedSecretBytes(item)
     } catch {
-      switch error {
-      case .invalidData, .decodingFailed: throw .frameworkRecovery(fault)
-      default: throw ProtectedDataError(error)
-      }
+      throw error.isDamage ? .frameworkRecovery(fault) : ProtectedDataError(error)
     }
   }
 }

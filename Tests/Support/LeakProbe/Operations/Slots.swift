@@ -57,7 +57,7 @@ extension Operation {
       let passphrase = try room.passphrase()
       try room.makeCoffer(passphrase)
       let coffer = try room.open(passphrase)
-      let slot = try coffer.addSlot(pin: room.pin())
+      let slot = try coffer.addSlot(room.machine.chipSlot(), pin: room.pin())
       try coffer.removeSlot(slot.id)
       coffer.close()
     },
@@ -82,7 +82,7 @@ extension Operation {
       let passphrase = try room.passphrase()
       try room.makeCoffer(passphrase)
       let coffer = try room.open(passphrase)
-      _ = try coffer.addSlot(pin: room.pin())
+      _ = try coffer.addSlot(room.machine.chipSlot(), pin: room.pin())
       try expect(try coffer.forgetDevice().slotCount == 1, "the chip's slot goes")
       coffer.close()
     },

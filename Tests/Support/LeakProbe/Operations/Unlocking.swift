@@ -33,7 +33,8 @@ extension Operation {
     Operation("unlock with a chip's PIN", needs: .chip) { room in
       let pin = room.pin()
       try room.makeCofferWithChip(pin)
-      try LockedCoffer(home: room.home, machine: room.machine).unlock(pin: pin).close()
+      try LockedCoffer(home: room.home, machine: room.machine).unlock(room.machine.chipSlot(), pin: pin)
+        .close()
     },
     Operation("unlock with keys handed on") { room in
       let passphrase = try room.passphrase()
@@ -52,7 +53,8 @@ extension Operation {
       try room.makeCofferWithChip(room.pin())
       let other = room.pin("wrong PIN")
       try expectThrow("a wrong PIN") {
-        _ = try LockedCoffer(home: room.home, machine: room.machine).unlock(pin: other)
+        _ = try LockedCoffer(home: room.home, machine: room.machine).unlock(
+          room.machine.chipSlot(), pin: other)
       }
     },
     Operation("unlock with damaged slots") { room in
@@ -75,7 +77,7 @@ extension Room {
     let passphrase = try passphrase()
     try makeCoffer(passphrase)
     let coffer = try open(passphrase)
-    _ = try coffer.addSlot(pin: pin)
+    _ = try coffer.addSlot(machine.chipSlot(), pin: pin)
     coffer.close()
   }
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import MessageFormats
+
+struct AuditCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "audit", abstract: "The log of what was done.")
+  static let page = """
+    coffer audit: the log of what was done to this coffer
+
+    usage: coffer audit \(OpeningOptions.usage)
+
+    The log is sealed, holds kinds and counts but no names, and keeps the newest thousand entries.
+
+    example: coffer audit
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+
+  struct Answer: Encodable {
+    let time: String
+    let event: String
+    let count: Int
+  }
+
+  func execute(_ context: CommandContext) throws {
+    for entry in try context.open(opening).auditLog() {
+      let time = Timestamp.format(entry.time)
+      if context.isJSON {
+        JSON.print(Answer(time: time, event: entry.event.code, count: entry.count))
+      } else {
+        let count = entry.count > 0 ? ": \(entry.count)" : ""
+        Terminal.print("\(time)  \(entry.event.name)\(count)")
+      }
+    }
+  }
+}
+
+extension AuditLog.Event {
+  /// For programs; stable.
+  var code: String {
+    switch self {
+    case .created: "created"
+    case .passphraseChanged: "passphrase_changed"
+    case .slotAdded: "slot_added"
+    case .slotRemoved: "slot_removed"
+    case .recovered: "recovered"
+    case .recoveryDrill: "recovery_drill"
+    case .messagesAdded: "messages_added"
+    case .messagesRemoved: "messages_removed"
+    case .messagesExported: "messages_exported"
+    case .keyRotated: "key_rotated"
+    case .keyRolledBack: "key_rolled_back"
+    case .damageFound: "damage_found"
+    case .deviceForgotten: "device_forgotten"
+    case .deviceRegistered: "device_registered"
+    case .captureAdded: "capture_added"
+    case .captureRemoved: "capture_removed"
+    case .captureExported: "capture_exported"
+    case .modeSwitched: "mode_switched"
+    case .domainReset: "domain_reset"
+    case .protectedDataReset: "protected_data_reset"
+    case .privateKeysIncomplete: "private_keys_incomplete"
+    case .failuresWarned: "failures_warned"
+    case .vaultLocked: "vault_locked"
+    case .failuresExamined: "failures_examined"
+    case .earlierStateAccepted: "earlier_state_accepted"
+    }
+  }
+
+  var name: String {
+    switch self {
+    case .created: "coffer made"
+    case .passphraseChanged: "passphrase changed"
+    case .slotAdded: "slot added"
+    case .slotRemoved: "slot removed"
+    case .recovered: "recovered"
+    case .recoveryDrill: "recovery drill"
+    case .messagesAdded: "messages added"
+    case .messagesRemoved: "messages removed"
+    case .messagesExported: "messages exported"
+    case .keyRotated: "vault key rotated"
+    case .keyRolledBack: "vault key rolled back"
+    case .damageFound: "damage found"
+    case .deviceForgotten: "device forgotten"
+    case .deviceRegistered: "device registered"
+    case .captureAdded: "capture added"
+    case .captureRemoved: "capture removed"
+    case .captureExported: "capture exported"
+    case .modeSwitched: "mode of private keys switched"
+    case .domainReset: "domain of protected data reset"
+    case .protectedDataReset: "protected data reset"
+    case .privateKeysIncomplete: "private keys incomplete"
+    case .failuresWarned: "messages did not open"
+    case .vaultLocked: "messages did not open, and the vault locked itself"
+    case .failuresExamined: "failures looked at"
+    case .earlierStateAccepted: "earlier state accepted"
+    }
+  }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Storage
+
+struct EraseCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "erase", abstract: "Destroy the coffer.")
+  static let page = """
+    coffer erase: destroy the coffer and everything in it
+
+    usage: coffer erase [--yes] [--force]
+                        \(OpeningOptions.usage)
+
+    Asks twice. Refuses unless a recovery drill has succeeded, which shows that you know what you are
+    giving up; --force skips that, and the passphrase with it.
+
+      --yes    ask nothing
+      --force  erase a coffer that was never drilled, or cannot be opened
+
+    example: coffer erase
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  static let counterRemains: ShownLine =
+    "The TPM may still have the coffer's counter, which takes room there and says nothing."
+
+  @Flag(help: "Ask nothing.") var yes = false
+  @Flag(help: "Erase without a recovery drill.") var force = false
+
+  func execute(_ context: CommandContext) throws {
+    guard DatabaseFile.exists(home: context.home) else { throw StorageError.notFound }
+    guard yes || context.hasTerminal else {
+      throw Failure(
+        .locked, "no_prompt", "erasing asks twice, and there is no terminal to ask on",
+        hint: "add --yes if you are sure")
+    }
+    if !force {
+      let coffer = try context.open(opening, needing: .person)
+      try coffer.checkErasable()
+      coffer.close()
+    }
+    if !yes {
+      guard try context.confirm("Destroy the coffer in \(context.home)?"),
+        try context.confirm("Everything in it will be gone for ever. Really?")
+      else { throw Failure(.refused, "cancelled", "nothing was erased") }
+    }
+    let remains = try Erasure.erase(home: context.home, machine: context.machine)
+    if context.isJSON { JSON.print(["erased": context.home]) }
+    context.remark("The coffer is erased.")
+    if remains.agent {
+      context.remark("The agent does not answer and may still have the keys: end its process.")
+    }
+    if remains.counter { context.remark(Self.counterRemains) }
+    if remains.isCounterUnknown {
+      context.remark(
+        "The coffer was damaged: whether the TPM still has its counter, which takes room there and says nothing, "
+          + "is not known.")
+    }
+    for path in remains.exports {
+      context.remark("An export that was killed may have left plain content in «\(path)».")
+    }
+    if remains.secretServiceItem {
+      context.remark(
+        "The Secret Service still has its items «Coffer keychain»; nothing can read them any more.")
+    }
+    if remains.isSecretServiceUnknown {
+      context.remark(
+        "The coffer was damaged: whether the Secret Service has items «Coffer keychain» of it is not known; nothing "
+          + "can read them any more.")
+    }
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Enclaves
+
+extension Failure {
+  /// The chip's answers: what each wants of the person differs.
+  init(enclave error: EnclaveError) {
+    let message = error.sentence.prefix(1).lowercased() + error.sentence.dropFirst()
+    let other = "use the passphrase"
+    switch error {
+    case .wrongPasscode:
+      self.init(.wrongSecret, "wrong_pin", "wrong PIN; the TPM has counted it", hint: "or \(other)")
+    case .lockedOut: self.init(.locked, "pin_locked_out", error.sentence, hint: other)
+    case .otherChip:
+      self.init(
+        .noHardware, "other_chip", message,
+        hint: "\(other), then «coffer forget-device» and «coffer slot add tpm»")
+    case .unavailable:
+      #if TPM
+        self.init(.noHardware, "no_chip", "no TPM answers", hint: "\(other); COFFER_TCTI names the TPM")
+      #else
+        self.init(
+          .noHardware, "no_chip", "no TPM answers", hint: "\(other); this coffer was built without the TPM")
+      #endif
+    case .notAnswering:
+      self.init(.noHardware, "chip_not_answering", error.sentence, hint: "try again, or \(other)")
+    case .corrupt, .wrongKind: self.init(.corrupt, "corrupt", message, hint: Self.corruptHint)
+    case .biometryRefused, .authorizationRequired:
+      self.init(.wrongSecret, "refused_by_chip", message, hint: other)
+    case .invalidInput, .counterRefused, .counterGone, .failed:
+      self.init(.noHardware, "chip_failed", message, hint: other)
+    }
+  }
+}
+
+extension EnclaveError {
+  /// For people, without a full stop.
+  var sentence: String {
+    switch self {
+    case .unavailable: "No TPM answers"
+    case .notAnswering: "The TPM has stopped answering"
+    case .wrongPasscode: "Wrong PIN"
+    case .lockedOut(let seconds):
+      if let seconds { "TPM lockout, \(Duration.text(seconds)) left" } else { "TPM lockout" }
+    case .otherChip: "This is another TPM than the one that was enrolled, or it was cleared"
+    case .corrupt: "The TPM's slot is corrupt or was tampered with"
+    case .wrongKind: "The key is of another kind of chip"
+    case .invalidInput, .authorizationRequired: "The TPM refuses the key's use"
+    case .biometryRefused: "The finger was not accepted"
+    case .counterRefused: "The TPM makes no counter"
+    case .counterGone: "The TPM has no such counter any more"
+    case .failed(let code): "The TPM answers with an error (0x\(String(code, radix: 16)))"
+    }
+  }
+}

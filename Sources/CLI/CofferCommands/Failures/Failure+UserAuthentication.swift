@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import UserAuthentication
+
+extension Failure {
+  init(prompt error: PromptError) {
+    switch error {
+    case .cancelled: self.init(.locked, "cancelled", "cancelled")
+    case .noTerminal:
+      self.init(
+        .locked, "no_prompt", "a passphrase is needed and there is no terminal to ask on",
+        hint: "use --passphrase-fd, --passphrase-file, or COFFER_PINENTRY")
+    case .promptProgramMissing, .promptProgramFailed:
+      self.init(.locked, "no_prompt", "the pinentry program does not answer", hint: "look at COFFER_PINENTRY")
+    case .timedOut:
+      self.init(
+        .locked, "no_answer", "the pinentry program gave no answer in time, and was ended",
+        hint: "it waits for 5 minutes; try again, or look at COFFER_PINENTRY")
+    case .terminalFailed, .tooLong, .scriptExhausted:
+      self.init(.locked, "no_prompt", "the answer could not be read")
+    }
+  }
+
+  init(authentication error: AuthenticationError) {
+    switch error {
+    case .cancelled: self.init(PromptError.cancelled)
+    case .expired:
+      self.init(.locked, "authentication_expired", "the authentication has expired", hint: "try again")
+    case .failed: self.init(.wrongSecret, "not_recognised", "nobody was recognised")
+    case .lockedOut:
+      self.init(
+        .wrongSecret, "finger_locked_out", "too many fingers were not recognised",
+        hint: "the passphrase or PIN unlocks the reader")
+    case .factorNotAccepted:
+      self.init(.wrongSecret, "finger_required", "only a finger is accepted here")
+    case .notEnrolled:
+      self.init(
+        .noHardware, "no_finger", "no finger is enrolled with the reader",
+        hint: "«fprintd-enroll» enrols one")
+    case .noReader: self.init(.noHardware, "no_reader", "there is no fingerprint reader")
+    case .readerUnavailable:
+      self.init(
+        .noHardware, "reader_unavailable", "the fingerprint reader cannot be used now", hint: "try again")
+    case .promptUnavailable(let error): self.init(error)
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An error as a user or a program sees it. This folder is the only place that turns errors into words: one
+// file for the errors of each module.
+
+internal import Agent
+internal import Captures
+internal import CofferKit
+internal import Enclaves
+internal import KeyCustody
+internal import Keychains
+internal import MessageFormats
+internal import ProtectedData
+internal import Secrets
+internal import Storage
+internal import Texts
+internal import UserAuthentication
+internal import Vaults
+
+/// An error as it is told: to a person in a line and a hint, to a program as JSON.
+struct Failure: Error {
+  var exit: ExitCode
+  /// For programs; stable.
+  var code: String
+  /// Lower case, no full stop.
+  var message: String
+  var hint: String?
+  /// Identifiers of messages, or captures, that did not open.
+  var unreadable: [String] = []
+  /// What those are, in one word.
+  var unreadableKind = "message"
+
+  init(_ exit: ExitCode, _ code: String, _ message: String, hint: String? = nil) {
+    self.exit = exit
+    self.code = code
+    self.message = message
+    self.hint = hint
+  }
+
+  static func usage(_ message: String, hint: String? = nil) -> Failure {
+    Failure(.usage, "usage", message, hint: hint)
+  }
+
+  /// Content that would act on the terminal it is written to.
+  static func notForTerminal(_ message: String) -> Failure {
+    Failure(
+      .refused, "not_for_terminal", message,
+      hint: "write it to a file or a pipe, or add --force")
+  }
+
+  /// Sorts the errors of every module.
+  init(_ error: any Error) {
+    switch error {
+    case let failure as Failure: self = failure
+    case let error as StorageError: self.init(storage: error)
+    case let error as KeybagError: self.init(keybag: error)
+    case let error as KeychainError: self.init(keychain: error)
+    case let error as RecoveryPhraseError: self.init(phrase: error)
+    case let problem as PINPolicy.Problem: self.init(pin: problem)
+    case let error as VaultError: self.init(vault: error)
+    case let error as CaptureError: self.init(capture: error)
+    case let error as MessageFormatError: self.init(format: error)
+    case let error as PromptError: self.init(prompt: error)
+    case let error as AuthenticationError: self.init(authentication: error)
+    case let error as PassphraseError: self.init(passphrase: error)
+    case let error as SecretMemoryError: self.init(memory: error)
+    case let error as AgentError: self.init(agent: error)
+    case let error as EnclaveError: self.init(enclave: error)
+    case let error as ProtectedDataError: self.init(protectedData: error)
+    case let error as CustodyError: self.init(custody: error)
+    case let error as CofferError: self.init(coffer: error)
+    default: self.init(unsorted: "\(type(of: error))")
+    }
+  }
+
+  /// An error that no layer promises: a bug. Tells its type and nothing of what it says.
+  init(unsorted type: String) {
+    self.init(.bug, "internal", "something happened that should not: \(type)")
+  }
+
+  static let fullExportHint = "nothing was left there; make room and begin again"
+
+  static let corruptHint =
+    "run «coffer doctor --deep»; what is damaged may be whole in a copy of the coffer's folder"
+}
+
+extension Failure {
+  /// The lines, each with its end: for a person, or one JSON document.
+  func lines(isJSON: Bool) -> String {
+    if isJSON {
+      let body = Answer.Body(
+        code: code, message: message, hint: hint, unreadable: unreadable.isEmpty ? nil : unreadable)
+      return JSON.text(Answer(error: body)) + "\n"
+    }
+    var text = unreadable.map { "\(unreadableKind) \($0): corrupted or tampered\n" }.joined()
+    text += "coffer: \(TerminalText.line(message))\n"
+    if let hint { text += "hint: \(TerminalText.line(hint))\n" }
+    return text
+  }
+
+  private struct Answer: Encodable {
+    struct Body: Encodable {
+      let code: String
+      let message: String
+      let hint: String?
+      let unreadable: [String]?
+    }
+    let error: Body
+  }
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One run of a command: where the coffer is, how to ask and how to answer.
+
+internal import Agent
+internal import CofferKit
+internal import Enclaves
+internal import Foundation
+internal import Keychains
+internal import Primitives
+internal import Secrets
+internal import Storage
+internal import UserAuthentication
+internal import Vaults
+
+struct CommandContext {
+  let home: String
+  let isJSON: Bool
+  let isQuiet: Bool
+  let machine: Machine
+  /// Whether the person opens the coffer in order to take an earlier state of it for the present one.
+  var acceptsEarlierState = false
+
+  /// Tries at a prompt before the answer is «wrong».
+  static let promptTries = 3
+
+  init(_ global: GlobalOptions) {
+    home = global.homePath
+    isJSON = global.json
+    isQuiet = global.quiet
+    let tcti = ProcessInfo.processInfo.environment["COFFER_TCTI"] ?? ""
+    machine = tcti.isEmpty ? Machine() : Machine(tcti: tcti)
+  }
+
+  // MARK: Opening
+
+  /// Who has to be there.
+  enum Presence {
+    /// Somebody has unlocked the coffer, and its agent still has the keys.
+    case session
+    /// The person shows now that they can open it: for what decides who can.
+    case person
+  }
+
+  func locked() throws -> LockedCoffer {
+    try LockedCoffer(home: home, machine: machine, acceptsEarlierState: acceptsEarlierState)
+  }
+
+  /// Opens the coffer: with what the options give; else with the keys of its agent; else by asking.
+  func open(_ options: OpeningOptions, needing presence: Presence = .session) throws -> Coffer {
+    try open(options.passphrase, pin: options.pin, needing: presence)
+  }
+
+  func open(
+    _ passphrase: PassphraseOptions, pin: PINOptions?, needing presence: Presence
+  ) throws -> Coffer {
+    let locked = try locked()
+    let opened = try given(passphrase, pin, locked) ?? (presence == .session ? handedOn(locked) : nil)
+    if let opened {
+      try advise(opened)
+      return opened
+    }
+    return try openByPrompt(locked)
+  }
+
+  /// Opens the coffer by asking.
+  private func openByPrompt(_ locked: LockedCoffer) throws -> Coffer {
+    for interface in SlotInterfaces.all.reversed() {
+      guard let coffer = try interface.openByPrompt(locked, self) else { continue }
+      try advise(coffer)
+      return coffer
+    }
+    throw PassphraseInterface.missing
+  }
+
+  /// Opens the coffer with a passphrase or a PIN from a descriptor or a file; nil when none is named.
+  func given(
+    _ passphrase: PassphraseOptions, _ pin: PINOptions?, _ locked: LockedCoffer
+  ) throws -> Coffer? {
+    if let pin = try pin?.given() {
+      for interface in SlotInterfaces.all {
+        if let coffer = try interface.open(locked, pin: pin) { return coffer }
+      }
+      throw KeybagError.noSuchSlot
+    }
+    guard let passphrase = try passphrase.opening() else { return nil }
+    return try PassphraseInterface.open(locked, passphrase)
+  }
+
+  /// Opens the coffer with the keys of its agent; nil when there is none, or it is locked.
+  ///
+  /// An agent whose keys do not fit is of no use; the person is asked as if it were not there. What else keeps
+  /// the coffer from opening would do so with a passphrase too.
+  /// - Throws: `VaultError.lockedAfterFailures` and whatever else opening throws.
+  private func handedOn(_ locked: LockedCoffer) throws -> Coffer? {
+    guard let keys = AgentSession(locked).keys(.all) else { return nil }
+    return try handedOn(locked, keys)
+  }
+
+  private func handedOn(_ locked: LockedCoffer, _ keys: ClassKeys) throws -> Coffer? {
+    guard keys.whenUnlocked != nil else { return nil }
+    do { return try locked.unlock(keys) } catch is KeybagError { return nil }
+  }
+
+  /// The captures of an open coffer, or of one whose agent has the key for them.
+  struct OpenCaptures {
+    let access: CaptureAccess
+    /// nil while the coffer is locked.
+    let coffer: Coffer?
+  }
+
+  /// Opens the captures.
+  ///
+  /// - Parameter whileLocked: whether the agent's after-first-unlock key will do: for taking captures in, not
+  ///   for looking at them.
+  func captures(_ options: OpeningOptions, whileLocked: Bool = false) throws -> OpenCaptures {
+    guard whileLocked else {
+      let coffer = try open(options)
+      return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
+    }
+    let locked = try locked()
+    if let coffer = try given(options.passphrase, options.pin, locked) {
+      try advise(coffer)
+      return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
+    }
+    // Asked once for whatever is there: an agent that hangs costs its whole deadline each time.
+    if let keys = AgentSession(locked).keys(.all) {
+      if let coffer = try handedOn(locked, keys) {
+        try advise(coffer)
+        return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
+      }
+      return OpenCaptures(access: try locked.captures(keys.locked()), coffer: nil)
+    }
+    let coffer = try openByPrompt(locked)
+    return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
+  }
+
+  static func triesLeft(_ problem: String, _ attempt: Int) -> String {
+    "\(problem); \((promptTries - attempt).counted("try", "tries")) left"
+  }
+
+  /// What a person should know whenever they open their coffer.
+  private func advise(_ coffer: Coffer) throws {
+    let status: Vault.Status
+    // What reads messages says so itself; the rest can be used.
+    do { status = try coffer.vault.status() } catch StorageError.outdated { return }
+    let isJSON = isJSON
+    if status.unexaminedFailures > 0 { FailureWarning(status.unexaminedFailures).tell(isJSON: isJSON) }
+    coffer.listenForFailures { alarm, count in
+      FailureWarning(count, isLocked: alarm == .locked).tell(isJSON: isJSON)
+    }
+    guard Terminal.isErrorTerminal else { return }
+    if status.isRotating { remark("hint: a rotation was begun and not ended: coffer vault rotate --resume") }
+    if status.isRotationDue { remark("hint: the vault key is more than a year old: coffer vault rotate") }
+  }
+
+  /// Opens the coffer with the recovery phrase from a descriptor, a file, or a prompt.
+  func open(_ options: PhraseOptions) throws -> Coffer {
+    let locked = try locked()
+    do {
+      let coffer =
+        if let given = try options.given() {
+          try locked.unlock(SlotCredential(Self.phrase(given)))
+        } else {
+          try unlockByPhrasePrompt(locked)
+        }
+      try advise(coffer)
+      return coffer
+    } catch KeybagError.wrongSecret {
+      throw Failure(
+        .wrongSecret, "wrong_secret", "wrong recovery phrase: the words are sound, but not of this coffer")
+    }
+  }
+
+  private func unlockByPhrasePrompt(_ locked: LockedCoffer) throws -> Coffer {
+    let prompt = try prompt(for: "the recovery phrase", hint: "use --phrase-fd or --phrase-file")
+    guard prompt is TerminalPrompt else { return try unlock(locked, askingWith: prompt, isShown: false) }
+    // All tries on the second screen: wrong words are mostly right but for one.
+    let screen = try SecondScreen()
+    return try unlock(locked, askingWith: prompt, isShown: screen.isForgotten)
+  }
+
+  private func unlock(
+    _ locked: LockedCoffer, askingWith prompt: any PassphrasePrompt, isShown: Bool
+  ) throws -> Coffer {
+    var failure: any Error = KeybagError.wrongSecret
+    var problem: String?
+    for attempt in 1...Self.promptTries {
+      var asked = request("recovery phrase", problem: problem)
+      asked.isShown = isShown
+      do {
+        return try locked.unlock(SlotCredential(Self.phrase(Passphrase(utf8: prompt.ask(asked)))))
+      } catch KeybagError.wrongSecret {
+        failure = KeybagError.wrongSecret
+        problem = Self.triesLeft("these words are not of this coffer", attempt)
+      } catch let error where error is RecoveryPhraseError || error is PassphraseError {
+        failure = Failure(.wrongSecret, "bad_phrase", Failure(error).message)
+        problem = Self.triesLeft(Failure(error).message, attempt)
+      }
+    }
+    throw failure
+  }
+
+  private static func phrase(_ typed: borrowing Passphrase) throws -> RecoveryPhrase {
+    try typed.withBytes { words throws(RecoveryPhraseError) in try RecoveryPhrase(words: words) }
+  }
+
+  // MARK: Asking
+
+  /// A question; a window, which stands alone, also says which coffer it is about.
+  func request(_ words: String, problem: String?) -> PromptRequest {
+    PromptRequest(words, description: isPinentry ? "To open the coffer in \(home)" : nil, problem: problem)
+  }
+
+  private var isPinentry: Bool { !(ProcessInfo.processInfo.environment["COFFER_PINENTRY"] ?? "").isEmpty }
+
+  /// pinentry when COFFER_PINENTRY names one, else the terminal.
+  func prompt(
+    for what: String = "a passphrase",
+    hint: String = "use --passphrase-fd, --passphrase-file, or COFFER_PINENTRY"
+  ) throws -> any PassphrasePrompt {
+    if let program = ProcessInfo.processInfo.environment["COFFER_PINENTRY"], !program.isEmpty {
+      return PinentryPrompt(program: program)
+    }
+    guard hasTerminal else {
+      throw Failure(.locked, "no_prompt", "\(what) is needed and there is no terminal to ask on", hint: hint)
+    }
+    return TerminalPrompt()
+  }
+
+  var hasTerminal: Bool { TerminalPrompt().isAvailable }
+
+  func terminal() throws -> TerminalPrompt {
+    guard hasTerminal else { throw PromptError.noTerminal }
+    return TerminalPrompt()
+  }
+
+  /// New words are shown on a terminal and asked for again; pinentry cannot do that.
+  func requireTerminalForWords() throws {
+    guard hasTerminal else {
+      throw Failure(
+        .locked, "no_prompt", "there is no terminal to show the recovery phrase on",
+        hint: "use --recovery-phrase-out FILE")
+    }
+  }
+
+  /// A new passphrase: given, or asked for twice, with a meter. A generated one is offered first.
+  ///
+  /// - Parameter option: what the options that give it begin with, for the hint.
+  func newPassphrase(
+    _ given: consuming Passphrase?, policy: PassphrasePolicy, option: String = "--new-passphrase"
+  ) throws -> Passphrase {
+    if let given {
+      let assessment = policy.check(given)
+      guard assessment.isAccepted else { throw CofferError.weakPassphrase(assessment.problems) }
+      return given
+    }
+    let prompt = try prompt(
+      for: "a new passphrase", hint: "use \(option)-fd, \(option)-file, or COFFER_PINENTRY")
+    if let offered = try offerGenerated(prompt) { return offered }
+    var problem: String?
+    while true {
+      let typed = try prompt.ask(
+        PromptRequest("new passphrase", problem: problem, meter: Self.meter))
+      let first: Passphrase
+      do { first = try Passphrase(utf8: typed) } catch {
+        problem = Failure(error).message
+        continue
+      }
+      let assessment = policy.check(first)
+      guard assessment.isAccepted else {
+        problem = assessment.problems.map(\.description).joined(separator: "; ")
+        continue
+      }
+      let again = try prompt.ask(PromptRequest("the same once more"))
+      if let second = try? Passphrase(utf8: again), first.isEqual(to: second) { return first }
+      problem = "these were not the same"
+    }
+  }
+
+  /// A new PIN: given, or asked for twice.
+  func newPIN(_ given: SharedSecretBytes?) throws -> SharedSecretBytes {
+    if let given { return given }
+    let prompt = try prompt(for: "a new PIN", hint: "use --pin-fd, --pin-file, or COFFER_PINENTRY")
+    var problem: String?
+    while true {
+      let first = try prompt.ask(
+        PromptRequest("new PIN", problem: problem, byteCountLimit: PINPolicy.longest))
+      if let found = first.withBytes({ PINPolicy.problem(with: $0) }) {
+        problem = found.description
+        continue
+      }
+      let again = try prompt.ask(PromptRequest("the same once more", byteCountLimit: PINPolicy.longest))
+      if first.isEqual(to: again) { return SharedSecretBytes(try Passphrase(utf8: first)) }
+      problem = "these were not the same"
+    }
+  }
+
+  /// Shows a generated passphrase on the terminal; nil when the person wants one of their own.
+  private func offerGenerated(_ prompt: any PassphrasePrompt) throws -> Passphrase? {
+    guard prompt is TerminalPrompt else { return nil }
+    let generated = PassphraseGenerator.generate(random: SystemRandom.fill)
+    let screen = try SecondScreen()
+    try screen.write("A passphrase made for you:\n\n    ")
+    try generated.withBytes { (passphrase) throws(PromptError) in try screen.write(passphrase) }
+    try screen.write("\n\n")
+    guard try prompt.confirm("Use it? Write it down first; «n» lets you choose your own.") else { return nil }
+    return try Passphrase(utf8: generated)
+  }
+
+  static let meter: PromptRequest.Meter = { typed in
+    switch PassphrasePolicy.strength(ofTyped: typed) {
+    case .weak: StrengthReading(.weak, word: "weak")
+    case .medium: StrengthReading(.medium, word: "medium")
+    case .strong: StrengthReading(.strong, word: "strong")
+    }
+  }
+
+  /// Asks for a yes.
+  func confirm(_ question: String) throws -> Bool { try terminal().confirm(question) }
+
+  // MARK: Answering
+
+  /// A remark for people, on standard error; nothing in JSON, where standard error is for errors.
+  func remark(_ line: ShownLine) {
+    if !isQuiet && !isJSON { Terminal.remark(line) }
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Keychains
+internal import Secrets
+internal import UserAuthentication
+
+/// A passphrase: asked for last, so that its absence ends the asking.
+enum PassphraseInterface: SlotInterface {
+  static var method: any SlotMethod.Type { PassphraseSlot.self }
+  static var words: String { "passphrase" }
+  static var addCommand: any CofferCommand.Type { SlotAddPassphraseCommand.self }
+  static var addUsage: String { "[--kdf argon2id|pbkdf2]" }
+
+  static let wrong = Failure(
+    .wrongSecret, "wrong_secret", "wrong passphrase: it opens no slot of this coffer",
+    hint: "«coffer recover» sets a new one with the recovery phrase")
+
+  static let missing = Failure(
+    .missing, "no_such_slot", "no passphrase opens this coffer: it has no slot for one",
+    hint: "«coffer recover» sets one with the recovery phrase")
+
+  /// Opens the coffer with a passphrase that was given.
+  static func open(_ locked: LockedCoffer, _ passphrase: borrowing Passphrase) throws -> Coffer {
+    do { return try locked.unlock(SlotCredential(passphrase)) } catch KeybagError.wrongSecret {
+      throw wrong
+    } catch KeybagError.noSuchSlot {
+      throw missing
+    }
+  }
+
+  static func openByPrompt(_ locked: LockedCoffer, _ context: CommandContext) throws -> Coffer? {
+    guard hasSlot(locked) else { throw missing }
+    let prompt = try context.prompt()
+    var problem: String?
+    for attempt in 1...CommandContext.promptTries {
+      let typed = try prompt.ask(context.request("passphrase", problem: problem))
+      do {
+        return try locked.unlock(SlotCredential(Passphrase(utf8: typed)))
+      } catch KeybagError.wrongSecret {
+        problem = CommandContext.triesLeft("wrong passphrase", attempt)
+      } catch let error as PassphraseError {
+        problem = CommandContext.triesLeft(Failure(error).message, attempt)
+      }
+    }
+    throw wrong
+  }
+}
+
+struct SlotAddPassphraseCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "passphrase", abstract: "Add a passphrase.")
+  static let page = """
+    coffer slot add passphrase: add another passphrase
+
+    usage: coffer slot add passphrase [--kdf argon2id|pbkdf2]
+               \(OpeningOptions.usage)
+               \(NewPassphraseOptions.usage)
+
+    Prints the new slot's id.
+
+    example: coffer slot add passphrase
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @OptionGroup var newPassphrase: NewPassphraseOptions
+  @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
+
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening, needing: .person)
+    let new = try context.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
+    let slot = SlotAnswer(try coffer.addSlot(new, kdf: kdf.kdf))
+    context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
+  }
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Glibc
+internal import Keychains
+
+/// Twelve words, which only a recovery asks for.
+enum RecoveryPhraseInterface: SlotInterface {
+  static var method: any SlotMethod.Type { RecoveryPhraseSlot.self }
+  static var words: String { "twelve words" }
+  static var addCommand: any CofferCommand.Type { SlotAddRecoveryCommand.self }
+  static var addUsage: String { "[--recovery-phrase-out FILE]" }
+}
+
+struct SlotAddRecoveryCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "recovery", abstract: "Add a recovery phrase.")
+  static let page = """
+    coffer slot add recovery: add another recovery phrase
+
+    usage: coffer slot add recovery [--recovery-phrase-out FILE]
+               \(OpeningOptions.usage)
+
+    Shows twelve new words, as «coffer init» does, and prints the new slot's id. Former phrases keep
+    working until their slots are removed.
+
+    example: coffer slot add recovery --recovery-phrase-out words.txt
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Option(help: "Write the recovery phrase to a new file.", completion: .file()) var recoveryPhraseOut:
+    String?
+
+  func execute(_ context: CommandContext) throws {
+    if recoveryPhraseOut == nil { try context.requireTerminalForWords() }
+    let coffer = try context.open(opening, needing: .person)
+    let phrase = try PhraseHandover(context).makePhrase(file: recoveryPhraseOut)
+    let slot: SlotAnswer
+    do {
+      slot = SlotAnswer(try coffer.addSlot(phrase))
+    } catch {
+      // Words that open nothing would only mislead.
+      if let recoveryPhraseOut { unsafe unlink(recoveryPhraseOut) }
+      throw error
+    }
+    context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
+  }
+}

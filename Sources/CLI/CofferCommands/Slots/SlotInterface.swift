@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ways to open a coffer as the commands know them. A new one is a file beside this one and a line in
+// `SlotInterfaces.all`; what it is in the keybag is a `SlotMethod` of Keychains.
+
+internal import CofferKit
+internal import Keychains
+internal import Secrets
+
+/// How one kind of slot is added, asked for and told.
+protocol SlotInterface: Sendable {
+  static var method: any SlotMethod.Type { get }
+  /// What opens it, for a list of slots.
+  static var words: String { get }
+  /// `coffer slot add NAME`.
+  static var addCommand: any CofferCommand.Type { get }
+  /// The command's own options, for its group's page.
+  static var addUsage: String { get }
+  /// Asks, and opens the coffer.
+  ///
+  /// - Returns: nil when there is no such slot, it cannot be opened now, or the user would rather use another.
+  static func openByPrompt(_ locked: LockedCoffer, _ context: CommandContext) throws -> Coffer?
+  /// Opens the coffer with a PIN that was given; nil when it has no slot of this kind, or the kind no PIN.
+  static func open(_ locked: LockedCoffer, pin: SharedSecretBytes) throws -> Coffer?
+  /// What keeps the slots of this kind from being opened here and now; nil when nothing is known to.
+  static func obstacle(_ locked: LockedCoffer) -> KeybagError?
+}
+
+extension SlotInterface {
+  static func openByPrompt(_ locked: LockedCoffer, _ context: CommandContext) throws -> Coffer? { nil }
+  static func open(_ locked: LockedCoffer, pin: SharedSecretBytes) throws -> Coffer? { nil }
+  static func obstacle(_ locked: LockedCoffer) -> KeybagError? { nil }
+
+  /// Whether the coffer has such a slot.
+  static func hasSlot(_ locked: LockedCoffer) -> Bool { locked.slots.contains { $0.kind == method.kind } }
+}
+
+enum SlotInterfaces {
+  /// In the order of lists. The last is asked for first: a PIN is shorter than a passphrase.
+  static var all: [any SlotInterface.Type] {
+    [PassphraseInterface.self, RecoveryPhraseInterface.self, TPMInterface.self]
+  }
+
+  static func interface(of slot: KeySlot) -> (any SlotInterface.Type)? {
+    all.first { $0.method.kind == slot.kind }
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Opening with the machine's chip: the PIN is asked for where it can help, and where it cannot the user is told
+// why and asked for the passphrase instead.
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Enclaves
+internal import Keychains
+internal import Secrets
+internal import UserAuthentication
+
+/// A key in this machine's chip, and a PIN.
+enum TPMInterface: SlotInterface {
+  static var method: any SlotMethod.Type { TPMSlot.self }
+  static var words: String { "PIN, this machine" }
+  static var addCommand: any CofferCommand.Type { SlotAddTPMCommand.self }
+  static var addUsage: String { PINOptions.usage }
+
+  static func open(_ locked: LockedCoffer, pin: SharedSecretBytes) throws -> Coffer? {
+    guard hasSlot(locked) else { return nil }
+    return try locked.unlock(locked.machine.chipSlot(), pin: pin)
+  }
+
+  static func obstacle(_ locked: LockedCoffer) -> KeybagError? {
+    do { return locked.obstacle(try locked.machine.chipSlot()) } catch { return error }
+  }
+
+  /// - Throws: ``Failure`` after as many wrong PINs as there are tries.
+  static func openByPrompt(_ locked: LockedCoffer, _ context: CommandContext) throws -> Coffer? {
+    guard hasSlot(locked) else { return nil }
+    if let obstacle = obstacle(locked) {
+      context.remark("\(sentence(obstacle)): use the passphrase")
+      return nil
+    }
+    let chip = try locked.machine.chipSlot()
+    let prompt = try context.prompt()
+    var problem: String?
+    for _ in 1...CommandContext.promptTries {
+      var request = context.request("PIN (nothing: use the passphrase)", problem: problem)
+      request.byteCountLimit = PINPolicy.longest
+      let typed = try prompt.ask(request)
+      guard typed.count > 0 else { return nil }
+      do {
+        return try locked.unlock(chip, pin: SharedSecretBytes(Passphrase(utf8: typed)))
+      } catch KeybagError.enclave(.wrongPasscode) {
+        problem = "wrong PIN; the chip has counted it"
+      } catch KeybagError.enclave(let error) where error != .corrupt {
+        context.remark("\(error.sentence): use the passphrase")
+        return nil
+      } catch let error as PassphraseError {
+        problem = Failure(error).message
+      }
+    }
+    throw Failure(KeybagError.enclave(.wrongPasscode))
+  }
+
+  /// What the chip says, for people.
+  static func sentence(_ obstacle: KeybagError) -> String {
+    if case .enclave(let error) = obstacle { error.sentence } else { Failure(obstacle).message }
+  }
+}
+
+struct SlotAddTPMCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "tpm", abstract: "Add this machine's TPM.")
+  static let page = """
+    coffer slot add tpm: open with this machine's TPM and a PIN
+
+    usage: coffer slot add tpm \(PINOptions.usage)
+                               \(PassphraseOptions.usage)
+
+    Asks for the passphrase, and twice for a PIN of six characters or more. From then on the PIN opens the
+    coffer on this machine alone. The TPM counts wrong PINs and locks itself: the PIN is as strong as that
+    lockout. Passphrase and recovery phrase stay as they are. Prints the new slot's id.
+
+    The TPM is the one that COFFER_TCTI names, else device:/dev/tpmrm0.
+
+    example: coffer slot add tpm
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var pin: PINOptions
+
+  func execute(_ context: CommandContext) throws {
+    // Before anything is asked: is there a chip?
+    guard let chip = context.machine.chip else { throw EnclaveError.unavailable }
+    try chip.checkReadiness()
+    let coffer = try context.open(passphrase, pin: nil, needing: .person)
+    let slot = SlotAnswer(try coffer.addSlot(context.machine.chipSlot(), pin: context.newPIN(pin.given())))
+    context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
+  }
+}

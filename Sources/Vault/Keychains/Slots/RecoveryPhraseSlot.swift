@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Slots that a recovery phrase opens: kind 2. The seed of a phrase (BIP-39) needs no stretching of ours: the
+// phrase holds 128 random bits.
+
+extension SlotKind {
+  public static let recoveryPhrase = SlotKind(rawValue: 2)
+}
+
+extension SlotKDF {
+  /// `kdf = 3`: the seed of a recovery phrase.
+  public static let seed = SlotKDF.expansion(
+    Expansion(code: 3, name: "bip39", info: "coffer keybag v1 seed"))
+}
+
+/// Twelve words.
+public enum RecoveryPhraseSlot: SlotMethod {
+  public static let kind = SlotKind.recoveryPhrase
+  public static let name = "recovery"
+  public static let isPortable = true
+
+  public static func derivation(code: UInt8, costs: SlotCosts) -> SlotKDF? {
+    code == SlotKDF.seed.code && costs == .none ? .seed : nil
+  }
+
+  public static func allows(_ kdf: SlotKDF) -> Bool { kdf == .seed }
+}
+
+extension SlotCredential {
+  /// The seed of a recovery phrase.
+  public init(_ phrase: borrowing RecoveryPhrase) {
+    self.init(RecoveryPhraseSlot.self, input: phrase.seed())
+  }
+}

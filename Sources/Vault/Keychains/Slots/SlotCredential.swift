@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is offered to open a slot, and the slot's secret that is derived from it.
+
+internal import Primitives
+package import Secrets
+
+/// What opens a slot, before its derivation: a passphrase, a seed, or what a device has agreed on.
+public struct SlotCredential: ~Copyable, Sendable {
+  public let kind: SlotKind
+  private let input: SecretBytes
+  /// What a new slot keeps beside the wrapped keys.
+  let attachment: [UInt8]
+
+  /// What a method makes of its input.
+  init(_ method: any SlotMethod.Type, input: consuming SecretBytes, attachment: [UInt8] = []) {
+    kind = method.kind
+    self.attachment = attachment
+    self.input = input
+  }
+
+  /// The slot's secret, 32 bytes.
+  package borrowing func secret(_ kdf: SlotKDF, salt: [UInt8]) throws(KeybagError) -> SecretBytes {
+    var secret = SecretBytes(zeroed: SymmetricKey.byteCount)
+    do {
+      try secret.withMutableBytes { secret throws(Argon2idError) in
+        try input.withBytes { input throws(Argon2idError) in
+          switch kdf {
+          case .pbkdf2(let iterations):
+            do {
+              unsafe try PBKDF2.hmacSHA256(
+                password: input, salt: salt.span.bytes, rounds: iterations, into: &secret)
+            } catch { throw Argon2idError.parameters }
+          case .argon2id(let parameters):
+            unsafe try Argon2id.derive(
+              password: input, salt: salt.span.bytes, parameters: parameters, into: &secret)
+          case .expansion(let expansion):
+            var hkdf = HKDF()
+            expansion.info.withRawSpan {
+              unsafe hkdf.derive(ikm: input, salt: salt.span.bytes, info: $0, into: &secret)
+            }
+          }
+        }
+      }
+    } catch {
+      throw .derivation(error)
+    }
+    return secret
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a slot's secret is derived, and the five fields of a record that say so (Specs/keybag.md, "Slot").
+
+public import Primitives
+
+/// The three costs of a record.
+public struct SlotCosts: Equatable, Sendable {
+  public let first: Int
+  public let second: Int
+  public let third: Int
+
+  public init(_ first: Int = 0, _ second: Int = 0, _ third: Int = 0) {
+    self.first = first
+    self.second = second
+    self.third = third
+  }
+
+  public static let none = SlotCosts()
+}
+
+/// How a slot's secret is derived.
+public enum SlotKDF: Equatable, Sendable {
+  /// `kdf = 1`: PBKDF2-HMAC-SHA256.
+  case pbkdf2(iterations: Int)
+  /// `kdf = 2`: Argon2id.
+  case argon2id(Argon2idParameters)
+  /// HKDF alone, for an input that needs no stretching; each method has its own.
+  case expansion(Expansion)
+
+  /// HKDF under a label.
+  public struct Expansion: Equatable, Sendable {
+    let code: UInt8
+    /// One word, for programs; stable.
+    public let name: String
+    let info: StaticString
+
+    init(code: UInt8, name: String, info: StaticString) {
+      self.code = code
+      self.name = name
+      self.info = info
+    }
+
+    public static func == (one: Self, other: Self) -> Bool { one.code == other.code }
+  }
+
+  /// The byte in the record.
+  var code: UInt8 {
+    switch self {
+    case .pbkdf2: 1
+    case .argon2id: 2
+    case .expansion(let expansion): expansion.code
+    }
+  }
+
+  /// The costs in the record.
+  var costs: SlotCosts {
+    switch self {
+    case .pbkdf2(let iterations): SlotCosts(iterations)
+    case .argon2id(let costs): SlotCosts(costs.memoryKiB, costs.passes, costs.lanes)
+    case .expansion: .none
+    }
+  }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Slots that the machine's chip opens, given a PIN: kind 3. What such a slot keeps beside the wrapped keys
+// (Specs/keybag.md, "Attachment"):
+//
+//   ephemeral public key (65) ‖ the enclave's handle
+//
+// The ephemeral private key is gone; only the chip can agree on the same secret again.
+
+public import Enclaves
+internal import Primitives
+public import Secrets
+
+extension SlotKind {
+  /// A key in a chip of this machine, and its PIN.
+  public static let enclave = SlotKind(rawValue: 3)
+}
+
+extension SlotKDF {
+  /// `kdf = 4`: key agreement with the chip. The PIN guards the chip's key and is not stretched: the chip counts
+  /// wrong tries.
+  public static let agreement = SlotKDF.expansion(
+    Expansion(code: 4, name: "agreement", info: "coffer keybag v1 agreement"))
+}
+
+/// A key in this machine's chip, and a PIN.
+public struct TPMSlot: DeviceSlotMethod {
+  public static let kind = SlotKind.enclave
+  public static let name = "tpm"
+  public static let isPortable = false
+  public static let newDerivation = SlotKDF.agreement
+
+  private let enclave: any Enclave
+
+  public init(_ enclave: any Enclave) { self.enclave = enclave }
+
+  public static func derivation(code: UInt8, costs: SlotCosts) -> SlotKDF? {
+    code == SlotKDF.agreement.code && costs == .none ? .agreement : nil
+  }
+
+  public static func allows(_ kdf: SlotKDF) -> Bool { kdf == .agreement }
+
+  public static func accepts(attachment: [UInt8]) -> Bool { EnclaveAttachment(attachment) != nil }
+
+  public static func problem(withNewPIN pin: RawSpan) -> PINPolicy.Problem? { PINPolicy.problem(with: pin) }
+
+  /// - Throws: `KeybagError.notHardware` for an enclave in software; `.enclave`.
+  public func newCredential(pin: SharedSecretBytes) throws(KeybagError) -> SlotCredential {
+    guard enclave.kind != .software else { throw .notHardware }
+    let key: EnclaveKey
+    do {
+      key = try enclave.createKey(
+        use: .agreement, access: AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: .devicePasscode),
+        enrolment: KeyEnrolment(passcode: .typed(pin)))
+    } catch {
+      throw .enclave(error)
+    }
+    // The ephemeral private key ends here; from now on only the chip can agree on this secret.
+    let ephemeral = P256PrivateKey()
+    let attachment = EnclaveAttachment(ephemeralKey: ephemeral.publicKey, handle: key.dataRepresentation)
+    do {
+      return SlotCredential(
+        Self.self, input: try ephemeral.sharedSecret(with: key.publicKey), attachment: attachment.bytes)
+    } catch {
+      // The chip gave a point that is not on the curve.
+      throw .enclave(.invalidInput)
+    }
+  }
+
+  public func credential(of slot: KeySlot, pin: SharedSecretBytes) throws(KeybagError) -> SlotCredential {
+    do throws(EnclaveError) {
+      let (key, attachment) = try key(of: slot)
+      let secret = try enclave.sharedSecret(
+        key, with: attachment.ephemeralKey, authorization: .passcode(pin))
+      return SlotCredential(Self.self, input: secret, attachment: attachment.bytes)
+    } catch { throw .enclave(error) }
+  }
+
+  public func obstacle(of slot: KeySlot) -> KeybagError? {
+    do throws(EnclaveError) {
+      try enclave.checkReadiness(of: key(of: slot).key)
+      return nil
+    } catch { return .enclave(error) }
+  }
+
+  public static func concernsOneSlot(_ error: KeybagError) -> Bool {
+    switch error {
+    case .enclave(.otherChip), .enclave(.wrongKind), .enclave(.wrongPasscode): true
+    default: false
+    }
+  }
+
+  /// The key in the chip, not yet used, and what to agree with.
+  private func key(of slot: KeySlot) throws(EnclaveError) -> (key: EnclaveKey, attachment: EnclaveAttachment)
+  {
+    guard let attachment = EnclaveAttachment(slot.attachment) else { throw .corrupt }
+    return (try enclave.loadKey(attachment.handle), attachment)
+  }
+}
+
+struct EnclaveAttachment: Equatable {
+  /// 65 bytes (SEC 1, 2.3.3).
+  let ephemeralKey: [UInt8]
+  /// As the enclave gave it.
+  let handle: [UInt8]
+
+  init(ephemeralKey: [UInt8], handle: [UInt8]) {
+    self.ephemeralKey = ephemeralKey
+    self.handle = handle
+  }
+
+  init?(_ bytes: [UInt8]) {
+    guard bytes.count > Self.pointByteCount, bytes[0] == 4 else { return nil }
+    ephemeralKey = Array(bytes[..<Self.pointByteCount])
+    handle = Array(bytes[Self.pointByteCount...])
+  }
+
+  var bytes: [UInt8] { ephemeralKey + handle }
+
+  private static let pointByteCount = 65
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a layer below knows reaches the exit code: full is full, whoever was writing.
+
+import Enclaves
+import Keychains
+import Storage
+import Testing
+import Vaults
+
+@testable import CofferCommands
+
+@Suite("From an error to the exit code")
+struct FailureTests {
+  @Test(
+    "An error of the file is told as such when the keychain, or the vault above it, met it",
+    arguments: [
+      (.full, 8, "full"), (.inUse, 9, "in_use"), (.notPermitted, 6, "not_permitted"),
+      (.readOnly, 6, "read_only"), (.inputOutput(code: 10), 5, "input_output"),
+      (.corrupt(part: .page), 5, "corrupt"), (.outdated(.keychain), 5, "outdated"),
+      (.staleLog, 5, "foreign_log"),
+    ] as [(StorageError, Int32, String)])
+  func file(error: StorageError, exit: Int32, code: String) {
+    for error: any Error in [
+      error, KeychainError.storage(error), VaultError.keychainNotAvailable(.storage(error)),
+    ] {
+      let failure = Failure(error)
+      #expect(failure.exit.rawValue == exit && failure.code == code, "\(error)")
+    }
+  }
+
+  @Test("A number is what a service answered, and never one of ours")
+  func services() {
+    for error in [
+      KeychainError.saveFailed(-5), .loadFailed(-71), .deleteFailed(-5), .unexpectedError(13),
+    ] {
+      #expect(Failure(error).code == "secret_service_failed")
+    }
+  }
+
+  @Test("A chip that does not answer is no corrupt keychain")
+  func chip() {
+    let failure = Failure(KeychainError.enclave(.notAnswering))
+    #expect(failure.exit == .noHardware && failure.code == "chip_not_answering")
+    #expect(Failure(KeychainError.enclave(.lockedOut(secondsLeft: 60))).code == "pin_locked_out")
+  }
+
+  @Test("What no layer promises is a bug, and tells its type and nothing else")
+  func unsorted() {
+    struct Surprise: Error { let secret = "words of the user" }
+    for error: any Error in [Surprise(), KeychainError.unsorted(type: "Surprise")] {
+      let failure = Failure(error)
+      #expect(failure.exit == .bug && failure.code == "internal")
+      #expect(failure.message == "something happened that should not: Surprise")
+    }
+  }
+}
