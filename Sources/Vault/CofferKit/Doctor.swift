@@ -218,7 +218,7 @@ extension Coffer {
       }
       diagnosis.unreadable = unreadable
       if warned > 0 {
-        note(.failuresExamined, count: warned)
+        audit(.failuresExamined, count: warned)
         diagnosis.add(
           .advice, "warnings end here that \(warned) messages did not open since the last deep examination")
       }
@@ -231,7 +231,7 @@ extension Coffer {
       }
     }
     let damage = diagnosis.findings.count { $0.severity == .damage }
-    if damage > 0 { note(.damageFound, count: damage) }
+    if damage > 0 { audit(.damageFound, count: damage) }
     return diagnosis
   }
 }

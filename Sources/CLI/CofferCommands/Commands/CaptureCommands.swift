@@ -64,18 +64,13 @@ struct CaptureAddCommand: CofferCommand {
     if let metadata { capture.metadata = try part(metadata, .metadata) }
     capture.allowsDuplicate = allowDuplicate
     let captures = try session.captures(opening, whileLocked: true)
-    let signer = try captures.access.signer()
+    let signer = try captures.signer()
     Interruption.catchOnce()
     // A Control-C reaches the process that decodes, too: what is asked next ends the command then.
     capture.thumbnail = CapturePicture.thumbnail(ofFile: photo)
     let added: CaptureStore.Added
-    do { added = try captures.access.store.add(capture, signer: signer) } catch CaptureError.interrupted {
+    do { added = try captures.add(capture, signer: signer) } catch CaptureError.interrupted {
       throw Failure.interrupted("nothing was stored")
-    }
-    if let coffer = captures.coffer {
-      coffer.note(.captureAdded, count: 1)
-    } else {
-      captures.access.noteChange()
     }
     let answer = Answer(
       id: added.id.description, level: signer.level.rawValue,
@@ -124,7 +119,7 @@ struct CaptureListCommand: CofferCommand {
   }
 
   func execute(_ session: Session) throws {
-    let listing = try session.captures(opening).access.store.listing()
+    let listing = try session.captures(opening).store.listing()
     for capture in listing.captures.prefix(limit ?? .max) {
       let answer = Answer(
         id: capture.id.description, created: Timestamp.format(capture.created), byteCount: capture.byteCount)
@@ -173,19 +168,17 @@ struct CaptureExportCommand: CofferCommand {
   func execute(_ session: Session) throws {
     let id = try CaptureID(capture: id)
     let captures = try session.captures(opening)
-    let store = captures.access.store
     let record = session.unfinishedExports()
     Interruption.catchOnce()
     var names: [String]
     do {
-      names = try store.export(id, to: directory, record: record) { Interruption.isRequested }
+      names = try captures.export(id, to: directory, record: record) { Interruption.isRequested }
     } catch CaptureError.interrupted {
       throw Failure.interrupted("nothing was written")
     }
     if depthPNG {
-      names.append(try CapturePicture.writeDepth(of: id, store, to: directory, record: record))
+      names.append(try CapturePicture.writeDepth(of: id, captures.store, to: directory, record: record))
     }
-    captures.coffer?.note(.captureExported, count: 1)
     if session.isJSON { JSON.print(["exported": names]) }
     session.note("\(names.count.counted("file")) in \(directory); nothing protects them there.")
   }
@@ -219,7 +212,7 @@ struct CaptureVerifyCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     let id = try CaptureID(capture: id)
-    let store = try session.captures(opening).access.store
+    let store = try session.captures(opening).store
     let (manifest, signer) = try Interruption.endingAtOnce(
       .interrupted("the capture was not checked to the end"), isJSON: session.isJSON
     ) { try store.verify(id) }
@@ -260,9 +253,7 @@ struct CaptureRemoveCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     let id = try CaptureID(capture: id)
-    let captures = try session.captures(opening)
-    try captures.access.store.remove(id)
-    captures.coffer?.note(.captureRemoved, count: 1)
+    try session.captures(opening).remove(id)
     if session.isJSON { JSON.print(["removed": id.description]) }
   }
 }

@@ -43,8 +43,8 @@ struct VaultRotateCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     let coffer = try session.open(opening)
-    try RotationRun(session: session, coffer: coffer).run(.keyRotated) { progress in
-      try resume ? coffer.vault.resumeRotation(progress: progress) : coffer.vault.rotate(progress: progress)
+    try RotationRun(session: session).run {
+      try coffer.rotateVaultKey(onlyResumes: resume, progress: $0)
     }
   }
 }
@@ -68,16 +68,13 @@ struct VaultRollbackCommand: CofferCommand {
 
   func execute(_ session: Session) throws {
     let coffer = try session.open(opening)
-    try RotationRun(session: session, coffer: coffer).run(.keyRolledBack) {
-      try coffer.vault.rollBack(progress: $0)
-    }
+    try RotationRun(session: session).run { try coffer.rollBackVaultKey(progress: $0) }
   }
 }
 
 /// A rotation or rollback with its progress, and the answer at its end.
 struct RotationRun {
   let session: Session
-  let coffer: Coffer
 
   private struct Answer: Encodable {
     let keyVersion: Int
@@ -86,7 +83,6 @@ struct RotationRun {
   }
 
   func run(
-    _ event: AuditLog.Event,
     _ body: ((Vault.RotationProgress) throws -> Bool) throws -> Vault.RotationReport?
   ) throws {
     var sealing = ProgressBar("sealing anew", isQuiet: session.isQuiet || session.isJSON)
@@ -108,8 +104,7 @@ struct RotationRun {
       throw Failure.interrupted(
         "every message can be read", hint: "go on with «coffer vault rotate --resume»")
     }
-    let sealedCount = report.messageCount - report.unreadable.count
-    coffer.note(event, count: sealedCount)
+    let sealedCount = report.readableCount
     if session.isJSON {
       JSON.print(
         Answer(
