@@ -185,11 +185,13 @@ let package = Package(
 
     // What tests share
     support("AgentLeash"),
+    support("InMemoryKeychains", ["Keychains"]),
     support("MemorySearch"),
     support("NumberedItemStores", ["Keychains"]),
     support("PrivateBus", ["DesktopBus"]),
     support("PseudoTerminals"),
     support("Repository"),
+    support("ScriptedPrompts", ["UserAuthentication", "Secrets"]),
     support("SoftwareTPM"),
     support("SpecExamples", ["Repository"]),
     support("TemporaryHomes"),
@@ -204,6 +206,7 @@ let package = Package(
       [
         "CrashDisk", "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains",
         "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", log,
+        "ScriptedPrompts",
       ]),
     // The process that decodes pictures, and how it would misbehave if it were taken over.
     probe("decoder-probe", path: "DecoderProbe", ["Pictures", "CSystem"]),
@@ -213,6 +216,7 @@ let package = Package(
       [
         "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
         "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", "CSystem",
+        "ScriptedPrompts", "InMemoryKeychains",
       ]),
 
     // Tests, module by module. Those that name a command start it, so it is built first.
@@ -239,7 +243,7 @@ let package = Package(
       "UserAuthenticationTests", in: .platform,
       [
         "UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus",
-        "MemorySearch",
+        "MemorySearch", "ScriptedPrompts",
       ]),
     tests("MessageFormatsTests", in: .vault, ["MessageFormats"]),
     tests(
@@ -247,13 +251,13 @@ let package = Package(
       [
         "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
         "SoftwareTPM", "MemorySearch", "Repository", "SpecExamples", "TemporaryHomes",
-        "NumberedItemStores",
+        "NumberedItemStores", "InMemoryKeychains",
       ]),
     tests(
       "VaultsTests", in: .vault,
       [
         "Vaults", "Keychains", "Storage", "MessageFormats", "Primitives", "Secrets", "CFaultVFS",
-        "MemorySearch", "Repository", "SpecExamples", "TemporaryHomes", sqlite,
+        "MemorySearch", "Repository", "SpecExamples", "TemporaryHomes", sqlite, "InMemoryKeychains",
       ]),
     tests(
       "CapturesTests", in: .vault,
@@ -265,7 +269,7 @@ let package = Package(
       "ProtectedDataTests", in: .vault,
       [
         "ProtectedData", "Keychains", "Enclaves", "UserAuthentication", "Storage", "Primitives", "Secrets",
-        "MemorySearch", "SpecExamples", "TemporaryHomes",
+        "MemorySearch", "SpecExamples", "TemporaryHomes", "ScriptedPrompts",
       ]),
     tests(
       "KeyCustodyTests", in: .vault,
@@ -284,7 +288,7 @@ let package = Package(
       [
         "CofferKit", "Captures", "Vaults", "MessageFormats", "ProtectedData", "KeyCustody", "Enclaves",
         "Keychains", "Storage", "UserAuthentication", "Primitives", "Secrets", "SoftwareTPM",
-        "TemporaryHomes", sqlite,
+        "TemporaryHomes", sqlite, "InMemoryKeychains", "ScriptedPrompts",
       ]),
     tests(
       "TranscriptTests", in: .cli, ["coffer", "AgentLeash", "Repository", "SoftwareTPM"],

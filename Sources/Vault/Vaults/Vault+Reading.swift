@@ -209,21 +209,21 @@ extension Vault {
   private static func digestOfTable(
     _ transaction: borrowing Transaction, _ keys: VaultKeys
   ) throws -> SetDigest {
-    var hash = keys.memberHash()
-    var digest = SetDigest()
-    try transaction.forEachRow("SELECT id FROM messages NOT INDEXED ORDER BY number") { row in
-      try row.withBytes(0) { hash.add($0, to: &digest) }
-      return true
-    }
-    return digest
+    try digest("SELECT id FROM messages NOT INDEXED ORDER BY number", transaction, keys)
   }
 
   private static func digestOfIndex(
     _ transaction: borrowing Transaction, _ keys: VaultKeys
   ) throws -> SetDigest {
+    try digest("SELECT id FROM messages ORDER BY id", transaction, keys)
+  }
+
+  private static func digest(
+    _ identifiers: StaticString, _ transaction: borrowing Transaction, _ keys: VaultKeys
+  ) throws -> SetDigest {
     var hash = keys.memberHash()
     var digest = SetDigest()
-    try transaction.forEachRow("SELECT id FROM messages ORDER BY id") { row in
+    try transaction.forEachRow(identifiers) { row in
       try row.withBytes(0) { hash.add($0, to: &digest) }
       return true
     }

@@ -9,7 +9,7 @@ import Glibc
 final class SmallDisk {
   static let byteCount = 3 << 20
   /// Whether this machine lets us mount something.
-  static let isPossible = (try? Place()).flatMap { try? SmallDisk(in: $0) } != nil
+  static let isPossible = (try? CofferFixture()).flatMap { try? SmallDisk(in: $0) } != nil
 
   private let holder = Process()
   /// Its end makes the holder end.
@@ -24,8 +24,8 @@ final class SmallDisk {
   }
 
   /// - Returns: nil where namespaces are not allowed.
-  init?(in place: Place) throws {
-    point = place.folder + "/disk"
+  init?(in fixture: CofferFixture) throws {
+    point = fixture.folder + "/disk"
     try FileManager.default.createDirectory(atPath: point, withIntermediateDirectories: true)
     let answer = Pipe()
     holder.executableURL = URL(filePath: "/usr/bin/unshare")
