@@ -150,7 +150,7 @@ extension Coffer {
       do {
         isDealtWith = try keychain.replaceSecret(
           forKey: AuditLog.account, in: transaction, by: line(event, count))
-      } catch where error is KeychainError || error as? StorageError == .outdated(.keychain) {
+      } catch  where error is KeychainError || error as? StorageError == .outdated(.keychain) {
         // Nothing was written: the log is damaged, which must not keep the deed from being done.
         Self.log.error("a line of the audit log is left out")
         isDealtWith = true

@@ -93,7 +93,8 @@ extension CrashTests {
         try? FileManager.default.removeItem(atPath: disk.path + "/coffer")
         unlink(fixture.folder + "/words")
         try disk.fill(leaving: left)
-        let run = try fixture.start(["init", "--recovery-phrase-out", fixture.folder + "/words"], on: disk).wait()
+        let run = try fixture.start(["init", "--recovery-phrase-out", fixture.folder + "/words"], on: disk)
+          .wait()
         #expect([.exited(0), .exited(8)].contains(run.end), "\(left) bytes free: \(run)")
         let names = (try? FileManager.default.contentsOfDirectory(atPath: disk.path + "/coffer")) ?? []
         #expect(CofferFixture.names.isSuperset(of: names), "\(left) bytes free: \(names)")

@@ -84,7 +84,8 @@ extension CrashTests {
         let new = try fixture.run(
           "message", "list", "--json", secret: ["--passphrase-file", fixture.newPassphraseFile])
         var outcome = try fixture.check(
-          run, acknowledged: [], passphraseFile: new.isDone ? fixture.newPassphraseFile : fixture.passphraseFile)
+          run, acknowledged: [],
+          passphraseFile: new.isDone ? fixture.newPassphraseFile : fixture.passphraseFile)
         if run.isDone && !new.isDone {
           outcome.problems.append("the new passphrase was acknowledged: \(new)")
         }
@@ -168,7 +169,8 @@ extension CrashTests {
 
     /// Tries `count` random moments of a command that takes `seconds`, and prints what they showed.
     func kill(
-      _ name: String, _ count: Int, _ seconds: Double, _ body: @Sendable (Double, CofferFixture) throws -> Outcome
+      _ name: String, _ count: Int, _ seconds: Double,
+      _ body: @Sendable (Double, CofferFixture) throws -> Outcome
     ) throws {
       var random = SeededGenerator(seed: SeededGenerator.seed)
       let moments = (0..<count).map { _ in Double.random(in: 0..<seconds, using: &random) }

@@ -202,13 +202,16 @@ struct CaptureStoreTests {
   @Test("A warning is due from 500 MB on, and removal takes the bytes off again")
   func storedBytes() throws {
     let fixture = try CaptureFixture()
-    let added = try fixture.store.add(NewCapture(photo: source(bytes(1_000, seed: 1))), signer: fixture.signer)
+    let added = try fixture.store.add(
+      NewCapture(photo: source(bytes(1_000, seed: 1))), signer: fixture.signer)
     let size = try fixture.store.info(added.id).summary.byteCount
     #expect(added.storedByteCount == size)
     #expect(!added.isStorageWarningDue)
-    let second = try fixture.store.add(NewCapture(photo: source(bytes(1_000, seed: 2))), signer: fixture.signer)
+    let second = try fixture.store.add(
+      NewCapture(photo: source(bytes(1_000, seed: 2))), signer: fixture.signer)
     try fixture.store.remove(added.id)
-    let third = try fixture.store.add(NewCapture(photo: source(bytes(1_000, seed: 3))), signer: fixture.signer)
+    let third = try fixture.store.add(
+      NewCapture(photo: source(bytes(1_000, seed: 3))), signer: fixture.signer)
     let sizes = try fixture.store.list().map(\.byteCount).reduce(0, +)
     #expect(second.storedByteCount > size)
     #expect(third.storedByteCount == sizes)

@@ -32,7 +32,7 @@ struct AuditTests {
 
   @discardableResult
   private func add() throws -> MessageID {
-    try coffer.addMessage(SecretBytes(copying: [1, 2, 3].span.bytes), metadata: metadata)
+    try coffer.addMessage(SecretBytes(copying: ([1, 2, 3] as [UInt8]).span.bytes), metadata: metadata)
   }
 
   @Test("Messages that are added, imported, exported and removed, and a new key")
@@ -80,7 +80,7 @@ struct AuditTests {
     #expect(throws: Undone.self) {
       try coffer.auditing(.messagesAdded) { line in
         _ = try coffer.vault.add(
-          SecretBytes(copying: [1].span.bytes), metadata: metadata,
+          SecretBytes(copying: ([1] as [UInt8]).span.bytes), metadata: metadata,
           alongside: {
             try line($0)
             throw Undone()
@@ -96,7 +96,7 @@ struct AuditTests {
   @Test("A log that is damaged keeps no message from being stored")
   func damagedLog() throws {
     try coffer.keychain.save(
-      SecretBytes(copying: [9].span.bytes), forKey: AuditLog.account,
+      SecretBytes(copying: ([9] as [UInt8]).span.bytes), forKey: AuditLog.account,
       accessibility: .whenUnlockedThisDeviceOnly)
     let id = try add()
     #expect(try coffer.vault.withMessage(id) { $1.byteCount } == 3)
@@ -112,10 +112,14 @@ struct AuditTests {
     let id = try access.add(photo(1), signer: access.signer()).id
     _ = try access.export(id, to: home.path + "-out")
     try FileManager.default.removeItem(atPath: home.path + "-out")
-    let locked = try LockedCoffer(home: home.path, machine: coffer.machine)
-      .captures(coffer.keys.locked())
+    let machine = coffer.machine
+    let keys = coffer.keys.locked()
     coffer.close()
-    _ = try locked.add(photo(2), signer: locked.signer())
+    do {
+      // Lets the writer's lock go with its end.
+      let locked = try LockedCoffer(home: home.path, machine: machine).captures(keys)
+      _ = try locked.add(photo(2), signer: locked.signer())
+    }
     let again = try Coffer.open(
       home: home.path, credential: SlotCredential(passphrase()), machine: coffer.machine)
     try again.captureAccess.remove(id)

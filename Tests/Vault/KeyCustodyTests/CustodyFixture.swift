@@ -42,7 +42,8 @@ final class NotedRecords: CustodyRecords {
     state.withLock { state in
       state.identities = numbers.map { number in
         PGPKeyIdentity(
-          keyVersion: .v4, profile: .a, fingerprint: CustodyFixture.fingerprint(number).bytes, isBackedUp: true,
+          keyVersion: .v4, profile: .a, fingerprint: CustodyFixture.fingerprint(number).bytes,
+          isBackedUp: true,
           created: 0, expires: nil, userIDs: [], revocationCertificate: [], certificate: [])
       }
     }

@@ -36,7 +36,8 @@ struct CustodyTests {
     let secret = CustodyFixture.secret(7)
     try fixture.custody.wrap(
       SecretBytes(copying: secret.span.bytes), .transferableSecretKeyV6, fingerprint, fixture.passcode)
-    let (found, payload) = try fixture.custody.withPrivateKey(fingerprint, fixture.passcode) { secret, payload in
+    let (found, payload) = try fixture.custody.withPrivateKey(fingerprint, fixture.passcode) {
+      secret, payload in
       ([UInt8](copying: secret), payload)
     }
     #expect(found == secret)
@@ -60,7 +61,8 @@ struct CustodyTests {
       try fixture.read(0, CustodyAuthorization(finger: late))
     }
     let locked = CustodyFixture.custody(
-      fixture.file, KeychainService(keychain: fixture.store, keys: fixture.keys.locked()), fixture.records, fixture.enclave)
+      fixture.file, KeychainService(keychain: fixture.store, keys: fixture.keys.locked()), fixture.records,
+      fixture.enclave)
     #expect(throws: CustodyError.locked) {
       try locked.withPrivateKey(CustodyFixture.fingerprint(0), fixture.passcode) { _, _ in }
     }
@@ -160,7 +162,8 @@ struct CustodyTests {
     for byteCount in [0, PrivateKeyEnvelope.secretByteCountLimit + 1] {
       #expect(throws: CustodyError.invalidInput) {
         try fixture.custody.wrap(
-          SecretBytes(zeroed: byteCount), .transferableSecretKeyV4, CustodyFixture.fingerprint(0), fixture.passcode)
+          SecretBytes(zeroed: byteCount), .transferableSecretKeyV4, CustodyFixture.fingerprint(0),
+          fixture.passcode)
       }
     }
     #expect(throws: CustodyError.invalidInput) {

@@ -97,7 +97,8 @@ struct EnvelopeTests {
     manifest.generation = 0x0102_0304_0506_0708
     manifest.mode = .highSecurity
     manifest.digests[CustodyFixture.fingerprint(2)] = [UInt8](repeating: 2, count: 32)
-    manifest.digests[CustodyFixture.fingerprint(1, .transferableSecretKeyV6)] = [UInt8](repeating: 1, count: 32)
+    manifest.digests[CustodyFixture.fingerprint(1, .transferableSecretKeyV6)] = [UInt8](
+      repeating: 1, count: 32)
     let bytes = manifest.bytes
     #expect(
       Array(bytes.prefix(19)) == Array("COFPKMF1".utf8) + [1, 2, 3, 4, 5, 6, 7, 8, 2, 0, 2])

@@ -24,7 +24,9 @@ struct ModeSwitchTests {
     }
     try fixture.custody.switchMode(to: .standard, fixture.both())
     #expect(try fixture.modesOfKeys() == [.standard])
-    for number in 0..<3 { #expect(try fixture.read(number, fixture.passcode) == CustodyFixture.secret(number)) }
+    for number in 0..<3 {
+      #expect(try fixture.read(number, fixture.passcode) == CustodyFixture.secret(number))
+    }
   }
 
   @Test("Keys without a backup want an acknowledgement; with backups none is asked for")

@@ -38,7 +38,9 @@ struct RecoveryTests {
     #expect(try fixture.pendingCount() == 0)
     #expect(try fixture.modesOfKeys() == [.standard])
     #expect(fixture.records.mode == .standard)
-    for number in 0..<3 { #expect(try fixture.read(number, fixture.passcode) == CustodyFixture.secret(number)) }
+    for number in 0..<3 {
+      #expect(try fixture.read(number, fixture.passcode) == CustodyFixture.secret(number))
+    }
     #expect(try fixture.custody.recover() == .nothingPending)
   }
 
@@ -51,7 +53,9 @@ struct RecoveryTests {
     #expect(try fixture.modesOfKeys() == [.highSecurity])
     #expect(try fixture.custody.mode() == .highSecurity)
     #expect(fixture.records.mode == .highSecurity)
-    for number in 0..<3 { #expect(try fixture.read(number, fixture.finger()) == CustodyFixture.secret(number)) }
+    for number in 0..<3 {
+      #expect(try fixture.read(number, fixture.finger()) == CustodyFixture.secret(number))
+    }
   }
 
   @Test("AM-14: with neither set whole the journal goes, and everything that is left stays")
@@ -95,13 +99,16 @@ struct RecoveryTests {
   func retried() throws {
     let fixture = try interrupted()
     let locked = CustodyFixture.custody(
-      fixture.file, KeychainService(keychain: fixture.store, keys: fixture.keys.locked()), fixture.records, fixture.enclave)
+      fixture.file, KeychainService(keychain: fixture.store, keys: fixture.keys.locked()), fixture.records,
+      fixture.enclave)
     #expect(throws: CustodyError.locked) { try locked.recover() }
     #expect(fixture.records.journal != nil)
     fixture.store.plan.withLock { $0.batchesLeft = 0 }
     #expect(throws: CustodyError.keychain(.saveFailed(10))) { try fixture.custody.recover() }
     #expect(fixture.records.journal != nil)
-    #expect(throws: CustodyError.recoveryPending) { try fixture.custody.delete(CustodyFixture.fingerprint(0)) }
+    #expect(throws: CustodyError.recoveryPending) {
+      try fixture.custody.delete(CustodyFixture.fingerprint(0))
+    }
     fixture.store.plan.withLock { $0.batchesLeft = nil }
     #expect(try fixture.custody.recover() == .rolledBack)
     #expect(try fixture.modesOfKeys() == [.standard])

@@ -82,7 +82,9 @@ struct CrashTests {
         try domains.resetDomain(.contacts)
       }
     ) { found, report, _ in
-      for domain in ProtectedDataFixture.all where domain != .contacts { #expect(report?.domains[domain] == .open) }
+      for domain in ProtectedDataFixture.all where domain != .contacts {
+        #expect(report?.domains[domain] == .open)
+      }
       try expectStored(Sample.settings, in: found)
       switch report?.domains[.contacts] {
       case .open:

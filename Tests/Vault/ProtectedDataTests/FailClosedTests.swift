@@ -74,7 +74,9 @@ struct FailClosedTests {
   func pd21ColdStart() throws {
     let fixture = try ProtectedDataFixture()
     // Rows that nobody could open, and a registry that only its key would expose.
-    for domain in ProtectedDataFixture.all { try fixture.set(domain, DomainRow(wrappedKey: [1], payload: [2])) }
+    for domain in ProtectedDataFixture.all {
+      try fixture.set(domain, DomainRow(wrappedKey: [1], payload: [2]))
+    }
     let forged = RootKeys([UInt8](repeating: 9, count: 32).span.bytes)
     let registry = try #require(try Registry(record: fixture.image.record ?? []))
     try fixture.set(record: registry.record(forged))

@@ -160,7 +160,9 @@ struct RecoveryTests {
     let domains = try fixture.domains()
     let before = try fixture.content()
     let never = SessionAuthorization(deadline: .now.advanced(by: .seconds(1000))) { false }
-    #expect(throws: ProtectedDataError.notAuthorised) { try domains.resetFramework(never, in: fixture.enclave) }
+    #expect(throws: ProtectedDataError.notAuthorised) {
+      try domains.resetFramework(never, in: fixture.enclave)
+    }
     fixture.enclave.fail(.notAnswering)
     #expect(throws: ProtectedDataError.enclave(.notAnswering)) {
       try domains.resetFramework(.always, in: fixture.enclave)

@@ -142,7 +142,8 @@ struct ImportTests {
   func secondWriter() throws {
     try vault.add("first")
     let other = Vault(
-      file: try DatabaseFile.open(home: fixture.home.path), keychain: fixture.service, clock: fixture.time.clock)
+      file: try DatabaseFile.open(home: fixture.home.path), keychain: fixture.service,
+      clock: fixture.time.clock)
     #expect(throws: StorageError.inUse) { try other.add("second") }
     #expect(try other.texts() == ["first"])
   }

@@ -75,7 +75,8 @@ struct KeyCacheTests {
     try fixture.vault.add("x")
     let hook = HookedKeychain(fixture.keychain)
     let vault = Vault(
-      file: fixture.file, keychain: KeychainService(keychain: hook, keys: fixture.keys), clock: fixture.time.clock)
+      file: fixture.file, keychain: KeychainService(keychain: hook, keys: fixture.keys),
+      clock: fixture.time.clock)
     hook.failures.store(3, ordering: .relaxed)
     #expect(try vault.texts() == ["x"])
     #expect(fixture.time.pauses.withLock { $0 } == [1, 2, 4])

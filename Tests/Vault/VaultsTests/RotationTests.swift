@@ -135,7 +135,8 @@ struct RotationTests {
     let home = try fixture.copyOfHome()
     func vault(_ file: DatabaseFile, _ keychain: any Keychain) -> Vault {
       Vault(
-        file: file, keychain: KeychainService(keychain: keychain, keys: fixture.keys), clock: fixture.time.clock)
+        file: file, keychain: KeychainService(keychain: keychain, keys: fixture.keys),
+        clock: fixture.time.clock)
     }
     let first = vault(try DatabaseFile.open(home: home.path), fixture.keychain)
     let hook = HookedKeychain(fixture.keychain) {
