@@ -16,6 +16,8 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
+  // Says whose bytes a span lends; Secrets/Spans.swift alone needs it.
+  .enableExperimentalFeature("Lifetimes"),
 ]
 
 /// Tests keep the language mode and the warnings, and may use pointers without ceremony.
@@ -127,13 +129,15 @@ let package = Package(
     systemLibrary("CPNG", apt: "libpng-dev"),
     systemLibrary("CZlib", apt: "zlib1g-dev"),
 
-    // Base: secrets in memory, and primitives from well-kept libraries
+    // Base: texts, secrets in memory, libcrypto, and primitives from well-kept libraries
+    module("Texts", in: .base, []),
     module("Secrets", in: .base, ["CSystem", "CUtf8proc"]),
-    module("Primitives", in: .base, ["Secrets", "CSystem", "COpenSSL", "CArgon2", log]),
+    module("LibCrypto", in: .base, ["Secrets", "CSystem", "COpenSSL"]),
+    module("Primitives", in: .base, ["Secrets", "LibCrypto", "CSystem", "CArgon2", log]),
 
     // OpenPGP: the engine and coffer-sop
-    module("OpenPGP", in: .openPGP, ["Secrets", "Primitives", "CSystem", "COpenSSL", "CZlib"]),
-    module("SOPCommands", in: .openPGP, ["Secrets", "OpenPGP"]),
+    module("OpenPGP", in: .openPGP, ["Texts", "Secrets", "LibCrypto", "Primitives", "CZlib"]),
+    module("SOPCommands", in: .openPGP, ["Texts", "Secrets", "OpenPGP"]),
     command("coffer-sop", in: .openPGP, ["SOPCommands"]),
 
     // Platform: the disk, the desktop, the TPM, the reader of fingers, the decoder of pictures
@@ -142,20 +146,23 @@ let package = Package(
     module(
       "Pictures", in: .platform,
       [
-        "Secrets", "CSystem", .target("CTurboJPEG", trait: "Pictures"), .target("CPNG", trait: "Pictures"),
+        "Texts", "Secrets", "CSystem", .target("CTurboJPEG", trait: "Pictures"),
+        .target("CPNG", trait: "Pictures"),
       ]),
     module(
       "Enclaves", in: .platform,
       ["Secrets", "Primitives", "CSystem", .target("CTSS", trait: "TPM")]),
-    module("UserAuthentication", in: .platform, ["Secrets", "CSystem", "DesktopBus"]),
+    module("UserAuthentication", in: .platform, ["Texts", "Secrets", "CSystem", "DesktopBus"]),
 
     // Vault: keys, messages, captures, protected data, the custody of private keys, and the coffer itself
-    module("MessageFormats", in: .vault, ["Secrets", "CSystem", "CUtf8proc"]),
+    module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc"]),
     module(
       "Keychains", in: .vault,
       ["Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "CZxcvbn", "CUtf8proc", log]),
     module("Vaults", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
-    module("Captures", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
+    module(
+      "Captures", in: .vault,
+      ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
     module(
       "ProtectedData", in: .vault,
       ["Secrets", "Primitives", "Storage", "Enclaves", "UserAuthentication", "Keychains", log]),
@@ -177,8 +184,9 @@ let package = Package(
     module(
       "CofferCommands", in: .cli,
       [
-        "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication", "Vaults",
-        "Enclaves", "Pictures", "Captures", "ProtectedData", "KeyCustody", "Agent", "CofferKit", "CSystem",
+        "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
+        "Vaults", "Enclaves", "Pictures", "Captures", "ProtectedData", "KeyCustody", "Agent", "CofferKit",
+        "CSystem",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -195,6 +203,7 @@ let package = Package(
     support("SoftwareTPM"),
     support("SpecExamples", ["Repository"]),
     support("TemporaryHomes"),
+    support("TestVectors", ["Repository"]),
     .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     // A disk whose every call is numbered, and that forgets what was not synchronised. It takes the calls of
     // the C library over: for programs of its own, and no dependency of any tests, since those would link it.
@@ -220,16 +229,21 @@ let package = Package(
       ]),
 
     // Tests, module by module. Those that name a command start it, so it is built first.
+    tests("TextsTests", in: .base, ["Texts"]),
     tests("SecretsTests", in: .base, ["Secrets", "CSystem"]),
+    tests("LibCryptoTests", in: .base, ["LibCrypto", "Secrets"]),
     tests(
       "PrimitivesTests", in: .base,
-      ["Primitives", "Secrets", "CSystem", "COpenSSL", "MemorySearch", "Repository"]),
+      ["Primitives", "Secrets", "CSystem", "COpenSSL", "MemorySearch", "TestVectors"]),
     tests(
       "OpenPGPTests", in: .openPGP,
-      ["OpenPGP", "Secrets", "Primitives", "COpenSSL", "MemorySearch", "Repository"]),
+      ["OpenPGP", "Secrets", "LibCrypto", "Primitives", "MemorySearch", "TestVectors"]),
     tests(
       "SOPCommandsTests", in: .openPGP,
-      ["coffer-sop", "SOPCommands", "OpenPGP", "Secrets", "Primitives", "MemorySearch", "Repository"]),
+      [
+        "coffer-sop", "SOPCommands", "OpenPGP", "Secrets", "Primitives", "MemorySearch", "Repository",
+        "TestVectors",
+      ]),
     tests("StorageTests", in: .platform, ["Storage", "TemporaryHomes", grdb, sqlite]),
     tests("DesktopBusTests", in: .platform, ["DesktopBus", "PrivateBus"]),
     tests("PicturesTests", in: .platform, ["Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
@@ -245,19 +259,19 @@ let package = Package(
         "UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus",
         "MemorySearch", "ScriptedPrompts",
       ]),
-    tests("MessageFormatsTests", in: .vault, ["MessageFormats"]),
+    tests("MessageFormatsTests", in: .vault, ["MessageFormats", "Texts"]),
     tests(
       "KeychainsTests", in: .vault,
       [
         "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
-        "SoftwareTPM", "MemorySearch", "Repository", "SpecExamples", "TemporaryHomes",
+        "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors",
         "NumberedItemStores", "InMemoryKeychains",
       ]),
     tests(
       "VaultsTests", in: .vault,
       [
         "Vaults", "Keychains", "Storage", "MessageFormats", "Primitives", "Secrets", "CFaultVFS",
-        "MemorySearch", "Repository", "SpecExamples", "TemporaryHomes", sqlite, "InMemoryKeychains",
+        "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors", sqlite, "InMemoryKeychains",
       ]),
     tests(
       "CapturesTests", in: .vault,
@@ -307,7 +321,7 @@ let package = Package(
         "Secrets", "MessageFormats", "CSystem", "AgentLeash", "Repository", "SoftwareTPM", sqlite,
       ]),
     tests("LeakTests", in: .system, ["leak-probe", "SoftwareTPM", "TemporaryHomes"]),
-    tests("RepositoryTests", in: .system, ["Repository"]),
+    tests("RepositoryTests", in: .system, ["Repository", "TestVectors"]),
   ]
 )
 

@@ -1,7 +1,7 @@
 // swift-tools-version:6.2
 // SPDX-License-Identifier: Apache-2.0
 //
-// Benchmarks: what Coffer's rooms cost, each figure beside a peer's from the same run. A package of its
+// Benchmarks: what Coffer's modules cost, each figure next to a peer's from the same run. A package of its
 // own, so that the peers are no dependencies of Coffer.
 //
 //   swift run -c release --package-path Benchmarks bench primitives

@@ -6,11 +6,10 @@
 import OpenPGP
 
 /// Lends at most so many bytes of an array at once, and can be read again.
-final class PieceSource: RereadableSource {
+final class PieceSource: RewindableSource {
   private let bytes: [UInt8]
   private let pieceByteCount: Int
   private var source: MemorySource
-  var checksSecondReading = true
 
   init(_ bytes: [UInt8], pieceByteCount: Int) {
     self.bytes = bytes
@@ -29,7 +28,7 @@ final class PieceSource: RereadableSource {
     source.consume(count)
   }
 
-  func rewind() throws(OpenPGPError) { source = MemorySource(bytes) }
+  func rewind(recognising: Bool) throws(OpenPGPError) { source = MemorySource(bytes) }
 }
 
 /// The input of one run: its first octet says in what pieces the rest is lent.

@@ -37,11 +37,11 @@ private func check(_ certificate: Certificate) {
 /// Asks what recipients, signers and verifiers ask.
 private func look(at certificate: Certificate) {
   let now = Timestamp(secondsSince1970: 1_800_000_000)
-  let view = CertificateView(certificate, at: now, now: now, policy: .standard)
-  guard view.keys.count == certificate.publicKeys.count else { fatalError("a view lost a key") }
-  _ = view.primaryUserID
-  if let chosen = try? view.encryptionKeys(for: [.encryptCommunications, .encryptStorage]) {
-    guard view.problem == nil, !chosen.isEmpty else { fatalError("a key was chosen that cannot be used") }
+  let valid = ValidCertificate(certificate, at: now, now: now, policy: .standard)
+  guard valid.keys.count == certificate.publicKeys.count else { fatalError("a valid lost a key") }
+  _ = valid.primaryUserID
+  if let chosen = try? valid.encryptionKeys(for: [.encryptCommunications, .encryptStorage]) {
+    guard valid.problem == nil, !chosen.isEmpty else { fatalError("a key was chosen that cannot be used") }
   }
 }
 

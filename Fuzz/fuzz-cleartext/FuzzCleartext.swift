@@ -17,10 +17,10 @@ public func testOneInput(_ data: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   let verifier = SignatureVerifier(
     certificates: [], policy: .standard, time: Timestamp(secondsSince1970: 1_800_000_000))
   let released = ArraySink()
-  let verdicts = try? read.verify(with: verifier, writingTo: released)
+  let verifications = try? read.verify(with: verifier, writingTo: released)
   guard released.bytes.isEmpty else { fatalError("text was released that nobody has signed") }
-  guard verdicts.map({ $0.count == read.signatures.count }) ?? true else {
-    fatalError("there is not one verdict a signature")
+  guard verifications.map({ $0.count == read.signatures.count }) ?? true else {
+    fatalError("there is not one verification a signature")
   }
   return 0
 }

@@ -33,8 +33,8 @@ private func checkReading(_ input: FuzzInput) {
   let reader = InlineMessageReader(verifier: Keys.shared.verifier)
   let message = try? reader.read(from: input.source, to: sink) { _ in true }
   guard message != nil || sink.bytes.isEmpty else { fatalError("a refused message released something") }
-  if let message, message.verdicts.count != message.signatures.count {
-    fatalError("there is not one verdict a signature")
+  if let message, message.verifications.count != message.signatures.count {
+    fatalError("there is not one verification a signature")
   }
   let nothing = ArraySink()
   _ = try? reader.read(from: input.source, to: nothing) { _ in false }

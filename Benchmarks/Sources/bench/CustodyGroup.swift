@@ -51,13 +51,13 @@ private final class BenchCustody {
   private let home: URL
   private let file: DatabaseFile
   private let custody: PrivateKeyCustody
-  private let owner = SharedSecret(SystemRandom.secretBytes(count: 32))
+  private let owner = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
 
   init(_ enclave: any Enclave, count: Int) throws {
     home = FileManager.default.temporaryDirectory.appending(path: "bench-custody-\(UUID().uuidString)")
     let keys = ClassKeys(
-      whenUnlocked: SharedSecret(SystemRandom.secretBytes(count: 32)),
-      afterFirstUnlock: SharedSecret(SystemRandom.secretBytes(count: 32)))
+      whenUnlocked: SharedSecretBytes(SystemRandom.secretBytes(count: 32)),
+      afterFirstUnlock: SharedSecretBytes(SystemRandom.secretBytes(count: 32)))
     file = try DatabaseFile.create(home: home.path) { file in
       let keychain = KeychainService(keychain: FileKeychain(file), keys: keys)
       try keychain.prepare()
@@ -72,7 +72,7 @@ private final class BenchCustody {
       file: file, keychain: keychain, records: domains, enclave: enclave, enclaveOfKind: enclaves)
     let secrets = (0..<count).map { number in
       (
-        secret: SharedSecret(SystemRandom.secretBytes(count: 600)),
+        secret: SharedSecretBytes(SystemRandom.secretBytes(count: 600)),
         payload: PrivateKeyPayload.transferableSecretKeyV4,
         fingerprint: KeyFingerprint((0..<20).map { UInt8(truncatingIfNeeded: number >> ($0 * 8 % 16)) })!
       )

@@ -16,7 +16,7 @@ public struct Argon2idParameters: Equatable, Sendable {
   /// Lanes, each with a thread of its own as far as there are not too many (p).
   public let lanes: Int
 
-  /// 64 MiB, three passes, four lanes: the second recommendation of RFC 9106, section 4 (D37).
+  /// 64 MiB, three passes, four lanes: the second recommendation of RFC 9106, section 4.
   public static let recommended = Argon2idParameters(uncheckedMemoryKiB: 64 << 10, passes: 3, lanes: 4)
 
   /// The most that a stored slot may ask for: 4 GiB, 64 passes, 64 lanes. A parser's bound, so that a
@@ -48,7 +48,7 @@ public struct Argon2idParameters: Equatable, Sendable {
 public enum Argon2idError: Error, Equatable, Sendable {
   /// Costs outside the standard's bounds or ours.
   case parameters
-  /// It would take more than three quarters of what is available (D28).
+  /// It would take more than three quarters of what is available.
   case notEnoughMemory(neededByteCount: Int, availableByteCount: Int)
   /// The memory was there a moment ago and could not be had.
   case allocationFailed

@@ -6,13 +6,13 @@
   public import Foundation
 #endif
 
-/// What can go wrong in ``CryptoService`` and the primitives under it (CR-16).
+/// What can go wrong in ``CryptoService`` and the primitives under it.
 public enum CryptoError: Error, Equatable, Sendable {
   /// The library refused to encrypt.
   case encryptionFailed
   /// The input is malformed or truncated: it cannot be something that was encrypted.
   case decryptionFailed
-  /// The tag does not match: another key, or changed bytes; the two cannot be told apart (D02).
+  /// The tag does not match: another key, or changed bytes; the two cannot be told apart.
   case authenticationFailed
   /// A key of a length other than 32 bytes.
   case invalidKey
@@ -23,7 +23,7 @@ public enum CryptoError: Error, Equatable, Sendable {
 }
 
 extension CryptoError: LocalizedError {
-  /// The texts that the requirements fix (CR-17).
+  /// Fixed texts: callers may rely on them.
   public var errorDescription: String? {
     switch self {
     case .encryptionFailed: "Failed to encrypt data"

@@ -5,6 +5,7 @@
 // never.
 
 internal import Logging
+internal import Secrets
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -12,7 +13,7 @@ internal import Logging
   public import Foundation
 #endif
 
-/// SHA-256, AES-256-GCM, keys and random bytes (requirements CR-01 to CR-25).
+/// SHA-256, AES-256-GCM, keys and random bytes.
 ///
 /// What is encrypted is laid out as nonce (12 bytes) ‖ ciphertext ‖ tag (16 bytes).
 public enum CryptoService {
@@ -25,7 +26,7 @@ public enum CryptoService {
   /// The SHA-256 of a file as 64 lowercase hexadecimal characters; it is read piece by piece.
   ///
   /// - Throws: `CryptoError.fileNotFound`; `CryptoError.fileReadError` when it cannot be read to its end.
-  ///   There is never a hash of half a file (D03).
+  ///   There is never a hash of half a file.
   public static func sha256Stream(url: URL) throws(CryptoError) -> String {
     do {
       return Hexadecimal.text(try FileDigest.sha256(path: url.path))
@@ -50,8 +51,8 @@ public enum CryptoService {
     var sealed = span._mutatingExtracting(droppingFirst: nonce.count)
     do {
       try key.withBytes { key throws(CryptoError) in
-        unsafe try cipher.seal(
-          data.bytes, key: key, nonce: nonce.span.bytes, authenticating: RawSpan(), into: &sealed)
+        try cipher.seal(
+          data.bytes, key: key, nonce: nonce.rawSpan, authenticating: RawSpan(), into: &sealed)
       }
     } catch {
       throw logged(error, "encrypt")
@@ -62,7 +63,7 @@ public enum CryptoService {
   /// Checks and decrypts what ``encrypt(_:using:)`` made; nothing is returned before the tag is checked.
   ///
   /// - Throws: `CryptoError.decryptionFailed` for input too short to be a sealed value;
-  ///   `CryptoError.authenticationFailed` for another key or changed bytes (D02).
+  ///   `CryptoError.authenticationFailed` for another key or changed bytes.
   public static func decrypt(
     _ combined: Data, using key: borrowing SymmetricKey
   ) throws(CryptoError) -> Data {
@@ -93,13 +94,13 @@ public enum CryptoService {
   }
 
   /// The key in 32 bytes.
-  /// - Throws: `CryptoError.invalidKey` for any other length (D04).
+  /// - Throws: `CryptoError.invalidKey` for any other length.
   public static func keyFromData(_ data: Data) throws(CryptoError) -> SymmetricKey {
     guard data.count == SymmetricKey.byteCount else { throw logged(.invalidKey, "keyFromData") }
     return try SymmetricKey(copying: data.bytes)
   }
 
-  /// Random bytes for nonces, identifiers and salts. A negative count is the caller's error (D05).
+  /// Random bytes for nonces, identifiers and salts. A negative count is the caller's error.
   public static func randomData(count: Int) -> Data { Data(SystemRandom.publicBytes(count: count)) }
 
   // MARK: -

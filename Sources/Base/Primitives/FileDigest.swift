@@ -9,7 +9,7 @@ internal import CSystem
 internal import Glibc
 
 enum FileDigest {
-  /// The memory that a hash takes, whatever the file's length (CR-05 allows 1 MiB).
+  /// The memory that a hash takes, whatever the file's length.
   static let pieceByteCount = 256 << 10
 
   /// The SHA-256 of the file at `path`; symbolic links are followed, directories refused.

@@ -1,46 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// HKDF-SHA256 (RFC 5869), extract and expand (D09), for outputs of up to 32 bytes: one block of the
-// expansion, two MACs of libcrypto. libcrypto's own EVP_KDF looks its digest up again for every
-// derivation and takes three times as long; every message of a vault has a derivation of its own.
+// HKDF (RFC 5869), extract and expand, by MACs of libcrypto. libcrypto's own EVP_KDF looks its digest up
+// again for every derivation and takes three times as long; every message of a vault has a derivation of its own.
 
+package import LibCrypto
 package import Secrets
 
-/// HKDF-SHA256 with a reusable context.
+/// HKDF with a reusable context; with SHA-256 unless something else is asked for.
 public struct HKDF: ~Copyable, Sendable {
-  private var hmac = HMACSHA256()
+  private var hmac: MAC
   /// The pseudorandom key between the two steps, kept in locked memory.
-  private var pseudorandomKey = SecretBytes(zeroed: HMACSHA256.byteCount)
-  private var block = SecretBytes(zeroed: HMACSHA256.byteCount)
+  private var pseudorandomKey: SecretBytes
+  /// The end of an output that is no whole number of digests.
+  private var block: SecretBytes
 
-  public init() {}
+  /// HKDF-SHA256.
+  public init() { self.init(Digest.sha256) }
 
-  /// Derives up to 32 bytes into `output`.
+  package init(_ digest: Digest) {
+    hmac = MAC(hmac: digest)
+    pseudorandomKey = SecretBytes(zeroed: digest.byteCount)
+    block = SecretBytes(zeroed: digest.byteCount)
+  }
+
+  /// Derives as many bytes as `output` has room for.
   ///
   /// - Parameters:
   ///   - ikm: the input keying material.
   ///   - salt: may be empty.
   ///   - info: says what the output is for.
-  ///   - output: 1 to 32 bytes (L of RFC 5869, section 2.3).
+  ///   - output: 1 to 255 digests (L of RFC 5869, section 2.3); a digest of SHA-256 is 32 bytes.
   public mutating func derive(
     ikm: RawSpan, salt: RawSpan, info: RawSpan, into output: inout MutableRawSpan
   ) {
-    precondition(
-      (1...HMACSHA256.byteCount).contains(output.byteCount), "this HKDF gives 1 to 32 bytes")
-    pseudorandomKey.withMutableBytes { hmac.authenticate(ikm, key: salt, into: &$0) }
-    pseudorandomKey.withBytes { hmac.start(key: $0) }
-    hmac.update(info)
-    let counter: InlineArray<1, UInt8> = [1]
-    unsafe hmac.update(counter.span.bytes)
-    if output.byteCount == HMACSHA256.byteCount {
-      hmac.finish(into: &output)
-    } else {
-      block.withMutableBytes { hmac.finish(into: &$0) }
-      block.withBytes { block in
-        for offset in 0..<output.byteCount {
-          output.storeBytes(of: block.unsafeLoadByte(offset), toByteOffset: offset, as: UInt8.self)
-        }
+    let digestByteCount = hmac.byteCount
+    precondition((1...255 * digestByteCount).contains(output.byteCount), "HKDF gives 1 to 255 digests")
+    hmac.start(key: salt)
+    hmac.update(ikm)
+    pseudorandomKey.withMutableBytes { hmac.finish(into: &$0) }
+    var number: UInt8 = 0
+    var offset = 0
+    while offset < output.byteCount {
+      number += 1
+      let end = min(offset + digestByteCount, output.byteCount)
+      pseudorandomKey.withBytes { hmac.start(key: $0) }
+      if offset > 0 { hmac.update(output.bytes.extracting(offset - digestByteCount..<offset)) }
+      hmac.update(info)
+      let counter: InlineArray<1, UInt8> = [number]
+      hmac.update(counter.rawSpan)
+      if end - offset == digestByteCount {
+        var whole = output._mutatingExtracting(offset..<end)
+        hmac.finish(into: &whole)
+      } else {
+        block.withMutableBytes { hmac.finish(into: &$0) }
+        block.withBytes { output.copy($0.extracting(first: end - offset), to: offset) }
       }
+      offset = end
     }
   }
 

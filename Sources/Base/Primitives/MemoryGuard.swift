@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory a key derivation may take (D28, PG-16). The least of what the kernel says is available,
+// How much memory a key derivation may take. The least of what the kernel says is available,
 // what every control group up the tree leaves, and what the address-space limit leaves.
 
 internal import CSystem

@@ -8,7 +8,7 @@ internal import Glibc
 
 /// Names one message or one capture.
 public struct RecordID: Hashable, Sendable {
-  /// The 16 bytes of the UUID, in network order: the salt of its key (D10).
+  /// The 16 bytes of the UUID, in network order: the salt of its key.
   public static let byteCount = 16
 
   private let high: UInt64

@@ -2,48 +2,28 @@
 //
 // SHA-256 (FIPS 180-4) by libcrypto.
 
-internal import COpenSSL
+internal import LibCrypto
 
 /// SHA-256 over bytes that arrive piece by piece.
-@safe
-public struct SHA256: ~Copyable, @unchecked Sendable {
+public struct SHA256: ~Copyable, Sendable {
   /// Bytes in a digest.
   public static let byteCount = 32
 
-  private let context: OpaquePointer
+  private var context = DigestContext(Digest.sha256)
 
-  public init() {
-    guard let context = unsafe EVP_MD_CTX_new(),
-      unsafe EVP_DigestInit_ex(context, LibCrypto.sha256, nil) == 1
-    else { preconditionFailure("libcrypto has no SHA-256") }
-    unsafe self.context = unsafe context
-  }
-
-  deinit { unsafe EVP_MD_CTX_free(context) }
+  public init() {}
 
   /// Hashes further bytes.
-  public mutating func update(_ bytes: RawSpan) {
-    let result = unsafe bytes.withUnsafeBytes { unsafe EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
-    precondition(result == 1, "SHA-256 cannot fail")
-  }
+  public mutating func update(_ bytes: RawSpan) { context.update(bytes) }
 
   /// Writes the digest to the 32 bytes of `digest`.
   public consuming func finish(into digest: inout MutableRawSpan) {
     precondition(digest.byteCount == Self.byteCount, "a SHA-256 digest has 32 bytes")
-    let result = unsafe digest.withUnsafeMutableBytes {
-      unsafe EVP_DigestFinal_ex(context, $0.baseAddress?.assumingMemoryBound(to: UInt8.self), nil)
-    }
-    precondition(result == 1, "SHA-256 cannot fail")
+    context.finish(into: &digest)
   }
 
   /// The digest as an array; for digests that are not secret.
-  public consuming func finish() -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: Self.byteCount)
-    var span = digest.mutableSpan
-    var raw = unsafe span.mutableBytes
-    finish(into: &raw)
-    return digest
-  }
+  public consuming func finish() -> [UInt8] { context.finish() }
 
   /// Writes the digest of `bytes` to the 32 bytes of `digest`.
   public static func hash(_ bytes: RawSpan, into digest: inout MutableRawSpan) {

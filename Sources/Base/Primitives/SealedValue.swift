@@ -5,8 +5,8 @@
 //   version 1 (1) ‖ salt (16) ‖ key check (32) ‖ nonce (12) ‖ ciphertext ‖ tag (16)
 //
 // The salt is new for every seal, and the value has a key of its own derived from it: no long-lived key
-// ever seals anything itself, so none can reach the limits of random nonces (D12). The key check
-// commits to the key: a wrong key and a changed value are told apart (D02).
+// ever seals anything itself, so none can reach the limits of random nonces. The key check
+// commits to the key: a wrong key and a changed value are told apart.
 
 public import Secrets
 
@@ -51,14 +51,14 @@ public struct SealedValue: ~Copyable {
     var span = sealed.mutableSpan
     var bytes = unsafe span.mutableBytes
     var check = bytes._mutatingExtracting(Self.checkRange)
-    unsafe Self.derive(&hkdf, key, salt.span.bytes, "coffer sealed value v1 check", into: &check)
-    unsafe deriveKey(key, salt.span.bytes)
+    Self.derive(&hkdf, key, salt.rawSpan, "coffer sealed value v1 check", into: &check)
+    deriveKey(key, salt.rawSpan)
     let aad = Self.associatedData(context, plaintextByteCount: plaintext.byteCount)
     var ciphertext = bytes._mutatingExtracting(droppingFirst: Self.ciphertextOffset)
     do {
       try derived.withBytes { key throws(CryptoError) in
-        unsafe try cipher.seal(
-          plaintext, key: key, nonce: nonce.span.bytes, authenticating: aad.span.bytes, into: &ciphertext)
+        try cipher.seal(
+          plaintext, key: key, nonce: nonce.rawSpan, authenticating: aad.rawSpan, into: &ciphertext)
       }
     } catch {
       preconditionFailure("a value of more than 2 GiB is not a small one")
@@ -87,9 +87,9 @@ public struct SealedValue: ~Copyable {
     do {
       try plaintext.withMutableBytes { plaintext throws(CryptoError) in
         try derived.withBytes { key throws(CryptoError) in
-          unsafe try cipher.open(
+          try cipher.open(
             ciphertext, key: key, nonce: sealed.extracting(Self.nonceRange),
-            authenticating: aad.span.bytes, into: &plaintext)
+            authenticating: aad.rawSpan, into: &plaintext)
         }
       }
     } catch {
@@ -100,7 +100,7 @@ public struct SealedValue: ~Copyable {
 
   /// Opens a sealed value and hands it to `body`; nil when it is not what was sealed, or `body` gives nil.
   package static func read<Value>(
-    _ sealed: RawSpan, key: SharedSecret, context: [UInt8], _ body: (RawSpan) -> Value?
+    _ sealed: RawSpan, key: SharedSecretBytes, context: [UInt8], _ body: (RawSpan) -> Value?
   ) -> Value? {
     var sealer = SealedValue()
     do {

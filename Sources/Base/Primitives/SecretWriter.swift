@@ -16,7 +16,7 @@ package struct SecretWriter: ~Copyable {
     count += field.byteCount
   }
 
-  package mutating func append(_ field: [UInt8]) { append(unsafe field.span.bytes) }
+  package mutating func append(_ field: [UInt8]) { append(field.rawSpan) }
 
   /// What has been written.
   package consuming func finish() -> SecretBytes {

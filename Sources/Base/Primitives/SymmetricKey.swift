@@ -9,7 +9,7 @@ public struct SymmetricKey: ~Copyable, Sendable {
 
   private let bytes: SecretBytes
 
-  /// A new key from the system's generator (CR-12).
+  /// A new key from the system's generator.
   public init() { bytes = SystemRandom.secretBytes(count: Self.byteCount) }
 
   /// Takes 32 bytes as a key.

@@ -7,7 +7,7 @@ public import Secrets
 /// The kernel's random number generator (getrandom(2)), the only source of randomness in Coffer.
 ///
 /// It cannot fail once the system has booted. If it does all the same, the process stops: a key of zeros
-/// would be worse (D05).
+/// would be worse.
 public enum SystemRandom {
   /// Fills `bytes`.
   public static func fill(_ bytes: inout MutableRawSpan) {
@@ -32,9 +32,7 @@ public enum SystemRandom {
   public static func publicBytes(count: Int) -> [UInt8] {
     precondition(count >= 0, "a negative count is the caller's error")
     var bytes = [UInt8](repeating: 0, count: count)
-    var span = bytes.mutableSpan
-    var raw = unsafe span.mutableBytes
-    fill(&raw)
+    bytes.withMutableRawSpan { fill(&$0) }
     return bytes
   }
 }

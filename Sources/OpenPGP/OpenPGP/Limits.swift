@@ -6,10 +6,34 @@
 /// The limits of what is read.
 public enum Limits {
   /// Which limit was met.
+  @nonexhaustive
   public enum Name: Sendable {
-    case packetByteCount, certificatePacketCount, certificateByteCount, subpacketByteCount, integerBitCount,
-      nestingDepth
-    case recipientCount, signatureCount, saltedHashCount, argon2Memory, compressionRatio, armorLine, cleartext
+    /// ``Limits/packetByteCount``.
+    case packetByteCount
+    /// ``Limits/certificatePacketCount``.
+    case certificatePacketCount
+    /// ``Limits/certificateByteCount``.
+    case certificateByteCount
+    /// ``Limits/subpacketByteCount``, or what the area of a signature can hold.
+    case subpacketByteCount
+    /// ``Limits/integerBitCount``.
+    case integerBitCount
+    /// ``Limits/nestingDepth``.
+    case nestingDepth
+    /// ``Limits/recipientCount``.
+    case recipientCount
+    /// ``Limits/signatureCount``.
+    case signatureCount
+    /// ``Limits/saltedHashCount``.
+    case saltedHashCount
+    /// ``Limits/argon2MemoryExponent``, ``Limits/argon2PassedKiB`` or ``Limits/argon2PassedKiBOfMessage``.
+    case argon2Memory
+    /// ``Limits/compressionRatio`` beyond ``Limits/compressionAllowance``.
+    case compressionRatio
+    /// ``Limits/armorLineByteCount``, ``Limits/armorPreambleByteCount`` or ``Limits/armorHeaderCount``.
+    case armorLine
+    /// ``Limits/cleartextByteCount``.
+    case cleartext
   }
 
   /// Octets in a packet that is held in memory: all but the data packets. Photographs in user attributes and
@@ -21,11 +45,11 @@ public enum Limits {
   /// Octets of the packets of one certificate: the keys that the public servers were flooded with have some
   /// ten million; nothing honest comes near.
   public static let certificateByteCount = 64 << 20
-  /// Revocations of subkeys that are tried on every subkey of a certificate, since they may stand behind
-  /// another: each costs a hash. People have a handful of subkeys.
+  /// Revocations of subkeys that are tried on every subkey of a certificate, since they may be misplaced,
+  /// after another one: each costs a hash. People have a handful of subkeys.
   public static let subkeyRevocationCount = 64
-  /// Octets of the subpackets of all signatures on one document. How many subpackets a signature has is nobody's
-  /// business, since its areas end; but each takes some thirty times the memory of its shortest form. This is room
+  /// Octets of the subpackets of all signatures on one document. The number of subpackets is not limited by
+  /// itself, since areas end; but each takes some thirty times the memory of its shortest form. This is room
   /// for a thousand signatures of 4 KiB each, or for thirty-two whose areas are as full as version 4 allows.
   public static let subpacketByteCount = 4 << 20
   /// Bits of a multiprecision integer: RSA keys of 16,384 bits are the largest that anybody has made; a
@@ -36,7 +60,7 @@ public enum Limits {
   /// Recipients of one message. A mailing list of ten thousand is imaginable, a million is an attack.
   public static let recipientCount = 20_000
   /// Packets with a session key for a public key that are kept, and pairs of such a packet with a private key
-  /// that are tried: where nobody is named there is one for each of a group, and each costs a private-key
+  /// that are tried: for anonymous recipients there is one for each of a group, and each costs a private-key
   /// operation.
   public static let privateKeyAttemptCount = 1024
   /// Packets with a session key for a password that are kept, and pairs of such a packet with a password that
@@ -67,14 +91,14 @@ public enum Limits {
   public static let compressionRatio = 1032
   /// Decompressed octets without regard to the ratio.
   public static let compressionAllowance = 64 << 20
-  /// Octets in a header line or behind the data of an armored block: what people write there is shorter. Lines of
+  /// Octets in a header line or after the data of an armored block: what people write there is shorter. Lines of
   /// data may have any length, since they are decoded as they come.
   public static let armorLineByteCount = 64 << 10
-  /// Octets that may stand before the first armor header.
+  /// Octets that may come before the first armor header.
   public static let armorPreambleByteCount = 1 << 20
   /// Header lines of an armored block, which are read and not kept.
   public static let armorHeaderCount = 1024
-  /// Octets of the text of a cleartext signed message, which is held in memory: it is meant for a person to read
-  /// through (section 7.3), and 16 MiB are more than all of Shakespeare.
+  /// Octets of the text of a cleartext signed message, which is held in memory: it is meant to be read by
+  /// people (section 7.3), and 16 MiB are more than all of Shakespeare.
   public static let cleartextByteCount = 16 << 20
 }

@@ -4,6 +4,9 @@
 // are different answers. None carries a user id, a fingerprint, plaintext or key material.
 
 /// Why something of OpenPGP was not done.
+///
+/// A later version may add cases: outside this package a `switch` needs `@unknown default`.
+@nonexhaustive
 public enum OpenPGPError: Error, Equatable, Sendable {
   /// The bytes are not what RFC 9580 describes.
   case malformed(Malformation)
@@ -40,26 +43,37 @@ public enum OpenPGPError: Error, Equatable, Sendable {
   public enum KeyUse: Sendable { case certify, sign, decrypt }
 
   /// What is wrong with malformed bytes.
+  @nonexhaustive
   public enum Malformation: Equatable, Sendable {
     /// Fewer octets than a field needs.
     case truncated
-    /// Octets behind the last field.
+    /// Octets after the last field.
     case trailingOctets
+    /// A packet header, or a marker packet that is not one.
     case packetHeader
     /// A partial or indeterminate length where the standard allows none, or a first part that is too short.
     case partialLength
     /// A multiprecision integer whose bit count is not that of its first octet.
     case multiprecisionInteger
+    /// A signature subpacket.
     case subpacket
+    /// A string-to-key specifier.
     case stringToKey
+    /// A signature packet.
     case signature
+    /// The fields of a public key.
     case publicKey
+    /// The fields of a secret key.
     case secretKey
+    /// A packet with a session key, or the key in it.
     case sessionKey
-    case literalData
+    /// Compressed data.
     case compressedData
+    /// The header of encrypted data.
     case encryptedData
+    /// Armor, or what should be armor.
     case armor
+    /// A cleartext signed message.
     case cleartextSignature
     /// Packets in an order that is no message (section 10.3).
     case messageStructure
@@ -73,15 +87,25 @@ public enum OpenPGPError: Error, Equatable, Sendable {
   }
 
   /// What is not supported.
+  @nonexhaustive
   public enum Unsupported: Equatable, Sendable {
+    /// A critical packet type, by its number.
     case packetType(UInt8)
+    /// A version of a packet.
     case packetVersion(PacketType, UInt8)
+    /// A public-key algorithm, by its number.
     case publicKeyAlgorithm(UInt8)
+    /// A cipher, by its number.
     case symmetricAlgorithm(UInt8)
+    /// An AEAD algorithm, by its number.
     case aeadAlgorithm(UInt8)
+    /// A hash, by its number.
     case hashAlgorithm(UInt8)
+    /// A compression, by its number.
     case compressionAlgorithm(UInt8)
+    /// A string-to-key type, by its number.
     case stringToKey(UInt8)
+    /// A curve.
     case curve
   }
 }

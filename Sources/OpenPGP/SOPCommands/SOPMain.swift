@@ -5,6 +5,7 @@
 
 internal import Glibc
 internal import Secrets
+internal import Texts
 
 /// The whole program but for the process it runs in.
 public enum SOPMain {
@@ -37,7 +38,7 @@ public enum SOPMain {
     if name == "--help" || name == "help" && arguments.count == 1 { return try StandardStreams.print(page) }
     let wanted = name == "help" ? arguments[1] : name == "--version" ? VersionCommand.name : name
     guard let command = subcommands.first(where: { $0.name == wanted }) else {
-      throw Failure(.unsupportedSubcommand, "there is no subcommand «\(wanted)»", hint: "coffer-sop --help")
+      throw Failure(.unsupportedSubcommand, "there is no subcommand '\(wanted)'", hint: "coffer-sop --help")
     }
     if name == "help" { return try StandardStreams.print(command.page + "\n") }
     let words = Array(arguments.dropFirst())
@@ -71,17 +72,8 @@ public enum SOPMain {
     }
   }
 
-  /// A line without what a terminal would obey; file names may hold anything.
-  private static func sanitized(_ text: String) -> String {
-    String(
-      String.UnicodeScalarView(
-        text.unicodeScalars.map { scalar in
-          switch scalar.properties.generalCategory {
-          case .control, .format, .lineSeparator, .paragraphSeparator: "\u{FFFD}"
-          default: scalar
-          }
-        }))
-  }
+  /// File names may hold anything, so not even a joiner is shown.
+  private static func sanitized(_ text: String) -> String { TerminalText.line(text, keepsFormat: false) }
 
   static let subcommands: [any Subcommand.Type] = [
     VersionCommand.self, ListProfilesCommand.self, GenerateKeyCommand.self, ChangeKeyPasswordCommand.self,
@@ -101,7 +93,7 @@ public enum SOPMain {
       version                 what this is
       list-profiles           the profiles of a subcommand
       generate-key            make a secret key
-      change-key-password     protect a secret key anew
+      change-key-password     give a secret key another password
       revoke-key              end a key
       extract-cert            the certificate of a secret key
       update-key              bring a secret key up to date
@@ -114,7 +106,7 @@ public enum SOPMain {
                               signatures with the data
       armor | dearmor         text around packets, and back
 
-    Data go from standard input to standard output. Keys, certificates and passwords are in files, in @ENV:NAME
+    Data goes from standard input to standard output. Keys, certificates and passwords are in files, in @ENV:NAME
     or behind @FD:n. Every subcommand has --help, and --debug. Exit codes are in Specs/sop.md.
 
     example: coffer-sop generate-key 'Alice <alice@example.org>' > alice.key

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The values of D-Bus messages (D-Bus Specification, "Type System"). Messages are decoded whole, so that no
-// pointer into one leaves this room. Nothing secret belongs in a message: these values are not erased.
+// pointer into one leaves this module. Nothing secret belongs in a message: these values are not erased.
 
 /// One complete value of a D-Bus message.
 public indirect enum BusValue: Equatable, Sendable {

@@ -2,7 +2,7 @@
 
 public import Secrets
 
-/// What a key is for; one key never does both (D18).
+/// What a key is for; one key never does both.
 public enum EnclaveKeyUse: UInt8, Sendable, CaseIterable {
   case agreement = 1
   case signing = 2
@@ -42,9 +42,9 @@ public struct KeyEnrolment: Sendable {
   /// What later uses will be asked for. The enclave sees only what is derived from it.
   public enum Passcode: Sendable {
     /// A PIN or passphrase, as typed; stretched where nothing counts wrong tries.
-    case typed(SharedSecret)
+    case typed(SharedSecretBytes)
     /// 32 uniformly random bytes that no person types. Nobody guesses them, so they are not stretched.
-    case random(SharedSecret)
+    case random(SharedSecretBytes)
   }
 
   public var passcode: Passcode?
@@ -61,7 +61,7 @@ public struct KeyEnrolment: Sendable {
 public enum KeyAuthorization: Sendable {
   case none
   /// The PIN or passphrase as typed, or the random passcode: whichever was enrolled.
-  case passcode(SharedSecret)
+  case passcode(SharedSecretBytes)
   /// A reader that has just recognised a finger.
   case biometry(any BiometryVerifier)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What names a counter in a chip (Specs/enclaves.md, «Counters»):
+// What names a counter in a chip (Specs/enclaves.md, "Counters"):
 //
 //   kind (1) ‖ place of the storage root key (1) ‖ its Name (34) ‖ index (4) ‖ Name of the index (34)
 

@@ -20,7 +20,7 @@ public protocol CounterEnclave: Enclave {
   /// - Returns: the counter and its value.
   /// - Throws: `EnclaveError.counterRefused` when the chip has no room, or its owner has a password; `.unavailable`,
   ///   `.notAnswering`; `.invalidInput` for another number of bytes.
-  func createCounter(authorization: SharedSecret) throws(EnclaveError) -> (
+  func createCounter(authorization: SharedSecretBytes) throws(EnclaveError) -> (
     counter: ChipCounter, value: UInt64
   )
 
@@ -28,13 +28,14 @@ public protocol CounterEnclave: Enclave {
   ///
   /// - Throws: `EnclaveError.counterGone`; `.otherChip` when the chip was cleared or replaced; `.unavailable`,
   ///   `.notAnswering`; `.corrupt` when counter and authorization do not belong together.
-  func counterValue(_ counter: ChipCounter, authorization: SharedSecret) throws(EnclaveError) -> UInt64
+  func counterValue(_ counter: ChipCounter, authorization: SharedSecretBytes) throws(EnclaveError) -> UInt64
 
   /// Counts up by one. After any error the counter may be up or not: ask for its value.
   ///
   /// - Returns: the new value.
   /// - Throws: as ``counterValue(_:authorization:)``.
-  func incrementCounter(_ counter: ChipCounter, authorization: SharedSecret) throws(EnclaveError) -> UInt64
+  func incrementCounter(_ counter: ChipCounter, authorization: SharedSecretBytes) throws(EnclaveError)
+    -> UInt64
 
   /// Deletes a counter. A chip asks for its owner's leave, not for the counter's authorization.
   ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // P-256 keys that do not leave what holds them: a TPM 2.0, a Secure Enclave, or a labelled stand-in in
-// software. Nothing ever falls from one kind to another by itself (D36): a handle says which kind made it,
+// software. Nothing ever falls from one kind to another by itself: a handle says which kind made it,
 // and only that kind takes it.
 
 public import Secrets
@@ -14,7 +14,7 @@ public enum EnclaveKind: UInt8, Sendable, CaseIterable {
   case software = 3
 }
 
-/// Makes and uses P-256 keys (SE-01, KC-17, D18).
+/// Makes and uses P-256 keys.
 ///
 /// Calls may come from any thread and block until the chip has answered.
 public protocol Enclave: Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an enclave does not do what was asked. Each wants something else of the person.
+/// Why an enclave does not do what was asked. Each needs another reaction from the user.
 public enum EnclaveError: Error, Equatable, Sendable {
-  /// There is no chip, or nobody may talk to it (KC-19).
+  /// There is no chip, or nobody may talk to it.
   case unavailable
   /// The chip, or the way to it, failed in the middle; nothing is known of what was under way.
   case notAnswering

@@ -29,14 +29,14 @@ struct EnclaveHandle {
   let access: AccessControl
   let publicKey: [UInt8]
   /// What only one kind of enclave understands. A software key is in it.
-  let body: SharedSecret
+  let body: SharedSecretBytes
 
   /// More is no handle of ours: a TPM's takes some 500 bytes.
   static let byteCountLimit = 4096
   private static let magic = Array("COFENC01".utf8)
 
   init(
-    kind: EnclaveKind, use: EnclaveKeyUse, access: AccessControl, publicKey: [UInt8], body: SharedSecret
+    kind: EnclaveKind, use: EnclaveKeyUse, access: AccessControl, publicKey: [UInt8], body: SharedSecretBytes
   ) {
     self.kind = kind
     self.use = use
@@ -65,7 +65,7 @@ struct EnclaveHandle {
       access = AccessControl(protection, requirement: requirement)
       publicKey = try cursor.readBytes(span, count: P256.publicKeyByteCount)
       let range = try cursor.readRange(span, count: contentCount - cursor.offset)
-      body = SharedSecret(SecretBytes(copying: span.extracting(range)))
+      body = SharedSecretBytes(SecretBytes(copying: span.extracting(range)))
     } catch {
       throw .corrupt
     }
@@ -101,7 +101,7 @@ struct EnclaveHandle {
   /// The key as others see it.
   var key: EnclaveKey {
     EnclaveKey(
-      kind: kind, use: use, access: access, publicKey: publicKey, handle: SharedSecret(bytes()))
+      kind: kind, use: use, access: access, publicKey: publicKey, handle: SharedSecretBytes(bytes()))
   }
 }
 
@@ -122,7 +122,7 @@ extension KeyEnrolment.Passcode {
   /// Bytes of a random passcode.
   static let randomByteCount = SymmetricKey.byteCount
 
-  var secret: SharedSecret {
+  var secret: SharedSecretBytes {
     switch self {
     case .typed(let secret), .random(let secret): secret
     }

@@ -12,7 +12,7 @@ public struct EnclaveKey: Equatable, Sendable {
   public let publicKey: [UInt8]
   /// The handle, opaque to everybody but the enclave (Specs/enclaves.md). It is to be kept sealed: that of a
   /// software key holds the private key, which is why it is in locked memory here.
-  public let handle: SharedSecret
+  public let handle: SharedSecretBytes
 
   /// What a handle tells of its key, without asking the enclave; nil when these are not the bytes of one.
   package init?(handle: RawSpan) {
@@ -21,7 +21,8 @@ public struct EnclaveKey: Equatable, Sendable {
   }
 
   package init(
-    kind: EnclaveKind, use: EnclaveKeyUse, access: AccessControl, publicKey: [UInt8], handle: SharedSecret
+    kind: EnclaveKind, use: EnclaveKeyUse, access: AccessControl, publicKey: [UInt8],
+    handle: SharedSecretBytes
   ) {
     self.kind = kind
     self.use = use

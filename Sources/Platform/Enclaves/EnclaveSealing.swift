@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sealing to an enclave's key (Specs/envelopes.md, «Sealing»): an ephemeral P-256 key agrees with the
-// enclave's, HKDF-SHA256 makes a key and a key check of that, AES-256-GCM seals (D06, D07). The ephemeral
+// Sealing to an enclave's key (Specs/envelopes.md, "Sealing"): an ephemeral P-256 key agrees with the
+// enclave's, HKDF-SHA256 makes a key and a key check of that, AES-256-GCM seals. The ephemeral
 // private key ends with the call, so from then on only the enclave can open.
 
 internal import Primitives
@@ -13,7 +13,7 @@ package struct EnclaveSealed: Equatable, Sendable {
   package var ephemeralKey: [UInt8]
   /// 32 random bytes.
   package var salt: [UInt8]
-  /// 32 bytes that commit to the agreed secret: another key is told from a changed value (D02).
+  /// 32 bytes that commit to the agreed secret: another key is told from a changed value.
   package var keyCheck: [UInt8]
   /// 12 random bytes.
   package var nonce: [UInt8]

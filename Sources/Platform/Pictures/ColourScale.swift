@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Colours for numbers. The control points are those of «plasma», which its authors gave to everybody
+// Colours for numbers. The control points are those of "plasma", which its authors gave to everybody
 // (CC0): equal steps look equally large, and brightness rises all the way, so that it also works in grey
 // and for people who see few colours. Like viridis, but with warm colours at the bright end.
 

@@ -3,6 +3,7 @@
 // Content of a length that is not known beforehand: an array would leave copies behind when it grows.
 
 internal import Secrets
+internal import Texts
 
 /// Bytes to append to, in memory that is erased.
 struct GrowingBytes: ~Copyable {
@@ -31,6 +32,12 @@ struct GrowingBytes: ~Copyable {
 
   mutating func append(_ text: StaticString) {
     text.withUTF8Buffer { unsafe append(RawSpan(_unsafeElements: $0)) }
+  }
+
+  /// Appends bytes as base64.
+  mutating func append(base64 more: RawSpan) {
+    let room = makeRoom(for: Base64.characterCount(byteCount: more.byteCount))
+    bytes.withMutableBytes { Base64.encode(more, into: &$0, at: room.lowerBound) }
   }
 
   /// Appends a number in decimal digits.

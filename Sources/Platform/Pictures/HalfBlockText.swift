@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Two pixels a character: «▀» with the upper pixel as its colour and the lower one as its background.
+// Two pixels a character: "▀" with the upper pixel as its colour and the lower one as its background.
 
 internal import Secrets
 

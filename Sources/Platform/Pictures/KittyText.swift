@@ -30,32 +30,11 @@ enum KittyText {
           text.append(",q=2,")
         }
         text.append(end < pixels.byteCount ? "m=1;" : "m=0;")
-        appendBase64(pixels, start..<end, to: &text)
+        text.append(base64: pixels.extracting(start..<end))
         text.append("\u{1B}\\")
       }
       text.append("\n")
       return text.finished()
-    }
-  }
-
-  /// RFC 4648, section 4.
-  private static func appendBase64(_ bytes: RawSpan, _ range: Range<Int>, to text: inout GrowingBytes) {
-    for start in stride(from: range.lowerBound, to: range.upperBound, by: 3) {
-      // Pixels are three bytes, and so are parts: there is never a rest.
-      let group =
-        UInt32(bytes.byte(start)) << 16 | UInt32(bytes.byte(start + 1)) << 8 | UInt32(bytes.byte(start + 2))
-      for shift in stride(from: 18, through: 0, by: -6) { text.append(digit(group >> shift & 63)) }
-    }
-  }
-
-  private static func digit(_ value: UInt32) -> UInt8 {
-    let value = UInt8(value)
-    return switch value {
-    case 0..<26: UInt8(ascii: "A") + value
-    case 26..<52: UInt8(ascii: "a") + value - 26
-    case 52..<62: UInt8(ascii: "0") + value - 52
-    case 62: UInt8(ascii: "+")
-    default: UInt8(ascii: "/")
     }
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PFM, as netpbm's pfm(5) describes it: three lines of text («Pf», width and height, a number whose sign
+// PFM, as netpbm's pfm(5) describes it: three lines of text ("Pf", width and height, a number whose sign
 // tells the byte order), then 32-bit floats, bottom row first.
 
 /// Reads grey PFM files.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a terminal can draw, told from the environment alone: a question to the terminal itself would have
-// to wait for an answer that may never come, and would eat what the person types meanwhile.
+// to wait for an answer that may never come, and would swallow what is typed meanwhile.
 
 /// A way to show a picture on a terminal.
 public enum TerminalGraphics: Equatable, Sendable {

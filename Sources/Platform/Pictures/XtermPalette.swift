@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The fixed part of xterm's 256 colours: a cube of 6 × 6 × 6 from 16 on, and 24 greys from 232 on. The
-/// first 16 are the person's own.
+/// first 16 are the user's own.
 enum XtermPalette {
   /// The number of the colour that differs least.
   static func nearest(to colour: RGB8) -> UInt8 {

@@ -7,7 +7,7 @@ public import Keychains
 public enum AgentKeySelection: UInt8, Sendable, CaseIterable {
   /// The after-first-unlock key alone: it is there while the coffer is locked, and asking prolongs nothing.
   case afterFirstUnlock = 2
-  /// Both, or what is left of them. If the when-unlocked key is among them, the idle time begins anew.
+  /// Both, or what is left of them. If the when-unlocked key is among them, the idle time begins again.
   case all = 3
 }
 

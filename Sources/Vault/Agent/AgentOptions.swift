@@ -5,9 +5,9 @@ public struct AgentOptions: Equatable, Sendable {
   /// What the limits may be: a second, so that there is one, to a day, since that is a session.
   public static let limitBounds: ClosedRange<Int> = 1...86_400
 
-  /// Seconds without a use of the when-unlocked key until it is erased (D25).
+  /// Seconds without a use of the when-unlocked key until it is erased.
   public var idleLimitSeconds = 300
-  /// Seconds from an unlocking until the when-unlocked key is erased, however much it is used (D25).
+  /// Seconds from an unlocking until the when-unlocked key is erased, however much it is used.
   public var absoluteLimitSeconds = 28_800
   /// Keeps the keys in ordinary locked memory even if the kernel has better, so that the machine can
   /// hibernate; both keys are then erased before sleep.

@@ -4,7 +4,7 @@ public import Primitives
 
 /// Why the capture store does not do what was asked.
 public enum CaptureError: Error, Equatable, Sendable {
-  /// The capture key is gone although there are captures (KC-25): nothing replaces it (D39).
+  /// The capture key is gone although there are captures: nothing replaces it.
   case encryptionKeyNotFound
   /// The class key is not there: unlock once first.
   case locked

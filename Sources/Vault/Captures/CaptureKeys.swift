@@ -7,13 +7,13 @@ internal import Secrets
 
 /// The keys of one store, while it is open.
 struct CaptureKeys: Sendable {
-  private let captureKey: SharedSecret
-  let record: SharedSecret
-  let mark: SharedSecret
-  private let member: SharedSecret
+  private let captureKey: SharedSecretBytes
+  let record: SharedSecretBytes
+  let mark: SharedSecretBytes
+  private let member: SharedSecretBytes
 
   init(_ captureKey: consuming SecretBytes) {
-    let captureKey = SharedSecret(captureKey)
+    let captureKey = SharedSecretBytes(captureKey)
     self.captureKey = captureKey
     record = Self.derive(captureKey, "coffer capture v1 records")
     mark = Self.derive(captureKey, "coffer capture v1 marks")
@@ -36,7 +36,7 @@ struct CaptureKeys: Sendable {
     mark.withBytes { unsafe HMACSHA256.code(of: photoHash.span.bytes, key: $0) }
   }
 
-  private static func derive(_ key: SharedSecret, _ info: StaticString) -> SharedSecret {
-    SharedSecret(key.withBytes { HKDF.secret(from: $0, info: info) })
+  private static func derive(_ key: SharedSecretBytes, _ info: StaticString) -> SharedSecretBytes {
+    SharedSecretBytes(key.withBytes { HKDF.secret(from: $0, info: info) })
   }
 }

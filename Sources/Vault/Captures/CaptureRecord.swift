@@ -38,7 +38,7 @@ struct CaptureRecord: Equatable, Sendable {
 
   static let markByteCount = 32
 
-  func sealed(_ id: CaptureID, mark: [UInt8], key: SharedSecret) -> [UInt8] {
+  func sealed(_ id: CaptureID, mark: [UInt8], key: SharedSecretBytes) -> [UInt8] {
     var bytes: [UInt8] = [1]
     bytes.append(bigEndian: created)
     bytes.append(UInt8(parts.count))
@@ -56,7 +56,7 @@ struct CaptureRecord: Equatable, Sendable {
   }
 
   /// - Throws: `CaptureError.corrupt(nil)`
-  init(sealed: RawSpan, _ id: CaptureID, mark: [UInt8], key: SharedSecret) throws(CaptureError) {
+  init(sealed: RawSpan, _ id: CaptureID, mark: [UInt8], key: SharedSecretBytes) throws(CaptureError) {
     guard mark.count == Self.markByteCount,
       let record = SealedValue.read(sealed, key: key, context: Self.context(id, mark), { Self(bytes: $0) })
     else { throw .corrupt(nil) }

@@ -34,7 +34,7 @@ extension CaptureStore {
     /// Bytes of all parts of all captures.
     public let storedByteCount: Int
 
-    /// Whether the person should hear that captures take much room (CA-06).
+    /// Whether the person should hear that captures take much room.
     public var isStorageWarningDue: Bool { storedByteCount >= CaptureStore.warningByteCount }
   }
 

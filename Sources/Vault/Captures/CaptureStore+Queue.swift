@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What waits for upload (CA-06). Who uploads is not here: there is no network code in this room (D45). What is
-// handed on is ciphertext (D40).
+// What waits for upload. Who uploads is not here: there is no network code in this room. What is
+// handed on is ciphertext.
 
 public import Foundation
 internal import Logging

@@ -15,7 +15,7 @@ internal import Synchronization
 
 /// The captures of a coffer.
 public final class CaptureStore: Sendable {
-  /// Bytes of parts from which on a warning is due (CA-06).
+  /// Bytes of parts from which on a warning is due.
   public static let warningByteCount = 500_000_000
 
   let file: DatabaseFile
@@ -34,7 +34,7 @@ public final class CaptureStore: Sendable {
 
   // MARK: Keys
 
-  /// Makes the capture key if there is none and there is nothing that was sealed with one (CA-03, D39).
+  /// Makes the capture key if there is none and there is nothing that was sealed with one.
   /// - Throws: `CaptureError.encryptionKeyNotFound` when there are captures and no key; `.locked`.
   public func loadOrCreateEncryptionKey() throws { _ = try order.withLock { _ in try keysForWriting() } }
 

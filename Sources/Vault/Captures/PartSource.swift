@@ -11,7 +11,7 @@ public import Secrets
 public final class PartSource {
   let byteCount: Int
   private let descriptor: Int32
-  private let bytes: SharedSecret?
+  private let bytes: SharedSecretBytes?
   private var offset = 0
   private let isStopped: () -> Bool
 
@@ -40,7 +40,7 @@ public final class PartSource {
   /// Bytes in memory.
   public init(_ bytes: consuming SecretBytes) {
     byteCount = bytes.count
-    self.bytes = SharedSecret(bytes)
+    self.bytes = SharedSecretBytes(bytes)
     isStopped = { false }
     descriptor = -1
   }

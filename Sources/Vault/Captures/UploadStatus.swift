@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the upload of a capture stands, and when it is tried again (Specs/captures.md, «Queue»; CA-06).
+// Where the upload of a capture stands, and when it is tried again (Specs/captures.md, «Queue»).
 
 internal import Primitives
 internal import Secrets
@@ -74,7 +74,7 @@ public struct UploadStatus: Equatable, Sendable {
 
   // MARK: Bytes
 
-  func sealed(_ id: CaptureID, key: SharedSecret) -> [UInt8] {
+  func sealed(_ id: CaptureID, key: SharedSecretBytes) -> [UInt8] {
     var bytes: [UInt8] = [1, state.rawValue]
     bytes.append(bigEndian: UInt32(attempts))
     bytes.append(bigEndian: lastAttempt ?? 0)
@@ -84,7 +84,7 @@ public struct UploadStatus: Equatable, Sendable {
   }
 
   /// - Throws: `CaptureError.corrupt(nil)`
-  init(sealed: RawSpan, _ id: CaptureID, key: SharedSecret) throws(CaptureError) {
+  init(sealed: RawSpan, _ id: CaptureID, key: SharedSecretBytes) throws(CaptureError) {
     guard let status = SealedValue.read(sealed, key: key, context: Self.context(id), { Self(bytes: $0) })
     else {
       throw .corrupt(nil)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is done with the messages of an open coffer, with the lines that it leaves in the audit log; and messages
-// that fail to open, as the person hears of them (VA-21): in the audit log, whatever operation it happens in, and
+// that fail to open, as the person hears of them: in the audit log, whatever operation it happens in, and
 // after each command, until an examination has named them. Reading leaves no line: that is ``Coffer/vault``.
 
 public import MessageFormats
@@ -27,7 +27,7 @@ extension Coffer {
   }
 
   /// Stores every message of a source, in batches that are durable one by one; however it ends, the audit log
-  /// has a line of those that were stored. See ``Vault/importMessages(from:tags:committed:)``.
+  /// has a line of those that were stored. See `Vault.importMessages`.
   @discardableResult
   public func importMessages<Source: MessageSource & ~Copyable>(
     from source: inout Source, tags: [String] = [],

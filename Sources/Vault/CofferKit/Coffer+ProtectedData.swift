@@ -15,7 +15,7 @@ public import UserAuthentication
 /// What private keys are changed with, once an interrupted change was ended.
 public struct OpenPrivateKeys: Sendable {
   public let custody: PrivateKeyCustody
-  /// How an interrupted change ended; to be told when it was ``CustodyRecovery/unrecoverable``.
+  /// How an interrupted change ended; to be told when it was `CustodyRecovery.unrecoverable`.
   public let recovery: CustodyRecovery
 }
 

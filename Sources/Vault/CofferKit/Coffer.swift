@@ -256,7 +256,7 @@ public final class Coffer: Sendable {
   /// Adds a key in the machine's chip, guarded by a PIN.
   ///
   /// - Throws: `PINPolicy.Problem`; `KeybagError.enclave`, `.notHardware`.
-  public func addSlot(pin: SharedSecret) throws -> KeySlot {
+  public func addSlot(pin: SharedSecretBytes) throws -> KeySlot {
     if let problem = pin.withBytes({ PINPolicy.problem(with: $0) }) { throw problem }
     guard let chip = machine.chip else { throw KeybagError.enclave(.unavailable) }
     // Outside of the transaction: a chip takes its time.

@@ -6,7 +6,7 @@ public import Keychains
 public enum CofferError: Error, Equatable, Sendable {
   /// The passphrase does not satisfy the coffer's policy.
   case weakPassphrase([PassphraseAssessment.Problem])
-  /// Nothing shows that the recovery phrase works, so erasing is refused unless forced (D34).
+  /// Nothing shows that the recovery phrase works, so erasing is refused unless forced.
   case recoveryUnproven
   /// This machine was forgotten, so nothing signs its captures.
   case deviceNotRegistered

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// This device, as the coffer knows it (KC-10 to KC-12, D15): a pseudonym, and a key that signs what is
+// This device, as the coffer knows it: a pseudonym, and a key that signs what is
 // captured here. Registered when the coffer is made; forgotten by `coffer forget-device`. All items are of
 // the class *after first unlock*, so that captures can be signed while the coffer is locked.
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of a coffer (D34): the keys that an agent keeps and the slots go first, which makes every other byte
+// The end of a coffer: the keys that an agent keeps and the slots go first, which makes every other byte
 // unreadable; then what a Secret Service has, and the files.
 
 internal import Agent

@@ -63,7 +63,7 @@ public final class LockedCoffer: Sendable {
   ///
   /// - Throws: `KeybagError.enclave` with the chip's answer; `.noSuchSlot`, `.corrupt`; `VaultError.corrupt`;
   ///   `StorageError.outdated`, `.earlierState`.
-  public func unlock(pin: SharedSecret) throws -> Coffer {
+  public func unlock(pin: SharedSecretBytes) throws -> Coffer {
     guard let chip = machine.chip else { throw KeybagError.enclave(.unavailable) }
     let keybag = try currentKeybag()
     return try opened(keybag, keybag.unlock(chip, pin: pin))

@@ -29,7 +29,7 @@ public struct Machine: Sendable {
   /// The chip, whether or not it answers now; nil when this program knows none.
   public var chip: (any Enclave)? { enclaves.first { $0.kind != .software } }
 
-  /// The chip if it answers, else the stand-in in software. Only for what is being made (D36).
+  /// The chip if it answers, else the stand-in in software. Only for what is being made.
   public func enclaveForNewKeys() throws(EnclaveError) -> any Enclave {
     if let chip {
       do throws(EnclaveError) {

@@ -5,18 +5,18 @@ internal import Primitives
 internal import ProtectedData
 public import Secrets
 
-/// What the person has shown: a finger, the passphrase or PIN, or both.
+/// What the user has shown: a finger, the passphrase or PIN, or both.
 public struct CustodyAuthorization: Sendable {
   private let finger: (any BiometryVerifier)?
-  private let passcode: SharedSecret?
+  private let passcode: SharedSecretBytes?
 
   /// - Parameters:
   ///   - finger: from ``PrivateKeyCustody/fingerVerifier(_:)``.
   ///   - owner: the owner key, 32 bytes, which a slot of the keybag gives to whoever opens it.
-  public init(finger: (any BiometryVerifier)? = nil, owner: SharedSecret? = nil) {
+  public init(finger: (any BiometryVerifier)? = nil, owner: SharedSecretBytes? = nil) {
     self.finger = finger
     passcode = owner.map { owner in
-      SharedSecret(owner.withBytes { HKDF.secret(from: $0, info: "coffer custody v1 passcode") })
+      SharedSecretBytes(owner.withBytes { HKDF.secret(from: $0, info: "coffer custody v1 passcode") })
     }
   }
 

@@ -23,7 +23,7 @@ public enum CustodyError: Error, Equatable, Sendable {
   case passcodeRequired
   /// There are keys without a backup: going over to high security wants that acknowledged (AM-05).
   case acknowledgementRequired(keysWithoutBackup: Int)
-  /// A change was interrupted; it is for ``PrivateKeyCustody/recover(_:)`` to end it first.
+  /// A change was interrupted; it is for ``PrivateKeyCustody/recover()`` to end it first.
   case recoveryPending
   /// As many keys as a coffer holds.
   case tooManyKeys(limit: Int)

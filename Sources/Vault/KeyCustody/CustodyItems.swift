@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The items of custody as of one moment (Specs/envelopes.md, «Items»).
+// The items of custody as of one moment (Specs/envelopes.md, "Items").
 
 internal import Keychains
 internal import Primitives
@@ -20,7 +20,7 @@ struct CustodyItems {
   }
 
   let manifest: CustodyManifest
-  private let items: [String: SharedSecret]
+  private let items: [String: SharedSecretBytes]
 
   /// - Parameter only: the one key that is asked for; nil for all.
   /// - Throws: `CustodyError.locked`, `.corrupt`, `.keychain`.
@@ -85,7 +85,7 @@ extension [SecretChange] {
   mutating func save(_ envelope: PrivateKeyEnvelope, _ place: CustodyItems.Place) {
     append(
       .save(
-        SharedSecret(envelope.bytes()),
+        SharedSecretBytes(envelope.bytes()),
         account: place.account(envelope.fingerprint), accessibility: CustodyItems.accessibility))
   }
 
@@ -93,7 +93,7 @@ extension [SecretChange] {
     let bytes = manifest.bytes
     append(
       .save(
-        SharedSecret(unsafe SecretBytes(copying: bytes.span.bytes)), account: CustodyManifest.account,
+        SharedSecretBytes(unsafe SecretBytes(copying: bytes.span.bytes)), account: CustodyManifest.account,
         accessibility: CustodyItems.accessibility))
   }
 }

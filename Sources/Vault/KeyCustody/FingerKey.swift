@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The key that speaks for fingers (Specs/envelopes.md, «Items»). Enclaves enrol its public half; it signs
+// The key that speaks for fingers (Specs/envelopes.md, "Items"). Enclaves enrol its public half; it signs
 // their challenges while an authenticated context says that a finger was recognised. On Linux a service of
 // the system compares the finger, so this is a gate of this program; the Secure Enclave has its own.
 
@@ -14,22 +14,22 @@ struct FingerKey {
   static let account = "com.cypherair.v1.finger-key"
 
   let publicKey: [UInt8]
-  private let stored: SharedSecret
+  private let stored: SharedSecretBytes
 
   /// The item of a new key.
-  static func generate() -> SharedSecret {
+  static func generate() -> SharedSecretBytes {
     let key = P256PrivateKey()
     let scalar = key.scalar()
     let byteCount = P256.scalarByteCount + P256.publicKeyByteCount
-    return SharedSecret(
+    return SharedSecretBytes(
       SecretBytes(byteCount: byteCount) { bytes in
         scalar.withBytes { bytes.copy($0, to: 0) }
         unsafe bytes.copy(key.publicKey.span.bytes, to: P256.scalarByteCount)
       })
   }
 
-  /// - Throws: `CustodyError.corrupt` when the item is gone or is none: every coffer has it.
-  init(_ stored: SharedSecret?) throws(CustodyError) {
+  /// - Throws: `CustodyError.corrupt` when the item is gone or invalid: every coffer has it.
+  init(_ stored: SharedSecretBytes?) throws(CustodyError) {
     guard let stored, stored.count == P256.scalarByteCount + P256.publicKeyByteCount else { throw .corrupt }
     self.stored = stored
     publicKey = stored.withBytes { [UInt8](copying: $0.extracting(droppingFirst: P256.scalarByteCount)) }

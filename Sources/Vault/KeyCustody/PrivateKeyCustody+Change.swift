@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many envelopes change as one (Specs/envelopes.md, «A change»): authenticate, journal, stage, verify,
+// How many envelopes change as one (Specs/envelopes.md, "A change"): authenticate, journal, stage, verify,
 // flip. Up to the flip nothing has changed; from the flip on all has.
 
 internal import Enclaves
@@ -84,7 +84,7 @@ extension PrivateKeyCustody {
   /// After a failure: removes what was staged, and the journal. What cannot be removed now is left to
   /// ``recover()``.
   ///
-  /// - Returns: whether the change was made all the same: a store may fail after it has written. What is then
+  /// - Returns: whether the change was still made: a store may fail after it has written. What is then
   ///   read may not be on the disk yet; it is once the journal, which is written after it, could be cleared.
   private func undo(_ journal: RecoveryJournal) -> Bool {
     do {

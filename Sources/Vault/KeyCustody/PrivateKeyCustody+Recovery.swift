@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an interrupted change leaves, and how it ends (Specs/envelopes.md, «After a crash»; AM-11 to AM-17).
+// What an interrupted change leaves, and how it ends (Specs/envelopes.md, "After a crash"; AM-11 to AM-17).
 // It runs after an unlock, before anything else, and asks nobody for anything.
 
 internal import Logging

@@ -111,7 +111,7 @@ public final class PrivateKeyCustody: Sendable {
     _ secret: borrowing SecretBytes, _ payload: PrivateKeyPayload, _ fingerprint: KeyFingerprint,
     _ authorization: CustodyAuthorization
   ) throws {
-    let secret = SharedSecret(secret.duplicate())
+    let secret = SharedSecretBytes(secret.duplicate())
     try change(.wrap, to: nil, authorization) { items, new in
       guard items.manifest.digests[fingerprint] == nil else { throw CustodyError.alreadyExists }
       try secret.withBytes { try new.seal($0, payload, fingerprint) }
@@ -122,7 +122,7 @@ public final class PrivateKeyCustody: Sendable {
   ///
   /// - Throws: as ``wrap(_:_:_:_:)``, but for `.alreadyExists`.
   public func importKeys(
-    _ keys: [(secret: SharedSecret, payload: PrivateKeyPayload, fingerprint: KeyFingerprint)],
+    _ keys: [(secret: SharedSecretBytes, payload: PrivateKeyPayload, fingerprint: KeyFingerprint)],
     _ authorization: CustodyAuthorization
   ) throws {
     try change(.import, to: nil, authorization) { _, new in
@@ -132,7 +132,10 @@ public final class PrivateKeyCustody: Sendable {
 
   /// Puts another private key of the same fingerprint in the place of one, such as with a new expiry (AM-19).
   ///
-  /// - Parameter replacement: makes it of the present one, which is lent and erased.
+  /// - Parameters:
+  ///   - fingerprint: of the key to replace.
+  ///   - authorization: opens the present key; a key of mode *standard* needs the passcode.
+  ///   - replacement: makes the new key from the present one, which is lent and erased.
   public func replace(
     _ fingerprint: KeyFingerprint, _ authorization: CustodyAuthorization,
     by replacement: (RawSpan) throws -> SecretBytes
@@ -148,9 +151,9 @@ public final class PrivateKeyCustody: Sendable {
   /// Brings every key under another mode; all of them or none.
   ///
   /// - Parameters:
-  ///   - mode: the next mode; the present one seals all keys anew.
+  ///   - mode: the next mode; the present one seals all keys again.
   ///   - authorization: must satisfy the present mode and the next.
-  ///   - acknowledgesMissingBackup: whether the person knows that keys without a backup are lost with the
+  ///   - acknowledgesMissingBackup: whether the user knows that keys without a backup are lost with the
   ///     fingers (AM-05).
   /// - Throws: `CustodyError.acknowledgementRequired`, `.fingerRequired`, `.passcodeRequired`, before anything
   ///   is written; ``CustodyError``, after which nothing has changed.

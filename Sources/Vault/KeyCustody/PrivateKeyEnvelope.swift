@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One private key, sealed to one key in an enclave (Specs/envelopes.md, «Private-key envelope»):
+// One private key, sealed to one key in an enclave (Specs/envelopes.md, "Private-key envelope"):
 //
 //   "COFPKEY1" ‖ payload (1) ‖ fingerprint (20 or 32) ‖ length (2) ‖ handle ‖ enclave's public key (65)
 //   ‖ ephemeral public key (65) ‖ salt (32) ‖ key check (32) ‖ nonce (12) ‖ length (4) ‖ ciphertext ‖ tag (16)

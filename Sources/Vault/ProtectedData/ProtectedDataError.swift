@@ -4,7 +4,7 @@ public import Enclaves
 public import Keychains
 public import Storage
 
-/// Why protected data do not do what was asked. Nothing in here names a value of the person's.
+/// Why protected data do not do what was asked. Nothing in here names a value of the user's.
 ///
 /// *Locked*, *not now* and *damaged* are different answers: only the two cases of recovery say that
 /// something is lost, and nothing but an explicit reset replaces what is.

@@ -4,14 +4,14 @@
 public enum ProtectedDomain: UInt8, Sendable, CaseIterable {
   /// The authentication mode of private keys, and the journal of a change that is under way.
   case privateKeyControl = 1
-  /// What is known of the person's own OpenPGP keys. No secrets.
+  /// What is known of the user's own OpenPGP keys. No secrets.
   case keyMetadata = 2
   case protectedSettings = 3
   case contacts = 4
   /// A marker that shows that the framework works.
   case frameworkSentinel = 5
 
-  /// The name that the requirements fix.
+  /// The fixed name, as commands take and print it.
   public var name: String {
     switch self {
     case .privateKeyControl: "private-key-control"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading and changing what a domain holds. Every call reads what is stored and opens it anew: no payload and no
+// Reading and changing what a domain holds. Every call reads what is stored and opens it again: no payload and no
 // domain key is kept between two calls, and another process's change is seen at once.
 
 internal import Secrets
@@ -98,6 +98,6 @@ extension ProtectedDomains {
     try commit(
       &found, keys, rows: [domain: .write(row)], generations: [domain: record.generation])
     found.findings[domain] = .open(
-      Finding.Opened(key: former.key, record: record, payload: SharedSecret(payload)))
+      Finding.Opened(key: former.key, record: record, payload: SharedSecretBytes(payload)))
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Making protected data anew: with a new coffer, and when the framework is reset.
+// Making protected data from the beginning: with a new coffer, and when the framework is reset.
 
 public import Enclaves
 public import Keychains

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong, and the two ways to start anew (PD-22). Nothing here happens by itself.
+// What is wrong, and the two ways to start again (PD-22). Nothing here happens by itself.
 
 public import Enclaves
 internal import Logging
@@ -24,7 +24,7 @@ extension ProtectedDomains {
     return report
   }
 
-  /// Deletes a domain, whatever state it is in, and makes it anew under a new key. What it held is lost.
+  /// Deletes a domain, whatever state it is in, and makes it again under a new key. What it held is lost.
   ///
   /// A process that ends on the way leaves the domain absent, in recovery; never one that looks as if it had been
   /// empty.
@@ -75,7 +75,7 @@ extension ProtectedDomains {
       &found, keys, registry: registry, rows: [domain: .write(row)], generations: [domain: generation])
   }
 
-  /// Deletes all domains and makes them anew, under a new root secret and a new binding key in `enclave`. What
+  /// Deletes all domains and makes them again, under a new root secret and a new binding key in `enclave`. What
   /// they held is lost. Afterwards protected data are locked.
   /// - Throws: `.notAuthorised`; `.keychainLocked`, `.enclave`, `.storage` and others, before anything was changed;
   ///   if interrupted, the framework is still in recovery.

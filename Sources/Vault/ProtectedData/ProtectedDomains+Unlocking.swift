@@ -132,7 +132,7 @@ extension ProtectedDomains {
   }
 
   /// Brings a root secret of the first format to the second, once (PD-07). Envelope and marker appear together.
-  private func upgradeRoot(_ first: SharedSecret) throws(ProtectedDataError) {
+  private func upgradeRoot(_ first: SharedSecretBytes) throws(ProtectedDataError) {
     let now = try keychain.protectedItem(RootSecret.account, damaged: .rootSecretCorrupt)
     // Another process may have done it before we had the writer's lock.
     guard now?.count == RootSecret.byteCount else { throw .storage(.inUse) }

@@ -10,9 +10,9 @@ public struct RecoveryReport: Equatable, Sendable {
     case restart
     /// Give folder and database back to their owner alone.
     case protectFiles
-    /// Delete the domain and make it anew; what it held is lost.
+    /// Delete the domain and make it again; what it held is lost.
     case resetDomain(ProtectedDomain)
-    /// Delete all domains and make them anew, under a new root secret and a new binding key; what they held is
+    /// Delete all domains and make them again, under a new root secret and a new binding key; what they held is
     /// lost.
     case resetFramework
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The failure monitor (VA-21, D44): distinct messages that failed to open within a rolling hour, kept
+// The failure monitor: distinct messages that failed to open within a rolling hour, kept
 // across restarts in a sealed row. More than ten warn, until an examination has named them; more than a
 // hundred lock the vault until the person authenticates again. Nothing is ever erased.
 //
@@ -64,7 +64,7 @@ struct FailureLog: Equatable {
   mutating func clear() { self = FailureLog() }
 
   /// A keyed hash of an identifier.
-  static func member(_ id: MessageID, key: SharedSecret) -> [UInt8] {
+  static func member(_ id: MessageID, key: SharedSecretBytes) -> [UInt8] {
     var hkdf = HKDF()
     var member = [UInt8](repeating: 0, count: memberByteCount)
     var span = member.mutableSpan

@@ -90,7 +90,7 @@ public struct MessageCipher: ~Copyable {
   }
 }
 
-/// The associated data of a message: canonical JSON, keys sorted, no spaces (VA-07, D10). Built in place,
+/// The associated data of a message: canonical JSON, keys sorted, no spaces. Built in place,
 /// since every message has one.
 struct AssociatedData {
   private(set) var bytes: [UInt8] = []

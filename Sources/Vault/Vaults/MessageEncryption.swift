@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A message before and after encryption, as values (VA-06), for callers that keep ciphertexts themselves.
+// A message before and after encryption, as values, for callers that keep ciphertexts themselves.
 
 public import Foundation
 public import MessageFormats
@@ -27,12 +27,12 @@ public struct EncryptedBlob: Equatable, Sendable {
   public var ciphertext: Data
   /// 16 bytes.
   public var tag: Data
-  /// Canonical JSON, authenticated and not encrypted (VA-07, D10).
+  /// Canonical JSON, authenticated and not encrypted.
   public var aad: Data
   public var messageId: MessageID
 }
 
-/// An encrypted message and the version of the key it is encrypted under (D11).
+/// An encrypted message and the version of the key it is encrypted under.
 public struct EncryptedMessage: Equatable, Sendable {
   public static let algorithm = "AES-256-GCM"
 
@@ -45,11 +45,11 @@ public struct EncryptedMessage: Equatable, Sendable {
 public struct DecryptedMessage: ~Copyable, Sendable {
   public let content: SecretBytes
   public let metadata: MessageMetadata
-  /// Always true: a message that does not authenticate is never returned (D11).
+  /// Always true: a message that does not authenticate is never returned.
   public var integrityVerified: Bool { true }
 }
 
-/// Encrypts and decrypts single messages under a vault key (the sources' `EncryptionManager`).
+/// Encrypts and decrypts single messages under a vault key.
 public struct MessageEncryption: ~Copyable {
   private var cipher = MessageCipher()
 

@@ -111,7 +111,7 @@ struct SealedRows {
 /// A message that has been opened, and so authenticated, in memory of its own.
 struct OpenedMessage: Sendable {
   let metadata: MessageMetadata
-  private let frame: SharedSecret
+  private let frame: SharedSecretBytes
   private let contentOffset: Int
 
   /// - Returns: nil when this is not a frame.
@@ -119,7 +119,7 @@ struct OpenedMessage: Sendable {
     guard let read = frame.withBytes({ MessageFrame.read($0) }) else { return nil }
     metadata = read.metadata
     contentOffset = read.contentOffset
-    self.frame = SharedSecret(frame)
+    self.frame = SharedSecretBytes(frame)
   }
 
   func withContent<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
@@ -197,7 +197,8 @@ struct MessageSealer: ~Copyable {
 
   /// Stores a new message.
   mutating func insert(
-    _ metadata: MessageMetadata, _ content: RawSpan, timestamp: Int64, keyVersion: Int, key: SharedSecret,
+    _ metadata: MessageMetadata, _ content: RawSpan, timestamp: Int64, keyVersion: Int,
+    key: SharedSecretBytes,
     _ transaction: borrowing Transaction
   ) throws -> MessageID {
     let id = MessageID()
@@ -213,7 +214,7 @@ struct MessageSealer: ~Copyable {
 
   /// Puts a frame under another version of the key, where it stands.
   mutating func reseal(
-    _ row: MessageRow, frame: RawSpan, keyVersion: Int, key: SharedSecret,
+    _ row: MessageRow, frame: RawSpan, keyVersion: Int, key: SharedSecretBytes,
     _ transaction: borrowing Transaction
   ) throws {
     box.reserve(frame.byteCount)
@@ -227,7 +228,7 @@ struct MessageSealer: ~Copyable {
   }
 
   private mutating func seal(
-    _ id: MessageID, timestamp: Int64, keyVersion: Int, key: SharedSecret
+    _ id: MessageID, timestamp: Int64, keyVersion: Int, key: SharedSecretBytes
   ) throws(VaultError) {
     do {
       try box.withMutableBytes { box throws(CryptoError) in

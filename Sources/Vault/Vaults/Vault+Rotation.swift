@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changing the vault key (VA-16, D26). A rotation makes version n+1 and puts every message under it in
+// Changing the vault key. A rotation makes version n+1 and puts every message under it in
 // batches, each one transaction that also notes how far it came; then it reads every message back; only
 // then is the former version retired, and 30 days later deleted. A rollback is the same way back to the
 // version that is kept. What is interrupted is resumed, and in between every message is readable.

@@ -28,7 +28,7 @@ extension Vault {
   /// Stores a message; it is on the disk when this returns.
   ///
   /// - Parameters:
-  ///   - content: at most ``MessageLimits/messageByteCount`` bytes.
+  ///   - content: at most `MessageLimits.messageByteCount` bytes.
   ///   - metadata: stored with it.
   ///   - alongside: what else is written in the same transaction. What it throws undoes all of it.
   /// - Returns: its identifier.

@@ -18,9 +18,9 @@ public import Storage
 /// What is lent to a closure is lent inside a transaction of the one file: the vault and the keychain are
 /// not to be called from there.
 public final class Vault: Sendable {
-  /// Days after which a new key is due (VA-13).
+  /// Days after which a new key is due.
   public static let keyLifetimeDays = 365
-  /// Days for which a former key is kept (D26).
+  /// Days for which a former key is kept.
   public static let retiredKeyDays = 30
 
   static let secondsPerDay: Int64 = 86_400
@@ -56,7 +56,7 @@ public final class Vault: Sendable {
   ///   - file: the coffer's file.
   ///   - keychain: holds the vault's keys.
   ///   - isAuthenticated: whether the person has just shown who they are; a vault that locked itself after
-  ///     too many failures opens only then (D44).
+  ///     too many failures opens only then.
   ///   - clock: tells the time.
   /// - Throws: `VaultError.lockedAfterFailures`; `VaultError.keychainAccessDenied`; `VaultError.corrupt`.
   public static func open(

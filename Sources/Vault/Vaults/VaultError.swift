@@ -3,7 +3,7 @@
 public import Foundation
 public import Keychains
 
-/// What can go wrong in a vault (VA-10, VA-11, D20). Descriptions carry no identifiers.
+/// What can go wrong in a vault. Descriptions carry no identifiers.
 public enum VaultError: Error, Sendable {
   /// The key could not be derived; enter the passphrase again.
   case keyDerivationFailed
@@ -21,7 +21,7 @@ public enum VaultError: Error, Sendable {
   case messageNotFound
   /// The vault as a whole is not what was stored: a row has vanished or appeared.
   case corrupt
-  /// More messages failed to open in an hour than D44 allows: authenticate again.
+  /// More than a hundred messages failed to open in an hour: authenticate again.
   case lockedAfterFailures
   case messageTooLarge(limit: Int)
   /// A title, a tag, the type or the date is too long or too far.
@@ -83,7 +83,7 @@ extension VaultError: LocalizedError {
   }
 }
 
-/// Whether an operation that failed is tried again by itself (D20): something transient once after a second, a
+/// Whether an operation that failed is tried again by itself: something transient once after a second, a
 /// keychain that is away with growing pauses, authentication and integrity never.
 public enum RetryRule: Sendable, Equatable {
   case never

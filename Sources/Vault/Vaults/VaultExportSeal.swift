@@ -11,10 +11,10 @@ internal import Secrets
 
 /// Seals the messages of an export, and recognises them.
 public struct VaultExportSeal: ExportSeal {
-  private let key: SharedSecret
+  private let key: SharedSecretBytes
 
-  init(stateKey: SharedSecret) {
-    key = SharedSecret(stateKey.withBytes { HKDF.secret(from: $0, info: "coffer vault exports v1") })
+  init(stateKey: SharedSecretBytes) {
+    key = SharedSecretBytes(stateKey.withBytes { HKDF.secret(from: $0, info: "coffer vault exports v1") })
   }
 
   public func code(headers: RawSpan, content: RawSpan) -> [UInt8] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The keys of a vault: where they are in the keychain, how they are loaded, and how long they stay in memory
-// (VA-15, D25): until the first use that comes more than 300 seconds after the last, or eight hours after the
+//: until the first use that comes more than 300 seconds after the last, or eight hours after the
 // first; no timer runs. After that, and after `clear()`, they come from the keychain again, which may be
 // locked by then. All of them are loaded at once: the keychain is read whole each time.
 
@@ -13,23 +13,23 @@ internal import Synchronization
 /// The keys of a vault, as the keychain had them at one moment.
 struct VaultKeys: Sendable {
   /// Seals the vault's state; it is not rotated, it protects counts and not contents.
-  let state: SharedSecret
+  let state: SharedSecretBytes
   /// The vault key of each version.
-  let versions: [Int: SharedSecret]
+  let versions: [Int: SharedSecretBytes]
   /// For the digest of identifiers.
-  let member: SharedSecret
+  let member: SharedSecretBytes
 
-  init(state: SharedSecret, versions: [Int: SharedSecret]) {
+  init(state: SharedSecretBytes, versions: [Int: SharedSecretBytes]) {
     self.state = state
     self.versions = versions
-    member = SharedSecret(state.withBytes { HKDF.secret(from: $0, info: "coffer vault members v1") })
+    member = SharedSecretBytes(state.withBytes { HKDF.secret(from: $0, info: "coffer vault members v1") })
   }
 
   func covers(_ state: VaultState) -> Bool { state.keys.allSatisfy { versions[$0.version] != nil } }
 
   func memberHash() -> SetHash { SetHash(key: member.withBytes { SecretBytes(copying: $0) }) }
 
-  func key(_ version: Int) throws(VaultError) -> SharedSecret {
+  func key(_ version: Int) throws(VaultError) -> SharedSecretBytes {
     guard let key = versions[version] else { throw .corrupt }
     return key
   }
@@ -98,7 +98,7 @@ extension Vault {
   }
 
   private func loadKeys() throws(VaultError) -> VaultKeys {
-    let found: [String: SharedSecret]
+    let found: [String: SharedSecretBytes]
     do throws(KeychainError) {
       found = try keychain.secrets(in: .whenUnlockedThisDeviceOnly) {
         $0 == Self.stateKeyName || Self.version(ofKeyNamed: $0) != nil
@@ -111,7 +111,7 @@ extension Vault {
       }
     }
     guard let state = found[Self.stateKeyName] else { throw .corrupt }
-    var versions: [Int: SharedSecret] = [:]
+    var versions: [Int: SharedSecretBytes] = [:]
     for (name, key) in found {
       if let version = Self.version(ofKeyNamed: name) { versions[version] = key }
     }

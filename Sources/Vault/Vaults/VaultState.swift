@@ -134,7 +134,7 @@ final class VaultRow<Value: Sendable>: Sendable {
 
   /// The row's value, as this transaction sees it.
   /// - Throws: `VaultError.corrupt` when the row is gone or not what was sealed: every vault has every row.
-  func load(_ transaction: borrowing Transaction, key: SharedSecret) throws -> Value {
+  func load(_ transaction: borrowing Transaction, key: SharedSecretBytes) throws -> Value {
     let sealed = try transaction.firstRow("SELECT sealed FROM vault WHERE part = ?", .integer(part)) {
       Array(try $0.bytes(0))
     }
@@ -148,7 +148,7 @@ final class VaultRow<Value: Sendable>: Sendable {
 
   /// Seals a value into the row; `bytes` are its own.
   func save(
-    _ value: Value, bytes: [UInt8], _ transaction: borrowing Transaction, key: SharedSecret
+    _ value: Value, bytes: [UInt8], _ transaction: borrowing Transaction, key: SharedSecretBytes
   ) throws {
     var sealer = SealedValue()
     let sealed = key.withBytes { unsafe sealer.seal(bytes.span.bytes, key: $0, context: context) }
@@ -166,7 +166,7 @@ extension VaultRow<VaultState> {
   }
 
   /// Writes the state, as the next revision.
-  func save(_ state: VaultState, _ transaction: borrowing Transaction, key: SharedSecret) throws {
+  func save(_ state: VaultState, _ transaction: borrowing Transaction, key: SharedSecretBytes) throws {
     var next = state
     next.revision += 1
     try save(next, bytes: next.bytes, transaction, key: key)
@@ -178,7 +178,7 @@ extension VaultRow<FailureLog> {
     self.init(part: 2, context: "coffer vault failures v1") { FailureLog(bytes: $0) }
   }
 
-  func save(_ failures: FailureLog, _ transaction: borrowing Transaction, key: SharedSecret) throws {
+  func save(_ failures: FailureLog, _ transaction: borrowing Transaction, key: SharedSecretBytes) throws {
     try save(failures, bytes: failures.bytes, transaction, key: key)
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The time limits of requirement CR-19, several times what is expected: a debug build and a busy machine
+// Time limits, several times what is expected: a debug build and a busy machine
 // keep them too, because libcrypto does the work. The real figures come from Benchmarks.
 
 import Foundation

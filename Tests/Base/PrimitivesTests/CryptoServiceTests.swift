@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The crypto service: the tests that requirement CR-21 names, the texts of CR-17, and the edges of CR-20.
+// The crypto service: what it promises, the texts of its errors, and the edges.
 
 import Foundation
 import Primitives
+import TestVectors
 import Testing
 
 @Suite("Crypto service")
@@ -82,7 +83,7 @@ struct CryptoServiceTests: ~Copyable {
     #expect(opened == message)
   }
 
-  @Test("decrypt_WrongKey_Fails: another key is authenticationFailed (D02)")
+  @Test("decrypt_WrongKey_Fails: another key is authenticationFailed")
   func decrypt_WrongKey_Fails() throws {
     let combined = try CryptoService.encrypt(message, using: key)
     let other = CryptoService.generateKey()
@@ -123,7 +124,7 @@ struct CryptoServiceTests: ~Copyable {
     }
   }
 
-  @Test("10,000 encryptions under one key have 10,000 nonces (D12)")
+  @Test("10,000 encryptions under one key have 10,000 nonces")
   func nonces() throws {
     var nonces: Set<Data> = []
     for _ in 0..<10_000 {
@@ -194,7 +195,7 @@ struct CryptoServiceTests: ~Copyable {
     #expect(abs(ones - 64_000) < 1_252)
   }
 
-  @Test("A negative count of random bytes stops the process (D05)")
+  @Test("A negative count of random bytes stops the process")
   func negativeCountOfRandomData() async {
     await #expect(processExitsWith: .failure) { _ = CryptoService.randomData(count: -1) }
   }
@@ -202,7 +203,7 @@ struct CryptoServiceTests: ~Copyable {
   // MARK: Errors
 
   @Test(
-    "Every error has the text that the requirements fix (CR-17)",
+    "Every error has its fixed text",
     arguments: [
       (CryptoError.encryptionFailed, "Failed to encrypt data"),
       (.decryptionFailed, "Failed to decrypt data"),

@@ -1,200 +1,139 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // HKDF, HMAC and PBKDF2 against Wycheproof; Argon2id against its reference values and RFC 9106; and the
-// values made for this project (the sources' 600,000 iterations, the worked example of a message).
+// values made for this project (600,000 iterations, the worked example of a message).
 
-import Foundation
 import Primitives
+import TestVectors
 import Testing
 
-@Suite("Key derivation vectors", .enabled(if: VectorFile.isPresent, VectorFile.absence))
+@Suite("Key derivation vectors")
 struct DerivationVectorTests {
-  struct HKDFRow: Decodable {
-    let tcId: Int
-    let ikm, salt, info, okm, result: String
-    let size: Int
-  }
-
-  @Test(
-    "Wycheproof's HKDF-SHA256 rows of up to 32 bytes give their output",
-    arguments: [VectorFile("wycheproof/hkdf_sha256_test.json", ran: 30, notApplicable: 56)])
-  func hkdf(_ file: VectorFile) throws {
-    var (ran, notApplicable) = (0, 0)
+  @Test("Wycheproof's HKDF-SHA256 rows of up to 32 bytes give their output")
+  func hkdf() throws {
+    var (ran, tooLong) = (0, 0)
     var hkdf = HKDF()
-    for row in try file.json(Wycheproof<HKDFRow>.self).testGroups.flatMap(\.tests) {
-      guard (1...HMACSHA256.byteCount).contains(row.size) else {
-        notApplicable += 1
+    for row in try VectorTable("wycheproof/hkdf_sha256").rows {
+      let size = try row.integer("size")
+      guard (1...HMACSHA256.byteCount).contains(size) else {
+        tooLong += 1
         continue
       }
       ran += 1
-      let (ikm, salt, info) = (
-        try hexBytes(row.ikm), try hexBytes(row.salt), try hexBytes(row.info)
-      )
-      let output = filled(row.size) {
+      let (ikm, salt, info) = (try row.bytes("ikm"), try row.bytes("salt"), try row.bytes("info"))
+      let output = filled(size) {
         hkdf.derive(ikm: ikm.span.bytes, salt: salt.span.bytes, info: info.span.bytes, into: &$0)
       }
-      #expect((output == (try hexBytes(row.okm))) == (row.result == "valid"), "row \(row.tcId)")
-      guard row.size == SymmetricKey.byteCount else { continue }
+      #expect((output == (try row.bytes("okm"))) == row.isValid, "\(row)")
+      guard size == SymmetricKey.byteCount else { continue }
       let key = hkdf.deriveKey(ikm: ikm.span.bytes, salt: salt.span.bytes, info: info.span.bytes)
-      #expect(
-        key.withBytes { key in key.withUnsafeBytes { Array($0) } } == output, "row \(row.tcId)")
+      #expect(key.withBytes { key in key.withUnsafeBytes { Array($0) } } == output, "\(row)")
     }
-    file.report(ran: ran, notApplicable: notApplicable)
+    #expect(ran == 30 && tooLong == 56)
   }
 
-  struct HMACRow: Decodable {
-    let tcId: Int
-    let key, msg, tag, result: String
-  }
-
-  @Test(
-    "Wycheproof's HMAC-SHA256 rows match, or do not, truncated tags by their prefix",
-    arguments: [VectorFile("wycheproof/hmac_sha256_test.json", ran: 174)])
-  func hmac(_ file: VectorFile) throws {
-    var ran = 0
+  @Test("Wycheproof's HMAC-SHA256 rows match, or do not, truncated tags by their prefix")
+  func hmac() throws {
+    let rows = try VectorTable("wycheproof/hmac_sha256").rows
     var hmac = HMACSHA256()
-    for row in try file.json(Wycheproof<HMACRow>.self).testGroups.flatMap(\.tests) {
-      ran += 1
-      let (key, message, tag) = (
-        try hexBytes(row.key), try hexBytes(row.msg), try hexBytes(row.tag)
-      )
+    for row in rows {
+      let (key, message, tag) = (try row.bytes("key"), try row.bytes("msg"), try row.bytes("tag"))
       let code = filled(HMACSHA256.byteCount) {
         hmac.authenticate(message.span.bytes, key: key.span.bytes, into: &$0)
       }
-      #expect((Array(code.prefix(tag.count)) == tag) == (row.result == "valid"), "row \(row.tcId)")
+      #expect((Array(code.prefix(tag.count)) == tag) == row.isValid, "\(row)")
     }
-    file.report(ran: ran)
-  }
-
-  struct PBKDF2Row: Decodable {
-    let tcId, iterationCount, dkLen: Int
-    let password, salt, dk, result: String
+    #expect(rows.count == 174)
   }
 
   @Test(
     "Wycheproof's PBKDF2 rows give their key",
-    arguments: [
-      VectorFile("wycheproof/pbkdf2_hmacsha256_test.json", ran: 60),
-      VectorFile("wycheproof/pbkdf2_hmacsha512_test.json", ran: 58),
-    ])
-  func pbkdf2(_ file: VectorFile) throws {
-    var ran = 0
-    let derive = file.path.contains("sha512") ? PBKDF2.hmacSHA512 : PBKDF2.hmacSHA256
-    for row in try file.json(Wycheproof<PBKDF2Row>.self).testGroups.flatMap(\.tests) {
-      ran += 1
-      let (password, salt) = (try hexBytes(row.password), try hexBytes(row.salt))
-      let key = try filled(row.dkLen) { output throws(CryptoError) in
-        try derive(password.span.bytes, salt.span.bytes, row.iterationCount, &output)
+    arguments: [("wycheproof/pbkdf2_hmacsha256", 60), ("wycheproof/pbkdf2_hmacsha512", 58)])
+  func pbkdf2(_ name: String, count: Int) throws {
+    let rows = try VectorTable(name).rows
+    let derive = name.hasSuffix("sha512") ? PBKDF2.hmacSHA512 : PBKDF2.hmacSHA256
+    for row in rows {
+      let (password, salt) = (try row.bytes("password"), try row.bytes("salt"))
+      let rounds = try row.integer("iterationCount")
+      let key = try filled(try row.integer("dkLen")) { output throws(CryptoError) in
+        try derive(password.span.bytes, salt.span.bytes, rounds, &output)
       }
-      #expect((key == (try hexBytes(row.dk))) == (row.result == "valid"), "row \(row.tcId)")
+      #expect((key == (try row.bytes("dk"))) == row.isValid, "\(row)")
     }
-    file.report(ran: ran)
+    #expect(rows.count == count)
   }
 
-  struct Argon2Content: Decodable {
-    struct Row: Decodable {
-      let t, log2MKib, p: Int
-      let password, salt, tag: String
-    }
-    struct RFCRow: Decodable {
-      let t, mKib, p: Int
-      let password, salt, secret, ad, tag: String
-    }
-    let tests: [Row]
-    let rfc9106: RFCRow
-  }
-
-  @Test(
-    "The reference values of Argon2id and the example of RFC 9106 come out",
-    arguments: [VectorFile("argon2/argon2id.json", ran: 9)])
-  func argon2id(_ file: VectorFile) throws {
-    let content = try file.json(Argon2Content.self)
-    var ran = 0
-    for row in content.tests {
-      ran += 1
-      let (password, salt) = (Array(row.password.utf8), Array(row.salt.utf8))
-      let parameters = try Argon2idParameters(
-        memoryKiB: 1 << row.log2MKib, passes: row.t, lanes: row.p)
-      let expected = try hexBytes(row.tag)
+  @Test("The reference values of Argon2id come out")
+  func argon2id() throws {
+    let rows = try VectorTable("argon2/argon2id").rows
+    for row in rows {
+      let (password, salt) = (try row.bytes("password"), try row.bytes("salt"))
+      let (parameters, expected) = (try parameters(row), try row.bytes("tag"))
       let tag = try filled(expected.count) { output throws(Argon2idError) in
         try Argon2id.derive(
-          password: password.span.bytes, salt: salt.span.bytes, parameters: parameters,
-          into: &output)
+          password: password.span.bytes, salt: salt.span.bytes, parameters: parameters, into: &output)
       }
-      #expect(tag == expected, "m=2^\(row.log2MKib) t=\(row.t) p=\(row.p)")
+      #expect(tag == expected, "\(row)")
     }
-    let rfc = content.rfc9106
-    ran += 1
-    let (password, salt) = (try hexBytes(rfc.password), try hexBytes(rfc.salt))
-    let (secret, associated) = (try hexBytes(rfc.secret), try hexBytes(rfc.ad))
-    let parameters = try Argon2idParameters(memoryKiB: rfc.mKib, passes: rfc.t, lanes: rfc.p)
+    #expect(rows.count == 8)
+  }
+
+  @Test("The example of RFC 9106 comes out, with a secret and associated data")
+  func argon2idOfTheStandard() throws {
+    let row = try #require(try VectorTable("argon2/rfc9106").rows.first)
+    let (password, salt) = (try row.bytes("password"), try row.bytes("salt"))
+    let (secret, associated) = (try row.bytes("secret"), try row.bytes("ad"))
+    let parameters = try parameters(row)
     let tag = try filled(32) { output throws(Argon2idError) in
       try Argon2id.derive(
         password: password.span.bytes, salt: salt.span.bytes, secret: secret.span.bytes,
         associatedData: associated.span.bytes, parameters: parameters, into: &output)
     }
-    #expect(tag == (try hexBytes(rfc.tag)), "RFC 9106, section 5.3")
-    file.report(ran: ran)
+    #expect(tag == (try row.bytes("tag")))
   }
 
-  struct MadeHere: Decodable {
-    struct PBKDF2Row: Decodable {
-      let passwordHex, salt, dk: String
-      let iterations, dkLen: Int
-    }
-    struct Sealed: Decodable { let nonce, aad, pt, ctAndTag: String }
-    let passphrase, salt, masterKey, messageId: String
-    let iterations: Int
-    let messageKey: [String: String]
-    let sealed: Sealed
-    let pbkdf2HmacSha256600000: [PBKDF2Row]
-    let sha256: [[String]]
+  private func parameters(_ row: VectorRow) throws -> Argon2idParameters {
+    try Argon2idParameters(
+      memoryKiB: try row.integer("memoryKiB"), passes: try row.integer("passes"),
+      lanes: try row.integer("lanes"))
   }
 
-  @Test(
-    "PBKDF2 with 600,000 iterations, SHA-256, and a message from passphrase to ciphertext",
-    // Not applicable: the three readings of the message key that decisions D09 and D10 rule out.
-    arguments: [VectorFile("made-here/vault_v1_and_seed_values.json", ran: 11, notApplicable: 3)])
-  func madeHere(_ file: VectorFile) throws {
-    let content = try file.json(MadeHere.self)
-    var ran = 0
-    func derive(_ password: [UInt8], _ salt: [UInt8], _ rounds: Int, _ count: Int) throws -> [UInt8] {
-      try filled(count) { output throws(CryptoError) in
-        try PBKDF2.hmacSHA256(
-          password: password.span.bytes, salt: salt.span.bytes, rounds: rounds, into: &output)
-      }
+  @Test("PBKDF2 with 600,000 iterations gives the keys of another implementation")
+  func manyIterations() throws {
+    let rows = try VectorTable("made-here/pbkdf2").rows
+    for row in rows {
+      let rounds = try row.integer("iterations")
+      #expect(rounds == PBKDF2.passphraseIterations)
+      let key = try derive(try row.bytes("password"), try row.bytes("salt"), rounds)
+      #expect(key == (try row.bytes("dk")), "\(row)")
     }
-    for row in content.pbkdf2HmacSha256600000 {
-      ran += 1
-      #expect(row.iterations == PBKDF2.passphraseIterations)
-      let key = try derive(
-        try hexBytes(row.passwordHex), try hexBytes(row.salt), row.iterations, row.dkLen)
-      #expect(key == (try hexBytes(row.dk)))
-    }
-    for row in content.sha256 {
-      ran += 1
-      try #require(row.count == 2)
-      #expect(SHA256.hash(Array(row[0].utf8).span.bytes) == (try hexBytes(row[1])))
-    }
+    #expect(rows.count == 5)
+  }
 
+  @Test("A message goes from passphrase to ciphertext as in another implementation")
+  func madeHere() throws {
+    let row = try #require(try VectorTable("made-here/message").rows.first)
     let vaultKey = try derive(
-      Array(content.passphrase.utf8), try hexBytes(content.salt), content.iterations, 32)
-    #expect(vaultKey == (try hexBytes(content.masterKey)))
+      try row.bytes("passphrase"), try row.bytes("salt"), try row.integer("iterations"))
+    #expect(vaultKey == (try row.bytes("masterKey")))
     var hkdf = HKDF()
-    let identifier = try hexBytes(content.messageId.replacing("-", with: ""))
+    let identifier = try row.bytes("messageID")
     let info = Array("message-encryption".utf8)
     let messageKey = filled(32) {
       hkdf.derive(
         ikm: vaultKey.span.bytes, salt: identifier.span.bytes, info: info.span.bytes, into: &$0)
     }
-    let expected = try #require(content.messageKey["extractExpand_salt_uuid16"])
-    #expect(messageKey == (try hexBytes(expected)))
-    let example = content.sealed
+    #expect(messageKey == (try row.bytes("messageKey")))
     #expect(
       try sealed(
-        try hexBytes(example.pt), key: messageKey, nonce: try hexBytes(example.nonce),
-        aad: Array(example.aad.utf8)) == (try hexBytes(example.ctAndTag)))
-    ran += 3
-    file.report(ran: ran, notApplicable: content.messageKey.count - 1)
+        try row.bytes("msg"), key: messageKey, nonce: try row.bytes("nonce"), aad: try row.bytes("aad"))
+        == (try row.bytes("ciphertext")))
+  }
+
+  private func derive(_ password: [UInt8], _ salt: [UInt8], _ rounds: Int) throws -> [UInt8] {
+    try filled(32) { output throws(CryptoError) in
+      try PBKDF2.hmacSHA256(
+        password: password.span.bytes, salt: salt.span.bytes, rounds: rounds, into: &output)
+    }
   }
 }

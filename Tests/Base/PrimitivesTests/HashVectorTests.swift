@@ -3,46 +3,39 @@
 // SHA-256 against NIST's CAVP: short messages, whole and byte by byte, and the Monte Carlo chain.
 
 import Primitives
+import TestVectors
 import Testing
 
-@Suite("SHA-256 vectors", .enabled(if: VectorFile.isPresent, VectorFile.absence))
+@Suite("SHA-256 vectors")
 struct HashVectorTests {
   @Test(
-    "NIST's short messages give their digest, in one piece and byte by byte",
-    arguments: [VectorFile("nist/sha2/SHA256ShortMsg.rsp", ran: 65)])
-  func shortMessages(_ file: VectorFile) throws {
-    var ran = 0
-    for record in NISTRecord.all(in: try file.contents()) where record.fields["Msg"] != nil {
-      ran += 1
-      let message = Array(try record.bytes("Msg").prefix(try record.integer("Len") / 8))
-      let expected = try record.bytes("MD")
-      #expect(SHA256.hash(message.span.bytes) == expected)
+    "Short messages give their digest, in one piece and byte by byte",
+    arguments: [("nist/sha256_short", 65), ("made-here/sha256", 3)])
+  func shortMessages(_ name: String, count: Int) throws {
+    let rows = try VectorTable(name).rows
+    for row in rows {
+      let (message, expected) = (try row.bytes("msg"), try row.bytes("md"))
+      #expect(SHA256.hash(message.span.bytes) == expected, "\(row)")
       var hash = SHA256()
       for byte in message { hash.update(([byte] as [UInt8]).span.bytes) }
-      #expect(hash.finish() == expected)
+      #expect(hash.finish() == expected, "\(row)")
     }
-    file.report(ran: ran)
+    #expect(rows.count == count)
   }
 
-  @Test(
-    "NIST's Monte Carlo chain of 100,000 digests comes out",
-    arguments: [VectorFile("nist/sha2/SHA256Monte.rsp", ran: 100)])
-  func monteCarlo(_ file: VectorFile) throws {
-    let records = NISTRecord.all(in: try file.contents())
-    let first = try #require(records.first { $0.fields["Seed"] != nil })
-    var seed = try first.bytes("Seed")
-    var ran = 0
-    for record in records where record.fields["COUNT"] != nil {
+  @Test("NIST's Monte Carlo chain of 100,000 digests comes out")
+  func monteCarlo() throws {
+    let rows = try VectorTable("nist/sha256_monte").rows
+    for row in rows {
+      let seed = try row.bytes("seed")
       var message = seed + seed + seed
       for _ in 0..<1_000 {
         let digest = SHA256.hash(message.span.bytes)
         message.removeFirst(SHA256.byteCount)
         message += digest
       }
-      seed = Array(message.suffix(SHA256.byteCount))
-      #expect(seed == (try record.bytes("MD")), "COUNT = \(ran)")
-      ran += 1
+      #expect(Array(message.suffix(SHA256.byteCount)) == (try row.bytes("md")), "\(row)")
     }
-    file.report(ran: ran)
+    #expect(rows.count == 100)
   }
 }

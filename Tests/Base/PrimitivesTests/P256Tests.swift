@@ -4,74 +4,44 @@
 // Rows whose public keys stand in ASN.1 cannot be put to `P256`, which takes points alone.
 
 import COpenSSL
-import Foundation
 import Primitives
 import Secrets
+import TestVectors
 import Testing
 
-@Suite("P-256 vectors", .enabled(if: VectorFile.isPresent, VectorFile.absence))
+@Suite("P-256 vectors")
 struct P256VectorTests {
-  struct AgreementRow: Decodable {
-    let tcId: Int
-    let `public`, `private`, shared, result: String
-    let flags: [String]
-  }
-
-  @Test(
-    "Wycheproof's ECDH rows agree, and points that are none, or compressed, are refused",
-    arguments: [VectorFile("wycheproof/ecdh_secp256r1_ecpoint_test.json", ran: 355)])
-  func agreement(_ file: VectorFile) throws {
-    var ran = 0
-    for row in try file.json(Wycheproof<AgreementRow>.self).testGroups.flatMap(\.tests) {
-      ran += 1
-      let key = try softwareKey(scalar: try hexBytes(row.private))
-      let peer = try hexBytes(row.public)
+  @Test("Wycheproof's ECDH rows agree, and points that are none, or compressed, are refused")
+  func agreement() throws {
+    var (agreeing, refused) = (0, 0)
+    for row in try VectorTable("wycheproof/ecdh_secp256r1_ecpoint").rows {
+      let key = try softwareKey(scalar: try row.bytes("private"))
+      let peer = try row.bytes("public")
       // Valid under another encoding, which is none of ours.
-      let isCompressed = row.flags.contains("CompressedPoint")
-      guard row.result == "valid" && !isCompressed else {
-        #expect(!P256.isPublicKey(peer), "row \(row.tcId)")
-        #expect(agreed(key, peer) == nil, "row \(row.tcId)")
+      let isCompressed = row.has(flag: "CompressedPoint")
+      guard row.isValid && !isCompressed else {
+        refused += 1
+        #expect(!P256.isPublicKey(peer), "\(row)")
+        #expect(agreed(key, peer) == nil, "\(row)")
         continue
       }
-      let expected = try hexBytes(row.shared)
-      #expect(agreed(key, peer) == expected, "row \(row.tcId)")
+      agreeing += 1
+      let expected = try row.bytes("shared")
+      #expect(agreed(key, peer) == expected, "\(row)")
     }
-    file.report(ran: ran)
+    #expect(agreeing == 330 && refused == 25)
   }
 
-  struct SignatureFile: Decodable {
-    struct Group: Decodable {
-      struct Key: Decodable { let uncompressed: String }
-      let publicKey: Key
-      let tests: [Row]
+  @Test("Wycheproof's ECDSA rows verify, or do not, as they say")
+  func signatures() throws {
+    let rows = try VectorTable("wycheproof/ecdsa_secp256r1_sha256").rows
+    for row in rows {
+      let (publicKey, message) = (try row.bytes("publicKey"), try row.bytes("msg"))
+      let digest = SHA256.hash(message.span.bytes)
+      let isValid = P256.isValidSignature(try row.bytes("sig"), digest: digest, publicKey: publicKey)
+      #expect(isValid == row.isValid, "\(row)")
     }
-    struct Row: Decodable {
-      let tcId: Int
-      let msg, sig, result: String
-    }
-    let numberOfTests: Int
-    let testGroups: [Group]
-  }
-
-  @Test(
-    "Wycheproof's ECDSA rows verify, or do not, as they say",
-    arguments: [VectorFile("wycheproof/ecdsa_secp256r1_sha256_test.json", ran: 484)])
-  func signatures(_ file: VectorFile) throws {
-    let content = try file.json(SignatureFile.self)
-    var ran = 0
-    for group in content.testGroups {
-      let publicKey = try hexBytes(group.publicKey.uncompressed)
-      for row in group.tests {
-        ran += 1
-        let message = try hexBytes(row.msg)
-        let digest = SHA256.hash(message.span.bytes)
-        let signature = try hexBytes(row.sig)
-        let isValid = P256.isValidSignature(signature, digest: digest, publicKey: publicKey)
-        #expect(isValid == (row.result == "valid"), "row \(row.tcId)")
-      }
-    }
-    #expect(content.numberOfTests == ran)
-    file.report(ran: ran)
+    #expect(rows.count == 484)
   }
 }
 

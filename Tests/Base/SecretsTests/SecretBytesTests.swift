@@ -82,7 +82,7 @@ struct SecretBytesTests {
 
   @Test("A shared secret lends the same bytes to every owner")
   func shared() {
-    let one = SharedSecret(SecretBytes(copying: [UInt8(7), 8].span.bytes))
+    let one = SharedSecretBytes(SecretBytes(copying: [UInt8(7), 8].span.bytes))
     let two = one
     #expect(two.count == 2)
     #expect(two.withBytes { $0.withUnsafeBytes { Array($0) } } == [7, 8])

@@ -93,11 +93,11 @@ struct HelpAndSpecTests {
     return try names.map { try String(contentsOf: folder.appending(path: $0), encoding: .utf8) }.joined()
   }
 
-  @Test("Every member of the JSON in the recorded sessions is in the specification")
+  @Test("Every member of the JSON in the transcripts is in the specification")
   func members() throws {
-    let sessions = try text(ofFilesIn: "Tests/TranscriptTests/Transcripts", suffix: ".transcript")
-    // A manifest, which a session shows as a file, is the matter of captures.md; metadata are the person's own.
-    let answers = sessions.split(separator: "\n")
+    let transcripts = try text(ofFilesIn: "Tests/CLI/TranscriptTests/Transcripts", suffix: ".transcript")
+    // A manifest, which a transcript shows as a file, is the matter of captures.md; metadata is the user's own.
+    let answers = transcripts.split(separator: "\n")
       .filter { $0.hasPrefix("{") && $0.hasSuffix("}") && !$0.hasPrefix("{\"capture\":") }
       .map { $0.replacing(/"metadata":{[^}]*}/, with: "") }
     let members = Set(answers.flatMap { $0.matches(of: /"([A-Za-z]+)":/).map { String($0.1) } })
@@ -109,8 +109,8 @@ struct HelpAndSpecTests {
 
   @Test("Every error code in the source is in the specification")
   func errorCodes() throws {
-    let commands = try text(ofFilesIn: "Sources/CofferCommands", suffix: ".swift")
-    let vaults = try text(ofFilesIn: "Sources/Vaults", suffix: "VaultError.swift")
+    let commands = try text(ofFilesIn: "Sources/CLI/CofferCommands", suffix: ".swift")
+    let vaults = try text(ofFilesIn: "Sources/Vault/Vaults", suffix: "VaultError.swift")
     let codes =
       commands.matches(of: /[.][a-zA-Z]+,\s+"([a-z]+(?:_[a-z]+)*)"/).map { String($0.1) }
       + vaults.matches(of: /"([A-Z]+(?:_[A-Z]+)+)"/).map { $0.1.lowercased() }

@@ -11,7 +11,8 @@
 
   @Suite(
     "A coffer whose Secret Service does not answer",
-    .enabled(if: PrivateBus.isAvailable, "no dbus-daemon, gnome-keyring-daemon or python3-dbusmock"))
+    .enabled(if: PrivateBus.isAvailable, "no dbus-daemon, gnome-keyring-daemon or python3-dbusmock"),
+    .keyringMayDie)
   struct SecretServiceAwayTests {
     private let place: Place
     private let bus: PrivateBus

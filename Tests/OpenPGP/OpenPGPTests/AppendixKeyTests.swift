@@ -2,13 +2,15 @@
 //
 // The keys of RFC 9580's appendix A, and what is encrypted to them and to passwords there.
 
+import Foundation
 import Primitives
 import Secrets
+import TestVectors
 import Testing
 
 @testable import OpenPGP
 
-@Suite("Keys of RFC 9580, appendix A", .enabled(if: VectorFiles.arePresent, VectorFiles.absence))
+@Suite("Keys of RFC 9580, appendix A")
 struct AppendixKeyTests {
   /// The primary key and the subkey.
   private func secretKeys(_ path: String) throws -> (SecretKey, SecretKey) {
@@ -43,16 +45,12 @@ struct AppendixKeyTests {
     let (plain, plainSubkey) = try secretKeys(unlockedPath)
     let (primary, subkey) = try secretKeys("openpgp/rfc9580/A.05.v6-secret-locked-argon2-ocb.asc")
     let password = Array("correct horse battery staple".utf8)
-    do {
-      let opened = try primary.unlocked(password: password.span.bytes, isSubkey: false)
-      #expect(bytes(opened.material) == bytes(plain.protectedMaterial))
-      let openedSubkey = try subkey.unlocked(password: password.span.bytes, isSubkey: true)
-      #expect(bytes(openedSubkey.material) == bytes(plainSubkey.protectedMaterial))
-    } catch OpenPGPError.notEnoughMemory(let needed, _) {
-      // 2 GiB: the standard's example is larger than what some machines can give.
-      #expect(needed == 2 << 30)
-      print("A.5 was not opened: it needs 2 GiB")
+    let opened = try withTwoGibibytes { try primary.unlocked(password: password.span.bytes, isSubkey: false) }
+    #expect(bytes(opened.material) == bytes(plain.protectedMaterial))
+    let openedSubkey = try withTwoGibibytes {
+      try subkey.unlocked(password: password.span.bytes, isSubkey: true)
     }
+    #expect(bytes(openedSubkey.material) == bytes(plainSubkey.protectedMaterial))
   }
 
   @Test("A.8: the session key that the appendix prints comes out of its packet")
@@ -60,12 +58,12 @@ struct AppendixKeyTests {
     let (_, subkey) = try secretKeys(unlockedPath)
     let key = try subkey.unlocked(password: nil, isSubkey: true)
     let packets = try VectorFiles.packets("openpgp/rfc9580/A.08.5.x25519-aead-ocb.asc")
-    guard case .publicKeyEncryptedSessionKey(let packet)? = packets.first else {
+    guard case .pkesk(let packet)? = packets.first else {
       Issue.record("no packet of a session key")
       return
     }
     let found = try key.decrypt(packet)
-    #expect(bytes(found.bytes) == (try hexadecimal("dd708f6fa1ed65114d68d2343e7c2f1d")))
+    #expect(bytes(found.bytes) == (try hexBytes("dd708f6fa1ed65114d68d2343e7c2f1d")))
     #expect(found.cipher == nil)
   }
 
@@ -81,24 +79,33 @@ struct AppendixKeyTests {
     ])
   func argon2(path: String, expected: String) throws {
     let packets = try VectorFiles.packets("openpgp/rfc9580/" + path)
-    guard case .symmetricKeyEncryptedSessionKey(let packet)? = packets.first,
+    guard case .skesk(let packet)? = packets.first,
       case .version4(let encrypted) = packet.form
     else {
       Issue.record("no packet of a session key")
       return
     }
     let password = Array("password".utf8)
-    do {
-      let key = try packet.stringToKey.deriveKey(
-        password: password.span.bytes, byteCount: try #require(packet.cipher.keyByteCount))
-      let iv = [UInt8](repeating: 0, count: 16)
-      let found = try cfb(
-        encrypted, packet.cipher, .decrypt, key: key.withBytes { [UInt8](copying: $0) }, iv: iv,
-        pieces: [encrypted.count])
-      #expect(Array(found.dropFirst()) == (try hexadecimal(expected)))
-    } catch OpenPGPError.notEnoughMemory(let needed, _) {
-      #expect(needed == 2 << 30)
-      print("\(path) was not opened: it needs 2 GiB")
+    let byteCount = try #require(packet.cipher.keyByteCount)
+    let key = try withTwoGibibytes {
+      try packet.stringToKey.deriveKey(password: password.span.bytes, byteCount: byteCount).withBytes {
+        [UInt8](copying: $0)
+      }
+    }
+    let iv = [UInt8](repeating: 0, count: 16)
+    let found = try cfb(
+      encrypted, packet.cipher, .decrypt, key: key, iv: iv,
+      pieces: [encrypted.count])
+    #expect(Array(found.dropFirst()) == (try hexBytes(expected)))
+  }
+}
+
+/// Runs a derivation of 2 GiB, as the RFC's examples of Argon2 need; waits while other tests take the memory.
+func withTwoGibibytes<Result>(_ body: () throws -> Result) throws -> Result {
+  let end = ContinuousClock.now.advanced(by: .seconds(60))
+  while true {
+    do { return try body() } catch OpenPGPError.notEnoughMemory where ContinuousClock.now < end {
+      usleep(100_000)
     }
   }
 }

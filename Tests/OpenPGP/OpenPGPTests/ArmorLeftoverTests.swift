@@ -29,7 +29,7 @@ struct ArmorLeftoverTests {
       try writer.write(bytes.extracting(20..<48))
     }
     try writer.finish()
-    let reader = try ArmorReader(MemorySource(SharedSecret(sink.text())))
+    let reader = try ArmorReader(MemorySource(SharedSecretBytes(sink.text())))
     let isSame = try reader.withNext { (read) throws(OpenPGPError) in
       secret.withBytes { constantTimeEqual($0, read) }
     }

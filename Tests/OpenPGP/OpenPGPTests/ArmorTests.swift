@@ -184,7 +184,7 @@ struct ArmorTests {
     #expect(ArmorKind(firstPacket: .secretKey) == .privateKey)
     #expect(ArmorKind(firstPacket: .publicKey) == .publicKey)
     #expect(ArmorKind(firstPacket: .signature) == .signature)
-    #expect(ArmorKind(firstPacket: .integrityProtectedData) == .message)
+    #expect(ArmorKind(firstPacket: .seipd) == .message)
     #expect(ArmorKind(firstPacket: .userID) == nil)
   }
 }

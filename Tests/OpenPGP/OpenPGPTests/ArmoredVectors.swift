@@ -3,6 +3,7 @@
 // The packets of armored vectors, read without the engine's own armor.
 
 import Foundation
+import TestVectors
 import Testing
 
 @testable import OpenPGP

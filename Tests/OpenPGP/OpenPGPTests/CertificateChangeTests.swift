@@ -9,13 +9,13 @@ import Testing
 
 struct CertificateChangeTests {
   private func make(_ profile: KeyProfile, validitySeconds: UInt32? = nil) throws -> TransferableSecretKey {
-    var generation = KeyGeneration(profile, userIDs: [Keyholder.userID], creationTime: day(0))
+    var generation = KeyGeneration(profile, userIDs: [KeyHolderFixture.userID], creationTime: day(0))
     generation.validitySeconds = validitySeconds
     return try generation.generate()
   }
 
-  private func view(_ certificate: Certificate, on time: Int) -> CertificateView {
-    CertificateView(certificate, at: day(time), now: day(time), policy: .standard)
+  private func valid(_ certificate: Certificate, on time: Int) -> ValidCertificate {
+    ValidCertificate(certificate, at: day(time), now: day(time), policy: .standard)
   }
 
   private func primary(_ key: TransferableSecretKey) throws -> UnlockedKey {
@@ -26,42 +26,42 @@ struct CertificateChangeTests {
     "An expired key comes back to life, and what it said stays", arguments: [KeyProfile.universal, .rfc9580])
   func newExpiration(profile: KeyProfile) throws {
     let key = try make(profile, validitySeconds: seconds(days: 10))
-    let old = view(key.certificate, on: 20)
+    let old = valid(key.certificate, on: 20)
     #expect(old.problem == .expired)
     let changed = try old.settingExpiration(to: day(50), by: try primary(key))
-    let new = view(changed, on: 20)
+    let new = valid(changed, on: 20)
     #expect(new.keys.map(\.problem) == [nil, nil])
     #expect(new.primaryKey.expirationTime == day(50))
     #expect(new.primaryKey.flags == old.primaryKey.flags && new.features == old.features)
-    #expect(new.primaryUserID == Keyholder.userID)
-    #expect(view(changed, on: 15).problem == .expired)
-    let endless = try view(changed, on: 30).settingExpiration(to: nil, by: try primary(key))
-    #expect(view(endless, on: 9_000).problem == nil)
+    #expect(new.primaryUserID == KeyHolderFixture.userID)
+    #expect(valid(changed, on: 15).problem == .expired)
+    let endless = try valid(changed, on: 30).settingExpiration(to: nil, by: try primary(key))
+    #expect(valid(endless, on: 9_000).problem == nil)
   }
 
   @Test("A change in the second of the old signature counts", arguments: [KeyProfile.universal, .rfc9580])
   func changeWithinOneSecond(profile: KeyProfile) throws {
     let key = try make(profile)
-    let changed = try view(key.certificate, on: 0).settingExpiration(to: day(5), by: try primary(key))
-    #expect(view(changed, on: 1).primaryKey.expirationTime == day(5))
+    let changed = try valid(key.certificate, on: 0).settingExpiration(to: day(5), by: try primary(key))
+    #expect(valid(changed, on: 1).primaryKey.expirationTime == day(5))
   }
 
   @Test("Subkeys that end by themselves get the new end, and still sign")
   func newExpirationOfSubkeys() throws {
-    var holder = try Keyholder.usual()
+    var holder = try KeyHolderFixture.usual()
     try holder.addSigningSubkey([.keyExpirationTime(seconds: seconds(days: 10))], on: 5)
-    let changed = try holder.view(on: 20).settingExpiration(to: day(50), by: holder.primary)
-    #expect(view(changed, on: 20).keys[1].expirationTime == day(50))
-    #expect(view(changed, on: 20).keys[1].flags == .sign)
-    #expect(view(changed, on: 50).problem == .expired)
+    let changed = try holder.valid(on: 20).settingExpiration(to: day(50), by: holder.primary)
+    #expect(valid(changed, on: 20).keys[1].expirationTime == day(50))
+    #expect(valid(changed, on: 20).keys[1].flags == .sign)
+    #expect(valid(changed, on: 50).problem == .expired)
   }
 
   @Test("A subkey that is younger than the new end is ended by the primary key")
   func endBeforeSubkey() throws {
-    var holder = try Keyholder.usual()
+    var holder = try KeyHolderFixture.usual()
     try holder.addEncryptionSubkey([.keyExpirationTime(seconds: seconds(days: 90))], on: 15)
-    let changed = try holder.view(on: 20).settingExpiration(to: day(10), by: holder.primary)
-    #expect(view(changed, on: 20).keys.map(\.problem) == [.expired, .expired])
+    let changed = try holder.valid(on: 20).settingExpiration(to: day(10), by: holder.primary)
+    #expect(valid(changed, on: 20).keys.map(\.problem) == [.expired, .expired])
   }
 
   @Test("Only its own primary key changes a certificate, and nothing a revoked one")
@@ -69,7 +69,7 @@ struct CertificateChangeTests {
     let key = try make(.rfc9580)
     let stranger = try primary(try make(.rfc9580))
     #expect(throws: OpenPGPError.keyCannot(.certify)) {
-      try view(key.certificate, on: 1).settingExpiration(to: nil, by: stranger)
+      try valid(key.certificate, on: 1).settingExpiration(to: nil, by: stranger)
     }
     #expect(throws: OpenPGPError.keyCannot(.certify)) {
       try key.certificate.revoking(
@@ -78,7 +78,7 @@ struct CertificateChangeTests {
     let revoked = try key.certificate.revoking(
       .primaryKey, reason: RevocationReason(.compromised), at: day(1), by: try primary(key))
     #expect(throws: OpenPGPError.keyCannot(.certify)) {
-      try view(revoked, on: 2).settingExpiration(to: nil, by: try primary(key))
+      try valid(revoked, on: 2).settingExpiration(to: nil, by: try primary(key))
     }
   }
 
@@ -89,16 +89,16 @@ struct CertificateChangeTests {
     let reason = RevocationReason(.retired, text: Array("new key".utf8))
     let subkey = key.certificate.subkeys[0].packet.fingerprint
     let whole = try key.certificate.revoking(.primaryKey, reason: reason, at: day(5), by: signer)
-    #expect(view(whole, on: 5).problem == .revoked(reason))
+    #expect(valid(whole, on: 5).problem == .revoked(reason))
     let part = try key.certificate.revoking(.subkey(subkey), reason: reason, at: day(5), by: signer)
-    #expect(view(part, on: 5).keys.map(\.problem) == [nil, .revoked(reason)])
+    #expect(valid(part, on: 5).keys.map(\.problem) == [nil, .revoked(reason)])
     let name = try key.certificate.revoking(
-      .userID(Keyholder.userID), reason: reason, at: day(5), by: signer)
-    #expect(view(name, on: 5).userIDs.map(\.problem) == [.revoked(reason)])
+      .userID(KeyHolderFixture.userID), reason: reason, at: day(5), by: signer)
+    #expect(valid(name, on: 5).userIDs.map(\.problem) == [.revoked(reason)])
     let sink = ArraySink()
     try whole.write(to: sink)
     let read = try Certificate.readAll(MemorySource(sink.bytes))[0]
-    #expect(view(read, on: 5).problem == .revoked(reason))
+    #expect(valid(read, on: 5).problem == .revoked(reason))
   }
 
   @Test(
@@ -108,10 +108,10 @@ struct CertificateChangeTests {
     let key = try make(profile)
     let authority = try make(.rfc9580)
     let signer = try primary(authority)
-    let certified = try key.certificate.certifying(Keyholder.userID, at: day(2), by: signer)
+    let certified = try key.certificate.certifying(KeyHolderFixture.userID, at: day(2), by: signer)
     func isCertified(_ certificate: Certificate, on time: Int, by other: Certificate? = nil) -> Bool {
-      view(certificate, on: time).isCertified(
-        Keyholder.userID, by: [view(other ?? authority.certificate, on: time)])
+      valid(certificate, on: time).isCertified(
+        KeyHolderFixture.userID, by: [valid(other ?? authority.certificate, on: time)])
     }
     #expect(isCertified(certified, on: 2))
     #expect(!isCertified(certified, on: 1))
@@ -120,8 +120,8 @@ struct CertificateChangeTests {
     var builder = SignatureBuilder(type: .certificationRevocation, creationTime: day(5))
     builder.subpackets = [Subpacket(.reasonForRevocation(RevocationReason(.userIDInvalid)))]
     let revocation = try builder.sign(
-      .userID(key.certificate.primaryKey, Keyholder.userID), with: signer)
-    let revoked = certified.adding(revocation, to: .userID(Keyholder.userID))
+      .userID(key.certificate.primaryKey, KeyHolderFixture.userID), with: signer)
+    let revoked = certified.adding(revocation, to: .userID(KeyHolderFixture.userID))
     #expect(isCertified(revoked, on: 4) && !isCertified(revoked, on: 5))
     let gone = try authority.certificate.revoking(
       .primaryKey, reason: RevocationReason(.compromised), at: day(9), by: signer)
@@ -134,7 +134,7 @@ struct CertificateChangeTests {
     let authority = try make(.rfc9580)
     let other = UserID("Somebody else <else@example.org>")
     let certified = try key.certificate.certifying(other, at: day(2), by: try primary(authority))
-    #expect(!view(certified, on: 3).isCertified(other, by: [view(authority.certificate, on: 3)]))
+    #expect(!valid(certified, on: 3).isCertified(other, by: [valid(authority.certificate, on: 3)]))
   }
 
   @Test("The address of a user ID is between the angle brackets, or the whole")

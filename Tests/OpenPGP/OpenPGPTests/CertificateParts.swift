@@ -27,7 +27,7 @@ enum CertificateParts {
   /// A secret key in the clear, of zeros.
   static func secret(_ key: PublicKey) -> SecretKey {
     SecretKey(
-      publicKey: key, protection: .none, protectedMaterial: SharedSecret(SecretBytes(zeroed: 34)))
+      publicKey: key, protection: .none, protectedMaterial: SharedSecretBytes(SecretBytes(zeroed: 34)))
   }
 
   /// A certificate with one of everything that this engine reads.

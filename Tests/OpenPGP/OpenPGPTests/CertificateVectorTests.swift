@@ -3,27 +3,25 @@
 // All certificates and secret keys of the published cases, other implementations' among them: they parse, and
 // what is written of them is the same to the last octet when it is written again.
 
-import Foundation
 import Primitives
+import TestVectors
 import Testing
 
 @testable import OpenPGP
 
-@Suite(.enabled(if: VectorFiles.arePresent, VectorFiles.absence))
 struct CertificateVectorTests {
   /// Paths of the certificates, or of the secret keys, of all cases that are to be accepted.
   private func paths(_ kind: Kind) throws -> [String] {
-    let table = String(decoding: try VectorFiles.contents("openpgp/cases.tsv"), as: UTF8.self)
     var paths: Set<String> = []
-    for row in table.split(separator: "\n").dropFirst() {
-      let fields = row.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
-      guard fields[1] == "accept" else { continue }
-      let words = fields[3].split(separator: " ").map(String.init).filter { !$0.hasPrefix("--") }
-      switch (kind, words[1]) {
-      case (.certificates, "verify"): paths.formUnion(words.dropFirst(3))
-      case (.certificates, "encrypt"), (.certificates, "inline-verify"): paths.formUnion(words.dropFirst(2))
-      case (.secretKeys, "extract-cert"): paths.insert(fields[4])
-      case (.secretKeys, "decrypt"), (.secretKeys, "sign"): paths.formUnion(words.dropFirst(2))
+    for row in try VectorTable("openpgp/cases").rows where try row.text("expect") == "accept" {
+      let words = try row.text("command").split(separator: " ").map(String.init).filter {
+        !$0.hasPrefix("--")
+      }
+      switch (kind, words[0]) {
+      case (.certificates, "verify"): paths.formUnion(words.dropFirst(2))
+      case (.certificates, "encrypt"), (.certificates, "inline-verify"): paths.formUnion(words.dropFirst(1))
+      case (.secretKeys, "extract-cert"): paths.insert(try row.text("stdin"))
+      case (.secretKeys, "decrypt"), (.secretKeys, "sign"): paths.formUnion(words.dropFirst(1))
       default: break
       }
     }

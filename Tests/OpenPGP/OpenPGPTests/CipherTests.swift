@@ -4,6 +4,7 @@
 
 import Secrets
 import Primitives
+import TestVectors
 import Testing
 
 @testable import OpenPGP
@@ -119,10 +120,10 @@ struct CipherTests {
   /// NIST SP 800-38A, F.3.17: CFB128-AES256.
   @Test("CFB is that of SP 800-38A")
   func cfbVector() throws {
-    let key = try hexadecimal("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
-    let iv = try hexadecimal("000102030405060708090a0b0c0d0e0f")
-    let plaintext = try hexadecimal("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51")
-    let ciphertext = try hexadecimal("dc7e84bfda79164b7ecd8486985d386039ffed143b28b1c832113c6331e5407b")
+    let key = try hexBytes("603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4")
+    let iv = try hexBytes("000102030405060708090a0b0c0d0e0f")
+    let plaintext = try hexBytes("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51")
+    let ciphertext = try hexBytes("dc7e84bfda79164b7ecd8486985d386039ffed143b28b1c832113c6331e5407b")
     #expect(try cfb(plaintext, .aes256, .encrypt, key: key, iv: iv, pieces: [32]) == ciphertext)
     #expect(try cfb(ciphertext, .aes256, .decrypt, key: key, iv: iv, pieces: [32]) == plaintext)
   }

@@ -30,12 +30,12 @@ struct CleartextMessageTests {
   /// The text that came out, and what each signature is worth.
   private static func verify(
     _ message: String, _ certificate: Certificate
-  ) throws -> (text: String, grades: [SignatureVerdict.Grade]) {
+  ) throws -> (text: String, results: [SignatureVerification.Result]) {
     let verifier = SignatureVerifier(certificates: [certificate], policy: .standard, time: time)
     let sink = ArraySink()
-    let verdicts = try CleartextMessage(PiecemealSource(message, pieceByteCount: 1)).verify(
+    let verifications = try CleartextMessage(PiecemealSource(message, pieceByteCount: 1)).verify(
       with: verifier, writingTo: sink)
-    return (String(decoding: sink.bytes, as: UTF8.self), verdicts.map(\.grade))
+    return (String(decoding: sink.bytes, as: UTF8.self), verifications.map(\.result))
   }
 
   @Test(
@@ -43,8 +43,8 @@ struct CleartextMessageTests {
     arguments: [KeyProfile.universal, .advanced])
   func roundTrip(profile: KeyProfile) throws {
     let signed = try Self.signed(profile: profile)
-    let (text, grades) = try Self.verify(signed.message, signed.certificate)
-    #expect(grades == [.good])
+    let (text, results) = try Self.verify(signed.message, signed.certificate)
+    #expect(results == [.good])
     #expect(text == "Hello,\n\n- a list\n--\nFrom here\nend")
     #expect(signed.message.contains("Hash: SHA512\n") == (profile == .universal))
   }
@@ -58,8 +58,8 @@ struct CleartextMessageTests {
     ])
   func harmlessChanges(old: String, new: String) throws {
     let signed = try Self.signed()
-    let (text, grades) = try Self.verify(signed.message.replacing(old, with: new), signed.certificate)
-    #expect(grades == [.good])
+    let (text, results) = try Self.verify(signed.message.replacing(old, with: new), signed.certificate)
+    #expect(results == [.good])
     #expect(text == "Hello,\n\n- a list\n--\nFrom here\nend")
   }
 
@@ -68,15 +68,15 @@ struct CleartextMessageTests {
     arguments: [("Hello,", "Hallo,"), ("Hello,\n\n", "Hello,\n"), ("- - a list", "- -a list")])
   func changedText(old: String, new: String) throws {
     let signed = try Self.signed()
-    let (text, grades) = try Self.verify(signed.message.replacing(old, with: new), signed.certificate)
-    #expect(grades == [.bad])
+    let (text, results) = try Self.verify(signed.message.replacing(old, with: new), signed.certificate)
+    #expect(results == [.bad])
     #expect(text.isEmpty)
   }
 
   @Test("Nothing comes out when none of the certificates has the key")
   func unknownKey() throws {
-    let (text, grades) = try Self.verify(try Self.signed().message, try Self.signed().certificate)
-    #expect(grades == [.unknownKey])
+    let (text, results) = try Self.verify(try Self.signed().message, try Self.signed().certificate)
+    #expect(results == [.unknownKey])
     #expect(text.isEmpty)
   }
 
@@ -108,7 +108,7 @@ struct CleartextMessageTests {
     #expect(throws: OpenPGPError.malformed(.cleartextSignature)) {
       try Self.verify("\(signed.message)Unsigned\n", signed.certificate)
     }
-    #expect(try Self.verify("\n \n\(signed.message)\n \n", signed.certificate).grades == [.good])
+    #expect(try Self.verify("\n \n\(signed.message)\n \n", signed.certificate).results == [.good])
   }
 
   @Test("A second message behind the first, or a block within it, is refused")
@@ -156,9 +156,9 @@ struct CleartextMessageTests {
     try Packet.signature(signatures[0]).write(to: armor)
     try armor.finish()
     let block = String(decoding: sink.bytes, as: UTF8.self)
-    let (text, grades) = try Self.verify(
+    let (text, results) = try Self.verify(
       "-----BEGIN PGP SIGNED MESSAGE-----\n\nhello\n\(block)", key.certificate)
-    #expect(grades == [.refused(.signatureType(.binary))])
+    #expect(results == [.refused(.signatureType(.binary))])
     #expect(text.isEmpty)
   }
 
@@ -166,8 +166,8 @@ struct CleartextMessageTests {
   func emptyTexts() throws {
     for document in ["", "\n"] {
       let signed = try Self.signed(document)
-      let (text, grades) = try Self.verify(signed.message, signed.certificate)
-      #expect(grades == [.good])
+      let (text, results) = try Self.verify(signed.message, signed.certificate)
+      #expect(results == [.good])
       #expect(text.isEmpty)
     }
   }

@@ -60,29 +60,28 @@ final class TestPipe {
   }
 }
 
-/// Does something to the file under a source between the passes.
-final class MeddledSource: RereadableSource {
+/// Changes the file under a source when all of it has been read once.
+final class ChangingSource: RewindableSource {
   private let source: SpooledSource
-  private let meddle: () -> Void
+  private let change: () -> Void
+  private var hasBeenReadToEnd = false
 
-  init(_ source: SpooledSource, beforeSecondReading meddle: @escaping () -> Void) {
+  init(_ source: SpooledSource, beforeSecondReading change: @escaping () -> Void) {
     self.source = source
-    self.meddle = meddle
-  }
-
-  var checksSecondReading: Bool {
-    get { source.checksSecondReading }
-    set { source.checksSecondReading = newValue }
+    self.change = change
   }
 
   func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
-    try source.withNext(body)
+    try source.withNext { (next) throws(OpenPGPError) -> R in
+      if next.isEmpty { hasBeenReadToEnd = true }
+      return try body(next)
+    }
   }
 
   func consume(_ count: Int) { source.consume(count) }
 
-  func rewind() throws(OpenPGPError) {
-    meddle()
-    try source.rewind()
+  func rewind(recognising: Bool) throws(OpenPGPError) {
+    if hasBeenReadToEnd { change() }
+    try source.rewind(recognising: recognising)
   }
 }

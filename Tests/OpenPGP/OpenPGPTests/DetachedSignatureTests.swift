@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Detached signatures from the making to the verdict, and the one-pass packets of several signers.
+// Detached signatures from the making to the verification, and the one-pass packets of several signers.
 
 import MemorySearch
 import Primitives
@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Detached signatures")
 struct DetachedSignatureTests {
-  typealias Holder = SigningHolder
+  typealias Holder = SigningFixture
 
   static func sign(
     _ signers: [any Signer], isText: Bool = false, _ hash: HashAlgorithm = .sha512,
@@ -44,10 +44,10 @@ struct DetachedSignatureTests {
       let list = try Self.reread(signatures)
       #expect(list.signatures == signatures)
       let good = try verification.verify(list.signatures, over: MemorySource(SignedDocument.bytes))
-      #expect(good.map(\.grade) == [.good, .good])
+      #expect(good.map(\.result) == [.good, .good])
       #expect(good.map { $0.verified?.isOverText } == [isText, isText])
       let bad = try verification.verify(list.signatures, over: MemorySource(SignedDocument.other))
-      #expect(bad.map(\.grade) == [.bad, .bad])
+      #expect(bad.map(\.result) == [.bad, .bad])
     }
   }
 
@@ -59,9 +59,9 @@ struct DetachedSignatureTests {
     #expect(signatures.map(\.version) == [4, 6, 4])
     #expect(signatures.map(\.hash) == [.sha256, .sha512, .sha256])
     let verifier = SignatureVerifierTests.verifier(old.certificate, new.certificate)
-    let verdicts = try DetachedVerification(verifier).verify(
+    let verifications = try DetachedVerification(verifier).verify(
       signatures, over: MemorySource(SignedDocument.bytes))
-    #expect(verdicts.map { $0.verified?.certificateIndex } == [0, 1, 0])
+    #expect(verifications.map { $0.verified?.certificateIndex } == [0, 1, 0])
   }
 
   @Test("One-pass packets announce the signatures in reverse, and the last of them is marked")
@@ -77,8 +77,8 @@ struct DetachedSignatureTests {
     let signatures = Array(try signer.finish().reversed())
     #expect(packets.map(\.version) == [3, 6, 6])
     #expect(packets.map(\.isLast) == [false, false, true])
-    #expect(packets[0].issuer == .keyID(old.primary.publicKey.keyID))
-    #expect(packets[1].issuer == .fingerprint(new.subkey.publicKey.fingerprint))
+    #expect(packets[0].variant == .version3(issuer: old.primary.publicKey.keyID))
+    #expect(packets[1].variant == .version6(issuer: new.subkey.publicKey.fingerprint, salt: packets[1].salt))
     for (packet, signature) in zip(packets, signatures) {
       #expect(packet.salt == signature.salt)
       #expect(packet.hash == signature.hash)
@@ -128,7 +128,7 @@ struct DetachedSignatureTests {
     let needle = line.withBytes { Needle($0.extracting(0..<64)) }
     var signing = DetachedSigning([holder.primary], time: Holder.signingTime)
     signing.isText = true
-    let signatures = try signing.sign(MemorySource(SharedSecret(line)))
+    let signatures = try signing.sign(MemorySource(SharedSecretBytes(line)))
     #expect(signatures.count == 1)
     return needle
   }

@@ -3,12 +3,14 @@
 // Secret keys that other implementations wrote: each must open, and what signs must sign for its public half.
 
 import Primitives
+import LibCrypto
 import Secrets
+import TestVectors
 import Testing
 
 @testable import OpenPGP
 
-@Suite("Keys of other implementations", .enabled(if: VectorFiles.arePresent, VectorFiles.absence))
+@Suite("Keys of other implementations")
 struct ForeignKeyTests {
   struct Key: Sendable, CustomTestStringConvertible {
     let path: String
@@ -74,7 +76,7 @@ struct ForeignKeyTests {
       }
       let unlocked = try key.unlocked(password: password.span.bytes, isSubkey: isSubkey)
       #expect(unlocked.publicKey == key.publicKey)
-      guard key.publicKey.algorithm.signs, LibraryKey.usesPrivateKeys(of: key.publicKey.material) else {
+      guard key.publicKey.algorithm.signs, EVPKey.usesPrivateKeys(of: key.publicKey.material) else {
         continue
       }
       let digest = SystemRandom.publicBytes(count: 64)

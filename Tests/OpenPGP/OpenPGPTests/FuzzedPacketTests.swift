@@ -58,7 +58,7 @@ import Testing
   @Test("A recipient's fingerprint has the length of its version")
   func shortFingerprint() {
     let body: [UInt8] = [6, 4, 6, 1, 2, 3, 25] + [UInt8](repeating: 7, count: 80)
-    guard case .unknown(_, _, why: .malformed(.sessionKey)) = Self.parsed(.publicKeyEncryptedSessionKey, body)
+    guard case .unknown(_, _, why: .malformed(.sessionKey)) = Self.parsed(.pkesk, body)
     else {
       Issue.record("a fingerprint of three octets was taken")
       return

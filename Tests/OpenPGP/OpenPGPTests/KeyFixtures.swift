@@ -63,19 +63,19 @@ enum KeyFixtures {
   /// A session key for the cipher.
   static func sessionKey(_ cipher: SymmetricAlgorithm) -> SessionKey {
     SessionKey(
-      cipher: cipher, bytes: SharedSecret(SystemRandom.secretBytes(count: cipher.keyByteCount ?? 0)))
+      cipher: cipher, bytes: SharedSecretBytes(SystemRandom.secretBytes(count: cipher.keyByteCount ?? 0)))
   }
 }
 
 /// A copy of what should not be copied: for comparison in tests.
-func bytes(_ secret: SharedSecret) -> [UInt8] { secret.withBytes { [UInt8](copying: $0) } }
+func bytes(_ secret: SharedSecretBytes) -> [UInt8] { secret.withBytes { [UInt8](copying: $0) } }
 
 /// The same secret with one bit changed.
-func changed(_ secret: SharedSecret, at offset: Int) -> SharedSecret {
+func changed(_ secret: SharedSecretBytes, at offset: Int) -> SharedSecretBytes {
   var copy = secret.withBytes { SecretBytes(copying: $0) }
   copy.withMutableBytes {
     $0.storeBytes(
       of: $0.unsafeLoad(fromByteOffset: offset, as: UInt8.self) ^ 1, toByteOffset: offset, as: UInt8.self)
   }
-  return SharedSecret(copy)
+  return SharedSecretBytes(copy)
 }

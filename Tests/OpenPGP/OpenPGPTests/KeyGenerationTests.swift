@@ -20,44 +20,44 @@ struct KeyGenerationTests {
     return try generation.generate()
   }
 
-  private func view(_ key: TransferableSecretKey, on time: Int = 1) -> CertificateView {
-    CertificateView(key.certificate, at: day(time), now: day(time), policy: .standard)
+  private func valid(_ key: TransferableSecretKey, on time: Int = 1) -> ValidCertificate {
+    ValidCertificate(key.certificate, at: day(time), now: day(time), policy: .standard)
   }
 
   @Test("A new key certifies, signs and can be encrypted to", arguments: KeyProfile.allCases)
   func usable(profile: KeyProfile) throws {
     let key = try make(profile)
-    let view = view(key)
-    #expect(view.problem == nil)
-    #expect(view.keys.map(\.publicKey.version) == [profile.version, profile.version])
-    #expect(view.primaryKey.flags == [.certify, .sign])
-    #expect(view.keys[1].flags == [.encryptCommunications, .encryptStorage])
-    #expect(try view.signingKeys() == [key.certificate.primaryKey])
-    #expect(try view.certificationKey() == key.certificate.primaryKey)
-    #expect(try view.encryptionKeys(for: .encryptStorage).count == 1)
-    #expect(view.userIDs.map(\.userID) == Self.names)
-    #expect(view.primaryUserID == Self.names[0])
-    #expect(view.keys.allSatisfy { $0.expirationTime == nil })
-    #expect(view.preferredHashAlgorithms == [.sha512, .sha256])
-    #expect(view.preferredSymmetricAlgorithms.first == .aes256)
+    let valid = valid(key)
+    #expect(valid.problem == nil)
+    #expect(valid.keys.map(\.publicKey.version) == [profile.version, profile.version])
+    #expect(valid.primaryKey.flags == [.certify, .sign])
+    #expect(valid.keys[1].flags == [.encryptCommunications, .encryptStorage])
+    #expect(try valid.signingKeys() == [key.certificate.primaryKey])
+    #expect(try valid.certificationKey() == key.certificate.primaryKey)
+    #expect(try valid.encryptionKeys(for: .encryptStorage).count == 1)
+    #expect(valid.userIDs.map(\.userID) == Self.names)
+    #expect(valid.primaryUserID == Self.names[0])
+    #expect(valid.keys.allSatisfy { $0.expirationTime == nil })
+    #expect(valid.preferredHashAlgorithms == [.sha512, .sha256])
+    #expect(valid.preferredSymmetricAlgorithms.first == .aes256)
   }
 
   @Test("Universal keys promise version 1 alone: never bit 0x08, never LibrePGP's")
   func universalFeatures() throws {
     for profile in [KeyProfile.universal, .rfc4880] {
-      let view = view(try make(profile))
-      #expect(view.features.rawValue == 0x01)
-      #expect(view.preferredAEADCiphersuites.isEmpty)
+      let valid = valid(try make(profile))
+      #expect(valid.features.rawValue == 0x01)
+      #expect(valid.preferredAEADCiphersuites.isEmpty)
     }
   }
 
   @Test("Advanced keys promise both versions, and want OCB before GCM")
   func advancedFeatures() throws {
     for profile in [KeyProfile.advanced, .rfc9580] {
-      let view = view(try make(profile))
-      #expect(view.features.rawValue == 0x09)
+      let valid = valid(try make(profile))
+      #expect(valid.features.rawValue == 0x09)
       #expect(
-        view.preferredAEADCiphersuites == [
+        valid.preferredAEADCiphersuites == [
           AEADCiphersuite(.aes256, .ocb), AEADCiphersuite(.aes256, .gcm),
         ])
     }
@@ -88,9 +88,9 @@ struct KeyGenerationTests {
 
   @Test("A key may be for signing alone, and without user IDs", arguments: [KeyProfile.universal, .rfc9580])
   func signingOnly(profile: KeyProfile) throws {
-    let view = view(try make(profile, [], isSigningOnly: true))
-    #expect(view.problem == nil && view.keys.count == 1 && view.userIDs.isEmpty)
-    #expect(throws: OpenPGPError.noEncryptionKey) { try view.encryptionKeys(for: .encryptStorage) }
+    let valid = valid(try make(profile, [], isSigningOnly: true))
+    #expect(valid.problem == nil && valid.keys.count == 1 && valid.userIDs.isEmpty)
+    #expect(throws: OpenPGPError.noEncryptionKey) { try valid.encryptionKeys(for: .encryptStorage) }
   }
 
   @Test("The same user ID twice is there once")
@@ -101,8 +101,8 @@ struct KeyGenerationTests {
   @Test("A key with an end ends then", arguments: [KeyProfile.universal, .rfc9580])
   func validity(profile: KeyProfile) throws {
     let key = try make(profile, validitySeconds: seconds(days: 10))
-    #expect(view(key, on: 9).keys.allSatisfy { $0.problem == nil && $0.expirationTime == day(10) })
-    #expect(view(key, on: 10).problem == .expired)
+    #expect(valid(key, on: 9).keys.allSatisfy { $0.problem == nil && $0.expirationTime == day(10) })
+    #expect(valid(key, on: 10).problem == .expired)
   }
 
   @Test("What is written of a new key is read again", arguments: [KeyProfile.universal, .advanced])
@@ -120,8 +120,8 @@ struct KeyGenerationTests {
 
   @Test("A locked key opens with its password, and with no other")
   func password() throws {
-    let password = SharedSecret(SecretBytes(copying: "correct horse"))
-    let wrong = SharedSecret(SecretBytes(copying: "battery staple"))
+    let password = SharedSecretBytes(SecretBytes(copying: "correct horse"))
+    let wrong = SharedSecretBytes(SecretBytes(copying: "battery staple"))
     var key = try KeyGeneration(.universal, userIDs: Self.names, creationTime: day(0))
       .generate(password: password)
     #expect(key.secrets.values.allSatisfy(\.isLocked) && key.secrets.count == 2)
@@ -147,7 +147,7 @@ struct KeyGenerationTests {
     let card = SecretKeyProtection.unknown(usage: 254, [9, 101, 0, 0x47, 0x4E, 0x55, 1])
     key.secrets[fingerprint] = SecretKey(
       publicKey: key.certificate.primaryKey, protection: card,
-      protectedMaterial: SharedSecret(SecretBytes(zeroed: 0)))
+      protectedMaterial: SharedSecretBytes(SecretBytes(zeroed: 0)))
     try key.changePassword(from: [], to: nil)
     #expect(key.secrets[fingerprint]?.protection == card)
     #expect(throws: OpenPGPError.keyCannot(.sign)) {

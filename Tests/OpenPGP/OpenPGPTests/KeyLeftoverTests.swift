@@ -124,7 +124,7 @@ struct KeyLeftoverTests {
       try specifier.deriveKey(password: password, byteCount: 32)
     }
     let expanded = key.withBytes {
-      ExpandingHKDF.derive(.sha256, ikm: $0, salt: RawSpan(), info: [1, 2, 3, 4], byteCount: 32)
+      HKDF.derive(.sha256, ikm: $0, salt: RawSpan(), info: [1, 2, 3, 4], byteCount: 32)
     }
     let found = (password.withBytes { Needles($0) }, key.withBytes { Needles($0) })
     let alive = try found.0.places().count + found.1.places().count

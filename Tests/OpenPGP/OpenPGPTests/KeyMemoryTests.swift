@@ -28,12 +28,12 @@ struct KeyMemoryTests {
   /// Everything that is done with a secret key; what to look for afterwards.
   @inline(never)
   private func use(_ profile: KeyProfile) throws -> [Needle] {
-    let password = SharedSecret(SystemRandom.secretBytes(count: 32))
-    var key = try KeyGeneration(profile, userIDs: [Keyholder.userID], creationTime: day(0)).generate()
+    let password = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
+    var key = try KeyGeneration(profile, userIDs: [KeyHolderFixture.userID], creationTime: day(0)).generate()
     let needles = needles(key) + [password.withBytes { Needle($0) }]
     let sink = SecretSink()
     try key.write(to: sink)
-    let read = try TransferableSecretKey.readAll(MemorySource(SharedSecret(sink.finish())))[0]
+    let read = try TransferableSecretKey.readAll(MemorySource(SharedSecretBytes(sink.finish())))[0]
     let primary = try read.unlocked(read.certificate.fingerprint, for: .certify, passwords: [])
     _ = try read.certificate.revocationCertificate(
       reason: RevocationReason(.retired), at: day(1), by: primary)

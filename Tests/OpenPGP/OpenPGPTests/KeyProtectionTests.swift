@@ -151,7 +151,7 @@ struct KeyProtectionTests {
       for variant in [fields + [0], Array(fields.dropLast()), []] {
         let packet = SecretKey(
           publicKey: key.publicKey, protection: .none,
-          protectedMaterial: SharedSecret(SecretBytes(copying: variant.span.bytes)))
+          protectedMaterial: SharedSecretBytes(SecretBytes(copying: variant.span.bytes)))
         let error = #expect(throws: OpenPGPError.self) {
           _ = try packet.unlocked(password: nil, isSubkey: false)
         }
@@ -174,12 +174,12 @@ struct KeyProtectionTests {
     let bitCount = UInt16(8 * (1 + number.count))
     var fields = [UInt8(bitCount >> 8), UInt8(bitCount & 255), 0] + number
     if version == 4 {
-      let sum = SecretFields.checksum(fields.span.bytes)
+      let sum = SecretMaterial.checksum(fields.span.bytes)
       fields += [UInt8(sum >> 8), UInt8(sum & 255)]
     }
     let packet = SecretKey(
       publicKey: key.publicKey, protection: .none,
-      protectedMaterial: SharedSecret(SecretBytes(copying: fields.span.bytes)))
+      protectedMaterial: SharedSecretBytes(SecretBytes(copying: fields.span.bytes)))
     if version == 4 {
       #expect(try packet.unlocked(password: nil, isSubkey: false).publicKey == key.publicKey)
     } else {
@@ -196,7 +196,7 @@ struct KeyProtectionTests {
       salt: [UInt8](repeating: 0, count: 16), passes: 1, lanes: 1, memoryExponent: 4)
     let packet = SecretKey(
       publicKey: key.publicKey, protection: .cfb(.aes256, s2k, iv: [UInt8](repeating: 0, count: 16)),
-      protectedMaterial: SharedSecret(SecretBytes(zeroed: 52)))
+      protectedMaterial: SharedSecretBytes(SecretBytes(zeroed: 52)))
     #expect(throws: OpenPGPError.malformed(.secretKey)) {
       _ = try packet.unlocked(password: password.span.bytes, isSubkey: false)
     }
@@ -208,7 +208,7 @@ struct KeyProtectionTests {
     let packet = SecretKey(
       publicKey: key.publicKey,
       protection: .unknown(usage: 255, [0, 101, 0, 0x47, 0x4E, 0x55, 1]),
-      protectedMaterial: SharedSecret(SecretBytes(zeroed: 0)))
+      protectedMaterial: SharedSecretBytes(SecretBytes(zeroed: 0)))
     #expect(throws: OpenPGPError.unsupported(.stringToKey(101))) {
       _ = try packet.unlocked(password: password.span.bytes, isSubkey: false)
     }
@@ -226,7 +226,7 @@ struct KeyProtectionTests {
       let packet = try reread(
         SecretKey(
           publicKey: key.publicKey, protection: .cfbChecksum(.aes128, s2k, iv: iv),
-          protectedMaterial: SharedSecret(SecretBytes(copying: encrypted.span.bytes))))
+          protectedMaterial: SharedSecretBytes(SecretBytes(copying: encrypted.span.bytes))))
       let unlocked = try packet.unlocked(password: password.span.bytes, isSubkey: false)
       #expect(bytes(unlocked.material) == bytes(key.material))
       #expect(throws: OpenPGPError.wrongPassword) {

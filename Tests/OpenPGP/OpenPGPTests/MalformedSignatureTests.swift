@@ -12,12 +12,12 @@ import Testing
 struct MalformedSignatureTests {
   private static let data = Array("Some words\n".utf8)
   private static let literal = packet(11, [0x62, 0, 0, 0, 0, 0] + data)
-  private let sender: Keyholder
+  private let sender: KeyHolderFixture
   private let announcement: OnePassSignature
   private let signature: Signature
 
   init() throws {
-    sender = try Keyholder.usual()
+    sender = try KeyHolderFixture.usual()
     let signer = try DocumentSigner([sender.primary], type: .binary, hash: .sha512, time: day(1))
     signer.update(Self.data.span.bytes)
     announcement = signer.onePassSignatures[0]
@@ -28,14 +28,14 @@ struct MalformedSignatureTests {
     PacketHeader(type: PacketType(rawValue: type), byteCount: body.count).bytes + body
   }
 
-  private func read(_ message: [UInt8]) throws -> [SignatureVerdict.Grade] {
+  private func read(_ message: [UInt8]) throws -> [SignatureVerification.Result] {
     let verifier = SignatureVerifier(
       certificates: [sender.certificate], policy: .standard, time: day(2))
     let sink = ArraySink()
     let result = try InlineMessageReader(verifier: verifier)
       .read(from: MemorySource(message), to: sink) { _ in true }
     #expect(sink.bytes == Self.data)
-    return result.verdicts.map(\.grade)
+    return result.verifications.map(\.result)
   }
 
   @Test("They keep their places, and spoil neither the others nor the data")

@@ -11,11 +11,11 @@ import Testing
 @Suite("The grammar of messages")
 struct MessageGrammarTests {
   private static let data = Array("Some words\n".utf8)
-  private let sender: Keyholder
+  private let sender: KeyHolderFixture
   private let verifier: SignatureVerifier
 
   init() throws {
-    sender = try Keyholder.usual()
+    sender = try KeyHolderFixture.usual()
     verifier = SignatureVerifier(certificates: [sender.certificate], policy: .standard, time: day(2))
   }
 
@@ -43,12 +43,12 @@ struct MessageGrammarTests {
     return sink.bytes
   }
 
-  /// What comes out of a message, with the grades of its signatures.
-  private func read(_ message: [UInt8]) throws -> (data: [UInt8], grades: [SignatureVerdict.Grade]) {
+  /// What comes out of a message, with the results of its signatures.
+  private func read(_ message: [UInt8]) throws -> (data: [UInt8], results: [SignatureVerification.Result]) {
     let sink = ArraySink()
     let result = try InlineMessageReader(verifier: verifier)
       .read(from: MemorySource(message), to: sink) { _ in true }
-    return (sink.bytes, result.verdicts.map(\.grade))
+    return (sink.bytes, result.verifications.map(\.result))
   }
 
   private func expectNoMessage(
@@ -66,9 +66,9 @@ struct MessageGrammarTests {
   func literal() throws {
     let noise = Self.marker + Self.padding + Self.packet(60, [1, 2])
     for message in [Self.literal, noise + Self.literal, Self.literal + noise, noise + Self.literal + noise] {
-      let (data, grades) = try read(message)
+      let (data, results) = try read(message)
       #expect(data == Self.data)
-      #expect(grades.isEmpty)
+      #expect(results.isEmpty)
     }
   }
 
@@ -139,25 +139,28 @@ struct MessageGrammarTests {
   func announcements() throws {
     let (opening, closing) = try signed()
     let told = opening[0]
-    func grade(
+    guard case .version6(let ownIssuer, let ownSalt) = told.variant else {
+      Issue.record("the signature is not of version 6")
+      return
+    }
+    func result(
       type: SignatureType? = nil, hash: HashAlgorithm? = nil, algorithm: PublicKeyAlgorithm? = nil,
-      salt: [UInt8]? = nil, issuer: OnePassSignature.Issuer? = nil
-    ) throws -> [SignatureVerdict.Grade] {
+      salt: [UInt8]? = nil, issuer: Fingerprint? = nil
+    ) throws -> [SignatureVerification.Result] {
       let changed = OnePassSignature(
-        version: told.version, type: type ?? told.type, hash: hash ?? told.hash,
-        algorithm: algorithm ?? told.algorithm, salt: salt ?? told.salt, issuer: issuer ?? told.issuer,
-        isLast: true)
+        .version6(issuer: issuer ?? ownIssuer, salt: salt ?? ownSalt), type: type ?? told.type,
+        hash: hash ?? told.hash, algorithm: algorithm ?? told.algorithm, isLast: true)
       return try read(
         try bytes(.onePassSignature(changed)) + Self.literal + (try bytes(.signature(closing[0])))
-      ).grades
+      ).results
     }
-    #expect(try grade() == [.good])
-    #expect(try grade(type: .text) == [.bad])
-    #expect(try grade(hash: .sha3_512) == [.bad])
-    #expect(try grade(algorithm: .ed448) == [.bad])
-    #expect(try grade(salt: [UInt8](repeating: 1, count: told.salt.count)) == [.bad])
+    #expect(try result() == [.good])
+    #expect(try result(type: .text) == [.bad])
+    #expect(try result(hash: .sha3_512) == [.bad])
+    #expect(try result(algorithm: .ed448) == [.bad])
+    #expect(try result(salt: [UInt8](repeating: 1, count: told.salt.count)) == [.bad])
     let other = Fingerprint(version: 6, bytes: [UInt8](repeating: 1, count: 32))
-    #expect(try grade(issuer: .fingerprint(other)) == [.bad])
+    #expect(try result(issuer: other) == [.bad])
   }
 
   @Test("Signatures of unknown versions keep their places")
@@ -169,7 +172,7 @@ struct MessageGrammarTests {
     #expect(try read(Self.packet(2, [99]) + Self.literal) == (Self.data, []))
   }
 
-  @Test("Data are released only when the caller accepts the verdicts, and only once they are known")
+  @Test("Data are released only when the caller accepts the verifications, and only once they are known")
   func release() throws {
     let (opening, closing) = try signed()
     for count in [10, 5_000_000] {
@@ -182,7 +185,7 @@ struct MessageGrammarTests {
         let result = try InlineMessageReader(verifier: verifier)
           .read(from: MemorySource(message.bytes), to: sink) {
             #expect(sink.bytes.isEmpty)
-            #expect($0.verdicts.map(\.grade) == [.good])
+            #expect($0.verifications.map(\.result) == [.good])
             return accepts
           }
         #expect(sink.bytes == (accepts ? patterned(count) : []))

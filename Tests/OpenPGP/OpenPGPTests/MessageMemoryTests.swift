@@ -13,11 +13,11 @@ import Testing
 struct MessageMemoryTests {
   /// Compares what comes with what should, and keeps nothing.
   private final class ComparingSink: ByteSink {
-    private let expected: SharedSecret
+    private let expected: SharedSecretBytes
     private(set) var count = 0
     private(set) var isSame = true
 
-    init(_ expected: SharedSecret) { self.expected = expected }
+    init(_ expected: SharedSecretBytes) { self.expected = expected }
 
     func write(_ bytes: RawSpan) throws(OpenPGPError) {
       let start = count
@@ -33,7 +33,7 @@ struct MessageMemoryTests {
   /// Sends secret data through a message, away from the stack frames that search later.
   @inline(never)
   private func pass(_ count: Int, _ format: EncryptionFormat) throws -> [Needle] {
-    let data = SharedSecret(SystemRandom.secretBytes(count: count))
+    let data = SharedSecretBytes(SystemRandom.secretBytes(count: count))
     let message = TestMessage(format)
     let ciphertext = ArraySink()
     try message.encryption.encrypt(from: MemorySource(data), to: ciphertext)

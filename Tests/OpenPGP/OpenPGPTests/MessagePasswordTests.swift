@@ -8,8 +8,8 @@ import Testing
 
 @Suite("Messages under passwords")
 struct MessagePasswordTests {
-  private func secret(_ text: String) -> SharedSecret {
-    SharedSecret(SecretBytes(copying: Array(text.utf8).span.bytes))
+  private func secret(_ text: String) -> SharedSecretBytes {
+    SharedSecretBytes(SecretBytes(copying: Array(text.utf8).span.bytes))
   }
 
   private func decrypt(_ message: [UInt8], _ passwords: [String]) throws -> (data: [UInt8], DecryptedMessage)
@@ -48,10 +48,10 @@ struct MessagePasswordTests {
     let salt = SystemRandom.publicBytes(count: StringToKey.saltByteCount)
     let sink = ArraySink()
     for (key, password) in [(odd, "wrong"), (message.sessionKey, "right")] {
-      let packet = try SymmetricKeyEncryptedSessionKey.version4(
+      let packet = try SKESK.version4(
         key, cipher: .aes256, password: secret(password),
         .iterated(.sha256, salt: salt, codedCount: 0))
-      try Packet.symmetricKeyEncryptedSessionKey(packet).write(to: sink)
+      try Packet.skesk(packet).write(to: sink)
     }
     let octets = sink.bytes + (try message.encrypted(patterned(100)))
     #expect(try decrypt(octets, ["wrong", "right"]).data == patterned(100))
@@ -66,7 +66,7 @@ struct MessagePasswordTests {
     let sink = ArraySink()
     try encryption.encrypt(from: MemorySource(patterned(500)), to: sink)
     let packet = try #require(try PacketReader(MemorySource(sink.bytes)).nextPacket())
-    guard case .symmetricKeyEncryptedSessionKey(let key) = packet,
+    guard case .skesk(let key) = packet,
       case .argon2(_, let passes, let lanes, let exponent) = key.stringToKey
     else {
       Issue.record("no Argon2")
@@ -85,10 +85,10 @@ struct MessagePasswordTests {
     ])
   func version6(_ aead: AEADAlgorithm) throws {
     let message = TestMessage(.version2(AEADCiphersuite(.aes256, .ocb)))
-    let packet = try SymmetricKeyEncryptedSessionKey.version6(
+    let packet = try SKESK.version6(
       message.sessionKey, AEADCiphersuite(.aes256, aead), password: secret("a"), quick)
     let good = ArraySink()
-    try Packet.symmetricKeyEncryptedSessionKey(packet).write(to: good)
+    try Packet.skesk(packet).write(to: good)
     let body = try message.encrypted(patterned(40))
     #expect(try decrypt(good.bytes + body, ["a"]).data == patterned(40))
     for place in 2..<good.bytes.count {
@@ -103,13 +103,13 @@ struct MessagePasswordTests {
     let key = try secret("a").withBytes { (password) throws(OpenPGPError) in
       try quick.deriveKey(password: password, byteCount: 16)
     }
-    let sessionKey = SessionKey(cipher: .aes128, bytes: SharedSecret(key))
+    let sessionKey = SessionKey(cipher: .aes128, bytes: SharedSecretBytes(key))
     let encryption = MessageEncryption(
       format: .version1(.aes128), sessionKey: sessionKey, recipientPackets: [], intendedRecipients: [],
       passwords: [], passwordProfile: .universal, time: day(0))
     let sink = ArraySink()
-    try Packet.symmetricKeyEncryptedSessionKey(
-      SymmetricKeyEncryptedSessionKey(
+    try Packet.skesk(
+      SKESK(
         cipher: .aes128, stringToKey: quick, form: .version4(encrypted: []))
     ).write(to: sink)
     try encryption.encrypt(from: MemorySource(patterned(40)), to: sink)
@@ -121,7 +121,7 @@ struct MessagePasswordTests {
   func versions() throws {
     let second = TestMessage(.version2(AEADCiphersuite(.aes256, .ocb)))
     let first = TestMessage(.version1(.aes256))
-    let packets: [(TestMessage, SymmetricKeyEncryptedSessionKey)] = [
+    let packets: [(TestMessage, SKESK)] = [
       (second, try .version4(second.sessionKey, cipher: .aes256, password: secret("a"), quick)),
       (
         first,
@@ -131,24 +131,24 @@ struct MessagePasswordTests {
     ]
     for (message, packet) in packets {
       let sink = ArraySink()
-      try Packet.symmetricKeyEncryptedSessionKey(packet).write(to: sink)
+      try Packet.skesk(packet).write(to: sink)
       let body = try message.encrypted(patterned(40))
       #expect(throws: OpenPGPError.refused(.versionMismatch)) { try decrypt(sink.bytes + body, ["a"]) }
     }
   }
 
   @Test("More passwords and packets than the limit are not all tried")
-  func attempts() throws {
+  func candidates() throws {
     let message = TestMessage(.version1(.aes256))
     let sink = ArraySink()
     for _ in 0..<Limits.passwordAttemptCount {
-      let other = try SymmetricKeyEncryptedSessionKey.version4(
+      let other = try SKESK.version4(
         .random(.aes256), cipher: .aes256, password: secret("other"), quick)
-      try Packet.symmetricKeyEncryptedSessionKey(other).write(to: sink)
+      try Packet.skesk(other).write(to: sink)
     }
-    let last = try SymmetricKeyEncryptedSessionKey.version4(
+    let last = try SKESK.version4(
       message.sessionKey, cipher: .aes256, password: secret("a"), quick)
-    try Packet.symmetricKeyEncryptedSessionKey(last).write(to: sink)
+    try Packet.skesk(last).write(to: sink)
     let body = try message.encrypted(patterned(40))
     #expect(throws: OpenPGPError.noKeyFits) { try decrypt(sink.bytes + body, ["a"]) }
   }
@@ -161,20 +161,20 @@ struct MessagePasswordTests {
     let costs: [(UInt8, UInt8)] = [(17, 22)] + [(UInt8, UInt8)](repeating: (4, 22), count: 20)
     let sink = ArraySink()
     for (passes, exponent) in costs {
-      let packet = SymmetricKeyEncryptedSessionKey(
+      let packet = SKESK(
         cipher: .aes256,
         stringToKey: .argon2(salt: salt, passes: passes, lanes: 4, memoryExponent: exponent),
         form: .version6(
           .ocb, nonce: [UInt8](repeating: 1, count: 15), encrypted: [UInt8](repeating: 2, count: 48)))
-      try Packet.symmetricKeyEncryptedSessionKey(packet).write(to: sink)
+      try Packet.skesk(packet).write(to: sink)
     }
     let octets = sink.bytes + (try message.encrypted(patterned(10)))
     var decryption = MessageDecryption()
     decryption.passwords = [secret("a")]
     let read = try EncryptedMessage(MemorySource(octets), keeping: decryption.mayOpen)
-    let attempts = try decryption.attempts(read)
+    let candidates = try decryption.candidates(read)
     // These seventeen, and the one that says that there were more.
-    #expect(attempts.count == 18)
-    #expect(throws: OpenPGPError.overLimit(.argon2Memory)) { try attempts.last?.open() }
+    #expect(candidates.count == 18)
+    #expect(throws: OpenPGPError.overLimit(.argon2Memory)) { try candidates.last?.open() }
   }
 }

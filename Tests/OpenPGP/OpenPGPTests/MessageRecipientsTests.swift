@@ -10,14 +10,16 @@ import Testing
 struct MessageRecipientsTests {
   private static let version2: Subpacket.Content = .features([.seipdVersion1, .seipdVersion2])
 
-  private func recipient(version: UInt8 = 6, _ facts: [Subpacket.Content] = [version2]) throws -> Keyholder {
-    var holder = try Keyholder.usual(version: version, says: facts)
+  private func recipient(version: UInt8 = 6, _ facts: [Subpacket.Content] = [version2]) throws
+    -> KeyHolderFixture
+  {
+    var holder = try KeyHolderFixture.usual(version: version, says: facts)
     try holder.addEncryptionSubkey()
     return holder
   }
 
   private func encryption(
-    to holders: [Keyholder], passwords: [SharedSecret] = [],
+    to holders: [KeyHolderFixture], passwords: [SharedSecretBytes] = [],
     _ profile: MessageEncryption.PasswordProfile = .universal
   ) throws -> MessageEncryption {
     try MessageEncryption(
@@ -31,7 +33,7 @@ struct MessageRecipientsTests {
   }
 
   private func decrypt(
-    _ message: [UInt8], _ holder: Keyholder, verifier: SignatureVerifier? = nil
+    _ message: [UInt8], _ holder: KeyHolderFixture, verifier: SignatureVerifier? = nil
   ) throws -> (data: [UInt8], message: DecryptedMessage) {
     var decryption = MessageDecryption()
     decryption.keys = holder.subkeys.map { .init($0, certificate: holder.certificate.fingerprint) }
@@ -53,7 +55,9 @@ struct MessageRecipientsTests {
     let oldest = try recipient(version: 4, [])
     let withGCM = try recipient([Self.version2, gcm])
     let withBoth = try recipient([Self.version2, both])
-    func format(_ holders: Keyholder...) throws -> EncryptionFormat { try encryption(to: holders).format }
+    func format(_ holders: KeyHolderFixture...) throws -> EncryptionFormat {
+      try encryption(to: holders).format
+    }
 
     #expect(try format(plain) == .version2(AEADCiphersuite(.aes128, .ocb)))
     #expect(try format(withBoth) == .version2(AEADCiphersuite(.aes256, .ocb)))
@@ -91,7 +95,7 @@ struct MessageRecipientsTests {
   @Test("Neither recipients nor passwords, and recipients without a key for it, are refused")
   func nobody() throws {
     #expect(throws: OpenPGPError.noEncryptionKey) { try encryption(to: []) }
-    let signsOnly = try Keyholder.usual(says: [Self.version2])
+    let signsOnly = try KeyHolderFixture.usual(says: [Self.version2])
     #expect(throws: OpenPGPError.noEncryptionKey) { try encryption(to: [signsOnly]) }
     #expect(throws: OpenPGPError.noEncryptionKey) { try encryption(to: [try recipient(), signsOnly]) }
   }
@@ -111,7 +115,7 @@ struct MessageRecipientsTests {
       let version = format.publicKeyPacketVersion
       let others = try (0..<3).map { _ in try recipient().subkeys[0].publicKey }
       let packets = try (others + [holder.subkeys[0].publicKey]).map { key in
-        Packet.publicKeyEncryptedSessionKey(
+        Packet.pkesk(
           try key.encrypt(body.sessionKey, version: version, isAnonymous: true))
       }
       let message = try message(body, packets, patterned(50))
@@ -125,18 +129,18 @@ struct MessageRecipientsTests {
     let body = TestMessage(.version1(.aes256))
     let keys = [try recipient(), holder].map { $0.subkeys[0].publicKey }
     let packets = try keys.map { key in
-      Packet.publicKeyEncryptedSessionKey(try key.encrypt(body.sessionKey, version: 3, isAnonymous: true))
+      Packet.pkesk(try key.encrypt(body.sessionKey, version: 3, isAnonymous: true))
     }
-    let password = SymmetricKeyEncryptedSessionKey(
+    let password = SKESK(
       cipher: .aes256, stringToKey: .simple(.sha256), form: .version4(encrypted: []))
     let passwords = [Packet](
-      repeating: .symmetricKeyEncryptedSessionKey(password), count: Limits.passwordAttemptCount)
+      repeating: .skesk(password), count: Limits.passwordAttemptCount)
     let message = try message(
       body, passwords + [Packet](repeating: packets[0], count: 200) + [packets[1]], patterned(50))
     #expect(try decrypt(message, holder).data == patterned(50))
     var decryption = MessageDecryption()
     decryption.keys = [.init(holder.subkeys[0], certificate: nil)]
-    decryption.passwords = [SharedSecret(SecretBytes(copying: Array("wrong".utf8).span.bytes))]
+    decryption.passwords = [SharedSecretBytes(SecretBytes(copying: Array("wrong".utf8).span.bytes))]
     let sink = ArraySink()
     _ = try decryption.decrypt(from: MemorySource(message), to: sink)
     #expect(sink.bytes == patterned(50))
@@ -150,7 +154,7 @@ struct MessageRecipientsTests {
       let body = TestMessage(format)
       let version: UInt8 = format.publicKeyPacketVersion == 3 ? 6 : 3
       let packet = try key.encrypt(body.sessionKey, version: version, isAnonymous: false)
-      let message = try message(body, [.publicKeyEncryptedSessionKey(packet)], patterned(50))
+      let message = try message(body, [.pkesk(packet)], patterned(50))
       #expect(throws: OpenPGPError.refused(.versionMismatch)) { try decrypt(message, holder) }
     }
   }
@@ -162,18 +166,18 @@ struct MessageRecipientsTests {
     let good = try holder.subkeys[0].publicKey.encrypt(body.sessionKey, version: 6, isAnonymous: false)
     var strange = good.body
     strange[0] = 99
-    let algorithm = PublicKeyEncryptedSessionKey(
+    let algorithm = PKESK(
       version: 6, recipient: good.recipient, algorithm: PublicKeyAlgorithm(rawValue: 99),
       material: .unknown([1, 2, 3]))
     let huge = [UInt8](repeating: 7, count: Limits.sessionKeyPacketByteCount + 1)
     let message = try message(
       body,
       [
-        .unknown(.publicKeyEncryptedSessionKey, body: strange, why: .malformed(.sessionKey)),
-        .publicKeyEncryptedSessionKey(algorithm),
-        .unknown(.symmetricKeyEncryptedSessionKey, body: [5, 1, 2, 3], why: .malformed(.sessionKey)),
-        .unknown(.publicKeyEncryptedSessionKey, body: huge, why: .malformed(.sessionKey)),
-        .marker, .padding([1, 2]), .publicKeyEncryptedSessionKey(good),
+        .unknown(.pkesk, body: strange, why: .malformed(.sessionKey)),
+        .pkesk(algorithm),
+        .unknown(.skesk, body: [5, 1, 2, 3], why: .malformed(.sessionKey)),
+        .unknown(.pkesk, body: huge, why: .malformed(.sessionKey)),
+        .marker, .padding([1, 2]), .pkesk(good),
       ], patterned(50))
     #expect(try decrypt(message, holder).data == patterned(50))
   }
@@ -189,10 +193,10 @@ struct MessageRecipientsTests {
     }
     #expect(cipher == .aes256)
     for other in [SymmetricAlgorithm.aes128, .aes192, .twofish, .camellia256, .plaintext] {
-      let changed = PublicKeyEncryptedSessionKey(
+      let changed = PKESK(
         version: 3, recipient: packet.recipient, algorithm: .x25519,
         material: .x25519(ephemeral: ephemeral, other, wrapped: wrapped))
-      let message = try message(body, [.publicKeyEncryptedSessionKey(changed)], patterned(50))
+      let message = try message(body, [.pkesk(changed)], patterned(50))
       #expect(throws: OpenPGPError.self) { try decrypt(message, holder) }
     }
   }
@@ -202,7 +206,7 @@ struct MessageRecipientsTests {
     struct Locked: Decryptor {
       let publicKey: PublicKey
 
-      func decrypt(_ packet: PublicKeyEncryptedSessionKey) throws(OpenPGPError) -> SessionKey {
+      func decrypt(_ packet: PKESK) throws(OpenPGPError) -> SessionKey {
         throw .keyIsLocked
       }
     }
@@ -215,9 +219,9 @@ struct MessageRecipientsTests {
     }
   }
 
-  @Test("Signed inside: the verdict comes with the data, and says for whom it was")
+  @Test("Signed inside: the verification comes with the data, and says for whom it was")
   func signed() throws {
-    let sender = try Keyholder.usual(version: 4)
+    let sender = try KeyHolderFixture.usual(version: 4)
     let (holder, other) = (try recipient(), try recipient())
     var encryption = try encryption(to: [holder])
     encryption.signers = [sender.primary]
@@ -226,7 +230,7 @@ struct MessageRecipientsTests {
       let (data, result) = try decrypt(
         try encrypted(encryption, patterned(count)), holder, verifier: verifier)
       #expect(data == patterned(count))
-      #expect(result.verdicts.map(\.grade) == [.good])
+      #expect(result.verifications.map(\.result) == [.good])
     }
     // The recipient passes the signed message on under another encryption.
     let plaintext = ArraySink()
@@ -238,10 +242,10 @@ struct MessageRecipientsTests {
     let passedOn = ArraySink()
     let forOther = try self.encryption(to: [other])
     let key = try other.subkeys[0].publicKey.encrypt(forOther.sessionKey, version: 6, isAnonymous: false)
-    try Packet.publicKeyEncryptedSessionKey(key).write(to: passedOn)
+    try Packet.pkesk(key).write(to: passedOn)
     try forOther.writeBody(of: MemorySource(plaintext.bytes), to: passedOn)
     let (data, result) = try decrypt(passedOn.bytes, other, verifier: verifier)
     #expect(data == patterned(50))
-    #expect(result.verdicts.map(\.grade) == [.refused(.notIntendedRecipient)])
+    #expect(result.verifications.map(\.result) == [.refused(.notIntendedRecipient)])
   }
 }

@@ -11,12 +11,12 @@ import Testing
 struct PacketTests {
   /// Bodies that are well formed, one a form, by packet type.
   static let samples: [(type: PacketType, body: [UInt8], name: String)] = [
-    (.publicKeyEncryptedSessionKey, [3] + id + [1, 0, 9, 0x01, 0xFF], "PKESK 3, RSA"),
-    (.publicKeyEncryptedSessionKey, [3] + id + [1, 0, 17, 0, 0, 0xFF], "PKESK 3, RSA, zeros counted"),
-    (.publicKeyEncryptedSessionKey, [3] + id + [18, 0, 7, 0x40, 2, 8, 9], "PKESK 3, ECDH"),
-    (.publicKeyEncryptedSessionKey, [3] + zeros(8) + [25] + zeros(32) + [3, 9, 1, 2], "PKESK 3, X25519"),
-    (.publicKeyEncryptedSessionKey, [6, 0, 26] + zeros(56) + [2, 1, 2], "PKESK 6, anonymous X448"),
-    (.publicKeyEncryptedSessionKey, [6, 33, 6] + zeros(32) + [99, 1, 2, 3], "PKESK 6, unknown algorithm"),
+    (.pkesk, [3] + id + [1, 0, 9, 0x01, 0xFF], "PKESK 3, RSA"),
+    (.pkesk, [3] + id + [1, 0, 17, 0, 0, 0xFF], "PKESK 3, RSA, zeros counted"),
+    (.pkesk, [3] + id + [18, 0, 7, 0x40, 2, 8, 9], "PKESK 3, ECDH"),
+    (.pkesk, [3] + zeros(8) + [25] + zeros(32) + [3, 9, 1, 2], "PKESK 3, X25519"),
+    (.pkesk, [6, 0, 26] + zeros(56) + [2, 1, 2], "PKESK 6, anonymous X448"),
+    (.pkesk, [6, 33, 6] + zeros(32) + [99, 1, 2, 3], "PKESK 6, unknown algorithm"),
     (.signature, [3, 5, 0, 0, 0, 0, 1] + id + [1, 8, 0xAB, 0xCD, 0, 1, 1], "signature 3"),
     (
       .signature,
@@ -33,10 +33,10 @@ struct PacketTests {
     ),
     (.signature, [4, 0, 1, 8, 0, 0, 0, 0, 1, 2, 0, 16, 0, 1], "signature 4, zeros counted"),
     (.signature, [6, 0, 27, 8, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 16] + zeros(16) + zeros(64), "signature 6"),
-    (.symmetricKeyEncryptedSessionKey, [4, 9, 3, 8] + id + [0xFF], "SKESK 4"),
-    (.symmetricKeyEncryptedSessionKey, [4, 9, 3, 8] + id + [0xFF, 1, 2, 3], "SKESK 4 with a key"),
+    (.skesk, [4, 9, 3, 8] + id + [0xFF], "SKESK 4"),
+    (.skesk, [4, 9, 3, 8] + id + [0xFF, 1, 2, 3], "SKESK 4 with a key"),
     (
-      .symmetricKeyEncryptedSessionKey,
+      .skesk,
       [6, 38, 9, 2, 20, 4] + zeros(16) + [1, 4, 21] + zeros(15) + zeros(48), "SKESK 6"
     ),
     (.onePassSignature, [3, 0, 8, 1] + id + [1], "one-pass 3"),
@@ -150,12 +150,12 @@ struct PacketTests {
     #expect(value.bytes == [0xFF])
     #expect(signature.body == old)
     let oldSessionKey = [3] + Self.zeros(8) + [1] + number
-    #expect(try PublicKeyEncryptedSessionKey(body: oldSessionKey.span.bytes).body == oldSessionKey)
+    #expect(try PKESK(body: oldSessionKey.span.bytes).body == oldSessionKey)
     let new = [6, 0, 1, 8] + Self.zeros(8) + [1, 2, 16] + Self.zeros(16) + number
     #expect(throws: OpenPGPError.malformed(.multiprecisionInteger)) { try Signature(body: new.span.bytes) }
     let newSessionKey = [6, 0, 1] + number
     #expect(throws: OpenPGPError.malformed(.multiprecisionInteger)) {
-      try PublicKeyEncryptedSessionKey(body: newSessionKey.span.bytes)
+      try PKESK(body: newSessionKey.span.bytes)
     }
     let tooLong: [UInt8] = [4, 0, 1, 8, 0, 0, 0, 0, 1, 2, 0, 7, 0xFF]
     #expect(throws: OpenPGPError.malformed(.multiprecisionInteger)) {

@@ -8,12 +8,12 @@ import Testing
 
 struct RecipientPitfallTests {
   /// Whether anything can be encrypted to this certificate two days later.
-  private func takes(_ holder: Keyholder, _ purpose: KeyFlags = .encryptCommunications) -> Bool {
+  private func takes(_ holder: KeyHolderFixture, _ purpose: KeyFlags = .encryptCommunications) -> Bool {
     (try? MessageEncryption(to: [holder.certificate], purpose: purpose, time: day(2))) != nil
   }
 
-  private func recipient(_ version: UInt8) throws -> Keyholder {
-    var holder = try Keyholder.usual(version: version)
+  private func recipient(_ version: UInt8) throws -> KeyHolderFixture {
+    var holder = try KeyHolderFixture.usual(version: version)
     try holder.addEncryptionSubkey()
     return holder
   }
@@ -38,18 +38,18 @@ struct RecipientPitfallTests {
     "Encrypting to unbound subkeys: one that nothing binds, or a stranger, is not taken",
     arguments: [4, 6] as [UInt8])
   func unbound(version: UInt8) throws {
-    var without = try Keyholder.usual(version: version)
+    var without = try KeyHolderFixture.usual(version: version)
     _ = try without.addUnboundSubkey()
     #expect(!takes(without))
-    var strange = try Keyholder.usual(version: version)
-    try strange.addEncryptionSubkey(by: try Keyholder(version: version).primary)
+    var strange = try KeyHolderFixture.usual(version: version)
+    try strange.addEncryptionSubkey(by: try KeyHolderFixture(version: version).primary)
     #expect(!takes(strange))
   }
 
   @Test("Key flags ignored: nothing is encrypted to a key for something else", arguments: [4, 6] as [UInt8])
   func flags(version: UInt8) throws {
     for flags in [KeyFlags.sign, .certify, .encryptStorage, []] {
-      var holder = try Keyholder.usual(version: version)
+      var holder = try KeyHolderFixture.usual(version: version)
       let key = try holder.addUnboundSubkey()
       try holder.bind(key, [.keyFlags(flags)])
       #expect(!takes(holder))
@@ -60,9 +60,9 @@ struct RecipientPitfallTests {
   @Test("Strangers' self-signatures: a certificate that only somebody else has signed takes nothing")
   func stranger() throws {
     for version in [4, 6] as [UInt8] {
-      let stranger = try Keyholder(version: version).primary
-      var holder = try Keyholder(version: version)
-      try holder.addUserID(Keyholder.userID, [.keyFlags([.certify, .sign])], by: stranger)
+      let stranger = try KeyHolderFixture(version: version).primary
+      var holder = try KeyHolderFixture(version: version)
+      try holder.addUserID(KeyHolderFixture.userID, [.keyFlags([.certify, .sign])], by: stranger)
       try holder.addDirectKeySignature([.keyFlags([.certify, .sign])], by: stranger)
       try holder.addEncryptionSubkey()
       #expect(!takes(holder))

@@ -19,7 +19,7 @@ struct SessionKeyTests {
       for packetVersion in [UInt8(3), 6] {
         let packet = try key.publicKey.encrypt(sessionKey, version: packetVersion, isAnonymous: false)
         let body = packet.body
-        let read = try PublicKeyEncryptedSessionKey(body: body.span.bytes)
+        let read = try PKESK(body: body.span.bytes)
         #expect(read == packet)
         let found = try key.decrypt(read)
         #expect(bytes(found.bytes) == bytes(sessionKey.bytes))
@@ -62,7 +62,7 @@ struct SessionKeyTests {
     for offset in stride(from: 3, to: body.count, by: 9) {
       var changed = body
       changed[offset] ^= 0x10
-      guard let read = try? PublicKeyEncryptedSessionKey(body: changed.span.bytes) else { continue }
+      guard let read = try? PKESK(body: changed.span.bytes) else { continue }
       #expect(throws: OpenPGPError.notAuthentic, "octet \(offset)") { _ = try key.decrypt(read) }
     }
   }
@@ -77,7 +77,7 @@ struct SessionKeyTests {
       return
     }
     for cipher in [SymmetricAlgorithm.aes128, .camellia256, .twofish, .plaintext, nil] {
-      let changed = PublicKeyEncryptedSessionKey(
+      let changed = PKESK(
         version: 3, recipient: packet.recipient, algorithm: .x25519,
         material: .x25519(ephemeral: ephemeral, cipher, wrapped: wrapped))
       #expect(throws: OpenPGPError.notAuthentic) { _ = try key.decrypt(changed) }
@@ -90,7 +90,7 @@ struct SessionKeyTests {
   @Test("An ephemeral key of small order is refused")
   func smallOrder() throws {
     let key = try KeyFixtures.key(.x25519, 6)
-    let packet = PublicKeyEncryptedSessionKey(
+    let packet = PKESK(
       version: 6, recipient: .anonymous, algorithm: .x25519,
       material: .x25519(
         ephemeral: [UInt8](repeating: 0, count: 32), nil, wrapped: [UInt8](repeating: 0, count: 40)))
@@ -140,7 +140,8 @@ struct SessionKeyTests {
       _ = try elgamal.encrypt(KeyFixtures.sessionKey(.aes256), version: 3, isAnonymous: true)
     }
     #expect(throws: OpenPGPError.unsupported(.publicKeyAlgorithm(16))) {
-      _ = try UnlockedKey(publicKey: elgamal, material: SharedSecret(SecretBytes(zeroed: 0))).decrypt(packet)
+      _ = try UnlockedKey(publicKey: elgamal, material: SharedSecretBytes(SecretBytes(zeroed: 0))).decrypt(
+        packet)
     }
   }
 }

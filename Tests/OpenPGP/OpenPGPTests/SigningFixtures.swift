@@ -5,7 +5,7 @@
 @testable import OpenPGP
 
 /// A holder: a primary key that signs, a signing subkey, and what is said of them.
-struct SigningHolder {
+struct SigningFixture {
   var primary: UnlockedKey
   var subkey: UnlockedKey
   var certificate: Certificate
@@ -18,15 +18,18 @@ struct SigningHolder {
   static let now = creationTime.adding(seconds: 365 * 86_400)
 
   /// What the holder says of the primary key and the subkey.
-  struct Statements {
+  struct SelfSignatureContents {
     var primary: [Subpacket.Content] = [.keyFlags([.certify, .sign])]
     var subkey: [Subpacket.Content] = [.keyFlags(.sign)]
     var unhashed: [Subpacket] = []
-    var time = SigningHolder.creationTime
-    var keyTime = SigningHolder.creationTime
+    var time = SigningFixture.creationTime
+    var keyTime = SigningFixture.creationTime
   }
 
-  init(version: UInt8, _ algorithm: KeyAlgorithm = .ed25519, _ statements: Statements = Statements()) throws {
+  init(
+    version: UInt8, _ algorithm: KeyAlgorithm = .ed25519,
+    _ statements: SelfSignatureContents = SelfSignatureContents()
+  ) throws {
     let time = statements.keyTime
     primary = try UnlockedKey.generate(algorithm, version: version, creationTime: time)
     subkey = try UnlockedKey.generate(algorithm, version: version, creationTime: time)
@@ -35,7 +38,7 @@ struct SigningHolder {
   }
 
   /// Signs the holder's statements.
-  private mutating func state(_ statements: Statements) throws {
+  private mutating func state(_ statements: SelfSignatureContents) throws {
     let subpackets = statements.primary.map { Subpacket($0) }
     let userID = UserID("Holder <holder@example.org>")
     let direct = SignatureBuilder(
@@ -70,7 +73,7 @@ struct SigningHolder {
 }
 
 /// A signature over ``SignedDocument/bytes`` that is as it should be, but for what a test changes.
-struct SignatureRecipe {
+struct SignatureFixture {
   let signer: UnlockedKey
   var version: UInt8
   var type = SignatureType.binary
@@ -80,7 +83,7 @@ struct SignatureRecipe {
   var salt: [UInt8]
   var document = SignedDocument.bytes
 
-  init(_ signer: UnlockedKey, at time: Timestamp = SigningHolder.signingTime) {
+  init(_ signer: UnlockedKey, at time: Timestamp = SigningFixture.signingTime) {
     self.signer = signer
     version = signer.publicKey.version
     salt = version == 6 ? [UInt8](repeating: 7, count: 32) : []

@@ -32,10 +32,10 @@ struct SpooledSourceTests {
     for (checks, isLarge) in [(true, false), (true, true), (false, false), (false, true)] {
       let file = TestFile(patterned(length))
       let source = try SpooledSource(descriptor: file.descriptor)
-      source.checksSecondReading = checks
+      if !checks { try source.rewind(recognising: false) }
       for _ in 0..<3 {
         #expect(try readAll(source, inLargeSteps: isLarge) == patterned(length))
-        try source.rewind()
+        try source.rewind(recognising: checks)
       }
     }
   }
@@ -45,10 +45,10 @@ struct SpooledSourceTests {
     for (checks, isLarge) in [(true, false), (true, true), (false, false), (false, true)] {
       let pipe = TestPipe(patterned(length))
       let source = try SpooledSource(descriptor: pipe.reading)
-      source.checksSecondReading = checks
+      if !checks { try source.rewind(recognising: false) }
       for _ in 0..<3 {
         #expect(try readAll(source, inLargeSteps: isLarge) == patterned(length))
-        try source.rewind()
+        try source.rewind(recognising: checks)
       }
     }
   }
@@ -65,7 +65,7 @@ struct SpooledSourceTests {
         }
         #expect(read == count)
         #expect(bytes.withBytes { [UInt8](copying: $0) } == patterned(count))
-        try source.rewind()
+        try source.rewind(recognising: true)
       }
       #expect(try readAll(source, inLargeSteps: false) == data)
     }
@@ -78,7 +78,7 @@ struct SpooledSourceTests {
     let source = try SpooledSource(descriptor: file.descriptor)
     for _ in 0..<2 {
       #expect(try readAll(source, inLargeSteps: false) == Array(patterned(600_000).dropFirst(1_000)))
-      try source.rewind()
+      try source.rewind(recognising: true)
     }
   }
 
@@ -99,7 +99,7 @@ struct SpooledSourceTests {
       case .longer: file.overwrite([1, 2, 3], at: count)
       case .empty: file.truncate(to: 0)
       }
-      try source.rewind()
+      try source.rewind(recognising: true)
       let sink = ArraySink()
       if change == .longer {
         // What was not there in the first pass is not there in the second.
@@ -128,7 +128,7 @@ struct SpooledSourceTests {
       let other = try message.encrypted(Array(data.reversed()))
       for (place, bytes) in [(2_000_000, [0, 1, 2, 3]), (0, other), (1_000_000, Array(other[1_000_000...]))] {
         let file = TestFile(good)
-        let source = MeddledSource(try SpooledSource(descriptor: file.descriptor)) {
+        let source = ChangingSource(try SpooledSource(descriptor: file.descriptor)) {
           file.overwrite(bytes, at: place)
         }
         let sink = ArraySink()

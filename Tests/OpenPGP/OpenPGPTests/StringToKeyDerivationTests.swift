@@ -4,6 +4,7 @@
 
 import Primitives
 import Secrets
+import TestVectors
 import Testing
 
 @testable import OpenPGP
@@ -68,7 +69,7 @@ struct StringToKeyDerivationTests {
     let empty = try key(.simple(.sha256), [], byteCount: 32)
     // SHA-256 of nothing.
     #expect(
-      empty == (try hexadecimal("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")))
+      empty == (try hexBytes("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")))
     let argon2 = StringToKey.argon2(
       salt: [UInt8](repeating: 3, count: 16), passes: 1, lanes: 1, memoryExponent: 4)
     #expect(try key(argon2, [], byteCount: 32) != empty)

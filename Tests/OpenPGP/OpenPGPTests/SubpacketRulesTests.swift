@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Odd subpackets")
 struct SubpacketRulesTests {
-  typealias Holder = SigningHolder
+  typealias Holder = SigningFixture
 
   /// A subpacket of any body, as it stands in an area.
   private static func raw(_ type: UInt8, _ body: [UInt8]) -> [UInt8] { [UInt8(body.count + 1), type] + body }
@@ -72,40 +72,43 @@ struct SubpacketRulesTests {
   @Test("A critical signature target over a document is refused: nobody follows it")
   func criticalTarget() throws {
     let body = [UInt8](Self.raw(31, [22, 10] + Self.digest).dropFirst(2))
-    for (octet, grade) in [
-      (UInt8(31), SignatureVerdict.Grade.good), (31 | 0x80, .refused(.criticalSubpacket)),
+    for (octet, result) in [
+      (UInt8(31), SignatureVerification.Result.good), (31 | 0x80, .refused(.criticalSubpacket)),
     ] {
       let target = try Subpacket(typeOctet: octet, body: body, isEmbedded: false)
       #expect(
-        try SignatureFactsTests.grade(try SignatureFactsTests.holder()) { recipe, _ in
+        try SignaturePropertiesTests.result(try SignaturePropertiesTests.holder()) { recipe, _ in
           recipe.hashed.append(target)
-        } == grade)
+        } == result)
     }
   }
 
   @Test("A critical signature target takes nothing from a revocation")
   func criticalTargetOfRevocation() throws {
-    var holder = try SignatureFactsTests.holder()
+    var holder = try SignaturePropertiesTests.holder()
     let target = try Subpacket(
       typeOctet: 31 | 0x80, body: [22, 10] + Self.digest, isEmbedded: false)
     let builder = SignatureBuilder(
       type: .keyRevocation, creationTime: Holder.signingTime, subpackets: [target])
     holder.certificate.signatures.append(
       try builder.sign(.directKey(holder.primary.publicKey), with: holder.primary))
-    #expect(try SignatureFactsTests.grade(holder) == .revoked)
+    #expect(try SignaturePropertiesTests.result(holder) == .revoked)
   }
 
   @Test("An intended recipient of an unknown version is nobody, and refused when it is critical")
   func unknownRecipient() throws {
-    let holder = try SignatureFactsTests.holder()
-    for (octet, grade) in [
-      (UInt8(35), SignatureVerdict.Grade.good), (35 | 0x80, .refused(.criticalSubpacket)),
+    let holder = try SignaturePropertiesTests.holder()
+    for (octet, result) in [
+      (UInt8(35), SignatureVerification.Result.good), (35 | 0x80, .refused(.criticalSubpacket)),
     ] {
       let recipient = try Subpacket(
         typeOctet: octet, body: [9] + [UInt8](repeating: 1, count: 20), isEmbedded: false)
-      #expect(try SignatureFactsTests.grade(holder) { recipe, _ in recipe.hashed.append(recipient) } == grade)
       #expect(
-        try SignatureFactsTests.grade(holder) { recipe, _ in recipe.unhashed.append(recipient) } == .good)
+        try SignaturePropertiesTests.result(holder) { recipe, _ in recipe.hashed.append(recipient) } == result
+      )
+      #expect(
+        try SignaturePropertiesTests.result(holder) { recipe, _ in recipe.unhashed.append(recipient) }
+          == .good)
     }
   }
 
@@ -122,7 +125,7 @@ struct SubpacketRulesTests {
     holder.certificate.signatures = [
       try draft.signed(digest: try draft.digest(over: .directKey(key)), with: holder.primary)
     ]
-    #expect(try SignatureFactsTests.grade(holder) == .good)
+    #expect(try SignaturePropertiesTests.result(holder) == .good)
   }
 
   // MARK: Many subpackets
@@ -136,11 +139,11 @@ struct SubpacketRulesTests {
   func fullAreas() throws {
     let filling = try SubpacketArea(bytes: Self.area(byteCount: 65_000), isEmbedded: false).subpackets
     #expect(filling.count == 32_500)
-    let grade = try SignatureFactsTests.grade(try SignatureFactsTests.holder()) { recipe, _ in
+    let result = try SignaturePropertiesTests.result(try SignaturePropertiesTests.holder()) { recipe, _ in
       recipe.hashed += filling
       recipe.unhashed += filling
     }
-    #expect(grade == .good)
+    #expect(result == .good)
   }
 
   @Test("Time grows with the octets of an area, not with their square", .timeLimit(.minutes(5)))

@@ -115,10 +115,10 @@ struct TransferableSecretKeyTests {
     let specifier = StringToKey.simple(.sha256)
     locked.secrets[primary] = SecretKey(
       publicKey: Parts.key(1), protection: .cfb(.aes128, specifier, iv: [UInt8](repeating: 0, count: 16)),
-      protectedMaterial: SharedSecret(SecretBytes(zeroed: 40)))
+      protectedMaterial: SharedSecretBytes(SecretBytes(zeroed: 40)))
     stub.secrets[primary] = SecretKey(
       publicKey: Parts.key(1), protection: .unknown(usage: 254, [9, 101, 0] + Array("GNU".utf8) + [1]),
-      protectedMaterial: SharedSecret(SecretBytes(zeroed: 0)))
+      protectedMaterial: SharedSecretBytes(SecretBytes(zeroed: 0)))
     func kept(_ copies: TransferableSecretKey...) throws -> SecretKeyProtection? {
       let read = try TransferableSecretKey.readAll(MemorySource(try copies.flatMap { try octets($0) }))
       #expect(read.count == 1)
@@ -138,7 +138,7 @@ struct TransferableSecretKeyTests {
     let primary = Parts.key(1, version: version)
     let secret = SecretKey(
       publicKey: primary, protection: .none,
-      protectedMaterial: SharedSecret(SecretBytes(copying: material.span.bytes)))
+      protectedMaterial: SharedSecretBytes(SecretBytes(copying: material.span.bytes)))
     return try octets(
       TransferableSecretKey(
         certificate: Certificate(primaryKey: primary), secrets: [primary.fingerprint: secret]))
@@ -165,7 +165,7 @@ struct TransferableSecretKeyTests {
     var damaged = key
     damaged.secrets[Parts.key(2).fingerprint] = SecretKey(
       publicKey: Parts.key(2), protection: .none,
-      protectedMaterial: SharedSecret(SecretBytes(copying: (Self.zeros + [0, 1]).span.bytes)))
+      protectedMaterial: SharedSecretBytes(SecretBytes(copying: (Self.zeros + [0, 1]).span.bytes)))
     for list in [try octets(damaged), try octets(primarySecret: Self.zeros + [0, 0]) + octets(damaged)] {
       #expect(throws: OpenPGPError.notAuthentic) { try TransferableSecretKey.readAll(MemorySource(list)) }
     }
@@ -197,10 +197,10 @@ struct TransferableSecretKeyTests {
     var other = key
     other.secrets[Parts.key(1).fingerprint] = SecretKey(
       publicKey: Parts.key(1), protection: .unknown(usage: 254, [9, 101, 0] + Array("GNU".utf8) + [1]),
-      protectedMaterial: SharedSecret(SecretBytes(zeroed: 0)))
+      protectedMaterial: SharedSecretBytes(SecretBytes(zeroed: 0)))
     other.secrets[Parts.key(2).fingerprint] = SecretKey(
       publicKey: Parts.key(2), protection: .cfbChecksum(.aes128, nil, iv: [UInt8](repeating: 0, count: 16)),
-      protectedMaterial: SharedSecret(SecretBytes(copying: [1, 2, 3].span.bytes)))
+      protectedMaterial: SharedSecretBytes(SecretBytes(copying: [1, 2, 3].span.bytes)))
     #expect(try TransferableSecretKey.readAll(MemorySource(try octets(other))).count == 1)
   }
 

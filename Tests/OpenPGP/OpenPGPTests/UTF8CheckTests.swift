@@ -7,7 +7,7 @@ import Testing
 @Suite("Texts are UTF-8")
 struct UTF8CheckTests {
   /// What the check says when the octets come in one piece, and one by one.
-  static func verdicts(_ octets: [UInt8]) -> [Bool] {
+  static func verifications(_ octets: [UInt8]) -> [Bool] {
     var whole = UTF8Check()
     whole.update(octets.span.bytes)
     var single = UTF8Check()
@@ -22,7 +22,7 @@ struct UTF8CheckTests {
       "\u{7F}\u{80}\u{7FF}\u{800}\u{D7FF}\u{E000}\u{FFFF}\u{10000}\u{10FFFF}",
     ])
   func valid(text: String) {
-    #expect(Self.verdicts(Array(text.utf8)) == [true, true])
+    #expect(Self.verifications(Array(text.utf8)) == [true, true])
   }
 
   @Test(
@@ -33,8 +33,8 @@ struct UTF8CheckTests {
       [0xFF],
     ] as [[UInt8]])
   func invalid(octets: [UInt8]) {
-    #expect(Self.verdicts(octets) == [false, false])
-    #expect(Self.verdicts(Array("eight octets and more ".utf8) + octets) == [false, false])
+    #expect(Self.verifications(octets) == [false, false])
+    #expect(Self.verifications(Array("eight octets and more ".utf8) + octets) == [false, false])
   }
 
   @Test("Every sequence of three octets is judged as the standard library judges it")
@@ -49,7 +49,7 @@ struct UTF8CheckTests {
         for third in interesting {
           let octets = [first, second, third]
           let isValid = String(validating: octets, as: UTF8.self) != nil
-          #expect(Self.verdicts(octets) == [isValid, isValid])
+          #expect(Self.verifications(octets) == [isValid, isValid])
         }
       }
     }

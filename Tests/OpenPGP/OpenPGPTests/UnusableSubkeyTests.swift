@@ -7,7 +7,7 @@ import Testing
 @testable import OpenPGP
 
 struct UnusableSubkeyTests {
-  private func encryption(to holders: Keyholder...) throws -> MessageEncryption {
+  private func encryption(to holders: KeyHolderFixture...) throws -> MessageEncryption {
     try MessageEncryption(to: holders.map(\.certificate), time: day(10))
   }
 
@@ -17,10 +17,10 @@ struct UnusableSubkeyTests {
     let point = MPI([4] + [UInt8](repeating: 1, count: 96))
     // Section 11.5.1 has SHA-384 and AES-192 for this curve.
     let forbidden: PublicKeyMaterial = .ecdh(.p384, point: point, .init(hash: .sha256, cipher: .aes128))
-    var other = try Keyholder.usual()
+    var other = try KeyHolderFixture.usual()
     try other.addEncryptionSubkey()
     for (algorithm, material) in [(PublicKeyAlgorithm.x25519, zero), (.ecdh, forbidden)] {
-      var holder = try Keyholder.usual()
+      var holder = try KeyHolderFixture.usual()
       let unusable = PublicKey(
         version: 6, creationTime: day(0), algorithm: algorithm, material: material)
       let target = SignedTarget.subkey(primary: holder.primary.publicKey, unusable)

@@ -9,41 +9,41 @@ import Testing
 struct DescriptorTests {
   @Test("With standard output closed, its data do not go into the file of an option")
   func closedOutput() throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
-    try place.write("data", to: "document")
-    let message = try place.run(["encrypt", "alice.cert"], input: "data")
-    try place.write(message.output, to: "message")
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    try fixture.write("data", to: "document")
+    let message = try fixture.run(["encrypt", "alice.cert"], input: "data")
+    try fixture.write(message.output, to: "message")
     for line in [
       "$SOP decrypt --session-key-out=out alice.key < message >&-",
       "$SOP sign --micalg-out=out alice.key < document >&-",
     ] {
-      let outcome = try place.shell(line)
+      let outcome = try fixture.shell(line)
       #expect(outcome.exit == ExitCode.unspecifiedFailure.rawValue, "\(outcome.error)")
-      #expect(!place.has("out"))
+      #expect(!fixture.has("out"))
     }
   }
 
   @Test("With standard error closed, what would be told there does not go into the file of an option")
   func closedError() throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
-    let outcome = try place.shell("$SOP encrypt --debug --session-key-out=key alice.cert 2>&-")
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    let outcome = try fixture.shell("$SOP encrypt --debug --session-key-out=key alice.cert 2>&-")
     #expect(outcome.exit == 0)
-    #expect(try place.contents("key").starts(with: "9:".utf8))
-    #expect(try place.contents("key").count == 66)
+    #expect(try fixture.contents("key").starts(with: "9:".utf8))
+    #expect(try fixture.contents("key").count == 66)
   }
 
   @Test("With standard input closed, no other file is taken for it")
   func closedInput() throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
     for line in [
       "$SOP sign alice.key <&-", "$SOP extract-cert <&-", "$SOP encrypt --session-key-out=key alice.cert <&-",
     ] {
-      let outcome = try place.shell(line)
+      let outcome = try fixture.shell(line)
       #expect(outcome.exit == ExitCode.unspecifiedFailure.rawValue, "\(outcome.error)")
-      #expect(!place.has("key"))
+      #expect(!fixture.has("key"))
     }
   }
 
@@ -54,27 +54,27 @@ struct DescriptorTests {
       "$SOP sign --micalg-out=@FD:7 alice.key",
     ])
   func wrongWay(line: String) throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
-    let outcome = try place.shell(line)
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    let outcome = try fixture.shell(line)
     #expect(outcome.exit == ExitCode.missingInput.rawValue, "\(outcome.error)")
     #expect(outcome.output.isEmpty)
   }
 
   @Test("Two outputs of one name, or an output without one, are refused before anything is written")
   func names() throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
-    let message = try place.run(["encrypt", "alice.cert"], input: "data").output
-    let same = try place.run(
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    let message = try fixture.run(["encrypt", "alice.cert"], input: "data").output
+    let same = try fixture.run(
       [
         "decrypt", "--session-key-out=out", "--verifications-out=out", "--verify-with=alice.cert",
         "alice.key",
       ], input: message)
     #expect(same.exit == ExitCode.incompatibleOptions.rawValue)
     #expect(same.output.isEmpty)
-    #expect(!place.has("out"))
-    let empty = try place.run(["sign", "--micalg-out=", "alice.key"], input: "data")
+    #expect(!fixture.has("out"))
+    let empty = try fixture.run(["sign", "--micalg-out=", "alice.key"], input: "data")
     #expect(empty.exit == ExitCode.missingArgument.rawValue)
     #expect(empty.output.isEmpty)
   }

@@ -55,60 +55,60 @@ struct ExitCodeTests {
       (["dearmor"], .badData),
     ])
   func words(arguments: [String], code: ExitCode) throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
-    try place.write("x", to: "signatures")
-    try place.write("password", to: "password")
-    let outcome = try place.run(arguments, input: "not armor")
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    try fixture.write("x", to: "signatures")
+    try fixture.write("password", to: "password")
+    let outcome = try fixture.run(arguments, input: "not armor")
     #expect(outcome.exit == code.rawValue, "\(outcome.error)")
     #expect(outcome.output.isEmpty)
     #expect(outcome.error.hasPrefix("coffer-sop: "))
-    #expect(!place.has("new"))
+    #expect(!fixture.has("new"))
   }
 
   @Test("A file that has the name of a designator makes it ambiguous")
   func ambiguous() throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
-    try place.write("x", to: "@ENV:KEY")
-    let outcome = try place.run(["sign", "@ENV:KEY"], environment: ["KEY": "x"])
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    try fixture.write("x", to: "@ENV:KEY")
+    let outcome = try fixture.run(["sign", "@ENV:KEY"], environment: ["KEY": "x"])
     #expect(outcome.exit == ExitCode.ambiguousInput.rawValue)
     #expect(outcome.output.isEmpty)
   }
 
   @Test("A certificate where a secret key is wanted, and the reverse, are bad data")
   func wrongHalf() throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
-    let certificate = try place.contents("alice.cert")
-    #expect(try place.run(["extract-cert"], input: certificate).exit == ExitCode.badData.rawValue)
-    #expect(try place.run(["sign", "alice.cert"]).exit == ExitCode.badData.rawValue)
-    #expect(try place.run(["encrypt", "alice.key"]).exit == ExitCode.badData.rawValue)
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    let certificate = try fixture.contents("alice.cert")
+    #expect(try fixture.run(["extract-cert"], input: certificate).exit == ExitCode.badData.rawValue)
+    #expect(try fixture.run(["sign", "alice.cert"]).exit == ExitCode.badData.rawValue)
+    #expect(try fixture.run(["encrypt", "alice.key"]).exit == ExitCode.badData.rawValue)
   }
 
   @Test("A damaged secret key is bad data, not a message that was changed")
   func damagedKey() throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
-    var key = try place.run(["dearmor"], input: try place.contents("alice.key")).output
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    var key = try fixture.run(["dearmor"], input: try fixture.contents("alice.key")).output
     // The first packet is the primary key, and its last octet the checksum of the unprotected secret.
     key[Int(key[1]) + 1] ^= 1
-    try place.write(key, to: "damaged.key")
+    try fixture.write(key, to: "damaged.key")
     for arguments in [
       ["sign", "damaged.key"], ["inline-sign", "damaged.key"], ["decrypt", "damaged.key"],
       ["encrypt", "--sign-with=damaged.key", "alice.cert"],
       ["certify-userid", "--userid=Bob", "damaged.key"],
     ] {
-      let outcome = try place.run(arguments, input: "a letter")
+      let outcome = try fixture.run(arguments, input: "a letter")
       #expect(outcome.exit == ExitCode.badData.rawValue, "\(outcome.error)")
       #expect(outcome.output.isEmpty)
-      #expect(outcome.error.contains("«damaged.key» is damaged: the checksum of one of its secret keys"))
+      #expect(outcome.error.contains("'damaged.key' is damaged: the checksum of one of its secret keys"))
     }
     for arguments in [
       ["extract-cert"], ["extract-cert", "--no-armor"], ["update-key"], ["revoke-key"],
       ["change-key-password"],
     ] {
-      let outcome = try place.run(arguments, input: key)
+      let outcome = try fixture.run(arguments, input: key)
       #expect(outcome.exit == ExitCode.badData.rawValue, "\(outcome.error)")
       #expect(outcome.output.isEmpty)
       #expect(outcome.error.contains("standard input is damaged: the checksum"))
@@ -120,9 +120,9 @@ struct ExitCodeTests {
     let command = try #require(SOPMain.subcommands.first { $0.name == name })
     #expect(command.operandNames.count == command.operandCounts.lowerBound)
     #expect(command.operandNames.allSatisfy(command.page.contains))
-    let place = try Workplace()
+    let fixture = try SOPFixture()
     for count in command.operandNames.indices {
-      let outcome = try place.run([name] + [String](repeating: "word", count: count))
+      let outcome = try fixture.run([name] + [String](repeating: "word", count: count))
       let missing = command.operandNames.dropFirst(count).joined(separator: " and ")
       #expect(outcome.exit == ExitCode.missingArgument.rawValue)
       #expect(outcome.error.hasPrefix("coffer-sop: an argument is missing: \(missing)\n"), "\(outcome.error)")
@@ -131,15 +131,15 @@ struct ExitCodeTests {
 
   @Test("No error says anything of keys, user IDs or data")
   func discretion() throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
-    try place.makeKey("bob", userID: "Bob <bob@example.org>")
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    try fixture.makeKey("bob", userID: "Bob <bob@example.org>")
     let document = "a very private letter"
-    let signatures = try place.run(["sign", "alice.key"], input: document)
-    try place.write(signatures.output, to: "letter.sig")
-    let line = try place.run(["verify", "letter.sig", "alice.cert"], input: document).text
+    let signatures = try fixture.run(["sign", "alice.key"], input: document)
+    try fixture.write(signatures.output, to: "letter.sig")
+    let line = try fixture.run(["verify", "letter.sig", "alice.cert"], input: document).text
     let fingerprint = try #require(line.split(separator: " ").dropFirst().first)
-    let refused = try place.run(["verify", "--debug", "letter.sig", "bob.cert"], input: document)
+    let refused = try fixture.run(["verify", "--debug", "letter.sig", "bob.cert"], input: document)
     #expect(refused.exit == ExitCode.noSignature.rawValue)
     for word in ["alice@", "bob@", "private letter", String(fingerprint), String(fingerprint.suffix(16))] {
       #expect(!refused.error.localizedStandardContains(word))

@@ -21,7 +21,7 @@ struct HelpTests {
 
   @Test("The page of the command names every subcommand", arguments: [["--help"], ["help"]])
   func overview(arguments: [String]) throws {
-    let outcome = try Workplace().run(arguments)
+    let outcome = try SOPFixture().run(arguments)
     #expect(outcome.exit == 0)
     for name in Self.names { #expect(outcome.text.contains(name)) }
   }
@@ -29,11 +29,11 @@ struct HelpTests {
   @Test("The page of a subcommand names its options and ends in an example", arguments: names)
   func pages(name: String) throws {
     let command = try #require(SOPMain.subcommands.first { $0.name == name })
-    let place = try Workplace()
-    let outcome = try place.run([name, "--help"])
+    let fixture = try SOPFixture()
+    let outcome = try fixture.run([name, "--help"])
     #expect(outcome.exit == 0)
     #expect(outcome.error.isEmpty)
-    #expect(try place.run(["help", name]).text == outcome.text)
+    #expect(try fixture.run(["help", name]).text == outcome.text)
     // The old name of an option is read and not advertised.
     for rule in command.options where rule.name != "verify-out" {
       #expect(outcome.text.contains("--\(rule.name)"))
@@ -45,26 +45,27 @@ struct HelpTests {
 
   @Test("Each question about the version has its answer")
   func version() throws {
-    let place = try Workplace()
-    #expect(try place.run(["version"]).text == "coffer-sop 0.1.0\n")
+    let fixture = try SOPFixture()
+    #expect(try fixture.run(["version"]).text == "coffer-sop 0.1.0\n")
     // What people type who know other commands.
-    #expect(try place.run(["--version"]).text == "coffer-sop 0.1.0\n")
-    #expect(try place.run(["version", "--sopv"]).text == "1.0\n")
-    #expect(try place.run(["version", "--sop-spec"]).text.contains("draft-dkg-openpgp-stateless-cli-"))
-    #expect(try place.run(["version", "--backend"]).text.split(separator: "\n").count == 1)
-    #expect(try place.run(["version", "--extended"]).text.contains("OpenSSL"))
+    #expect(try fixture.run(["--version"]).text == "coffer-sop 0.1.0\n")
+    #expect(try fixture.run(["version", "--sopv"]).text == "1.0\n")
+    #expect(try fixture.run(["version", "--sop-spec"]).text.contains("draft-dkg-openpgp-stateless-cli-"))
+    #expect(try fixture.run(["version", "--backend"]).text.split(separator: "\n").count == 1)
+    #expect(try fixture.run(["version", "--extended"]).text.contains("OpenSSL"))
   }
 
   @Test("A list of profiles has at most four lines, and each name in it is accepted")
   func profiles() throws {
-    let place = try Workplace()
-    let lines = try place.run(["list-profiles", "generate-key"]).text.split(separator: "\n")
+    let fixture = try SOPFixture()
+    let lines = try fixture.run(["list-profiles", "generate-key"]).text.split(separator: "\n")
     #expect((1...4).contains(lines.count))
     for line in lines {
       let name = try #require(line.split(separator: ":").first)
-      #expect(try place.run(["generate-key", "--profile=\(name)"]).exit == 0)
+      #expect(try fixture.run(["generate-key", "--profile=\(name)"]).exit == 0)
     }
-    #expect((1...4).contains(try place.run(["list-profiles", "encrypt"]).text.split(separator: "\n").count))
+    #expect(
+      (1...4).contains(try fixture.run(["list-profiles", "encrypt"]).text.split(separator: "\n").count))
   }
 
   @Test("Specs/sop.md has a row for every subcommand with its options, and every exit code")

@@ -8,13 +8,14 @@ import Testing
 
 struct KeySessionTests {
   /// What `command` makes of standard input, which is a file of `place`.
-  private func run(_ place: Workplace, _ arguments: [String], _ file: String) throws -> Workplace.Outcome {
-    try place.run(arguments, input: place.contents(file))
+  private func run(_ fixture: SOPFixture, _ arguments: [String], _ file: String) throws -> SOPFixture.Outcome
+  {
+    try fixture.run(arguments, input: fixture.contents(file))
   }
 
-  private func keep(_ place: Workplace, _ outcome: Workplace.Outcome, as name: String) throws {
+  private func keep(_ fixture: SOPFixture, _ outcome: SOPFixture.Outcome, as name: String) throws {
     #expect(outcome.exit == 0, "\(outcome.error)")
-    try place.write(outcome.output, to: name)
+    try fixture.write(outcome.output, to: name)
   }
 
   @Test(
@@ -24,10 +25,10 @@ struct KeySessionTests {
       ("rfc9580", 64),
     ])
   func profiles(name: String, digitCount: Int) throws {
-    let place = try Workplace()
-    try place.makeKey("alice", ["--profile=\(name)"])
-    try keep(place, place.run(["sign", "alice.key"], input: "data"), as: "sig")
-    let verified = try place.run(["verify", "sig", "alice.cert"], input: "data")
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice", ["--profile=\(name)"])
+    try keep(fixture, fixture.run(["sign", "alice.key"], input: "data"), as: "sig")
+    let verified = try fixture.run(["verify", "sig", "alice.cert"], input: "data")
     #expect(verified.exit == 0, "\(verified.error)")
     let words = verified.text.split(separator: " ")
     #expect(words[1].count == digitCount && words[2].count == digitCount)
@@ -37,59 +38,59 @@ struct KeySessionTests {
 
   @Test("A protected key wants its password, with or without the line end behind it")
   func passwords() throws {
-    let place = try Workplace()
-    try place.write("correct horse\n", to: "typed")
-    try place.write("correct horse", to: "exact")
-    try place.write("wrong", to: "wrong")
-    try place.makeKey("alice", ["--with-key-password=typed"])
-    #expect(try place.run(["sign", "alice.key"]).exit == ExitCode.keyIsProtected.rawValue)
-    let wrong = try place.run(["sign", "--with-key-password=wrong", "alice.key"])
+    let fixture = try SOPFixture()
+    try fixture.write("correct horse\n", to: "typed")
+    try fixture.write("correct horse", to: "exact")
+    try fixture.write("wrong", to: "wrong")
+    try fixture.makeKey("alice", ["--with-key-password=typed"])
+    #expect(try fixture.run(["sign", "alice.key"]).exit == ExitCode.keyIsProtected.rawValue)
+    let wrong = try fixture.run(["sign", "--with-key-password=wrong", "alice.key"])
     #expect(wrong.exit == ExitCode.keyIsProtected.rawValue)
     #expect(wrong.output.isEmpty)
     for name in ["typed", "exact"] {
-      let signed = try place.run([
+      let signed = try fixture.run([
         "sign", "--with-key-password=wrong", "--with-key-password=\(name)", "alice.key",
       ])
       #expect(signed.exit == 0, "\(signed.error)")
     }
-    let variable = try place.run(
+    let variable = try fixture.run(
       ["sign", "--with-key-password=@ENV:PW", "alice.key"], environment: ["PW": "correct horse "])
     #expect(variable.exit == 0, "\(variable.error)")
-    let descriptor = try place.shell("$SOP sign --with-key-password=@FD:5 alice.key 5<exact")
+    let descriptor = try fixture.shell("$SOP sign --with-key-password=@FD:5 alice.key 5<exact")
     #expect(descriptor.exit == 0, "\(descriptor.error)")
   }
 
   @Test("A password is changed, and taken off")
   func changedPassword() throws {
-    let place = try Workplace()
-    try place.write("old", to: "old")
-    try place.write("new", to: "new")
-    try place.makeKey("alice", ["--with-key-password=old"])
-    let refused = try run(place, ["change-key-password", "--new-key-password=new"], "alice.key")
+    let fixture = try SOPFixture()
+    try fixture.write("old", to: "old")
+    try fixture.write("new", to: "new")
+    try fixture.makeKey("alice", ["--with-key-password=old"])
+    let refused = try run(fixture, ["change-key-password", "--new-key-password=new"], "alice.key")
     #expect(refused.exit == ExitCode.keyIsProtected.rawValue)
     #expect(refused.output.isEmpty)
     try keep(
-      place,
-      run(place, ["change-key-password", "--old-key-password=old", "--new-key-password=new"], "alice.key"),
+      fixture,
+      run(fixture, ["change-key-password", "--old-key-password=old", "--new-key-password=new"], "alice.key"),
       as: "changed.key")
     #expect(
-      try place.run(["sign", "--with-key-password=old", "changed.key"]).exit
+      try fixture.run(["sign", "--with-key-password=old", "changed.key"]).exit
         == ExitCode.keyIsProtected.rawValue)
-    #expect(try place.run(["sign", "--with-key-password=new", "changed.key"]).exit == 0)
+    #expect(try fixture.run(["sign", "--with-key-password=new", "changed.key"]).exit == 0)
     try keep(
-      place, run(place, ["change-key-password", "--old-key-password=new"], "changed.key"), as: "open.key")
-    #expect(try place.run(["sign", "open.key"]).exit == 0)
-    #expect(try run(place, ["extract-cert"], "open.key").output == (try place.contents("alice.cert")))
+      fixture, run(fixture, ["change-key-password", "--old-key-password=new"], "changed.key"), as: "open.key")
+    #expect(try fixture.run(["sign", "open.key"]).exit == 0)
+    #expect(try run(fixture, ["extract-cert"], "open.key").output == (try fixture.contents("alice.cert")))
   }
 
   @Test("A new password that nobody could type is refused", arguments: ["", "\n", "a\u{7}b", "\u{1B}[0m"])
   func unreadablePassword(text: String) throws {
-    let place = try Workplace()
-    try place.write(text, to: "password")
+    let fixture = try SOPFixture()
+    try fixture.write(text, to: "password")
     for arguments in [
       ["generate-key", "--with-key-password=password"], ["encrypt", "--with-password=password"],
     ] {
-      let outcome = try place.run(arguments)
+      let outcome = try fixture.run(arguments)
       #expect(outcome.exit == ExitCode.passwordNotHumanReadable.rawValue)
       #expect(outcome.output.isEmpty)
     }
@@ -97,81 +98,83 @@ struct KeySessionTests {
 
   @Test("A revoked key's signatures count no more once the revocation is merged in")
   func revocation() throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
-    try place.makeKey("bob", userID: "Bob")
-    try keep(place, place.run(["sign", "alice.key"], input: "data"), as: "sig")
-    try keep(place, run(place, ["revoke-key"], "alice.key"), as: "revoked")
-    try keep(place, run(place, ["merge-certs", "revoked", "bob.cert"], "alice.cert"), as: "merged")
-    #expect(try place.run(["verify", "sig", "alice.cert"], input: "data").exit == 0)
-    let refused = try place.run(["verify", "sig", "merged"], input: "data")
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    try fixture.makeKey("bob", userID: "Bob")
+    try keep(fixture, fixture.run(["sign", "alice.key"], input: "data"), as: "sig")
+    try keep(fixture, run(fixture, ["revoke-key"], "alice.key"), as: "revoked")
+    try keep(fixture, run(fixture, ["merge-certs", "revoked", "bob.cert"], "alice.cert"), as: "merged")
+    #expect(try fixture.run(["verify", "sig", "alice.cert"], input: "data").exit == 0)
+    let refused = try fixture.run(["verify", "sig", "merged"], input: "data")
     #expect(refused.exit == ExitCode.noSignature.rawValue)
     #expect(refused.output.isEmpty)
     // Only what came in through standard input comes out.
-    #expect(try place.run(["encrypt", "merged"]).exit == ExitCode.certificateCannotEncrypt.rawValue)
+    #expect(try fixture.run(["encrypt", "merged"]).exit == ExitCode.certificateCannotEncrypt.rawValue)
   }
 
   @Test("Binary output is what armored output holds")
   func binary() throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
-    let armored = try place.contents("alice.cert")
-    let binary = try run(place, ["extract-cert", "--no-armor"], "alice.key").output
-    #expect(try place.run(["dearmor"], input: armored).output == binary)
-    #expect(try place.run(["armor"], input: binary).output == armored)
-    #expect(try place.run(["armor"], input: armored).output == armored)
-    #expect(try place.run(["dearmor"], input: binary).output == binary)
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    let armored = try fixture.contents("alice.cert")
+    let binary = try run(fixture, ["extract-cert", "--no-armor"], "alice.key").output
+    #expect(try fixture.run(["dearmor"], input: armored).output == binary)
+    #expect(try fixture.run(["armor"], input: binary).output == armored)
+    #expect(try fixture.run(["armor"], input: armored).output == armored)
+    #expect(try fixture.run(["dearmor"], input: binary).output == binary)
     for command in ["armor", "dearmor"] {
-      #expect(try place.run([command]).exit == ExitCode.badData.rawValue, "of nothing")
+      #expect(try fixture.run([command]).exit == ExitCode.badData.rawValue, "of nothing")
     }
   }
 
   @Test("A certification by an authority is made and found")
   func certification() throws {
-    let place = try Workplace()
-    try place.makeKey("authority", userID: "Authority")
-    try place.makeKey("bob", userID: "Bob <bob@example.org>")
+    let fixture = try SOPFixture()
+    try fixture.makeKey("authority", userID: "Authority")
+    try fixture.makeKey("bob", userID: "Bob <bob@example.org>")
     let userID = "Bob <bob@example.org>"
     let noMatch = ExitCode.certificateUserIDNoMatch.rawValue
-    #expect(try run(place, ["validate-userid", userID, "authority.cert"], "bob.cert").exit == noMatch)
+    #expect(try run(fixture, ["validate-userid", userID, "authority.cert"], "bob.cert").exit == noMatch)
     try keep(
-      place, run(place, ["certify-userid", "--userid=\(userID)", "authority.key"], "bob.cert"),
+      fixture, run(fixture, ["certify-userid", "--userid=\(userID)", "authority.key"], "bob.cert"),
       as: "certified")
-    let found = try run(place, ["validate-userid", userID, "authority.cert"], "certified")
+    let found = try run(fixture, ["validate-userid", userID, "authority.cert"], "certified")
     #expect(found.exit == 0, "\(found.error)")
     #expect(found.output.isEmpty)
     let address = ["validate-userid", "--addr-spec-only", "bob@example.org", "authority.cert"]
-    #expect(try run(place, address, "certified").exit == 0)
+    #expect(try run(fixture, address, "certified").exit == 0)
     #expect(
-      try run(place, ["validate-userid", "bob@example.org", "authority.cert"], "certified").exit == noMatch)
+      try run(fixture, ["validate-userid", "bob@example.org", "authority.cert"], "certified").exit == noMatch)
     #expect(
-      try run(place, ["validate-userid", "--validate-at=2001-01-01", userID, "authority.cert"], "certified")
-        .exit
+      try run(
+        fixture, ["validate-userid", "--validate-at=2001-01-01", userID, "authority.cert"], "certified"
+      )
+      .exit
         == noMatch)
     let stranger = ["certify-userid", "--userid=Mallory", "authority.key"]
-    #expect(try run(place, stranger, "bob.cert").exit == noMatch)
-    #expect(try run(place, stranger + ["--no-require-self-sig"], "bob.cert").exit == 0)
-    #expect(try run(place, ["certify-userid", "--userid=\(userID)", "bob.cert"], "bob.cert").exit == 41)
+    #expect(try run(fixture, stranger, "bob.cert").exit == noMatch)
+    #expect(try run(fixture, stranger + ["--no-require-self-sig"], "bob.cert").exit == 0)
+    #expect(try run(fixture, ["certify-userid", "--userid=\(userID)", "bob.cert"], "bob.cert").exit == 41)
   }
 
   @Test("A key that is up to date comes out of an update as it went in")
   func update() throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
-    #expect(try run(place, ["update-key"], "alice.key").output == (try place.contents("alice.key")))
-    try place.makeKey("signer", ["--signing-only"])
-    #expect(try place.run(["encrypt", "signer.cert"]).exit == ExitCode.certificateCannotEncrypt.rawValue)
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    #expect(try run(fixture, ["update-key"], "alice.key").output == (try fixture.contents("alice.key")))
+    try fixture.makeKey("signer", ["--signing-only"])
+    #expect(try fixture.run(["encrypt", "signer.cert"]).exit == ExitCode.certificateCannotEncrypt.rawValue)
     #expect(
-      try run(place, ["update-key", "--signing-only"], "signer.key").output
-        == (try place.contents("signer.key")))
+      try run(fixture, ["update-key", "--signing-only"], "signer.key").output
+        == (try fixture.contents("signer.key")))
     #expect(
-      try run(place, ["update-key", "--no-added-capabilities"], "signer.key").output
-        == (try place.contents("signer.key")))
-    try keep(place, run(place, ["update-key"], "signer.key"), as: "updated.key")
-    #expect(try place.contents("updated.key") != (try place.contents("signer.key")))
-    try keep(place, run(place, ["revoke-key"], "alice.key"), as: "revoked")
+      try run(fixture, ["update-key", "--no-added-capabilities"], "signer.key").output
+        == (try fixture.contents("signer.key")))
+    try keep(fixture, run(fixture, ["update-key"], "signer.key"), as: "updated.key")
+    #expect(try fixture.contents("updated.key") != (try fixture.contents("signer.key")))
+    try keep(fixture, run(fixture, ["revoke-key"], "alice.key"), as: "revoked")
     #expect(
-      try run(place, ["update-key", "--merge-certs=revoked"], "alice.key").exit
+      try run(fixture, ["update-key", "--merge-certs=revoked"], "alice.key").exit
         == ExitCode.primaryKeyBad.rawValue)
   }
 }

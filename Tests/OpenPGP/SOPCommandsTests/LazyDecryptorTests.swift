@@ -17,7 +17,7 @@ struct LazyDecryptorTests {
       count += 1
       throw .keyIsLocked
     }
-    let packet = PublicKeyEncryptedSessionKey(
+    let packet = PKESK(
       version: 6, recipient: .anonymous, algorithm: .x25519,
       material: .x25519(ephemeral: [UInt8](repeating: 9, count: 32), nil, wrapped: []))
     for _ in 0..<3 {

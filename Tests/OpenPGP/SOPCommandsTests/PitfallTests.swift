@@ -12,21 +12,21 @@ struct PitfallTests {
     "Plaintext released before the tag is checked: not of a long message, from a file or through a pipe",
     arguments: ["rfc4880", "rfc9580"])
   func earlyRelease(profile: String) throws {
-    let place = try Workplace()
-    try place.makeKey("alice", ["--profile=\(profile)"])
-    let message = try place.shell("head -c 9000000 /dev/zero | $SOP encrypt --no-armor alice.cert").output
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice", ["--profile=\(profile)"])
+    let message = try fixture.shell("head -c 9000000 /dev/zero | $SOP encrypt --no-armor alice.cert").output
     var changed = message
     changed[message.count - 1] ^= 1
     for spoilt in [changed, message.dropLast(1), message.dropLast(100_000)] {
-      try place.write(spoilt, to: "message")
+      try fixture.write(spoilt, to: "message")
       for line in ["$SOP decrypt alice.key < message", "cat message | $SOP decrypt alice.key"] {
-        let outcome = try place.shell(line)
+        let outcome = try fixture.shell(line)
         #expect(outcome.exit != 0)
         #expect(outcome.output.isEmpty, "\(outcome.output.count) octets came out")
       }
     }
-    try place.write(message, to: "message")
-    #expect(try place.shell("cat message | $SOP decrypt alice.key | wc -c").text == "9000000\n")
+    try fixture.write(message, to: "message")
+    #expect(try fixture.shell("cat message | $SOP decrypt alice.key | wc -c").text == "9000000\n")
   }
 
   @Test(
@@ -36,10 +36,10 @@ struct PitfallTests {
       "verify signature alice.cert",
     ])
   func memoryOfInput(words: String) throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
     // The whole input has been read when it is measured, and its end has not come yet.
-    let outcome = try place.shell(
+    let outcome = try fixture.shell(
       """
       \(Self.makeInput)
       $SOP sign alice.key < large > signature
@@ -57,10 +57,10 @@ struct PitfallTests {
       ("inline-sign alice.key", "inline-detach --signatures-out=signatures"),
     ])
   func memoryOfOutput(making: String, reading: String) throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
     // The whole message has been checked when its first octets come out, and the rest waits for its reader.
-    let outcome = try place.shell(
+    let outcome = try fixture.shell(
       """
       \(Self.makeInput)
       $SOP \(making) < large > message
@@ -68,7 +68,7 @@ struct PitfallTests {
       exec 3< pipe; head -c 1000000 <&3 > /dev/null; grep VmHWM /proc/$process/status; cat <&3 > rest; wait $process
       """)
     #expect(outcome.exit == 0, "\(outcome.error)")
-    #expect(try place.contents("rest").count == (96 << 20) - 1_000_000)
+    #expect(try fixture.contents("rest").count == (96 << 20) - 1_000_000)
     try expectLittleMemory(outcome.text)
   }
 
@@ -83,15 +83,15 @@ struct PitfallTests {
   @Test(
     "New defaults that GnuPG cannot read: keys and messages are of version 4 and 1, without AEAD and Argon2")
   func defaults() throws {
-    let place = try Workplace()
-    try place.makeKey("old")
-    try place.makeKey("new", ["--profile=rfc9580"])
-    try place.write("password", to: "password")
-    let key = try packets(place.run(["dearmor"], input: place.contents("old.key")).output)
+    let fixture = try SOPFixture()
+    try fixture.makeKey("old")
+    try fixture.makeKey("new", ["--profile=rfc9580"])
+    try fixture.write("password", to: "password")
+    let key = try packets(fixture.run(["dearmor"], input: fixture.contents("old.key")).output)
     #expect(key.map(\.type) == [5, 13, 2, 7, 2])
     #expect(key.filter { $0.type != 13 }.allSatisfy { $0.body[0] == 4 })
     func message(_ arguments: String...) throws -> [(type: UInt8, body: [UInt8])] {
-      try packets(place.run(["encrypt", "--no-armor"] + arguments, input: "data").output)
+      try packets(fixture.run(["encrypt", "--no-armor"] + arguments, input: "data").output)
     }
     let plain = try message("old.cert")
     #expect(plain.map(\.type) == [1, 18] && plain[0].body[0] == 3 && plain[1].body[0] == 1)
@@ -118,7 +118,7 @@ struct PitfallTests {
 
   @Test("Tightening that broke users: a message to a key that has expired or was revoked since still opens")
   func oldMessages() throws {
-    let place = try Workplace()
+    let fixture = try SOPFixture()
     let made = Timestamp(secondsSince1970: 1_500_000_000)
     var generation = KeyGeneration(.universal, userIDs: [UserID("Alice")], creationTime: made)
     generation.validitySeconds = 86_400
@@ -136,10 +136,10 @@ struct PitfallTests {
       let (secret, certificate) = (ArraySink(), ArraySink())
       try key.write(to: secret)
       try key.certificate.write(to: certificate)
-      try place.write(secret.bytes, to: "alice.key")
-      try place.write(certificate.bytes, to: "alice.cert")
-      #expect(try place.run(["decrypt", "alice.key"], input: message.bytes).text == "data")
-      let refused = try place.run(["encrypt", "alice.cert"], input: "data")
+      try fixture.write(secret.bytes, to: "alice.key")
+      try fixture.write(certificate.bytes, to: "alice.cert")
+      #expect(try fixture.run(["decrypt", "alice.key"], input: message.bytes).text == "data")
+      let refused = try fixture.run(["encrypt", "alice.cert"], input: "data")
       #expect(refused.exit == ExitCode.certificateCannotEncrypt.rawValue)
     }
   }
@@ -147,13 +147,13 @@ struct PitfallTests {
   @Test(
     "Argon2 exhausts memory: what asks for more than the process may have is refused, and nothing ends it")
   func argon2() throws {
-    let place = try Workplace()
+    let fixture = try SOPFixture()
     // Version 4, AES-256, Argon2 with 4 GiB; then a message of version 1.
     let password: [UInt8] = [4, 9, 4] + [UInt8](repeating: 0, count: 16) + [1, 4, 22]
     let zeros = [UInt8](repeating: 0, count: 60)
-    try place.write([0xC3, 55] + password + zeros.prefix(33) + [0xD2, 61, 1] + zeros, to: "message")
-    try place.write("password", to: "password")
-    let outcome = try place.shell("ulimit -v 3000000; $SOP decrypt --with-password=password < message")
+    try fixture.write([0xC3, 55] + password + zeros.prefix(33) + [0xD2, 61, 1] + zeros, to: "message")
+    try fixture.write("password", to: "password")
+    let outcome = try fixture.shell("ulimit -v 3000000; $SOP decrypt --with-password=password < message")
     #expect(outcome.exit == ExitCode.unspecifiedFailure.rawValue)
     #expect(outcome.error.contains("more memory than there is"), "\(outcome.error)")
   }

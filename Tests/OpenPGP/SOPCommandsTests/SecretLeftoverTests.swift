@@ -17,8 +17,8 @@ struct SecretLeftoverTests {
   @Test("A password that was read, trimmed and tried does not remain in memory")
   func password() async {
     await #expect(processExitsWith: .success) {
-      let place = try Workplace()
-      let needle = try SecretLeftoverTests.usePassword(place.folder.appending(path: "password").path())
+      let fixture = try SOPFixture()
+      let needle = try SecretLeftoverTests.usePassword(fixture.folder.appending(path: "password").path())
       #expect(try ProcessMemory.places(of: needle) == [])
     }
   }
@@ -26,12 +26,12 @@ struct SecretLeftoverTests {
   @Test("Neither a session key that was read and written, nor its text, remains in memory")
   func sessionKey() async {
     await #expect(processExitsWith: .success) {
-      let place = try Workplace()
-      let paths = ["in", "out"].map { place.folder.appending(path: $0).path() }
+      let fixture = try SOPFixture()
+      let paths = ["in", "out"].map { fixture.folder.appending(path: $0).path() }
       let (key, text) = try SecretLeftoverTests.useSessionKey(paths[0], paths[1])
       #expect(try ProcessMemory.places(of: key) == [])
       #expect(try ProcessMemory.places(of: text) == [])
-      #expect(try place.contents("in") == (try place.contents("out")))
+      #expect(try fixture.contents("in") == (try fixture.contents("out")))
     }
   }
 

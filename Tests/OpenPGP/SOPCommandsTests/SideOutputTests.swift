@@ -20,10 +20,10 @@ struct SideOutputTests {
   ]
 
   /// Data that are longer than what is held in memory, and messages of them.
-  private func workplace() throws -> Workplace {
-    let place = try Workplace()
-    try place.makeKey("alice")
-    let made = try place.shell(
+  private func workplace() throws -> SOPFixture {
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
+    let made = try fixture.shell(
       """
       head -c 3000000 /dev/zero >data
       $SOP encrypt --sign-with=alice.key alice.cert <data >message
@@ -31,52 +31,52 @@ struct SideOutputTests {
       echo text | $SOP inline-sign --as=clearsigned alice.key >clear
       """)
     #expect(made.exit == 0, "\(made.error)")
-    return place
+    return fixture
   }
 
   @Test("A file that finds no room leaves standard output empty, and is not there", arguments: lines)
   func noRoom(line: String) throws {
-    let place = try workplace()
+    let fixture = try workplace()
     // No file may have an octet, and standard output is a pipe.
-    let outcome = try place.shell(
+    let outcome = try fixture.shell(
       "{ (trap '' XFSZ; ulimit -f 0; exec $SOP \(line)out); echo $? >&2; } | wc -c")
     #expect(outcome.text == "0\n")
     #expect(outcome.error.hasSuffix("1\n"))
-    #expect(!place.has("out"))
+    #expect(!fixture.has("out"))
   }
 
   @Test("A descriptor that takes nothing leaves standard output empty", arguments: lines)
   func fullDescriptor(line: String) throws {
-    let place = try workplace()
-    let outcome = try place.shell("$SOP \(line)@FD:7 7>/dev/full")
+    let fixture = try workplace()
+    let outcome = try fixture.shell("$SOP \(line)@FD:7 7>/dev/full")
     #expect(outcome.exit == ExitCode.unspecifiedFailure.rawValue)
     #expect(outcome.output.isEmpty, "\(outcome.output.count) octets came out")
-    #expect(outcome.error.contains("cannot write «@FD:7» (no space left on device)"), "\(outcome.error)")
+    #expect(outcome.error.contains("cannot write '@FD:7' (no space left on device)"), "\(outcome.error)")
   }
 
   @Test("When standard output takes nothing, the file does not appear", arguments: lines)
   func fullOutput(line: String) throws {
-    let place = try workplace()
-    let outcome = try place.shell("$SOP \(line)out >/dev/full")
+    let fixture = try workplace()
+    let outcome = try fixture.shell("$SOP \(line)out >/dev/full")
     #expect(outcome.exit == ExitCode.unspecifiedFailure.rawValue, "\(outcome.error)")
-    #expect(!place.has("out"))
+    #expect(!fixture.has("out"))
   }
 
   @Test("When all goes well, both are there", arguments: lines)
   func good(line: String) throws {
-    let place = try workplace()
-    let outcome = try place.shell("$SOP \(line)out")
+    let fixture = try workplace()
+    let outcome = try fixture.shell("$SOP \(line)out")
     #expect(outcome.exit == 0, "\(outcome.error)")
     #expect(!outcome.output.isEmpty)
-    #expect(try !place.contents("out").isEmpty)
+    #expect(try !fixture.contents("out").isEmpty)
   }
 
   @Test("A message that somebody changes between the two readings is told as such")
   func changedInput() throws {
-    let place = try Workplace()
-    try place.makeKey("alice")
+    let fixture = try SOPFixture()
+    try fixture.makeKey("alice")
     // The message has been checked when its first octet comes out, and the rest waits for its reader.
-    let outcome = try place.shell(
+    let outcome = try fixture.shell(
       """
       mkfifo pipe
       head -c 9000000 /dev/zero | $SOP encrypt --no-armor alice.cert >message
@@ -87,6 +87,6 @@ struct SideOutputTests {
       """)
     #expect(outcome.exit == ExitCode.badData.rawValue)
     #expect(outcome.error.contains("somebody changed the input while it was read"), "\(outcome.error)")
-    #expect(try place.contents("rest").count < 8_000_000)
+    #expect(try fixture.contents("rest").count < 8_000_000)
   }
 }

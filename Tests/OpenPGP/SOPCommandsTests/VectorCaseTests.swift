@@ -1,66 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The cases of ../shared/vectors/openpgp: outcomes on which several implementations agree. A rejection counts
-// only when the same thing unspoilt is accepted, and when no plaintext came out.
+// The cases of Tests/Vectors/openpgp: outcomes on which several implementations agree. A rejection counts only
+// when the same input unspoilt is accepted, and when no plaintext came out. `scripts/run-cases` does the same by
+// hand, with any command.
 
 import Foundation
-import Repository
 import Synchronization
+import TestVectors
 import Testing
 
 struct VectorCaseTests {
   struct Case: Sendable, CustomTestStringConvertible {
-    let fields: [String: String]
+    let row: VectorRow
 
-    var name: String { fields["id"] ?? "" }
+    subscript(column: String) -> String { (try? row.text(column)) ?? "" }
+    var name: String { self["id"] }
     var testDescription: String { name }
   }
 
-  private static let folder: URL? = {
-    let package = Repository.root
-    let given = ProcessInfo.processInfo.environment["COFFER_VECTORS"].map { URL(filePath: $0) }
-    let vectors = given ?? package.deletingLastPathComponent().appending(path: "shared/vectors")
-    let folder = vectors.appending(path: "openpgp")
-    return FileManager.default.fileExists(atPath: folder.appending(path: "cases.tsv").path()) ? folder : nil
-  }()
+  private static let folder = VectorFiles.folder.appending(path: "openpgp")
 
-  /// All but those of post-quantum algorithms, which this engine does not have.
-  private static let cases: [Case] = {
-    guard let folder, let text = try? String(contentsOf: folder.appending(path: "cases.tsv"), encoding: .utf8)
-    else { return [] }
-    let rows = text.split(separator: "\n").map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
-    guard let header = rows.first else { return [] }
-    return rows.dropFirst().map { row in
-      Case(fields: Dictionary(zip(header.map(String.init), row.map(String.init))) { first, _ in first })
-    }.filter { !$0.name.hasPrefix("pqc") && !$0.name.hasPrefix("q-") }
-  }()
+  private static func cases() throws -> [Case] { try VectorTable("openpgp/cases").rows.map { Case(row: $0) } }
 
-  private static let byName = Dictionary(cases.map { ($0.name, $0) }) { first, _ in first }
+  private static let byName = Result {
+    Dictionary(uniqueKeysWithValues: try cases().map { ($0.name, $0) })
+  }
 
-  @Test(
-    "A case of several implementations ends as they agree",
-    .enabled(if: folder != nil, "no vectors: set COFFER_VECTORS, or put them in ../shared/vectors"),
-    arguments: cases)
+  @Test("A case of several implementations ends as they agree", arguments: try cases())
   func agreed(row: Case) throws {
     let outcome = try Self.outcome(of: row)
-    switch row.fields["expect"] {
-    case "either": #expect(["accept", "reject"].contains(outcome))
+    let about = Comment(rawValue: row["about"].isEmpty ? row["command"] : row["about"])
+    switch row["expect"] {
+    case "either": #expect(["accept", "reject"].contains(outcome), about)
+    case "accept": #expect(outcome == "accept", about)
     case "reject":
-      #expect(outcome == "reject", "\(row.fields["note"] ?? "")")
-      if let twin = row.fields["twin"].flatMap({ Self.byName[$0] }) {
-        #expect(
-          try Self.outcome(of: twin) == "accept", "its twin must be accepted, or its rejection proves nothing"
-        )
-      }
-    default: #expect(outcome == "accept", "\(row.fields["note"] ?? "")")
+      #expect(outcome == "reject", about)
+      guard !row["twin"].isEmpty else { break }
+      let twin = try #require(try Self.byName.get()[row["twin"]])
+      #expect(
+        try Self.outcome(of: twin) == "accept", "its twin must be accepted, or its rejection proves nothing")
+    default: Issue.record("there is no outcome \(row["expect"])")
     }
   }
 
-  @Test(
-    "The cases are all there",
-    .enabled(if: folder != nil, "no vectors: set COFFER_VECTORS, or put them in ../shared/vectors"))
-  func complete() {
-    #expect(Self.cases.count >= 400)
+  @Test("The cases are all there")
+  func complete() throws {
+    let cases = try Self.cases()
+    let judged = cases.count { $0["expect"] != "either" }
+    #expect(cases.count == 433 && judged == 405)
   }
 
   /// Twins are twins of many.
@@ -75,27 +62,27 @@ struct VectorCaseTests {
   }
 
   private static func run(_ row: Case) throws -> String {
-    let folder = try #require(folder)
-    let place = try Workplace()
-    var words = (row.fields["cmd"] ?? "").split(separator: " ").dropFirst().map(String.init)
+    let fixture = try SOPFixture()
+    var words = row["command"].split(separator: " ").map(String.init)
     var output: String?
     for (index, word) in words.enumerated() where word.contains("$OUT") {
       output = "out"
-      words[index] = word.prefix { $0 != "=" } + "=" + place.folder.appending(path: "out").path()
+      words[index] = word.prefix { $0 != "=" } + "=" + fixture.folder.appending(path: "out").path()
     }
-    let input = row.fields["stdin"].flatMap { $0 == "-" ? nil : $0 }
-    let result = try place.run(words, inputFile: input.map { folder.appending(path: $0) }, in: folder)
+    let input = row["stdin"].isEmpty ? nil : folder.appending(path: row["stdin"])
+    let result = try fixture.run(words, inputFile: input, in: folder)
     guard result.exit == 0 else {
       let leaked = ["decrypt", "inline-verify"].contains(words[0]) && !result.output.isEmpty
       return leaked ? "plaintext leaked" : "reject"
     }
-    if let match = row.fields["match"], match == "exact" || match == "text" {
-      let expected = [UInt8](try Data(contentsOf: folder.appending(path: row.fields["stdout"] ?? "")))
-      let isSame = match == "exact" ? result.output == expected : text(result.output) == text(expected)
+    if !row["match"].isEmpty {
+      let expected = [UInt8](try Data(contentsOf: folder.appending(path: row["stdout"])))
+      let isExact = row["match"] == "exact"
+      let isSame = isExact ? result.output == expected : text(result.output) == text(expected)
       guard isSame else { return "wrong output" }
     }
-    if let output, let count = Int(row.fields["verifications"] ?? "") {
-      guard try place.contents(output).split(separator: 0x0A).count == count else {
+    if let output, let count = Int(row["verifications"]) {
+      guard try fixture.contents(output).split(separator: 0x0A).count == count else {
         return "wrong verifications"
       }
     }

@@ -105,8 +105,8 @@ extension AccessControl.Requirement {
   var asksForFinger: Bool { self == .biometryAny || self == .biometryAnyOrDevicePasscode }
 }
 
-func typed(_ text: String) -> SharedSecret {
-  SharedSecret(SecretBytes(copying: Array(text.utf8).span.bytes))
+func typed(_ text: String) -> SharedSecretBytes {
+  SharedSecretBytes(SecretBytes(copying: Array(text.utf8).span.bytes))
 }
 
 extension Enclave {

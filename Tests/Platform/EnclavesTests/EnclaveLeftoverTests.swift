@@ -71,8 +71,8 @@ struct EnclaveLeftoverTests {
       _ device: TestDevice, _ last: LastUse
     ) throws -> (needles: [Needle], alive: Int) {
       let enclave = try #require(device.enclave as? any CounterEnclave)
-      let authorization = SharedSecret(SystemRandom.secretBytes(count: 32))
-      let other = SharedSecret(SystemRandom.secretBytes(count: 32))
+      let authorization = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
+      let other = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
       // The chip has one storage root; its Name is in every counter.
       let earlier = try enclave.createCounter(authorization: other)
       let needles = [
@@ -107,7 +107,7 @@ struct EnclaveLeftoverTests {
       return (needles, alive)
     }
 
-    private func derived(_ authorization: SharedSecret, rootName: [UInt8]) throws -> Needle {
+    private func derived(_ authorization: SharedSecretBytes, rootName: [UInt8]) throws -> Needle {
       try TPMCounterSecret(authorization, rootName: rootName).authValue.withBytes { Needle($0) }
     }
   #endif
@@ -126,7 +126,7 @@ struct EnclaveLeftoverTests {
     _ enclave: any Enclave, _ requirement: AccessControl.Requirement, _ derivation: PasscodeDerivation,
     isRefused: Bool
   ) throws -> (Needles, alive: Int) {
-    let pin = SharedSecret(SystemRandom.secretBytes(count: 32))
+    let pin = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
     let finger = Finger()
     let enrolment = KeyEnrolment(
       passcode: derivation == .hkdf ? .random(pin) : .typed(pin),
@@ -141,7 +141,7 @@ struct EnclaveLeftoverTests {
       ordinate: ordinate(of: peer.scalar(), times: key.publicKey), derived: try derived(pin, key, derivation))
     let alive = try ProcessMemory.places(of: needles.pin).count
     if isRefused {
-      let other = SharedSecret(SystemRandom.secretBytes(count: 32))
+      let other = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
       needles.pin = other.withBytes { Needle($0) }
       needles.derived = try derived(other, key, derivation)
       #expect(enclave.refusal(key, .passcode(other)) == .wrongPasscode)
@@ -154,7 +154,7 @@ struct EnclaveLeftoverTests {
   }
 
   private func derived(
-    _ passcode: SharedSecret, _ key: EnclaveKey, _ derivation: PasscodeDerivation
+    _ passcode: SharedSecretBytes, _ key: EnclaveKey, _ derivation: PasscodeDerivation
   ) throws -> Needle {
     #if TPM
       if key.kind == .tpm {

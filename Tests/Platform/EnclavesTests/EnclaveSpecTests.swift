@@ -35,7 +35,7 @@ struct EnclaveSpecTests {
     let key = try enclave.loadKey(bytes)
     #expect(key.dataRepresentation == bytes)
     let random = try page.bytes("random-passcode")
-    let passcode = SharedSecret(SecretBytes(copying: random.span.bytes))
+    let passcode = SharedSecretBytes(SecretBytes(copying: random.span.bytes))
     let peer = try page.bytes("peer")
     let agreed = try page.bytes("agreed")
     #expect(try enclave.exposedSecret(key, with: peer, .passcode(passcode)) == agreed)
@@ -70,7 +70,7 @@ struct EnclaveSpecTests {
     @Test("Authorization value, public area and bytes of a counter are those of the page")
     func counter() throws {
       let bytes = try page.bytes("counter-authorization")
-      let authorization = SharedSecret(SecretBytes(copying: bytes.span.bytes))
+      let authorization = SharedSecretBytes(SecretBytes(copying: bytes.span.bytes))
       let rootName = try page.bytes("counter-root")
       let secret = try TPMCounterSecret(authorization, rootName: rootName)
       let value = secret.authValue.withBytes { $0.withUnsafeBytes { Array($0) } }
@@ -86,7 +86,7 @@ struct EnclaveSpecTests {
 }
 
 #if TPM
-  private func exposedAuthValue(_ passcode: SharedSecret, salt: [UInt8]) -> [UInt8] {
+  private func exposedAuthValue(_ passcode: SharedSecretBytes, salt: [UInt8]) -> [UInt8] {
     TPMBody.authValue(passcode, salt: salt).withBytes { $0.withUnsafeBytes { Array($0) } }
   }
 #endif

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A random passcode")
 struct RandomPasscodeTests {
-  private let passcode = SharedSecret(SystemRandom.secretBytes(count: 32))
+  private let passcode = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
   private let finger = Finger()
   private static let requirements = [
     AccessControl.Requirement.devicePasscode, .biometryAnyOrDevicePasscode,
@@ -37,7 +37,7 @@ struct RandomPasscodeTests {
   func wrong(_ kind: EnclaveKind) throws {
     let device = try TestDevice(kind)
     let key = try makeKey(device.enclave, .agreement, .devicePasscode)
-    let other = SharedSecret(SystemRandom.secretBytes(count: 32))
+    let other = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
     #expect(device.enclave.refusal(key, .passcode(other)) == .wrongPasscode)
     #expect(device.enclave.refusal(key, .passcode(typed("482913"))) == .wrongPasscode)
     #expect(device.enclave.refusal(key, .passcode(passcode)) == nil)
@@ -47,7 +47,7 @@ struct RandomPasscodeTests {
   func wrongBesideFinger(_ kind: EnclaveKind) throws {
     let device = try TestDevice(kind)
     let key = try makeKey(device.enclave, .signing, .biometryAnyOrDevicePasscode)
-    let other = SharedSecret(SystemRandom.secretBytes(count: 32))
+    let other = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
     #expect(device.enclave.refusal(key, .passcode(other)) == .wrongPasscode)
     #expect(device.enclave.refusal(key, .passcode(passcode)) == nil)
   }
@@ -56,7 +56,7 @@ struct RandomPasscodeTests {
   func length(_ kind: EnclaveKind) throws {
     let device = try TestDevice(kind)
     for count in [0, 6, 31, 33, 64] {
-      let short = SharedSecret(SecretBytes(zeroed: count))
+      let short = SharedSecretBytes(SecretBytes(zeroed: count))
       #expect(throws: EnclaveError.invalidInput, "\(count) bytes") {
         try device.enclave.createKey(
           use: .signing, access: AccessControl(.whenUnlockedThisDeviceOnly, requirement: .devicePasscode),

@@ -14,8 +14,8 @@
   struct TPMCounterTests {
     private let chip: SoftwareTPM
     private let enclave: TPMEnclave
-    private let authorization = SharedSecret(SystemRandom.secretBytes(count: 32))
-    private let other = SharedSecret(SystemRandom.secretBytes(count: 32))
+    private let authorization = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
+    private let other = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
 
     init() throws {
       chip = try SoftwareTPM()
@@ -92,7 +92,7 @@
       let made = try enclave.createCounter(authorization: authorization)
       for _ in 0..<5 { #expect(enclave.refusals(made.counter, other) == [.corrupt, .corrupt]) }
       for count in [0, 31, 33] {
-        let short = SharedSecret(SystemRandom.secretBytes(count: count))
+        let short = SharedSecretBytes(SystemRandom.secretBytes(count: count))
         #expect(enclave.refusals(made.counter, short) == [.invalidInput, .invalidInput])
         #expect(throws: EnclaveError.invalidInput) { try enclave.createCounter(authorization: short) }
       }
@@ -339,7 +339,7 @@
 
   extension CounterEnclave {
     /// Why a counter is not read, and why it is not counted up.
-    fileprivate func refusals(_ counter: ChipCounter, _ authorization: SharedSecret) -> [EnclaveError?] {
+    fileprivate func refusals(_ counter: ChipCounter, _ authorization: SharedSecretBytes) -> [EnclaveError?] {
       [
         refusal { () throws(EnclaveError) in try counterValue(counter, authorization: authorization) },
         refusal { () throws(EnclaveError) in try incrementCounter(counter, authorization: authorization) },

@@ -33,12 +33,12 @@
         let key = try enclave.makeKey(.agreement, requirement, for: person)
         let salt = try TPMBody(try EnclaveHandle(key.dataRepresentation)).salt
         let secrets = [
-          exposed(person.pin), exposed(SharedSecret(TPMBody.authValue(person.pin, salt: salt))),
-          exposed(SharedSecret(try peer.sharedSecret(with: key.publicKey))),
+          exposed(person.pin), exposed(SharedSecretBytes(TPMBody.authValue(person.pin, salt: salt))),
+          exposed(SharedSecretBytes(try peer.sharedSecret(with: key.publicKey))),
         ]
         for authorization in person.authorizations(requirement) {
           let agreed = exposed(
-            SharedSecret(
+            SharedSecretBytes(
               try enclave.sharedSecret(key, with: peer.publicKey, authorization: authorization)))
           #expect(agreed == secrets[2])
         }
@@ -61,7 +61,7 @@
       let peer = P256PrivateKey()
       for requirement in AccessControl.Requirement.allCases {
         let key = try enclave.makeKey(.agreement, requirement, for: person)
-        let expected = exposed(SharedSecret(try peer.sharedSecret(with: key.publicKey)))
+        let expected = exposed(SharedSecretBytes(try peer.sharedSecret(with: key.publicKey)))
         let authorization = try #require(person.authorizations(requirement).last)
         wire.changeAnswers(nil)
         _ = try enclave.agrees(key, authorization)
@@ -78,7 +78,7 @@
             do throws(EnclaveError) {
               let secret = try enclave.sharedSecret(
                 key, with: peer.publicKey, authorization: authorization)
-              #expect(exposed(SharedSecret(secret)) == expected, "\(requirement), answer \(target)")
+              #expect(exposed(SharedSecretBytes(secret)) == expected, "\(requirement), answer \(target)")
             } catch {
               errors += 1
             }
@@ -96,7 +96,7 @@
 
     @Test("Neither a counter's authorization nor what is derived from it goes over the wire in the clear")
     func counterSecrets() throws {
-      let authorization = SharedSecret(SystemRandom.secretBytes(count: 32))
+      let authorization = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
       let made = try enclave.createCounter(authorization: authorization)
       _ = try enclave.createCounter(authorization: authorization)
       _ = try enclave.counterValue(made.counter, authorization: authorization)
@@ -114,7 +114,7 @@
 
     @Test("A changed answer gives no other value of a counter than the chip's")
     func changedCounter() throws {
-      let authorization = SharedSecret(SystemRandom.secretBytes(count: 32))
+      let authorization = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
       let made = try enclave.createCounter(authorization: authorization)
       var value = made.value
       for isRead in [true, false] {
@@ -155,7 +155,7 @@
 
     @Test("An answer that was recorded earlier is not taken for the value of a counter")
     func replayedCounter() throws {
-      let authorization = SharedSecret(SystemRandom.secretBytes(count: 32))
+      let authorization = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
       let made = try enclave.createCounter(authorization: authorization)
       let earlier = Answers()
       wire.changeAnswers { _, answer in earlier.append(answer) }
@@ -204,7 +204,7 @@
     }
 
     private func read(
-      _ counter: ChipCounter, _ authorization: SharedSecret, counting: Bool
+      _ counter: ChipCounter, _ authorization: SharedSecretBytes, counting: Bool
     ) throws(EnclaveError) -> UInt64 {
       try counting
         ? enclave.incrementCounter(counter, authorization: authorization)
@@ -251,7 +251,7 @@
       #expect(enclave.refusal(key) != .corrupt)
     }
 
-    private func exposed(_ secret: SharedSecret) -> [UInt8] {
+    private func exposed(_ secret: SharedSecretBytes) -> [UInt8] {
       secret.withBytes { bytes in bytes.withUnsafeBytes { Array($0) } }
     }
   }

@@ -67,7 +67,7 @@ struct AuthenticatedContextTests {
   func carries() throws {
     let typed: [UInt8] = [0, 0xFF, 0x20, 0xC3, 0x28]
     for carries in [true, false] {
-      let prompt = ScriptedPrompt(replies: [SharedSecret(SecretBytes(copying: typed.span.bytes))])
+      let prompt = ScriptedPrompt(replies: [SharedSecretBytes(SecretBytes(copying: typed.span.bytes))])
       let context = try UserAuthenticator(prompt: prompt).evaluate(
         .deviceOwner, passcode: PromptRequest("PIN"), carriesPasscode: carries
       ) { _ in true }
@@ -119,7 +119,7 @@ struct AuthenticatedContextTests {
         span.storeBytes(of: UInt8.random(in: .min ... .max), toByteOffset: offset, as: UInt8.self)
       }
     }
-    let replies = [SharedSecret(secret.duplicate()), SharedSecret(secret.duplicate())]
+    let replies = [SharedSecretBytes(secret.duplicate()), SharedSecretBytes(secret.duplicate())]
     return (secret.withBytes { Needle($0) }, ScriptedPrompt(replies: replies))
   }
 

@@ -32,6 +32,6 @@ func answer(_ prompt: some PassphrasePrompt, _ request: PromptRequest) throws(Pr
   try prompt.ask(request).withBytes { $0.withUnsafeBytes { String(decoding: $0, as: UTF8.self) } }
 }
 
-func shared(_ text: String) -> SharedSecret {
-  SharedSecret(SecretBytes(copying: Array(text.utf8).span.bytes))
+func shared(_ text: String) -> SharedSecretBytes {
+  SharedSecretBytes(SecretBytes(copying: Array(text.utf8).span.bytes))
 }

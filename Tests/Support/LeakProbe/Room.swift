@@ -72,7 +72,7 @@ final class Room: Sendable {
   }
 
   /// A new PIN; long, so that half of it is not found by chance.
-  func pin(_ name: StaticString = "PIN") -> SharedSecret { SharedSecret(text(name, byteCount: 24)) }
+  func pin(_ name: StaticString = "PIN") -> SharedSecretBytes { SharedSecretBytes(text(name, byteCount: 24)) }
 
   /// A new recovery phrase.
   func phrase() -> RecoveryPhrase {

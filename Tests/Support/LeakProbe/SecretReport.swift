@@ -22,7 +22,7 @@ enum SecretReport {
     secret.withBytes { tell(name, $0) }
   }
 
-  static func tell(_ name: StaticString, _ secret: SharedSecret) {
+  static func tell(_ name: StaticString, _ secret: SharedSecretBytes) {
     secret.withBytes { tell(name, $0) }
   }
 

@@ -154,6 +154,7 @@
     /// Starts a keyring daemon with the password given, and waits until it owns its name. Its keyring is
     /// made the first time, and is there again after ``stopKeyring()``.
     public func startKeyring(password: String = "a password for tests") throws {
+      KeyringWatch.current?.add(self)
       let home = folder + "/home"
       for part in ["", "/data", "/run"] { mkdir(home + part, 0o700) }
       try start(
@@ -164,6 +165,19 @@
           "HOME": home, "XDG_DATA_HOME": home + "/data", "XDG_RUNTIME_DIR": home + "/run",
           "GNOME_KEYRING_CONTROL": nil, "DISPLAY": nil, "WAYLAND_DISPLAY": nil,
         ])
+    }
+
+    /// What an end of the keyring daemon that nobody asked for left behind: its status, 134 after SIGABRT, and
+    /// its last words. Nil while it runs, and after ``stopKeyring()``.
+    public var keyringDeath: String? {
+      guard let process = running.withLock({ $0["keyring"] }) else { return nil }
+      // The bus knows of the end before the shell that waits for it.
+      let isGone = (try? connect().owner(of: Self.secretService)) == nil
+      let deadline = Date(timeIntervalSinceNow: isGone ? 5 : 0)
+      while process.ownEnd == nil && Date() < deadline { usleep(5000) }
+      guard let status = process.ownEnd else { return nil }
+      let log = (try? String(contentsOfFile: "\(folder)/keyring.log", encoding: .utf8)) ?? ""
+      return "status \(status); it said: \(log.suffix(500))"
     }
 
     /// Kills the keyring daemon, and waits until its name has no owner.

@@ -9,6 +9,7 @@ import Foundation
 final class Supervised: Sendable {
   private let shell: pid_t
   private let line: Int32
+  private let end: String
 
   /// - Parameters:
   ///   - input: what the program reads from its standard input.
@@ -19,8 +20,8 @@ final class Supervised: Sendable {
     _ command: [String], input: String, environment: [String: String?], log: String, folder: String?
   ) throws {
     let script = """
-      input=$1 folder=$2; shift 2
-      printf %s "$input" | "$@" &
+      input=$1 folder=$2 end=$3; shift 3
+      { printf %s "$input" | "$@"; echo $? >"$end"; } &
       cat >/dev/null
       [ -z "$folder" ] || rm -rf -- "$folder"
       kill -KILL 0
@@ -45,7 +46,8 @@ final class Supervised: Sendable {
 
     var variables = ProcessInfo.processInfo.environment
     for (name, value) in environment { variables[name] = value }
-    let arguments = ["sh", "-c", script, "sh", input, folder ?? ""] + command
+    end = "\(log).\(UUID().uuidString).end"
+    let arguments = ["sh", "-c", script, "sh", input, folder ?? "", end] + command
     var argv = arguments.map { strdup($0) } + [nil]
     var envp = variables.map { strdup("\($0)=\($1)") } + [nil]
     defer { for text in argv + envp { free(text) } }
@@ -57,6 +59,11 @@ final class Supervised: Sendable {
     }
     shell = pid
     line = ends[0]
+  }
+
+  /// How the program ended by itself, as a shell tells it (134 after SIGABRT); nil while it runs.
+  var ownEnd: Int32? {
+    (try? String(contentsOfFile: end, encoding: .utf8)).flatMap { Int32($0.dropLast()) }
   }
 
   /// Kills the program. Once.

@@ -7,7 +7,7 @@ public import UserAuthentication
 /// Answers that were laid out beforehand, given in order: for tests of whatever asks.
 public final class ScriptedPrompt: PassphrasePrompt {
   private struct Script {
-    var replies: [SharedSecret]
+    var replies: [SharedSecretBytes]
     var confirmations: [Bool]
     var requests: [PromptRequest] = []
     var questions: [String] = []
@@ -15,13 +15,13 @@ public final class ScriptedPrompt: PassphrasePrompt {
 
   private let script: Mutex<Script>
 
-  public init(replies: [SharedSecret] = [], confirmations: [Bool] = []) {
+  public init(replies: [SharedSecretBytes] = [], confirmations: [Bool] = []) {
     script = Mutex(Script(replies: replies, confirmations: confirmations))
   }
 
   /// Adds an answer behind the ones that are there.
   public func append(_ reply: consuming SecretBytes) {
-    let shared = SharedSecret(reply)
+    let shared = SharedSecretBytes(reply)
     script.withLock { $0.replies.append(shared) }
   }
 
@@ -33,7 +33,7 @@ public final class ScriptedPrompt: PassphrasePrompt {
 
   /// - Throws: `PromptError.noTerminal` when they are used up, and `.tooLong` as a real prompt does.
   public func ask(_ request: PromptRequest) throws(PromptError) -> SecretBytes {
-    let reply: SharedSecret? = script.withLock { script in
+    let reply: SharedSecretBytes? = script.withLock { script in
       script.requests.append(request)
       return script.replies.isEmpty ? nil : script.replies.removeFirst()
     }

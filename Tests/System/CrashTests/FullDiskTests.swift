@@ -10,12 +10,12 @@ import Testing
 @testable import CofferKit
 
 extension CrashTests {
-  @Suite("A full disk", .serialized)
+  @Suite("A full disk", .serialized, .enabled(if: SmallDisk.isPossible, SmallDisk.absence))
   struct FullDiskTests {
     @Test("An import keeps every message that it acknowledged before the disk was full")
     func importing() throws {
       let fixture = try CofferFixture()
-      guard let disk = try SmallDisk(in: fixture) else { return skip() }
+      let disk = try #require(try SmallDisk(in: fixture))
       let mailbox = fixture.folder + "/mails"
       try Mailbox.write(to: mailbox, count: 40_000, bodyByteCount: 60)
       try move(fixture, to: disk, file: try fixture.emptyCoffer())
@@ -54,7 +54,7 @@ extension CrashTests {
     @Test("A command on a full disk is done or says so, and the coffer is whole", arguments: commands)
     func command(words: [String]) throws {
       let fixture = try CofferFixture()
-      guard let disk = try SmallDisk(in: fixture) else { return skip() }
+      let disk = try #require(try SmallDisk(in: fixture))
       let (file, before) = try Self.sample.get()
       #expect(before.count == 200)
       let named = [
@@ -87,7 +87,7 @@ extension CrashTests {
     @Test("A coffer is made whole on a disk that is nearly full, or not at all")
     func making() throws {
       let fixture = try CofferFixture()
-      guard let disk = try SmallDisk(in: fixture) else { return skip() }
+      let disk = try #require(try SmallDisk(in: fixture))
       for left in stride(from: 0, through: 160 << 10, by: 8 << 10) {
         disk.empty()
         try? FileManager.default.removeItem(atPath: disk.path + "/coffer")
@@ -106,7 +106,7 @@ extension CrashTests {
     @Test("An export onto a full disk leaves no file", arguments: ["mbox", "jsonl", "directory"])
     func exporting(kind: String) throws {
       let fixture = try CofferFixture()
-      guard let disk = try SmallDisk(in: fixture) else { return skip() }
+      let disk = try #require(try SmallDisk(in: fixture))
       let mailbox = fixture.folder + "/mails"
       try Mailbox.write(to: mailbox, count: 500, bodyByteCount: 10_000)
       _ = try fixture.emptyCoffer()
@@ -121,10 +121,6 @@ extension CrashTests {
     }
 
     // MARK: -
-
-    private func skip() {
-      print("skipped: there is no small disk to be had; it takes the right to use unshare(1)")
-    }
 
     private func move(_ fixture: CofferFixture, to disk: SmallDisk, file: Data) throws {
       let home = disk.path + "/coffer"

@@ -10,7 +10,7 @@ import Testing
 import Vaults
 
 extension CrashTests {
-  @Suite("A read-only medium", .serialized, .enabled(if: SmallDisk.isPossible))
+  @Suite("A read-only medium", .serialized, .enabled(if: SmallDisk.isPossible, SmallDisk.absence))
   struct ReadOnlyMediumTests {
     private static let words = [["message", "list", "--json"], ["doctor", "--deep"], ["status"]]
 

@@ -5,11 +5,13 @@
 
 import Foundation
 import Glibc
+import Testing
 
 final class SmallDisk {
   static let byteCount = 3 << 20
   /// Whether this machine lets us mount something.
   static let isPossible = (try? CofferFixture()).flatMap { try? SmallDisk(in: $0) } != nil
+  static let absence: Comment = "no right to mount a disk in a namespace of its own (unshare)"
 
   private let holder = Process()
   /// Its end makes the holder end.

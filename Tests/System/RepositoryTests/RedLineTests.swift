@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The matrix of red lines in SECURITY.md. The list of files and the checker are `scripts/check-red-lines`;
+// The table of red lines in Tests/RED-LINES.md. The list of files and the checker are `scripts/check-red-lines`;
 // here it is run on the package itself, and on copies of the page with a mistake, so that a checker which
 // finds nothing cannot pass.
 
@@ -10,7 +10,9 @@ import Testing
 
 @Suite("The red lines")
 struct RedLineTests {
-  @Test("Every red-line file is in the matrix, and every test that it names exists")
+  private static let page = "Tests/RED-LINES.md"
+
+  @Test("Every red-line file is in the table, and every test that it names exists")
   func thisPackage() throws {
     let outcome = try check(Repository.root)
     #expect(outcome.status == 0, "\(outcome.output)")
@@ -18,11 +20,11 @@ struct RedLineTests {
   }
 
   @Test(
-    "A mistake in the matrix is named",
+    "A mistake in the table is named",
     arguments: [
       (
         "`Vaults: VaultState`", "`Vaults: MessageBox`",
-        "VaultState.swift: this red-line file stands in no row"
+        "VaultState.swift: this red-line file is in no row"
       ),
       ("`Vaults: VaultState`", "`Vaults: VaultState, Cellar`", "\"Vaults: Cellar\" is no file"),
       ("`ErasureTests.again`", "`ErasureTests.never`", "there is no test \"ErasureTests.never\""),
@@ -34,7 +36,7 @@ struct RedLineTests {
       ("`ErasureTests.again`", "", "nothing under \"fails cleanly\""),
       ("`ErasureTests.again`", "—", "nothing under \"fails cleanly\""),
       ("`ErasureTests.again` |", "", "a row has the files and 4 cells"),
-      ("## Red lines", "## Lines", "there is no matrix"),
+      ("| `", "| ", "there is no table"),
     ])
   func mistakes(text: String, mistake: String, complaint: String) throws {
     let outcome = try check(changing: text, to: mistake)
@@ -62,15 +64,15 @@ struct RedLineTests {
     #expect(outcome.output.split(separator: "\n").count == 1)
   }
 
-  /// Results of all tests that the matrix names, in every module of tests.
-  /// - Parameter ending: what an element holds, by the name in the matrix; nil leaves the test out.
+  /// Results of all tests that the table names, in every module of tests.
+  /// - Parameter ending: what an element holds, by the name in the table; nil leaves the test out.
   private func results(_ ending: (String) -> String?) throws -> String {
     let modules = try FileManager.default.subpathsOfDirectory(
       atPath: Repository.root.appending(path: "Tests").path()
     )
     .filter { $0.split(separator: "/").count == 2 && $0.hasSuffix("Tests") }
     .map { String($0.split(separator: "/")[1]) }
-    let page = try String(contentsOf: Repository.root.appending(path: "SECURITY.md"), encoding: .utf8)
+    let page = try String(contentsOf: Repository.root.appending(path: Self.page), encoding: .utf8)
     var lines = ["<testsuites>"]
     for match in page.matches(of: /`((?:\w+\.)?(\w+Tests)\.(\w+)\*?)`/) {
       guard let ending = ending(String(match.1)) else { continue }
@@ -82,18 +84,21 @@ struct RedLineTests {
     return (lines + ["</testsuites>"]).joined(separator: "\n")
   }
 
-  /// The package with a mistake in SECURITY.md.
+  /// The package with a mistake in the table.
   private func check(changing text: String, to mistake: String) throws -> (status: Int32, output: String) {
-    let root = FileManager.default.temporaryDirectory.appending(path: "house-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+    let root = FileManager.default.temporaryDirectory.appending(path: "package-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: root) }
-    for folder in ["Sources", "Tests"] {
+    let tests = Repository.root.appending(path: "Tests")
+    try FileManager.default.createDirectory(
+      at: root.appending(path: "Tests"), withIntermediateDirectories: true)
+    let folders = try FileManager.default.contentsOfDirectory(atPath: tests.path())
+    for folder in ["Sources"] + folders.map({ "Tests/\($0)" }) where folder != Self.page {
       try FileManager.default.createSymbolicLink(
         at: root.appending(path: folder), withDestinationURL: Repository.root.appending(path: folder))
     }
-    let page = try String(contentsOf: Repository.root.appending(path: "SECURITY.md"), encoding: .utf8)
+    let page = try String(contentsOf: Repository.root.appending(path: Self.page), encoding: .utf8)
     #expect(page.contains(text))
-    try Data(page.replacing(text, with: mistake).utf8).write(to: root.appending(path: "SECURITY.md"))
+    try Data(page.replacing(text, with: mistake).utf8).write(to: root.appending(path: Self.page))
     return try check(root)
   }
 

@@ -34,6 +34,12 @@ struct LauncherTests {
       return started
     }
 
+    /// Starts an agent where there is none.
+    func startNew() throws -> pid_t {
+      _ = try start()
+      return try #require(newest)
+    }
+
     var newest: pid_t? { children.withLock { $0.last?.0 } }
 
     func client() throws -> AgentClient { try #require(AgentClient.connect(folder.place())) }
@@ -50,10 +56,7 @@ struct LauncherTests {
   @Test("It listens when the start returns, and a second start finds it")
   func start() throws {
     let launched = try Launched()
-    guard case .new(let child) = try launched.start() else {
-      Issue.record("there was an agent")
-      return
-    }
+    let child = try launched.startNew()
     let status = try launched.client().status()
     #expect(status.processID == child && status.state == .neverUnlocked)
     #expect(try launched.start() == .alreadyThere)
@@ -71,7 +74,7 @@ struct LauncherTests {
     // Open, and not marked to be closed.
     let left = open("/dev/zero", O_RDONLY)
     defer { close(left) }
-    guard case .new(let child) = try launched.start() else { return }
+    let child = try launched.startNew()
     let view = ProcessView(processID: child)
     // The start returns with the byte; the pipe is closed right behind it.
     try eventually { try !view.descriptors().values.contains { $0.hasPrefix("pipe:") } }
@@ -104,7 +107,7 @@ struct LauncherTests {
   @Test("After a death without farewell the next start takes the place")
   func afterDeath() throws {
     let launched = try Launched()
-    guard case .new(let child) = try launched.start() else { return }
+    let child = try launched.startNew()
     kill(child, SIGKILL)
     #expect(launched.wait(child) == SIGKILL)
     #expect(try FileManager.default.fileExists(atPath: launched.folder.place().socket))
@@ -116,7 +119,7 @@ struct LauncherTests {
   @Test("A signal to end ends it in good order", arguments: [SIGTERM, SIGINT, SIGHUP])
   func signals(signal: Int32) throws {
     let launched = try Launched()
-    guard case .new(let child) = try launched.start() else { return }
+    let child = try launched.startNew()
     try launched.client().give(someKeys(), binding: binding(), slot: UUID())
     kill(child, signal)
     #expect(launched.wait(child) == 0)
@@ -126,7 +129,7 @@ struct LauncherTests {
   @Test("An agent that stands still costs a client its deadline, and answers when it goes on")
   func stopped() throws {
     let launched = try Launched()
-    guard case .new(let child) = try launched.start() else { return }
+    let child = try launched.startNew()
     let keys = someKeys()
     try launched.client().give(keys, binding: binding(), slot: UUID())
     kill(child, SIGSTOP)

@@ -79,7 +79,7 @@ struct OwnerKeyTests {
     #expect(changed == keybag)
   }
 
-  private func exposed(_ secret: SharedSecret?) -> Data? {
+  private func exposed(_ secret: SharedSecretBytes?) -> Data? {
     secret?.withBytes { bytes in bytes.withUnsafeBytes { Data($0) } }
   }
 

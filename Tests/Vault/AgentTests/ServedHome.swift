@@ -231,13 +231,13 @@ func eventually(
 /// Two random class keys.
 func someKeys() -> ClassKeys {
   ClassKeys(
-    whenUnlocked: SharedSecret(SystemRandom.secretBytes(count: 32)),
-    afterFirstUnlock: SharedSecret(SystemRandom.secretBytes(count: 32)))
+    whenUnlocked: SharedSecretBytes(SystemRandom.secretBytes(count: 32)),
+    afterFirstUnlock: SharedSecretBytes(SystemRandom.secretBytes(count: 32)))
 }
 
 func binding(_ name: String = "a coffer") -> AgentBinding { AgentBinding(to: name.utf8Span.span.bytes) }
 
-func isSame(_ left: SharedSecret?, _ right: SharedSecret?) -> Bool {
+func isSame(_ left: SharedSecretBytes?, _ right: SharedSecretBytes?) -> Bool {
   guard let left, let right else { return left == nil && right == nil }
   return left.withBytes { left in right.withBytes { right in constantTimeEqual(left, right) } }
 }

@@ -25,8 +25,8 @@ final class CaptureFixture {
   init() throws {
     home = try TemporaryHome()
     keys = ClassKeys(
-      whenUnlocked: SharedSecret(SecretBytes(zeroed: 32)),
-      afterFirstUnlock: SharedSecret(SystemRandom.secretBytes(count: 32)))
+      whenUnlocked: SharedSecretBytes(SecretBytes(zeroed: 32)),
+      afterFirstUnlock: SharedSecretBytes(SystemRandom.secretBytes(count: 32)))
     let all = keys
     file = try DatabaseFile.create(home: home.path) { file in
       try KeychainService(keychain: FileKeychain(file), keys: all).prepare()

@@ -40,8 +40,8 @@ struct DeviceTests {
   private let enclave = SoftwareEnclave()
   private let store = InMemoryKeychain()
   private let keys = ClassKeys(
-    whenUnlocked: SharedSecret(SystemRandom.secretBytes(count: 32)),
-    afterFirstUnlock: SharedSecret(SystemRandom.secretBytes(count: 32)))
+    whenUnlocked: SharedSecretBytes(SystemRandom.secretBytes(count: 32)),
+    afterFirstUnlock: SharedSecretBytes(SystemRandom.secretBytes(count: 32)))
 
   private func service(writesLeft: Int = .max) -> KeychainService {
     KeychainService(keychain: CrashingKeychain(store, writesLeft: writesLeft), keys: keys)

@@ -149,13 +149,13 @@ final class CustodyFixture {
   let records = NotedRecords()
   let enclave: any Enclave
   let custody: PrivateKeyCustody
-  let owner = SharedSecret(SystemRandom.secretBytes(count: 32))
+  let owner = SharedSecretBytes(SystemRandom.secretBytes(count: 32))
 
   init(_ enclave: any Enclave = FailingEnclave()) throws {
     home = try TemporaryHome()
     keys = ClassKeys(
-      whenUnlocked: SharedSecret(SystemRandom.secretBytes(count: 32)),
-      afterFirstUnlock: SharedSecret(SystemRandom.secretBytes(count: 32)))
+      whenUnlocked: SharedSecretBytes(SystemRandom.secretBytes(count: 32)),
+      afterFirstUnlock: SharedSecretBytes(SystemRandom.secretBytes(count: 32)))
     let keys = keys
     file = try DatabaseFile.create(home: home.path) { file in
       let keychain = KeychainService(keychain: FileKeychain(file), keys: keys)

@@ -48,7 +48,7 @@ struct CustodyTests {
   func refusals() throws {
     let fixture = try CustodyFixture()
     try fixture.wrap(1)
-    let stranger = CustodyAuthorization(owner: SharedSecret(SystemRandom.secretBytes(count: 32)))
+    let stranger = CustodyAuthorization(owner: SharedSecretBytes(SystemRandom.secretBytes(count: 32)))
     #expect(throws: CustodyError.passcodeRequired) { try fixture.read(0, CustodyAuthorization()) }
     #expect(throws: CustodyError.enclave(.wrongPasscode)) { try fixture.read(0, stranger) }
     #expect(throws: CustodyError.missing) { try fixture.read(1, fixture.passcode) }
@@ -100,11 +100,11 @@ struct CustodyTests {
     try fixture.custody.importKeys(
       [
         (
-          SharedSecret(SecretBytes(copying: secret.span.bytes)), .transferableSecretKeyV4,
+          SharedSecretBytes(SecretBytes(copying: secret.span.bytes)), .transferableSecretKeyV4,
           CustodyFixture.fingerprint(0)
         ),
         (
-          SharedSecret(SecretBytes(copying: third.span.bytes)), .transferableSecretKeyV4,
+          SharedSecretBytes(SecretBytes(copying: third.span.bytes)), .transferableSecretKeyV4,
           CustodyFixture.fingerprint(3)
         ),
       ], fixture.passcode)

@@ -72,7 +72,7 @@ struct RecoveryTests {
     #expect(try fixture.read(2, fixture.passcode) == CustodyFixture.secret(2))
     // A change that fails removes nothing but its own.
     let secret = CustodyFixture.secret(0)
-    let backup = SharedSecret(SecretBytes(copying: secret.span.bytes))
+    let backup = SharedSecretBytes(SecretBytes(copying: secret.span.bytes))
     let import0 = [
       (
         secret: backup, payload: PrivateKeyPayload.transferableSecretKeyV4,

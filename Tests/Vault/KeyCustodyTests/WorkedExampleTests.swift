@@ -18,9 +18,9 @@ struct WorkedExampleTests {
 
   init() throws { example = try SpecExample(page: "envelopes.md") }
 
-  private func secret(_ name: String) throws -> SharedSecret {
+  private func secret(_ name: String) throws -> SharedSecretBytes {
     let bytes = try example.bytes(name)
-    return SharedSecret(SecretBytes(copying: bytes.span.bytes))
+    return SharedSecretBytes(SecretBytes(copying: bytes.span.bytes))
   }
 
   private func open(_ name: String, _ authorization: CustodyAuthorization) throws -> [UInt8] {

@@ -27,7 +27,7 @@ struct BindingTests {
     let keybag = try file.read { try Keybag.load($0) }
     let classKey = try bag.bytes("after-first-unlock-key")
     let keys = ClassKeys(
-      whenUnlocked: nil, afterFirstUnlock: SharedSecret(SecretBytes(copying: classKey.span.bytes)))
+      whenUnlocked: nil, afterFirstUnlock: SharedSecretBytes(SecretBytes(copying: classKey.span.bytes)))
     let binding = try FileBinding(coffer: keybag.coffer, keys: keys)
     let key = binding.key.withBytes { [UInt8](copying: $0) }
     let authorization = binding.counterAuthorization().withBytes { [UInt8](copying: $0) }

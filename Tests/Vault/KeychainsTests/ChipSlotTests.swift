@@ -119,10 +119,10 @@
       }
     }
 
-    private func pin(_ digits: String) -> SharedSecret { Self.pin(digits) }
+    private func pin(_ digits: String) -> SharedSecretBytes { Self.pin(digits) }
 
-    private static func pin(_ digits: String) -> SharedSecret {
-      SharedSecret(SecretBytes(copying: Array(digits.utf8).span.bytes))
+    private static func pin(_ digits: String) -> SharedSecretBytes {
+      SharedSecretBytes(SecretBytes(copying: Array(digits.utf8).span.bytes))
     }
   }
 #endif

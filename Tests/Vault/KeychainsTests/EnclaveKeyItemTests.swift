@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Enclave keys by name, in the keychain (KC-17 to KC-20). How a key behaves is for EnclavesTests.
+// Enclave keys by name, in the keychain. How a key behaves is for EnclavesTests.
 
 import Enclaves
 import Foundation

@@ -12,8 +12,8 @@ import Testing
 struct KeychainClassTests {
   private let store = InMemoryKeychain()
   private let keys = ClassKeys(
-    whenUnlocked: SharedSecret(SystemRandom.secretBytes(count: 32)),
-    afterFirstUnlock: SharedSecret(SystemRandom.secretBytes(count: 32)))
+    whenUnlocked: SharedSecretBytes(SystemRandom.secretBytes(count: 32)),
+    afterFirstUnlock: SharedSecretBytes(SystemRandom.secretBytes(count: 32)))
   private let unlocked: KeychainService
   private let locked: KeychainService
 

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every keychain store must do (KC-01 to KC-25). The tests that KC-22 names carry its numbers.
+// What every keychain store must do. Some tests carry numbers, which only keep them in order.
 
 import Foundation
 import Keychains
 import Primitives
+import PrivateBus
 import Secrets
 import Testing
 
-@Suite("Keychain service, on every store")
+@Suite("Keychain service, on every store", .keyringMayDie)
 struct KeychainServiceTests {
   private let value = Data("a value".utf8)
 
-  // MARK: Basic (KC-22, 1 to 5)
+  // MARK: Basic (1 to 5)
 
   @Test("1. What was saved is loaded", arguments: Store.allCases)
   func saveLoad(store: Store) throws {
@@ -105,7 +106,7 @@ struct KeychainServiceTests {
 
   // MARK: Protection (12)
 
-  @Test("12. Locked is not missing is not damaged (D01, D16)", arguments: Store.allCases)
+  @Test("12. Locked is not missing is not damaged", arguments: Store.allCases)
   func protection(store: Store) throws {
     let shelf = try store.make()
     try shelf.service().save(value, forKey: "open", accessibility: .afterFirstUnlockThisDeviceOnly)
@@ -131,7 +132,7 @@ struct KeychainServiceTests {
     #expect(throws: KeychainError.locked) { try keyless.load(forKey: "none") }
   }
 
-  @Test("The class is a choice per item, and saving again changes it (D14)", arguments: Store.allCases)
+  @Test("The class is a choice per item, and saving again changes it", arguments: Store.allCases)
   func classChange(store: Store) throws {
     let shelf = try store.make()
     let service = shelf.service()
@@ -145,7 +146,7 @@ struct KeychainServiceTests {
     }
   }
 
-  // MARK: Edge cases (13 to 15, KC-21)
+  // MARK: Edge cases (13 to 15)
 
   @Test("13. Empty data is stored", arguments: Store.allCases)
   func empty(store: Store) throws {

@@ -65,8 +65,8 @@ struct Shelf: Sendable {
   let home: TemporaryHome?
   let file: DatabaseFile?
   let keys = ClassKeys(
-    whenUnlocked: SharedSecret(SystemRandom.secretBytes(count: 32)),
-    afterFirstUnlock: SharedSecret(SystemRandom.secretBytes(count: 32)))
+    whenUnlocked: SharedSecretBytes(SystemRandom.secretBytes(count: 32)),
+    afterFirstUnlock: SharedSecretBytes(SystemRandom.secretBytes(count: 32)))
 
   func service() -> KeychainService { KeychainService(keychain: keychain, keys: keys) }
   /// As after the screen was locked.

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Typed items of the keychain: strings, the device's state, and how fast they are (KC-22, 9 to 11 and 16
+// Typed items of the keychain: strings, the device's state, and how fast they are (tests 9 to 11 and 16
 // to 22).
 
 import Foundation
 import Keychains
 import Primitives
+import PrivateBus
 import Testing
 
-@Suite("Keychain values, on every store", .serialized)
+@Suite("Keychain values, on every store", .serialized, .keyringMayDie)
 struct KeychainValueTests {
   private static let state = DeviceState(
     deviceId: "2F1B3C4D-0000-4000-8000-000000000001", attestationKeyId: "key",
@@ -103,9 +104,9 @@ struct KeychainValueTests {
     #expect(try service.loadDeviceState() == Self.state)
   }
 
-  // MARK: Speed (20 to 22, KC-23)
+  // MARK: Speed (20 to 22)
 
-  /// KC-23 asks for 10 ms a call; a busy test machine gets ten times that, and a store that is another
+  /// A call should take 10 ms; a busy test machine gets ten times that, and a store that is another
   /// program's fifty times.
   private static func patience(_ store: Store) -> Duration {
     store == .secretService ? .milliseconds(500) : .milliseconds(100)

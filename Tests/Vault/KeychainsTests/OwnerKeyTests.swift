@@ -67,7 +67,7 @@ struct OwnerKeyTests {
 
   @Test("A keychain service does not keep it")
   func notKept() throws {
-    weak var owner: SharedSecret?
+    weak var owner: SharedSecretBytes?
     let service = try {
       let (_, unlocked) = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1)
       owner = unlocked.keys.owner

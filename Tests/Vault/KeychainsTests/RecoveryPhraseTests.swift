@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import Repository
 import Secrets
+import TestVectors
 import Testing
 
 @testable import Keychains
 
 @Suite("Recovery phrases")
 struct RecoveryPhraseTests {
-  @Test(
-    "Trezor's English vectors hold", .enabled(if: BIP39Vectors.isPresent, "no vectors: set COFFER_VECTORS"))
+  @Test("Trezor's English vectors hold")
   func trezorVectors() throws {
-    let vectors = try BIP39Vectors.english()
-    #expect(vectors.count == 24)
-    for vector in vectors {
-      let phrase = RecoveryPhrase(ofAnyLength: secret(vector.entropy))
+    let rows = try VectorTable("bip39/english").rows
+    for row in rows {
+      let (mnemonic, expected) = (try row.text("phrase"), try row.bytes("seed"))
+      let phrase = RecoveryPhrase(ofAnyLength: secret(try row.bytes("entropy")))
       let spelled = words(phrase)
-      #expect(spelled == vector.mnemonic)
+      #expect(spelled == mnemonic)
       let seed = bytes(phrase.seed(salt: "mnemonicTREZOR"))
-      #expect(seed == vector.seed)
-      let count = vector.mnemonic.split(separator: " ").count
-      let typed = Array(vector.mnemonic.utf8)
+      #expect(seed == expected)
+      let count = mnemonic.split(separator: " ").count
+      let typed = Array(mnemonic.utf8)
       let reread = try RecoveryPhrase(words: typed.span.bytes, wordCount: count)
       let respelled = words(reread)
-      #expect(respelled == vector.mnemonic)
+      #expect(respelled == mnemonic)
     }
+    #expect(rows.count == 24)
   }
 
-  @Test("The word list is BIP-39's", .enabled(if: BIP39Vectors.isPresent, "no vectors: set COFFER_VECTORS"))
+  @Test("The word list is BIP-39's")
   func wordList() throws {
-    let list = try BIP39Vectors.englishWords()
+    let list = try VectorTable("bip39/words").rows.map { try $0.text("word") }
     #expect(list.count == BIP39EnglishWords.count)
     for (index, word) in list.enumerated() {
       #expect(BIP39EnglishWords.byteCount(at: index) == word.utf8.count)
@@ -155,41 +155,5 @@ struct RecoveryPhraseTests {
       key = key << 8 | UInt64(index < letters.count ? letters[index] : 0x20)
     }
     return key
-  }
-}
-
-/// The public vectors of BIP-39, in `COFFER_VECTORS` or beside the package.
-private enum BIP39Vectors {
-  struct Vector {
-    var entropy: [UInt8]
-    var mnemonic: String
-    var seed: [UInt8]
-  }
-
-  static var isPresent: Bool { FileManager.default.fileExists(atPath: folder.path) }
-
-  static func english() throws -> [Vector] {
-    let data = try Data(contentsOf: folder.appending(path: "trezor_vectors.json"))
-    let all = try JSONDecoder().decode([String: [[String]]].self, from: data)
-    return (all["english"] ?? []).map { Vector(entropy: hex($0[0]), mnemonic: $0[1], seed: hex($0[2])) }
-  }
-
-  static func englishWords() throws -> [String] {
-    let text = try String(contentsOf: folder.appending(path: "wordlists/english.txt"), encoding: .utf8)
-    return text.split(whereSeparator: \.isWhitespace).map(String.init)
-  }
-
-  private static var folder: URL {
-    let environment = ProcessInfo.processInfo.environment["COFFER_VECTORS"]
-    let package = Repository.root
-    let root = environment.map { URL(filePath: $0) } ?? package.appending(path: "../shared/vectors")
-    return root.standardizedFileURL.appending(path: "bip39")
-  }
-
-  private static func hex(_ text: String) -> [UInt8] {
-    stride(from: 0, to: text.count, by: 2).map { offset in
-      let start = text.index(text.startIndex, offsetBy: offset)
-      return UInt8(text[start..<text.index(start, offsetBy: 2)], radix: 16) ?? 0
-    }
   }
 }

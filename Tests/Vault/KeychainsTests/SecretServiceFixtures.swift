@@ -42,14 +42,15 @@
 
     init(_ bus: PrivateBus) throws {
       connection = try bus.connect()
-      session = try connection.call(
-        PrivateBus.secretService, path: "/org/freedesktop/secrets", interface: Self.prefix + "Service",
-        method: "OpenSession", [.string("plain"), .variant(.string(""))]
-      ).value(1).objectPath()
       path = try connection.call(
         PrivateBus.secretService, path: "/org/freedesktop/secrets", interface: Self.prefix + "Service",
         method: "ReadAlias", [.string("default")]
       ).value(0).objectPath()
+      // Not the first call, as in `SecretServiceClient`: GNOME Keyring may not know yet who asks.
+      session = try connection.call(
+        PrivateBus.secretService, path: "/org/freedesktop/secrets", interface: Self.prefix + "Service",
+        method: "OpenSession", [.string("plain"), .variant(.string(""))]
+      ).value(1).objectPath()
     }
 
     static func attributes(_ coffer: UUID) -> [String: String] {

@@ -15,7 +15,8 @@
 
   @Suite(
     "Keychain in the Secret Service",
-    .enabled(if: PrivateBus.isAvailable, "no dbus-daemon, gnome-keyring-daemon or python3-dbusmock"))
+    .enabled(if: PrivateBus.isAvailable, "no dbus-daemon, gnome-keyring-daemon or python3-dbusmock"),
+    .keyringMayDie)
   struct SecretServiceKeychainTests {
     private func bus() throws -> PrivateBus {
       let bus = try PrivateBus()
@@ -333,6 +334,22 @@
       try Collection(bus).lock()
       for _ in 0..<100 { #expect(throws: KeychainError.serviceLocked) { try coffer.keychain.items() } }
       #expect(bus.connectionCount == 0)
+    }
+
+    @Test("A daemon that ends by itself is told from one that is stopped, and from one that runs")
+    func death() throws {
+      let bus = try bus()
+      #expect(bus.keyringDeath == nil)
+      try bus.stopKeyring()
+      #expect(bus.keyringDeath == nil)
+      try bus.startKeyring()
+      let processID = try bus.connect().call(
+        "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
+        method: "GetConnectionUnixProcessID", [.string(PrivateBus.secretService)]
+      ).value(0).uint32()
+      #expect(kill(pid_t(processID), SIGABRT) == 0)
+      while try bus.connect().owner(of: PrivateBus.secretService) != nil { usleep(1000) }
+      #expect(bus.keyringDeath?.hasPrefix("status 134;") == true)
     }
 
     @Test("The service holds names and no values")

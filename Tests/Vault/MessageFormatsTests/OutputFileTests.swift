@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import MessageFormats
+import Texts
 
 @Suite("Failing devices")
 struct OutputFileTests {

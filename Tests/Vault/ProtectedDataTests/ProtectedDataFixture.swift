@@ -29,8 +29,8 @@ final class ProtectedDataFixture {
   init(isBare: Bool = false) throws {
     home = try TemporaryHome()
     keys = ClassKeys(
-      whenUnlocked: SharedSecret(SystemRandom.secretBytes(count: 32)),
-      afterFirstUnlock: SharedSecret(SystemRandom.secretBytes(count: 32)))
+      whenUnlocked: SharedSecretBytes(SystemRandom.secretBytes(count: 32)),
+      afterFirstUnlock: SharedSecretBytes(SystemRandom.secretBytes(count: 32)))
     let (keys, enclave) = (self.keys, self.enclave)
     file = try DatabaseFile.create(home: home.path) { file in
       let keychain = KeychainService(keychain: FileKeychain(file), keys: keys)

@@ -93,7 +93,7 @@ struct RootSecretTests {
     #expect(try fixture.item(BindingKey.account) == key.dataRepresentation)
 
     let root = try fixture.root()
-    let passcode = SharedSecret(SecretBytes(copying: Array("2580".utf8).span.bytes))
+    let passcode = SharedSecretBytes(SecretBytes(copying: Array("2580".utf8).span.bytes))
     for (protection, requirement) in [
       (AccessControl.Protection.whenPasscodeSetThisDeviceOnly, AccessControl.Requirement.devicePasscode),
       (.whenUnlockedThisDeviceOnly, .none), (.afterFirstUnlockThisDeviceOnly, .none),

@@ -68,7 +68,7 @@ struct SpecificationTests {
     let envelope = try #require(RootSecretEnvelope(bytes))
     #expect(envelope.bytes == bytes)
     let handle = try page.bytes("binding handle")
-    let binding = try BindingKey.load(SharedSecret(SecretBytes(copying: handle.span.bytes))) { _ in
+    let binding = try BindingKey.load(SharedSecretBytes(SecretBytes(copying: handle.span.bytes))) { _ in
       SoftwareEnclave()
     }
     let root = try envelope.open(binding.key, in: binding.enclave)

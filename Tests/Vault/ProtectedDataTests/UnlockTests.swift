@@ -23,7 +23,8 @@ struct UnlockTests {
   }
 
   private func context(_ hand: HandClock) throws -> AuthenticatedContext {
-    let prompt = ScriptedPrompt(replies: [SharedSecret(SecretBytes(copying: Array("1".utf8).span.bytes))])
+    let prompt = ScriptedPrompt(replies: [SharedSecretBytes(SecretBytes(copying: Array("1".utf8).span.bytes))]
+    )
     return try UserAuthenticator(prompt: prompt, clock: hand.clock).evaluate(
       .deviceOwner, passcode: PromptRequest("PIN")
     ) { _ in true }

@@ -5,8 +5,8 @@
 import Foundation
 import MessageFormats
 import Primitives
-import Repository
 import Secrets
+import TestVectors
 import Testing
 
 @testable import Vaults
@@ -20,30 +20,25 @@ struct EncryptionTests {
 
   @Test("Keys are those that another implementation derives")
   func knownAnswers() throws {
-    guard let url = vectorFile("made-here/vault_v1_and_seed_values.json") else {
-      print("skipped: no vectors; set COFFER_VECTORS to their folder")
-      return
-    }
-    let values = try #require(
-      JSONSerialization.jsonObject(with: Data(contentsOf: url)) as? [String: Any])
-    let messageKeys = try #require(values["messageKey"] as? [String: String])
-    let masterKey = hex(values["masterKey"] as? String ?? "")
-    #expect(values["messageId"] as? String == Self.id.description)
+    let row = try #require(try VectorTable("made-here/message").rows.first)
+    #expect(Self.id.withBytes(array) == (try row.bytes("messageID")))
+    let (passphrase, salt) = (try row.bytes("passphrase"), try row.bytes("salt"))
+    #expect(try row.integer("iterations") == PBKDF2.passphraseIterations)
 
     var derived = [UInt8](repeating: 0, count: 32)
     var span = derived.mutableSpan
     var output = span.mutableBytes
     try PBKDF2.hmacSHA256(
-      password: Array("TestPass123!".utf8).span.bytes, salt: [UInt8](repeating: 0xAB, count: 32).span.bytes,
-      rounds: PBKDF2.passphraseIterations, into: &output)
-    #expect(derived == masterKey)
+      password: passphrase.span.bytes, salt: salt.span.bytes, rounds: PBKDF2.passphraseIterations,
+      into: &output)
+    #expect(derived == (try row.bytes("masterKey")))
 
     var hkdf = HKDF()
     let key = Self.id.withBytes {
-      hkdf.deriveKey(ikm: masterKey.span.bytes, salt: $0, info: "message-encryption")
+      hkdf.deriveKey(ikm: derived.span.bytes, salt: $0, info: "message-encryption")
     }
     let keyBytes = key.withBytes { array($0) }
-    #expect(hex(keyBytes) == messageKeys["extractExpand_salt_uuid16"])
+    #expect(keyBytes == (try row.bytes("messageKey")))
   }
 
   @Test("The associated data is this text, to the byte")
@@ -156,14 +151,5 @@ struct EncryptionTests {
     } catch {
       #expect(error.code == "DATA_TAMPERED", sourceLocation: sourceLocation)
     }
-  }
-
-  private func vectorFile(_ name: String) -> URL? {
-    let root = Repository.root
-    let folder =
-      ProcessInfo.processInfo.environment["COFFER_VECTORS"].map { URL(filePath: $0) }
-      ?? root.deletingLastPathComponent().appending(path: "shared/vectors")
-    let file = folder.appending(path: name)
-    return FileManager.default.fileExists(atPath: file.path) ? file : nil
   }
 }

@@ -64,7 +64,7 @@ struct SpecificationTests {
     try fixture.tamper("UPDATE vault SET sealed = x'\(hex(row))' WHERE part = 1")
     let stateKey = try page.bytes("state key")
     let memberKey = try page.bytes("member key")
-    let key = SharedSecret(SecretBytes(copying: stateKey.span.bytes))
+    let key = SharedSecretBytes(SecretBytes(copying: stateKey.span.bytes))
     let state = try fixture.file.read { try VaultRow<VaultState>().load($0, key: key) }
 
     var expected = VaultState(
@@ -86,7 +86,7 @@ struct SpecificationTests {
   func exportSeal() throws {
     let stateKey = try page.bytes("state key")
     #expect(try derive(stateKey, salt: [], "coffer vault exports v1") == page.bytes("export key"))
-    let seal = VaultExportSeal(stateKey: SharedSecret(SecretBytes(copying: stateKey.span.bytes)))
+    let seal = VaultExportSeal(stateKey: SharedSecretBytes(SecretBytes(copying: stateKey.span.bytes)))
     let headers = Array((try page.text("export headers") + "\n").utf8)
     let content = Array("It hangs behind the ivy.\n".utf8)
     let code = seal.code(headers: headers.span.bytes, content: content.span.bytes)
@@ -101,7 +101,7 @@ struct SpecificationTests {
     let path = NSTemporaryDirectory() + "/export-\(UUID().uuidString).mbox"
     defer { try? FileManager.default.removeItem(atPath: path) }
     let stateKey = try page.bytes("state key")
-    let seal = VaultExportSeal(stateKey: SharedSecret(SecretBytes(copying: stateKey.span.bytes)))
+    let seal = VaultExportSeal(stateKey: SharedSecretBytes(SecretBytes(copying: stateKey.span.bytes)))
     let metadata = MessageMetadata(
       title: "Key of the garden shed", tags: ["home", "keys"], contentType: MessageMetadata.noteType,
       date: 1_759_449_600)

@@ -97,8 +97,8 @@ final class VaultFixture {
   }
 }
 
-func secret(_ byte: UInt8) -> SharedSecret {
-  SharedSecret(SecretBytes(copying: [UInt8](repeating: byte, count: 32).span.bytes))
+func secret(_ byte: UInt8) -> SharedSecretBytes {
+  SharedSecretBytes(SecretBytes(copying: [UInt8](repeating: byte, count: 32).span.bytes))
 }
 
 func bytes(of text: String) -> SecretBytes { SecretBytes(copying: Array(text.utf8).span.bytes) }

@@ -4,7 +4,7 @@ internal import ArgumentParser
 internal import CofferKit
 internal import MessageFormats
 internal import Primitives
-internal import UserAuthentication
+internal import Texts
 internal import Vaults
 
 struct MessageListCommand: CofferCommand {

@@ -33,7 +33,7 @@ struct ChipPrompt {
       let typed = try prompt.ask(request)
       guard typed.count > 0 else { return nil }
       do {
-        return try locked.unlock(pin: SharedSecret(Passphrase(utf8: typed)))
+        return try locked.unlock(pin: SharedSecretBytes(Passphrase(utf8: typed)))
       } catch KeybagError.enclave(.wrongPasscode) {
         problem = "wrong PIN; the chip has counted it"
       } catch KeybagError.enclave(let error) where error != .corrupt {

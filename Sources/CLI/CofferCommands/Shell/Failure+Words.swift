@@ -2,7 +2,7 @@
 //
 // An error as it stands on standard error.
 
-internal import UserAuthentication
+internal import Texts
 
 extension Failure {
   /// The lines, each with its end: for a person, or one JSON document.

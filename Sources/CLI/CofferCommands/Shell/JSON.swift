@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Foundation
-internal import UserAuthentication
+internal import Texts
 
 /// Answers for programs: one document, keys sorted, on one line.
 enum JSON {

@@ -5,7 +5,7 @@
 internal import Foundation
 internal import MessageFormats
 internal import Primitives
-internal import UserAuthentication
+internal import Texts
 internal import Vaults
 
 enum MessageView {

@@ -57,9 +57,9 @@ struct PINOptions: ParsableArguments {
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
   /// The PIN as it was typed; nil when none is named.
-  func given() throws -> SharedSecret? {
+  func given() throws -> SharedSecretBytes? {
     guard let typed = try Passphrase.given(fd: fd, file: file) else { return nil }
-    return SharedSecret(typed)
+    return SharedSecretBytes(typed)
   }
 }
 

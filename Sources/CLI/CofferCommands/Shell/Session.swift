@@ -292,7 +292,7 @@ struct Session {
   }
 
   /// A new PIN: given, or asked for twice.
-  func newPIN(_ given: SharedSecret?) throws -> SharedSecret {
+  func newPIN(_ given: SharedSecretBytes?) throws -> SharedSecretBytes {
     if let given { return given }
     let prompt = try prompt(for: "a new PIN", hint: "use --pin-fd, --pin-file, or COFFER_PINENTRY")
     var problem: String?
@@ -304,7 +304,7 @@ struct Session {
         continue
       }
       let again = try prompt.ask(PromptRequest("the same once more", byteCountLimit: PINPolicy.longest))
-      if first.isEqual(to: again) { return SharedSecret(try Passphrase(utf8: first)) }
+      if first.isEqual(to: again) { return SharedSecretBytes(try Passphrase(utf8: first)) }
       problem = "these were not the same"
     }
   }

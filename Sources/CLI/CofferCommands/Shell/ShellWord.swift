@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import UserAuthentication
+internal import Texts
 
 /// A word of a command line that a person may paste into a shell.
 enum ShellWord {

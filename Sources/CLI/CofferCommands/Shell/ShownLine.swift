@@ -4,7 +4,7 @@
 // it may come from a message, a file's name or the environment, and is made fit for a terminal on the way in.
 // So no command has to think of it.
 
-internal import UserAuthentication
+internal import Texts
 
 /// One line for people, or for a pipe.
 struct ShownLine: ExpressibleByStringInterpolation {

@@ -9,7 +9,7 @@
 internal import CSystem
 internal import Glibc
 internal import Synchronization
-internal import UserAuthentication
+internal import Texts
 
 enum Terminal {
   static let isOutputTerminal = isatty(STDOUT_FILENO) == 1

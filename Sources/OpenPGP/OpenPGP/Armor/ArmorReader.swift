@@ -7,14 +7,17 @@
 
 internal import Primitives
 internal import Secrets
+internal import Texts
 
 /// Decodes armored blocks as they are read.
+///
+/// [RFC 9580, section 6.2](https://www.rfc-editor.org/rfc/rfc9580#section-6.2)
 public final class ArmorReader: ByteSource {
   /// How many blocks of the source count.
   public enum Scope: Sendable {
-    /// The first; what stands behind it is not read.
+    /// The first; what follows it is not read.
     case firstBlock
-    /// All, as if their packets stood one after the other: files of several certificates.
+    /// All, as if their packets were one sequence: files of several certificates.
     case allBlocks
   }
 
@@ -34,11 +37,11 @@ public final class ArmorReader: ByteSource {
     guard let header = try ArmorHeader(source), case .block(let kind) = header.label else {
       throw .malformed(.armor)
     }
-    try self.init(behindHeaderLineOf: kind, source, scope)
+    try self.init(afterHeaderLineOf: kind, source, scope)
   }
 
   init(
-    behindHeaderLineOf kind: ArmorKind, _ source: any ByteSource, _ scope: Scope = .firstBlock
+    afterHeaderLineOf kind: ArmorKind, _ source: any ByteSource, _ scope: Scope = .firstBlock
   ) throws(OpenPGPError) {
     self.kind = kind
     self.source = source
@@ -59,12 +62,14 @@ public final class ArmorReader: ByteSource {
     }
   }
 
+  /// See ``ByteSource/withNext(_:)``.
   public func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
     while ready.isEmpty && !isAtEnd { try fill() }
     let range = ready
     return try decoded.withBytes { (all) throws(OpenPGPError) -> R in try body(all.extracting(range)) }
   }
 
+  /// See ``ByteSource/consume(_:)``.
   public func consume(_ count: Int) {
     precondition(count <= ready.count, "more was consumed than lent")
     ready = ready.lowerBound + count..<ready.upperBound
@@ -82,7 +87,7 @@ public final class ArmorReader: ByteSource {
     case .inputEnd, .outputFull: break
     case .equals where decoder.pendingCount > 0:
       try readPadding()
-      try endBlock(isBehindPadding: true)
+      try endBlock(isAfterPadding: true)
     // At the beginning of a line it is the checksum.
     case .equals where decoder.isAtLineStart: try endBlock()
     case .hyphen: try endBlock()
@@ -90,7 +95,7 @@ public final class ArmorReader: ByteSource {
     }
   }
 
-  /// Takes the equals signs and puts the bytes before them behind what was decoded.
+  /// Takes the equals signs and puts the bytes before them after what was decoded.
   private func readPadding() throws(OpenPGPError) {
     for _ in decoder.pendingCount..<4 {
       guard try nextVisibleByte() == UInt8(ascii: "=") else { throw .malformed(.armor) }
@@ -109,10 +114,10 @@ public final class ArmorReader: ByteSource {
   }
 
   /// Takes a checksum, whatever it is, and the tail.
-  /// - Parameter isBehindPadding: whether the rest of a line with padding comes first, which is no checksum.
-  private func endBlock(isBehindPadding: Bool = false) throws(OpenPGPError) {
+  /// - Parameter isAfterPadding: whether the rest of a line with padding comes first, which is no checksum.
+  private func endBlock(isAfterPadding: Bool = false) throws(OpenPGPError) {
     guard decoder.pendingCount == 0 else { throw .malformed(.armor) }
-    var isLineStart = !isBehindPadding
+    var isLineStart = !isAfterPadding
     var hasChecksum = false
     while true {
       defer { isLineStart = true }
@@ -138,6 +143,6 @@ public final class ArmorReader: ByteSource {
     try ArmorHeader.skipHeaders(source)
   }
 
-  /// What is decoded at once: 64 KiB and the room that the decoder writes beyond its end.
+  /// What is decoded at once: 64 KiB, and what the decoder writes beyond its end.
   private static let bufferByteCount = 64 << 10 + 16
 }

@@ -55,11 +55,11 @@ struct CertificateAssembler {
   }
 
   mutating func add(_ signature: Signature) {
-    // Of these types none is over anything but the primary key (section 5.2.4): behind another component it
-    // stands wrong, and what it revokes is revoked all the same.
+    // These types are over the primary key only (section 5.2.4). One that is misplaced, after another
+    // component, still counts.
     let isOfPrimaryKey = signature.type == .keyRevocation || signature.type == .directKey
     let target = isOfPrimaryKey ? .primaryKey : self.target
-    guard isNew(.signature, signature.body, behind: target) else { return }
+    guard isNew(.signature, signature.body, after: target) else { return }
     switch target {
     case .primaryKey: assembled.signatures.append(signature)
     case .userID(let index): assembled.userIDs[index].signatures.append(signature)
@@ -70,7 +70,7 @@ struct CertificateAssembler {
   }
 
   mutating func add(_ packet: OpaquePacket) {
-    guard isNew(packet.type, packet.body, behind: target) else { return }
+    guard isNew(packet.type, packet.body, after: target) else { return }
     switch target {
     case .primaryKey: assembled.opaquePackets.append(packet)
     case .userID(let index): assembled.userIDs[index].opaquePackets.append(packet)
@@ -107,7 +107,7 @@ struct CertificateAssembler {
     for packet in packets { add(packet) }
   }
 
-  private mutating func isNew(_ type: PacketType, _ body: [UInt8], behind target: Target) -> Bool {
+  private mutating func isNew(_ type: PacketType, _ body: [UInt8], after target: Target) -> Bool {
     bodies[target, default: []].insert(BodyDigest(type, body)).inserted
   }
 

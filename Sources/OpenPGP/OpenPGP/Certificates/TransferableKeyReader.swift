@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, sections 4.3, 10, 10.1 and 10.2: the grammar of certificates and secret keys, which is one. Unknown
-// versions are kept or passed over, known packets that belong elsewhere and unknown critical ones end the
-// reading.
+// RFC 9580, sections 4.3, 10, 10.1 and 10.2: one grammar for certificates and secret keys. Unknown versions are
+// kept or passed over. Known packets that belong elsewhere and unknown critical ones are errors.
 
 /// Certificates and secret keys, as they are read.
 struct TransferableKeyReader {
@@ -26,10 +25,10 @@ struct TransferableKeyReader {
 
   private var entries: [Entry] = []
   private var indexes: [Identity: Int] = [:]
-  /// The entry that is being read; nil before the first primary key, and behind one that is passed over.
+  /// The entry that is being read; nil before the first primary key, and after one that is passed over.
   private var current: Int?
   /// Whether the component that came last is a secret subkey that could not be read.
-  private var isBehindUnreadableSubkey = false
+  private var isAfterUnreadableSubkey = false
   /// Why the first primary key that was passed over was.
   private var firstProblem: OpenPGPError?
   private var hasBegun = false
@@ -37,7 +36,7 @@ struct TransferableKeyReader {
   private var byteCount = 0
 
   /// Everything in the source; the same key twice becomes one.
-  /// - Throws: ``OpenPGPError/malformed(_:)`` with `certificateStructure` when there is none at all.
+  /// - Throws: ``OpenPGPError/malformed(_:)`` with `certificateStructure` when there is no key.
   static func readAll(_ source: any ByteSource) throws(OpenPGPError) -> [Entry] {
     let packets = PacketReader(source)
     var reader = TransferableKeyReader()
@@ -72,10 +71,10 @@ struct TransferableKeyReader {
     case .unknown(let type, _, let why) where !Self.mayFollow(type):
       if case .unsupported(.packetType) = why { throw why }
       throw .malformed(.certificateStructure)
-    case .publicKeyEncryptedSessionKey, .symmetricKeyEncryptedSessionKey, .onePassSignature:
+    case .pkesk, .skesk, .onePassSignature:
       throw .malformed(.certificateStructure)
     default:
-      // What may be ignored may stand anywhere (section 10).
+      // What may be ignored may be anywhere (section 10).
       guard hasBegun || !packet.type.isCritical else { throw .malformed(.certificateStructure) }
       if let current { takeComponent(packet, of: current) }
     }
@@ -96,15 +95,15 @@ struct TransferableKeyReader {
     case .unknownSecret:
       entries[current].isSecret = true
       entries[current].unreadableSubkeys.append(packet)
-    case .signature, .unknown: return takeStatement(packet, of: current)
+    case .signature, .unknown: return takeSignature(packet, of: current)
     default: return
     }
-    isBehindUnreadableSubkey = if case .unknownSecret = packet { true } else { false }
+    isAfterUnreadableSubkey = if case .unknownSecret = packet { true } else { false }
   }
 
   /// What belongs to the component that came last.
-  private mutating func takeStatement(_ packet: Packet, of current: Int) {
-    if isBehindUnreadableSubkey { return entries[current].unreadableSubkeys.append(packet) }
+  private mutating func takeSignature(_ packet: Packet, of current: Int) {
+    if isAfterUnreadableSubkey { return entries[current].unreadableSubkeys.append(packet) }
     switch packet {
     case .signature(let signature): entries[current].assembler.add(signature)
     case .unknown(let type, let body, _): entries[current].assembler.add(OpaquePacket(type, body: body))
@@ -114,7 +113,7 @@ struct TransferableKeyReader {
 
   private mutating func begin(_ primaryKey: PublicKey, isSecret: Bool) {
     hasBegun = true
-    isBehindUnreadableSubkey = false
+    isAfterUnreadableSubkey = false
     let identity = Identity(fingerprint: primaryKey.fingerprint, isSecret: isSecret)
     if let index = indexes[identity] {
       current = index
@@ -126,8 +125,8 @@ struct TransferableKeyReader {
     }
   }
 
-  /// Of several copies of a secret key that which is opened most easily stays, and of equals the first: an export
-  /// of subkeys has a stub in the place of the primary key.
+  /// Keeps the most usable copy of a secret key (unprotected, then protected, then stub), the first among
+  /// equals. An export of subkeys has a stub as its primary key.
   private mutating func keep(_ key: SecretKey) {
     guard let current else { return }
     let fingerprint = key.publicKey.fingerprint
@@ -135,14 +134,14 @@ struct TransferableKeyReader {
     entries[current].secrets[fingerprint] = key
   }
 
-  /// Whether a packet of this type that could not be read may stand in a certificate all the same.
+  /// Whether a certificate may nevertheless contain a packet of this type that could not be read.
   private static func mayFollow(_ type: PacketType) -> Bool {
     !type.isCritical || [.signature, .publicSubkey, .secretSubkey].contains(type)
   }
 }
 
 extension SecretKey {
-  /// What stands between a reader and the secret part: nothing, a password, its absence, or damage.
+  /// What keeps a reader from the secret part: nothing, a password, its absence, or damage.
   fileprivate var obstacle: Int {
     switch protection {
     case .none: isIntact ? 0 : 3

@@ -124,8 +124,8 @@ extension StringToKey {
     var key = SecretBytes(zeroed: byteCount)
     let error = key.withMutableBytes { key -> Argon2idError? in
       do throws(Argon2idError) {
-        unsafe try Argon2id.derive(
-          password: password, salt: salt.span.bytes, parameters: costs, into: &key)
+        try Argon2id.derive(
+          password: password, salt: salt.rawSpan, parameters: costs, into: &key)
         return nil
       } catch {
         return error

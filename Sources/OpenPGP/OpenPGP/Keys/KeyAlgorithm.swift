@@ -4,8 +4,20 @@
 public enum KeyAlgorithm: Sendable {
   /// 3,072 to 16,384 bits: less must not be made (RFC 9580, section 12.4).
   case rsa(bitCount: Int)
-  /// For version 4 only.
-  case eddsaLegacy, curve25519Legacy
-  case ecdsa(Curve), ecdh(Curve)
-  case ed25519, x25519, ed448, x448
+  /// Ed25519 in its old form, which signs: for version 4 only.
+  case eddsaLegacy
+  /// X25519 in its old form, which encrypts: for version 4 only.
+  case curve25519Legacy
+  /// Signatures on a curve of NIST or Brainpool.
+  case ecdsa(Curve)
+  /// Encryption on a curve of NIST or Brainpool.
+  case ecdh(Curve)
+  /// Signatures with Ed25519.
+  case ed25519
+  /// Encryption with X25519.
+  case x25519
+  /// Signatures with Ed448.
+  case ed448
+  /// Encryption with X448.
+  case x448
 }

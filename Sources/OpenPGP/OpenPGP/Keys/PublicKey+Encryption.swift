@@ -2,7 +2,7 @@
 //
 // RFC 9580, section 5.1: session keys encrypted to a public key.
 
-internal import COpenSSL
+internal import LibCrypto
 internal import Primitives
 internal import Secrets
 
@@ -13,27 +13,27 @@ extension PublicKey {
   ///   - key: with its cipher for version 3.
   ///   - isAnonymous: leaves out who the recipient is.
   /// - Throws: ``OpenPGPError/unsupported(_:)`` for an algorithm, curve, hash or cipher that is not there or
-  ///   not encrypted with; ``OpenPGPError/malformed(_:)`` with `publicKey` when the fields are no key, with
+  ///   not encrypted with; ``OpenPGPError/malformed(_:)`` with `publicKey` when the fields are not a key, with
   ///   `sessionKey` for a key that does not fit its cipher.
   func encrypt(_ key: SessionKey, version: UInt8, isAnonymous: Bool) throws(OpenPGPError)
-    -> PublicKeyEncryptedSessionKey
+    -> PKESK
   {
     precondition(version == 3 || version == 6, "a session key's packet is of version 3 or 6")
     guard algorithm.encrypts else { throw .unsupported(.publicKeyAlgorithm(algorithm.rawValue)) }
     let encrypted = try encryptedMaterial(key, version: version)
-    var recipient: PublicKeyEncryptedSessionKey.Recipient = .anonymous
+    var recipient: PKESK.Recipient = .anonymous
     if !isAnonymous { recipient = version == 3 ? .keyID(keyID) : .fingerprint(fingerprint) }
-    return PublicKeyEncryptedSessionKey(
+    return PKESK(
       version: version, recipient: recipient, algorithm: algorithm, material: encrypted)
   }
 
   private func encryptedMaterial(
     _ key: SessionKey, version: UInt8
-  ) throws(OpenPGPError) -> PublicKeyEncryptedSessionKey.Material {
+  ) throws(OpenPGPError) -> PKESK.Material {
     switch material {
     case .rsa:
       let payload = try SessionKeyPayload.make(key, version: version)
-      return .rsa(MPI(try LibraryKey.make(self).encryptedByRSA(payload)))
+      return .rsa(MPI(try EVPKey.make(self).encryptedPayload(payload)))
     case .ecdh(let curve, _, let derivation):
       return try ecdh(curve, derivation, try SessionKeyPayload.make(key, version: version))
     case .x25519(let recipient):
@@ -73,12 +73,12 @@ extension PublicKey {
 
   /// A key for this once, and the secret that it shares with this key.
   private func agree(
-    _ kind: LibraryKey.Kind, group: String? = nil
-  ) throws(OpenPGPError) -> (ephemeral: [UInt8], secret: SharedSecret) {
-    let mine = try LibraryKey.generate(kind, group: group)
-    let theirs = try LibraryKey.make(self)
+    _ kind: EVPKey.Kind, group: String? = nil
+  ) throws(OpenPGPError) -> (ephemeral: [UInt8], secret: SharedSecretBytes) {
+    guard let mine = EVPKey.generate(kind, group: group) else { throw .internalFailure }
+    let theirs = try EVPKey.make(self)
     do throws(OpenPGPError) {
-      return (try mine.publicOctets, SharedSecret(try mine.sharedSecret(with: theirs)))
+      return (try mine.publicPoint(), SharedSecretBytes(try mine.agreedSecret(with: theirs)))
     } catch {
       // The recipient's point is of small order, or none.
       throw error == .notAuthentic ? .malformed(.publicKey) : error
@@ -88,7 +88,7 @@ extension PublicKey {
   /// Section 11.5: the payload is padded to units of eight octets, the padding says its length.
   private func ecdh(
     _ curve: Curve, _ derivation: PublicKeyMaterial.KeyDerivation, _ payload: borrowing SecretBytes
-  ) throws(OpenPGPError) -> PublicKeyEncryptedSessionKey.Material {
+  ) throws(OpenPGPError) -> PKESK.Material {
     if version == 6, derivation != curve.keyDerivation {
       // Section 11.5.1: no message may be encrypted to such a key.
       throw .unsupported(.symmetricAlgorithm(derivation.cipher.rawValue))
@@ -109,25 +109,13 @@ extension PublicKey {
   }
 }
 
-extension LibraryKey {
+extension EVPKey {
   /// PKCS#1 version 1.5.
-  fileprivate func encryptedByRSA(_ payload: borrowing SecretBytes) throws(OpenPGPError) -> [UInt8] {
-    guard let context = unsafe EVP_PKEY_CTX_new(reference, nil) else { throw .internalFailure }
-    defer { unsafe EVP_PKEY_CTX_free(context) }
-    var output = [UInt8](repeating: 0, count: Int(unsafe EVP_PKEY_get_size(reference)))
-    var count = output.count
-    let isDone =
-      unsafe EVP_PKEY_encrypt_init(context) == 1
-      && EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1
-      && payload.withBytes { payload in
-        unsafe payload.withUnsafeBytes { payload in
-          unsafe EVP_PKEY_encrypt(
-            context, &output, &count, payload.baseAddress?.assumingMemoryBound(to: UInt8.self),
-            payload.count) == 1
-        }
-      }
-    // The modulus is too small for the payload, or even.
-    guard isDone else { throw .malformed(.publicKey) }
-    return Array(output.prefix(count))
+  fileprivate func encryptedPayload(_ payload: borrowing SecretBytes) throws(OpenPGPError) -> [UInt8] {
+    do throws(LibCryptoError) {
+      return try payload.withBytes { payload throws(LibCryptoError) in try encryptedByRSA(payload) }
+    } catch {
+      throw OpenPGPError(error, refused: .malformed(.publicKey))
+    }
   }
 }

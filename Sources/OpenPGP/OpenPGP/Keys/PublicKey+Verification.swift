@@ -4,12 +4,12 @@
 // malleable: the DigestInfo of PKCS#1 octet by octet, the S of EdDSA below the group's order. Small-order and
 // non-canonical points it takes as RFC 8032 lets it.
 
-internal import COpenSSL
+internal import LibCrypto
 
 extension PublicKey {
   /// Whether `material` is this key's signature of the digest.
   ///
-  /// Fields that are no key, and a signature of another algorithm, are simply not valid.
+  /// Fields that are not a key, and signatures of another algorithm, are simply not valid.
   /// - Throws: ``OpenPGPError/unsupported(_:)`` for an algorithm, a curve or a hash that is not there.
   func isValid(_ material: SignatureMaterial, digest: [UInt8], hash: HashAlgorithm) throws(OpenPGPError)
     -> Bool
@@ -26,7 +26,7 @@ extension PublicKey {
   private func isValidSignature(
     _ signature: SignatureMaterial, _ digest: [UInt8], _ hash: HashAlgorithm
   ) throws(OpenPGPError) -> Bool {
-    let key = try LibraryKey.make(self)
+    let key = try EVPKey.make(self)
     switch (material, signature) {
     case (.rsa(let modulus, _), .rsa(let value)):
       guard let bytes = value.padded(to: modulus.bytes.count) else { return false }
@@ -44,33 +44,22 @@ extension PublicKey {
   }
 }
 
-extension LibraryKey {
+extension EVPKey {
   fileprivate func isValid(
     _ signature: [UInt8], digest: [UInt8], paddedFor hash: HashAlgorithm?
   ) throws(OpenPGPError) -> Bool {
-    guard let context = unsafe EVP_PKEY_CTX_new(reference, nil) else { throw .internalFailure }
-    defer { unsafe EVP_PKEY_CTX_free(context) }
-    guard unsafe EVP_PKEY_verify_init(context) == 1 else { return false }
-    if let hash { guard unsafe hash.pad(context) else { throw .unsupported(.hashAlgorithm(hash.rawValue)) } }
-    return unsafe EVP_PKEY_verify(context, signature, signature.count, digest, digest.count) == 1
-  }
-
-  /// EdDSA: whether the octets are a signature of the message, as it is.
-  func isValid(_ signature: [UInt8], message: [UInt8]) -> Bool {
-    guard let context = unsafe EVP_MD_CTX_new() else { return false }
-    defer { unsafe EVP_MD_CTX_free(context) }
-    return unsafe EVP_DigestVerifyInit(context, nil, nil, nil, reference) == 1
-      && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+    do throws(LibCryptoError) {
+      return try isValid(signature, of: digest, paddedFor: try hash?.paddingDigest())
+    } catch {
+      throw OpenPGPError(error, refused: .unsupported(.hashAlgorithm(hash?.rawValue ?? 0)))
+    }
   }
 }
 
 extension HashAlgorithm {
-  /// Makes an operation of RSA use the padding of PKCS#1 version 1.5 with this hash's name in it; false when
-  /// libcrypto does not have the hash.
-  @unsafe
-  func pad(_ context: OpaquePointer) -> Bool {
-    guard let digest = unsafe HashContext.digest(self) else { return false }
-    return unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1
-      && EVP_PKEY_CTX_set_signature_md(context, digest) == 1
+  /// The hash that the padding of PKCS#1 version 1.5 names.
+  func paddingDigest() throws(LibCryptoError) -> Digest {
+    guard let digest else { throw .refused }
+    return digest
   }
 }

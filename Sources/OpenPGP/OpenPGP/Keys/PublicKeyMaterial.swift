@@ -3,9 +3,14 @@
 // RFC 9580, section 5.5.5: the fields of a public key that its algorithm defines.
 
 /// What a public key consists of.
+///
+/// [RFC 9580, section 5.5.5](https://www.rfc-editor.org/rfc/rfc9580#section-5.5.5)
 public enum PublicKeyMaterial: Hashable, Sendable {
+  /// RSA.
   case rsa(modulus: MPI, exponent: MPI)
+  /// Elgamal.
   case elgamal(prime: MPI, generator: MPI, value: MPI)
+  /// DSA.
   case dsa(prime: MPI, order: MPI, generator: MPI, value: MPI)
   /// The point with its prefix octet: 04 uncompressed.
   case ecdsa(Curve, point: MPI)
@@ -26,9 +31,12 @@ public enum PublicKeyMaterial: Hashable, Sendable {
 
   /// The KDF of ECDH: a hash, and the cipher of the key wrap (section 5.5.5.6).
   public struct KeyDerivation: Hashable, Sendable {
+    /// The hash of the derivation.
     public let hash: HashAlgorithm
+    /// The cipher that wraps the session key.
     public let cipher: SymmetricAlgorithm
 
+    /// A hash and a cipher.
     public init(hash: HashAlgorithm, cipher: SymmetricAlgorithm) {
       self.hash = hash
       self.cipher = cipher
@@ -109,7 +117,7 @@ public enum PublicKeyMaterial: Hashable, Sendable {
     }
   }
 
-  /// An object identifier behind its length; 0 and 255 are reserved (section 9.2).
+  /// An object identifier after its length; 0 and 255 are reserved (section 9.2).
   private static func readCurve(_ cursor: inout PacketCursor, _ body: RawSpan) throws(OpenPGPError) -> Curve {
     let count = Int(try cursor.readByte(body))
     guard count != 0, count != 255 else { throw .malformed(.publicKey) }

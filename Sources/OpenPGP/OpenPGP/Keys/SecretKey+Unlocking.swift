@@ -2,6 +2,7 @@
 //
 // RFC 9580, sections 3.7.2.1 and 5.5.3: taking the protection off a secret key.
 
+internal import LibCrypto
 internal import Primitives
 internal import Secrets
 
@@ -11,14 +12,14 @@ extension SecretKey {
   /// - Parameters:
   ///   - password: not looked at when the key has no protection.
   ///   - isSubkey: whether the packet is that of a subkey: AEAD binds it.
-  /// - Throws: ``OpenPGPError/keyIsLocked`` without a password; ``OpenPGPError/wrongPassword`` when the password
-  ///   is wrong or the packet was changed; ``OpenPGPError/notAuthentic`` when the checksum of an unprotected key
-  ///   is wrong; ``OpenPGPError/malformed(_:)`` with `secretKey` when what is in it is no key, or not the private
-  ///   half of its public key; and what ``StringToKey`` throws.
+  /// - Throws: ``OpenPGPError/keyIsLocked`` without a password; ``OpenPGPError/wrongPassword`` when the
+  ///   password is wrong or the packet was changed; ``OpenPGPError/notAuthentic`` when the checksum of an
+  ///   unprotected key is wrong; ``OpenPGPError/malformed(_:)`` with `secretKey` when the fields are not a
+  ///   key, or not the private half of its public key; and what ``StringToKey`` throws.
   public func unlocked(password: RawSpan?, isSubkey: Bool) throws(OpenPGPError) -> UnlockedKey {
-    let material = SharedSecret(try unprotectedMaterial(password: password, isSubkey: isSubkey))
+    let material = SharedSecretBytes(try unprotectedMaterial(password: password, isSubkey: isSubkey))
     let key = UnlockedKey(publicKey: publicKey, material: material)
-    if LibraryKey.usesPrivateKeys(of: publicKey.material) { _ = try key.libraryKey() }
+    if EVPKey.usesPrivateKeys(of: publicKey.material) { _ = try key.evpKey() }
     return key
   }
 
@@ -44,8 +45,9 @@ extension SecretKey {
     }
   }
 
-  /// Looks at what can be seen of a secret key without using it: of one that nothing protects, whether its fields
-  /// are those of its algorithm, and its checksum. Nothing can be said of one that is protected, or elsewhere.
+  /// Looks at what can be seen of a secret key without using it: of one that nothing protects, whether its
+  /// fields are those of its algorithm, and its checksum. A protected key, or one that is elsewhere, cannot
+  /// be checked.
   /// - Throws: ``OpenPGPError/notAuthentic`` when the checksum is wrong, ``OpenPGPError/malformed(_:)`` with
   ///   `secretKey` when the fields are others.
   func checkUnprotected() throws(OpenPGPError) {
@@ -56,7 +58,7 @@ extension SecretKey {
         guard Self.endsWithChecksum(material) else { throw .notAuthentic }
         fields = material.extracting(first: material.byteCount - Self.checksumByteCount)
       }
-      guard SecretFields.fit(fields, publicKey) else { throw .malformed(.secretKey) }
+      guard SecretMaterial.fit(fields, publicKey) else { throw .malformed(.secretKey) }
     }
   }
 
@@ -78,7 +80,7 @@ extension SecretKey {
   private static func endsWithChecksum(_ material: RawSpan) -> Bool {
     let count = material.byteCount - checksumByteCount
     guard count >= 0 else { return false }
-    let sum = SecretFields.checksum(material.extracting(first: count))
+    let sum = SecretMaterial.checksum(material.extracting(first: count))
     let octets = [UInt8(sum >> 8), UInt8(sum & 255)]
     return constantTimeEqual(material.extracting(last: checksumByteCount), unsafe octets.span.bytes)
   }
@@ -125,7 +127,7 @@ extension SecretKey {
     _ cipher: SymmetricAlgorithm, _ aead: AEADAlgorithm, _ s2k: StringToKey, _ nonce: [UInt8],
     _ password: RawSpan, _ isSubkey: Bool
   ) throws(OpenPGPError) -> SecretBytes {
-    let binding = ProtectionBinding(publicKey, isSubkey: isSubkey)
+    let binding = SecretKeyAEAD(publicKey, isSubkey: isSubkey)
     let key = try binding.key(cipher, aead, s2k, password: password)
     var material = protectedMaterial.withBytes { SecretBytes(copying: $0) }
     var opener = try key.withBytes { key throws(OpenPGPError) in

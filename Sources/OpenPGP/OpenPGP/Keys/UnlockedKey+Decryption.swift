@@ -3,13 +3,14 @@
 // RFC 9580, section 5.1: session keys out of their packets. Whatever is wrong with a packet gives the one answer
 // that it is not authentic.
 
-internal import COpenSSL
+internal import LibCrypto
 internal import Secrets
 
 extension UnlockedKey {
-  public func decrypt(_ packet: PublicKeyEncryptedSessionKey) throws(OpenPGPError) -> SessionKey {
+  /// See ``Decryptor/decrypt(_:)``.
+  public func decrypt(_ packet: PKESK) throws(OpenPGPError) -> SessionKey {
     guard publicKey.algorithm.encrypts else { throw .keyCannot(.decrypt) }
-    guard LibraryKey.usesPrivateKeys(of: publicKey.material) else {
+    guard EVPKey.usesPrivateKeys(of: publicKey.material) else {
       throw .unsupported(.publicKeyAlgorithm(publicKey.algorithm.rawValue))
     }
     do throws(OpenPGPError) {
@@ -19,18 +20,18 @@ extension UnlockedKey {
     }
   }
 
-  private func sessionKey(_ packet: PublicKeyEncryptedSessionKey) throws(OpenPGPError) -> SessionKey {
+  private func sessionKey(_ packet: PKESK) throws(OpenPGPError) -> SessionKey {
     let version = packet.version
     switch (publicKey.material, packet.material) {
     case (.rsa(let modulus, _), .rsa(let value)):
       guard let ciphertext = value.padded(to: modulus.bytes.count) else { throw .notAuthentic }
-      let block = try libraryKey().rawDecrypted(ciphertext)
-      guard let key = block.withBytes({ RSAMessageBlock.sessionKey($0, version: version) }) else {
+      let block = try evpKey().rawDecrypted(ciphertext)
+      guard let key = block.withBytes({ PKCS1Encoding.sessionKey($0, version: version) }) else {
         throw .notAuthentic
       }
       return key
     case (.ecdh(let curve, _, let derivation), .ecdh(let point, let wrapped)):
-      let secret = try libraryKey().sharedSecret(with: try Self.ephemeral(curve, point))
+      let secret = try evpKey().agreedSecret(with: try Self.ephemeral(curve, point))
       let padded = try secret.withBytes { secret throws(OpenPGPError) in
         try KeyEncryptionKey.ecdh(
           secret, curve: curve, derivation: derivation, fingerprint: publicKey.fingerprint
@@ -41,13 +42,13 @@ extension UnlockedKey {
           padded.extracting(first: try Self.countWithoutPadding(padded)), version: version)
       }
     case (.x25519(let recipient), .x25519(let ephemeral, let cipher, let wrapped)):
-      let secret = try libraryKey().sharedSecret(with: try LibraryKey.native(.x25519, ephemeral))
+      let secret = try evpKey().agreedSecret(with: try EVPKey.native(.x25519, ephemeral))
       let wrappingKey = secret.withBytes {
         KeyEncryptionKey.x25519(ephemeral: ephemeral, recipient: recipient, secret: $0)
       }
       return try Self.bare(try wrappingKey.unwrap(wrapped), cipher, version: version)
     case (.x448(let recipient), .x448(let ephemeral, let cipher, let wrapped)):
-      let secret = try libraryKey().sharedSecret(with: try LibraryKey.native(.x448, ephemeral))
+      let secret = try evpKey().agreedSecret(with: try EVPKey.native(.x448, ephemeral))
       let wrappingKey = secret.withBytes {
         KeyEncryptionKey.x448(ephemeral: ephemeral, recipient: recipient, secret: $0)
       }
@@ -56,9 +57,9 @@ extension UnlockedKey {
     }
   }
 
-  private static func ephemeral(_ curve: Curve, _ point: MPI) throws(OpenPGPError) -> LibraryKey {
-    guard curve == .curve25519Legacy else { return try LibraryKey.publicKey(curve, point: point) }
-    return try LibraryKey.native(.x25519, try LibraryKey.nativeOctets(point))
+  private static func ephemeral(_ curve: Curve, _ point: MPI) throws(OpenPGPError) -> EVPKey {
+    guard curve == .curve25519Legacy else { return try EVPKey.publicKey(curve, point: point) }
+    return try EVPKey.native(.x25519, try EVPKey.nativeOctets(point))
   }
 
   /// Section 11.5: every octet of the padding is its length. It may hide the key's length, so it may be longer
@@ -82,29 +83,18 @@ extension UnlockedKey {
     if version == 3 {
       guard let cipher, cipher.isAES, cipher.keyByteCount == key.count else { throw .notAuthentic }
     }
-    return SessionKey(cipher: version == 3 ? cipher : nil, bytes: SharedSecret(key))
+    return SessionKey(cipher: version == 3 ? cipher : nil, bytes: SharedSecretBytes(key))
   }
 }
 
-extension LibraryKey {
+extension EVPKey {
   /// The power of RSA, without its padding: as many octets as the modulus.
   fileprivate func rawDecrypted(_ ciphertext: [UInt8]) throws(OpenPGPError) -> SecretBytes {
-    guard let context = unsafe EVP_PKEY_CTX_new(reference, nil) else { throw .internalFailure }
-    defer { unsafe EVP_PKEY_CTX_free(context) }
-    guard unsafe EVP_PKEY_decrypt_init(context) == 1,
-      unsafe EVP_PKEY_CTX_set_rsa_padding(context, RSA_NO_PADDING) == 1
-    else { throw .internalFailure }
-    var block = SecretBytes(zeroed: ciphertext.count)
-    let isDone = block.withMutableBytes { block in
-      unsafe block.withUnsafeMutableBytes { block in
-        var count = block.count
-        return unsafe EVP_PKEY_decrypt(
-          context, block.baseAddress?.assumingMemoryBound(to: UInt8.self), &count, ciphertext,
-          ciphertext.count) == 1 && count == block.count
-      }
+    do throws(LibCryptoError) {
+      return try rawDecryptedByRSA(ciphertext)
+    } catch {
+      // Only a number that is not below the modulus is refused here, and everybody can see that.
+      throw OpenPGPError(error, refused: .notAuthentic)
     }
-    // Only a number that is not below the modulus is refused here, and everybody can see that.
-    guard isDone else { throw .notAuthentic }
-    return block
   }
 }

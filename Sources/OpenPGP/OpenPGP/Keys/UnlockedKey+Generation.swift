@@ -2,7 +2,7 @@
 //
 // RFC 9580, section 5.5.5: new keys, and their public and secret fields.
 
-internal import COpenSSL
+internal import LibCrypto
 internal import Primitives
 internal import Secrets
 
@@ -13,7 +13,7 @@ extension UnlockedKey {
   public static func generate(
     _ algorithm: KeyAlgorithm, version: UInt8, creationTime: Timestamp
   ) throws(OpenPGPError) -> UnlockedKey {
-    var made: (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecret)
+    var made: (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecretBytes)
     switch algorithm {
     case .rsa(let bitCount): made = try rsa(bitCount: bitCount)
     case .eddsaLegacy:
@@ -43,68 +43,67 @@ extension UnlockedKey {
 
   private static func rsa(
     bitCount: Int
-  ) throws(OpenPGPError) -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecret) {
+  ) throws(OpenPGPError) -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecretBytes) {
     guard (leastRSABitCount...Limits.integerBitCount).contains(bitCount) else {
       throw .unsupported(.publicKeyAlgorithm(PublicKeyAlgorithm.rsa.rawValue))
     }
-    let key = try LibraryKey.generate(.rsa, bitCount: bitCount)
+    guard let key = EVPKey.generate(.rsa, bitCount: bitCount) else { throw .internalFailure }
     // libcrypto's second prime is the smaller one, which is OpenPGP's first.
-    let secret = [
-      try unsafe key.number(COFFER_PARAMETER_RSA_D), try unsafe key.number(COFFER_PARAMETER_RSA_FACTOR2),
-      try unsafe key.number(COFFER_PARAMETER_RSA_FACTOR1),
-      try unsafe key.number(COFFER_PARAMETER_RSA_COEFFICIENT1),
-    ]
-    let modulus = try unsafe key.number(COFFER_PARAMETER_RSA_N).integer
-    let exponent = try unsafe key.number(COFFER_PARAMETER_RSA_E).integer
+    guard let d = key.number(.privateExponent), let p = key.number(.factor2),
+      let q = key.number(.factor1), let u = key.number(.coefficient),
+      let modulus = key.number(.modulus)?.integer, let exponent = key.number(.publicExponent)?.integer
+    else { throw .internalFailure }
     return (
-      .rsa, .rsa(modulus: modulus, exponent: exponent), SharedSecret(SecretFields.material(secret))
+      .rsa, .rsa(modulus: modulus, exponent: exponent),
+      SharedSecretBytes(SecretMaterial.material([d, p, q, u]))
     )
   }
 
-  /// Section 12.4: «an implementation MUST NOT generate RSA keys of a size less than 3072 bits».
+  /// Section 12.4: 'an implementation MUST NOT generate RSA keys of a size less than 3072 bits'.
   private static let leastRSABitCount = 3072
 
-  private static func pair(_ curve: Curve) throws(OpenPGPError) -> (MPI, SharedSecret) {
+  private static func pair(_ curve: Curve) throws(OpenPGPError) -> (MPI, SharedSecretBytes) {
     guard let group = curve.groupName else { throw .unsupported(.curve) }
-    let key = try LibraryKey.generate(.ellipticCurve, group: group)
-    let scalar = try unsafe key.number(COFFER_PARAMETER_PRIVATE)
-    return (MPI(try key.publicOctets), SharedSecret(SecretFields.material([scalar])))
+    guard let key = EVPKey.generate(.ellipticCurve, group: group),
+      let scalar = key.number(.privateValue)
+    else { throw .internalFailure }
+    return (MPI(try key.publicPoint()), SharedSecretBytes(SecretMaterial.material([scalar])))
   }
 
   /// Sections 5.5.5.7 to 5.5.5.10: the secret is random octets. They are made here, since libcrypto leaves a copy
   /// in unerased memory when it gives out its own.
   private static func native(
-    _ kind: LibraryKey.Kind, _ algorithm: PublicKeyAlgorithm, secretByteCount: Int,
+    _ kind: EVPKey.Kind, _ algorithm: PublicKeyAlgorithm, secretByteCount: Int,
     _ material: ([UInt8]) -> PublicKeyMaterial
-  ) throws(OpenPGPError) -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecret) {
+  ) throws(OpenPGPError) -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecretBytes) {
     let secret = SystemRandom.secretBytes(count: secretByteCount)
     let octets = try publicOctets(kind, secret)
-    return (algorithm, material(octets), SharedSecret(secret))
+    return (algorithm, material(octets), SharedSecretBytes(secret))
   }
 
   private static func publicOctets(
-    _ kind: LibraryKey.Kind, _ secret: borrowing SecretBytes
+    _ kind: EVPKey.Kind, _ secret: borrowing SecretBytes
   ) throws(OpenPGPError) -> [UInt8] {
-    let key = secret.withBytes { LibraryKey.make(kind, secretOctets: $0) }
+    let key = secret.withBytes { EVPKey.make(kind, secretOctets: $0) }
     guard let key else { throw .internalFailure }
-    return try key.publicOctets
+    return try key.publicPoint()
   }
 
   private static func eddsaLegacy() throws(OpenPGPError)
-    -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecret)
+    -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecretBytes)
   {
     let secret = SystemRandom.secretBytes(count: 32)
     let point = MPI([0x40] + (try publicOctets(.ed25519, secret)))
     let number = secret.withBytes { BigNumber($0) }
     return (
       .eddsaLegacy, .eddsaLegacy(.ed25519Legacy, point: point),
-      SharedSecret(SecretFields.material([number]))
+      SharedSecretBytes(SecretMaterial.material([number]))
     )
   }
 
   /// Section 5.5.5.6.1.1: the bits that the curve fixes are fixed in what is stored, and the octets reversed.
   private static func curve25519Legacy() throws(OpenPGPError)
-    -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecret)
+    -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecretBytes)
   {
     var octets = SystemRandom.secretBytes(count: 32)
     octets.withMutableBytes { octets in
@@ -118,7 +117,7 @@ extension UnlockedKey {
     let point = MPI([0x40] + (try publicOctets(.x25519, octets)))
     return (
       .ecdh, .ecdh(.curve25519Legacy, point: point, derivation),
-      SharedSecret(SecretFields.material([number]))
+      SharedSecretBytes(SecretMaterial.material([number]))
     )
   }
 }

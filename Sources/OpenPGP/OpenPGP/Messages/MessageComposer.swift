@@ -24,7 +24,7 @@ final class MessageComposer: ByteSource {
   /// What was read and belongs to the part after this one: as many octets as the fields of the packet have.
   private var restRange = 0..<0
 
-  /// - Parameter signer: takes in the data as they pass; nil for a message without signatures.
+  /// - Parameter signer: takes in the data as it passes; nil for a message without signatures.
   init(_ source: any ByteSource, isText: Bool, signer: DocumentSigner?) throws(OpenPGPError) {
     self.source = source
     self.signer = signer
@@ -56,8 +56,8 @@ final class MessageComposer: ByteSource {
     head = []
     headOffset = 0
     switch stage {
-    case .firstPart: try readPart(behind: literal.bytes)
-    case .laterPart: try readPart(behind: [])
+    case .firstPart: try readPart(after: literal.bytes)
+    case .laterPart: try readPart(after: [])
     case .signatures:
       let packets = ArraySink()
       for signature in try signer?.finish() ?? [] { try Packet.signature(signature).write(to: packets) }
@@ -68,7 +68,7 @@ final class MessageComposer: ByteSource {
   }
 
   /// The next part of the literal packet: all there is room for, or all that is left.
-  private func readPart(behind fields: [UInt8]) throws(OpenPGPError) {
+  private func readPart(after fields: [UInt8]) throws(OpenPGPError) {
     let (start, end) = try part.withMutableBytes { (bytes) throws(OpenPGPError) in
       let start = Self.readingOffset - fields.count - restRange.count
       bytes.move(restRange, to: start)
@@ -91,10 +91,10 @@ final class MessageComposer: ByteSource {
     stage = isLast ? .signatures : .laterPart
   }
 
-  /// A power of two. Shorter data are written with their length.
+  /// A power of two. Shorter data is written with its length.
   private static let partByteCount = 128 << 10
-  /// Where data are read to, as many as a part has: what goes before them, the fields of the packet or the end
-  /// of the data before, moves up to them. So they lie in memory as they lie in the pages of a file: some
+  /// Where data is read to, as many as a part has: what goes before it, the fields of the packet or the end
+  /// of the data before, moves up to it. So data has the same alignment in memory as in the pages of a file: some
   /// processors take three times as long to copy what is moved by 1 to 15 octets.
   private static let readingOffset = 64
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, sections 5.1, 5.3, 5.13, 10.3: messages to keys and passwords, signed inside. The format follows
-// from what all recipients say that they can read, and is there before anything is written. Nothing is ever
-// compressed: the length of compressed data tells of their content.
+// RFC 9580, sections 5.1, 5.3, 5.13 and 10.3: messages to keys and passwords, signed inside. The format
+// follows from what the certificates of all recipients say that they can read, and from nothing else (D27);
+// it is known before anything is written. Nothing is ever compressed: the length of compressed data reveals
+// something about its content.
 
 internal import Primitives
 public import Secrets
@@ -22,23 +23,24 @@ public struct MessageEncryption {
   /// The key of the message, for callers that keep it.
   public let sessionKey: SessionKey
   /// The session key, encrypted to the keys of the recipients.
-  let recipientPackets: [PublicKeyEncryptedSessionKey]
+  let recipientPackets: [PKESK]
   /// The certificates of these keys.
   let intendedRecipients: [Fingerprint]
-  let passwords: [SharedSecret]
+  let passwords: [SharedSecretBytes]
   let passwordProfile: PasswordProfile
   let time: Timestamp
-  /// Who signs; the signatures are inside the encryption.
+  /// The keys that sign; the signatures are inside the encryption.
   public var signers: [any Signer] = []
   /// The hash of the signatures.
   public var signatureHash: HashAlgorithm = .documentDefault
-  /// Whether the data are text: UTF-8, signed with line ends as CR LF.
+  /// Whether the data is text: UTF-8, signed with line ends as CR LF.
   public var isText = false
   /// Version 2: chunks of 2^(12 + 6) octets, 256 KiB: short enough for every reader, and tags cost nothing.
   var chunkOctet: UInt8 = 12
 }
 
 extension MessageEncryption {
+  /// Chooses the format, and encrypts a new session key to the recipients.
   /// - Parameters:
   ///   - recipients: the message is encrypted to every key of these that may be used for `purpose`, and can be.
   ///   - passwords: each of them opens the message too.
@@ -50,35 +52,35 @@ extension MessageEncryption {
   ///   a certificate nor a password; ``OpenPGPError/refused(_:)`` when a rule is why;
   ///   ``OpenPGPError/overLimit(_:)`` for more than ``Limits/recipientCount``.
   public init(
-    to recipients: [Certificate], passwords: [SharedSecret] = [],
+    to recipients: [Certificate], passwords: [SharedSecretBytes] = [],
     passwordProfile: PasswordProfile = .universal,
     purpose: KeyFlags = [.encryptCommunications, .encryptStorage], policy: Policy = .standard,
     time: Timestamp
   ) throws(OpenPGPError) {
     guard !recipients.isEmpty || !passwords.isEmpty else { throw .noEncryptionKey }
-    var views: [CertificateView] = []
+    var validCertificates: [ValidCertificate] = []
     var keys: [[PublicKey]] = []
     let recipients = Certificate.merged(recipients)
     for certificate in recipients {
-      let view = CertificateView(
+      let valid = ValidCertificate(
         certificate, at: time, now: time, policy: policy, revokers: recipients)
-      keys.append(try view.encryptionKeys(for: purpose))
-      views.append(view)
+      keys.append(try valid.encryptionKeys(for: purpose))
+      validCertificates.append(valid)
     }
     guard keys.joined().count + passwords.count <= Limits.recipientCount else {
       throw .overLimit(.recipientCount)
     }
     let allowsVersion2 = passwords.isEmpty || passwordProfile == .advanced
     let format =
-      views.isEmpty
+      validCertificates.isEmpty
       ? (allowsVersion2 ? .version2(EncryptionFormat.preferredSuite) : .version1(.aes256))
-      : EncryptionFormat(for: views, allowsVersion2: allowsVersion2)
+      : EncryptionFormat(for: validCertificates, allowsVersion2: allowsVersion2)
     let sessionKey = SessionKey.random(format.cipher)
-    var packets: [PublicKeyEncryptedSessionKey] = []
+    var packets: [PKESK] = []
     for keys in keys { packets += try Self.packets(sessionKey, to: keys, format) }
     self.init(
       format: format, sessionKey: sessionKey, recipientPackets: packets,
-      intendedRecipients: views.map(\.certificate.fingerprint), passwords: passwords,
+      intendedRecipients: validCertificates.map(\.certificate.fingerprint), passwords: passwords,
       passwordProfile: passwordProfile, time: time)
   }
 
@@ -88,40 +90,40 @@ extension MessageEncryption {
   public func encrypt(from source: any ByteSource, to sink: any ByteSink) throws(OpenPGPError) {
     let composer = try MessageComposer(source, isText: isText, signer: try documentSigner())
     for packet in recipientPackets {
-      try Packet.publicKeyEncryptedSessionKey(packet).write(to: sink)
+      try Packet.pkesk(packet).write(to: sink)
     }
     for password in passwords {
-      try Packet.symmetricKeyEncryptedSessionKey(try packet(for: password)).write(to: sink)
+      try Packet.skesk(try packet(for: password)).write(to: sink)
     }
     try writeBody(of: composer, to: sink)
   }
 
   /// Writes the packet of integrity protected data around `plaintext`.
   func writeBody(of plaintext: any ByteSource, to sink: any ByteSink) throws(OpenPGPError) {
-    let body = PartialBodyWriter(.integrityProtectedData, to: sink)
+    let body = PartialBodyWriter(.seipd, to: sink)
     switch format {
     case .version1(let cipher):
-      try body.write(IntegrityProtectedDataHeader.version1.bytes)
-      try body.write(allOf: try IntegritySealing.source(plaintext, cipher, key: sessionKey.bytes))
+      try body.write(SEIPDHeader.version1.bytes)
+      try body.write(allOf: try SEIPDv1Encryptor.source(plaintext, cipher, key: sessionKey.bytes))
     case .version2(let suite):
-      let salt = SystemRandom.publicBytes(count: IntegrityProtectedDataHeader.saltByteCount)
-      let header = IntegrityProtectedDataHeader.version2(
+      let salt = SystemRandom.publicBytes(count: SEIPDHeader.saltByteCount)
+      let header = SEIPDHeader.version2(
         suite.cipher, suite.aead, chunkOctet: chunkOctet, salt: salt)
       try body.write(header.bytes)
-      let keys = try ChunkKeys(
+      let keys = try SEIPDv2Keys(
         suite, chunkOctet: chunkOctet, salt: salt, sessionKey: sessionKey.bytes)
-      try body.write(allOf: try ChunkSealing.source(plaintext, keys))
+      try body.write(allOf: try SEIPDv2Encryptor.source(plaintext, keys))
     }
     try body.finish()
   }
 
-  /// The session key for those of one certificate's `keys` that can be encrypted to: fields that are no key, and
-  /// parameters that the standard forbids (section 11.5.1), are no reason to do without the others.
+  /// The session key for those of one certificate's `keys` that can be encrypted to: keys with malformed
+  /// fields, or with parameters that the standard forbids (section 11.5.1), are left out.
   /// - Throws: ``OpenPGPError/noEncryptionKey`` when there are no others.
   private static func packets(
     _ sessionKey: SessionKey, to keys: [PublicKey], _ format: EncryptionFormat
-  ) throws(OpenPGPError) -> [PublicKeyEncryptedSessionKey] {
-    var packets: [PublicKeyEncryptedSessionKey] = []
+  ) throws(OpenPGPError) -> [PKESK] {
+    var packets: [PKESK] = []
     for key in keys {
       do throws(OpenPGPError) {
         packets.append(
@@ -143,7 +145,7 @@ extension MessageEncryption {
       signers, type: isText ? .text : .binary, hash: signatureHash, time: time, intendedRecipients: named)
   }
 
-  private func packet(for password: SharedSecret) throws(OpenPGPError) -> SymmetricKeyEncryptedSessionKey {
+  private func packet(for password: SharedSecretBytes) throws(OpenPGPError) -> SKESK {
     let stringToKey: StringToKey =
       switch passwordProfile {
       case .universal:
@@ -167,4 +169,34 @@ extension MessageEncryption {
   private static let codedCount: UInt8 = 255
   /// The hashed area of a version 4 signature holds 65,535 octets, and thereby some 1,800 fingerprints of 32.
   private static let namedRecipientCountLimit = 1000
+}
+
+extension EncryptionFormat {
+  /// The format that all of `recipients` can read.
+  /// - Parameters:
+  ///   - recipients: one at least.
+  ///   - allowsVersion2: false when there are readers without a certificate, who may not know version 2.
+  init(for recipients: [ValidCertificate], allowsVersion2: Bool) {
+    if allowsVersion2, recipients.allSatisfy({ $0.features.contains(.seipdVersion2) }) {
+      self = .version2(
+        Self.suites.first { suite in
+          recipients.allSatisfy { $0.preferredAEADCiphersuites.contains(suite) }
+        } ?? Self.mandatorySuite)
+    } else {
+      self = .version1(
+        Self.ciphers.first { cipher in
+          recipients.allSatisfy { $0.preferredSymmetricAlgorithms.contains(cipher) }
+        } ?? .aes128)
+    }
+  }
+
+  /// The best form of version 2.
+  static let preferredSuite = AEADCiphersuite(.aes256, .ocb)
+
+  /// In the order in which they are chosen.
+  private static let suites = [preferredSuite, AEADCiphersuite(.aes256, .gcm)]
+  /// What every reader of version 2 has (section 9.6).
+  private static let mandatorySuite = AEADCiphersuite(.aes128, .ocb)
+  /// AES-128 is what everybody can read (section 9.3).
+  private static let ciphers: [SymmetricAlgorithm] = [.aes256, .aes192]
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 10.3: one literal packet, in any number of compressed packets, in any number of signatures;
-// marker and padding packets anywhere. Every signature is over the literal data. Whatever else is there, or is
-// missing, makes it no message.
+// RFC 9580, section 10.3: one literal packet, in any number of compressed packets, in any number of
+// signatures, with marker and padding packets anywhere. Every signature is over the literal data. Anything
+// else, or anything missing, means that it is not a message.
 
 internal import Primitives
+internal import Secrets
 
 /// Reads one message that is not encrypted, or what was.
 final class MessageParser {
@@ -12,7 +13,7 @@ final class MessageParser {
   struct Contents {
     var literal: LiteralDataHeader
     var signatures: [Signature]
-    var verdicts: [SignatureVerdict]
+    var verifications: [SignatureVerification]
   }
 
   private let sink: any ByteSink
@@ -30,7 +31,8 @@ final class MessageParser {
   func parse(_ source: any ByteSource) throws(OpenPGPError) -> Contents {
     try readMessage(PacketReader(source), depth: 0)
     guard let literal else { throw .malformed(.messageStructure) }
-    return Contents(literal: literal, signatures: signatures.signatures, verdicts: signatures.verdicts)
+    return Contents(
+      literal: literal, signatures: signatures.signatures, verifications: signatures.verifications)
   }
 
   private func readMessage(_ packets: PacketReader, depth: Int) throws(OpenPGPError) {
@@ -45,7 +47,7 @@ final class MessageParser {
     try signatures.endLevel(level)
   }
 
-  /// Reads what announces signatures, and then the data; false when there are none.
+  /// Reads what announces signatures, and then the data; false when there is no data.
   private func readSignaturesBefore(_ packets: PacketReader, depth: Int) throws(OpenPGPError) -> Bool {
     while let (header, body) = try packets.next() {
       if try body.isIgnored(header.type) { continue }
@@ -89,7 +91,7 @@ final class MessageParser {
 }
 
 extension PacketBody {
-  /// Whether a packet of this type means nothing wherever it stands: markers, padding, and types that a reader
+  /// Whether a packet of this type means nothing, wherever it is: markers, padding, and types that a reader
   /// may leave unread when it does not know them (section 4.3).
   /// - Throws: ``OpenPGPError/unsupported(_:)`` for a type that it may not.
   func isIgnored(_ type: PacketType) throws(OpenPGPError) -> Bool {
@@ -109,4 +111,51 @@ extension PacketBody {
 extension PacketType {
   /// Whether the standard has this type.
   fileprivate var isKnown: Bool { (1...14).contains(rawValue) || [17, 18, 21].contains(rawValue) }
+}
+
+/// Keeps plaintext in locked memory until it may be released, as long as there is not much of it.
+final class BufferingSink: ByteSink {
+  private var held = SecretBytes(zeroed: 0)
+  private var heldCount = 0
+  /// Whether everything that was written is here.
+  private(set) var isComplete = true
+
+  func write(_ bytes: RawSpan) throws(OpenPGPError) {
+    guard isComplete else { return }
+    let count = heldCount + bytes.byteCount
+    guard count <= Self.byteCountLimit else {
+      isComplete = false
+      held = SecretBytes(zeroed: 0)
+      return
+    }
+    if count > held.count { enlarge(to: min(max(2 * count, Self.firstByteCount), Self.byteCountLimit)) }
+    held.withMutableBytes { $0.copy(bytes, to: heldCount) }
+    heldCount += bytes.byteCount
+  }
+
+  /// Begins again.
+  func forget() {
+    held.erase()
+    heldCount = 0
+    isComplete = true
+  }
+
+  /// Writes what was held.
+  func release(to sink: any ByteSink) throws(OpenPGPError) {
+    precondition(isComplete, "a part of the plaintext is not the plaintext")
+    guard heldCount > 0 else { return }
+    try held.withBytes { (bytes) throws(OpenPGPError) in try sink.write(bytes.extracting(0..<heldCount)) }
+  }
+
+  private func enlarge(to byteCount: Int) {
+    var larger = SecretBytes(zeroed: byteCount)
+    larger.withMutableBytes { larger in
+      held.withBytes { larger.copy($0.extracting(0..<heldCount), to: 0) }
+    }
+    held = larger
+  }
+
+  private static let firstByteCount = 16 << 10
+  /// What is larger is decrypted a second time, which is cheaper than much locked memory.
+  private static let byteCountLimit = SecretMemory.lockedByteCountLimit
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 10.3: one-pass packets and the signatures behind the data close like brackets; signatures
-// in the old style stand before the data by themselves. Signatures of unknown versions, and malformed ones, keep
-// their places: they never count, and never spoil the others or the data (section 5.2.5).
+// RFC 9580, section 10.3: one-pass packets before the data and signatures after it pair like brackets;
+// signatures in the old style are before the data by themselves. Signatures of unknown versions, and
+// malformed ones, keep their places: they never count, and never spoil the others or the data (section
+// 5.2.5).
 
 /// The signatures of one message, and what they are worth.
 final class MessageSignatures {
@@ -25,7 +26,7 @@ final class MessageSignatures {
     let hash: DocumentHash?
   }
 
-  /// A signature whose verdict is due once the data have passed.
+  /// A signature whose verification is due once the data has passed.
   private struct Judgement {
     let signature: Signature
     let hash: DocumentHash?
@@ -38,7 +39,7 @@ final class MessageSignatures {
     self.intendedFor = intendedFor
   }
 
-  /// The data that are signed.
+  /// The data that is signed.
   func update(_ bytes: RawSpan) { hashes.update(bytes) }
 
   /// A message begins within the message: the number of those that are open around it.
@@ -54,7 +55,7 @@ final class MessageSignatures {
     try count()
     switch packet {
     case .onePassSignature(let packet):
-      let isKnown = verifier?.knows(packet.issuer) ?? false
+      let isKnown = verifier?.knows(issuerOf: packet.variant) ?? false
       open.append(
         Announcement(
           packet: packet,
@@ -68,13 +69,13 @@ final class MessageSignatures {
   func prefix(_ packet: Packet) throws(OpenPGPError) {
     try count()
     guard let signature = try signature(packet) else { return }
-    let isDecided = verifier.map { $0.verdictWithoutDocument(signature) != nil } ?? true
+    let isDecided = verifier.map { $0.resultWithoutDocument(signature) != nil } ?? true
     let hash =
       isDecided ? nil : hash(signature.hash, isText: signature.type == .text, salt: signature.salt)
     try add(signature, hash, isAnnounced: true)
   }
 
-  /// A signature behind the data: of the one-pass packet that was last.
+  /// A signature after the data: of the one-pass packet that was last.
   /// - Throws: ``OpenPGPError/malformed(_:)`` with `messageStructure` when there is none.
   func close(_ packet: Packet, in level: Int) throws(OpenPGPError) {
     guard open.count > level, let announcement = open.popLast() else { throw .malformed(.messageStructure) }
@@ -84,18 +85,18 @@ final class MessageSignatures {
   }
 
   /// Of the signatures in the same order; empty without a verifier.
-  var verdicts: [SignatureVerdict] {
+  var verifications: [SignatureVerification] {
     guard let verifier else { return [] }
-    let grades = SigningKeyGrades()
+    let cache = SigningKeyCache()
     return judged.map { judgement in
       let signature = judgement.signature
-      guard judgement.isAnnounced else { return SignatureVerdict(.bad, signature) }
-      if let verdict = verifier.verdictWithoutDocument(signature) { return verdict }
+      guard judgement.isAnnounced else { return SignatureVerification(.bad, signature) }
+      if let verification = verifier.resultWithoutDocument(signature) { return verification }
       guard let hash = judgement.hash else {
-        return SignatureVerdict(
+        return SignatureVerification(
           refusedSalts.contains(signature.salt) ? .refused(.tooManySalts) : .bad, signature)
       }
-      return verifier.judge(signature, hash, intendedFor: intendedFor, grades: grades)
+      return verifier.verify(signature, hash, intendedFor: intendedFor, cache: cache)
     }
   }
 
@@ -140,11 +141,11 @@ extension OnePassSignature {
     guard type == signature.type, hash == signature.hash, algorithm == signature.algorithm,
       (version == 6) == (signature.version == 6), salt == signature.salt
     else { return false }
-    switch issuer {
-    case .keyID(let id):
+    switch variant {
+    case .version3(let id):
       let named = signature.issuerKeyIDs + signature.issuerFingerprints.map(\.keyID)
       return id == .anonymous || named.isEmpty || named.contains(id)
-    case .fingerprint(let fingerprint):
+    case .version6(let fingerprint, _):
       let named = signature.issuerFingerprints
       return named.isEmpty || named.contains(fingerprint)
     }

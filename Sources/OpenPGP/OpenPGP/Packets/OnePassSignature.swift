@@ -1,46 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 5.4: versions 3 and 6.
+// RFC 9580, section 5.4: versions 3 and 6. What only one version has is in its variant, so that no packet can
+// contradict itself.
 
-/// What tells a reader, before the data, how to hash for a signature that follows it.
+/// A one-pass signature packet: it precedes the data and says which hash and salt the signature after the data uses.
+///
+/// [RFC 9580, section 5.4](https://www.rfc-editor.org/rfc/rfc9580#section-5.4)
 public struct OnePassSignature: Hashable, Sendable {
-  /// 3 for a signature of version 4 (or 3), 6 for one of version 6.
-  public let version: UInt8
-  public let type: SignatureType
-  public let hash: HashAlgorithm
-  public let algorithm: PublicKeyAlgorithm
-  /// Version 6: the salt of the signature.
-  public let salt: [UInt8]
-  public let issuer: Issuer
-  /// False when another one-pass signature follows that is over the same data: the octet as it came is
-  /// ``nestingOctet``.
-  public var isLast: Bool { nestingOctet != 0 }
-  let nestingOctet: UInt8
-
-  /// Who signs.
-  public enum Issuer: Hashable, Sendable {
-    /// Version 3.
-    case keyID(KeyID)
-    /// Version 6.
-    case fingerprint(Fingerprint)
+  /// What a version has of its own.
+  public enum Variant: Hashable, Sendable {
+    /// For a signature of version 4 (or 3).
+    case version3(issuer: KeyID)
+    /// For a signature of version 6: its issuer's fingerprint, of version 6 too, and its salt.
+    case version6(issuer: Fingerprint, salt: [UInt8])
   }
 
+  /// The fields that only one version has.
+  public let variant: Variant
+  /// The type of the signature.
+  public let type: SignatureType
+  /// The hash that the signature uses.
+  public let hash: HashAlgorithm
+  /// The algorithm of the key that signs.
+  public let algorithm: PublicKeyAlgorithm
+  /// False when another one-pass signature follows that is over the same data. Any octet but zero means true; it is
+  /// written again as it was read.
+  public var isLast: Bool { nestingOctet != 0 }
+  private let nestingOctet: UInt8
+
+  /// 3 or 6.
+  public var version: UInt8 {
+    switch variant {
+    case .version3: 3
+    case .version6: 6
+    }
+  }
+
+  /// The salt of the signature; empty in version 3.
+  public var salt: [UInt8] {
+    switch variant {
+    case .version3: []
+    case .version6(_, let salt): salt
+    }
+  }
+
+  /// A packet to be written.
+  /// - Precondition: the fingerprint in a variant of version 6 is of version 6.
   public init(
-    version: UInt8, type: SignatureType, hash: HashAlgorithm, algorithm: PublicKeyAlgorithm, salt: [UInt8],
-    issuer: Issuer, isLast: Bool
+    _ variant: Variant, type: SignatureType, hash: HashAlgorithm, algorithm: PublicKeyAlgorithm, isLast: Bool
   ) {
-    self.version = version
+    if case .version6(let issuer, _) = variant {
+      precondition(issuer.version == 6, "a one-pass signature of version 6 names a key of version 6")
+    }
+    self.variant = variant
     self.type = type
     self.hash = hash
     self.algorithm = algorithm
-    self.salt = salt
-    self.issuer = issuer
     nestingOctet = isLast ? 1 : 0
   }
 
   init(body: RawSpan) throws(OpenPGPError) {
     var cursor = PacketCursor()
-    version = try cursor.readByte(body)
+    let version = try cursor.readByte(body)
     guard version == 3 || version == 6 else {
       throw .unsupported(.packetVersion(.onePassSignature, version))
     }
@@ -49,11 +70,10 @@ public struct OnePassSignature: Hashable, Sendable {
     algorithm = PublicKeyAlgorithm(rawValue: try cursor.readByte(body))
     if version == 6 {
       let count = Int(try cursor.readByte(body))
-      salt = try cursor.readBytes(body, count: count)
-      issuer = .fingerprint(try cursor.readFingerprint(body, version: 6))
+      let salt = try cursor.readBytes(body, count: count)
+      variant = .version6(issuer: try cursor.readFingerprint(body, version: 6), salt: salt)
     } else {
-      salt = []
-      issuer = .keyID(KeyID(bytes: try cursor.readBytes(body, count: KeyID.byteCount)))
+      variant = .version3(issuer: KeyID(bytes: try cursor.readBytes(body, count: KeyID.byteCount)))
     }
     nestingOctet = try cursor.readByte(body)
     try cursor.expectEnd(body)
@@ -62,9 +82,9 @@ public struct OnePassSignature: Hashable, Sendable {
   /// The body of the packet.
   public var body: [UInt8] {
     var output = [version, type.rawValue, hash.rawValue, algorithm.rawValue]
-    switch issuer {
-    case .keyID(let id): output += id.bytes
-    case .fingerprint(let fingerprint): output += [UInt8(salt.count)] + salt + fingerprint.bytes
+    switch variant {
+    case .version3(let issuer): output += issuer.bytes
+    case .version6(let issuer, let salt): output += [UInt8(salt.count)] + salt + issuer.bytes
     }
     return output + [nestingOctet]
   }

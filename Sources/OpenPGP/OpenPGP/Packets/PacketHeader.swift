@@ -6,6 +6,8 @@
 internal import Primitives
 
 /// The header of a packet.
+///
+/// [RFC 9580, section 4.2](https://www.rfc-editor.org/rfc/rfc9580#section-4.2)
 public struct PacketHeader: Hashable, Sendable {
   /// How long the body is.
   public enum Length: Hashable, Sendable {
@@ -25,8 +27,11 @@ public struct PacketHeader: Hashable, Sendable {
     case openPGP(lengthOctetCount: Int)
   }
 
+  /// The type of the packet.
   public let type: PacketType
+  /// How long the body is.
   public let length: Length
+  /// How type and length were written.
   public let format: Format
 
   /// A header in the OpenPGP format, with the shortest length.
@@ -90,7 +95,7 @@ public struct PacketHeader: Hashable, Sendable {
   /// The least octets of the first part of a body in parts (section 4.2.1.4).
   static let firstPartByteCount = 512
 
-  /// A length of the OpenPGP format, and in how many octets it stood.
+  /// A length of the OpenPGP format, and how many octets it had.
   static func readLength(_ source: any ByteSource) throws(OpenPGPError) -> (Length, octetCount: Int) {
     let first = Int(try source.readByte())
     switch first {

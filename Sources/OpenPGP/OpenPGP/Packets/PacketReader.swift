@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 4.2: takes a stream apart into packets. The body of one packet is a source of its own;
-// whatever of it was not read is skipped before the next.
+// RFC 9580, section 4.2: takes a stream apart into packets, and bodies into fields. The body of a packet is a
+// source of its own; what was not read of it is skipped before the next packet.
 
 internal import Primitives
 package import Secrets
@@ -36,7 +36,7 @@ package final class PacketBody: ByteSource {
   private let source: any ByteSource
   private var remaining: Int
   private var isLastPart: Bool
-  /// Whether it reaches to the end of what it stands in.
+  /// Whether it reaches to the end of what it is in.
   let isIndeterminate: Bool
 
   init(_ source: any ByteSource, length: PacketHeader.Length) {
@@ -137,5 +137,61 @@ package final class PacketBody: ByteSource {
 private func doubled(_ bytes: borrowing SecretBytes) -> SecretBytes {
   SecretBytes(byteCount: 2 * bytes.count) { output in
     bytes.withBytes { output.copy($0, to: 0) }
+  }
+}
+
+/// A place in the body of a packet. The body is given with each call: it may be in memory for secrets, and must not be
+/// copied as a whole.
+struct PacketCursor {
+  private(set) var offset = 0
+
+  mutating func readByte(_ body: RawSpan) throws(OpenPGPError) -> UInt8 {
+    guard offset < body.byteCount else { throw .malformed(.truncated) }
+    defer { offset += 1 }
+    return unsafe body.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+  }
+
+  mutating func readUInt16(_ body: RawSpan) throws(OpenPGPError) -> Int {
+    let high = Int(try readByte(body))
+    return high << 8 | Int(try readByte(body))
+  }
+
+  mutating func readUInt32(_ body: RawSpan) throws(OpenPGPError) -> UInt32 {
+    let high = UInt32(try readUInt16(body))
+    return high << 16 | UInt32(try readUInt16(body))
+  }
+
+  /// A time in seconds since 1970 (section 3.5).
+  mutating func readTime(_ body: RawSpan) throws(OpenPGPError) -> Timestamp {
+    Timestamp(secondsSince1970: try readUInt32(body))
+  }
+
+  mutating func readRange(_ body: RawSpan, count: Int) throws(OpenPGPError) -> Range<Int> {
+    guard count >= 0, count <= body.byteCount - offset else { throw .malformed(.truncated) }
+    defer { offset += count }
+    return offset..<offset + count
+  }
+
+  mutating func readBytes(_ body: RawSpan, count: Int) throws(OpenPGPError) -> [UInt8] {
+    let range = try readRange(body, count: count)
+    return [UInt8](copying: body.extracting(range))
+  }
+
+  mutating func readRest(_ body: RawSpan) -> [UInt8] {
+    defer { offset = body.byteCount }
+    return [UInt8](copying: body.extracting(offset..<body.byteCount))
+  }
+
+  /// A key version and as many octets as its fingerprint has (sections 5.1.2, 5.2.3.35, 5.2.3.36).
+  mutating func readFingerprint(_ body: RawSpan, version: UInt8) throws(OpenPGPError) -> Fingerprint {
+    let count = version == 6 ? Fingerprint.version6ByteCount : Fingerprint.version4ByteCount
+    return Fingerprint(version: version, bytes: try readBytes(body, count: count))
+  }
+
+  func isAtEnd(_ body: RawSpan) -> Bool { offset == body.byteCount }
+
+  /// - Throws: ``OpenPGPError/malformed(_:)`` with `trailingOctets` when anything is left.
+  func expectEnd(_ body: RawSpan) throws(OpenPGPError) {
+    guard isAtEnd(body) else { throw .malformed(.trailingOctets) }
   }
 }

@@ -5,12 +5,18 @@
 internal import Primitives
 
 /// A public key or subkey.
+///
+/// [RFC 9580, section 5.5.2](https://www.rfc-editor.org/rfc/rfc9580#section-5.5.2)
 public struct PublicKey: Hashable, Sendable {
   /// 4 or 6.
   public let version: UInt8
+  /// When the key says that it was made.
   public let creationTime: Timestamp
+  /// The algorithm of the key.
   public let algorithm: PublicKeyAlgorithm
+  /// The fields that the algorithm defines.
   public let material: PublicKeyMaterial
+  /// The fingerprint, computed from the fields.
   public let fingerprint: Fingerprint
 
   /// A key of these fields.
@@ -33,7 +39,7 @@ public struct PublicKey: Hashable, Sendable {
     try cursor.expectEnd(body)
   }
 
-  /// The public part at the beginning of a body, behind which a secret part may follow.
+  /// The public part at the beginning of a body, after which a secret part may follow.
   init(_ cursor: inout PacketCursor, _ body: RawSpan, endsWithBody: Bool) throws(OpenPGPError) {
     let version = try cursor.readByte(body)
     guard version == 4 || version == 6 else { throw .unsupported(.packetVersion(.publicKey, version)) }
@@ -58,6 +64,7 @@ public struct PublicKey: Hashable, Sendable {
   /// 65,535 octets, less version, time and algorithm.
   private static let version4MaterialByteCount = Int(UInt16.max) - 6
 
+  /// The key ID, a part of the fingerprint.
   public var keyID: KeyID { fingerprint.keyID }
 
   /// The body of the packet, which is what fingerprints and signatures are over.

@@ -8,13 +8,19 @@ public import Secrets
 internal import Primitives
 
 /// A secret key or subkey as its packet holds it.
+///
+/// [RFC 9580, section 5.5.3](https://www.rfc-editor.org/rfc/rfc9580#section-5.5.3)
 public struct SecretKey: Sendable {
+  /// The public half.
   public let publicKey: PublicKey
+  /// How the secret part is protected.
   public let protection: SecretKeyProtection
-  /// The octets behind the parameters of the protection: encrypted, or in the clear with the checksum.
-  public let protectedMaterial: SharedSecret
+  /// The octets after the parameters of the protection: encrypted, or in the clear with the checksum.
+  public let protectedMaterial: SharedSecretBytes
 
-  public init(publicKey: PublicKey, protection: SecretKeyProtection, protectedMaterial: SharedSecret) {
+  /// A packet to be written.
+  /// - Parameter protectedMaterial: the secret fields as `protection` says.
+  public init(publicKey: PublicKey, protection: SecretKeyProtection, protectedMaterial: SharedSecretBytes) {
     self.publicKey = publicKey
     self.protection = protection
     self.protectedMaterial = protectedMaterial
@@ -29,7 +35,7 @@ public struct SecretKey: Sendable {
     let usage = try cursor.readByte(body)
     protection = try Self.readProtection(&cursor, body, usage: usage, version: publicKey.version)
     let rest = body.extracting(cursor.offset..<body.byteCount)
-    protectedMaterial = SharedSecret(SecretBytes(copying: rest))
+    protectedMaterial = SharedSecretBytes(SecretBytes(copying: rest))
   }
 
   /// Body of the packet, in memory for secrets.

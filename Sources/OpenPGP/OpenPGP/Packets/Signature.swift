@@ -1,25 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 5.2: versions 3, 4 and 6. Both subpacket areas are kept as they came, since the hashed
-// one is hashed, and what is unknown in them must survive.
+// RFC 9580, section 5.2: signature packets of versions 3, 4 and 6. Both subpacket areas are kept as they were
+// read: the hashed one is hashed, and unknown subpackets must survive.
 
 internal import Primitives
 
 /// A signature packet.
+///
+/// [RFC 9580, section 5.2](https://www.rfc-editor.org/rfc/rfc9580#section-5.2)
 public struct Signature: Hashable, Sendable {
   /// 3, 4 or 6.
   public let version: UInt8
+  /// What it is over and says.
   public let type: SignatureType
+  /// The algorithm of the key that made it.
   public let algorithm: PublicKeyAlgorithm
+  /// The hash of what was signed.
   public let hash: HashAlgorithm
   /// Of version 3 only.
   let version3: Version3Fields?
+  /// Subpackets that are signed.
   public let hashedArea: SubpacketArea
+  /// Subpackets that anybody can change.
   public let unhashedArea: SubpacketArea
   /// The first two octets of the digest: a hint that finds a wrong pairing early.
   public let digestPrefix: [UInt8]
   /// Version 6: as many octets as the hash algorithm wants; else empty.
   public let salt: [UInt8]
+  /// What the key made.
   public let material: SignatureMaterial
 
   struct Version3Fields: Hashable, Sendable {
@@ -45,7 +53,7 @@ public struct Signature: Hashable, Sendable {
     self.material = material
   }
 
-  /// - Parameter isEmbedded: whether it stands in another signature; then signatures in it stay unread, so
+  /// - Parameter isEmbedded: whether it is in another signature; then signatures in it stay unread, so
   ///   that no input decides how deep this goes.
   init(body: RawSpan, isEmbedded: Bool = false) throws(OpenPGPError) {
     var cursor = PacketCursor()
@@ -97,7 +105,7 @@ public struct Signature: Hashable, Sendable {
     return output
   }
 
-  /// Octets of both areas: what anybody can make large, and what costs memory of its own when it is read.
+  /// Octets of both areas: anybody can make them large, and they cost memory when they are read.
   var areasByteCount: Int { hashedArea.bytes.count + unhashedArea.bytes.count }
 
   /// What is hashed of the signature itself, after what it is over: its fields up to the hashed area, and the
@@ -139,8 +147,108 @@ public struct Signature: Hashable, Sendable {
   ) throws(OpenPGPError) -> [UInt8] {
     let count = Int(try cursor.readByte(body))
     let salt = try cursor.readBytes(body, count: count)
-    // An unknown hash algorithm may want any length; nothing of it can be verified.
+    // An unknown hash algorithm may have any length; nothing of it can be verified.
     if hash.digestByteCount != nil, hash.saltByteCount != count { throw .malformed(.signature) }
     return salt
+  }
+}
+
+/// What a signature is over and says.
+///
+/// [RFC 9580, section 5.2.1](https://www.rfc-editor.org/rfc/rfc9580#section-5.2.1)
+public struct SignatureType: RawRepresentable, Hashable, Sendable {
+  /// The number in the registry.
+  public let rawValue: UInt8
+
+  /// A value by its number, known here or not.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// Over a document, octet by octet.
+  public static let binary = SignatureType(rawValue: 0x00)
+  /// Over a text, whatever its line ends.
+  public static let text = SignatureType(rawValue: 0x01)
+  /// Over its own subpackets alone.
+  public static let standalone = SignatureType(rawValue: 0x02)
+  /// Certifies a user ID, and does not say how carefully.
+  public static let genericCertification = SignatureType(rawValue: 0x10)
+  /// Certifies a user ID without any check.
+  public static let personaCertification = SignatureType(rawValue: 0x11)
+  /// Certifies a user ID after some check.
+  public static let casualCertification = SignatureType(rawValue: 0x12)
+  /// Certifies a user ID after a careful check; what holders use for themselves.
+  public static let positiveCertification = SignatureType(rawValue: 0x13)
+  /// The primary key binds a subkey.
+  public static let subkeyBinding = SignatureType(rawValue: 0x18)
+  /// A subkey that signs confirms its primary key.
+  public static let primaryKeyBinding = SignatureType(rawValue: 0x19)
+  /// Over the primary key itself.
+  public static let directKey = SignatureType(rawValue: 0x1F)
+  /// Revokes the primary key.
+  public static let keyRevocation = SignatureType(rawValue: 0x20)
+  /// Revokes a subkey.
+  public static let subkeyRevocation = SignatureType(rawValue: 0x28)
+  /// Revokes a certification or a direct-key signature.
+  public static let certificationRevocation = SignatureType(rawValue: 0x30)
+  /// States a time; not supported.
+  public static let timestamp = SignatureType(rawValue: 0x40)
+  /// Over another signature; not supported.
+  public static let thirdPartyConfirmation = SignatureType(rawValue: 0x50)
+
+  /// Whether it certifies a user ID or user attribute: 0x10 to 0x13.
+  public var isCertification: Bool { (0x10...0x13).contains(rawValue) }
+  /// Whether it is over a document.
+  public var isOverDocument: Bool { self == .binary || self == .text }
+}
+
+/// What the public-key algorithm made.
+///
+/// [RFC 9580, section 5.2.3](https://www.rfc-editor.org/rfc/rfc9580#section-5.2.3)
+public enum SignatureMaterial: Hashable, Sendable {
+  /// RSA.
+  case rsa(MPI)
+  /// DSA.
+  case dsa(r: MPI, s: MPI)
+  /// ECDSA.
+  case ecdsa(r: MPI, s: MPI)
+  /// Ed25519 in its old form.
+  case eddsaLegacy(r: MPI, s: MPI)
+  /// 64 octets.
+  case ed25519([UInt8])
+  /// 114 octets.
+  case ed448([UInt8])
+  /// Of an algorithm that this engine does not have.
+  case unknown([UInt8])
+
+  init(
+    _ cursor: inout PacketCursor, _ body: RawSpan, algorithm: PublicKeyAlgorithm, version: UInt8
+  ) throws(OpenPGPError) {
+    func number(_ cursor: inout PacketCursor) throws(OpenPGPError) -> MPI {
+      try MPI(&cursor, body, countsLeadingZeros: version < 6)
+    }
+    switch algorithm {
+    case .rsa, .rsaSignOnly: self = .rsa(try number(&cursor))
+    case .dsa:
+      let r = try number(&cursor)
+      self = .dsa(r: r, s: try number(&cursor))
+    case .ecdsa:
+      let r = try number(&cursor)
+      self = .ecdsa(r: r, s: try number(&cursor))
+    case .eddsaLegacy:
+      let r = try number(&cursor)
+      self = .eddsaLegacy(r: r, s: try number(&cursor))
+    case .ed25519: self = .ed25519(try cursor.readBytes(body, count: 64))
+    case .ed448: self = .ed448(try cursor.readBytes(body, count: 114))
+    default: self = .unknown(cursor.readRest(body))
+    }
+  }
+
+  func write(to output: inout [UInt8]) {
+    switch self {
+    case .rsa(let value): value.write(to: &output)
+    case .dsa(let r, let s), .ecdsa(let r, let s), .eddsaLegacy(let r, let s):
+      r.write(to: &output)
+      s.write(to: &output)
+    case .ed25519(let bytes), .ed448(let bytes), .unknown(let bytes): output += bytes
+    }
   }
 }

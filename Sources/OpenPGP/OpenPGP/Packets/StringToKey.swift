@@ -5,7 +5,10 @@
 internal import Primitives
 
 /// A string-to-key specifier.
+///
+/// [RFC 9580, section 3.7](https://www.rfc-editor.org/rfc/rfc9580#section-3.7)
 public enum StringToKey: Hashable, Sendable {
+  /// The hash of the password.
   case simple(HashAlgorithm)
   /// The salt has eight octets.
   case salted(HashAlgorithm, salt: [UInt8])
@@ -13,7 +16,7 @@ public enum StringToKey: Hashable, Sendable {
   case iterated(HashAlgorithm, salt: [UInt8], codedCount: UInt8)
   /// The salt has 16 octets; the memory is 2^`memoryExponent` KiB.
   case argon2(salt: [UInt8], passes: UInt8, lanes: UInt8, memoryExponent: UInt8)
-  /// Another type, with all octets behind it.
+  /// Another type, with all octets after it.
   case unknown(type: UInt8, [UInt8])
 
   static let saltByteCount = 8

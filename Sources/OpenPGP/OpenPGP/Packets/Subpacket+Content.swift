@@ -18,15 +18,15 @@ extension Subpacket {
     isCritical = typeOctet & 0x80 != 0
     self.body = body
     if type == .embeddedSignature {
-      // What stands in a signature within another stays unread, so that no input decides how deep this goes.
+      // A signature in an embedded signature stays unread, so that no input decides how deep this goes.
       content = isEmbedded ? nil : .embeddedSignature(try Self.embeddedSignature(unsafe body.span.bytes))
     } else {
       content = try Content(type: type, body: unsafe body.span.bytes)
     }
   }
 
-  /// Section 5.2.3.34: the whole body of a signature packet as section 5.2 has it, so that another version is as
-  /// malformed here as octets that are no signature.
+  /// Section 5.2.3.34: the whole body of a signature packet as section 5.2 has it, so that another version is
+  /// malformed here, just like octets that are not a signature.
   private static func embeddedSignature(_ body: RawSpan) throws(OpenPGPError) -> Signature {
     do {
       return try Signature(body: body, isEmbedded: true)
@@ -179,5 +179,41 @@ extension Subpacket.Content {
     output.append(bigEndian: UInt16(notation.name.count))
     output.append(bigEndian: UInt16(notation.value.count))
     return output + notation.name + notation.value
+  }
+}
+
+/// The value of one case; nil for every other.
+extension Subpacket.Content {
+  var asSignatureCreationTime: Timestamp? {
+    if case .signatureCreationTime(let value) = self { value } else { nil }
+  }
+  var asSignatureExpirationTime: UInt32? {
+    if case .signatureExpirationTime(let value) = self { value } else { nil }
+  }
+  var asKeyExpirationTime: UInt32? { if case .keyExpirationTime(let value) = self { value } else { nil } }
+  var asPreferredSymmetricAlgorithms: [SymmetricAlgorithm]? {
+    if case .preferredSymmetricAlgorithms(let value) = self { value } else { nil }
+  }
+  var asRevocationKey: RevocationKey? { if case .revocationKey(let value) = self { value } else { nil } }
+  var asIssuerKeyID: KeyID? { if case .issuerKeyID(let value) = self { value } else { nil } }
+  var asNotation: Notation? { if case .notation(let value) = self { value } else { nil } }
+  var asPreferredHashAlgorithms: [HashAlgorithm]? {
+    if case .preferredHashAlgorithms(let value) = self { value } else { nil }
+  }
+  var asPrimaryUserID: Bool? { if case .primaryUserID(let value) = self { value } else { nil } }
+  var asKeyFlags: KeyFlags? { if case .keyFlags(let value) = self { value } else { nil } }
+  var asReasonForRevocation: RevocationReason? {
+    if case .reasonForRevocation(let value) = self { value } else { nil }
+  }
+  var asFeatures: Features? { if case .features(let value) = self { value } else { nil } }
+  var asEmbeddedSignature: Signature? { if case .embeddedSignature(let value) = self { value } else { nil } }
+  var asIssuerFingerprint: Fingerprint? {
+    if case .issuerFingerprint(let value) = self { value } else { nil }
+  }
+  var asIntendedRecipientFingerprint: Fingerprint? {
+    if case .intendedRecipientFingerprint(let value) = self { value } else { nil }
+  }
+  var asPreferredAEADCiphersuites: [AEADCiphersuite]? {
+    if case .preferredAEADCiphersuites(let value) = self { value } else { nil }
   }
 }

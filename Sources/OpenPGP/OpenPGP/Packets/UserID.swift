@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 5.11: by convention `Name <address>` in UTF-8, and octets in truth.
+// RFC 9580, sections 5.11 and 5.12: user IDs and user attributes. By convention a user ID is an RFC 2822
+// name-addr in UTF-8, or the address alone; in truth it is any octets.
 
 internal import Primitives
 
 /// A user ID.
+///
+/// [RFC 9580, section 5.11](https://www.rfc-editor.org/rfc/rfc9580#section-5.11)
 public struct UserID: Hashable, Sendable {
+  /// The octets, UTF-8 by convention.
   public let bytes: [UInt8]
 
+  /// A user ID from its octets.
   public init(bytes: [UInt8]) { self.bytes = bytes }
 
+  /// A user ID from text, for example `Alice <alice@example.org>`.
   public init(_ text: String) { bytes = Array(text.utf8) }
 
   /// What a signature over it takes in: version 4 and later prefix B4 and a length (section 5.2.4).
@@ -20,10 +26,14 @@ public struct UserID: Hashable, Sendable {
   }
 }
 
-/// A user attribute (section 5.12): a picture, or anything else; kept as it came.
+/// A user attribute: a picture, or anything else; kept as it came.
+///
+/// [RFC 9580, section 5.12](https://www.rfc-editor.org/rfc/rfc9580#section-5.12)
 public struct UserAttribute: Hashable, Sendable {
+  /// The subpackets of the attribute, as they came.
   public let bytes: [UInt8]
 
+  /// A user attribute from its octets.
   public init(bytes: [UInt8]) { self.bytes = bytes }
 
   /// What a signature over it takes in: prefix D1 and a length (section 5.2.4).
@@ -31,5 +41,21 @@ public struct UserAttribute: Hashable, Sendable {
     var output: [UInt8] = [0xD1]
     output.append(bigEndian: UInt32(bytes.count))
     return output + bytes
+  }
+}
+
+extension UserID {
+  /// The mail address: the text between the last angle brackets, or the whole when there are none and it
+  /// has an @; nil for anything else. Compared as it is written: what is left of the @ is the server's affair.
+  public var address: String? {
+    guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+    var address = text[...]
+    if text.hasSuffix(">"), let start = text.lastIndex(of: "<") {
+      address = text[text.index(after: start)..<text.index(before: text.endIndex)]
+    }
+    let parts = address.split(separator: "@", omittingEmptySubsequences: false)
+    let isAddress = parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
+    guard isAddress, !address.contains(where: { $0.isWhitespace || "<>".contains($0) }) else { return nil }
+    return String(address)
   }
 }

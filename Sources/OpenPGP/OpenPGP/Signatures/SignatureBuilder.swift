@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 5.2.3: makes signatures of the signer's own version, with the subpackets that every
-// signature has and the criticality that the standard recommends.
+// RFC 9580, sections 5.2.3 and 5.2.4: makes signatures of the signer's version, with the subpackets that
+// every signature has and the criticality that the standard recommends; and what is hashed for a signature
+// over keys and user IDs.
 
 internal import Primitives
 
@@ -17,7 +18,7 @@ struct SignatureBuilder {
   var unhashedSubpackets: [Subpacket] = []
 
   /// Signs keys and user IDs.
-  /// - Throws: ``OpenPGPError/keyCannot(_:)`` when it is no signing key, ``OpenPGPError/refused(_:)`` for a
+  /// - Throws: ``OpenPGPError/keyCannot(_:)`` when it cannot sign, ``OpenPGPError/refused(_:)`` for a
   ///   hash that is too weak, ``OpenPGPError/overLimit(_:)`` when the subpackets do not fit.
   func sign(_ target: SignedTarget, with signer: any Signer) throws(OpenPGPError) -> Signature {
     precondition(target.allows(type), "a signature of this type is over something else")
@@ -82,5 +83,34 @@ extension Subpacket {
       default: false
       }
     return shouldBeCritical ? Subpacket(content, isCritical: true) : self
+  }
+}
+
+/// What a signature that is not over a document is over.
+enum SignedTarget {
+  case directKey(PublicKey)
+  case userID(PublicKey, UserID)
+  case userAttribute(PublicKey, UserAttribute)
+  case subkey(primary: PublicKey, PublicKey)
+
+  /// Whether a signature of this type can be over such a target. The octets of a key can be a document's too,
+  /// so a type that does not belong here must never count.
+  func allows(_ type: SignatureType) -> Bool {
+    switch self {
+    case .directKey: [.directKey, .keyRevocation, .certificationRevocation].contains(type)
+    case .userID, .userAttribute: type.isCertification || type == .certificationRevocation
+    case .subkey: [.subkeyBinding, .primaryKeyBinding, .subkeyRevocation].contains(type)
+    }
+  }
+
+  /// The octets of the target for a signature of this version: version 3 knows no prefixes of user IDs.
+  func hashed(version: UInt8) -> [UInt8] {
+    switch self {
+    case .directKey(let key): key.hashed
+    case .userID(let key, let userID): key.hashed + (version == 3 ? userID.bytes : userID.hashed)
+    case .userAttribute(let key, let attribute):
+      key.hashed + (version == 3 ? attribute.bytes : attribute.hashed)
+    case .subkey(let primary, let subkey): primary.hashed + subkey.hashed
+    }
   }
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How data of any size moves: a source lends what it has and is told how much was used, so that a layer
-// above it (packet body, cipher, decompression) copies nothing it need not copy.
+// How data of any size moves. A source lends what it has and is told how much was used, so that a layer above
+// it (packet body, cipher, decompression) copies only what it must.
 //
 // Concurrency: a source and a sink belong to one thread at a time; they are not Sendable.
 
 internal import Primitives
+public import Secrets
 
 /// Bytes that come one after the other.
 public protocol ByteSource: AnyObject {
@@ -23,6 +24,7 @@ public protocol ByteSource: AnyObject {
 }
 
 extension ByteSource {
+  /// See ``ByteSource/read(into:)``.
   public func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
     try readLent(into: &target, from: 0)
   }
@@ -74,4 +76,97 @@ extension ByteSource {
       consume(count)
     }
   }
+}
+
+extension ByteSource {
+  /// Hands all that is left to `body`, piece by piece.
+  func forEach(_ body: (RawSpan) -> Void) throws(OpenPGPError) {
+    while true {
+      let count = try withNext { (next) throws(OpenPGPError) -> Int in
+        if next.byteCount > 0 { body(next) }
+        return next.byteCount
+      }
+      if count == 0 { return }
+      consume(count)
+    }
+  }
+}
+
+/// A source that can be read again from its beginning.
+///
+/// While it recognises, it gives exactly what it gave before, or fails with ``OpenPGPError/inputChanged`` before it hands
+/// out a byte that is not the same: what was decided in the first pass holds for the second.
+public protocol RewindableSource: ByteSource {
+  /// Goes back to the first byte. What lies beyond the furthest byte that was read before has not been seen.
+  /// - Parameter recognising: pass false only if you recognise by yourself, for example by an authentication tag, that
+  ///   what is read again is what was read before. From then on the source keeps no track of what it reads, which saves
+  ///   time, so you cannot pass true later.
+  func rewind(recognising: Bool) throws(OpenPGPError)
+}
+
+/// Where bytes go, one after the other.
+public protocol ByteSink: AnyObject {
+  /// Takes all of `bytes`, which are the caller's again afterwards.
+  func write(_ bytes: RawSpan) throws(OpenPGPError)
+}
+
+extension ByteSink {
+  /// Takes the bytes of an array.
+  public func write(_ bytes: [UInt8]) throws(OpenPGPError) { try write(unsafe bytes.span.bytes) }
+
+  /// Takes all that `source` gives.
+  func write(allOf source: any ByteSource) throws(OpenPGPError) {
+    while true {
+      let count = try source.withNext { (next) throws(OpenPGPError) in
+        if !next.isEmpty { try write(next) }
+        return next.byteCount
+      }
+      if count == 0 { return }
+      source.consume(count)
+    }
+  }
+}
+
+/// Bytes that are in memory already.
+public final class MemorySource: RewindableSource {
+  private let bytes: SharedSecretBytes
+  private var offset = 0
+
+  /// Bytes that stay in memory for secrets.
+  public init(_ bytes: SharedSecretBytes) { self.bytes = bytes }
+
+  /// A copy of public bytes.
+  public convenience init(_ bytes: [UInt8]) {
+    var writer = SecretWriter(byteCount: bytes.count)
+    writer.append(bytes)
+    self.init(SharedSecretBytes(writer.finish()))
+  }
+
+  /// See ``ByteSource/withNext(_:)``.
+  public func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
+    try bytes.withBytes { (all) throws(OpenPGPError) -> R in
+      try body(all.extracting(offset..<all.byteCount))
+    }
+  }
+
+  /// See ``ByteSource/consume(_:)``.
+  public func consume(_ count: Int) {
+    precondition(count <= bytes.count - offset, "more was consumed than lent")
+    offset += count
+  }
+
+  /// Goes back to the first byte; nobody changes these bytes.
+  public func rewind(recognising: Bool) { offset = 0 }
+}
+
+/// Collects public bytes in an array.
+public final class ArraySink: ByteSink {
+  /// What was written.
+  public private(set) var bytes: [UInt8] = []
+
+  /// An empty array.
+  public init() {}
+
+  /// See ``ByteSink/write(_:)``.
+  public func write(_ bytes: RawSpan) throws(OpenPGPError) { self.bytes.append(bytes) }
 }

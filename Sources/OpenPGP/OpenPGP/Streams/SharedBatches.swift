@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Concurrency: the monitor guards every field. The bytes of a batch belong to the thread that has put it into
+// The batches of a pipeline, whose turn it is, and the lock and the thread for that.
+//
+// Concurrency: the lock guards every field. The bytes of a batch belong to the thread that has put it into
 // `reading`, `transforming` or `lent`; the work's `read` is called by one thread at a time.
 
+internal import Glibc
+
 /// The batches of a pipeline, and whose turn it is.
+// Unchecked: the compiler cannot see that the lock guards every field.
 final class SharedBatches: @unchecked Sendable {
-  private let monitor = Monitor()
+  private let lock = ConditionLock()
   private let stage: any BatchWork
   private let batchByteCount: Int
   private let batchCount: Int
@@ -27,41 +32,41 @@ final class SharedBatches: @unchecked Sendable {
 
   /// The next batch in order. The calling thread does what there is to do until it is ready.
   func take() -> Batch {
-    monitor.lock()
-    defer { monitor.unlock() }
+    lock.lock()
+    defer { lock.unlock() }
     while true {
       if let next = batch(takenCount, in: .ready) {
         next.state = .lent
         takenCount += 1
         return next
       }
-      if !doStep(lane: 0) { monitor.wait() }
+      if !doStep(lane: 0) { lock.wait() }
     }
   }
 
   /// What was in the batch has been used.
   func giveBack(_ batch: Batch) {
-    monitor.lock()
+    lock.lock()
     batch.state = .free
-    monitor.wakeAll()
-    monitor.unlock()
+    lock.wakeAll()
+    lock.unlock()
   }
 
   /// Does what there is to do until nothing is left: the second thread's whole life.
   func work() {
-    monitor.lock()
+    lock.lock()
     while !isClosed && !(isReadToEnd && transformedCount >= readCount) {
-      if !doStep(lane: 1) { monitor.wait() }
+      if !doStep(lane: 1) { lock.wait() }
     }
-    monitor.unlock()
+    lock.unlock()
   }
 
   /// Lets the second thread end after what it is doing.
   func close() {
-    monitor.lock()
+    lock.lock()
     isClosed = true
-    monitor.wakeAll()
-    monitor.unlock()
+    lock.wakeAll()
+    lock.unlock()
   }
 
   /// Transforms or reads a batch, with the lock given away meanwhile; false when there is nothing to do.
@@ -69,32 +74,32 @@ final class SharedBatches: @unchecked Sendable {
     if let batch = nextToTransform() {
       isTransforming = true
       batch.state = .transforming
-      monitor.unlock()
+      lock.unlock()
       let failure =
         batch.failure
         ?? attempt { () throws(OpenPGPError) in
           try stage.transform(batch, lane: lane)
         }
-      monitor.lock()
+      lock.lock()
       isTransforming = false
       batch.failure = failure
       batch.state = .ready
       transformedCount += 1
-      monitor.wakeAll()
+      lock.wakeAll()
       return true
     }
     guard let batch = nextToRead() else { return false }
     isReading = true
-    monitor.unlock()
+    lock.unlock()
     let failure = attempt { () throws(OpenPGPError) in try stage.read(batch) }
-    monitor.lock()
+    lock.lock()
     isReading = false
     readCount += 1
     isReadToEnd = batch.isLast || failure != nil
     // A batch that failed takes its turn like the others, so that the failure comes at its place.
     batch.failure = failure
     batch.state = .read
-    monitor.wakeAll()
+    lock.wakeAll()
     return true
   }
 
@@ -126,5 +131,72 @@ final class SharedBatches: @unchecked Sendable {
     } catch {
       return error
     }
+  }
+}
+
+/// A mutex and a condition: threads wait for something to change under the lock.
+// Unchecked: the pointers never change, and what they point to is made to be shared between threads.
+@safe
+final class ConditionLock: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+  init() {
+    unsafe mutex.initialize(to: pthread_mutex_t())
+    unsafe condition.initialize(to: pthread_cond_t())
+    unsafe pthread_mutex_init(mutex, nil)
+    unsafe pthread_cond_init(condition, nil)
+  }
+
+  deinit {
+    unsafe pthread_cond_destroy(condition)
+    unsafe pthread_mutex_destroy(mutex)
+    unsafe condition.deallocate()
+    unsafe mutex.deallocate()
+  }
+
+  /// Takes the lock; waits for it if need be.
+  func lock() { unsafe pthread_mutex_lock(mutex) }
+
+  /// Gives the lock back.
+  func unlock() { unsafe pthread_mutex_unlock(mutex) }
+
+  /// Gives the lock away until ``wakeAll()``, and takes it again.
+  func wait() { unsafe pthread_cond_wait(condition, mutex) }
+
+  /// Wakes all threads in ``wait()``.
+  func wakeAll() { unsafe pthread_cond_broadcast(condition) }
+}
+
+/// A thread that does one thing and ends.
+@safe
+final class WorkerThread {
+  private let thread: pthread_t
+
+  /// Nil when there is no thread to be had.
+  init?(_ body: @escaping @Sendable () -> Void) {
+    let handedOver = unsafe Unmanaged.passRetained(Body(body))
+    var thread = pthread_t()
+    let failure = unsafe pthread_create(
+      &thread, nil,
+      { body in
+        // The thread's own reference, taken over from the caller.
+        if let body = unsafe body { unsafe Unmanaged<Body>.fromOpaque(body).takeRetainedValue().run() }
+        return nil
+      }, handedOver.toOpaque())
+    guard failure == 0 else {
+      unsafe handedOver.release()
+      return nil
+    }
+    self.thread = thread
+  }
+
+  /// Waits for the thread to end; to be called once.
+  func join() { _ = pthread_join(thread, nil) }
+
+  private final class Body {
+    let run: @Sendable () -> Void
+
+    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
   }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A descriptor that is read twice. A regular file is read again where it is; what comes through a pipe is
-// copied to a temporary file without a name during the first pass. Only what came in is ever written there,
-// which for messages is ciphertext. Others can write to a regular file while it is read, so each piece of it is
-// tagged when it is read first, and compared before it is handed out again.
+// A descriptor that is read twice. A regular file is read again in place; what comes through a pipe is copied
+// to a temporary file without a name during the first pass. Only input is ever written there, which for
+// messages is ciphertext. Others can write to a regular file while it is read, so each piece of it is tagged
+// when it is first read, and compared before it is handed out again.
 
 internal import Glibc
 internal import Primitives
 internal import Secrets
 
 /// Reads a descriptor, and can read it again.
-public final class SpooledSource: RereadableSource {
+public final class SpooledSource: RewindableSource {
   private let input: Descriptor
   /// Where the input began, when it is a regular file; nil for what can be read only once.
   private let fileStart: Int?
@@ -23,10 +23,11 @@ public final class SpooledSource: RereadableSource {
   private var seenCount = 0
   /// Where the input ends, once that has been seen.
   private var endPosition: Int?
-  private var tags = PieceTags()
-  public var checksSecondReading = true
+  private var tags = RereadMACs()
+  /// Whether pieces are tagged, and compared when they are read again.
+  private var isRecognising = true
 
-  /// Reads `descriptor` from where it stands to its end, and leaves it open.
+  /// Reads `descriptor` from its current position to the end, and leaves it open.
   public init(descriptor: Int32) throws(OpenPGPError) {
     input = Descriptor(number: descriptor)
     var status = stat()
@@ -34,17 +35,22 @@ public final class SpooledSource: RereadableSource {
     fileStart = status.st_mode & S_IFMT == S_IFREG ? lseek(descriptor, 0, SEEK_CUR) : nil
   }
 
+  /// See ``ByteSource/withNext(_:)``.
   public func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
     if lent.isEmpty { try fill() }
     return try buffer.withBytes { (bytes) throws(OpenPGPError) -> R in try body(bytes.extracting(lent)) }
   }
 
+  /// See ``ByteSource/consume(_:)``.
   public func consume(_ count: Int) {
     precondition(count <= lent.count, "more was consumed than lent")
     lent = lent.lowerBound + count..<lent.upperBound
   }
 
-  public func rewind() throws(OpenPGPError) {
+  /// See ``RewindableSource/rewind(recognising:)``.
+  public func rewind(recognising: Bool) throws(OpenPGPError) {
+    precondition(isRecognising || !recognising, "what was read without tags cannot be recognised")
+    isRecognising = recognising
     if position == lent.upperBound {
       // Everything that was read is still in the buffer.
       lent = 0..<position
@@ -54,12 +60,13 @@ public final class SpooledSource: RereadableSource {
     }
   }
 
+  /// See ``ByteSource/read(into:)``.
   public func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
     let buffered = min(lent.count, target.byteCount)
     buffer.withBytes { target.copy($0.extracting(lent.lowerBound..<lent.lowerBound + buffered), to: 0) }
     consume(buffered)
     // Pieces are compared as a whole, so they have to come through the buffer.
-    guard !checksSecondReading, target.byteCount - buffered >= Self.directByteCount else {
+    guard !isRecognising, target.byteCount - buffered >= Self.directByteCount else {
       return try readLent(into: &target, from: buffered)
     }
     try startSpool()
@@ -79,7 +86,7 @@ public final class SpooledSource: RereadableSource {
     let end = try piece.withMutableBytes { (bytes) throws(OpenPGPError) in
       try self.readOn(into: &bytes, from: 0)
     }
-    if checksSecondReading, fileStart != nil, end > 0 {
+    if isRecognising, fileStart != nil, end > 0 {
       try piece.withBytes { (bytes) throws(OpenPGPError) in
         try self.check(bytes.extracting(0..<end), number: number)
       }
@@ -133,4 +140,42 @@ public final class SpooledSource: RereadableSource {
   private static let pieceByteCount = 256 << 10
   /// What is wanted in pieces so large is read straight to where it is wanted, when nothing is compared.
   private static let directByteCount = 32 << 10
+}
+
+/// Recognises pieces of an input that were read before, by a MAC of each: AES-256-GCM without plaintext, under a key that
+/// nobody knows, with the number of the piece as nonce. It keeps 16 bytes a piece, 64 bytes of every MiB.
+struct RereadMACs: ~Copyable {
+  private var cipher = AES256GCM()
+  private let key = SystemRandom.secretBytes(count: SymmetricKey.byteCount)
+  private var tags: [UInt8] = []
+
+  /// Pieces that were seen.
+  var count: Int { tags.count / AES256GCM.tagByteCount }
+
+  /// Remembers the next piece.
+  mutating func append(_ piece: RawSpan) { tags += tag(of: piece, number: count) }
+
+  /// Whether piece `number` is what it was.
+  mutating func matches(_ piece: RawSpan, number: Int) -> Bool {
+    let start = number * AES256GCM.tagByteCount
+    let seen = Array(tags[start..<start + AES256GCM.tagByteCount])
+    let found = tag(of: piece, number: number)
+    return unsafe constantTimeEqual(seen.span.bytes, found.span.bytes)
+  }
+
+  private mutating func tag(of piece: RawSpan, number: Int) -> [UInt8] {
+    var nonce = [UInt8](repeating: 0, count: AES256GCM.nonceByteCount - 8)
+    nonce.append(bigEndian: UInt64(number))
+    var output = [UInt8](repeating: 0, count: AES256GCM.tagByteCount)
+    var span = output.mutableSpan
+    var bytes = unsafe span.mutableBytes
+    do {
+      try key.withBytes { (key) throws(CryptoError) in
+        try cipher.sealInPlace(&bytes, key: key, nonce: unsafe nonce.span.bytes, authenticating: piece)
+      }
+    } catch {
+      preconditionFailure("a piece is shorter than the cipher's limit")
+    }
+    return output
+  }
 }

@@ -23,7 +23,7 @@ enum ArmorCommand: Subcommand {
       if try ArmorReader.isArmored(input) {
         // Read to its end first: what is no armor is refused before anything is written.
         try ArmorReader(input, .allBlocks).drain()
-        try input.rewind()
+        try input.rewind(recognising: true)
         try input.copy(to: output)
       } else {
         guard let type = try input.firstPacketType(), let kind = ArmorKind(firstPacket: type) else {

@@ -31,14 +31,14 @@ enum CertifyUserIDCommand: Subcommand {
     for key in try KeyFiles.keys(at: call.operands) { signers.append(try signing.certifier(of: key)) }
     var certificates = try KeyFiles.certificates(in: StandardStreams.input())
     for index in certificates.indices {
-      let view = CertificateView(certificates[index], at: now, now: now, policy: .standard)
+      let valid = ValidCertificate(certificates[index], at: now, now: now, policy: .standard)
       for userID in userIDs {
         let isClaimed =
-          view.problem == nil && view.userIDs.contains { $0.userID == userID && $0.problem == nil }
+          valid.problem == nil && valid.userIDs.contains { $0.userID == userID && $0.problem == nil }
         guard isClaimed || call.has("no-require-self-sig") else {
           throw Failure(
             .certificateUserIDNoMatch, "the holder of a certificate does not claim this user ID",
-            hint: "--no-require-self-sig certifies it all the same")
+            hint: "--no-require-self-sig certifies it anyway")
         }
         for signer in signers {
           certificates[index] = try certified(certificates[index], userID, signer, now)

@@ -10,7 +10,7 @@ enum ChangeKeyPasswordCommand: Subcommand {
     .flag("no-armor"), .value("new-key-password"), .values("old-key-password"),
   ]
   static let page = """
-    coffer-sop change-key-password: protects secret keys anew
+    coffer-sop change-key-password: protects secret keys with a new password
 
     usage: coffer-sop change-key-password [OPTIONS] < KEYS > KEYS
 

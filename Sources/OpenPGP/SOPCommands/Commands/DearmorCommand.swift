@@ -22,7 +22,7 @@ enum DearmorCommand: Subcommand {
       let output = StandardStreams.output()
       if try ArmorReader.isArmored(input) {
         try ArmorReader(input, .allBlocks).drain()
-        try input.rewind()
+        try input.rewind(recognising: true)
         try ArmorReader(input, .allBlocks).copy(to: output)
       } else {
         guard try input.firstPacketType() != nil else { throw .malformed(.armor) }

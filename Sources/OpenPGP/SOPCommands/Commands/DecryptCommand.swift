@@ -61,7 +61,7 @@ enum DecryptCommand: Subcommand {
     }
     try decrypt(try decryption(call, verification)) { (message) throws(Failure) in
       if let keyOutput { try SessionKeyText.write(message.sessionKey, to: keyOutput) }
-      try verificationsOutput?.prepare(verification?.lines(message.verdicts) ?? "")
+      try verificationsOutput?.prepare(verification?.lines(message.verifications) ?? "")
     }
     try keyOutput?.finish()
     try verificationsOutput?.finish()

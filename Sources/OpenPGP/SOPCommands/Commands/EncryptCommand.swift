@@ -53,12 +53,12 @@ enum EncryptCommand: Subcommand {
     let keyOutput = try call.value("session-key-out").map { (name) throws(Failure) in
       try OutputDesignator(name)
     }
-    var passwords: [SharedSecret] = []
+    var passwords: [SharedSecretBytes] = []
     for name in call.all("with-password") { passwords.append(try Password(name).new()) }
     let now = CalendarTime.now()
     let recipients = try KeyFiles.certificates(at: call.operands)
     let signers = try SigningKeys(call, at: now).signers(at: call.all("sign-with"))
-    // Without a profile, recipients decide; passwords alone are for whoever reads least.
+    // Without a profile, recipients decide; passwords alone are for the reader that knows least.
     let passwordProfile: MessageEncryption.PasswordProfile =
       profile == .advanced || profile == nil && !recipients.isEmpty ? .advanced : .universal
     var encryption: MessageEncryption

@@ -39,7 +39,7 @@ enum InlineDetachCommand: Subcommand {
         guard !signatures.isEmpty else { throw .malformed(.cleartextSignature) }
         if mayRelease(signatures) { try message.writeUnverifiedText(to: output) }
       } else {
-        try input.rewind()
+        try input.rewind(recognising: true)
         signatures = try InlineMessageReader(verifier: nil).read(from: input, to: output) {
           !$0.signatures.isEmpty && mayRelease($0.signatures)
         }.signatures

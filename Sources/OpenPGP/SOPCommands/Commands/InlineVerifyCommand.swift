@@ -30,36 +30,38 @@ enum InlineVerifyCommand: Subcommand {
     }
     let verification = try Verification(
       with: call.operands, notBefore: call.value("not-before"), notAfter: call.value("not-after"))
-    let verdicts = try verdicts(verification.verifier) { (verdicts) throws(Failure) in
-      try verificationsOutput?.prepare(verification.lines(verdicts))
+    let verifications = try verifications(verification.verifier) { (verifications) throws(Failure) in
+      try verificationsOutput?.prepare(verification.lines(verifications))
     }
-    guard verdicts.contains(where: { $0.verified != nil }) else { throw Verification.noSignature(verdicts) }
+    guard verifications.contains(where: { $0.verified != nil }) else {
+      throw Verification.noSignature(verifications)
+    }
     try verificationsOutput?.finish()
   }
 
   /// - Parameter prepare: writes what else is to come of a message with a good signature, before its data do.
-  private static func verdicts(
-    _ verifier: SignatureVerifier, preparing prepare: ([SignatureVerdict]) throws(Failure) -> Void
-  ) throws(Failure) -> [SignatureVerdict] {
+  private static func verifications(
+    _ verifier: SignatureVerifier, preparing prepare: ([SignatureVerification]) throws(Failure) -> Void
+  ) throws(Failure) -> [SignatureVerification] {
     var release = Release()
-    let found: [SignatureVerdict]
+    let found: [SignatureVerification]
     do throws(OpenPGPError) {
       let input = try SpooledSource(descriptor: STDIN_FILENO)
       let output = StandardStreams.output()
-      let verdicts: [SignatureVerdict]
+      let verifications: [SignatureVerification]
       if case .cleartext(let message) = try OpenPGPInput(input) {
-        verdicts = try message.verify(with: verifier, writingTo: output) { verdicts in
-          release.isAllowed { () throws(Failure) in try prepare(verdicts) }
+        verifications = try message.verify(with: verifier, writingTo: output) { verifications in
+          release.isAllowed { () throws(Failure) in try prepare(verifications) }
         }
       } else {
-        try input.rewind()
-        verdicts = try InlineMessageReader(verifier: verifier).read(from: input, to: output) { message in
-          message.verdicts.contains { $0.verified != nil }
-            && release.isAllowed { () throws(Failure) in try prepare(message.verdicts) }
-        }.verdicts
+        try input.rewind(recognising: true)
+        verifications = try InlineMessageReader(verifier: verifier).read(from: input, to: output) { message in
+          message.verifications.contains { $0.verified != nil }
+            && release.isAllowed { () throws(Failure) in try prepare(message.verifications) }
+        }.verifications
       }
       try output.flush()
-      found = verdicts
+      found = verifications
     } catch {
       throw Failure(error, .message)
     }

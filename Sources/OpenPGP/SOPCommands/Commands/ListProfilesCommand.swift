@@ -9,7 +9,7 @@ enum ListProfilesCommand: Subcommand {
 
     usage: coffer-sop list-profiles SUBCOMMAND
 
-    generate-key and encrypt have profiles. Each also goes by the names that stand behind it.
+    generate-key and encrypt have profiles. Each has other names too, in brackets.
 
     example: coffer-sop list-profiles generate-key
     """
@@ -33,7 +33,7 @@ enum ListProfilesCommand: Subcommand {
         """)
     default:
       throw Failure(
-        .unsupportedProfile, "«\(call.operands[0])» has no profiles",
+        .unsupportedProfile, "'\(call.operands[0])' has no profiles",
         hint: "generate-key and encrypt have some")
     }
   }

@@ -31,7 +31,7 @@ enum UpdateKeyCommand: Subcommand {
   static func run(_ call: Call) throws(Failure) {
     let passwords = try [Password](call.all("with-key-password")).candidates
     let others = try KeyFiles.certificates(at: call.all("merge-certs"))
-    var refresh = KeyRefresh(time: CalendarTime.now(), policy: .standard)
+    var refresh = KeyUpdate(time: CalendarTime.now(), policy: .standard)
     refresh.isSigningOnly = call.has("signing-only")
     refresh.addsCapabilities = !call.has("no-added-capabilities")
     refresh.revokesRefusedKeys = call.has("revoke-deprecated-keys")
@@ -46,7 +46,7 @@ enum UpdateKeyCommand: Subcommand {
   }
 
   private static func refreshed(
-    _ key: TransferableSecretKey, _ refresh: KeyRefresh, _ passwords: [SharedSecret]
+    _ key: TransferableSecretKey, _ refresh: KeyUpdate, _ passwords: [SharedSecretBytes]
   ) throws(Failure) -> TransferableSecretKey {
     do {
       return try refresh.apply(to: key, passwords: passwords)

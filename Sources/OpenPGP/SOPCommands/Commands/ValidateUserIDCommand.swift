@@ -24,17 +24,17 @@ enum ValidateUserIDCommand: Subcommand {
   static func run(_ call: Call) throws(Failure) {
     let now = CalendarTime.now()
     let time = try CalendarTime.bound(call.value("validate-at") ?? "now") ?? now
-    func view(_ certificate: Certificate) -> CertificateView {
-      CertificateView(certificate, at: time, now: max(time, now), policy: .standard)
+    func valid(_ certificate: Certificate) -> ValidCertificate {
+      ValidCertificate(certificate, at: time, now: max(time, now), policy: .standard)
     }
-    let authorities = try KeyFiles.certificates(at: Array(call.operands.dropFirst())).map(view)
+    let authorities = try KeyFiles.certificates(at: Array(call.operands.dropFirst())).map(valid)
     let wanted = call.operands[0]
     for certificate in try KeyFiles.certificates(in: StandardStreams.input()) {
       let candidates = certificate.userIDs.map(\.packet).filter {
         call.has("addr-spec-only") ? $0.address == wanted : $0 == UserID(wanted)
       }
-      let view = view(certificate)
-      guard candidates.contains(where: { view.isCertified($0, by: authorities) }) else {
+      let valid = valid(certificate)
+      guard candidates.contains(where: { valid.isCertified($0, by: authorities) }) else {
         throw Failure(
           .certificateUserIDNoMatch, "no authority certifies this user ID on a certificate",
           hint: "do not rely on whose it is")

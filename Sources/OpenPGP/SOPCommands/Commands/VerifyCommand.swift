@@ -27,15 +27,15 @@ enum VerifyCommand: Subcommand {
     let list = try InputDesignator(call.operands[0]).withSource { (source) throws(Failure) in
       try readSignatures(source)
     }
-    let verdicts: [SignatureVerdict]
+    let verifications: [SignatureVerification]
     do {
-      verdicts = try DetachedVerification(verification.verifier).verify(
+      verifications = try DetachedVerification(verification.verifier).verify(
         list.signatures, over: StandardStreams.input())
     } catch {
       throw Failure(error, .document)
     }
-    let lines = verification.lines(verdicts)
-    guard !lines.isEmpty else { throw Verification.noSignature(verdicts) }
+    let lines = verification.lines(verifications)
+    guard !lines.isEmpty else { throw Verification.noSignature(verifications) }
     try StandardStreams.print(lines)
   }
 

@@ -37,6 +37,6 @@ enum VersionCommand: Subcommand {
   }
 
   private static let version = "0.1.0"
-  /// The tilde: what stands in Specs/sop.md under «Deviations».
+  /// The tilde: see 'Deviations' in Specs/sop.md.
   private static let draft = "~draft-dkg-openpgp-stateless-cli-15"
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times of the command line, ISO 8601 in UTC, without Foundation: loading it takes longer than most of what
-// this command does.
+// this command does. It reads what has one meaning only: `2026-01-31T12:00:00Z`, `20260131T120000Z`, and
+// either with `+01:00`, `+0100` or `+01` in the place of Z. Seconds may be left out, and fractions of them
+// are dropped.
 
 internal import Glibc
 internal import OpenPGP
+internal import Texts
 
 /// Reads and writes times.
 enum CalendarTime {
@@ -19,7 +22,8 @@ enum CalendarTime {
     default:
       guard let time = parse(text) else {
         throw Failure(
-          .unsupportedOption, "«\(text)» is no time", hint: "write it like 2026-01-31T12:00:00Z, or now, or -"
+          .unsupportedOption, "'\(text)' is not a time",
+          hint: "write it like 2026-01-31T12:00:00Z, or now, or -"
         )
       }
       return time
@@ -30,55 +34,86 @@ enum CalendarTime {
   /// become its first or last.
   static func parse(_ text: String) -> Timestamp? {
     var text = TimeText(text)
-    guard let (year, month, day) = text.date(), (1...12).contains(month),
-      (1...dayCount(year, month)).contains(day)
+    guard let (year, month, day) = text.date(),
+      let midnight = CivilTime.seconds(year: year, month: month, day: day, hour: 0, minute: 0, second: 0)
     else { return nil }
-    let days = dayNumber(year, month, day)
-    if text.isAtEnd { return clamped(days * 86_400) }
+    if text.isAtEnd { return clamped(Int(midnight)) }
     guard text.take("T"), let seconds = text.clock(), let difference = text.zone(), text.isAtEnd else {
       return nil
     }
-    return clamped(days * 86_400 + seconds - difference)
+    return clamped(Int(midnight) + seconds - difference)
   }
 
   /// `YYYY-MM-DDTHH:MM:SSZ`.
-  static func text(_ time: Timestamp) -> String {
-    let seconds = Int(time.secondsSince1970)
-    var (year, days) = (1970, seconds / 86_400)
-    while days >= dayCount(year) {
-      days -= dayCount(year)
-      year += 1
-    }
-    var month = 1
-    while days >= dayCount(year, month) {
-      days -= dayCount(year, month)
-      month += 1
-    }
-    let clock = [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60].map(twoDigits).joined(separator: ":")
-    return "\(year)-\(twoDigits(month))-\(twoDigits(days + 1))T\(clock)Z"
-  }
-
-  private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+  static func text(_ time: Timestamp) -> String { RFC3339.format(Int64(time.secondsSince1970)) }
 
   private static func clamped(_ seconds: Int) -> Timestamp {
     Timestamp(secondsSince1970: UInt32(clamping: seconds))
   }
+}
 
-  private static func isLeap(_ year: Int) -> Bool {
-    year.isMultiple(of: 4) && !year.isMultiple(of: 100) || year.isMultiple(of: 400)
+/// Takes the text of a time apart, from its left.
+struct TimeText {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ text: String) { rest = Array(text.utf8)[...] }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  /// Whether `character` is next; if so, it is taken.
+  mutating func take(_ character: Unicode.Scalar) -> Bool {
+    guard rest.first == UInt8(ascii: character) else { return false }
+    rest.removeFirst()
+    return true
   }
 
-  private static func dayCount(_ year: Int) -> Int { isLeap(year) ? 366 : 365 }
-
-  private static func dayCount(_ year: Int, _ month: Int) -> Int {
-    [31, isLeap(year) ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
+  /// `YYYY-MM-DD` or `YYYYMMDD`; whether there is such a day is not asked.
+  mutating func date() -> (year: Int, month: Int, day: Int)? {
+    guard let year = number(4) else { return nil }
+    let isExtended = take("-")
+    guard let month = number(2), take("-") == isExtended, let day = number(2) else { return nil }
+    return (year, month, day)
   }
 
-  /// Days from 1970 to this one.
-  private static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let years =
-      year >= 1970
-      ? (1970..<year).reduce(0) { $0 + dayCount($1) } : -(year..<1970).reduce(0) { $0 + dayCount($1) }
-    return years + (1..<month).reduce(0) { $0 + dayCount(year, $1) } + day - 1
+  /// `HH:MM:SS` or `HHMMSS`, as seconds of the day.
+  mutating func clock() -> Int? {
+    guard let hour = number(2), hour < 24 else { return nil }
+    let isExtended = take(":")
+    guard let minute = number(2), minute < 60 else { return nil }
+    guard isExtended ? take(":") : nextIsDigit else { return hour * 3600 + minute * 60 }
+    guard let second = number(2), second <= 60 else { return nil }
+    if take(".") || take(",") {
+      guard nextIsDigit else { return nil }
+      rest = rest.drop { Self.isDigit($0) }
+    }
+    return hour * 3600 + minute * 60 + second
+  }
+
+  /// `Z` or the difference from UTC, in seconds.
+  mutating func zone() -> Int? {
+    if take("Z") { return 0 }
+    let isBehind = take("-")
+    guard isBehind || take("+"), let hour = number(2), hour < 24 else { return nil }
+    var seconds = hour * 3600
+    if !isAtEnd {
+      _ = take(":")
+      guard let minute = number(2), minute < 60 else { return nil }
+      seconds += minute * 60
+    }
+    return isBehind ? -seconds : seconds
+  }
+
+  private var nextIsDigit: Bool { rest.first.map(Self.isDigit) ?? false }
+
+  /// Exactly so many digits.
+  private mutating func number(_ count: Int) -> Int? {
+    let digits = rest.prefix(count)
+    guard digits.count == count, digits.allSatisfy(Self.isDigit) else { return nil }
+    rest = rest.dropFirst(count)
+    return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+  }
+
+  private static func isDigit(_ character: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(character)
   }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of a call, taken apart. The draft's grammar is small (`--name`, `--name=value`, `--name value`,
-// `--`), and its exit codes for what is wrong (19, 37, 83) are to be met to the letter: that is why no general
-// parser stands here.
+// The words of a call, taken apart, and what a subcommand is. The draft's grammar is small (`--name`,
+// `--name=value`, `--name value`, `--`) and its exit codes for mistakes (19, 37, 83) must be met exactly:
+// that is why this is not a general parser.
 
 /// A subcommand with its options and operands.
 struct Call {
@@ -11,7 +11,7 @@ struct Call {
   private(set) var operands: [String] = []
 
   /// - Parameters:
-  ///   - words: behind the name of the subcommand.
+  ///   - words: after the name of the subcommand.
   ///   - rules: what the subcommand knows; `--help` and `--debug` are known everywhere.
   init(_ words: [String], rules: [OptionRule]) throws(Failure) {
     var rest = words[...]
@@ -42,7 +42,7 @@ struct Call {
   where Choice.RawValue == String {
     guard let word = value(name) else { return standard }
     guard let choice = Choice(rawValue: word) else {
-      throw Failure(.unsupportedOption, "--\(name) does not know «\(word)»")
+      throw Failure(.unsupportedOption, "--\(name) does not know '\(word)'")
     }
     return choice
   }
@@ -69,8 +69,45 @@ struct Call {
 
   private static func unknown(_ word: String) -> Failure {
     Failure(
-      .unsupportedOption, "there is no option «\(word)» here", hint: "add --help for those that there are")
+      .unsupportedOption, "there is no option '\(word)' here", hint: "add --help for those that there are")
   }
 
   private static let everywhere: [OptionRule] = [.flag("help"), .flag("debug")]
+}
+
+/// An option that a subcommand knows, without its hyphens.
+enum OptionRule: Equatable {
+  /// Present or not.
+  case flag(String)
+  /// With one value, once.
+  case value(String)
+  /// With a value, any number of times.
+  case values(String)
+
+  var name: String {
+    switch self {
+    case .flag(let name), .value(let name), .values(let name): name
+    }
+  }
+}
+
+/// One subcommand; a file each in Commands/.
+protocol Subcommand: SendableMetatype {
+  static var name: String { get }
+  /// What the operands are that must be there, in their order, as the page names them.
+  static var operandNames: [String] { get }
+  /// How many operands there may be.
+  static var operandCounts: ClosedRange<Int> { get }
+  static var options: [OptionRule] { get }
+  /// What `--help` prints: what goes in, what comes out, each option, an example.
+  static var page: String { get }
+
+  static func run(_ call: Call) throws(Failure)
+}
+
+extension Subcommand {
+  static var operandNames: [String] { [] }
+  static var options: [OptionRule] { [] }
+  /// As many as there are.
+  static var any: Int { Int.max }
 }

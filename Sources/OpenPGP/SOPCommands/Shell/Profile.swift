@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The profiles, by their names in this command and by the names that all implementations share. The draft
-// allows four lines in a list.
+// The profiles, by their names in this command and by the names that all implementations share (the draft
+// allows four lines in a list), and the kinds of documents.
 
 /// A way to make keys or messages.
 enum Profile: String, CaseIterable {
@@ -25,8 +25,13 @@ enum Profile: String, CaseIterable {
     guard let name = call.value("profile"), name != "default" else { return nil }
     guard let profile = Profile(named: name) else {
       throw Failure(
-        .unsupportedProfile, "there is no profile «\(name)»", hint: "coffer-sop list-profiles SUBCOMMAND")
+        .unsupportedProfile, "there is no profile '\(name)'", hint: "coffer-sop list-profiles SUBCOMMAND")
     }
     return profile
   }
+}
+
+/// What `--as` says that a document is.
+enum DocumentMode: String {
+  case binary, text
 }

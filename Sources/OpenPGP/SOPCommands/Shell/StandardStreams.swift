@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Standard input and output. Results that are small are made whole before the first byte is written, so that
-// a failure leaves nothing behind.
+// Standard input and output. Small results are made whole before the first byte is written, so that a failure
+// leaves nothing behind.
 
 internal import Glibc
 internal import OpenPGP
 
 /// The process's own streams.
 enum StandardStreams {
-  /// Puts something in the place of streams that are closed. Else the next file that is opened would get the
-  /// place of standard output, and with it data that are not meant for it. What is put there cannot be used
-  /// either: it is open the wrong way round.
+  /// If a standard descriptor is closed, opens /dev/null on it in the wrong direction. Otherwise the next
+  /// file that is opened could become descriptor 1 and receive plaintext.
   /// - Returns: whether all three places are taken.
   static func takePlaces() -> Bool {
     for place in STDIN_FILENO...STDERR_FILENO where fcntl(place, F_GETFD) < 0 {
@@ -59,5 +58,59 @@ enum StandardStreams {
   static func note(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+  }
+}
+
+/// Whether data may come out, and why not. Data comes out when everything else that a subcommand has to write
+/// is written. The engine asks whether it may release; a failure cannot pass through the engine, so it is
+/// kept here.
+struct Release {
+  private var failure: Failure?
+
+  /// Whether what must come before the data was written.
+  mutating func isAllowed(_ prepare: () throws(Failure) -> Void) -> Bool {
+    do {
+      try prepare()
+      return true
+    } catch {
+      failure = error
+      return false
+    }
+  }
+
+  /// Throws what was in the way, if anything was.
+  func throwFailure() throws(Failure) {
+    if let failure { throw failure }
+  }
+}
+
+extension ByteSource {
+  /// Lends everything up to the end, piece by piece.
+  func forEachPiece(_ body: (RawSpan) throws(OpenPGPError) -> Void) throws(OpenPGPError) {
+    while true {
+      let count = try withNext { (next) throws(OpenPGPError) -> Int in
+        if !next.isEmpty { try body(next) }
+        return next.byteCount
+      }
+      if count == 0 { return }
+      consume(count)
+    }
+  }
+
+  /// Reads to the end and keeps nothing.
+  func drain() throws(OpenPGPError) { try forEachPiece { (_) throws(OpenPGPError) in } }
+
+  /// Writes everything up to the end.
+  func copy(to sink: any ByteSink) throws(OpenPGPError) {
+    try forEachPiece { (piece) throws(OpenPGPError) in try sink.write(piece) }
+  }
+
+  /// The type in the header of a packet with which the source begins; nil for an empty one. Nothing is consumed.
+  func firstPacketType() throws(OpenPGPError) -> PacketType? {
+    try withNext { (next) throws(OpenPGPError) -> PacketType? in
+      guard !next.isEmpty else { return nil }
+      let octet = unsafe next.unsafeLoad(as: UInt8.self)
+      return PacketType(rawValue: octet & 0x40 != 0 ? octet & 0x3F : octet >> 2 & 0x0F)
+    }
   }
 }

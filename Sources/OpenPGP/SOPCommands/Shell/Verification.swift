@@ -5,7 +5,7 @@
 
 internal import OpenPGP
 
-/// Certificates to verify with, and what becomes of the verdicts.
+/// Certificates to verify with, and the lines about what was good.
 struct Verification {
   let verifier: SignatureVerifier
   /// The designators of the certificates' files, in the order of ``verifier``'s certificates.
@@ -32,8 +32,8 @@ struct Verification {
   }
 
   /// A line for each signature that verifies: time, key, primary key, mode, and in JSON whose file it was.
-  func lines(_ verdicts: [SignatureVerdict]) -> String {
-    verdicts.compactMap(\.verified).map(line).joined()
+  func lines(_ verifications: [SignatureVerification]) -> String {
+    verifications.compactMap(\.verified).map(line).joined()
   }
 
   private func line(_ signature: VerifiedSignature) -> String {
@@ -65,20 +65,20 @@ struct Verification {
     return output + "\""
   }
 
-  /// The failure of subcommands that want a signature; `--debug` says why each was none.
-  static func noSignature(_ verdicts: [SignatureVerdict]) -> Failure {
-    let reasons = verdicts.map { words($0.grade) }
+  /// The failure of subcommands that need a signature; `--debug` says why each one did not count.
+  static func noSignature(_ verifications: [SignatureVerification]) -> Failure {
+    let reasons = verifications.map { words($0.result) }
     return Failure(
       .noSignature, reasons.isEmpty ? "there is no signature" : "no signature verifies: \(reasons[0])",
       hint: "do not rely on the data", detail: reasons.joined(separator: "; "))
   }
 
-  private static func words(_ grade: SignatureVerdict.Grade) -> String {
-    switch grade {
+  private static func words(_ result: SignatureVerification.Result) -> String {
+    switch result {
     case .good, .goodButExpired: "good"
     case .revoked: "the key was revoked"
     case .unknownKey: "none of the certificates has its key"
-    case .bad: "it is not of these data"
+    case .bad: "it is not over this data"
     case .refused(let rule): PolicyWords.text(rule)
     }
   }

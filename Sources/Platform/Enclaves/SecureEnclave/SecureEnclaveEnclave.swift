@@ -52,7 +52,7 @@
       let bytes = Array(body)
       return EnclaveHandle(
         kind: kind, use: use, access: access, publicKey: Array(publicKey),
-        body: Secrets.SharedSecret(SecretBytes(copying: unsafe bytes.span.bytes))
+        body: SharedSecretBytes(SecretBytes(copying: unsafe bytes.span.bytes))
       ).key
     }
 
@@ -99,7 +99,7 @@
       }
     }
 
-    private static func data(_ body: Secrets.SharedSecret) -> Data {
+    private static func data(_ body: SharedSecretBytes) -> Data {
       body.withBytes { body in unsafe body.withUnsafeBytes { unsafe Data($0) } }
     }
 

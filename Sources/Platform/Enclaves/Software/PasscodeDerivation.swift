@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a software key's passcode becomes the key of its sealed value (Specs/enclaves.md, «Body of a software
-// handle»). Label of that page: «coffer enclave v1 random passcode».
+// How a software key's passcode becomes the key of its sealed value (Specs/enclaves.md, "Body of a software
+// handle"). Label of that page: "coffer enclave v1 random passcode".
 
 internal import Primitives
 internal import Secrets
@@ -27,7 +27,7 @@ enum PasscodeDerivation: UInt8 {
   /// The key of 32 bytes.
   /// - Throws: `EnclaveError.unavailable` without the memory for Argon2id; `.wrongPasscode` for what cannot
   ///   be the passcode, since it has not the length of one.
-  func key(_ passcode: SharedSecret, salt: [UInt8]) throws(EnclaveError) -> SecretBytes {
+  func key(_ passcode: SharedSecretBytes, salt: [UInt8]) throws(EnclaveError) -> SecretBytes {
     var key = SecretBytes(zeroed: SymmetricKey.byteCount)
     switch self {
     case .none: throw .authorizationRequired

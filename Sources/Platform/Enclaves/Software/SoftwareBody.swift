@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a software handle holds behind its head (Specs/enclaves.md, «Software»):
+// What a software handle holds behind its head (Specs/enclaves.md, "Software"):
 //
 //   salt (32) ‖ derivation (1) ‖ verifier count (1) ‖ verifier (0 or 65) ‖ secret
 //
@@ -18,11 +18,11 @@ struct SoftwareBody {
   private let derivation: PasscodeDerivation
 
   enum Secret {
-    case plain(SharedSecret)
+    case plain(SharedSecretBytes)
     /// The scalar as a sealed value.
     case sealed([UInt8])
     /// The scalar, and a sealed value of nothing that only the passcode opens.
-    case gated(SharedSecret, gate: [UInt8])
+    case gated(SharedSecretBytes, gate: [UInt8])
   }
 
   private static let saltByteCount = 32
@@ -35,7 +35,7 @@ struct SoftwareBody {
     verifier = enrolment.biometryVerifier ?? []
     salt = SystemRandom.publicBytes(count: Self.saltByteCount)
     derivation = PasscodeDerivation(enrolment.passcode)
-    let shared = SharedSecret(scalar)
+    let shared = SharedSecretBytes(scalar)
     guard let passcode = enrolment.passcode else {
       secret = .plain(shared)
       return
@@ -78,11 +78,11 @@ struct SoftwareBody {
       case .biometryAnyOrDevicePasscode where rest == sealedByteCount:
         let scalar = span.extracting(try cursor.readRange(span, count: P256.scalarByteCount))
         secret = .gated(
-          SharedSecret(SecretBytes(copying: scalar)),
+          SharedSecretBytes(SecretBytes(copying: scalar)),
           gate: try cursor.readBytes(span, count: SealedValue.overheadByteCount))
       case .none where rest == P256.scalarByteCount, .biometryAny where rest == P256.scalarByteCount:
         secret = .plain(
-          SharedSecret(SecretBytes(copying: span.extracting(try cursor.readRange(span, count: rest)))))
+          SharedSecretBytes(SecretBytes(copying: span.extracting(try cursor.readRange(span, count: rest)))))
       default: throw EnclaveError.corrupt
       }
     } catch {
@@ -128,7 +128,7 @@ struct SoftwareBody {
   }
 
   private func open(
-    _ sealed: [UInt8], _ passcode: SharedSecret, _ handle: EnclaveHandle
+    _ sealed: [UInt8], _ passcode: SharedSecretBytes, _ handle: EnclaveHandle
   ) throws(EnclaveError) -> SecretBytes {
     let key = try derivation.key(passcode, salt: salt)
     var sealer = SealedValue()

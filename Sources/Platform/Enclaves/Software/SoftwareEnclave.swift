@@ -26,7 +26,7 @@ public struct SoftwareEnclave: Enclave {
     let body = try SoftwareBody(
       scalar: key.scalar(), head: head, requirement: access.requirement, enrolment: enrolment)
     return EnclaveHandle(
-      kind: kind, use: use, access: access, publicKey: key.publicKey, body: SharedSecret(body.bytes())
+      kind: kind, use: use, access: access, publicKey: key.publicKey, body: SharedSecretBytes(body.bytes())
     ).key
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a TPM handle holds behind its head (Specs/enclaves.md, «TPM»):
+// What a TPM handle holds behind its head (Specs/enclaves.md, "TPM"):
 //
 //   storage root: place (1) ‖ Name (34) ‖ salt (32) ‖ verifier count (1) ‖ verifier (0 or 65)
 //   ‖ public count (2) ‖ TPM2B_PUBLIC ‖ private count (2) ‖ TPM2B_PRIVATE
@@ -73,7 +73,7 @@
     ///
     /// The last byte is made odd, since the chip drops zeros at the end of an authorization value.
     static func authValue(
-      _ passcode: SharedSecret, salt: [UInt8], info: StaticString = "coffer enclave v1 authorization"
+      _ passcode: SharedSecretBytes, salt: [UInt8], info: StaticString = "coffer enclave v1 authorization"
     ) -> SecretBytes {
       var hkdf = HKDF()
       var value = SecretBytes(zeroed: SHA256.byteCount)

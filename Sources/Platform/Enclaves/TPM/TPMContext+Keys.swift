@@ -27,7 +27,7 @@
 
     func createKey(
       under root: ESYS_TR, use: EnclaveKeyUse, requirement: AccessControl.Requirement,
-      authValue: SharedSecret?, verifier: [UInt8]
+      authValue: SharedSecretBytes?, verifier: [UInt8]
     ) throws(EnclaveError) -> MadeKey {
       let session = try salted(root, encryptsAnswers: true)
       let policy = try TPMPolicy.digest(requirement, verifier: verifier)
@@ -149,7 +149,7 @@
     /// for no PCR, authorized with zeros. Zeros at the end of an authorization value count for nothing, so the
     /// chip takes them for none; that it refuses a policy session does not matter either.
     func forget(_ key: AuthorizedKey) {
-      let zeros = SharedSecret(SecretBytes(zeroed: SHA256.byteCount))
+      let zeros = SharedSecretBytes(SecretBytes(zeroed: SHA256.byteCount))
       try? setAuth(key.handle, zeros)
       flush(key.handle)
       try? setAuth(COFFER_ESYS_NULL, zeros)
@@ -205,10 +205,10 @@
     }
 
     func setAuth(_ key: ESYS_TR, _ value: consuming SecretBytes) throws(EnclaveError) {
-      try setAuth(key, SharedSecret(value))
+      try setAuth(key, SharedSecretBytes(value))
     }
 
-    func setAuth(_ key: ESYS_TR, _ value: SharedSecret) throws(EnclaveError) {
+    func setAuth(_ key: ESYS_TR, _ value: SharedSecretBytes) throws(EnclaveError) {
       var auth = TPM2B_AUTH()
       defer { unsafe Self.erase(&auth) }
       unsafe Self.copy(value, to: &auth)
@@ -269,7 +269,7 @@
     // MARK: Bytes
 
     @unsafe
-    static func copy(_ secret: SharedSecret, to auth: inout TPM2B_AUTH) {
+    static func copy(_ secret: SharedSecretBytes, to auth: inout TPM2B_AUTH) {
       secret.withBytes { secret in
         unsafe withUnsafeMutableBytes(of: &auth.buffer) { buffer in
           unsafe secret.withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }

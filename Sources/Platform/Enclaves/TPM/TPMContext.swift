@@ -79,7 +79,7 @@
     enum StorageRoot: UInt8 {
       /// At 0x81000001, where whoever set up the machine put it (TCG TPM v2.0 Provisioning Guidance, 7.5.1).
       case persistent = 1
-      /// Made anew from the owner's seed and a template; the same each time.
+      /// Made again from the owner's seed and a template; the same each time.
       case template = 2
     }
 

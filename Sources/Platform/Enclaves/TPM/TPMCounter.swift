@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a counter is in a chip: an index of its non-volatile memory (TPM 2.0 Part 1, section 37; Part 2,
-// section 13), and what is derived for it (Specs/enclaves.md, «Counters»).
+// section 13), and what is derived for it (Specs/enclaves.md, "Counters").
 
 #if TPM
   internal import CTSS
@@ -11,7 +11,7 @@
   /// One counter's authorization on one chip.
   struct TPMCounterSecret {
     /// What the chip compares.
-    let authValue: SharedSecret
+    let authValue: SharedSecretBytes
     /// Stands in the public area of the counter's index: it tells whose the index is, and gives nothing away.
     let mark: [UInt8]
 
@@ -19,9 +19,9 @@
 
     /// - Parameter rootName: of the chip's storage root key, so that no chip learns what another compares.
     /// - Throws: `EnclaveError.invalidInput` for another number of bytes than 32.
-    init(_ authorization: SharedSecret, rootName: [UInt8]) throws(EnclaveError) {
+    init(_ authorization: SharedSecretBytes, rootName: [UInt8]) throws(EnclaveError) {
       guard authorization.count == Self.byteCount else { throw .invalidInput }
-      authValue = SharedSecret(
+      authValue = SharedSecretBytes(
         TPMBody.authValue(authorization, salt: rootName, info: "coffer counter v1 authorization"))
       var hkdf = HKDF()
       let info: StaticString = "coffer counter v1 mark"

@@ -13,7 +13,7 @@
     private static let triesForIndex = 16
 
     public func createCounter(
-      authorization: SharedSecret
+      authorization: SharedSecretBytes
     ) throws(EnclaveError) -> (counter: ChipCounter, value: UInt64) {
       guard authorization.count == TPMCounterSecret.byteCount else { throw .invalidInput }
       return try converse { context throws(EnclaveError) in
@@ -31,13 +31,13 @@
     }
 
     public func counterValue(
-      _ counter: ChipCounter, authorization: SharedSecret
+      _ counter: ChipCounter, authorization: SharedSecretBytes
     ) throws(EnclaveError) -> UInt64 {
       try use(counter, authorization) { context, counter throws(EnclaveError) in try context.value(counter) }
     }
 
     public func incrementCounter(
-      _ counter: ChipCounter, authorization: SharedSecret
+      _ counter: ChipCounter, authorization: SharedSecretBytes
     ) throws(EnclaveError) -> UInt64 {
       try use(counter, authorization) { context, counter throws(EnclaveError) in
         try context.increment(counter)
@@ -114,7 +114,7 @@
 
     /// Finds the counter and authorizes what `body` does with it.
     private func use<R>(
-      _ counter: ChipCounter, _ authorization: SharedSecret,
+      _ counter: ChipCounter, _ authorization: SharedSecretBytes,
       _ body: (TPMContext, TPMContext.AuthorizedKey) throws(EnclaveError) -> R
     ) throws(EnclaveError) -> R {
       let secret = try TPMCounterSecret(authorization, rootName: counter.rootName)

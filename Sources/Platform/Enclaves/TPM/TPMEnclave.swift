@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // P-256 keys in a TPM 2.0. A key is the chip's own: its private part leaves the chip only sealed under the
-// storage root key, inside the handle (SE-09). Every conversation is one operation long.
+// storage root key, inside the handle. Every conversation is one operation long.
 
 #if TPM
   internal import CTSS
@@ -59,14 +59,14 @@
         let root = try context.storageRootForNewKeys()
         let made = try context.createKey(
           under: root.handle, use: use, requirement: access.requirement,
-          authValue: enrolment.passcode.map { SharedSecret(TPMBody.authValue($0.secret, salt: salt)) },
+          authValue: enrolment.passcode.map { SharedSecretBytes(TPMBody.authValue($0.secret, salt: salt)) },
           verifier: verifier)
         let body = TPMBody(
           root: root.place, rootName: root.name, salt: salt, verifier: verifier, publicArea: made.publicArea,
           privateArea: made.privateArea)
         return EnclaveHandle(
           kind: .tpm, use: use, access: access, publicKey: made.publicKey,
-          body: SharedSecret(SecretBytes(copying: unsafe body.bytes.span.bytes))
+          body: SharedSecretBytes(SecretBytes(copying: unsafe body.bytes.span.bytes))
         ).key
       }
     }

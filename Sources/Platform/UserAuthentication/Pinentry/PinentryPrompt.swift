@@ -5,6 +5,7 @@
 
 internal import Glibc
 public import Secrets
+internal import Texts
 
 /// How long a pinentry program is waited for. One that hangs must not hang the command, nor whatever started
 /// that.

@@ -20,11 +20,11 @@ public struct AuthenticatedContext: ~Copyable, Sendable {
   public let deadline: ContinuousClock.Instant
 
   private let clock: AuthenticationClock
-  private var passcode: SharedSecret?
+  private var passcode: SharedSecretBytes?
   private var isErased = false
 
   init(
-    policy: AuthenticationPolicy, factor: AuthenticationFactor, passcode: SharedSecret?,
+    policy: AuthenticationPolicy, factor: AuthenticationFactor, passcode: SharedSecretBytes?,
     lifetime: Duration, clock: AuthenticationClock
   ) {
     self.policy = policy
@@ -51,7 +51,7 @@ public struct AuthenticatedContext: ~Copyable, Sendable {
   /// The passcode as it was typed, for an enclave that takes it; nil when a finger was recognised, or when
   /// it was not to be kept. Do not hold on to it: it lives as long as its last reference.
   /// - Throws: ``AuthenticationError/expired``.
-  public borrowing func typedPasscode() throws(AuthenticationError) -> SharedSecret? {
+  public borrowing func typedPasscode() throws(AuthenticationError) -> SharedSecretBytes? {
     guard isValid else { throw .expired }
     return passcode
   }

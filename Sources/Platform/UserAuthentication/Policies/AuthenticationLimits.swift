@@ -17,6 +17,6 @@ public struct AuthenticationLimits: Sendable {
 
   public init() {}
 
-  /// The idle limit after which keys leave the memory anyway (VA-15).
+  /// The idle limit after which keys leave the memory anyway.
   public static let longestContextLifetime: Duration = .seconds(300)
 }

@@ -68,7 +68,7 @@ public final class UserAuthenticator: Sendable {
   }
 
   private func context(
-    _ policy: AuthenticationPolicy, _ factor: AuthenticationFactor, _ passcode: SharedSecret?
+    _ policy: AuthenticationPolicy, _ factor: AuthenticationFactor, _ passcode: SharedSecretBytes?
   ) -> AuthenticatedContext {
     AuthenticatedContext(
       policy: policy, factor: factor, passcode: passcode, lifetime: limits.contextLifetime, clock: clock)
@@ -172,7 +172,7 @@ public final class UserAuthenticator: Sendable {
       if let typed = try ask(request), try verify(typed) {
         guard attempt.stop != .cancelled else { throw AuthenticationError.cancelled }
         fingerFailureCount.withLock { $0 = 0 }
-        return context(policy, .passcode, carriesPasscode ? SharedSecret(typed) : nil)
+        return context(policy, .passcode, carriesPasscode ? SharedSecretBytes(typed) : nil)
       }
       request.problem = "that was not right; \(triesLeft == 1 ? "one try" : "\(triesLeft) tries") left"
     }

@@ -6,6 +6,7 @@
 internal import Glibc
 public import Secrets
 internal import Synchronization
+internal import Texts
 
 /// Prompts on the controlling terminal.
 public struct TerminalPrompt: PassphrasePrompt {

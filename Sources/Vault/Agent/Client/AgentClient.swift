@@ -71,7 +71,7 @@ public final class AgentClient {
     return status
   }
 
-  /// Gives the agent the keys of a coffer that was just opened. Limits begin anew.
+  /// Gives the agent the keys of a coffer that was just opened. Limits begin again.
   ///
   /// When this throws, the agent has not taken them, and will not: keys count only for a giver who can hear
   /// that they were taken.
@@ -132,8 +132,8 @@ public final class AgentClient {
 
   private struct Answer {
     let header: AgentHeader
-    let first: SharedSecret
-    let second: SharedSecret
+    let first: SharedSecretBytes
+    let second: SharedSecretBytes
   }
 
   private func requireDone(_ header: AgentHeader) throws(AgentError) {
@@ -155,7 +155,7 @@ public final class AgentClient {
     var answer: Answer?
     if PacketSocket.send(socket.descriptor, header, first, second) { answer = try receive() }
     if answer == nil {
-      // The agent closes a connection that is silent while a person types. Every request may be repeated.
+      // The agent closes a connection that is silent while somebody types. Every request may be repeated.
       guard let connection = try Connection(path) else { throw .notAnswering }
       socket = connection.intoSocket()
       if PacketSocket.send(self.socket.descriptor, header, first, second) { answer = try receive() }
@@ -186,7 +186,7 @@ public final class AgentClient {
         let body = byteCount - AgentHeader.byteCount
         first.shorten(to: min(body, AgentHeader.keyByteCount))
         second.shorten(to: max(body - AgentHeader.keyByteCount, 0))
-        return Answer(header: parsed, first: SharedSecret(first), second: SharedSecret(second))
+        return Answer(header: parsed, first: SharedSecretBytes(first), second: SharedSecretBytes(second))
       case .tooLong: throw .malformedAnswer
       case .closed:
         if isShut { throw .notAnswering }

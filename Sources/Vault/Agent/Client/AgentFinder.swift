@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agents of one coffer, wherever they listen (Specs/agent.md, «Finding»). Where that is may have changed
+// The agents of one coffer, wherever they listen (Specs/agent.md, "Finding"). Where that is may have changed
 // since one was started: another XDG_RUNTIME_DIR, another mode of a folder, another name of the home. A
-// command must not say «locked» meanwhile.
+// command must not say "locked" meanwhile.
 
 internal import Keychains
 

@@ -77,7 +77,7 @@ enum RunningAgents {
     return given == home || (given.hasPrefix("/") && AgentPlace.knownPath(given) == home)
   }
 
-  /// The effective user in `/proc/PID/status`: «Uid:», then the real and the effective one.
+  /// The effective user in `/proc/PID/status`: "Uid:", then the real and the effective one.
   private static func user(_ status: [UInt8]) -> uid_t? {
     for line in status.split(separator: 0x0A) where line.starts(with: "Uid:".utf8) {
       let fields = line.split(separator: 0x09)

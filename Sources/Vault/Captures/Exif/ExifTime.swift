@@ -3,6 +3,8 @@
 // A time as a camera notes it: the reading of a clock, often without a word of the time zone. It is kept as
 // it was read; turning it into an instant would invent an offset.
 
+internal import Texts
+
 /// The reading of a clock, with its distance from UTC when that is known.
 public struct ExifTime: Equatable, Sendable {
   /// 1 to 9999.
@@ -25,7 +27,7 @@ public struct ExifTime: Equatable, Sendable {
     year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, offsetMinutes: Int? = nil
   ) {
     guard (1...9999).contains(year), (1...12).contains(month),
-      (1...Self.dayCount(of: month, in: year)).contains(day), (0...23).contains(hour),
+      (1...CivilTime.dayCount(of: month, in: year)).contains(day), (0...23).contains(hour),
       (0...59).contains(minute), (0...60).contains(second),
       offsetMinutes.map({ abs($0) < 24 * 60 }) ?? true
     else { return nil }
@@ -83,11 +85,6 @@ public struct ExifTime: Equatable, Sendable {
       value = value * 10 + Int(digit - UInt8(ascii: "0"))
     }
     return value
-  }
-
-  private static func dayCount(of month: Int, in year: Int) -> Int {
-    if month == 2 { return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28 }
-    return [4, 6, 9, 11].contains(month) ? 30 : 31
   }
 }
 

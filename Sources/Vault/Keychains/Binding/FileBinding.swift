@@ -17,7 +17,7 @@ internal import Synchronization
 
 /// Watches the parts of one coffer's file.
 public final class FileBinding: PartBinding {
-  let key: SharedSecret
+  let key: SharedSecretBytes
   private let context: [UInt8]
   /// The last row that was opened, so that an unchanged one need not be opened again.
   private let last = Mutex<(row: [UInt8], record: BindingRecord)?>(nil)
@@ -28,7 +28,7 @@ public final class FileBinding: PartBinding {
   /// - Throws: `KeychainError.locked` without it.
   public init(coffer: UUID, keys: ClassKeys) throws(KeychainError) {
     guard let classKey = keys.afterFirstUnlock else { throw .locked }
-    key = SharedSecret(classKey.withBytes { HKDF.secret(from: $0, info: "coffer binding v1") })
+    key = SharedSecretBytes(classKey.withBytes { HKDF.secret(from: $0, info: "coffer binding v1") })
     context = Array("coffer binding v1".utf8) + coffer.bytes
   }
 
@@ -70,8 +70,8 @@ public final class FileBinding: PartBinding {
   }
 
   /// What the chip wants to hear before it counts: 32 bytes that nobody has who cannot open the record.
-  public func counterAuthorization() -> SharedSecret {
-    SharedSecret(key.withBytes { HKDF.secret(from: $0, info: "coffer binding v1 counter") })
+  public func counterAuthorization() -> SharedSecretBytes {
+    SharedSecretBytes(key.withBytes { HKDF.secret(from: $0, info: "coffer binding v1 counter") })
   }
 
   /// The handle of the counter in the chip, for whoever has no key; nil when there is none.

@@ -3,7 +3,7 @@
 internal import Primitives
 public import Secrets
 
-/// When a stored item can be read (KC-07, D14). Nothing ever leaves this device.
+/// When a stored item can be read. Nothing ever leaves this device.
 public enum AccessibilityClass: UInt8, Sendable, CaseIterable {
   /// Only while the coffer is unlocked.
   case whenUnlockedThisDeviceOnly = 1
@@ -13,20 +13,20 @@ public enum AccessibilityClass: UInt8, Sendable, CaseIterable {
 
 /// The keys of a keybag that are available now. A class key that is missing means *locked*.
 public struct ClassKeys: Sendable {
-  public let whenUnlocked: SharedSecret?
-  public let afterFirstUnlock: SharedSecret?
+  public let whenUnlocked: SharedSecretBytes?
+  public let afterFirstUnlock: SharedSecretBytes?
   /// Shows that the person is there: 32 random bytes that every slot wraps beside the class keys.
   ///
   /// It is not a class of items, and nothing is sealed under it directly. It is there only when a slot was
   /// opened in this process: no agent is given it, and no session keeps it.
-  public let owner: SharedSecret?
+  public let owner: SharedSecretBytes?
 
   /// Class keys that were handed on. Only a slot gives the owner key.
-  public init(whenUnlocked: SharedSecret?, afterFirstUnlock: SharedSecret?) {
+  public init(whenUnlocked: SharedSecretBytes?, afterFirstUnlock: SharedSecretBytes?) {
     self.init(whenUnlocked: whenUnlocked, afterFirstUnlock: afterFirstUnlock, owner: nil)
   }
 
-  init(whenUnlocked: SharedSecret?, afterFirstUnlock: SharedSecret?, owner: SharedSecret?) {
+  init(whenUnlocked: SharedSecretBytes?, afterFirstUnlock: SharedSecretBytes?, owner: SharedSecretBytes?) {
     self.whenUnlocked = whenUnlocked
     self.afterFirstUnlock = afterFirstUnlock
     self.owner = owner
@@ -35,13 +35,13 @@ public struct ClassKeys: Sendable {
   /// Three new random keys.
   static func generate() -> ClassKeys {
     ClassKeys(
-      whenUnlocked: SharedSecret(SystemRandom.secretBytes(count: SymmetricKey.byteCount)),
-      afterFirstUnlock: SharedSecret(SystemRandom.secretBytes(count: SymmetricKey.byteCount)),
-      owner: SharedSecret(SystemRandom.secretBytes(count: SymmetricKey.byteCount)))
+      whenUnlocked: SharedSecretBytes(SystemRandom.secretBytes(count: SymmetricKey.byteCount)),
+      afterFirstUnlock: SharedSecretBytes(SystemRandom.secretBytes(count: SymmetricKey.byteCount)),
+      owner: SharedSecretBytes(SystemRandom.secretBytes(count: SymmetricKey.byteCount)))
   }
 
   /// The key of a class, if it is available.
-  public func key(for accessibility: AccessibilityClass) -> SharedSecret? {
+  public func key(for accessibility: AccessibilityClass) -> SharedSecretBytes? {
     switch accessibility {
     case .whenUnlockedThisDeviceOnly: whenUnlocked
     case .afterFirstUnlockThisDeviceOnly: afterFirstUnlock

@@ -4,7 +4,7 @@
 //
 //   ephemeral public key (65) ‖ the enclave's handle
 //
-// The ephemeral private key is gone; only the chip can agree on the same secret again (D06).
+// The ephemeral private key is gone; only the chip can agree on the same secret again.
 
 internal import Primitives
 

@@ -73,9 +73,9 @@ extension KeySlot {
     let count = SymmetricKey.byteCount
     return all.withBytes { all in
       ClassKeys(
-        whenUnlocked: SharedSecret(SecretBytes(copying: all.extracting(first: count))),
-        afterFirstUnlock: SharedSecret(SecretBytes(copying: all.extracting(count..<2 * count))),
-        owner: SharedSecret(SecretBytes(copying: all.extracting(last: count))))
+        whenUnlocked: SharedSecretBytes(SecretBytes(copying: all.extracting(first: count))),
+        afterFirstUnlock: SharedSecretBytes(SecretBytes(copying: all.extracting(count..<2 * count))),
+        owner: SharedSecretBytes(SecretBytes(copying: all.extracting(last: count))))
     }
   }
 

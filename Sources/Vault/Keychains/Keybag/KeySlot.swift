@@ -29,7 +29,7 @@ public enum SlotKDF: Equatable, Sendable {
   /// counts wrong tries.
   case agreement
 
-  /// The default of new passphrase slots (D37).
+  /// The default of new passphrase slots.
   public static let recommended = SlotKDF.argon2id(.recommended)
   /// PBKDF2 with 600,000 iterations.
   public static let pbkdf2 = SlotKDF.pbkdf2(iterations: PBKDF2.passphraseIterations)
@@ -44,7 +44,7 @@ public struct KeySlot: Equatable, Sendable {
   /// Seconds since 1970, UTC.
   public let created: Int64
 
-  /// 32 public random bytes (D19).
+  /// 32 public random bytes.
   package let salt: [UInt8]
   /// Commits to the slot's secret: tells a wrong passphrase from a damaged slot.
   let check: [UInt8]

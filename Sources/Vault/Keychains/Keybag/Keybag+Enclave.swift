@@ -10,7 +10,7 @@ extension SlotCredential {
   /// Makes a key in `enclave` that asks for `pin`, and agrees with it on the secret of a new slot.
   ///
   /// - Throws: `KeybagError.notHardware` for an enclave in software; `.enclave`.
-  public init(newKeyIn enclave: any Enclave, pin: SharedSecret) throws(KeybagError) {
+  public init(newKeyIn enclave: any Enclave, pin: SharedSecretBytes) throws(KeybagError) {
     guard enclave.kind != .software else { throw .notHardware }
     let key: EnclaveKey
     do {
@@ -38,7 +38,7 @@ extension Keybag {
   ///
   /// A slot of another chip is passed over, and is the answer only when no slot is this chip's.
   /// - Throws: `KeybagError.noSuchSlot`; `.enclave`; `.corrupt`.
-  public func unlock(_ enclave: any Enclave, pin: SharedSecret) throws(KeybagError) -> Unlocked {
+  public func unlock(_ enclave: any Enclave, pin: SharedSecretBytes) throws(KeybagError) -> Unlocked {
     let candidates = slots.filter { $0.kind == .enclave }
     var refusal = KeybagError.noSuchSlot
     for slot in candidates {
@@ -91,7 +91,7 @@ extension KeySlot {
   }
 
   /// Lets the chip agree with the slot's ephemeral key.
-  fileprivate func credential(_ enclave: any Enclave, pin: SharedSecret) throws(EnclaveError)
+  fileprivate func credential(_ enclave: any Enclave, pin: SharedSecretBytes) throws(EnclaveError)
     -> SlotCredential
   {
     let (key, attachment) = try key(enclave)

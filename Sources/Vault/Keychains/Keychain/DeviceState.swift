@@ -2,14 +2,14 @@
 
 public import Foundation
 
-/// How far a device can prove what it is (KC-12).
+/// How far a device can prove what it is.
 public enum AttestationLevel: String, Codable, Sendable {
   /// Its attestation key lives in a chip.
   case secureEnclave = "secure_enclave"
   case unverified
 }
 
-/// What is known of this device; what registration has not filled yet is nil (KC-11, D15).
+/// What is known of this device; what registration has not filled yet is nil.
 public struct DeviceState: Codable, Equatable, Sendable {
   /// A pseudonym: a UUID made on the device.
   public var deviceId: String

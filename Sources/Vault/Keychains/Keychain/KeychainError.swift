@@ -2,13 +2,13 @@
 
 public import Foundation
 
-/// What can go wrong in a keychain (KC-13, D16). A status is the native code of the store below: for the
+/// What can go wrong in a keychain. A status is the native code of the store below: for the
 /// file keychain, an extended SQLite result code; for the Secret Service, a negative `errno`.
 public enum KeychainError: Error, Equatable, Sendable {
   case saveFailed(Int32)
   case loadFailed(Int32)
   case deleteFailed(Int32)
-  /// No item of that name; only from calls that require one (D01).
+  /// No item of that name; only from calls that require one.
   case itemNotFound
   /// There is an item of that name; only from the create-only call.
   case duplicateItem
@@ -28,7 +28,7 @@ public enum KeychainError: Error, Equatable, Sendable {
 }
 
 extension KeychainError: LocalizedError {
-  /// The texts that the requirements fix (KC-14), and ours in their manner.
+  /// Fixed texts: callers may rely on them.
   public var errorDescription: String? {
     switch self {
     case .saveFailed(let status): "Failed to save item to Keychain (status: \(status))"
@@ -47,7 +47,7 @@ extension KeychainError: LocalizedError {
     }
   }
 
-  /// The status of the store below, where there is one (KC-15).
+  /// The status of the store below, where there is one.
   public var status: Int32? {
     switch self {
     case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status),

@@ -20,7 +20,7 @@ struct KeychainIndex {
   static let reservedPrefix = "app.rial.keychain.index."
 
   /// The digest of the items of one class, index items left out.
-  init(of items: [SealedItem], _ accessibility: AccessibilityClass, key: SharedSecret) {
+  init(of items: [SealedItem], _ accessibility: AccessibilityClass, key: SharedSecretBytes) {
     self.accessibility = accessibility
     var hash = SetHash(key: Self.memberKey(key))
     for item in items where item.accessibility == accessibility && !item.isIndex {
@@ -42,7 +42,7 @@ struct KeychainIndex {
     return member + item.account.utf8 + item.sealed
   }
 
-  private static func memberKey(_ classKey: SharedSecret) -> SecretBytes {
+  private static func memberKey(_ classKey: SharedSecretBytes) -> SecretBytes {
     classKey.withBytes { HKDF.secret(from: $0, info: "coffer keychain v1 index") }
   }
 }

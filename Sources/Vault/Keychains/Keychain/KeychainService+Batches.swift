@@ -7,7 +7,7 @@ public import Secrets
 /// One step of a batch of secrets.
 public enum SecretChange: Sendable {
   /// Saves the secret in place of any other of that name.
-  case save(SharedSecret, account: String, accessibility: AccessibilityClass)
+  case save(SharedSecretBytes, account: String, accessibility: AccessibilityClass)
   /// Deletes the item of that name; none is as good.
   case delete(account: String)
 }
@@ -40,14 +40,14 @@ extension KeychainService {
   /// The secrets of one class whose names `isWanted`, as of one moment, by name.
   public func secrets(
     in accessibility: AccessibilityClass, where isWanted: (String) -> Bool
-  ) throws(KeychainError) -> [String: SharedSecret] {
+  ) throws(KeychainError) -> [String: SharedSecretBytes] {
     do throws(KeychainError) {
       let key = try key(accessibility)
       let items = try keychain.items()
       try checkIndex(items, accessibility)
-      var found: [String: SharedSecret] = [:]
+      var found: [String: SharedSecretBytes] = [:]
       for item in items where item.accessibility == accessibility && !item.isIndex && isWanted(item.account) {
-        found[item.account] = SharedSecret(try Self.open(item, key))
+        found[item.account] = SharedSecretBytes(try Self.open(item, key))
       }
       return found
     } catch {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Enclave keys by name (KC-17 to KC-20, D17): the handle is an item of the class that the key's access
-// control names; the key itself is in the enclave. Nobody but that enclave can use the handle (SE-09).
+// Enclave keys by name: the handle is an item of the class that the key's access
+// control names; the key itself is in the enclave. Nobody but that enclave can use the handle.
 
 public import Enclaves
 internal import Foundation
@@ -11,7 +11,7 @@ extension KeychainService {
   /// Makes a P-256 key in `enclave` and keeps its handle under `tag`.
   ///
   /// - Throws: `KeychainError.duplicateItem` when the name is taken, before the enclave is asked;
-  ///   `.secureEnclaveUnavailable` without a chip that answers (KC-19); `.locked`.
+  ///   `.secureEnclaveUnavailable` without a chip that answers; `.locked`.
   public func createSecureEnclaveKey(
     tag: String, in enclave: any Enclave, use: EnclaveKeyUse,
     access: AccessControl = AccessControl(.afterFirstUnlockThisDeviceOnly),

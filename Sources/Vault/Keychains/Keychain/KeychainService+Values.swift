@@ -7,7 +7,7 @@ public import Primitives
 internal import Secrets
 
 extension KeychainService {
-  /// The names that the requirements fix (KC-03).
+  /// Fixed names: stored items are found by them.
   public enum Account {
     /// The attestation key's identifier, a string.
     public static let attestationKeyId = "rial.attestation.keyId"
@@ -15,11 +15,11 @@ extension KeychainService {
     public static let deviceId = "rial.device.id"
     /// ``DeviceState`` as JSON.
     public static let deviceState = "rial.device.state"
-    /// The capture key (D13).
+    /// The capture key.
     public static let captureKey = "rial.encryption.key"
   }
 
-  /// Saves a 256-bit key (KC-09).
+  /// Saves a 256-bit key.
   public func saveSymmetricKey(
     _ key: borrowing SymmetricKey, forKey account: String,
     accessibility: AccessibilityClass = .afterFirstUnlockThisDeviceOnly
@@ -48,7 +48,7 @@ extension KeychainService {
     return text
   }
 
-  /// Saves the device's state as JSON with ISO 8601 dates (KC-10).
+  /// Saves the device's state as JSON with ISO 8601 dates.
   public func saveDeviceState(_ state: DeviceState) throws(KeychainError) {
     let encoder = JSONEncoder()
     encoder.dateEncodingStrategy = .iso8601

@@ -2,19 +2,19 @@
 //
 // Small named secrets: generic-password items of the service `app.rial.keychain`, each sealed under the
 // class key of its accessibility class. Nothing leaves this device. A log line has the operation and the
-// error, never a name or a value (D30).
+// error, never a name or a value.
 
 public import Foundation
 internal import Logging
 internal import Primitives
 public import Secrets
 
-/// Saves, loads and deletes keychain items (requirements KC-01 to KC-25).
+/// Saves, loads and deletes keychain items.
 ///
 /// A missing item is nil, a locked one ``KeychainError/locked``, a damaged one
 /// ``KeychainError/invalidData``.
 public final class KeychainService: Sendable {
-  /// The service that all items belong to (KC-02).
+  /// The service that all items belong to.
   public static let serviceName = "app.rial.keychain"
 
   let keychain: any Keychain
@@ -44,7 +44,7 @@ public final class KeychainService: Sendable {
 
   // MARK: Secrets
 
-  /// Saves a secret; an item of that name is replaced, its accessibility class too (KC-04, D14).
+  /// Saves a secret; an item of that name is replaced, its accessibility class too.
   /// - Throws: `KeychainError.invalidData` for a name that is empty, holds a NUL or is reserved; `.locked`;
   ///   `.saveFailed`.
   public func save(
@@ -111,13 +111,13 @@ public final class KeychainService: Sendable {
   }
 
   /// The secret of that name.
-  /// - Throws: `KeychainError.itemNotFound` when there is none (D01).
+  /// - Throws: `KeychainError.itemNotFound` when there is none.
   public func requireSecret(forKey account: String) throws(KeychainError) -> SecretBytes {
     guard let secret = try loadSecret(forKey: account) else { throw .itemNotFound }
     return secret
   }
 
-  /// Deletes the item of that name; none is as good (KC-06).
+  /// Deletes the item of that name; none is as good.
   public func delete(forKey account: String) throws(KeychainError) {
     do throws(KeychainError) {
       try change("delete") { [self] current throws(KeychainError) in
@@ -169,7 +169,7 @@ public final class KeychainService: Sendable {
   }
 
   /// The item of that name, copied out of locked memory.
-  /// - Throws: `KeychainError.itemNotFound` when there is none (D01).
+  /// - Throws: `KeychainError.itemNotFound` when there is none.
   public func require(forKey account: String) throws(KeychainError) -> Data {
     guard let data = try load(forKey: account) else { throw .itemNotFound }
     return data
@@ -195,7 +195,7 @@ public final class KeychainService: Sendable {
       && !account.utf8.starts(with: KeychainIndex.reservedPrefix.utf8)
   }
 
-  static func open(_ item: SealedItem, _ key: SharedSecret) throws(KeychainError) -> SecretBytes {
+  static func open(_ item: SealedItem, _ key: SharedSecretBytes) throws(KeychainError) -> SecretBytes {
     var sealer = SealedValue()
     do {
       return try key.withBytes { key throws(SealedValue.Failure) in
@@ -212,7 +212,7 @@ public final class KeychainService: Sendable {
     Array(serviceName.utf8) + [0, accessibility.rawValue] + account.utf8
   }
 
-  func key(_ accessibility: AccessibilityClass) throws(KeychainError) -> SharedSecret {
+  func key(_ accessibility: AccessibilityClass) throws(KeychainError) -> SharedSecretBytes {
     guard let key = keys.key(for: accessibility) else { throw .locked }
     return key
   }

@@ -48,7 +48,7 @@ public struct PassphraseAssessment: Sendable, Equatable {
   }
 }
 
-/// The three words of a strength meter (VA-20).
+/// The three words of a strength meter.
 public enum PassphraseStrength: String, Sendable {
   /// An estimate of 0 to 2, or a common password: refused.
   case weak

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a new passphrase must be (decision D08, VA-03, VA-20). One pure value, asked at one point: where a
+// What a new passphrase must be. One pure value, asked at one point: where a
 // passphrase is set. A passphrase that opens something is never judged.
 
 internal import CUtf8proc
@@ -51,7 +51,7 @@ public enum PassphrasePolicy: String, Sendable, CaseIterable {
       score: estimate.score, strength: PassphraseAssessment.strength(of: estimate), problems: problems)
   }
 
-  /// The estimate that decision D08 asks for: 10^8 guesses.
+  /// The estimate that a passphrase must reach: 10^8 guesses.
   public static let minimumScore = 3
 }
 

@@ -2,7 +2,7 @@
 //
 // The recovery phrase: twelve English words as BIP-39 has them (bitcoin/bips, bip-0039), which stand for
 // 128 random bits and a checksum. They live in locked memory, are shown once, and are never stored
-// (decision D21).
+//.
 
 internal import CUtf8proc
 internal import Primitives

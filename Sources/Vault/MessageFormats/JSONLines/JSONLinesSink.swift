@@ -2,6 +2,8 @@
 //
 // Writing JSON Lines: one object a line, always the same bytes for the same message.
 
+internal import Texts
+
 /// A streaming writer of JSON Lines.
 ///
 /// `{"id","title","tags","type","date","encoding","content"}`. Content that is UTF-8 stands as text, unless
@@ -30,7 +32,7 @@ public struct JSONLinesSink: MessageSink, ~Copyable {
     JSONWriter.append(metadata, into: &file.buffer)
     let isText =
       content.validUTF8End(in: content.whole) == content.byteCount
-      && JSONWriter.escapedByteCount(content) <= Base64.encodedByteCount(content.byteCount)
+      && JSONWriter.escapedByteCount(content) <= Base64.characterCount(byteCount: content.byteCount)
     file.buffer.append(",\"encoding\":")
     file.buffer.append(isText ? "\"utf-8\",\"content\":\"" : "\"base64\",\"content\":\"")
     var offset = 0

@@ -3,6 +3,8 @@
 // Reading JSON Lines: one object a line, UTF-8. Only `content` must be there. Content is decoded where it
 // was read to.
 
+internal import Texts
+
 /// A streaming reader of JSON Lines.
 ///
 /// `{"title","tags","type","date","encoding","content"}`: `date` is RFC 3339, `encoding` is `utf-8` (also

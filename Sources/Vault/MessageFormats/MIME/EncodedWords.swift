@@ -3,6 +3,8 @@
 // Header values for people: unfolded (RFC 5322 section 2.2.3), encoded words decoded (RFC 2047).
 // Neighbouring words of one charset are joined before conversion, since mailers split characters.
 
+internal import Texts
+
 /// The decoder with its working memory.
 struct EncodedWords: ~Copyable, Sendable {
   /// Bytes of the words that are waiting for conversion.

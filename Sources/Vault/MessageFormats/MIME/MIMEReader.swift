@@ -5,6 +5,8 @@
 // never an error. Plain text in UTF-8 is lent where it lies; the rest passes through reused, erased
 // buffers.
 
+internal import Texts
+
 /// Finds and decodes the headers for people and the text parts of mails.
 ///
 /// One reader serves any number of mails, one after the other.

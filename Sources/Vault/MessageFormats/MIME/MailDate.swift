@@ -3,6 +3,8 @@
 // Dates as mail writes them: RFC 5322 section 3.3 with the obsolete forms of section 4.3, and the asctime
 // form of an mbox "From " line (RFC 4155).
 
+internal import Texts
+
 /// Reading and writing of mail dates.
 enum MailDate {
   /// Seconds since 1970 of a `Date:` value; nil when it is none.
@@ -27,7 +29,7 @@ enum MailDate {
     else { return nil }
     let offset = words.next(bytes).map { zone(bytes, $0) } ?? 0
     let seconds = local - Int64(offset)
-    return Timestamp.representable.contains(seconds) ? seconds : nil
+    return CivilTime.representable.contains(seconds) ? seconds : nil
   }
 
   /// Seconds since 1970 of the asctime date in a "From " line; nil when there is none.
@@ -60,7 +62,7 @@ enum MailDate {
           year: year, month: month, day: day, hour: time.hour, minute: time.minute, second: time.second)
       else { return nil }
       let seconds = local - Int64(offset)
-      return Timestamp.representable.contains(seconds) ? seconds : nil
+      return CivilTime.representable.contains(seconds) ? seconds : nil
     }
     return nil
   }

@@ -2,6 +2,8 @@
 //
 // Names of mail folders: modified UTF-7 (RFC 3501 section 5.1.3), as Maildir++ takes it over from IMAP.
 
+internal import Texts
+
 enum MailboxName {
   /// The name for people; as it stands when it is not modified UTF-7.
   static func decoded(_ name: String) -> String {

@@ -4,6 +4,8 @@
 // `MboxExportHeader`; everything else is wrapped in a small mail with a base64 body, so that any mail
 // program can open it.
 
+internal import Texts
+
 /// A streaming writer of mbox files.
 public struct MboxSink: MessageSink, ~Copyable {
   private var file: OutputFile

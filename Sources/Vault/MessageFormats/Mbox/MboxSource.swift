@@ -5,6 +5,8 @@
 // or CRLF; content is not converted. One search for "From " finds separators and quoted lines alike.
 // Memory holds one message and what one read brought after it.
 
+internal import Texts
+
 /// A streaming reader of mbox files.
 ///
 /// Mail written by ``MboxSink`` of the same coffer comes back exactly, with its metadata. For other mail the title is the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one shape of binary property list that the root secret's envelope has (Specs/protected-data.md, «Property
-// list»): a dictionary of ASCII strings, small integers and data. There is exactly one encoding of a
+// The one shape of binary property list that the root secret's envelope has (Specs/protected-data.md, "Property
+// list"): a dictionary of ASCII strings, small integers and data. There is exactly one encoding of a
 // dictionary, and nothing else is read.
 
 internal import Primitives

@@ -28,7 +28,7 @@ enum BindingKey {
   /// The key of this coffer.
   /// - Throws: framework recovery when it is gone or cannot be the one (PD-06); `.enclaveMissing`, `.enclave`.
   static func load(
-    _ handle: SharedSecret, _ enclaves: (EnclaveKind) -> (any Enclave)?
+    _ handle: SharedSecretBytes, _ enclaves: (EnclaveKind) -> (any Enclave)?
   ) throws(ProtectedDataError) -> Found {
     guard let kind = handle.withBytes({ EnclaveKind(handle: $0) }) else {
       throw .frameworkRecovery(.bindingKeyUnusable)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The payload of a domain as it is stored (Specs/protected-data.md, «Payload»):
+// The payload of a domain as it is stored (Specs/protected-data.md, "Payload"):
 //
 //   "COFPDDM1" ‖ domain (1) ‖ schema version (2) ‖ generation (8) ‖ sealed value
 
@@ -29,7 +29,7 @@ struct DomainRecord: Equatable {
     return head
   }
 
-  func seal(_ payload: borrowing SecretBytes, under key: SharedSecret) -> [UInt8] {
+  func seal(_ payload: borrowing SecretBytes, under key: SharedSecretBytes) -> [UInt8] {
     var sealer = SealedValue()
     let sealed = payload.withBytes { payload in
       key.withBytes { sealer.seal(payload, key: $0, context: head) }
@@ -56,9 +56,9 @@ struct DomainRecord: Equatable {
   }
 
   /// Opens the bytes that this head was read from; nil when they are not those that were sealed.
-  func open(_ bytes: [UInt8], under key: SharedSecret) -> SharedSecret? {
+  func open(_ bytes: [UInt8], under key: SharedSecretBytes) -> SharedSecretBytes? {
     SealedValue.read(
       unsafe bytes.span.bytes.extracting(droppingFirst: Self.headByteCount), key: key, context: head
-    ) { SharedSecret(SecretBytes(copying: $0)) }
+    ) { SharedSecretBytes(SecretBytes(copying: $0)) }
   }
 }

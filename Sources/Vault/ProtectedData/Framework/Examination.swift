@@ -14,9 +14,9 @@ enum Finding {
 
   /// A domain whose key and payload are authentic.
   struct Opened {
-    let key: SharedSecret
+    let key: SharedSecretBytes
     let record: DomainRecord
-    let payload: SharedSecret
+    let payload: SharedSecretBytes
   }
 
   var state: DomainState {
@@ -163,10 +163,10 @@ extension KeychainService {
   /// own; only an item that is not what was stored is a fault.
   func protectedItem(
     _ account: String, damaged fault: FrameworkFault
-  ) throws(ProtectedDataError) -> SharedSecret? {
+  ) throws(ProtectedDataError) -> SharedSecretBytes? {
     do throws(KeychainError) {
       guard let item = try loadSecret(forKey: account, in: .whenUnlockedThisDeviceOnly) else { return nil }
-      return SharedSecret(item)
+      return SharedSecretBytes(item)
     } catch {
       switch error {
       case .invalidData, .decodingFailed: throw .frameworkRecovery(fault)

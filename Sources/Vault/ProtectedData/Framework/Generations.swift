@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Against single rows that are put back to what they were: every change of the registry and of a domain has a
-// number, and a ledger in the keychain knows the last ones (Specs/protected-data.md, «Generations»):
+// number, and a ledger in the keychain knows the last ones (Specs/protected-data.md, "Generations"):
 //
 //   revision (8) ‖ count (1) ‖ count × (domain (1) ‖ generation (8))
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only authority for which domains there are (PD-20; Specs/protected-data.md, «Registry»):
+// The only authority for which domains there are (PD-20; Specs/protected-data.md, "Registry"):
 //
 //   "COFPDRG1" ‖ revision (8) ‖ format floor (1) ‖ count (1) ‖ count × (domain (1) ‖ state (1))
 //   ‖ HMAC-SHA256 (32) ‖ SHA-256 (32)

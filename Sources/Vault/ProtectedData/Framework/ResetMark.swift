@@ -15,9 +15,9 @@ enum ResetMark {
   static func item(replacing record: [UInt8]) -> SecretChange { RootSecret.item(digest(record), account) }
 
   /// Whether a reset that was to replace `record` has begun.
-  /// - Throws: `.keychainLocked`, `.keychainUnavailable`. A mark that is damaged is none.
+  /// - Throws: `.keychainLocked`, `.keychainUnavailable`. A damaged mark counts as absent.
   static func names(_ record: [UInt8], _ keychain: KeychainService) throws(ProtectedDataError) -> Bool {
-    let mark: SharedSecret?
+    let mark: SharedSecretBytes?
     do throws(ProtectedDataError) {
       mark = try keychain.protectedItem(account, damaged: .registryTampered)
     } catch {

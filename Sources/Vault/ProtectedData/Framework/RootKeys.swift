@@ -7,9 +7,9 @@ internal import Secrets
 
 struct RootKeys: Sendable {
   /// Wraps domain keys.
-  let wrapping: SharedSecret
+  let wrapping: SharedSecretBytes
   /// Authenticates the registry.
-  let registry: SharedSecret
+  let registry: SharedSecretBytes
 
   /// The caller erases the root secret right after.
   init(_ root: RawSpan) {
@@ -18,7 +18,7 @@ struct RootKeys: Sendable {
     registry = wrapping.withBytes { Self.derive($0, "coffer protected data v1 registry") }
   }
 
-  private static func derive(_ key: RawSpan, _ info: StaticString) -> SharedSecret {
-    SharedSecret(HKDF.secret(from: key, info: info))
+  private static func derive(_ key: RawSpan, _ info: StaticString) -> SharedSecretBytes {
+    SharedSecretBytes(HKDF.secret(from: key, info: info))
   }
 }

@@ -18,7 +18,7 @@ enum RootSecret {
   struct Fetched {
     let keys: RootKeys
     /// The root secret itself, where it has to be brought to the second format first.
-    let first: SharedSecret?
+    let first: SharedSecretBytes?
   }
 
   /// Fetches the root secret once and lets go of it.
@@ -96,10 +96,10 @@ enum RootSecret {
   }
 
   static func item(_ bytes: [UInt8], _ account: String) -> SecretChange {
-    item(SharedSecret(SecretBytes(copying: unsafe bytes.span.bytes)), account)
+    item(SharedSecretBytes(SecretBytes(copying: unsafe bytes.span.bytes)), account)
   }
 
-  private static func item(_ secret: SharedSecret, _ account: String) -> SecretChange {
+  private static func item(_ secret: SharedSecretBytes, _ account: String) -> SecretChange {
     .save(secret, account: account, accessibility: .whenUnlockedThisDeviceOnly)
   }
 }

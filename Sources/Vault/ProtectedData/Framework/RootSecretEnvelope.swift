@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The root secret, sealed to the device-binding key (PD-02 to PD-04; Specs/protected-data.md, «Envelope»):
+// The root secret, sealed to the device-binding key (PD-02 to PD-04; Specs/protected-data.md, "Envelope"):
 //
 //   "CAPDSEV2" ‖ binary property list
 //

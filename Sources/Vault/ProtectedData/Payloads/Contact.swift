@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// Somebody whose certificate the person has (PD-13).
+/// Somebody whose certificate the user has (PD-13).
 public struct Contact: Equatable, Sendable, Identifiable {
   /// Bytes of a name: as long as a user ID may be, which it is usually taken from.
   public static let nameByteCountLimit = PGPKeyIdentity.userIDByteCountLimit
@@ -12,7 +12,7 @@ public struct Contact: Equatable, Sendable, Identifiable {
   public var displayName: String
   /// The transferable public key, as packets.
   public var certificate: [UInt8]
-  /// Whether the person has compared the fingerprint.
+  /// Whether the user has compared the fingerprint.
   public var isVerified: Bool
   /// Seconds since 1970, UTC.
   public var added: UInt64

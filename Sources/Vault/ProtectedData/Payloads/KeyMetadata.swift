@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The domain of the person's own OpenPGP keys (PD-11).
+/// The domain of the user's own OpenPGP keys (PD-11).
 public struct KeyMetadata: ProtectedPayload {
   public static let domain = ProtectedDomain.keyMetadata
   public static let schemaVersion: UInt16 = 1

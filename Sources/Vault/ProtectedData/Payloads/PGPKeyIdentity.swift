@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of one of the person's own OpenPGP keys (PD-11). Nothing of it is secret, and all of it is
+/// What is known of one of the user's own OpenPGP keys (PD-11). Nothing of it is secret, and all of it is
 /// private.
 public struct PGPKeyIdentity: Equatable, Sendable {
   /// RFC 9580, section 5.5.2. The numbers are stored.

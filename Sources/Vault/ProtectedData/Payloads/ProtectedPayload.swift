@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one domain holds. The five types of this room are all there are.
+/// What one domain holds. There are these five types and no others.
 ///
 /// The bytes are in Specs/protected-data.md. A reader takes exactly what a writer writes: unknown values,
 /// values out of their range and bytes left over are ``MalformedPayload``, and never become defaults.

@@ -12,7 +12,7 @@ public struct ProtectedSettings: ProtectedPayload {
   /// An hour: longer than anybody stays away and wants to find the door open.
   public static let gracePeriodLimitSeconds: UInt32 = 3600
 
-  /// Whether the person is told what copying to the clipboard means.
+  /// Whether the user is told what copying to the clipboard means.
   public var clipboardNotice: Bool
   /// For how long after an authentication none is asked for; 0 for never.
   public var gracePeriodSeconds: UInt32

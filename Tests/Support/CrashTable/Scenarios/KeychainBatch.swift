@@ -51,7 +51,7 @@ final class KeychainBatch: CrashScenario {
     var changes = ((1...count).map { "item.\($0)" } + ["item.new"]).map { account in
       let value = after[account] ?? []
       return SecretChange.save(
-        SharedSecret(SecretBytes(copying: value.span.bytes)), account: account,
+        SharedSecretBytes(SecretBytes(copying: value.span.bytes)), account: account,
         accessibility: .afterFirstUnlockThisDeviceOnly)
     }
     changes.append(.delete(account: "item.\(Self.itemCount)"))

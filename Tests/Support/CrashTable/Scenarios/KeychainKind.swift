@@ -61,8 +61,8 @@ struct OpenKeychain {
       })
   }
 
-  private static func key(_ byte: UInt8) -> SharedSecret {
+  private static func key(_ byte: UInt8) -> SharedSecretBytes {
     let bytes = [UInt8](repeating: byte, count: SymmetricKey.byteCount)
-    return SharedSecret(SecretBytes(copying: bytes.span.bytes))
+    return SharedSecretBytes(SecretBytes(copying: bytes.span.bytes))
   }
 }

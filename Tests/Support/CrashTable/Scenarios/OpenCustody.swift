@@ -38,7 +38,7 @@ struct OpenCustody {
   // MARK: The person
 
   /// What a slot would give to whoever opens it.
-  private static let owner = SharedSecret(SecretBytes(zeroed: SymmetricKey.byteCount))
+  private static let owner = SharedSecretBytes(SecretBytes(zeroed: SymmetricKey.byteCount))
 
   /// A finger was recognised a moment ago.
   private func finger() throws -> any BiometryVerifier {
@@ -73,7 +73,7 @@ struct OpenCustody {
     let keys = numbers.map { number in
       let key = PrivateKeyOperation.key(number, edition: edition)
       return (
-        secret: SharedSecret(SecretBytes(copying: key.span.bytes)),
+        secret: SharedSecretBytes(SecretBytes(copying: key.span.bytes)),
         payload: PrivateKeyPayload.transferableSecretKeyV4,
         fingerprint: PrivateKeyOperation.fingerprint(number)
       )

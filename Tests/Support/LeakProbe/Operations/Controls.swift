@@ -25,11 +25,11 @@ extension Operation {
 /// An open coffer, and a secret beside it.
 private final class KeysInUse: Sendable {
   private let coffer: Coffer
-  private let secret: SharedSecret
+  private let secret: SharedSecretBytes
 
   init(coffer: Coffer, keys: consuming SecretBytes) {
     self.coffer = coffer
-    secret = SharedSecret(keys)
+    secret = SharedSecretBytes(keys)
   }
 }
 

@@ -36,7 +36,7 @@ extension Room {
   private static let access = AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: .devicePasscode)
 
   private func key(
-    in enclave: any Enclave, _ pin: SharedSecret, for use: EnclaveKeyUse
+    in enclave: any Enclave, _ pin: SharedSecretBytes, for use: EnclaveKeyUse
   ) throws -> EnclaveKey {
     try enclave.createKey(use: use, access: Self.access, enrolment: KeyEnrolment(passcode: .typed(pin)))
   }
@@ -78,7 +78,7 @@ extension Room {
   @inline(never)
   fileprivate func count(in enclave: any Enclave) throws {
     guard let enclave = enclave as? any CounterEnclave else { throw Unexpected("the chip has no counters") }
-    let authorization = SharedSecret(bytes("authorization", count: 32))
+    let authorization = SharedSecretBytes(bytes("authorization", count: 32))
     let made = try enclave.createCounter(authorization: authorization)
     // kind (1) ‖ place (1) ‖ Name of the storage root (34) …
     let rootName = Array(made.counter.dataRepresentation[2..<36])
@@ -90,7 +90,7 @@ extension Room {
   }
 
   /// What the chip compares (Specs/enclaves.md, «Counters»).
-  private func authorizationValue(_ authorization: SharedSecret, rootName: [UInt8]) -> SecretBytes {
+  private func authorizationValue(_ authorization: SharedSecretBytes, rootName: [UInt8]) -> SecretBytes {
     var hkdf = HKDF()
     let info: StaticString = "coffer counter v1 authorization"
     return SecretBytes(byteCount: 32) { output in

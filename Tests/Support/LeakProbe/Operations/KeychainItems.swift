@@ -40,10 +40,10 @@ extension Operation {
       try room.withKeychain { keychain in
         try keychain.apply([
           .save(
-            SharedSecret(room.bytes("first item", count: 64)), account: "batch.1",
+            SharedSecretBytes(room.bytes("first item", count: 64)), account: "batch.1",
             accessibility: .whenUnlockedThisDeviceOnly),
           .save(
-            SharedSecret(room.bytes("second item", count: 32)), account: "batch.2",
+            SharedSecretBytes(room.bytes("second item", count: 32)), account: "batch.2",
             accessibility: .whenUnlockedThisDeviceOnly),
           .delete(account: "batch.3"),
         ])
@@ -53,7 +53,7 @@ extension Operation {
     },
     Operation("a batch of keychain items that fails") { room in
       try room.withKeychain { keychain in
-        let first = SharedSecret(room.bytes("first item", count: 64))
+        let first = SharedSecretBytes(room.bytes("first item", count: 64))
         try expectThrow("a name that no item can have") {
           try keychain.apply([
             .save(first, account: "batch.1", accessibility: .afterFirstUnlockThisDeviceOnly),

@@ -13,7 +13,7 @@ extension Operation {
       [
         Operation("sign with an OpenPGP key, \(profile)") { room in
           let key = try room.openPGPKey(profile)
-          let document = MemorySource(SharedSecret(room.bytes("document", count: 4_096)))
+          let document = MemorySource(SharedSecretBytes(room.bytes("document", count: 4_096)))
           let signatures = try DetachedSigning([key.signer], time: Room.time).sign(document)
           try expect(signatures.count == 1, "there is a signature")
         },
@@ -63,7 +63,7 @@ extension Room {
 
   @inline(never)
   fileprivate func sendMessage(_ key: OpenPGPKey, byteCount: Int, isDamaged: Bool) throws {
-    let plaintext = SharedSecret(SystemRandom.secretBytes(count: byteCount))
+    let plaintext = SharedSecretBytes(SystemRandom.secretBytes(count: byteCount))
     plaintext.withBytes { all in
       for start in stride(from: 0, to: byteCount, by: Self.toldByteCount) {
         SecretReport.tell("plaintext", all.extracting(start..<min(start + Self.toldByteCount, byteCount)))
@@ -92,15 +92,15 @@ extension Room {
     } else {
       let opened = try decryption.decrypt(from: MemorySource(octets), to: output)
       try expect(output.isEqual && output.byteCount == byteCount, "what was encrypted comes back")
-      try expect(opened.verdicts.map(\.grade) == [.good], "the signature is good")
+      try expect(opened.verifications.map(\.result) == [.good], "the signature is good")
     }
   }
 
   @inline(never)
   fileprivate func sendToPassword(_ profile: MessageEncryption.PasswordProfile) throws {
-    let plaintext = SharedSecret(bytes("plaintext", count: 4_096))
-    let password = SharedSecret(text("password", byteCount: 24))
-    let wrong = SharedSecret(text("wrong password", byteCount: 24))
+    let plaintext = SharedSecretBytes(bytes("plaintext", count: 4_096))
+    let password = SharedSecretBytes(text("password", byteCount: 24))
+    let wrong = SharedSecretBytes(text("wrong password", byteCount: 24))
     let encryption = try MessageEncryption(
       to: [], passwords: [password], passwordProfile: profile, time: Self.time)
     SecretReport.tell("session key", encryption.sessionKey.bytes)
@@ -120,8 +120,8 @@ extension Room {
 
   @inline(never)
   fileprivate func lockKey(_ profile: KeyProfile) throws {
-    let password = SharedSecret(text("password", byteCount: 24))
-    let wrong = SharedSecret(text("wrong password", byteCount: 24))
+    let password = SharedSecretBytes(text("password", byteCount: 24))
+    let wrong = SharedSecretBytes(text("wrong password", byteCount: 24))
     var generation = KeyGeneration(profile, userIDs: [], creationTime: Self.time)
     generation.isSigningOnly = true
     let key = try generation.generate(password: password)
@@ -136,11 +136,11 @@ extension Room {
 
 /// Compares what is written with what is expected, and keeps none of it.
 private final class ComparingSink: ByteSink {
-  private let expected: SharedSecret
+  private let expected: SharedSecretBytes
   private(set) var byteCount = 0
   private(set) var isEqual = true
 
-  init(_ expected: SharedSecret) { self.expected = expected }
+  init(_ expected: SharedSecretBytes) { self.expected = expected }
 
   func write(_ bytes: RawSpan) throws(OpenPGPError) {
     let start = byteCount

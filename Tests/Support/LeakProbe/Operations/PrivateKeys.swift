@@ -38,7 +38,7 @@ extension Operation {
     },
     Operation("a use of a private key by somebody else") { room in
       try room.withPrivateKey { _, custody, key in
-        let other = SharedSecret(room.bytes("wrong owner key", count: 32))
+        let other = SharedSecretBytes(room.bytes("wrong owner key", count: 32))
         try expectThrow("another's key") {
           try custody.withPrivateKey(key, CustodyAuthorization(owner: other)) { _, _ in }
         }
@@ -73,7 +73,7 @@ extension Operation {
     },
     Operation("import private keys twice") { room in
       try room.withPrivateKey { coffer, custody, key in
-        let second = SharedSecret(room.bytes("imported private key", count: Room.privateKeyByteCount))
+        let second = SharedSecretBytes(room.bytes("imported private key", count: Room.privateKeyByteCount))
         for _ in 0..<2 {
           try custody.importKeys(
             [(secret: second, payload: .transferableSecretKeyV4, fingerprint: key)], coffer.authorization())

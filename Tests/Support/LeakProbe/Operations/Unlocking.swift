@@ -71,7 +71,7 @@ extension Operation {
 extension Room {
   /// Makes a coffer that a chip opens too.
   @inline(never)
-  func makeCofferWithChip(_ pin: SharedSecret) throws {
+  func makeCofferWithChip(_ pin: SharedSecretBytes) throws {
     let passphrase = try passphrase()
     try makeCoffer(passphrase)
     let coffer = try open(passphrase)
