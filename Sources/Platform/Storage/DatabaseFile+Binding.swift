@@ -38,6 +38,18 @@ extension DatabaseFile {
     }
   }
 
+  /// Runs `body`, which may change `part`, within a transaction that is under way on another part of this file.
+  /// - Throws: `StorageError.outdated`, before `body`.
+  public func join<R>(
+    _ part: BoundPart, _ transaction: borrowing Transaction, _ body: (borrowing Transaction) throws -> R
+  ) throws -> R {
+    let binding = binding.withLock { $0 }
+    try binding?.verify(part, transaction)
+    let result = try body(transaction)
+    try binding?.record(part, transaction)
+    return result
+  }
+
   /// Compares every part with what was recorded.
   /// - Returns: those that are not the ones that were stored last.
   public func outdatedParts() throws -> [BoundPart] {

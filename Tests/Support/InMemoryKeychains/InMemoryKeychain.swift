@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Foundation
-internal import Synchronization
+import Foundation
+public import Keychains
+import Synchronization
 
-/// A keychain that ends with the process: for tests and for the tutorial's sandbox.
+/// A keychain that ends with the process.
 public final class InMemoryKeychain: Keychain {
   /// By the bytes of the name.
   private let stored = Mutex<[Data: SealedItem]>([:])
