@@ -23,7 +23,7 @@ public struct CaptureAccess: Sendable {
   public func signer() throws -> any CaptureSigner { try AttestationSigner(keychain, machine: machine) }
 
   /// Seals a capture, signs what it consists of, and stores it. When this returns, it is on the disk.
-  /// - Throws: as ``CaptureStore/add(_:signer:alongside:)``.
+  /// - Throws: as `CaptureStore.add(_:signer:alongside:)`.
   public func add(_ capture: NewCapture, signer: any CaptureSigner) throws -> CaptureStore.Added {
     try audited(.captureAdded) { try store.add(capture, signer: signer, alongside: $0) }
   }
@@ -36,7 +36,7 @@ public struct CaptureAccess: Sendable {
   /// Writes a capture to a new or empty folder.
   ///
   /// - Returns: the names of the files, in the order in which they were written.
-  /// - Throws: as ``CaptureStore/export(_:to:record:isStopped:)``.
+  /// - Throws: as `CaptureStore.export(_:to:record:isStopped:)`.
   public func export(
     _ id: CaptureID, to folder: String, record: (any UnfinishedExportRecord)? = nil,
     isStopped: () -> Bool = { false }
