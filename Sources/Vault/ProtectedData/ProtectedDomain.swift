@@ -27,3 +27,21 @@ public enum ProtectedDomain: UInt8, Sendable, CaseIterable {
     self = found
   }
 }
+
+/// How protected data stand.
+public enum ProtectedState: Equatable, Sendable {
+  case locked
+  case unlocked
+  /// Nothing opens until the framework is recovered or explicitly reset (PD-22).
+  case frameworkRecovery(FrameworkFault)
+  /// Nothing opens until the process ends (PD-23).
+  case restartRequired
+}
+
+/// How a domain stands after unlocking.
+public enum DomainState: Equatable, Sendable {
+  case open
+  /// It was being made or removed, and another process keeps us from settling that.
+  case pendingMutation
+  case recovery(DomainFault)
+}

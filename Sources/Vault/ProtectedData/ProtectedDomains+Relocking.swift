@@ -26,3 +26,26 @@ extension ProtectedDomains {
     guard !latch.isDown else { throw Self.logged(.restartRequired, "relock") }
   }
 }
+
+/// Somebody who keeps something that was read from protected data, or depends on it (PD-23).
+public protocol RelockParticipant: Sendable {
+  /// Lets go of all of it. Protected data answer *locked* by then.
+  /// - Throws: anything, when something may be left: then nothing opens again in this process.
+  func relock() throws
+}
+
+/// Falls once, when a relock was not complete, and stays down until the process ends (PD-23). Nothing of it is
+/// stored.
+public final class RestartLatch: Sendable {
+  /// The one of this process. Tests make their own.
+  public static let process = RestartLatch()
+
+  private let fallen = Atomic(false)
+
+  public init() {}
+
+  /// Whether it has fallen.
+  public var isDown: Bool { fallen.load(ordering: .sequentiallyConsistent) }
+
+  func fall() { fallen.store(true, ordering: .sequentiallyConsistent) }
+}

@@ -17,3 +17,72 @@ public protocol FingerprintReader: Sendable {
     timeout: Duration, attempt: AuthenticationAttempt, progress: (FingerprintProgress) -> Void
   ) throws(FingerprintError) -> Bool
 }
+
+/// What a person should know while a finger is waited for.
+public enum FingerprintProgress: Equatable, Sendable {
+  /// The reader waits for a finger.
+  case waiting
+  /// The finger could not be read and was not compared; it costs no try.
+  case scanAgain(ScanProblem)
+  /// The finger was read, and was not the right one.
+  case notRecognised(triesLeft: Int)
+
+  /// What was wrong with a scan.
+  public enum ScanProblem: Sendable, CaseIterable {
+    case unreadable
+    case swipeTooShort
+    case notCentred
+    case removeAndRetry
+  }
+}
+
+/// Tells the person what to do while a finger is waited for, and listens for other wishes meanwhile.
+public protocol FingerprintGuide: Sendable {
+  /// Called when the wait begins; the notice stays until its end.
+  ///
+  /// A guide may stop `attempt`. It offers the passcode only when `policy` shows that way
+  /// (``AuthenticationPolicy/fallbackTitle``).
+  func begin(_ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt) -> any FingerprintNotice
+}
+
+/// What one guide shows during one wait.
+public protocol FingerprintNotice: Sendable {
+  func show(_ progress: FingerprintProgress)
+  /// Takes the notice away. When this returns, the terminal or screen is free for a prompt.
+  func end()
+}
+
+/// Says nothing, and cannot be asked for anything.
+public struct SilentFingerprintGuide: FingerprintGuide {
+  public init() {}
+
+  public func begin(
+    _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt
+  ) -> any FingerprintNotice { Silence() }
+
+  private struct Silence: FingerprintNotice {
+    func show(_ progress: FingerprintProgress) {}
+    func end() {}
+  }
+}
+
+/// Why a reader gave no answer. A finger that is not recognised is an answer.
+@nonexhaustive
+public enum FingerprintError: Error, Equatable, Sendable {
+  /// No reader, or no service that drives one.
+  case noReader
+  /// No finger of this user is enrolled.
+  case notEnrolled
+  /// Another program holds the reader, such as the screen's lock.
+  case busy
+  /// The system lets this user not use it.
+  case denied
+  /// The reader, or the service that drives it, went away in the middle.
+  case disconnected
+  /// No finger came in time.
+  case timedOut
+  /// The ``AuthenticationAttempt`` was stopped.
+  case stopped
+  /// The reader failed, or the service answered in a way that it should not.
+  case failed
+}

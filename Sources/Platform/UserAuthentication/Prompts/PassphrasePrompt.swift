@@ -22,3 +22,72 @@ extension PassphrasePrompt {
     try ask(PromptRequest(prompt, isShown: !isHidden))
   }
 }
+
+/// What to ask for, and how.
+public struct PromptRequest: Sendable {
+  /// A live judgement of what has been typed so far.
+  public typealias Meter = @Sendable (RawSpan) -> StrengthReading
+
+  /// The words before the cursor, without a colon.
+  public var prompt: String
+  /// What is asked for and why, if the prompt alone does not say; may have several lines.
+  public var description: String?
+  /// What was wrong with the answer before this one.
+  public var problem: String?
+  /// Whether the answer appears while it is typed. Pinentry never shows one.
+  public var isShown: Bool
+  /// Called with the typed bytes after each change, for a new passphrase. Only the terminal shows it.
+  public var meter: Meter?
+  /// More bytes than this end the prompt with ``PromptError/tooLong(byteCountLimit:)``.
+  public var byteCountLimit: Int
+
+  public init(
+    _ prompt: String, description: String? = nil, problem: String? = nil, isShown: Bool = false,
+    meter: Meter? = nil, byteCountLimit: Int = PromptRequest.usualByteCountLimit
+  ) {
+    precondition(byteCountLimit > 0, "an answer needs room")
+    self.prompt = prompt
+    self.description = description
+    self.problem = problem
+    self.isShown = isShown
+    self.meter = meter
+    self.byteCountLimit = byteCountLimit
+  }
+
+  /// What a passphrase may have, so that a longer one is refused here and not later.
+  public static let usualByteCountLimit = 4096
+}
+
+/// What a meter shows: one short word, and how to colour it.
+public struct StrengthReading: Sendable, Equatable {
+  public enum Level: Sendable { case weak, medium, strong }
+
+  public var level: Level
+  public var word: String
+
+  public init(_ level: Level, word: String) {
+    self.level = level
+    self.word = word
+  }
+}
+
+/// Why a prompt brought no answer. It never tells what was typed.
+@nonexhaustive
+public enum PromptError: Error, Equatable, Sendable {
+  /// The person gave up: Control-C, Control-D on an empty line, or the window's cancel button.
+  case cancelled
+  /// There is no terminal to ask on, or it went away.
+  case noTerminal
+  /// The terminal is there but a system call on it failed.
+  case terminalFailed(errno: Int32)
+  /// The answer had more bytes than the request allows.
+  case tooLong(byteCountLimit: Int)
+  /// The pinentry program does not exist.
+  case promptProgramMissing
+  /// The pinentry program could not be run, ended early, or broke the protocol.
+  case promptProgramFailed
+  /// Nobody answered in time, or the pinentry program hangs; it has been ended.
+  case timedOut
+  /// A ``ScriptedPrompt`` was asked more often than it has answers.
+  case scriptExhausted
+}

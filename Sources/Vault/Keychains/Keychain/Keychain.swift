@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
+internal import Synchronization
 
 /// A value as a keychain store sees it: sealed. No store ever holds a key that could open it.
 public struct SealedItem: Equatable, Sendable {
@@ -48,4 +49,33 @@ public protocol Keychain: Sendable {
   func update(
     _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
   ) throws(KeychainError)
+}
+
+/// A keychain that ends with the process: for tests and for the tutorial's sandbox.
+public final class InMemoryKeychain: Keychain {
+  /// By the bytes of the name.
+  private let stored = Mutex<[Data: SealedItem]>([:])
+
+  public init() {}
+
+  public func items() throws(KeychainError) -> [SealedItem] {
+    stored.withLock { Self.items($0) }
+  }
+
+  public func update(
+    _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
+  ) throws(KeychainError) {
+    try stored.withLock { stored throws(KeychainError) in
+      for change in try body(Self.items(stored)) {
+        switch change {
+        case .set(let item): stored[Data(item.account.utf8)] = item
+        case .delete(let account): stored[Data(account.utf8)] = nil
+        }
+      }
+    }
+  }
+
+  private static func items(_ stored: [Data: SealedItem]) -> [SealedItem] {
+    stored.values.sorted { $0.account.utf8.lexicographicallyPrecedes($1.account.utf8) }
+  }
 }

@@ -103,3 +103,23 @@ enum RootSecret {
     .save(secret, account: account, accessibility: .whenUnlockedThisDeviceOnly)
   }
 }
+
+// What the root secret is for, and all it is for (PD-18): the wrapping root key, and from that the registry's.
+
+struct RootKeys: Sendable {
+  /// Wraps domain keys.
+  let wrapping: SharedSecretBytes
+  /// Authenticates the registry.
+  let registry: SharedSecretBytes
+
+  /// The caller erases the root secret right after.
+  init(_ root: RawSpan) {
+    let wrapping = Self.derive(root, "coffer protected data v1 wrapping root")
+    self.wrapping = wrapping
+    registry = wrapping.withBytes { Self.derive($0, "coffer protected data v1 registry") }
+  }
+
+  private static func derive(_ key: RawSpan, _ info: StaticString) -> SharedSecretBytes {
+    SharedSecretBytes(HKDF.secret(from: key, info: info))
+  }
+}

@@ -70,3 +70,10 @@ public struct ProtectedSettings: ProtectedPayload {
     writer.append(tutorialCompleted)
   }
 }
+
+/// The colours that the user chose. The numbers are stored.
+public enum ColourTheme: UInt8, Sendable, CaseIterable {
+  case system = 1
+  case light = 2
+  case dark = 3
+}
