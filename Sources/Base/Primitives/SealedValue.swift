@@ -25,6 +25,7 @@ public struct SealedValue: ~Copyable {
   private var cipher = AES256GCM()
   private var derived = SecretBytes(zeroed: SymmetricKey.byteCount)
 
+  /// A sealer without a key; each call brings its own.
   public init() {}
 
   /// Why a sealed value does not open.

@@ -19,7 +19,9 @@ public struct BusMessage: Equatable, Sendable {
 public struct BusSignal: Equatable, Sendable {
   /// The object that it is about.
   public let path: String
+  /// The interface that defines the signal, such as `org.freedesktop.DBus.Properties`.
   public let interface: String
+  /// The signal's name in its interface.
   public let member: String
   /// Sender and values.
   public let message: BusMessage
@@ -54,10 +56,14 @@ enum BusNames {
 public struct BusMatch: Hashable, Sendable {
   /// A service's name, such as `net.reactivated.Fprint`. Signals count only from its owner of that moment.
   public var service: String
+  /// The object that sends the signal; nil for any.
   public var path: String?
+  /// The interface that defines the signal; nil for any.
   public var interface: String?
+  /// The signal's name in its interface; nil for any.
   public var member: String?
 
+  /// A match for signals of `service`, narrowed by each part that is not nil.
   public init(service: String, path: String? = nil, interface: String? = nil, member: String? = nil) {
     self.service = service
     self.path = path

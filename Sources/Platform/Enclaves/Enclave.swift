@@ -8,7 +8,9 @@ public import Secrets
 
 /// Where an enclave's keys are. The numbers are stored.
 public enum EnclaveKind: UInt8, Sendable, CaseIterable {
+  /// A TPM 2.0 of this machine.
   case tpm = 1
+  /// Apple's Secure Enclave.
   case secureEnclave = 2
   /// A stand-in without hardware; it is called so wherever it shows.
   case software = 3
@@ -72,6 +74,8 @@ extension Enclave {
     try loadKey(unsafe handle.span.bytes)
   }
 
+  /// Checks the kind of the key, then the enclave. An enclave that can tell its own keys from others' does
+  /// more.
   public func checkReadiness(of key: EnclaveKey) throws(EnclaveError) {
     guard key.kind == kind else { throw .wrongKind }
     try checkReadiness()

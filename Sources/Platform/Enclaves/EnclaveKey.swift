@@ -5,8 +5,11 @@ public import Secrets
 
 /// A key in an enclave, as far as it can be known outside.
 public struct EnclaveKey: Equatable, Sendable {
+  /// The kind of enclave that made the key, the only kind that can use it.
   public let kind: EnclaveKind
+  /// What the key is for.
   public let use: EnclaveKeyUse
+  /// When the key can be loaded, and what each use asks for.
   public let access: AccessControl
   /// 65 bytes (SEC 1, 2.3.3, uncompressed).
   public let publicKey: [UInt8]
@@ -34,6 +37,7 @@ public struct EnclaveKey: Equatable, Sendable {
   /// The handle, copied out of locked memory: exposed, unless it is a chip's, which the chip has sealed.
   public var dataRepresentation: [UInt8] { handle.withBytes { [UInt8](copying: $0) } }
 
+  /// Compares the handles in constant time.
   public static func == (left: EnclaveKey, right: EnclaveKey) -> Bool {
     // Kind, use, access and public key are part of the handle.
     left.handle.withBytes { left in right.handle.withBytes { constantTimeEqual(left, $0) } }

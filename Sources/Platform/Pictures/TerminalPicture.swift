@@ -6,7 +6,9 @@ public import Secrets
 public enum TerminalPicture {
   /// The size of a character in pixels, which the terminal may know and the environment does not.
   public struct Cell: Equatable, Sendable {
+    /// Pixels, at least 1.
     public var width: Int
+    /// Pixels, at least 1.
     public var height: Int
 
     /// What characters measure on most screens.
@@ -14,6 +16,7 @@ public enum TerminalPicture {
     /// Half blocks: one column, two rows.
     static let halfBlock = Cell(width: 1, height: 2)
 
+    /// A character of this many pixels; ``text(of:_:columns:rows:cell:)`` refuses sizes below 1.
     public init(width: Int, height: Int) {
       self.width = width
       self.height = height

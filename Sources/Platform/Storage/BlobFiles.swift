@@ -142,8 +142,10 @@ private struct BlobFolder: ~Copyable {
 
 /// The name of a blob: 16 random bytes.
 public struct BlobName: Hashable, Sendable {
+  /// Bytes in a name.
   public static let byteCount = 16
 
+  /// The 16 bytes; the file is named by their hexadecimal digits.
   public let bytes: [UInt8]
 
   /// - Parameter bytes: 16 of them.

@@ -41,15 +41,21 @@ public enum StorageError: Error, Equatable, Sendable {
 
   /// Where corruption was noticed: never a name or a value of the person's.
   public enum StaticPart: String, Sendable {
+    /// The header, the schema, a page, a record, a count of rows, or the binding record.
     case header, schema, page, record, count, binding
   }
 
   /// What belongs to a coffer, by its name in the folder.
   public enum Place: String, Sendable {
+    /// The database file.
     case database = "coffer.db"
+    /// SQLite's write-ahead log.
     case log = "coffer.db-wal"
+    /// SQLite's index of the write-ahead log, shared between processes.
     case logIndex = "coffer.db-shm"
+    /// The file that writers lock.
     case lock = "coffer.lock"
+    /// The folder of blobs.
     case blobs = "blobs"
   }
 

@@ -10,8 +10,11 @@ public import struct Foundation.Data
 
 /// A value bound to a statement.
 public enum StorageValue: Sendable {
+  /// A 64-bit integer, signed.
   case integer(Int64)
+  /// UTF-8.
   case text(String)
+  /// A blob.
   case bytes(Data)
 
   /// Lends bytes to a statement without copying them; the value is not to leave `body`.

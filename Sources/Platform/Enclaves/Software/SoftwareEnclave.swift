@@ -9,14 +9,19 @@ public import Secrets
 
 /// P-256 keys in software; its kind says so wherever they show.
 public struct SoftwareEnclave: Enclave {
+  /// Always ``EnclaveKind/software``.
   public let kind = EnclaveKind.software
 
+  /// Needs no device; all it knows of a key is in the key's handle.
   public init() {}
 
+  /// Always succeeds.
   public func checkAvailability() throws(EnclaveError) {}
 
+  /// Always succeeds: nothing counts wrong tries.
   public func checkReadiness() throws(EnclaveError) {}
 
+  /// Makes a key in memory; see ``Enclave``. The handle holds its private part.
   public func createKey(
     use: EnclaveKeyUse, access: AccessControl, enrolment: KeyEnrolment
   ) throws(EnclaveError) -> EnclaveKey {
@@ -30,6 +35,7 @@ public struct SoftwareEnclave: Enclave {
     ).key
   }
 
+  /// Reads a handle; see ``Enclave``.
   public func loadKey(_ handle: RawSpan) throws(EnclaveError) -> EnclaveKey {
     let handle = try EnclaveHandle(handle)
     guard handle.kind == kind else { throw .wrongKind }
@@ -40,6 +46,7 @@ public struct SoftwareEnclave: Enclave {
   /// Nothing is kept beside the handle.
   public func deleteKey(_ key: EnclaveKey) throws(EnclaveError) {}
 
+  /// ECDH through libcrypto; see ``Enclave``.
   public func sharedSecret(
     _ key: EnclaveKey, with publicKey: [UInt8], authorization: KeyAuthorization
   ) throws(EnclaveError) -> SecretBytes {
@@ -47,6 +54,7 @@ public struct SoftwareEnclave: Enclave {
     do { return try privateKey.sharedSecret(with: publicKey) } catch { throw .invalidInput }
   }
 
+  /// ECDSA through libcrypto; see ``Enclave``.
   public func signature(
     _ key: EnclaveKey, digest: [UInt8], authorization: KeyAuthorization
   ) throws(EnclaveError) -> [UInt8] {

@@ -12,6 +12,7 @@
     /// How often another index is tried: that one is taken between asking and defining hardly ever happens once.
     private static let triesForIndex = 16
 
+    /// Makes an NV counter, or finds the one of this authorization; see ``CounterEnclave``.
     public func createCounter(
       authorization: SharedSecretBytes
     ) throws(EnclaveError) -> (counter: ChipCounter, value: UInt64) {
@@ -30,12 +31,14 @@
       }
     }
 
+    /// Reads the NV counter; see ``CounterEnclave``.
     public func counterValue(
       _ counter: ChipCounter, authorization: SharedSecretBytes
     ) throws(EnclaveError) -> UInt64 {
       try use(counter, authorization) { context, counter throws(EnclaveError) in try context.value(counter) }
     }
 
+    /// Increments the NV counter; see ``CounterEnclave``.
     public func incrementCounter(
       _ counter: ChipCounter, authorization: SharedSecretBytes
     ) throws(EnclaveError) -> UInt64 {
@@ -45,6 +48,7 @@
       }
     }
 
+    /// Undefines the NV counter; see ``CounterEnclave``.
     public func deleteCounter(_ counter: ChipCounter) throws(EnclaveError) {
       try converse { context throws(EnclaveError) in
         let root = try context.storageRoot(of: counter)

@@ -11,6 +11,7 @@
 
   /// The TPM that a TCTI names.
   public final class TPMEnclave: Enclave {
+    /// Always ``EnclaveKind/tpm``.
     public let kind = EnclaveKind.tpm
 
     private let tcti: String
@@ -22,13 +23,19 @@
 
     // MARK: State
 
+    /// Whether the chip answers.
+    /// - Throws: `EnclaveError.unavailable`, `.notAnswering`.
     public func checkAvailability() throws(EnclaveError) { _ = try lockoutStatus() }
 
+    /// Whether the chip takes a try of a passcode now (TPM 2.0 Library, Part 1, "Dictionary Attack
+    /// Protection").
+    /// - Throws: `EnclaveError.unavailable`, `.notAnswering`, `.lockedOut`.
     public func checkReadiness() throws(EnclaveError) {
       let status = try lockoutStatus()
       if status.isLocked { throw .lockedOut(secondsLeft: status.secondsLeft) }
     }
 
+    /// As ``checkReadiness()``, and whether the key belongs to this chip; see ``Enclave``.
     public func checkReadiness(of key: EnclaveKey) throws(EnclaveError) {
       let handle = try key.handle.withBytes { handle throws(EnclaveError) in try EnclaveHandle(handle) }
       guard handle.kind == kind else { throw .wrongKind }
@@ -49,6 +56,7 @@
 
     // MARK: Keys
 
+    /// Makes a key in the chip; see ``Enclave``.
     public func createKey(
       use: EnclaveKeyUse, access: AccessControl, enrolment: KeyEnrolment
     ) throws(EnclaveError) -> EnclaveKey {
@@ -71,6 +79,7 @@
       }
     }
 
+    /// Reads a handle; see ``Enclave``. The chip is not asked.
     public func loadKey(_ handle: RawSpan) throws(EnclaveError) -> EnclaveKey {
       let handle = try EnclaveHandle(handle)
       guard handle.kind == kind else { throw .wrongKind }
@@ -81,6 +90,7 @@
     /// The chip keeps nothing of a key: without its handle it is gone.
     public func deleteKey(_ key: EnclaveKey) throws(EnclaveError) {}
 
+    /// ECDH in the chip; see ``Enclave``.
     public func sharedSecret(
       _ key: EnclaveKey, with publicKey: [UInt8], authorization: KeyAuthorization
     ) throws(EnclaveError) -> SecretBytes {
@@ -91,6 +101,7 @@
       }
     }
 
+    /// ECDSA in the chip; see ``Enclave``.
     public func signature(
       _ key: EnclaveKey, digest: [UInt8], authorization: KeyAuthorization
     ) throws(EnclaveError) -> [UInt8] {

@@ -29,9 +29,13 @@ public enum FingerprintProgress: Equatable, Sendable {
 
   /// What was wrong with a scan.
   public enum ScanProblem: Sendable, CaseIterable {
+    /// The reader could not make out the finger.
     case unreadable
+    /// The finger was drawn over the sensor too fast or not far enough.
     case swipeTooShort
+    /// The finger touched the edge of the sensor.
     case notCentred
+    /// The finger has to be lifted before the next scan.
     case removeAndRetry
   }
 }
@@ -47,6 +51,7 @@ public protocol FingerprintGuide: Sendable {
 
 /// What one guide shows during one wait.
 public protocol FingerprintNotice: Sendable {
+  /// Shows how the wait goes on; called in the thread that waits.
   func show(_ progress: FingerprintProgress)
   /// Takes the notice away. When this returns, the terminal or screen is free for a prompt.
   func end()
@@ -54,8 +59,10 @@ public protocol FingerprintNotice: Sendable {
 
 /// Says nothing, and cannot be asked for anything.
 public struct SilentFingerprintGuide: FingerprintGuide {
+  /// A guide that shows nothing.
   public init() {}
 
+  /// A notice that shows nothing; the attempt goes on.
   public func begin(
     _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt
   ) -> any FingerprintNotice { Silence() }

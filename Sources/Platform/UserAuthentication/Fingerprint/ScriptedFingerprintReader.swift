@@ -7,10 +7,13 @@ internal import Synchronization
 public final class ScriptedFingerprintReader: FingerprintReader {
   /// What happens when a finger is waited for.
   public enum Event: Sendable {
+    /// An enrolled finger.
     case match
+    /// A finger that is not enrolled.
     case noMatch
     /// No answer yet; the next event follows at once.
     case scanAgain(FingerprintProgress.ScanProblem)
+    /// The reader ends the wait with this error.
     case failure(FingerprintError)
     /// Nobody comes: it ends when the attempt is stopped, or the time is over.
     case nothing
@@ -35,8 +38,10 @@ public final class ScriptedFingerprintReader: FingerprintReader {
   /// How many fingers have been waited for so far.
   public var verificationCount: Int { script.withLock { $0.verificationCount } }
 
+  /// The answer that the script was made with.
   public func hasEnrolledFinger() throws(FingerprintError) -> Bool { try enrolment.get() }
 
+  /// Plays the next event; see ``FingerprintReader``.
   public func verify(
     timeout: Duration, attempt: AuthenticationAttempt, progress: (FingerprintProgress) -> Void
   ) throws(FingerprintError) -> Bool {

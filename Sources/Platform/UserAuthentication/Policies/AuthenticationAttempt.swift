@@ -11,6 +11,7 @@ internal import Synchronization
 public final class AuthenticationAttempt: Sendable {
   /// What was asked for instead of going on.
   public enum Stop: Sendable {
+    /// Ends the evaluation without an answer.
     case cancelled
     /// The passcode instead of the finger. Where the policy hides that way, it counts as cancelled.
     case fallback

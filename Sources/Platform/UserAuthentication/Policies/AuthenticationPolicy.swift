@@ -54,6 +54,7 @@ public struct AuthenticationLimits: Sendable {
   /// How long a context counts, at most ``longestContextLifetime``.
   public var contextLifetime: Duration = .seconds(30)
 
+  /// The usual limits.
   public init() {}
 
   /// The idle limit after which keys leave the memory anyway.
@@ -71,6 +72,7 @@ public struct AuthenticationClock: Sendable {
   /// The time since the machine was started (`CLOCK_BOOTTIME`).
   public static let system = AuthenticationClock { ContinuousClock.now }
 
+  /// The time on this clock.
   public var now: ContinuousClock.Instant { read() }
 }
 

@@ -41,6 +41,7 @@ public struct PromptRequest: Sendable {
   /// More bytes than this end the prompt with ``PromptError/tooLong(byteCountLimit:)``.
   public var byteCountLimit: Int
 
+  /// A request for one line, hidden unless `isShown`. `byteCountLimit` must be positive.
   public init(
     _ prompt: String, description: String? = nil, problem: String? = nil, isShown: Bool = false,
     meter: Meter? = nil, byteCountLimit: Int = PromptRequest.usualByteCountLimit
@@ -60,11 +61,15 @@ public struct PromptRequest: Sendable {
 
 /// What a meter shows: one short word, and how to colour it.
 public struct StrengthReading: Sendable, Equatable {
+  /// How strong, for the colour: red, yellow, green.
   public enum Level: Sendable { case weak, medium, strong }
 
+  /// How to colour the word.
   public var level: Level
+  /// One short word, such as 'medium'.
   public var word: String
 
+  /// A reading with this level and word.
   public init(_ level: Level, word: String) {
     self.level = level
     self.word = word

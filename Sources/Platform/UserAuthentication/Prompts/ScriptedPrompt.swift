@@ -14,6 +14,7 @@ public final class ScriptedPrompt: PassphrasePrompt {
 
   private let script: Mutex<Script>
 
+  /// A prompt that gives `replies` to ``ask(_:)`` and `confirmations` to ``confirm(_:)``, each in order.
   public init(replies: [SharedSecretBytes] = [], confirmations: [Bool] = []) {
     script = Mutex(Script(replies: replies, confirmations: confirmations))
   }

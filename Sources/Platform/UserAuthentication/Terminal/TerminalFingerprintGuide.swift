@@ -13,6 +13,7 @@ public struct TerminalFingerprintGuide: FingerprintGuide {
   private let path: String
   private let style: TerminalStyle
 
+  /// A guide on the controlling terminal, `/dev/tty`, with the colours that the environment allows.
   public init() { self.init(path: "/dev/tty", style: .ofEnvironment()) }
 
   /// Speaks on the terminal at `path`: for tests.
@@ -21,6 +22,7 @@ public struct TerminalFingerprintGuide: FingerprintGuide {
     self.style = style
   }
 
+  /// Shows one row until the notice ends; silent without a terminal.
   public func begin(
     _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt
   ) -> any FingerprintNotice {
