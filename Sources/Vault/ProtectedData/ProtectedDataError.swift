@@ -68,6 +68,7 @@ extension ProtectedDataError {
 /// What is wrong with the framework as a whole. None of these is a passing condition.
 @nonexhaustive
 public enum FrameworkFault: String, Error, Sendable, CaseIterable {
+  /// The file has no registry.
   case registryMissing
   /// The registry is not the bytes of one: an accident, told before unlocking.
   case registryCorrupt
@@ -80,14 +81,19 @@ public enum FrameworkFault: String, Error, Sendable, CaseIterable {
   case registryRolledBack
   /// The registry is newer than the keychain's ledger can account for.
   case ledgerBehind
+  /// The keychain has no ledger of generations.
   case ledgerMissing
+  /// The ledger is not what was stored.
   case ledgerCorrupt
+  /// The keychain has no root secret.
   case rootSecretMissing
+  /// The root secret is not what was stored, or its envelope does not open under the right key.
   case rootSecretCorrupt
   /// A root secret of the first format, where the second had been reached (PD-07).
   case rootSecretDowngraded
   /// The marker of the lowest format and the registry contradict each other.
   case formatFloorInconsistent
+  /// The keychain has no binding key.
   case bindingKeyMissing
   /// The binding key is damaged, of another chip, another key than the envelope's, or asks for more than it may.
   case bindingKeyUnusable
@@ -100,7 +106,9 @@ public enum DomainFault: String, Error, Sendable, CaseIterable {
   case absent
   /// The registry has it and its row is gone.
   case missing
+  /// The domain's wrapped key does not open.
   case keyCorrupt
+  /// The domain's payload does not open under its key.
   case payloadCorrupt
   /// The payload is an older one.
   case rolledBack

@@ -137,6 +137,7 @@ public struct RecoveryReport: Equatable, Sendable {
     case resetFramework
   }
 
+  /// The state of the framework as a whole.
   public var state: ProtectedState
   /// Every domain, while unlocked; empty otherwise.
   public var domains: [ProtectedDomain: DomainState]

@@ -42,6 +42,7 @@ public final class RestartLatch: Sendable {
 
   private let fallen = Atomic(false)
 
+  /// A latch of your own: for tests.
   public init() {}
 
   /// Whether it has fallen.

@@ -208,6 +208,7 @@ extension Examination {
 
 /// What unlocking did.
 public struct UnlockReport: Equatable, Sendable {
+  /// How unlocking ended, other than by an error.
   public enum Outcome: Equatable, Sendable {
     /// The root secret was fetched once, and every domain that can be opened is.
     case opened
@@ -219,6 +220,7 @@ public struct UnlockReport: Equatable, Sendable {
     case nothingToOpen
   }
 
+  /// How unlocking ended.
   public var outcome: Outcome
   /// Every domain; without leave, none.
   public var domains: [ProtectedDomain: DomainState]

@@ -39,6 +39,7 @@ public struct SessionGrace: Equatable, Sendable {
   /// Nil when there was none since the process began.
   public var lastAuthentication: ContinuousClock.Instant?
 
+  /// The grace window of these settings after this authentication.
   public init(settings: ProtectedSettings?, lastAuthentication: ContinuousClock.Instant?) {
     self.settings = settings
     self.lastAuthentication = lastAuthentication

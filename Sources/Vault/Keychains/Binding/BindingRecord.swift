@@ -18,6 +18,7 @@ public struct CounterMark: Equatable, Sendable {
   /// When it was counted up; seconds since 1970, UTC.
   public var time: Int64
 
+  /// A mark for the counter with this handle.
   public init(handle: [UInt8], value: UInt64, time: Int64) {
     self.handle = handle
     self.value = value

@@ -18,6 +18,7 @@ public struct BoundServiceKeychain: Keychain {
   private let service: any Keychain
   private let file: DatabaseFile
 
+  /// Binds a keychain to a coffer's file. Neither is read yet.
   public init(_ service: any Keychain, file: DatabaseFile) {
     self.service = service
     self.file = file
@@ -37,6 +38,8 @@ public struct BoundServiceKeychain: Keychain {
     }
   }
 
+  /// Makes all the changes, or none. See ``Keychain``.
+  /// - Throws: `KeychainError.invalidData` also when the current items are not those that were stored last.
   public func update(
     _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
   ) throws(KeychainError) {

@@ -41,12 +41,16 @@ public final class FileBinding: PartBinding {
 
   // MARK: PartBinding
 
+  /// Compares a part of the file with its digest in the record.
+  /// - Throws: `StorageError.outdated` when they differ; `.corrupt` when there is no record that opens.
   public func verify(_ part: BoundPart, _ transaction: borrowing Transaction) throws {
     guard try load(transaction).digests[part] == Self.digest(part, transaction) else {
       throw StorageError.outdated(part)
     }
   }
 
+  /// Enters the digest of a part that was changed into the record.
+  /// - Throws: `StorageError.corrupt` when there is no record that opens.
   public func record(_ part: BoundPart, _ transaction: borrowing Transaction) throws {
     var record = try load(transaction)
     record.digests[part] = try Self.digest(part, transaction)

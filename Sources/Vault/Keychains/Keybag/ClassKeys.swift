@@ -13,7 +13,9 @@ public enum AccessibilityClass: UInt8, Sendable, CaseIterable {
 
 /// The keys of a keybag that are available now. A class key that is missing means *locked*.
 public struct ClassKeys: Sendable {
+  /// 32 bytes; nil while the coffer is locked.
   public let whenUnlocked: SharedSecretBytes?
+  /// 32 bytes; nil before the first unlock.
   public let afterFirstUnlock: SharedSecretBytes?
   /// Shows that the person is there: 32 random bytes that every slot wraps beside the class keys.
   ///

@@ -29,6 +29,7 @@ public struct Keybag: Equatable, Sendable {
 
   /// What unlocking gives.
   public struct Unlocked: Sendable {
+    /// The class keys and the owner key.
     public let keys: ClassKeys
     /// The slot that opened.
     public let slot: KeySlot

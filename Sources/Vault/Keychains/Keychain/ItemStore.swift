@@ -39,14 +39,19 @@ public protocol ItemStoreSession {
 public struct StoredRecord: Equatable, Sendable {
   /// Where a record is: the store's own name for it, as long as it is there.
   public struct Place: Hashable, Sendable {
+    /// The store's name for the record, which means nothing elsewhere.
     public let name: String
 
+    /// A place by its name in the store.
     public init(_ name: String) { self.name = name }
   }
 
+  /// Where the record is.
   public let place: Place
+  /// What was added.
   public let bytes: [UInt8]
 
+  /// A record as the store lists it.
   public init(place: Place, bytes: [UInt8]) {
     self.place = place
     self.bytes = bytes

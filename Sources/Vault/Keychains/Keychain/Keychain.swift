@@ -12,6 +12,7 @@ public struct SealedItem: Equatable, Sendable {
   /// A sealed value (Specs/keychain.md).
   public var sealed: Data
 
+  /// An item with these fields.
   public init(account: String, accessibility: AccessibilityClass, sealed: Data) {
     self.account = account
     self.accessibility = accessibility
@@ -56,12 +57,15 @@ public final class InMemoryKeychain: Keychain {
   /// By the bytes of the name.
   private let stored = Mutex<[Data: SealedItem]>([:])
 
+  /// An empty keychain.
   public init() {}
 
+  /// Every item, by the bytes of their names.
   public func items() throws(KeychainError) -> [SealedItem] {
     stored.withLock { Self.items($0) }
   }
 
+  /// Makes all the changes, or none. See ``Keychain``.
   public func update(
     _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
   ) throws(KeychainError) {

@@ -9,8 +9,11 @@ public import Storage
 /// its type, in ``storage(_:)`` and ``enclave(_:)``.
 @nonexhaustive
 public enum KeychainError: Error, Equatable, Sendable {
+  /// The service did not store the batch; its native code.
   case saveFailed(Int32)
+  /// The service did not give the items; its native code.
   case loadFailed(Int32)
+  /// The service did not delete the item; its native code.
   case deleteFailed(Int32)
   /// No item of that name; only from calls that require one.
   case itemNotFound
@@ -18,8 +21,11 @@ public enum KeychainError: Error, Equatable, Sendable {
   case duplicateItem
   /// The item, or the list of items, is not what was stored.
   case invalidData
+  /// Any other answer of a service; its native code.
   case unexpectedError(Int32)
+  /// The device's state cannot be stored: a field is missing or contradicts another.
   case encodingFailed
+  /// The item opens, but is not UTF-8, or not a valid state of the device.
   case decodingFailed
   /// No chip holds keys here.
   case secureEnclaveUnavailable

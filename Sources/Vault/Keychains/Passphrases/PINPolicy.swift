@@ -12,8 +12,10 @@ public enum PINPolicy {
   /// More is a passphrase, and is better used as one.
   public static let longest = 64
 
+  /// Why a PIN is refused.
   @nonexhaustive
   public enum Problem: Error, Equatable, Sendable {
+    /// Fewer bytes than ``shortest``, or more than ``longest``.
     case tooShort, tooLong
     /// One character repeated, or a run up or down: «111111», «123456».
     case pattern
@@ -37,6 +39,7 @@ public enum PINPolicy {
 }
 
 extension PINPolicy.Problem: CustomStringConvertible {
+  /// The rule that the PIN breaks, for users; never the PIN.
   public var description: String {
     switch self {
     case .tooShort: "a PIN has at least \(PINPolicy.shortest) characters"

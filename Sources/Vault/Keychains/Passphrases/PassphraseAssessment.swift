@@ -14,16 +14,22 @@ public struct PassphraseAssessment: Sendable, Equatable {
 
   /// One reason to refuse. Its description says the rule and never the passphrase.
   public enum Problem: Sendable, Equatable, CustomStringConvertible {
+    /// Fewer characters (Unicode scalars) than the policy asks for.
     case tooShort(minimum: Int, found: Int)
+    /// No letter of the Unicode categories Lu and Lt.
     case noUppercaseLetter
+    /// No letter of the Unicode category Ll.
     case noLowercaseLetter
+    /// No digit of the Unicode category Nd.
     case noDigit
+    /// No punctuation mark or symbol (Unicode categories P and S).
     case noSymbol
     /// The whole of it is a common password or word, perhaps with other capitals or digits for letters.
     case common
     /// The estimate of guesses is too low.
     case tooGuessable(minimumScore: Int, score: Int)
 
+    /// The rule, for users.
     public var description: String {
       switch self {
       case .tooShort(let minimum, let found): "needs at least \(minimum) characters; this has \(found)"

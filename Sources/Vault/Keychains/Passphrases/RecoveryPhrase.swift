@@ -174,6 +174,7 @@ public struct RecoveryPhrase: ~Copyable, Sendable {
 /// Why words are no recovery phrase. Positions count from 1, as people do.
 @nonexhaustive
 public enum RecoveryPhraseError: Error, Equatable, Sendable {
+  /// More or fewer words than a recovery phrase has.
   case wrongWordCount(expected: Int, found: Int)
   /// The word at this place is not in the list.
   case unknownWord(position: Int)

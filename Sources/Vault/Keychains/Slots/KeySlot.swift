@@ -9,7 +9,9 @@ internal import Primitives
 public struct KeySlot: Equatable, Sendable {
   /// Names the slot; means nothing.
   public let id: UUID
+  /// What opens the slot.
   public let kind: SlotKind
+  /// How the slot's secret is derived.
   public let kdf: SlotKDF
   /// Seconds since 1970, UTC.
   public let created: Int64

@@ -7,6 +7,7 @@ package import Secrets
 
 /// What opens a slot, before its derivation: a passphrase, a seed, or what a device has agreed on.
 public struct SlotCredential: ~Copyable, Sendable {
+  /// The kind of slots that it may open.
   public let kind: SlotKind
   private let input: SecretBytes
   /// What a new slot keeps beside the wrapped keys.

@@ -8,7 +8,9 @@ public import Secrets
 
 /// What opens a slot: the byte in its record.
 public struct SlotKind: RawRepresentable, Hashable, Sendable {
+  /// The byte; ``SlotMethods/all`` has those that are known.
   public let rawValue: UInt8
+  /// A kind with this byte, known or not.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 }
 
@@ -53,6 +55,7 @@ public protocol DeviceSlotMethod: SlotMethod {
 
 /// The ways to open a coffer that this program knows.
 public enum SlotMethods {
+  /// In the order of their bytes.
   public static let all: [any SlotMethod.Type] = [PassphraseSlot.self, RecoveryPhraseSlot.self, TPMSlot.self]
 
   static func method(of kind: SlotKind) -> (any SlotMethod.Type)? { all.first { $0.kind == kind } }

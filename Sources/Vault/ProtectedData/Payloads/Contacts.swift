@@ -4,8 +4,11 @@ public import Foundation
 
 /// The domain of contacts, all of them at once (PD-13).
 public struct ContactsSnapshot: ProtectedPayload {
+  /// ``ProtectedDomain/contacts``.
   public static let domain = ProtectedDomain.contacts
+  /// Schema 1.
   public static let schemaVersion: UInt16 = 1
+  /// No contacts.
   public static let initial = ContactsSnapshot(contacts: [])
   /// More does not fit into a payload with certificates of usual size.
   public static let countLimit = 4096
@@ -13,12 +16,15 @@ public struct ContactsSnapshot: ProtectedPayload {
   /// In the order in which they are shown; no id twice.
   public var contacts: [Contact]
 
+  /// A snapshot with these contacts. Writing it checks the rules.
   public init(contacts: [Contact]) { self.contacts = contacts }
 
   // MARK: Bytes
 
+  /// Checks all contacts, and that no id occurs twice.
   public static func check(_ bytes: RawSpan) throws(MalformedPayload) { _ = try fields(bytes) }
 
+  /// Reads all contacts.
   public init(_ bytes: RawSpan) throws(MalformedPayload) {
     contacts = try Self.fields(bytes).map { Contact($0, bytes) }
   }
@@ -34,6 +40,7 @@ public struct ContactsSnapshot: ProtectedPayload {
     return found
   }
 
+  /// Writes the number of contacts in two bytes, then each contact.
   public func write(to writer: inout PayloadWriter) {
     writer.append(bigEndian: UInt16(clamping: contacts.count))
     for contact in contacts { contact.write(to: &writer) }
@@ -44,9 +51,12 @@ public struct ContactsSnapshot: ProtectedPayload {
 public struct Contact: Equatable, Sendable, Identifiable {
   /// Bytes of a name: as long as a user ID may be, which it is usually taken from.
   public static let nameByteCountLimit = PGPKeyIdentity.userIDByteCountLimit
+  /// Bytes of a certificate.
   public static let certificateByteCountLimit = PGPKeyIdentity.certificateByteCountLimit
 
+  /// Random; names the contact for its whole life.
   public let id: UUID
+  /// The name to show; UTF-8 of at most ``nameByteCountLimit`` bytes.
   public var displayName: String
   /// The transferable public key, as packets.
   public var certificate: [UInt8]
@@ -55,6 +65,7 @@ public struct Contact: Equatable, Sendable, Identifiable {
   /// Seconds since 1970, UTC.
   public var added: UInt64
 
+  /// A contact with these values. Writing its snapshot checks the rules.
   public init(id: UUID, displayName: String, certificate: [UInt8], isVerified: Bool, added: UInt64) {
     self.id = id
     self.displayName = displayName

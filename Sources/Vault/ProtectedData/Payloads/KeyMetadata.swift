@@ -2,8 +2,11 @@
 
 /// The domain of the user's own OpenPGP keys (PD-11).
 public struct KeyMetadata: ProtectedPayload {
+  /// ``ProtectedDomain/keyMetadata``.
   public static let domain = ProtectedDomain.keyMetadata
+  /// Schema 1.
   public static let schemaVersion: UInt16 = 1
+  /// No keys.
   public static let initial = KeyMetadata(identities: [])
   /// Own keys. People have a handful; more would not be told apart.
   public static let countLimit = 256
@@ -11,12 +14,15 @@ public struct KeyMetadata: ProtectedPayload {
   /// In the order in which they are shown; no fingerprint twice.
   public var identities: [PGPKeyIdentity]
 
+  /// Metadata of these keys. Writing it checks the rules.
   public init(identities: [PGPKeyIdentity]) { self.identities = identities }
 
   // MARK: Bytes
 
+  /// Checks all identities, and that no fingerprint occurs twice.
   public static func check(_ bytes: RawSpan) throws(MalformedPayload) { _ = try fields(bytes) }
 
+  /// Reads all identities.
   public init(_ bytes: RawSpan) throws(MalformedPayload) {
     identities = try Self.fields(bytes).map { PGPKeyIdentity($0, bytes) }
   }
@@ -32,6 +38,7 @@ public struct KeyMetadata: ProtectedPayload {
     return found
   }
 
+  /// Writes the number of identities in two bytes, then each identity.
   public func write(to writer: inout PayloadWriter) {
     writer.append(bigEndian: UInt16(clamping: identities.count))
     for identity in identities { identity.write(to: &writer) }
@@ -43,7 +50,9 @@ public struct KeyMetadata: ProtectedPayload {
 public struct PGPKeyIdentity: Equatable, Sendable {
   /// RFC 9580, section 5.5.2. The numbers are stored.
   public enum KeyVersion: UInt8, Sendable, CaseIterable {
+    /// RFC 9580, section 5.5.2.2.
     case v4 = 4
+    /// RFC 9580, section 5.5.2.3.
     case v6 = 6
 
     /// RFC 9580, section 5.5.4.
@@ -78,21 +87,26 @@ public struct PGPKeyIdentity: Equatable, Sendable {
   /// Bytes of a certificate: with pictures and many certifications people reach some 100 KiB.
   public static let certificateByteCountLimit = 1 << 18
 
+  /// The version of the primary key.
   public var keyVersion: KeyVersion
+  /// The suite that the key was made for.
   public var profile: Profile
   /// 20 bytes for version 4, 32 for version 6.
   public var fingerprint: [UInt8]
+  /// Whether the owner has made a backup of the secret key.
   public var isBackedUp: Bool
   /// Seconds since 1970, UTC, as OpenPGP has it (RFC 9580, section 3.5).
   public var created: UInt32
   /// Seconds since 1970, UTC, after `created`; nil for never.
   public var expires: UInt32?
+  /// At most ``userIDCountLimit``, each of at most ``userIDByteCountLimit`` bytes of UTF-8.
   public var userIDs: [String]
   /// A signature packet; empty when there is none.
   public var revocationCertificate: [UInt8]
   /// The transferable public key, as packets.
   public var certificate: [UInt8]
 
+  /// An identity with these values. Writing its metadata checks the rules.
   public init(
     keyVersion: KeyVersion, profile: Profile, fingerprint: [UInt8], isBackedUp: Bool, created: UInt32,
     expires: UInt32?, userIDs: [String], revocationCertificate: [UInt8], certificate: [UInt8]

@@ -4,18 +4,25 @@
 public struct PrivateKeyControl: ProtectedPayload {
   /// The numbers are stored, and the same wherever a mode is (AM-01, AM-02).
   public enum AuthMode: UInt8, Sendable, CaseIterable {
+    /// Each use of a key takes a finger or the passcode (AM-01).
     case standard = 1
+    /// Each use of a key takes a finger and nothing else (AM-02).
     case highSecurity = 2
   }
 
+  /// ``ProtectedDomain/privateKeyControl``.
   public static let domain = ProtectedDomain.privateKeyControl
+  /// Schema 1.
   public static let schemaVersion: UInt16 = 1
+  /// Standard mode, without a journal.
   public static let initial = PrivateKeyControl(authMode: .standard)
 
+  /// The mode that holds for all private keys.
   public var authMode: AuthMode
   /// Nil when nothing is under way.
   public var recoveryJournal: RecoveryJournal?
 
+  /// A control with this mode; by default nothing is under way. Writing it checks the rules.
   public init(authMode: AuthMode, recoveryJournal: RecoveryJournal? = nil) {
     self.authMode = authMode
     self.recoveryJournal = recoveryJournal
@@ -23,8 +30,10 @@ public struct PrivateKeyControl: ProtectedPayload {
 
   // MARK: Bytes
 
+  /// Checks mode and journal, and that no fingerprint occurs twice.
   public static func check(_ bytes: RawSpan) throws(MalformedPayload) { _ = try fields(bytes) }
 
+  /// Reads mode and journal.
   public init(_ bytes: RawSpan) throws(MalformedPayload) {
     let (control, fingerprints) = try Self.fields(bytes)
     self = control
@@ -52,6 +61,7 @@ public struct PrivateKeyControl: ProtectedPayload {
     return (control, fingerprints)
   }
 
+  /// Writes the mode, then the journal if there is one.
   public func write(to writer: inout PayloadWriter) {
     writer.append(authMode.rawValue)
     writer.append(recoveryJournal != nil)
@@ -75,10 +85,15 @@ public struct PrivateKeyControl: ProtectedPayload {
 public struct RecoveryJournal: Equatable, Sendable {
   /// What is being done. The numbers are stored.
   public enum Kind: UInt8, Sendable, CaseIterable {
+    /// All keys are wrapped for another mode.
     case rewrap = 1
+    /// A key gets another expiry date.
     case modifyExpiry = 2
+    /// Keys are added.
     case `import` = 3
+    /// Keys are removed.
     case delete = 4
+    /// A new key is wrapped.
     case wrap = 5
   }
 
@@ -90,7 +105,9 @@ public struct RecoveryJournal: Equatable, Sendable {
     case flipped = 2
   }
 
+  /// What is being done.
   public var kind: Kind
+  /// How far it has come.
   public var phase: Phase
   /// The mode that holds when it is done.
   public var targetMode: PrivateKeyControl.AuthMode
@@ -99,6 +116,7 @@ public struct RecoveryJournal: Equatable, Sendable {
   /// The keys that are changed: 20 bytes (version 4) or 32 (version 6) each, no key twice.
   public var fingerprints: [[UInt8]]
 
+  /// A journal with these values. Writing its control checks the rules.
   public init(
     kind: Kind, phase: Phase, targetMode: PrivateKeyControl.AuthMode, targetGeneration: UInt64,
     fingerprints: [[UInt8]]

@@ -21,11 +21,13 @@ public protocol ProtectedPayload: Equatable, Sendable {
   /// - Throws: ``MalformedPayload``
   init(_ bytes: RawSpan) throws(MalformedPayload)
 
+  /// Writes the payload. What has no encoding makes the writer refuse.
   func write(to writer: inout PayloadWriter)
 }
 
 /// Bytes that are not those of a schema.
 public struct MalformedPayload: Error, Equatable, Sendable {
+  /// An error without details: a payload may be private.
   public init() {}
 }
 
@@ -43,18 +45,24 @@ extension ProtectedDomain {
 
 /// The domain that only shows that the framework works (PD-14): its purpose, in words that never change.
 public struct FrameworkSentinel: ProtectedPayload {
+  /// ``ProtectedDomain/frameworkSentinel``.
   public static let domain = ProtectedDomain.frameworkSentinel
+  /// Schema 1.
   public static let schemaVersion: UInt16 = 1
+  /// The sentinel; there is only one.
   public static let initial = FrameworkSentinel()
   private static let purpose = Array("coffer protected data framework sentinel".utf8)
 
   init() {}
 
+  /// Checks that the bytes are the sentinel's words.
   public static func check(_ bytes: RawSpan) throws(MalformedPayload) {
     guard [UInt8](copying: bytes) == purpose else { throw MalformedPayload() }
   }
 
+  /// Reads the sentinel.
   public init(_ bytes: RawSpan) throws(MalformedPayload) { try Self.check(bytes) }
 
+  /// Writes the sentinel's words.
   public func write(to writer: inout PayloadWriter) { writer.append(Self.purpose) }
 }
