@@ -17,6 +17,7 @@ public struct AgentOptions: Equatable, Sendable {
   /// Where to write one byte when the agent listens.
   public var readyDescriptor: Int32?
 
+  /// The usual options: 5 minutes idle, 8 hours in all.
   public init() {}
 
   /// - Throws: `AgentError.limitOutOfBounds`.

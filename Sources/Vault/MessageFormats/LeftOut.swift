@@ -23,7 +23,9 @@ public struct LeftOut: Sendable, Equatable {
 
   /// All that has one reason.
   public struct Group: Sendable, Equatable {
+    /// Why these were left out.
     public let reason: Reason
+    /// How many were left out, those without a path in ``paths`` too.
     public fileprivate(set) var count = 0
     /// The first ones, below the folder that is read.
     public fileprivate(set) var paths: [String] = []
@@ -32,6 +34,7 @@ public struct LeftOut: Sendable, Equatable {
   /// In the order in which the reasons came up.
   public private(set) var groups: [Group] = []
 
+  /// Nothing left out yet.
   public init() {}
 
   mutating func add(_ reason: Reason, _ path: String) {

@@ -8,8 +8,11 @@ public enum MessageLimits {
   public static let messageByteCount = 64 << 20
   /// A title is one line; a folded subject is at most a few of 998 bytes.
   public static let titleByteCount = 16 << 10
+  /// Tags of one message.
   public static let tagCount = 256
+  /// Bytes of one tag.
   public static let tagByteCount = 1 << 10
+  /// Bytes of a media type with its parameters.
   public static let contentTypeByteCount = 1 << 10
   /// Identifiers are UUIDs; as a file name with an ending they must fit into 255 bytes.
   public static let identifierByteCount = 200

@@ -13,6 +13,7 @@ public struct MessageMetadata: Sendable, Equatable {
   /// Seconds since 1970-01-01T00:00:00Z.
   public var date: Int64
 
+  /// The metadata of a message with content of this type; the date 0 is 1970-01-01T00:00:00Z.
   public init(title: String = "", tags: [String] = [], contentType: String, date: Int64 = 0) {
     self.title = title
     self.tags = tags

@@ -13,6 +13,7 @@ public struct SourceProgress: Sendable, Equatable {
   /// Messages that bear the headers of an export that is not this coffer's; they were taken as mail.
   public var unverifiedExportCount: Int
 
+  /// How far a source has come, with nothing left out by default.
   public init(
     bytesRead: Int, bytesTotal: Int?, leftOut: LeftOut = LeftOut(), unverifiedExportCount: Int = 0
   ) {

@@ -66,6 +66,7 @@ public struct DirectorySink: MessageSink, ~Copyable {
     }
   }
 
+  /// Writes one file for the message, and a line about it; see ``MessageSink``.
   public mutating func append(
     id: String, _ metadata: MessageMetadata, _ content: RawSpan
   ) throws(MessageFormatError) {
@@ -95,6 +96,7 @@ public struct DirectorySink: MessageSink, ~Copyable {
     }
   }
 
+  /// Ends the export; see ``MessageSink``.
   public mutating func finish() throws(MessageFormatError) {
     guard folder >= 0, !failed else { throw .finished }
     try flush()

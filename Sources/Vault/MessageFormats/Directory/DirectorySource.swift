@@ -52,10 +52,12 @@ public struct DirectorySource: MessageSource, ~Copyable {
     flaws = found.flaws.reversed()
   }
 
+  /// Bytes of the files read so far; the total is not known.
   public var progress: SourceProgress {
     SourceProgress(bytesRead: bytesRead, bytesTotal: nil, leftOut: leftOut)
   }
 
+  /// Reads the next file; see ``MessageSource``.
   public mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
     if let flaw = flaws.popLast() { throw flaw }
     while let level = levels.last {

@@ -22,6 +22,7 @@ public struct JSONLinesSink: MessageSink, ~Copyable {
     file = try OutputFile(path: path, record: record)
   }
 
+  /// Writes one line; see ``MessageSink``.
   public mutating func append(
     id: String, _ metadata: MessageMetadata, _ content: RawSpan
   ) throws(MessageFormatError) {
@@ -53,6 +54,7 @@ public struct JSONLinesSink: MessageSink, ~Copyable {
     try file.flushIfLarge()
   }
 
+  /// Ends the file; see ``MessageSink``.
   public mutating func finish() throws(MessageFormatError) { try file.finish() }
 
   /// A multiple of three, so that base64 needs no padding inside.

@@ -13,8 +13,11 @@ internal import Texts
 public struct MIMEReader: ~Copyable, Sendable {
   /// What a piece of text is.
   public enum Item: Sendable, Equatable {
+    /// The Subject header, decoded (RFC 2047).
     case subject
+    /// The From header, decoded.
     case from
+    /// The To header, decoded.
     case to
     /// A text part, decoded; HTML has been reduced to its text.
     case text
@@ -26,6 +29,7 @@ public struct MIMEReader: ~Copyable, Sendable {
   private var words = EncodedWords()
   private var converters = CharsetConverters()
 
+  /// A reader with its buffers, which grow with the mails that it reads.
   public init() {}
 
   /// Hands the subject, sender, recipients and text parts of `mail` to `body`, in the order in which they

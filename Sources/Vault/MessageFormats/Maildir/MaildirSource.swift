@@ -51,10 +51,12 @@ public struct MaildirSource: MessageSource, ~Copyable {
     sort(others)
   }
 
+  /// Bytes of the mails read so far; the total is not known.
   public var progress: SourceProgress {
     SourceProgress(bytesRead: bytesRead, bytesTotal: nil, leftOut: leftOut)
   }
 
+  /// Reads the next mail; see ``MessageSource``.
   public mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
     while true {
       if let entry = names.popLast() {

@@ -24,6 +24,7 @@ public struct MboxSink: MessageSink, ~Copyable {
     self.seal = seal
   }
 
+  /// Writes one mail after its `From ` line; see ``MessageSink``.
   public mutating func append(
     id: String, _ metadata: MessageMetadata, _ content: RawSpan
   ) throws(MessageFormatError) {
@@ -48,6 +49,7 @@ public struct MboxSink: MessageSink, ~Copyable {
     try file.flushIfLarge()
   }
 
+  /// Ends the file; see ``MessageSink``.
   public mutating func finish() throws(MessageFormatError) { try file.finish() }
 
   /// Whether the content can stand in an mbox as it is: a mail that begins with a header, without NUL.

@@ -41,11 +41,13 @@ public struct MboxSource: MessageSource, ~Copyable {
     self.seal = seal
   }
 
+  /// Bytes of the file read so far, and its size.
   public var progress: SourceProgress {
     SourceProgress(
       bytesRead: consumed + start, bytesTotal: file.byteCount, unverifiedExportCount: unverifiedExportCount)
   }
 
+  /// Reads the next mail; see ``MessageSource``.
   public mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
     if !isOpened {
       isOpened = true
