@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What came back from a call, or with a signal: decoded, and independent of the connection.
+/// The content of an answer or a signal: decoded, and independent of the connection.
 public struct BusMessage: Equatable, Sendable {
-  /// The unique name of who sent it, such as `:1.7`, or `org.freedesktop.DBus`. The bus vouches for it.
+  /// The unique name of the sender, such as `:1.7`, or `org.freedesktop.DBus`. The bus vouches for it.
   public let sender: String
   /// The values in order.
   public let values: [BusValue]
@@ -26,8 +26,8 @@ public struct BusSignal: Equatable, Sendable {
   /// Sender and values.
   public let message: BusMessage
 
-  /// Whether this is the bus's word that `service` went away: delivered for each service with a
-  /// subscription, `NameOwnerChanged` without a new owner.
+  /// Whether the bus says that `service` went away: delivered for each service with a subscription,
+  /// `NameOwnerChanged` without a new owner.
   public func isEnd(of service: String) -> Bool {
     ownerChange?.name == service && ownerChange?.owner == nil
   }
@@ -49,9 +49,9 @@ enum BusNames {
   static let properties = "org.freedesktop.DBus.Properties"
 }
 
-/// Which signals a subscription wants. What is nil may be anything.
+/// The signals that a subscription wants. A part that is nil matches anything.
 ///
-/// The sender is no wish but a check: anybody on the system bus may send a signal straight to us, under any
+/// The sender is always checked: anybody on the system bus may send a signal straight to us, under any
 /// interface and path, and only the sender's name cannot be forged.
 public struct BusMatch: Hashable, Sendable {
   /// A service's name, such as `net.reactivated.Fprint`. Signals count only from its owner of that moment.

@@ -10,9 +10,9 @@ public enum EnclaveKeyUse: UInt8, Sendable, CaseIterable {
   case signing = 2
 }
 
-/// When and by whose leave a key can be used. It is fixed when the key is made.
+/// When a key can be loaded, and what each use asks for. It is fixed when the key is made.
 public struct AccessControl: Equatable, Sendable {
-  /// When the key is there at all. On Linux the handle is a keychain item of that class.
+  /// When the key can be loaded. On Linux the handle is a keychain item of that class.
   public enum Protection: UInt8, Sendable, CaseIterable {
     /// While the coffer is unlocked.
     case whenUnlockedThisDeviceOnly = 1
@@ -22,7 +22,7 @@ public struct AccessControl: Equatable, Sendable {
     case whenPasscodeSetThisDeviceOnly = 3
   }
 
-  /// What each use needs, beyond that.
+  /// What each use asks for besides.
   public enum Requirement: UInt8, Sendable, CaseIterable {
     /// Nothing: private-key usage alone.
     case none = 0
@@ -52,13 +52,13 @@ public struct KeyEnrolment: Sendable {
   public enum Passcode: Sendable {
     /// A PIN or passphrase, as typed; stretched where nothing counts wrong tries.
     case typed(SharedSecretBytes)
-    /// 32 uniformly random bytes that no person types. Nobody guesses them, so they are not stretched.
+    /// 32 uniformly random bytes that nobody types. Nobody guesses them, so they are not stretched.
     case random(SharedSecretBytes)
   }
 
   /// Set if, and only if, the key's requirement takes a passcode.
   public var passcode: Passcode?
-  /// The public key of what answers for fingers: 65 bytes (SEC 1, 2.3.3).
+  /// The public key of the ``BiometryVerifier``: 65 bytes (SEC 1, 2.3.3).
   public var biometryVerifier: [UInt8]?
 
   /// What to enrol with a new key; empty for a key whose uses ask for nothing.

@@ -39,7 +39,7 @@ struct AdaptivePalette: ~Copyable {
     unsafe histogram.withUnsafeMutableBytes { unsafe coffer_erase($0.baseAddress, $0.count) }
   }
 
-  /// Which of ``colours`` stands for a colour of the picture.
+  /// The index in ``colours`` that replaces a colour of the picture.
   func index(of colour: RGB8) -> UInt8 { indexOfBin[AdaptivePalette.bin(colour)] }
 
   /// Where the box's bins have half of its pixels; neither side is empty.
@@ -82,7 +82,7 @@ struct AdaptivePalette: ~Copyable {
     }
   }
 
-  /// Bins that are to become one colour.
+  /// Bins that become one colour.
   private struct Box {
     let range: Range<Int>
     let count: UInt64

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension DepthMap {
-  /// The map in colours from ``ColourScale``: what is near is warm and bright, what is far is cold and
-  /// dark, what was not measured is black.
+  /// The map in colours from ``ColourScale``: near is warm and bright, far is cold and dark, places that were
+  /// not measured are black.
   ///
   /// Colours are spread over the values between the first and the last hundredth, so that one wrong
   /// measurement does not take all colours away from the rest.

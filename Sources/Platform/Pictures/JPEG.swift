@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JPEG to pixels, through libjpeg-turbo. For the process that decodes only: see `PictureWorker`. Nothing
-// is read from the file but its pixels; the orientation in its Exif part is the caller's to know.
+// JPEG to pixels, through libjpeg-turbo. For the decoder process only: see `PictureWorker`. Only the pixels
+// are read; the caller passes the orientation, which the Exif part has.
 
 #if Pictures
   internal import CTurboJPEG
@@ -39,8 +39,9 @@
       return (Int(width), Int(height))
     }
 
-    /// Decodes at the smallest scale whose longer side has at least `longestSide` pixels; at full size when
-    /// there is none or no wish; at the largest scale that a ``Raster`` can hold when that is smaller.
+    /// Decodes at the smallest scale whose longer side has at least `longestSide` pixels; at full size if
+    /// there is no such scale, or `longestSide` is nil; at the largest scale that a ``Raster`` can hold if
+    /// that is smaller.
     package borrowing func decode(
       _ file: RawSpan, atLeast longestSide: Int? = nil
     ) throws(PictureError) -> Raster {
@@ -59,8 +60,8 @@
       }
     }
 
-    /// Cameras are known to write a few bytes too many in front of a marker, which spoils nothing. Every
-    /// other complaint means that pixels are missing.
+    /// Some cameras write a few extra bytes before a marker, which does no harm. Every other warning means
+    /// that pixels are missing.
     private borrowing func isHarmless() -> Bool {
       guard unsafe tjGetErrorCode(decoder) == Int32(TJERR_WARNING.rawValue),
         let message = unsafe tjGetErrorStr2(decoder)

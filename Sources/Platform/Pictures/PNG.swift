@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PNG to pixels and to depths, through libpng's simplified interface. For the process that decodes only:
-// see `PictureWorker`.
+// PNG to pixels and to depths, through libpng's simplified interface. For the decoder process only: see
+// `PictureWorker`.
 
 #if Pictures
   internal import CPNG
@@ -9,7 +9,7 @@
 
   /// Reads PNG of every kind.
   package enum PNGDecoder {
-    /// Decodes a photo at full size; what is transparent stands on white.
+    /// Decodes a photo at full size; transparent pixels are drawn on white.
     package static func decode(_ file: RawSpan) throws(PictureError) -> Raster {
       let chunks = try PNGChunks(file, pixelLimit: PictureLimits.rasterPixelCount)
       return try Raster(width: chunks.width, height: chunks.height) { pixels throws(PictureError) in
@@ -37,7 +37,7 @@
       }
     }
 
-    /// What libpng is to make of the pixels.
+    /// The layout of the decoded pixels.
     private enum Layout {
       case colour, grey8, grey16
 
@@ -73,7 +73,7 @@
           }
         }
       }
-      // libpng goes on after some damage, and says so.
+      // libpng continues after some damage with a warning.
       guard isRead, unsafe image.warning_or_error == 0 else { throw .corrupt }
     }
   }
@@ -89,7 +89,7 @@
       unsafe image.format = UInt32(PNG_FORMAT_FLAG_COLOR)
       defer { unsafe png_image_free(&image) }
       let pixelByteCount = 3 * raster.width * raster.height + raster.height
-      // What cannot be deflated is stored in blocks, with a few bytes each; 12 bytes a chunk of 8 KiB.
+      // Data that cannot be deflated is stored in blocks, with a few bytes each; 12 bytes a chunk of 8 KiB.
       var byteCount = pixelByteCount + pixelByteCount / 256 + 4096
       var file = SecretBytes(zeroed: byteCount)
       let isWritten = raster.withPixels { pixels in

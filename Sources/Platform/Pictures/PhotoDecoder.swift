@@ -2,8 +2,7 @@
 
 package import Secrets
 
-/// Photos to pixels, whichever of the two formats they are in. For the process that decodes only: see
-/// ``PictureWorker``.
+/// Decodes photos of either format. For the decoder process only: see ``PictureWorker``.
 package enum PhotoDecoder {
   /// The photo, turned by `orientation`, and made to fit into a square of `longestSide` pixels; a smaller
   /// one keeps its size.
@@ -27,13 +26,13 @@ package enum PhotoDecoder {
 
 /// Small pictures to be shown in lists.
 public enum Thumbnail {
-  /// Pixels of the longer side, unless somebody asks for others.
+  /// Pixels of the longer side, by default.
   public static let longestSide = 320
   /// JPEG quality: below 80 edges begin to ring, above it only the file grows.
   static let quality = 80
 
-  /// A JPEG of the photo in small, without any metadata. For the process that decodes only: everybody
-  /// else asks ``PictureWorker``.
+  /// A JPEG of the photo in small, without any metadata. For the decoder process only: others ask
+  /// ``PictureWorker``.
   package static func make(
     _ photo: RawSpan, longestSide: Int = longestSide, orientation: PictureOrientation = .upright
   ) throws(PictureError) -> SecretBytes {

@@ -7,7 +7,7 @@
 public enum PictureError: Error, Equatable, Sendable {
   /// The bytes are neither JPEG nor PNG.
   case notAPicture
-  /// The file, its dimensions or what it asks of the memory are above the limits of ``PictureLimits``.
+  /// The file, its dimensions or the memory that it needs are above the limits of ``PictureLimits``.
   case tooLarge
   /// It begins like a picture and is damaged, or ends too early.
   case corrupt
@@ -17,13 +17,13 @@ public enum PictureError: Error, Equatable, Sendable {
   case invalidSize
   /// The library refused to make a JPEG or a PNG.
   case encodingFailed
-  /// The process that decodes died, or answered nonsense. A hostile picture can bring that about.
+  /// The decoder process died, or its answer was invalid. A hostile picture can bring that about.
   case crashed
-  /// The process that decodes took too long, and was ended.
+  /// The decoder process took too long, and was ended.
   case timedOut
-  /// The process that decodes could not be started.
+  /// The decoder process could not be started.
   case cannotStart
-  /// The system did not let the process that decodes give up its rights, so it read nothing.
+  /// The system did not let the decoder process give up its rights, so it read nothing.
   case noSandbox
   /// This build has no decoders: the package trait `Pictures` was off.
   case notBuilt
@@ -44,6 +44,6 @@ public enum PictureLimits {
   public static let depthPixelCount = 16_000_000
   /// Bytes of a thumbnail. With 320 pixels a side, they rarely reach 64 KiB.
   public static let thumbnailByteCount = 1 << 20
-  /// Pixels of a thumbnail's longer side, at most: one that is larger is no thumbnail.
+  /// Pixels of a thumbnail's longer side, at most: a larger one is not accepted as a thumbnail.
   public static let thumbnailSideLength = 1024
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Raster {
-  /// The picture as it is to be looked at.
+  /// The picture turned upright.
   /// - Throws: never ``PictureError/tooLarge``: there are as many pixels as before.
   public consuming func oriented(_ orientation: PictureOrientation) throws(PictureError) -> Raster {
     if orientation == .upright { return self }
@@ -40,8 +40,7 @@ extension Raster {
   }
 }
 
-/// How stored rows and columns are to be turned to be looked at: the Exif tag Orientation (CIPA DC-008,
-/// tag 0x0112).
+/// How to turn stored rows and columns for display: the Exif tag Orientation (CIPA DC-008, tag 0x0112).
 public enum PictureOrientation: UInt8, CaseIterable, Sendable {
   /// As stored.
   case upright = 1
@@ -53,11 +52,11 @@ public enum PictureOrientation: UInt8, CaseIterable, Sendable {
   case flipped = 4
   /// Rows and columns exchanged.
   case transposed = 5
-  /// To be turned by a quarter, clockwise.
+  /// Turn by a quarter, clockwise.
   case quarterClockwise = 6
   /// Rows and columns exchanged, and half a turn.
   case transversed = 7
-  /// To be turned by a quarter, counterclockwise.
+  /// Turn by a quarter, counterclockwise.
   case quarterCounterclockwise = 8
 
   /// From the number in the tag; values that Exif reserves are taken as upright.

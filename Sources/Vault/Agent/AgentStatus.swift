@@ -2,9 +2,9 @@
 
 public import Foundation
 
-/// What the agent tells of itself.
+/// The state of an agent.
 public struct AgentStatus: Equatable, Sendable {
-  /// Which keys are there.
+  /// Which keys the agent holds.
   public enum State: UInt8, Sendable {
     /// No keys: nothing was handed over since the agent started, or since both keys were erased.
     case neverUnlocked = 1
@@ -51,7 +51,7 @@ public struct AgentStatus: Equatable, Sendable {
   public var secondsUntilIdle: Int?
   /// Seconds until the absolute limit locks, rounded up; nil unless unlocked.
   public var secondsUntilAbsolute: Int?
-  /// What the keys belong to; nil when there are none.
+  /// The coffer of the keys; nil when there are none.
   public var binding: AgentBinding?
   /// The slot that was opened; nil when there are no keys.
   public var slot: UUID?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which envelopes count, and under which mode (Specs/envelopes.md, "Manifest"):
+// Which envelopes are valid, and under which mode (Specs/envelopes.md, "Manifest"):
 //
 //   "COFPKMF1" ‖ generation (8) ‖ mode (1) ‖ count (2) ‖ (length (1) ‖ fingerprint ‖ digest (32))…
 

@@ -2,14 +2,14 @@
 
 public import ProtectedData
 
-/// What custody keeps among the protected data: the journal and the mode (PD-10), and what is known of the
+/// The records of custody in the protected data: the journal and the mode (PD-10), and the metadata of the
 /// keys (PD-11).
 public protocol CustodyRecords: Sendable {
   /// The mode and the journal.
   func control() throws(ProtectedDataError) -> PrivateKeyControl
   /// Changes mode or journal. It is on the disk when this returns.
   func changeControl(_ change: (inout PrivateKeyControl) -> Void) throws(ProtectedDataError)
-  /// What is known of the keys.
+  /// The metadata of the keys.
   func identities() throws(ProtectedDataError) -> [PGPKeyIdentity]
 }
 
@@ -32,7 +32,7 @@ extension CustodyRecords {
   /// The change that is under way.
   func journal() throws(ProtectedDataError) -> RecoveryJournal? { try control().recoveryJournal }
 
-  /// Clears the journal, and notes the mode that counts now.
+  /// Clears the journal, and records the new mode.
   func end(_ mode: AuthenticationMode) throws(ProtectedDataError) {
     try changeControl {
       $0.recoveryJournal = nil

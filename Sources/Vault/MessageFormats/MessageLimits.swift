@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every bound that a reader or writer of this room keeps, with its reason.
+// Every bound that a reader or writer of this module keeps, with its reason.
 
 /// The bounds of the formats.
 public enum MessageLimits {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What travels beside the bytes of a message through every format of this room.
+// The metadata that every format of this module stores with a message.
 
 /// Title, tags, media type and date of a message.
 public struct MessageMetadata: Sendable, Equatable {
@@ -25,7 +25,7 @@ public struct MessageMetadata: Sendable, Equatable {
   public static let mailType = "message/rfc822"
   /// The type of a note.
   public static let noteType = "text/plain; charset=utf-8"
-  /// The type of bytes nobody knows more about.
+  /// The type of other content.
   public static let binaryType = "application/octet-stream"
 
   /// Whether the content is a mail with headers.
@@ -42,7 +42,7 @@ public struct MessageMetadata: Sendable, Equatable {
     return type.byte(end) == ASCII.semicolon || type.byte(end) == ASCII.space
   }
 
-  /// Whether every format of this room can carry these values.
+  /// Whether every format of this module can carry these values.
   func checkBounds() throws(MessageFormatError) {
     guard title.utf8.count <= MessageLimits.titleByteCount else { throw .metadataOutOfBounds("title") }
     guard tags.count <= MessageLimits.tagCount else { throw .metadataOutOfBounds("number of tags") }

@@ -4,7 +4,7 @@
 public enum ProtectedDomain: UInt8, Sendable, CaseIterable {
   /// The authentication mode of private keys, and the journal of a change that is under way.
   case privateKeyControl = 1
-  /// What is known of the user's own OpenPGP keys. No secrets.
+  /// The metadata of the user's own OpenPGP keys. No secrets.
   case keyMetadata = 2
   /// The settings that are read and changed only while unlocked.
   case protectedSettings = 3
@@ -31,7 +31,7 @@ public enum ProtectedDomain: UInt8, Sendable, CaseIterable {
   }
 }
 
-/// How protected data stand.
+/// The state of protected data.
 public enum ProtectedState: Equatable, Sendable {
   /// Nothing is open: unlock first.
   case locked
@@ -43,11 +43,11 @@ public enum ProtectedState: Equatable, Sendable {
   case restartRequired
 }
 
-/// How a domain stands after unlocking.
+/// The state of a domain after unlocking.
 public enum DomainState: Equatable, Sendable {
   /// The domain can be read and changed.
   case open
-  /// It was being made or removed, and another process keeps us from settling that.
+  /// It was being made or removed, and another process that writes prevents us from settling that.
   case pendingMutation
   /// The domain is damaged; only ``ProtectedDomains/resetDomain(_:)`` helps.
   case recovery(DomainFault)

@@ -3,21 +3,21 @@
 internal import Synchronization
 
 extension ProtectedDomains {
-  /// Has somebody told of every relock, for as long as these protected data are there.
+  /// Registers a component to be told of every relock, for the lifetime of this value.
   public func register(_ participant: any RelockParticipant) {
     participants.withLock { $0.append(participant) }
   }
 
-  /// Locks (PD-23): access is blocked at once, everybody who takes part lets go of what he has, then every key
-  /// is erased. Only when all of that succeeded is the state *locked*.
+  /// Locks (PD-23): blocks access at once, lets every participant erase its copies, then erases every key.
+  /// The state is *locked* only if all of that succeeded.
   ///
-  /// A running access is waited for. May be called in any state.
+  /// Waits for a running access. You may call it in any state.
   /// - Throws: `.restartRequired` when a participant failed: nothing opens again in this process.
   public func relock() throws(ProtectedDataError) {
     relockCount.add(1, ordering: .sequentiallyConsistent)
     defer { relockCount.subtract(1, ordering: .sequentiallyConsistent) }
     var isComplete = true
-    // All are told, also after one has failed.
+    // All participants are told, even after one has failed.
     for participant in participants.withLock({ $0 }) {
       do { try participant.relock() } catch { isComplete = false }
     }
@@ -27,17 +27,17 @@ extension ProtectedDomains {
   }
 }
 
-/// Somebody who keeps something that was read from protected data, or depends on it (PD-23).
+/// A component that keeps protected data, or something that depends on it, and must erase it on relock
+/// (PD-23).
 public protocol RelockParticipant: Sendable {
-  /// Lets go of all of it. Protected data answer *locked* by then.
-  /// - Throws: anything, when something may be left: then nothing opens again in this process.
+  /// Erases all of it. Access to protected data already throws `.locked` then.
+  /// - Throws: anything, if a copy may be left: then nothing opens again in this process.
   func relock() throws
 }
 
-/// Falls once, when a relock was not complete, and stays down until the process ends (PD-23). Nothing of it is
-/// stored.
+/// Set when a relock fails; it cannot be cleared in this process (PD-23). It is not stored.
 public final class RestartLatch: Sendable {
-  /// The one of this process. Tests make their own.
+  /// The latch of this process. Tests make their own.
   public static let process = RestartLatch()
 
   private let fallen = Atomic(false)
@@ -45,7 +45,7 @@ public final class RestartLatch: Sendable {
   /// A latch of your own: for tests.
   public init() {}
 
-  /// Whether it has fallen.
+  /// Whether it is set.
   public var isDown: Bool { fallen.load(ordering: .sequentiallyConsistent) }
 
   func fall() { fallen.store(true, ordering: .sequentiallyConsistent) }

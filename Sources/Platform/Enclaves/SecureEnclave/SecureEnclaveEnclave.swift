@@ -3,9 +3,8 @@
 // P-256 keys in Apple's Secure Enclave, through CryptoKit. Passcode and fingers are those of the device: nothing
 // is enrolled or offered here, the system asks for them when a key is used.
 //
-// Not run where Coffer is made: `scripts/check-apple` compiles it there against declarations of the few calls
-// that it makes (Tests/Support/AppleDeclarations). Primitives is not imported, since names of it are CryptoKit's
-// too.
+// Not run on Linux: `scripts/check-apple` compiles it there against declarations of the few calls that it
+// makes (Tests/Support/AppleDeclarations). Primitives is not imported, since names of it are CryptoKit's too.
 
 #if canImport(CryptoKit) && canImport(Security)
   internal import CryptoKit
@@ -18,7 +17,7 @@
     /// Always ``EnclaveKind/secureEnclave``.
     public let kind = EnclaveKind.secureEnclave
 
-    /// More is no data representation of CryptoKit's, which are some 300 bytes.
+    /// Lengths that are accepted; CryptoKit's data representations have some 300 bytes.
     private static let bodyByteCounts = 1...2048
 
     /// Opens nothing; each call asks the system.

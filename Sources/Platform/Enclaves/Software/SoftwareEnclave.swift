@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stand-in for machines without a chip: the private key is in its own handle, sealed under the passcode
-// if there is one, plain if there is none. What protects it then is where the handle is kept: a keychain
-// item. Nothing counts wrong tries.
+// The substitute for machines without a chip. The private key is in its own handle: sealed under the passcode
+// if there is one, otherwise plain and protected only by the keychain item that holds the handle. Nothing
+// counts wrong tries.
 
 internal import Primitives
 public import Secrets
 
-/// P-256 keys in software; its kind says so wherever they show.
+/// P-256 keys in software; the kind of each key says so.
 public struct SoftwareEnclave: Enclave {
   /// Always ``EnclaveKind/software``.
   public let kind = EnclaveKind.software

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// P-256 keys in a TPM 2.0. A key is the chip's own: its private part leaves the chip only sealed under the
-// storage root key, inside the handle. Every conversation is one operation long.
+// P-256 keys in a TPM 2.0. The private part of a key leaves the chip only inside the handle, sealed under the
+// storage root key. Every operation has a conversation of its own.
 
 #if TPM
   internal import CTSS
@@ -18,7 +18,8 @@
     /// One conversation at a time: the chip has room for three objects.
     private let turn = Mutex(())
 
-    /// - Parameter tcti: as the TCTI loader has it, such as `device:/dev/tpmrm0`. Nothing is opened yet.
+    /// - Parameter tcti: the TCTI loader's name of the chip, such as `device:/dev/tpmrm0`. Nothing is opened
+    ///   yet.
     public init(tcti: String) { self.tcti = tcti }
 
     // MARK: State
@@ -43,7 +44,7 @@
       try converse { context throws(EnclaveError) in
         let status = try context.lockout()
         if status.isLocked { throw .lockedOut(secondsLeft: status.secondsLeft) }
-        // Which chip it is shows in its storage root key.
+        // The storage root key identifies the chip.
         _ = try context.storageRoot(named: parts.rootName, at: parts.root)
       }
     }
@@ -87,7 +88,7 @@
       return handle.key
     }
 
-    /// The chip keeps nothing of a key: without its handle it is gone.
+    /// Does nothing: the chip keeps nothing of a key, which is gone with its handle.
     public func deleteKey(_ key: EnclaveKey) throws(EnclaveError) {}
 
     /// ECDH in the chip; see ``Enclave``.
@@ -111,7 +112,7 @@
       }
     }
 
-    /// Loads the key, satisfies what it asks for, and hands it to `body`.
+    /// Loads the key, satisfies its requirement, and hands it to `body`.
     private func use<R: ~Copyable>(
       _ key: EnclaveKey, for use: EnclaveKeyUse, _ authorization: KeyAuthorization,
       _ body: (TPMContext, TPMContext.AuthorizedKey) throws(EnclaveError) -> R
@@ -131,7 +132,7 @@
       }
     }
 
-    /// One conversation. A lockout is told with its time, which the chip is asked for.
+    /// One conversation. If the chip is locked out, asks it for the remaining time.
     func converse<R: ~Copyable>(
       _ body: (TPMContext) throws(EnclaveError) -> R
     ) throws(EnclaveError) -> R {

@@ -8,7 +8,8 @@
     init(responseCode code: UInt32) {
       let layer = code >> 16 & 0xFF
       let answer = code & 0xFFFF
-      // From the chip, or from a resource manager that passes its words on; else from the way to it.
+      // The answer is from the chip, or from a resource manager that passes it on; otherwise from the
+      // connection.
       guard layer == 0 || layer == Self.resourceManagerTPMLayer else {
         self = layer == Self.transportLayer ? .notAnswering : .failed(code: code)
         return
@@ -28,7 +29,7 @@
       }
     }
 
-    /// Whether the chip found fault with something that it was given (format 1).
+    /// Whether the chip rejected an argument (format 1).
     static func blamesParameter(_ code: UInt32) -> Bool {
       [0, resourceManagerTPMLayer].contains(code >> 16 & 0xFF) && code & 0x80 != 0
     }
@@ -42,7 +43,7 @@
     /// Whether the chip says that something is defined at an index already (TPM_RC_NV_DEFINED).
     static func blamesIndex(_ code: UInt32) -> Bool { code & 0xFFFF == 0x14C }
 
-    /// Whether the chip has answered so, or a resource manager in its place, and not the library.
+    /// Whether the chip, or a resource manager in its place, gave the answer, and not the library.
     var isOfChip: Bool {
       switch self {
       case .failed(let code): [0, Self.resourceManagerTPMLayer].contains(code >> 16 & 0xFF) && code != 0

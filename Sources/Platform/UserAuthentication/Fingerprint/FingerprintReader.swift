@@ -6,7 +6,7 @@ public protocol FingerprintReader: Sendable {
   /// - Throws: ``FingerprintError``; `.noReader` when there is nothing to enrol with.
   func hasEnrolledFinger() throws(FingerprintError) -> Bool
 
-  /// Waits for one finger and compares it. Whatever is taken for that is given back on every way out.
+  /// Waits for one finger and compares it. The reader is released on every way out.
   /// - Parameters:
   ///   - timeout: how long to wait for the finger.
   ///   - attempt: its stop ends the wait.
@@ -18,13 +18,13 @@ public protocol FingerprintReader: Sendable {
   ) throws(FingerprintError) -> Bool
 }
 
-/// What a person should know while a finger is waited for.
+/// What the user should know while a finger is waited for.
 public enum FingerprintProgress: Equatable, Sendable {
   /// The reader waits for a finger.
   case waiting
-  /// The finger could not be read and was not compared; it costs no try.
+  /// The finger could not be read and was not compared; this does not count as a try.
   case scanAgain(ScanProblem)
-  /// The finger was read, and was not the right one.
+  /// The finger was read, and is not enrolled.
   case notRecognised(triesLeft: Int)
 
   /// What was wrong with a scan.
@@ -40,16 +40,16 @@ public enum FingerprintProgress: Equatable, Sendable {
   }
 }
 
-/// Tells the person what to do while a finger is waited for, and listens for other wishes meanwhile.
+/// Tells the user what to do while a finger is waited for, and listens meanwhile for keys that stop the wait.
 public protocol FingerprintGuide: Sendable {
   /// Called when the wait begins; the notice stays until its end.
   ///
-  /// A guide may stop `attempt`. It offers the passcode only when `policy` shows that way
+  /// A guide may stop `attempt`. It offers the passcode only when `policy` does
   /// (``AuthenticationPolicy/fallbackTitle``).
   func begin(_ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt) -> any FingerprintNotice
 }
 
-/// What one guide shows during one wait.
+/// The notice of one guide during one wait.
 public protocol FingerprintNotice: Sendable {
   /// Shows how the wait goes on; called in the thread that waits.
   func show(_ progress: FingerprintProgress)
@@ -57,7 +57,7 @@ public protocol FingerprintNotice: Sendable {
   func end()
 }
 
-/// Says nothing, and cannot be asked for anything.
+/// Shows nothing and never stops an attempt.
 public struct SilentFingerprintGuide: FingerprintGuide {
   /// A guide that shows nothing.
   public init() {}
@@ -82,7 +82,7 @@ public enum FingerprintError: Error, Equatable, Sendable {
   case notEnrolled
   /// Another program holds the reader, such as the screen's lock.
   case busy
-  /// The system lets this user not use it.
+  /// The system does not let this user use it.
   case denied
   /// The reader, or the service that drives it, went away in the middle.
   case disconnected

@@ -3,7 +3,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// A reader whose fingers were laid out beforehand: for tests of whatever authenticates.
+/// A reader with scripted answers: for tests of code that authenticates.
 public final class ScriptedFingerprintReader: FingerprintReader {
   /// What happens when a finger is waited for.
   public enum Event: Sendable {
@@ -15,7 +15,7 @@ public final class ScriptedFingerprintReader: FingerprintReader {
     case scanAgain(FingerprintProgress.ScanProblem)
     /// The reader ends the wait with this error.
     case failure(FingerprintError)
-    /// Nobody comes: it ends when the attempt is stopped, or the time is over.
+    /// No finger: the wait ends when the attempt is stopped, or the time is over.
     case nothing
   }
 
@@ -29,7 +29,7 @@ public final class ScriptedFingerprintReader: FingerprintReader {
 
   /// - Parameters:
   ///   - enrolment: what ``hasEnrolledFinger()`` answers.
-  ///   - events: in order; when they are used up, the reader has gone.
+  ///   - events: in order; after the last one, the reader is disconnected.
   public init(enrolment: Result<Bool, FingerprintError> = .success(true), events: [Event] = []) {
     self.enrolment = enrolment
     script = Mutex(Script(events: events))

@@ -2,17 +2,17 @@
 
 public import Secrets
 
-/// A way to ask the person at the machine: the terminal, a pinentry program, or a script in tests.
+/// A way to ask the user: the terminal, a pinentry program, or a script in tests.
 ///
-/// Answers come back as bytes in locked memory, exactly as they were typed. Whether they make a
-/// passphrase is for `Passphrase` to say.
+/// Answers come back as bytes in locked memory, exactly as they were typed. `Passphrase` decides whether they
+/// are a valid passphrase.
 public protocol PassphrasePrompt: Sendable {
   /// Asks for one line. An empty answer is an answer.
-  /// - Throws: ``PromptError``; `.cancelled` when the person gave up.
+  /// - Throws: ``PromptError``; `.cancelled` when the user gave up.
   func ask(_ request: PromptRequest) throws(PromptError) -> SecretBytes
 
-  /// Asks a question that is answered with yes or no; only a clear yes is true.
-  /// - Throws: ``PromptError``; `.cancelled` when the person gave up.
+  /// Asks a question that is answered with yes or no; true only for a clear yes.
+  /// - Throws: ``PromptError``; `.cancelled` when the user gave up.
   func confirm(_ question: String) throws(PromptError) -> Bool
 }
 
@@ -23,16 +23,16 @@ extension PassphrasePrompt {
   }
 }
 
-/// What to ask for, and how.
+/// What to ask for, and how to show it.
 public struct PromptRequest: Sendable {
-  /// A live judgement of what has been typed so far.
+  /// Judges the bytes typed so far.
   public typealias Meter = @Sendable (RawSpan) -> StrengthReading
 
   /// The words before the cursor, without a colon.
   public var prompt: String
-  /// What is asked for and why, if the prompt alone does not say; may have several lines.
+  /// Explains the prompt; may have several lines.
   public var description: String?
-  /// What was wrong with the answer before this one.
+  /// Why the previous answer was refused.
   public var problem: String?
   /// Whether the answer appears while it is typed. Pinentry never shows one.
   public var isShown: Bool
@@ -55,11 +55,11 @@ public struct PromptRequest: Sendable {
     self.byteCountLimit = byteCountLimit
   }
 
-  /// What a passphrase may have, so that a longer one is refused here and not later.
+  /// The limit of a passphrase, so that a longer one is refused at the prompt.
   public static let usualByteCountLimit = 4096
 }
 
-/// What a meter shows: one short word, and how to colour it.
+/// The display of a meter: one short word and its colour.
 public struct StrengthReading: Sendable, Equatable {
   /// How strong, for the colour: red, yellow, green.
   public enum Level: Sendable { case weak, medium, strong }
@@ -76,10 +76,10 @@ public struct StrengthReading: Sendable, Equatable {
   }
 }
 
-/// Why a prompt brought no answer. It never tells what was typed.
+/// Why a prompt got no answer. No case reveals what was typed.
 @nonexhaustive
 public enum PromptError: Error, Equatable, Sendable {
-  /// The person gave up: Control-C, Control-D on an empty line, or the window's cancel button.
+  /// The user gave up: Control-C, Control-D on an empty line, or the window's cancel button.
   case cancelled
   /// There is no terminal to ask on, or it went away.
   case noTerminal
@@ -89,7 +89,7 @@ public enum PromptError: Error, Equatable, Sendable {
   case tooLong(byteCountLimit: Int)
   /// The pinentry program does not exist.
   case promptProgramMissing
-  /// The pinentry program could not be run, ended early, or broke the protocol.
+  /// The pinentry program could not be run, ended early, or violated the protocol.
   case promptProgramFailed
   /// Nobody answered in time, or the pinentry program hangs; it has been ended.
   case timedOut

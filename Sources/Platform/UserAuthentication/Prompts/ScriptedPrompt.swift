@@ -3,7 +3,7 @@
 public import Secrets
 internal import Synchronization
 
-/// Answers that were laid out beforehand, given in order: for tests of whatever asks.
+/// A prompt with scripted answers: for tests of code that asks.
 public final class ScriptedPrompt: PassphrasePrompt {
   private struct Script {
     var replies: [SharedSecretBytes]
@@ -19,13 +19,13 @@ public final class ScriptedPrompt: PassphrasePrompt {
     script = Mutex(Script(replies: replies, confirmations: confirmations))
   }
 
-  /// Adds an answer behind the ones that are there.
+  /// Adds an answer after the others.
   public func append(_ reply: consuming SecretBytes) {
     let shared = SharedSecretBytes(reply)
     script.withLock { $0.replies.append(shared) }
   }
 
-  /// What has been asked so far.
+  /// The requests so far.
   public var requests: [PromptRequest] { script.withLock { $0.requests } }
 
   /// The yes-or-no questions so far.

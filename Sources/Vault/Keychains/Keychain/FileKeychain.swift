@@ -57,7 +57,7 @@ public final class FileKeychain: Keychain {
     }
   }
 
-  /// Does work on the file, and sorts its errors.
+  /// Runs work on the file, and sorts its errors.
   static func sorting<R>(_ body: () throws -> R) throws(KeychainError) -> R {
     do {
       return try body()

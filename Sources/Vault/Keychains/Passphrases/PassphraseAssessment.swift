@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a ``PassphrasePolicy`` found: a strength to show, and everything that stands against it.
+/// The result of a ``PassphrasePolicy``: a strength to show, and all reasons to refuse.
 public struct PassphraseAssessment: Sendable, Equatable {
   /// 0 to 4 by the guesses that an attacker needs: below 10^3, 10^6, 10^8, 10^10, and more.
   public let score: Int
@@ -24,7 +24,7 @@ public struct PassphraseAssessment: Sendable, Equatable {
     case noDigit
     /// No punctuation mark or symbol (Unicode categories P and S).
     case noSymbol
-    /// The whole of it is a common password or word, perhaps with other capitals or digits for letters.
+    /// The whole passphrase is a common password or word, perhaps with other capitals or digits for letters.
     case common
     /// The estimate of guesses is too low.
     case tooGuessable(minimumScore: Int, score: Int)

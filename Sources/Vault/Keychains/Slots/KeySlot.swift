@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One way to open the coffer, as it stands in the keybag (Specs/keybag.md, «Slot»).
+// One way to open the coffer, as the keybag stores it (Specs/keybag.md, "Slot").
 
 public import Foundation
 internal import Primitives
 
 /// A slot: public facts, and the keys of the keybag wrapped under its secret.
 public struct KeySlot: Equatable, Sendable {
-  /// Names the slot; means nothing.
+  /// Identifies the slot; random.
   public let id: UUID
   /// What opens the slot.
   public let kind: SlotKind
@@ -18,12 +18,12 @@ public struct KeySlot: Equatable, Sendable {
 
   /// 32 public random bytes.
   package let salt: [UInt8]
-  /// Commits to the slot's secret: tells a wrong passphrase from a damaged slot.
+  /// Commits to the slot's secret, and so tells a wrong passphrase from a damaged slot.
   let check: [UInt8]
   let nonce: [UInt8]
   /// Both class keys and the owner key, encrypted, and the tag.
   let wrapped: [UInt8]
-  /// What else opening needs; nothing for most methods.
+  /// Further data that the slot's method needs; empty for most.
   let attachment: [UInt8]
 
   /// Whether a slot of `kind` can have this derivation.
@@ -40,7 +40,7 @@ public struct KeySlot: Equatable, Sendable {
   static let keysByteCount = 3 * SymmetricKey.byteCount
 }
 
-// A slot as bytes (Specs/keybag.md, «Slot»), integers big-endian:
+// A slot as bytes (Specs/keybag.md, "Slot"), integers big-endian:
 //
 //   id (16) ‖ kind (1) ‖ kdf (1) ‖ cost 1 (4) ‖ cost 2 (4) ‖ cost 3 (4) ‖ created (8) ‖ salt (32)
 //   ‖ check (32) ‖ nonce (12) ‖ wrapped keys (112) ‖ attachment count (2) ‖ attachment

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a slot's secret is derived, and the five fields of a record that say so (Specs/keybag.md, "Slot").
+// How a slot's secret is derived, and the five fields of a record for it (Specs/keybag.md, "Slot").
 
 public import Primitives
 

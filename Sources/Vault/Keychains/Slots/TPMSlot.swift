@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slots that the machine's chip opens, given a PIN: kind 3. What such a slot keeps beside the wrapped keys
-// (Specs/keybag.md, "Attachment"):
+// Slots that the machine's chip opens, given a PIN: kind 3. The attachment of such a slot (Specs/keybag.md,
+// "Attachment"):
 //
 //   ephemeral public key (65) ‖ the enclave's handle
 //
-// The ephemeral private key is gone; only the chip can agree on the same secret again.
+// The ephemeral private key is not kept, so only the chip can agree on the same secret again.
 
 public import Enclaves
 internal import Primitives
@@ -71,7 +71,7 @@ public struct TPMSlot: DeviceSlotMethod {
       return SlotCredential(
         Self.self, input: try ephemeral.sharedSecret(with: key.publicKey), attachment: attachment.bytes)
     } catch {
-      // The chip gave a point that is not on the curve.
+      // The chip returned a point that is not on the curve.
       throw .enclave(.invalidInput)
     }
   }
@@ -114,7 +114,7 @@ public struct TPMSlot: DeviceSlotMethod {
 struct EnclaveAttachment: Equatable {
   /// 65 bytes (SEC 1, 2.3.3).
   let ephemeralKey: [UInt8]
-  /// As the enclave gave it.
+  /// The handle that the enclave returned.
   let handle: [UInt8]
 
   init(ephemeralKey: [UInt8], handle: [UInt8]) {

@@ -15,7 +15,7 @@ public struct JSONLinesSink: MessageSink, ~Copyable {
   ///
   /// - Parameters:
   ///   - path: the file.
-  ///   - record: is told of a name that the file has meanwhile.
+  ///   - record: is told a temporary name of the file.
   public init(
     path: String, record: (any UnfinishedExportRecord)? = nil
   ) throws(MessageFormatError) {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The readable text of a mail (RFC 2045 to 2049). Everything is bounded by `MessageLimits`: what lies
-// deeper, or beyond the last part allowed, is not looked at. A mail that breaks the rules gives less text,
-// never an error. Plain text in UTF-8 is lent where it lies; the rest passes through reused, erased
-// buffers.
+// The readable text of a mail (RFC 2045 to 2049). Everything is bounded by `MessageLimits`: deeper or further
+// parts are ignored. A mail that breaks the rules gives less text, never an error. Plain text in UTF-8 is
+// lent where it lies; the rest passes through reused, erased buffers.
 
 internal import Texts
 
@@ -56,7 +55,7 @@ public struct MIMEReader: ~Copyable, Sendable {
     }
   }
 
-  /// What has been seen of one mail.
+  /// The state of reading one mail.
   private struct Walk {
     var partCount = 0
   }
@@ -211,7 +210,7 @@ public struct MIMEReader: ~Copyable, Sendable {
   private mutating func readDecoded<E: Error>(
     _ charset: RawSpan, isHTML: Bool, _ body: (Item, RawSpan) throws(E) -> Bool
   ) throws(E) -> Bool {
-    // The buffer steps aside for the call, so that the reader is free to change.
+    // The buffer is moved out for the call, so that the reader can change.
     let bytes = exchange(&decoded, with: ByteBuffer(capacity: 0))
     let goOn: Result<Bool, E>
     do throws(E) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writing mbox files in the mboxrd manner. A mail stands as it is, below the headers of
-// `MboxExportHeader`; everything else is wrapped in a small mail with a base64 body, so that any mail
-// program can open it.
+// Writing mbox files in the mboxrd manner. A mail is written unchanged, after the headers of
+// `MboxExportHeader`; everything else is wrapped in a small mail with a base64 body, so that any mail program
+// can open it.
 
 internal import Texts
 
@@ -16,7 +16,7 @@ public struct MboxSink: MessageSink, ~Copyable {
   /// - Parameters:
   ///   - path: the file.
   ///   - seal: lets the same coffer know its export again.
-  ///   - record: is told of a name that the file has meanwhile.
+  ///   - record: is told a temporary name of the file.
   public init(
     path: String, seal: any ExportSeal, record: (any UnfinishedExportRecord)? = nil
   ) throws(MessageFormatError) {

@@ -7,7 +7,7 @@
 internal import Primitives
 internal import Secrets
 
-/// What stands before the sealed value; it is authenticated with it.
+/// The head before the sealed value, which authenticates it.
 struct DomainRecord: Equatable {
   let domain: ProtectedDomain
   let schemaVersion: UInt16
@@ -55,7 +55,7 @@ struct DomainRecord: Equatable {
     } catch { return nil }
   }
 
-  /// Opens the bytes that this head was read from; nil when they are not those that were sealed.
+  /// Opens the record that this head was read from; nil when it is not what was sealed.
   func open(_ bytes: [UInt8], under key: SharedSecretBytes) -> SharedSecretBytes? {
     SealedValue.read(
       unsafe bytes.span.bytes.extracting(droppingFirst: Self.headByteCount), key: key, context: head

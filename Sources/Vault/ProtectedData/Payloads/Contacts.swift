@@ -10,7 +10,7 @@ public struct ContactsSnapshot: ProtectedPayload {
   public static let schemaVersion: UInt16 = 1
   /// No contacts.
   public static let initial = ContactsSnapshot(contacts: [])
-  /// More does not fit into a payload with certificates of usual size.
+  /// With certificates of usual size, more contacts would not fit into a payload.
   public static let countLimit = 4096
 
   /// In the order in which they are shown; no id twice.
@@ -47,9 +47,9 @@ public struct ContactsSnapshot: ProtectedPayload {
   }
 }
 
-/// Somebody whose certificate the user has (PD-13).
+/// The owner of a certificate that the user has (PD-13).
 public struct Contact: Equatable, Sendable, Identifiable {
-  /// Bytes of a name: as long as a user ID may be, which it is usually taken from.
+  /// Bytes of a name: as many as of a user ID, which it is usually taken from.
   public static let nameByteCountLimit = PGPKeyIdentity.userIDByteCountLimit
   /// Bytes of a certificate.
   public static let certificateByteCountLimit = PGPKeyIdentity.certificateByteCountLimit
@@ -78,7 +78,7 @@ public struct Contact: Equatable, Sendable, Identifiable {
 // MARK: - Bytes
 
 extension Contact {
-  /// A contact in a payload: values of fixed length, and where the others are.
+  /// A contact in a payload: values of fixed length, and the ranges of the others.
   struct Fields {
     let id: Range<Int>
     let displayName: Range<Int>

@@ -8,7 +8,7 @@ public struct KeyMetadata: ProtectedPayload {
   public static let schemaVersion: UInt16 = 1
   /// No keys.
   public static let initial = KeyMetadata(identities: [])
-  /// Own keys. People have a handful; more would not be told apart.
+  /// Own keys. Users have a handful.
   public static let countLimit = 256
 
   /// In the order in which they are shown; no fingerprint twice.
@@ -45,8 +45,7 @@ public struct KeyMetadata: ProtectedPayload {
   }
 }
 
-/// What is known of one of the user's own OpenPGP keys (PD-11). Nothing of it is secret, and all of it is
-/// private.
+/// The metadata of one of the user's own OpenPGP keys (PD-11). It is not secret, but private.
 public struct PGPKeyIdentity: Equatable, Sendable {
   /// RFC 9580, section 5.5.2. The numbers are stored.
   public enum KeyVersion: UInt8, Sendable, CaseIterable {
@@ -84,7 +83,7 @@ public struct PGPKeyIdentity: Equatable, Sendable {
   public static let userIDByteCountLimit = 1024
   /// Bytes of a revocation certificate: one signature, with room for a long reason.
   public static let revocationByteCountLimit = 1 << 14
-  /// Bytes of a certificate: with pictures and many certifications people reach some 100 KiB.
+  /// Bytes of a certificate: with pictures and many certifications some reach 100 KiB.
   public static let certificateByteCountLimit = 1 << 18
 
   /// The version of the primary key.
@@ -126,7 +125,7 @@ public struct PGPKeyIdentity: Equatable, Sendable {
 // MARK: - Bytes
 
 extension PGPKeyIdentity {
-  /// An identity in a payload: values of fixed length, and where the others are.
+  /// An identity in a payload: values of fixed length, and the ranges of the others.
   struct Fields {
     let keyVersion: KeyVersion
     let profile: Profile

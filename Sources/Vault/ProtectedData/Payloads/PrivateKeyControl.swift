@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The domain that says how private keys are authorised, and what is being done to them (PD-10).
+/// The domain with the authentication mode of private keys and the journal of a change to them (PD-10).
 public struct PrivateKeyControl: ProtectedPayload {
-  /// The numbers are stored, and the same wherever a mode is (AM-01, AM-02).
+  /// What each use of a private key asks for. The numbers are stored, and the same in all formats (AM-01,
+  /// AM-02).
   public enum AuthMode: UInt8, Sendable, CaseIterable {
     /// Each use of a key takes a finger or the passcode (AM-01).
     case standard = 1
@@ -19,7 +20,7 @@ public struct PrivateKeyControl: ProtectedPayload {
 
   /// The mode that holds for all private keys.
   public var authMode: AuthMode
-  /// Nil when nothing is under way.
+  /// The change that is under way; nil if there is none.
   public var recoveryJournal: RecoveryJournal?
 
   /// A control with this mode; by default nothing is under way. Writing it checks the rules.
@@ -40,7 +41,7 @@ public struct PrivateKeyControl: ProtectedPayload {
     recoveryJournal?.fingerprints = fingerprints.map { bytes.array($0) }
   }
 
-  /// All but the fingerprints, and where those are.
+  /// Everything but the fingerprints, and their ranges.
   private static func fields(
     _ bytes: RawSpan
   ) throws(MalformedPayload) -> (PrivateKeyControl, fingerprints: [Range<Int>]) {

@@ -2,30 +2,30 @@
 
 internal import Primitives
 
-/// What one domain holds. There are these five types and no others.
+/// The content of one domain. There are exactly five conforming types.
 ///
-/// The bytes are in Specs/protected-data.md. A reader takes exactly what a writer writes: unknown values,
-/// values out of their range and bytes left over are ``MalformedPayload``, and never become defaults.
+/// The bytes are in Specs/protected-data.md. A reader accepts exactly the bytes that a writer writes: unknown
+/// values, values out of range and trailing bytes are ``MalformedPayload``, and never become defaults.
 public protocol ProtectedPayload: Equatable, Sendable {
   static var domain: ProtectedDomain { get }
   /// The schema that is written, and the only one that is read; an older one is upgraded explicitly.
   static var schemaVersion: UInt16 { get }
-  /// What a new domain holds.
+  /// The content of a new domain.
   static var initial: Self { get }
 
   /// Whether these are bytes of this schema, without making copies of them.
   /// - Throws: ``MalformedPayload``
   static func check(_ bytes: RawSpan) throws(MalformedPayload)
 
-  /// Reads the payload. What comes out is ordinary memory: keep it no longer than a call takes.
+  /// Reads the payload. The value is in ordinary memory: do not keep it longer than a call.
   /// - Throws: ``MalformedPayload``
   init(_ bytes: RawSpan) throws(MalformedPayload)
 
-  /// Writes the payload. What has no encoding makes the writer refuse.
+  /// Writes the payload. A value without an encoding makes the writer refuse.
   func write(to writer: inout PayloadWriter)
 }
 
-/// Bytes that are not those of a schema.
+/// Bytes that do not match the schema.
 public struct MalformedPayload: Error, Equatable, Sendable {
   /// An error without details: a payload may be private.
   public init() {}
@@ -43,7 +43,7 @@ extension ProtectedDomain {
   }
 }
 
-/// The domain that only shows that the framework works (PD-14): its purpose, in words that never change.
+/// The domain that only shows that the framework works (PD-14): a constant text.
 public struct FrameworkSentinel: ProtectedPayload {
   /// ``ProtectedDomain/frameworkSentinel``.
   public static let domain = ProtectedDomain.frameworkSentinel

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The settings that nobody may read or change while locked (PD-12). Schema 2 is strict. Schema 1 lacks the last
-// field; ``upgrading(_:)`` is the one place that knows it.
+// The settings that cannot be read or changed while locked (PD-12). Schema 1 lacks the last field; only
+// ``upgrading(_:)`` reads it.
 
 /// The domain of settings.
 public struct ProtectedSettings: ProtectedPayload {
@@ -11,12 +11,12 @@ public struct ProtectedSettings: ProtectedPayload {
   public static let schemaVersion: UInt16 = 2
   static let upgradedSchemaVersion: UInt16 = 1
 
-  /// An hour: longer than anybody stays away and wants to find the door open.
+  /// An hour, the longest grace period.
   public static let gracePeriodLimitSeconds: UInt32 = 3600
 
-  /// Whether the user is told what copying to the clipboard means.
+  /// Whether the user is warned about copying to the clipboard.
   public var clipboardNotice: Bool
-  /// For how long after an authentication none is asked for; 0 for never.
+  /// How long after an authentication no other one is needed; 0 to authenticate each time.
   public var gracePeriodSeconds: UInt32
   /// Whether the user has been through the introduction.
   public var onboardingCompleted: Bool
@@ -53,7 +53,7 @@ public struct ProtectedSettings: ProtectedPayload {
   /// Reads schema 2.
   public init(_ bytes: RawSpan) throws(MalformedPayload) { try self.init(bytes, hasTutorial: true) }
 
-  /// Reads the first schema; the tutorial, which it does not know, has not been completed.
+  /// Reads the first schema, and takes the tutorial as not completed.
   static func upgrading(_ bytes: RawSpan) throws(MalformedPayload) -> ProtectedSettings {
     try ProtectedSettings(bytes, hasTutorial: false)
   }
