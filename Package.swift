@@ -193,11 +193,13 @@ let package = Package(
 
     // What tests share
     support("AgentLeash"),
+    support("InMemoryKeychains", ["Keychains"]),
     support("MemorySearch"),
     support("NumberedItemStores", ["Keychains"]),
     support("PrivateBus", ["DesktopBus"]),
     support("PseudoTerminals"),
     support("Repository"),
+    support("ScriptedPrompts", ["UserAuthentication", "Secrets"]),
     support("SoftwareTPM"),
     support("SpecExamples", ["Repository"]),
     support("TemporaryHomes"),
@@ -213,6 +215,7 @@ let package = Package(
       [
         "CrashDisk", "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains",
         "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", log,
+        "ScriptedPrompts",
       ]),
     // The process that decodes pictures, and how it would misbehave if it were taken over.
     probe("decoder-probe", path: "DecoderProbe", ["Pictures", "CSystem"]),
@@ -222,6 +225,7 @@ let package = Package(
       [
         "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
         "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", "CSystem",
+        "ScriptedPrompts", "InMemoryKeychains",
       ]),
 
     // Tests, module by module. Those that name a command start it, so it is built first.
@@ -253,7 +257,7 @@ let package = Package(
       "UserAuthenticationTests", in: .platform,
       [
         "UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus",
-        "MemorySearch",
+        "MemorySearch", "ScriptedPrompts",
       ]),
     tests("MessageFormatsTests", in: .vault, ["MessageFormats", "Texts"]),
     tests(
@@ -261,13 +265,13 @@ let package = Package(
       [
         "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
         "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors",
-        "NumberedItemStores",
+        "NumberedItemStores", "InMemoryKeychains",
       ]),
     tests(
       "VaultsTests", in: .vault,
       [
         "Vaults", "Keychains", "Storage", "MessageFormats", "Primitives", "Secrets", "CFaultVFS",
-        "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors", sqlite,
+        "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors", sqlite, "InMemoryKeychains",
       ]),
     tests(
       "CapturesTests", in: .vault,
@@ -279,7 +283,7 @@ let package = Package(
       "ProtectedDataTests", in: .vault,
       [
         "ProtectedData", "Keychains", "Enclaves", "UserAuthentication", "Storage", "Primitives", "Secrets",
-        "MemorySearch", "SpecExamples", "TemporaryHomes",
+        "MemorySearch", "SpecExamples", "TemporaryHomes", "ScriptedPrompts",
       ]),
     tests(
       "KeyCustodyTests", in: .vault,
@@ -298,7 +302,7 @@ let package = Package(
       [
         "CofferKit", "Captures", "Vaults", "MessageFormats", "ProtectedData", "KeyCustody", "Enclaves",
         "Keychains", "Storage", "UserAuthentication", "Primitives", "Secrets", "SoftwareTPM",
-        "TemporaryHomes", sqlite,
+        "TemporaryHomes", sqlite, "InMemoryKeychains", "ScriptedPrompts",
       ]),
     tests(
       "TranscriptTests", in: .cli, ["coffer", "AgentLeash", "Repository", "SoftwareTPM"],

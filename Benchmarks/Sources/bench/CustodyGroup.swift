@@ -85,8 +85,7 @@ private final class BenchCustody {
   }
 
   private func person() throws -> CustodyAuthorization {
-    let reader = ScriptedFingerprintReader(events: [.match])
-    let context = try UserAuthenticator(prompt: ScriptedPrompt(), reader: reader).evaluate(
+    let context = try UserAuthenticator(prompt: SilentPrompt(), reader: MatchingReader()).evaluate(
       .deviceOwnerWithBiometrics, passcode: PromptRequest("finger")
     ) { _ in false }
     return CustodyAuthorization(finger: try custody.fingerVerifier(context), owner: owner)
@@ -96,4 +95,19 @@ private final class BenchCustody {
     file.close()
     try? FileManager.default.removeItem(at: home)
   }
+}
+
+/// A prompt at which nobody sits.
+private struct SilentPrompt: PassphrasePrompt {
+  func ask(_ request: PromptRequest) throws(PromptError) -> SecretBytes { throw .noTerminal }
+  func confirm(_ question: String) throws(PromptError) -> Bool { throw .noTerminal }
+}
+
+/// A reader that knows every finger.
+private struct MatchingReader: FingerprintReader {
+  func hasEnrolledFinger() throws(FingerprintError) -> Bool { true }
+
+  func verify(
+    timeout: Duration, attempt: AuthenticationAttempt, progress: (FingerprintProgress) -> Void
+  ) throws(FingerprintError) -> Bool { true }
 }

@@ -8,6 +8,8 @@ internal import CSystem
 /// A fixed number of secret bytes in locked memory, erased when the value ends.
 ///
 /// A copy does not compile. There is no `Codable`, no `Hashable`, no description that could print them.
+///
+/// Sendable: the memory has one owner, and only its owner changes it.
 @safe
 public struct SecretBytes: ~Copyable, @unchecked Sendable {
   private let base: UnsafeMutableRawPointer

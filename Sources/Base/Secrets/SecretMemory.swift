@@ -90,6 +90,7 @@ public enum SecretMemory {
 
   private static let pool = Mutex(Pool())
 
+  /// Takes a cell past the lock. Sendable: outside of the lists a cell belongs to one `SecretBytes`.
   @safe private struct UnsafeSendable: @unchecked Sendable {
     let pointer: UnsafeMutableRawPointer
   }

@@ -28,13 +28,4 @@ extension InlineArray where Element == UInt8 {
     @_transparent
     get { unsafe span.bytes }
   }
-
-  /// Lends the bytes for writing; for bytes that are not secret.
-  package mutating func withMutableRawSpan<R: ~Copyable, E: Error>(
-    _ body: (inout MutableRawSpan) throws(E) -> R
-  ) throws(E) -> R {
-    var span = mutableSpan
-    var bytes = unsafe span.mutableBytes
-    return try body(&bytes)
-  }
 }

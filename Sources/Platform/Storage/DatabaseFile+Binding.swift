@@ -39,6 +39,18 @@ extension DatabaseFile {
     }
   }
 
+  /// Runs `body`, which may change `part`, within a transaction that is under way on another part of this file.
+  /// - Throws: `StorageError.outdated`, before `body`.
+  public func join<R>(
+    _ part: BoundPart, _ transaction: borrowing Transaction, _ body: (borrowing Transaction) throws -> R
+  ) throws -> R {
+    let binding = binding.withLock { $0 }
+    try binding?.verify(part, transaction)
+    let result = try body(transaction)
+    try binding?.record(part, transaction)
+    return result
+  }
+
   /// Compares every part with what was recorded.
   /// - Returns: the parts that do not have the state that was stored last.
   public func outdatedParts() throws -> [BoundPart] {

@@ -18,7 +18,7 @@ public enum StorageValue: Sendable {
   case bytes(Data)
 
   /// Lends bytes to a statement without copying them; do not keep the value after `body`.
-  public static func withBorrowed<R>(
+  fileprivate static func withBorrowed<R>(
     _ bytes: borrowing RawSpan, _ body: (StorageValue) throws -> R
   ) rethrows -> R {
     unsafe try bytes.withUnsafeBytes { bytes in
@@ -85,6 +85,18 @@ public struct Transaction: ~Copyable {
   /// - Returns: how many rows it changed.
   @discardableResult
   public func execute(_ sql: StaticString, _ values: StorageValue...) throws -> Int {
+    try run(sql, values)
+  }
+
+  /// The same, with bytes for the last parameter, which are lent and not copied.
+  @discardableResult
+  public func execute(
+    _ sql: StaticString, _ values: StorageValue..., lending bytes: RawSpan
+  ) throws -> Int {
+    try StorageValue.withBorrowed(bytes) { try run(sql, values + [$0]) }
+  }
+
+  private func run(_ sql: StaticString, _ values: [StorageValue]) throws -> Int {
     do {
       let statement = try db.cachedStatement(sql: sql.description)
       try statement.execute(arguments: StatementArguments(values.map(\.databaseValue)))

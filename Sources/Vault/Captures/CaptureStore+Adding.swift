@@ -6,7 +6,7 @@
 internal import Foundation
 public import Primitives
 internal import Secrets
-internal import Storage
+public import Storage
 internal import Synchronization
 
 /// What is to be captured.
@@ -40,15 +40,24 @@ extension CaptureStore {
 
   /// Seals a capture, signs what it consists of, and stores it. When this returns, it is on the disk.
   ///
+  /// - Parameters:
+  ///   - capture: its parts.
+  ///   - signer: signs the manifest.
+  ///   - alongside: what else is written in the same transaction. What it throws undoes all of it.
   /// - Throws: `CaptureError.duplicate`, `.tooLarge`, `.cannotRead`, `.malformedMetadata`,
   ///   `.encryptionKeyNotFound`, `.locked`; what `signer` throws; `StorageError.full`.
-  public func add(_ capture: NewCapture, signer: any CaptureSigner) throws -> Added {
+  public func add(
+    _ capture: NewCapture, signer: any CaptureSigner,
+    alongside: (borrowing Transaction) throws -> Void = { _ in }
+  ) throws -> Added {
     // One after the other: a blob that no row names yet must not be swept by who tidies up, and a photo that
     // comes twice at once must be seen.
-    try adding.withLock { _ in try addAlone(capture, signer) }
+    try adding.withLock { _ in try addAlone(capture, signer, alongside) }
   }
 
-  private func addAlone(_ capture: NewCapture, _ signer: any CaptureSigner) throws -> Added {
+  private func addAlone(
+    _ capture: NewCapture, _ signer: any CaptureSigner, _ alongside: (borrowing Transaction) throws -> Void
+  ) throws -> Added {
     let keys = try prepareWriting()
     let id = CaptureID()
     let created = clock.now()
@@ -73,7 +82,7 @@ extension CaptureStore {
       if !sealing.record(created).blobs.isEmpty { try file.blobs.synchronise() }
       let record = sealing.record(created)
       isCommitting = true
-      let byteCount = try insert(id, record, mark: mark, rows: sealing.rows, keys: keys)
+      let byteCount = try insert(id, record, mark: mark, rows: sealing.rows, keys: keys, alongside)
       return Added(id: id, storedByteCount: byteCount)
     } catch {
       if isCommitting {
@@ -87,10 +96,19 @@ extension CaptureStore {
   }
 
   /// Removes a capture with all its parts.
-  public func remove(_ id: CaptureID) throws {
+  ///
+  /// - Parameters:
+  ///   - id: the capture.
+  ///   - alongside: what else is written in the same transaction. What it throws undoes all of it.
+  public func remove(
+    _ id: CaptureID, alongside: (borrowing Transaction) throws -> Void = { _ in }
+  ) throws {
     let keys = try prepareWriting()
     let row = try find(id, keys: keys)
-    try file.write(.captures) { try Self.delete(row, $0, keys: keys) }
+    try file.write(.captures) { transaction in
+      try Self.delete(row, transaction, keys: keys)
+      try alongside(transaction)
+    }
     for name in row.record.blobs { file.blobs.remove(name) }
     _ = try? file.truncateLog()
   }
@@ -121,7 +139,8 @@ extension CaptureStore {
 
   /// - Returns: bytes of all parts of all captures.
   private func insert(
-    _ id: CaptureID, _ record: CaptureRecord, mark: [UInt8], rows: [(CapturePart, [UInt8])], keys: CaptureKeys
+    _ id: CaptureID, _ record: CaptureRecord, mark: [UInt8], rows: [(CapturePart, [UInt8])],
+    keys: CaptureKeys, _ alongside: (borrowing Transaction) throws -> Void
   ) throws -> Int {
     let sealed = record.sealed(id, mark: mark, key: keys.record)
     let queue = UploadStatus().sealed(id, key: keys.record)
@@ -131,7 +150,7 @@ extension CaptureStore {
       var state = try CaptureState.load(transaction, keys: keys)
       try transaction.execute(
         "INSERT INTO captures (id, mark, record, queue) VALUES (?, ?, ?, ?)",
-        .bytes(id.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } }),
+        id.column,
         .bytes(Data(mark)), .bytes(Data(sealed)),
         .bytes(Data(queue)))
       let number = try transaction.firstRow("SELECT last_insert_rowid()") { try $0.integer(0) } ?? 0
@@ -145,6 +164,7 @@ extension CaptureStore {
       unsafe hash.add(member.span.bytes, to: &state.captures)
       state.byteCount += record.byteCount
       try state.save(transaction, keys: keys)
+      try alongside(transaction)
       return state.byteCount
     }
   }

@@ -236,11 +236,8 @@ public final class CaptureStore: Sendable {
     _ upload: UploadStatus, _ id: CaptureID, _ transaction: borrowing Transaction, keys: CaptureKeys
   ) throws {
     let sealed = upload.sealed(id, key: keys.record)
-    let changed = try id.withBytes { bytes in
-      try StorageValue.withBorrowed(bytes) { id in
-        try transaction.execute("UPDATE captures SET queue = ? WHERE id = ?", .bytes(Data(sealed)), id)
-      }
-    }
+    let changed = try transaction.execute(
+      "UPDATE captures SET queue = ? WHERE id = ?", .bytes(Data(sealed)), id.column)
     guard changed == 1 else { throw CaptureError.corrupt(nil) }
   }
 
@@ -248,13 +245,9 @@ public final class CaptureStore: Sendable {
   /// - Throws: `CaptureError.notFound` only when all rows are those that were stored.
   func find(_ id: CaptureID, keys: CaptureKeys) throws -> Row {
     try file.read(.captures) { transaction in
-      let found = try id.withBytes { bytes in
-        try StorageValue.withBorrowed(bytes) { id in
-          try transaction.firstRow(
-            "SELECT number, id, mark, record, queue FROM captures WHERE id = ?", id
-          ) { try Self.row($0, keys: keys) }
-        }
-      }
+      let found = try transaction.firstRow(
+        "SELECT number, id, mark, record, queue FROM captures WHERE id = ?", id.column
+      ) { try Self.row($0, keys: keys) }
       if let found { return found }
       _ = try Self.rows(transaction, keys: keys)
       throw CaptureError.notFound
@@ -262,6 +255,13 @@ public final class CaptureStore: Sendable {
   }
 
   static let log = Logger(label: "app.rial.captures")
+}
+
+extension CaptureID {
+  /// As a column holds it.
+  var column: StorageValue {
+    .bytes(withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } })
+  }
 }
 
 extension CaptureRecord {

@@ -38,14 +38,6 @@ struct PartCipher: ~Copyable {
     byteCount + chunkCount(byteCount) * overheadByteCount
   }
 
-  /// Bytes of the part whose sealed form has `count` bytes; nil when none has.
-  static func byteCount(sealed count: Int) -> Int? {
-    let sealedChunk = chunkByteCount + overheadByteCount
-    let chunks = max(1, (count + sealedChunk - 1) / sealedChunk)
-    let byteCount = count - chunks * overheadByteCount
-    return byteCount >= 0 && sealedByteCount(byteCount) == count ? byteCount : nil
-  }
-
   /// Seals a part.
   ///
   /// - Parameters:

@@ -2,6 +2,7 @@
 //
 // Where the bytes of a part come from: a file, read once from its beginning, or memory.
 
+internal import Foundation
 internal import Glibc
 internal import Primitives
 public import Secrets
@@ -75,5 +76,21 @@ public final class PartSource {
     guard descriptor >= 0 else { return offset == byteCount }
     var byte: UInt8 = 0
     return unsafe Glibc.read(descriptor, &byte, 1) == 0
+  }
+}
+
+/// Bytes in memory, read in order as a file is.
+struct DataReader {
+  private let data: Data
+  private var offset = 0
+
+  init(_ data: Data) { self.data = data }
+
+  /// Fills `buffer`; fewer bytes only at the end.
+  mutating func read(into buffer: inout MutableRawSpan) -> Int {
+    let count = min(buffer.byteCount, data.count - offset)
+    buffer.copy(data.bytes.extracting(offset..<offset + count), to: 0)
+    offset += count
+    return count
   }
 }

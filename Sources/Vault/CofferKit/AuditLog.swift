@@ -6,8 +6,11 @@
 //   version 1 (1) ‖ dropped (4) ‖ count (2) ‖ entries: event (1) ‖ count (4) ‖ time (8)
 
 internal import Keychains
+internal import Logging
 internal import Primitives
 internal import Secrets
+internal import Storage
+internal import Vaults
 
 /// The log behind `coffer audit`.
 public struct AuditLog: Equatable, Sendable {
@@ -73,31 +76,38 @@ public struct AuditLog: Equatable, Sendable {
     }
   }
 
+  // MARK: The item
+
   /// - Throws: `KeychainError.invalidData` when the item is gone or not what was stored.
   static func load(_ keychain: KeychainService) throws(KeychainError) -> AuditLog {
     guard let bytes = try keychain.loadSecret(forKey: account) else { throw .invalidData }
-    return try bytes.withBytes { bytes throws(KeychainError) in
-      var cursor = ByteCursor()
-      var log = AuditLog()
-      do {
-        guard try cursor.readByte(bytes) == 1 else { throw KeychainError.invalidData }
-        log.droppedCount = try cursor.readUInt32(bytes)
-        for _ in 0..<(try cursor.readUInt16(bytes)) {
-          guard let event = Event(rawValue: try cursor.readByte(bytes)) else {
-            throw KeychainError.invalidData
-          }
-          let count = try cursor.readUInt32(bytes)
-          log.entries.append(Entry(event: event, count: count, time: try cursor.readInt64(bytes)))
+    return try bytes.withBytes { bytes throws(KeychainError) in try AuditLog(bytes) }
+  }
+
+  /// Stores the log of a new coffer.
+  func save(_ keychain: KeychainService) throws(KeychainError) {
+    try keychain.save(bytes, forKey: Self.account, accessibility: .whenUnlockedThisDeviceOnly)
+  }
+
+  fileprivate init(_ bytes: RawSpan) throws(KeychainError) {
+    var cursor = ByteCursor()
+    do {
+      guard try cursor.readByte(bytes) == 1 else { throw KeychainError.invalidData }
+      droppedCount = try cursor.readUInt32(bytes)
+      for _ in 0..<(try cursor.readUInt16(bytes)) {
+        guard let event = Event(rawValue: try cursor.readByte(bytes)) else {
+          throw KeychainError.invalidData
         }
-        guard cursor.isAtEnd(of: bytes) else { throw KeychainError.invalidData }
-        return log
-      } catch {
-        throw .invalidData
+        let count = try cursor.readUInt32(bytes)
+        entries.append(Entry(event: event, count: count, time: try cursor.readInt64(bytes)))
       }
+      guard cursor.isAtEnd(of: bytes) else { throw KeychainError.invalidData }
+    } catch {
+      throw .invalidData
     }
   }
 
-  func save(_ keychain: KeychainService) throws(KeychainError) {
+  fileprivate var bytes: SecretBytes {
     var bytes: [UInt8] = [1]
     bytes.append(bigEndian: UInt32(clamping: droppedCount))
     bytes.append(bigEndian: UInt16(entries.count))
@@ -106,8 +116,58 @@ public struct AuditLog: Equatable, Sendable {
       bytes.append(bigEndian: UInt32(clamping: entry.count))
       bytes.append(bigEndian: entry.time)
     }
-    unsafe try keychain.save(
-      SecretBytes(copying: bytes.span.bytes), forKey: Self.account,
-      accessibility: .whenUnlockedThisDeviceOnly)
+    return unsafe SecretBytes(copying: bytes.span.bytes)
+  }
+}
+
+extension Coffer {
+  /// What was done, the oldest first.
+  public func auditLog() throws -> [AuditLog.Entry] { try AuditLog.load(keychain).entries }
+
+  /// Adds a line to the audit log, after the deed.
+  ///
+  /// A line that cannot be written is left out: what was done must not be reported as failed, least of all
+  /// a new passphrase or a finished export. A damaged log is for ``auditLog()`` and the examination to tell.
+  func audit(_ event: AuditLog.Event, count: Int = 0) {
+    do {
+      try file.claimWriting()
+      try keychain.replaceSecret(forKey: AuditLog.account, by: line(event, count))
+    } catch {
+      Self.log.error("a line of the audit log is left out")
+    }
+    counter.countUpIfDue()
+  }
+
+  /// Does a deed with its line in the audit log: in one transaction where the keychain is in the coffer's file,
+  /// else the line afterwards.
+  ///
+  /// - Parameter deed: calls what it is given within its transaction.
+  func auditing<R>(
+    _ event: AuditLog.Event, count: Int = 1, _ deed: ((borrowing Transaction) throws -> Void) throws -> R
+  ) throws -> R {
+    var isDealtWith = false
+    let result = try deed { transaction in
+      do {
+        isDealtWith = try keychain.replaceSecret(
+          forKey: AuditLog.account, in: transaction, by: line(event, count))
+      } catch  where error is KeychainError || error as? StorageError == .outdated(.keychain) {
+        // Nothing was written: the log is damaged, which must not keep the deed from being done.
+        Self.log.error("a line of the audit log is left out")
+        isDealtWith = true
+      }
+    }
+    if isDealtWith { counter.countUpIfDue() } else { audit(event, count: count) }
+    return result
+  }
+
+  private func line(
+    _ event: AuditLog.Event, _ count: Int
+  ) -> (RawSpan) throws(KeychainError) -> SecretBytes {
+    let now = clock.now()
+    return { bytes throws(KeychainError) in
+      var log = try AuditLog(bytes)
+      log.append(event, count: count, at: now)
+      return log.bytes
+    }
   }
 }

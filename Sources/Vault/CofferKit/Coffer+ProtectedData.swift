@@ -49,7 +49,7 @@ extension Coffer {
       file: file, keychain: keychain, records: domains, enclave: enclave,
       enclaveOfKind: { machine.enclave($0) })
     let recovery = try custody.recover()
-    if recovery == .unrecoverable { note(.privateKeysIncomplete) }
+    if recovery == .unrecoverable { audit(.privateKeysIncomplete) }
     return OpenPrivateKeys(custody: custody, recovery: recovery)
   }
 
@@ -72,7 +72,7 @@ extension Coffer {
   ) throws {
     guard slot != nil else { throw CofferError.personRequired }
     try custody.switchMode(to: mode, authorization, acknowledgesMissingBackup: acknowledgesMissingBackup)
-    note(.modeSwitched)
+    audit(.modeSwitched)
   }
 
   /// Deletes a domain and makes it anew; what it held is lost.
@@ -81,7 +81,7 @@ extension Coffer {
     guard slot != nil else { throw CofferError.personRequired }
     try unlockProtectedData()
     try protectedDomains().resetDomain(domain)
-    note(.domainReset)
+    audit(.domainReset)
   }
 
   /// Deletes all protected data and makes them anew, bound to the chip if one answers; what they held is lost.
@@ -90,7 +90,7 @@ extension Coffer {
   public func resetProtectedData() throws {
     guard slot != nil else { throw CofferError.personRequired }
     try protectedDomains().resetFramework(session, in: machine.enclaveForNewKeys())
-    note(.protectedDataReset)
+    audit(.protectedDataReset)
   }
 
   /// As long as the longest context counts; the coffer is open for one command.

@@ -147,7 +147,7 @@ public final class Coffer: Sendable {
   public func acceptEarlierState() throws -> Bool {
     guard slot != nil else { throw CofferError.personRequired }
     guard try counter.accept() else { return false }
-    note(.earlierStateAccepted)
+    audit(.earlierStateAccepted)
     return true
   }
 
@@ -191,7 +191,7 @@ public final class Coffer: Sendable {
     let enclave = try machine.enclaveForNewKeys()
     let device = try Device.register(keychain, in: enclave)
     if enclave.kind != .software { counter.makeIfMissing() }
-    note(.deviceRegistered)
+    audit(.deviceRegistered)
     return device
   }
 
@@ -212,7 +212,7 @@ public final class Coffer: Sendable {
         slot.id, by: SlotCredential(passphrase), kdf: kdf ?? slot.kdf, keys: keys,
         now: clock.now())
     }
-    note(.passphraseChanged)
+    audit(.passphraseChanged)
   }
 
   /// Sets a passphrase after a recovery: in the place of the only passphrase slot, or beside several.
@@ -230,7 +230,7 @@ public final class Coffer: Sendable {
       }
       return former.count == 1
     }
-    note(.recovered)
+    audit(.recovered)
     return replaced
   }
 
@@ -240,7 +240,7 @@ public final class Coffer: Sendable {
     let slot = try changeKeybag {
       try $0.addSlot(SlotCredential(passphrase), kdf: kdf, keys: keys, now: clock.now())
     }
-    note(.slotAdded)
+    audit(.slotAdded)
     return slot
   }
 
@@ -249,7 +249,7 @@ public final class Coffer: Sendable {
     let slot = try changeKeybag {
       try $0.addSlot(SlotCredential(phrase), kdf: .seed, keys: keys, now: clock.now())
     }
-    note(.slotAdded)
+    audit(.slotAdded)
     return slot
   }
 
@@ -264,7 +264,7 @@ public final class Coffer: Sendable {
       try $0.addSlot(credential, kdf: Device.newDerivation, keys: keys, now: clock.now())
     }
     if Device.kind == .enclave { counter.makeIfMissing() }
-    note(.slotAdded)
+    audit(.slotAdded)
     return slot
   }
 
@@ -282,14 +282,14 @@ public final class Coffer: Sendable {
       try file.write { try binding.setCounter(nil, $0) }
       counterRemains = !RollbackCounter.delete(handle: mark.handle, machine: machine)
     }
-    note(.deviceForgotten)
+    audit(.deviceForgotten)
     return ForgottenDevice(slotCount: removed, counterRemains: counterRemains)
   }
 
   /// Removes a slot, but never the last that a person can open anywhere.
   public func removeSlot(_ id: UUID) throws {
     try changeKeybag { try $0.removeSlot(id, keys: keys) }
-    note(.slotRemoved)
+    audit(.slotRemoved)
   }
 
   /// Notes that the recovery phrase has just opened this coffer.
@@ -299,32 +299,11 @@ public final class Coffer: Sendable {
     var settings = try Settings.load(keychain)
     settings.lastRecoveryDrill = clock.now()
     try settings.save(keychain)
-    note(.recoveryDrill)
+    audit(.recoveryDrill)
   }
 
   /// The rules for passphrases and what else is kept about this coffer.
   public func settings() throws -> Settings { try Settings.load(keychain) }
-
-  // MARK: Audit
-
-  /// What was done, the oldest first.
-  public func auditLog() throws -> [AuditLog.Entry] { try AuditLog.load(keychain).entries }
-
-  /// Adds a line to the audit log, after the deed.
-  ///
-  /// A line that cannot be written is left out: what was done must not be reported as failed, least of all
-  /// a new passphrase or a finished export. A damaged log is for ``auditLog()`` and the examination to tell.
-  public func note(_ event: AuditLog.Event, count: Int = 0) {
-    do {
-      try file.claimWriting()
-      var log = try AuditLog.load(keychain)
-      log.append(event, count: count, at: clock.now())
-      try log.save(keychain)
-    } catch {
-      Self.log.error("a line of the audit log is left out")
-    }
-    counter.countUpIfDue()
-  }
 
   static let log = Logger(label: "app.rial.coffer")
 

@@ -240,10 +240,10 @@ extension Coffer {
   public func record(_ diagnosis: Diagnosis) throws {
     if diagnosis.endsWarnings {
       let ended = try vault.clearFailures()
-      if ended > 0 { note(.failuresExamined, count: ended) }
+      if ended > 0 { audit(.failuresExamined, count: ended) }
     }
     let damage = diagnosis.findings.count { $0.severity == .damage }
-    if damage > 0 { note(.damageFound, count: damage) }
+    if damage > 0 { audit(.damageFound, count: damage) }
   }
 }
 

@@ -84,7 +84,7 @@ public final class LockedCoffer: Sendable {
     let keychain = KeychainService(keychain: try currentKeybag().openKeychain(file), keys: keys)
     return CaptureAccess(
       store: CaptureStore(file: file, keychain: keychain), keychain: keychain, machine: machine,
-      counter: RollbackCounter(file: file, binding: binding, machine: machine, clock: clock))
+      counter: RollbackCounter(file: file, binding: binding, machine: machine, clock: clock), coffer: nil)
   }
 
   /// The slots as they are now: somebody may have changed them while a prompt was waiting.

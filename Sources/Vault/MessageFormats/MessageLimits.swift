@@ -42,10 +42,14 @@ public enum MessageLimits {
   /// Lines of `metadata.jsonl`: one a file of the export.
   static let directoryMetadataLineByteCount = 1 << 20
 
-  /// Refuses content that no source would take back.
-  static func check(_ content: RawSpan) throws(MessageFormatError) {
+  /// Refuses what no source would take back.
+  static func check(
+    id: String, _ metadata: MessageMetadata, _ content: RawSpan
+  ) throws(MessageFormatError) {
+    try metadata.checkBounds()
     guard content.byteCount <= messageByteCount else {
       throw .messageTooLarge(byteCount: content.byteCount, limit: messageByteCount)
     }
+    guard id.utf8.count <= identifierByteCount else { throw .unsuitableIdentifier }
   }
 }

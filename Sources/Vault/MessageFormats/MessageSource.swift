@@ -36,3 +36,16 @@ public protocol MessageSource: ~Copyable {
   ///   ``MessageFormatError/concernsOneEntry`` the next call goes on with the next message.
   mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool
 }
+
+/// A streaming writer of messages. What it wrote, the matching source reads back byte for byte.
+///
+/// A sink that goes without ``finish()`` leaves nothing behind.
+public protocol MessageSink: ~Copyable {
+  /// Writes one message. `id` is for people and file names; sources do not give it back.
+  mutating func append(
+    id: String, _ metadata: MessageMetadata, _ content: RawSpan
+  ) throws(MessageFormatError)
+
+  /// Makes everything durable and gives it its name.
+  mutating func finish() throws(MessageFormatError)
+}

@@ -2,10 +2,21 @@
 //
 // The rows of the table `messages`: what is written to one and read from one.
 
+internal import Foundation
 internal import MessageFormats
-internal import Primitives
+public import Primitives
 internal import Secrets
 internal import Storage
+
+/// Names a message.
+public typealias MessageID = RecordID
+
+extension MessageID {
+  /// As a column holds it.
+  var column: StorageValue {
+    .bytes(withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } })
+  }
+}
 
 /// What a row holds in the clear.
 struct MessageRow: Sendable {
@@ -16,55 +27,150 @@ struct MessageRow: Sendable {
 
   /// - Throws: `StorageError.corrupt` when this is no row of a message. A time or version that cannot be one
   ///   that was written is for ``MessageOpener`` to refuse, which knows whose it is.
-  init(_ row: borrowing StorageRow) throws {
+  private init(_ row: borrowing StorageRow) throws {
     number = try row.integer(0)
     guard let id = try row.withBytes(1, { MessageID($0) }) else { throw StorageError.corrupt(part: .record) }
     self.id = id
     keyVersion = Int(try row.integer(2))
     timestamp = try row.integer(3)
   }
+
+  /// Lends the rows of these numbers, in their order, each with its box, until `body` answers false.
+  /// - Returns: whether every row was seen.
+  @discardableResult
+  static func forEach(
+    in numbers: ClosedRange<Int64>, _ transaction: borrowing Transaction,
+    _ body: (MessageRow, RawSpan) throws -> Bool
+  ) throws -> Bool {
+    try transaction.forEachRow(
+      """
+      SELECT number, id, keyVersion, timestamp, sealed FROM messages
+      WHERE number BETWEEN ? AND ? ORDER BY number
+      """, .integer(numbers.lowerBound), .integer(numbers.upperBound)
+    ) { row in
+      let found = try MessageRow(row)
+      return try row.withBytes(4) { try body(found, $0) }
+    }
+  }
+
+  /// The number of the row with that identifier.
+  static func number(of id: MessageID, _ transaction: borrowing Transaction) throws -> Int64? {
+    try transaction.firstRow("SELECT number FROM messages WHERE id = ?", id.column) { try $0.integer(0) }
+  }
+
+  /// The highest number of a row; 0 when there is none.
+  static func lastNumber(_ transaction: borrowing Transaction) throws -> Int64 {
+    try transaction.firstRow("SELECT coalesce(max(number), 0) FROM messages") { try $0.integer(0) } ?? 0
+  }
+}
+
+/// Rows with their boxes, copied out of a transaction. What is opened and shown afterwards keeps nobody from
+/// emptying the log. Nothing in it is secret.
+struct SealedRows {
+  /// Enough that a transaction costs little beside the rows that it reads.
+  static let byteCountLimit = 512 << 10
+
+  private var boxes: [UInt8] = []
+  private var rows: [(row: MessageRow, box: Range<Int>)] = []
+  private let countLimit: Int
+
+  /// - Parameter countLimit: most rows.
+  init(countLimit: Int) { self.countLimit = countLimit }
+
+  var lastNumber: Int64? { rows.last?.row.number }
+  var hasRoom: Bool { rows.count < countLimit && boxes.count < Self.byteCountLimit }
+
+  mutating func removeAll() {
+    // One large message is no reason to keep as much for those that follow.
+    boxes.removeAll(keepingCapacity: boxes.count <= 2 * Self.byteCountLimit)
+    rows.removeAll(keepingCapacity: true)
+  }
+
+  /// Copies the rows of these numbers, as many as there is room for.
+  /// - Returns: whether these are all.
+  mutating func append(_ numbers: ClosedRange<Int64>, _ transaction: borrowing Transaction) throws -> Bool {
+    try MessageRow.forEach(in: numbers, transaction) { row, box in
+      guard hasRoom else { return false }
+      let start = boxes.count
+      boxes.append(box)
+      rows.append((row, start..<boxes.count))
+      return true
+    }
+  }
+
+  /// Lends every row with its box, until `body` answers false.
+  /// - Returns: whether every row was seen.
+  func forEach(_ body: (MessageRow, RawSpan) throws -> Bool) rethrows -> Bool {
+    for (row, range) in rows {
+      guard unsafe try body(row, boxes.span.bytes.extracting(range)) else { return false }
+    }
+    return true
+  }
+}
+
+/// A message that has been opened, and so authenticated, in memory of its own.
+struct OpenedMessage: Sendable {
+  let metadata: MessageMetadata
+  private let frame: SharedSecretBytes
+  private let contentOffset: Int
+
+  /// - Returns: nil when this is not a frame.
+  init?(frame: consuming SecretBytes) {
+    guard let read = frame.withBytes({ MessageFrame.read($0) }) else { return nil }
+    metadata = read.metadata
+    contentOffset = read.contentOffset
+    self.frame = SharedSecretBytes(frame)
+  }
+
+  func withContent<R>(_ body: (RawSpan) throws -> R) rethrows -> R {
+    try frame.withBytes { try body($0.extracting(droppingFirst: contentOffset)) }
+  }
 }
 
 /// Opens rows, one after the other, in the same buffers.
 struct MessageOpener: ~Copyable {
-  let keys: VaultKeys
+  var keys: VaultKeys
   private var cipher = MessageCipher()
   private var frame = SecretBytes(zeroed: 4096)
 
   init(_ keys: VaultKeys) { self.keys = keys }
 
-  /// Opens the box of a row and lends metadata and content.
+  /// Opens the box of a row and lends the metadata, the head of the frame that holds them, and the content.
   ///
   /// - Throws: `VaultError.dataTampered` when row, box and key do not fit together.
   mutating func open<R>(
-    _ row: MessageRow, _ source: borrowing StorageRow,
-    _ body: (MessageMetadata, RawSpan) throws -> R
+    _ row: MessageRow, _ box: RawSpan,
+    _ body: (_ metadata: MessageMetadata, _ head: RawSpan, _ content: RawSpan) throws -> R
   ) throws -> R {
-    guard let key = keys.versions[row.keyVersion] else { throw VaultError.dataTampered(row.id) }
-    let count = try source.withBytes(4) { box throws(VaultError) in
-      try open(row, box, key)
-    }
-    return try frame.withBytes { frame in
-      let frame = frame.extracting(first: count)
+    try openFrame(row, box) { frame in
       guard let read = MessageFrame.read(frame) else { throw VaultError.dataTampered(row.id) }
-      return try body(read.metadata, frame.extracting(droppingFirst: read.contentOffset))
+      return try body(
+        read.metadata, frame.extracting(first: read.contentOffset),
+        frame.extracting(droppingFirst: read.contentOffset))
     }
+  }
+
+  /// Opens the box of a row into memory of its own, which outlasts the transaction.
+  mutating func openAlone(_ row: MessageRow, _ box: RawSpan) throws(VaultError) -> OpenedMessage {
+    let count = try open(row, box)
+    var taken = SecretBytes(zeroed: 0)
+    swap(&taken, &frame)
+    taken.shorten(to: count)
+    guard let opened = OpenedMessage(frame: taken) else { throw .dataTampered(row.id) }
+    return opened
   }
 
   /// Opens the box of a row and lends the frame as a whole.
   mutating func openFrame<R>(
-    _ row: MessageRow, _ source: borrowing StorageRow, _ body: (RawSpan) throws -> R
+    _ row: MessageRow, _ box: RawSpan, _ body: (RawSpan) throws -> R
   ) throws -> R {
-    guard let key = keys.versions[row.keyVersion] else { throw VaultError.dataTampered(row.id) }
-    let count = try source.withBytes(4) { box throws(VaultError) in
-      try open(row, box, key)
-    }
+    let count = try open(row, box)
     return try frame.withBytes { try body($0.extracting(first: count)) }
   }
 
-  private mutating func open(
-    _ row: MessageRow, _ box: RawSpan, _ key: SharedSecretBytes
-  ) throws(VaultError) -> Int {
+  /// - Returns: bytes of the frame.
+  private mutating func open(_ row: MessageRow, _ box: RawSpan) throws(VaultError) -> Int {
+    guard let key = keys.versions[row.keyVersion] else { throw .dataTampered(row.id) }
     let count = box.byteCount - MessageCipher.overheadByteCount
     guard count >= 0, Timestamp.representable.contains(row.timestamp) else { throw .dataTampered(row.id) }
     if count > frame.count { frame = SecretBytes(zeroed: max(count, min(2 * frame.count, 1 << 20))) }
@@ -98,16 +204,10 @@ struct MessageSealer: ~Copyable {
     let id = MessageID()
     try box.setFrame(metadata, content)
     try seal(id, timestamp: timestamp, keyVersion: keyVersion, key: key)
-    try id.withBytes { id in
-      try StorageValue.withBorrowed(id) { id in
-        try box.withBytes { box in
-          _ = try StorageValue.withBorrowed(box) { box in
-            try transaction.execute(
-              "INSERT INTO messages (id, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?)",
-              id, .integer(Int64(keyVersion)), .integer(timestamp), box)
-          }
-        }
-      }
+    try box.withBytes { box in
+      _ = try transaction.execute(
+        "INSERT INTO messages (id, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?)",
+        id.column, .integer(Int64(keyVersion)), .integer(timestamp), lending: box)
     }
     return id
   }
@@ -121,11 +221,9 @@ struct MessageSealer: ~Copyable {
     box.withFrame { $0.copy(frame, to: 0) }
     try seal(row.id, timestamp: row.timestamp, keyVersion: keyVersion, key: key)
     try box.withBytes { box in
-      _ = try StorageValue.withBorrowed(box) { box in
-        try transaction.execute(
-          "UPDATE messages SET keyVersion = ?, sealed = ? WHERE number = ?",
-          .integer(Int64(keyVersion)), box, .integer(row.number))
-      }
+      _ = try transaction.execute(
+        "UPDATE messages SET keyVersion = ?1, sealed = ?3 WHERE number = ?2",
+        .integer(Int64(keyVersion)), .integer(row.number), lending: box)
     }
   }
 

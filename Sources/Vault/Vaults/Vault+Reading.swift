@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading messages, one or all. What is lent to a closure has been authenticated; nothing else is.
+// Reading messages, one or all. What is lent to a closure has been authenticated; nothing else is. It is lent
+// after the transaction that read it: who prints it, or waits for a pipe, keeps no transaction open.
 
 public import MessageFormats
 public import Primitives
@@ -15,23 +16,25 @@ extension Vault {
   public func withMessage<R>(
     _ id: MessageID, _ body: (MessageMetadata, RawSpan) throws -> R
   ) throws -> R {
+    let message = try opened(id)
+    return try message.withContent { try body(message.metadata, $0) }
+  }
+
+  private func opened(_ id: MessageID) throws -> OpenedMessage {
     do {
       return try read { transaction, state, keys in
-        var opener = MessageOpener(keys)
-        let found = try id.withBytes { bytes in
-          try StorageValue.withBorrowed(bytes) {
-            try transaction.firstRow(
-              "SELECT number, id, keyVersion, timestamp, sealed FROM messages WHERE id = ?", $0
-            ) { row in
-              let found = try MessageRow(row)
-              // An index that was turned to another row.
-              guard found.id == id else { throw VaultError.corrupt }
-              return try opener.open(found, row, body)
-            }
-          }
+        guard let number = try MessageRow.number(of: id, transaction) else {
+          throw try Self.confirmMissing(id, transaction, state, keys)
         }
-        guard let found else { throw try Self.confirmMissing(id, transaction, state, keys) }
-        return found
+        var opener = MessageOpener(keys)
+        var opened: OpenedMessage?
+        try MessageRow.forEach(in: number...number, transaction) { row, box in
+          // Else the index was turned to another row.
+          if row.id == id { opened = try opener.openAlone(row, box) }
+          return false
+        }
+        guard let opened else { throw VaultError.corrupt }
+        return opened
       }
     } catch VaultError.dataTampered(let id) {
       try recordFailures([id])
@@ -39,114 +42,188 @@ extension Vault {
     }
   }
 
-  /// Which messages to read, and in which order.
-  public struct Selection: Sendable {
-    /// Only messages with this tag.
-    public var tag: String?
-    /// At most this many, of the order that is asked for.
-    public var limit: Int?
-    /// By their dates, the newest first, and of one date the one that came last; else in the order in which they
-    /// came. The first reads twice what it lends: the dates are sealed.
-    public var isNewestFirst: Bool
-
-    public init(tag: String? = nil, limit: Int? = nil, isNewestFirst: Bool = true) {
-      self.tag = tag
-      self.limit = limit
-      self.isNewestFirst = isNewestFirst
-    }
-
-    /// Every message, in the order in which they came.
-    public static let all = Selection(isNewestFirst: false)
-  }
-
-  /// Lends every selected message to `body`; false ends the reading.
+  /// Lends every message to `body`, in the order in which they came; false ends the reading.
   ///
-  /// A message that does not open is left out, counted by the failure monitor and reported at the end;
-  /// the others are read. The identifiers of all rows are compared with the vault's count: what has
-  /// vanished is corruption, not absence.
+  /// The messages are those that were there when the reading began, but those that are removed meanwhile. A
+  /// message that does not open is left out, counted by the failure monitor and reported at the end; the
+  /// others are read. The identifiers of all rows are compared with the vault's count: if rows have
+  /// vanished, that is corruption, not absence.
+  /// - Parameters:
+  ///   - tag: only messages with this tag.
+  ///   - body: sees each message.
   /// - Returns: the identifiers of messages that do not open.
   /// - Throws: `VaultError.corrupt` after the last message, when a row has vanished or appeared.
   public func forEachMessage(
-    _ selection: Selection = .all,
-    _ body: (MessageID, MessageMetadata, RawSpan) throws -> Bool
+    tag: String? = nil, _ body: (MessageID, MessageMetadata, RawSpan) throws -> Bool
   ) throws -> [MessageID] {
-    try forEachMessage(selection, choosing: { _, _ in true }, body)
+    let walk = try walk { row, metadata, _, content in
+      if let tag, !metadata.tags.contains(tag) { return true }
+      return try body(row.id, metadata, content)
+    }
+    return try conclude(walk)
   }
 
-  /// The same for those that `isWanted` chooses; it sees each message once, in the order in which they came.
-  public func forEachMessage(
-    _ selection: Selection, choosing isWanted: (MessageMetadata, RawSpan) throws -> Bool,
-    _ body: (MessageID, MessageMetadata, RawSpan) throws -> Bool
+  /// Which messages to list.
+  public struct Selection: Sendable {
+    /// Only messages with this tag.
+    public var tag: String?
+    /// At most this many.
+    public var limit: Int?
+
+    public init(tag: String? = nil, limit: Int? = nil) {
+      self.tag = tag
+      self.limit = limit
+    }
+  }
+
+  /// Lends the metadata of every selected message to `body`, by their dates, the newest first, and of one date
+  /// the one that came last; false ends the reading.
+  ///
+  /// The dates are sealed, so every message is opened before the first is lent. The metadata of the chosen ones
+  /// is kept until then, up to some MiB; what is beyond that is opened again. Otherwise as
+  /// ``forEachMessage(tag:_:)``.
+  /// - Parameters:
+  ///   - selection: which messages.
+  ///   - isWanted: chooses among them; it sees each once, in the order in which they came.
+  ///   - body: sees each that was chosen.
+  public func list(
+    _ selection: Selection = Selection(),
+    choosing isWanted: (MessageMetadata, RawSpan) throws -> Bool = { _, _ in true },
+    _ body: (MessageID, MessageMetadata) throws -> Bool
   ) throws -> [MessageID] {
+    var list = DatedList(byteCountLimit: batch.keptByteCount)
+    var walk = try walk { row, metadata, head, content in
+      if let tag = selection.tag, !metadata.tags.contains(tag) { return true }
+      if try isWanted(metadata, content) { list.append(row, date: metadata.date, head: head) }
+      return true
+    }
+    var rest = list.newestFirst().prefix(selection.limit ?? .max)
+    var goesOn = true
+    while goesOn, let place = rest.first {
+      if let (id, metadata) = list.metadata(place) {
+        goesOn = try body(id, metadata)
+        rest.removeFirst()
+      } else {
+        goesOn = try reopen(&rest, &walk.unreadable, body)
+      }
+    }
+    return try conclude(walk)
+  }
+
+  /// Opens the first of the messages in `rest` again, and those after it that were not kept either.
+  /// - Returns: whether `body` wants more.
+  private func reopen(
+    _ rest: inout ArraySlice<DatedList.Place>, _ unreadable: inout [MessageID],
+    _ body: (MessageID, MessageMetadata) throws -> Bool
+  ) throws -> Bool {
+    var sealed = sealedRows()
+    var opener = MessageOpener(try keys())
+    try read { transaction, _, keys in
+      opener.keys = keys
+      repeat {
+        let number = rest.removeFirst().number
+        _ = try sealed.append(number...number, transaction)
+      } while sealed.hasRoom && rest.first.map { !$0.isKept } ?? false
+    }
+    return try sealed.forEach { row, box in
+      do {
+        return try opener.open(row, box) { metadata, _, _ in try body(row.id, metadata) }
+      } catch VaultError.dataTampered(let id) {
+        unreadable.append(id)
+        return true
+      }
+    }
+  }
+
+  // MARK: Steps
+
+  /// What opening every message has shown.
+  private struct Walk {
     var unreadable: [MessageID] = []
-    var isCorrupt = false
-    try read { transaction, state, keys in
-      var opener = MessageOpener(keys)
-      var hash = keys.memberHash()
-      var seen = SetDigest()
-      var left = selection.limit ?? Int.max
-      // Two numbers for each that is wanted, and nothing of what it says.
-      var places: [(date: Int64, number: Int64)] = []
-      func visit(_ source: borrowing StorageRow) throws -> Bool {
-        let row = try MessageRow(source)
-        guard left > 0 || selection.isNewestFirst else { return false }
+    /// Whether the rows are those that the state counts.
+    var isComplete = true
+  }
+
+  private func sealedRows() -> SealedRows { SealedRows(countLimit: batch.messageCount) }
+
+  /// Opens every message in the order in which they came, and lends it until `visit` answers false.
+  ///
+  /// The rows are copied out batch by batch, and opened after the transaction.
+  private func walk(
+    _ visit: (MessageRow, MessageMetadata, _ head: RawSpan, _ content: RawSpan) throws -> Bool
+  ) throws -> Walk {
+    var walk = Walk()
+    var sealed = sealedRows()
+    var opener = MessageOpener(try keys())
+    var hash = opener.keys.memberHash()
+    var seen = SetDigest()
+    var first: (state: VaultState, lastNumber: Int64)?
+    var next = Int64.min
+    var isAtEnd = false
+    var goesOn = true
+    while goesOn && !isAtEnd {
+      sealed.removeAll()
+      try read { transaction, state, keys in
+        opener.keys = keys
+        let last = try first?.lastNumber ?? MessageRow.lastNumber(transaction)
+        if first == nil { first = (state, last) }
+        isAtEnd = try next > last || sealed.append(next...last, transaction)
+      }
+      goesOn = try sealed.forEach { row, box in
         row.id.withBytes { hash.add($0, to: &seen) }
         do {
-          return try opener.open(row, source) { metadata, content in
-            if let tag = selection.tag, !metadata.tags.contains(tag) { return true }
-            guard try isWanted(metadata, content) else { return true }
-            if selection.isNewestFirst {
-              places.append((metadata.date, row.number))
-              return true
-            }
-            left -= 1
-            return try body(row.id, metadata, content)
-          }
+          return try opener.open(row, box) { try visit(row, $0, $1, $2) }
         } catch VaultError.dataTampered(let id) {
-          unreadable.append(id)
+          walk.unreadable.append(id)
           return true
         }
       }
-      let sawAll = try transaction.forEachRow(
-        "SELECT number, id, keyVersion, timestamp, sealed FROM messages ORDER BY number", body: visit)
-      places.sort { $0 > $1 }
-      for place in places.prefix(left) {
-        let goesOn = try transaction.firstRow(
-          "SELECT number, id, keyVersion, timestamp, sealed FROM messages WHERE number = ?",
-          .integer(place.number)
-        ) { source in
-          let row = try MessageRow(source)
-          return try opener.open(row, source) { try body(row.id, $0, $1) }
-        }
-        guard goesOn == true else { break }
-      }
-      isCorrupt =
-        try Self.digestOfIndex(transaction, keys) != state.messages || (sawAll && seen != state.messages)
+      // The last number there is has none after it.
+      guard let last = sealed.lastNumber, last < Int64.max else { break }
+      next = last + 1
     }
-    try recordFailures(unreadable)
-    if isCorrupt { throw VaultError.corrupt }
-    return unreadable
+    walk.isComplete = try read { transaction, state, keys in
+      guard try Self.digestOfIndex(transaction, keys) == state.messages else { return false }
+      // What was seen does not tell when it was not all, or another process has written meanwhile.
+      guard goesOn else { return true }
+      let rows = try state == first?.state ? seen : Self.digestOfTable(transaction, keys)
+      return rows == state.messages
+    }
+    return walk
+  }
+
+  private func conclude(_ walk: Walk) throws -> [MessageID] {
+    try recordFailures(walk.unreadable)
+    guard walk.isComplete else { throw VaultError.corrupt }
+    return walk.unreadable
   }
 
   /// Whether the rows are those that the state counts: read from the table and from its index.
   static func isComplete(
     _ transaction: borrowing Transaction, _ state: VaultState, _ keys: VaultKeys
   ) throws -> Bool {
-    var hash = keys.memberHash()
-    var ofTable = SetDigest()
-    try transaction.forEachRow("SELECT id FROM messages NOT INDEXED ORDER BY number") { row in
-      try row.withBytes(0) { hash.add($0, to: &ofTable) }
-      return true
-    }
-    return try ofTable == state.messages && digestOfIndex(transaction, keys) == state.messages
+    try digestOfTable(transaction, keys) == state.messages
+      && digestOfIndex(transaction, keys) == state.messages
+  }
+
+  private static func digestOfTable(
+    _ transaction: borrowing Transaction, _ keys: VaultKeys
+  ) throws -> SetDigest {
+    try digest("SELECT id FROM messages NOT INDEXED ORDER BY number", transaction, keys)
   }
 
   private static func digestOfIndex(
     _ transaction: borrowing Transaction, _ keys: VaultKeys
   ) throws -> SetDigest {
+    try digest("SELECT id FROM messages ORDER BY id", transaction, keys)
+  }
+
+  private static func digest(
+    _ identifiers: StaticString, _ transaction: borrowing Transaction, _ keys: VaultKeys
+  ) throws -> SetDigest {
     var hash = keys.memberHash()
     var digest = SetDigest()
-    try transaction.forEachRow("SELECT id FROM messages ORDER BY id") { row in
+    try transaction.forEachRow(identifiers) { row in
       try row.withBytes(0) { hash.add($0, to: &digest) }
       return true
     }
@@ -177,24 +254,70 @@ extension Vault {
   /// Opens every message and tells which do not open. The failure monitor is not told: an examination
   /// that finds much damage must not lock the vault that it examines.
   public func unreadableMessages(progress: (_ done: Int, _ total: Int) -> Void) throws -> [MessageID] {
-    var unreadable: [MessageID] = []
-    try read { transaction, state, keys in
-      var opener = MessageOpener(keys)
-      var done = 0
-      try transaction.forEachRow(
-        "SELECT number, id, keyVersion, timestamp, sealed FROM messages ORDER BY number"
-      ) { source in
-        let row = try MessageRow(source)
-        do {
-          try opener.open(row, source) { _, _ in }
-        } catch VaultError.dataTampered(let id) {
-          unreadable.append(id)
-        }
-        done += 1
-        if done % 1_000 == 0 { progress(done, state.messages.count) }
-        return true
-      }
+    let total = try status().messageCount
+    var done = 0
+    return try walk { _, _, _, _ in
+      done += 1
+      if done % 1_000 == 0 { progress(done, total) }
+      return true
+    }.unreadable
+  }
+}
+
+/// Messages to be sorted by their dates, with as much of their metadata as there is room for.
+private struct DatedList: ~Copyable {
+  struct Place {
+    let date: Int64
+    let number: Int64
+    /// Where its identifier and head are; nil when there was no more room.
+    let offset: Int?
+
+    var isKept: Bool { offset != nil }
+  }
+
+  private let byteCountLimit: Int
+  private var places: [Place] = []
+  /// For each message: identifier (16) ‖ head of the frame.
+  private var kept = SecretBytes(zeroed: 0)
+  private var usedByteCount = 0
+
+  init(byteCountLimit: Int) { self.byteCountLimit = byteCountLimit }
+
+  mutating func append(_ row: MessageRow, date: Int64, head: RawSpan) {
+    let start = usedByteCount
+    let end = start + MessageID.byteCount + head.byteCount
+    guard end <= byteCountLimit else {
+      places.append(Place(date: date, number: row.number, offset: nil))
+      return
     }
-    return unreadable
+    if end > kept.count { grow(to: end) }
+    kept.withMutableBytes { bytes in
+      row.id.withBytes { id in bytes.copy(id, to: start) }
+      bytes.copy(head, to: start + MessageID.byteCount)
+    }
+    usedByteCount = end
+    places.append(Place(date: date, number: row.number, offset: start))
+  }
+
+  private mutating func grow(to count: Int) {
+    var larger = SecretBytes(zeroed: min(max(2 * kept.count, count, 4_096), byteCountLimit))
+    kept.withBytes { former in larger.withMutableBytes { $0.copy(former, to: 0) } }
+    swap(&kept, &larger)
+  }
+
+  borrowing func newestFirst() -> [Place] {
+    places.sorted { ($0.date, $0.number) > ($1.date, $1.number) }
+  }
+
+  /// What was kept of a message.
+  borrowing func metadata(_ place: Place) -> (MessageID, MessageMetadata)? {
+    guard let offset = place.offset else { return nil }
+    return kept.withBytes { bytes in
+      let entry = bytes.extracting(droppingFirst: offset)
+      guard let id = MessageID(entry.extracting(first: MessageID.byteCount)),
+        let read = MessageFrame.read(entry.extracting(droppingFirst: MessageID.byteCount))
+      else { return nil }
+      return (id, read.metadata)
+    }
   }
 }

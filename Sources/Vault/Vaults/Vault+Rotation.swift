@@ -26,6 +26,9 @@ extension Vault {
     public let messageCount: Int
     /// Messages that do not open; they stay under their old key, which then stays in use.
     public let unreadable: [MessageID]
+
+    /// Messages that are under the new key.
+    public var readableCount: Int { messageCount - unreadable.count }
   }
 
   /// Makes a new key and puts every message under it. A rotation that was interrupted goes on instead.
@@ -143,17 +146,13 @@ extension Vault {
       let target = rotation.target
       let key = try keys.key(target)
       var byteCount = 0
-      try transaction.forEachRow(
-        "SELECT number, id, keyVersion, timestamp, sealed FROM messages WHERE number > ? ORDER BY number",
-        .integer(rotation.lastRow)
-      ) { source in
+      try MessageRow.forEach(in: (rotation.lastRow + 1)...Int64.max, transaction) { row, box in
         guard batch.count < limits.messageCount, byteCount < limits.byteCount else {
           batch.isLast = false
           return false
         }
-        let row = try MessageRow(source)
         do {
-          try opener.openFrame(row, source) { frame in
+          try opener.openFrame(row, box) { frame in
             byteCount += frame.byteCount
             guard batch.phase == .resealing, row.keyVersion != target else { return }
             try sealer.reseal(row, frame: frame, keyVersion: target, key: key, transaction)

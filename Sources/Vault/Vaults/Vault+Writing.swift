@@ -5,14 +5,38 @@
 public import MessageFormats
 public import Primitives
 public import Secrets
-internal import Storage
+public import Storage
+
+/// Where a batch ends: at whichever bound is reached first.
+package struct BatchLimits: Sendable {
+  /// A sync costs as much as sealing a hundred messages; of thousands it costs next to nothing.
+  package var messageCount: Int
+  /// Bounds the write-ahead log, and what an interruption undoes.
+  package var byteCount = 8 << 20
+  /// Most bytes of metadata that a list keeps; what is beyond is read twice.
+  package var keptByteCount: Int
+
+  package static let standard = BatchLimits()
+
+  package init(messageCount: Int = 4_000, keptByteCount: Int = 8 << 20) {
+    self.messageCount = messageCount
+    self.keptByteCount = keptByteCount
+  }
+}
 
 extension Vault {
   /// Stores a message; it is on the disk when this returns.
   ///
+  /// - Parameters:
+  ///   - content: at most `MessageLimits.messageByteCount` bytes.
+  ///   - metadata: stored with it.
+  ///   - alongside: what else is written in the same transaction. What it throws undoes all of it.
   /// - Returns: its identifier.
   /// - Throws: `VaultError.messageTooLarge`, `.metadataOutOfBounds`; `StorageError.inUse`, `.full`.
-  public func add(_ content: borrowing SecretBytes, metadata: MessageMetadata) throws -> MessageID {
+  public func add(
+    _ content: borrowing SecretBytes, metadata: MessageMetadata,
+    alongside: (borrowing Transaction) throws -> Void = { _ in }
+  ) throws -> MessageID {
     var sealer = MessageSealer()
     let now = clock.now()
     return try content.withBytes { content in
@@ -22,6 +46,7 @@ extension Vault {
           metadata, content, timestamp: now, keyVersion: state.currentVersion,
           key: keys.key(state.currentVersion), transaction)
         id.withBytes { hash.add($0, to: &state.messages) }
+        try alongside(transaction)
         return id
       }
     }
@@ -98,17 +123,20 @@ extension Vault {
   }
 
   /// Removes a message.
+  ///
+  /// - Parameters:
+  ///   - id: the message.
+  ///   - alongside: what else is written in the same transaction. What it throws undoes all of it.
   /// - Throws: `VaultError.messageNotFound`, once the vault's count has confirmed it.
-  public func remove(_ id: MessageID) throws {
+  public func remove(
+    _ id: MessageID, alongside: (borrowing Transaction) throws -> Void = { _ in }
+  ) throws {
     try write { transaction, state, keys in
-      let removed = try id.withBytes { bytes in
-        try StorageValue.withBorrowed(bytes) {
-          try transaction.execute("DELETE FROM messages WHERE id = ?", $0)
-        }
-      }
+      let removed = try transaction.execute("DELETE FROM messages WHERE id = ?", id.column)
       guard removed == 1 else { throw try Self.confirmMissing(id, transaction, state, keys) }
       var hash = keys.memberHash()
       id.withBytes { hash.remove($0, from: &state.messages) }
+      try alongside(transaction)
     }
   }
 }

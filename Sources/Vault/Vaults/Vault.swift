@@ -7,10 +7,10 @@
 // Concurrency: a vault is a value of shared references; what changes is in the file or behind the key
 // cache's mutex. Calls may come from any thread; writers of other processes are kept out by the file.
 
+internal import Glibc
 public import Keychains
 internal import Logging
 internal import Primitives
-internal import Secrets
 public import Storage
 
 /// An open vault.
@@ -29,7 +29,9 @@ public final class Vault: Sendable {
   let keychain: KeychainService
   let clock: VaultClock
   let batch: BatchLimits
-  private let cache: VaultKeyCache
+  let cache: VaultKeyCache
+  let stateRow = VaultRow<VaultState>()
+  let failureRow = VaultRow<FailureLog>()
   let alarms = AlarmBell()
 
   /// Makes an empty vault in a new coffer.
@@ -37,19 +39,18 @@ public final class Vault: Sendable {
     file: DatabaseFile, keychain: KeychainService, clock: VaultClock = .system
   ) throws -> Vault {
     let vault = Vault(file: file, keychain: keychain, clock: clock)
-    try vault.saveNewKey(stateKeyName)
-    try vault.saveNewKey(keyName(1))
-    let key = try vault.stateKey()
+    try vault.saveFirstKeys()
+    let key = try vault.keys().state
     try file.write(.messages) { transaction in
-      var state = VaultState(
+      let state = VaultState(
         currentVersion: 1, keys: [VaultState.Key(version: 1, created: clock.now(), retired: nil)])
-      try state.save(transaction, key: key)
-      try FailureLog().save(transaction, key: key)
+      try vault.stateRow.save(state, transaction, key: key)
+      try vault.failureRow.save(FailureLog(), transaction, key: key)
     }
     return vault
   }
 
-  /// Opens the vault of a coffer.
+  /// Opens the vault of a coffer: its keys, its state and its failures are read, once for all that follows.
   ///
   /// - Parameters:
   ///   - file: the coffer's file.
@@ -80,57 +81,79 @@ public final class Vault: Sendable {
   /// Drops the keys from memory.
   public func clearCache() { cache.clear() }
 
-  // MARK: Keys
+  static let log = Logger(label: "app.rial.vault")
+}
 
-  private static let stateKeyName = "vault.state_key"
+// MARK: Transactions
 
-  private static let keyNamePrefix = "vault.master_key.v"
-
-  private static func keyName(_ version: Int) -> String { "\(keyNamePrefix)\(version)" }
-
-  /// The versions whose keys the keychain holds.
-  func storedKeyVersions() throws -> [Int] {
-    try keychain.accounts().compactMap { account in
-      account.hasPrefix(Self.keyNamePrefix) ? Int(account.dropFirst(Self.keyNamePrefix.count)) : nil
-    }
-  }
-
-  /// The key that seals the vault's state; it is not rotated, it protects counts and not contents.
-  func stateKey() throws(VaultError) -> SharedSecretBytes { try loadKey(Self.stateKeyName) }
-
-  /// The vault key of a version.
-  func vaultKey(_ version: Int) throws(VaultError) -> SharedSecretBytes { try loadKey(Self.keyName(version)) }
-
-  func saveNewVaultKey(_ version: Int) throws { try saveNewKey(Self.keyName(version)) }
-
-  func deleteVaultKey(_ version: Int) throws {
-    try keychain.delete(forKey: Self.keyName(version))
-    cache.clear()
-  }
-
-  /// - Throws: `KeychainError.duplicateItem` rather than replace a key that may be needed.
-  private func saveNewKey(_ name: String) throws {
-    let key = SystemRandom.secretBytes(count: SymmetricKey.byteCount)
-    try keychain.create(key, forKey: name, accessibility: .whenUnlockedThisDeviceOnly)
-  }
-
-  private func loadKey(_ name: String) throws(VaultError) -> SharedSecretBytes {
-    try cache.key(name) { () throws(VaultError) -> SecretBytes in
-      try RetryRule.apply(pause: clock.pause) { () throws(VaultError) -> SecretBytes in
-        let key: SecretBytes?
-        do throws(KeychainError) { key = try keychain.loadSecret(forKey: name) } catch {
-          if error == .locked { throw .keychainAccessDenied }
-          throw error.isDamage ? .corrupt : .keychainNotAvailable(error)
-        }
-        // Every version that the state names has a key: one that is missing is damage.
-        guard let key else { throw .corrupt }
-        return key
+extension Vault {
+  /// Runs `body` on one consistent state of the vault. Inside `body` the vault is not to be called, and
+  /// nothing is to be written that somebody may be slow to read: until it returns, the log cannot be emptied.
+  func read<R>(
+    _ body: (borrowing Transaction, VaultState, VaultKeys) throws -> R
+  ) throws -> R {
+    try withKeys { keys in
+      try file.read(.messages) { transaction in
+        try body(transaction, admitted(transaction, keys), keys)
       }
     }
   }
 
-  static let log = Logger(label: "app.rial.vault")
+  /// Runs `body` as one transaction, at whose end the state it leaves is stored. Inside `body` the vault is
+  /// not to be called.
+  func write<R>(
+    _ body: (borrowing Transaction, inout VaultState, VaultKeys) throws -> R
+  ) throws -> R {
+    // From here no other process writes, so the keys that are found stay those of the state.
+    try file.claimWriting()
+    return try withKeys { keys in
+      try file.write(.messages) { transaction in
+        // Read again, since another process may have written after the vault was opened. The row is unsealed
+        // again only then.
+        var state = try admitted(transaction, keys)
+        let before = state
+        let result = try body(transaction, &state, keys)
+        if state != before { try stateRow.save(state, transaction, key: keys.state) }
+        return result
+      }
+    }
+  }
+
+  /// The state names a version that is not among the keys.
+  private struct MissingVersion: Error {
+    let state: VaultState
+  }
+
+  /// Runs `work` with the keys of the vault. They come from the keychain, which may be in the same file, so
+  /// they are loaded before a transaction begins.
+  private func withKeys<R>(_ work: (VaultKeys) throws -> R) throws -> R {
+    var refused: VaultState?
+    while true {
+      do {
+        return try work(keys())
+      } catch let error as MissingVersion {
+        // Another process may have begun a rotation since they were loaded. Where the keychain does not have
+        // the key either, it is lost.
+        guard error.state != refused else { throw VaultError.corrupt }
+        refused = error.state
+        cache.clear()
+      }
+    }
+  }
+
+  /// The state as this transaction sees it.
+  /// - Throws: `VaultError.lockedAfterFailures`, `.corrupt`.
+  private func admitted(_ transaction: borrowing Transaction, _ keys: VaultKeys) throws -> VaultState {
+    let state = try stateRow.load(transaction, key: keys.state)
+    guard try !failureRow.load(transaction, key: keys.state).isLocked else {
+      throw VaultError.lockedAfterFailures
+    }
+    guard keys.covers(state) else { throw MissingVersion(state: state) }
+    return state
+  }
 }
+
+// MARK: Status
 
 extension Vault {
   /// What can be told about a vault.
@@ -160,19 +183,59 @@ extension Vault {
 
   /// Reads the vault's state.
   public func status() throws -> Status {
-    let key = try stateKey()
-    let now = clock.now()
+    let key = try keys().state
     return try file.read(.messages) { transaction in
-      let state = try VaultState.load(transaction, key: key)
-      let failures = try FailureLog.load(transaction, key: key)
-      let age = now - (state.key(state.currentVersion)?.created ?? now)
-      return Status(
-        messageCount: state.messages.count, currentKeyVersion: state.currentVersion,
-        keys: state.keys.map { Status.Key(version: $0.version, created: $0.created, retired: $0.retired) },
-        isRotating: state.rotation != nil,
-        isRotationDue: age >= Int64(Self.keyLifetimeDays) * Self.secondsPerDay,
-        recentFailures: failures.recentCount(now: now), unexaminedFailures: failures.unexaminedCount,
-        isLocked: failures.isLocked)
+      try status(
+        stateRow.load(transaction, key: key), failureRow.load(transaction, key: key))
     }
+  }
+
+  /// The status as the vault was last read or written, without reading it again; nil when that has not
+  /// succeeded yet.
+  public var lastStatus: Status? {
+    guard let state = stateRow.lastValue, let failures = failureRow.lastValue else { return nil }
+    return status(state, failures)
+  }
+
+  private func status(_ state: VaultState, _ failures: FailureLog) -> Status {
+    let now = clock.now()
+    let age = now - (state.key(state.currentVersion)?.created ?? now)
+    return Status(
+      messageCount: state.messages.count, currentKeyVersion: state.currentVersion,
+      keys: state.keys.map { Status.Key(version: $0.version, created: $0.created, retired: $0.retired) },
+      isRotating: state.rotation != nil,
+      isRotationDue: age >= Int64(Self.keyLifetimeDays) * Self.secondsPerDay,
+      recentFailures: failures.recentCount(now: now), unexaminedFailures: failures.unexaminedCount,
+      isLocked: failures.isLocked)
+  }
+}
+
+/// Where a vault gets the time from; tests set it.
+public struct VaultClock: Sendable {
+  /// Seconds since 1970, UTC.
+  public var now: @Sendable () -> Int64
+  /// Seconds since some moment; never set back, and running on while the machine sleeps.
+  public var uptime: @Sendable () -> Int64
+  /// Waits for a number of seconds.
+  public var pause: @Sendable (Int) -> Void
+
+  public init(
+    now: @escaping @Sendable () -> Int64, uptime: @escaping @Sendable () -> Int64,
+    pause: @escaping @Sendable (Int) -> Void
+  ) {
+    self.now = now
+    self.uptime = uptime
+    self.pause = pause
+  }
+
+  /// The system's clocks.
+  public static let system = VaultClock(
+    now: { seconds(CLOCK_REALTIME) }, uptime: { seconds(CLOCK_BOOTTIME) },
+    pause: { sleep(UInt32($0)) })
+
+  private static func seconds(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    unsafe _ = clock_gettime(clock, &time)
+    return Int64(time.tv_sec)
   }
 }

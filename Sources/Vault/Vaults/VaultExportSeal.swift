@@ -36,6 +36,6 @@ public struct VaultExportSeal: ExportSeal {
 extension Vault {
   /// What the exports of this vault are sealed with. It outlasts rotations of the vault key.
   public func exportSeal() throws(VaultError) -> VaultExportSeal {
-    VaultExportSeal(stateKey: try stateKey())
+    VaultExportSeal(stateKey: try keys().state)
   }
 }

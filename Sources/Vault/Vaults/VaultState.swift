@@ -7,11 +7,14 @@
 //   ‖ messages (8) ‖ sum (32)
 //   ‖ rotation: target (4, 0 for none) ‖ phase (1) ‖ last row done (8)
 //   ‖ key count (2) ‖ keys: version (4) ‖ created (8) ‖ retired (8, 0 while in use)
+//
+// and the rows of the table `vault`: one sealed value each, under the state key.
 
 internal import Foundation
 internal import Primitives
 internal import Secrets
 internal import Storage
+internal import Synchronization
 
 struct VaultState: Equatable {
   struct Key: Equatable {
@@ -45,19 +48,6 @@ struct VaultState: Equatable {
     for index in keys.indices where keys[index].version == version { keys[index].retired = time }
   }
 
-  // MARK: The row
-
-  /// - Throws: `VaultError.corrupt` when the row is gone or not what was sealed.
-  static func load(_ transaction: borrowing Transaction, key: SharedSecretBytes) throws -> VaultState {
-    try VaultRow.state.load(transaction, key: key) { VaultState(bytes: $0) }
-  }
-
-  /// Writes the state, as the next revision.
-  mutating func save(_ transaction: borrowing Transaction, key: SharedSecretBytes) throws {
-    revision += 1
-    try VaultRow.state.save(bytes, transaction, key: key)
-  }
-
   // MARK: Bytes
 
   var bytes: [UInt8] {
@@ -85,7 +75,7 @@ struct VaultState: Equatable {
     self.keys = keys
   }
 
-  private init?(bytes: RawSpan) {
+  init?(bytes: RawSpan) {
     var cursor = ByteCursor()
     do {
       guard try cursor.readByte(bytes) == 1 else { return nil }
@@ -109,5 +99,86 @@ struct VaultState: Equatable {
     } catch {
       return nil
     }
+  }
+}
+
+/// One row of the table `vault`.
+///
+/// A row that has not changed since it was last unsealed is not unsealed again: its bytes are compared. So a
+/// command unseals each row once, however many transactions it needs, and still sees what another process
+/// has changed.
+final class VaultRow<Value: Sendable>: Sendable {
+  private struct Known {
+    var sealed: [UInt8] = []
+    var value: Value?
+    var unsealCount = 0
+  }
+
+  private let part: Int64
+  /// Binds a value to its row.
+  private let context: [UInt8]
+  private let read: @Sendable (RawSpan) -> Value?
+  private let known = Mutex(Known())
+
+  private init(part: Int64, context: String, read: @escaping @Sendable (RawSpan) -> Value?) {
+    self.part = part
+    self.context = Array(context.utf8)
+    self.read = read
+  }
+
+  /// The value as it was last unsealed or saved.
+  var lastValue: Value? { known.withLock { $0.value } }
+
+  /// How often the row was unsealed.
+  var unsealCount: Int { known.withLock { $0.unsealCount } }
+
+  /// The row's value, as this transaction sees it.
+  /// - Throws: `VaultError.corrupt` when the row is gone or not what was sealed: every vault has every row.
+  func load(_ transaction: borrowing Transaction, key: SharedSecretBytes) throws -> Value {
+    let sealed = try transaction.firstRow("SELECT sealed FROM vault WHERE part = ?", .integer(part)) {
+      Array(try $0.bytes(0))
+    }
+    guard let sealed else { throw VaultError.corrupt }
+    if let value = known.withLock({ $0.sealed == sealed ? $0.value : nil }) { return value }
+    let value = unsafe SealedValue.read(sealed.span.bytes, key: key, context: context, read)
+    guard let value else { throw VaultError.corrupt }
+    known.withLock { $0 = Known(sealed: sealed, value: value, unsealCount: $0.unsealCount + 1) }
+    return value
+  }
+
+  /// Seals a value into the row; `bytes` are its own.
+  func save(
+    _ value: Value, bytes: [UInt8], _ transaction: borrowing Transaction, key: SharedSecretBytes
+  ) throws {
+    var sealer = SealedValue()
+    let sealed = key.withBytes { unsafe sealer.seal(bytes.span.bytes, key: $0, context: context) }
+    try transaction.execute(
+      "INSERT INTO vault (part, sealed) VALUES (?, ?) ON CONFLICT DO UPDATE SET sealed = excluded.sealed",
+      .integer(part), .bytes(Data(sealed)))
+    // If the transaction is undone, the bytes in the file are others, and are unsealed again.
+    known.withLock { $0 = Known(sealed: sealed, value: value, unsealCount: $0.unsealCount) }
+  }
+}
+
+extension VaultRow<VaultState> {
+  convenience init() {
+    self.init(part: 1, context: "coffer vault state v1") { VaultState(bytes: $0) }
+  }
+
+  /// Writes the state, as the next revision.
+  func save(_ state: VaultState, _ transaction: borrowing Transaction, key: SharedSecretBytes) throws {
+    var next = state
+    next.revision += 1
+    try save(next, bytes: next.bytes, transaction, key: key)
+  }
+}
+
+extension VaultRow<FailureLog> {
+  convenience init() {
+    self.init(part: 2, context: "coffer vault failures v1") { FailureLog(bytes: $0) }
+  }
+
+  func save(_ failures: FailureLog, _ transaction: borrowing Transaction, key: SharedSecretBytes) throws {
+    try save(failures, bytes: failures.bytes, transaction, key: key)
   }
 }

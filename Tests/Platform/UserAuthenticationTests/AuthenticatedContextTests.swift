@@ -2,6 +2,7 @@
 
 import Foundation
 import MemorySearch
+import ScriptedPrompts
 import Secrets
 import Testing
 

@@ -5,6 +5,7 @@
   import Foundation
   import PrivateBus
   import PseudoTerminals
+  import ScriptedPrompts
   import Secrets
   import Synchronization
   import Testing
@@ -219,7 +220,7 @@
     /// Verifies in another thread, and runs `body` once the reader waits for a finger.
     func verifyInBackground(_ body: () throws -> Void) throws -> Result<Bool, FingerprintError> {
       let answer = Background { () throws(PromptError) in
-        do { return try self.verify() } catch { throw .scriptExhausted }
+        do { return try self.verify() } catch { throw .noTerminal }
       }
       guard waiting.wait(timeout: .now() + 20) == .success else {
         throw PseudoTerminal.Failure("the reader does not wait")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import ScriptedPrompts
 import Secrets
 import Testing
 
@@ -182,10 +183,10 @@ struct ScriptedPromptTests {
     prompt.append(SecretBytes(copying: Array("two".utf8).span.bytes))
     #expect(try answer(prompt, PromptRequest("First")) == "one")
     #expect(try answer(prompt, PromptRequest("Second", isShown: true)) == "two")
-    #expect(throws: PromptError.scriptExhausted) { try answer(prompt, PromptRequest("Third")) }
+    #expect(throws: PromptError.noTerminal) { try answer(prompt, PromptRequest("Third")) }
     #expect(try !prompt.confirm("Really?"))
     #expect(try prompt.confirm("Really now?"))
-    #expect(throws: PromptError.scriptExhausted) { try prompt.confirm("Again?") }
+    #expect(throws: PromptError.noTerminal) { try prompt.confirm("Again?") }
     #expect(prompt.requests.map(\.prompt) == ["First", "Second", "Third"])
     #expect(prompt.questions == ["Really?", "Really now?", "Again?"])
   }

@@ -2,6 +2,7 @@
 
 import Foundation
 import PseudoTerminals
+import ScriptedPrompts
 import Secrets
 import Testing
 

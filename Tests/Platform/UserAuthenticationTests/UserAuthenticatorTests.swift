@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import ScriptedPrompts
 import Secrets
 import Testing
 
@@ -80,7 +81,7 @@ struct UserAuthenticatorTests {
       }
     }
     #expect(try error(.deviceOwner, replies: ["1", "2", "3", "2580"], nil) == .failed)
-    #expect(try error(.deviceOwner, nil) == .promptUnavailable(.scriptExhausted))
+    #expect(try error(.deviceOwner, nil) == .promptUnavailable(.noTerminal))
     let strict = AuthenticationPolicy.deviceOwnerWithBiometrics
     #expect(try error(strict, nil) == .noReader)
     #expect(try error(strict, ScriptedFingerprintReader(enrolment: .failure(.noReader))) == .noReader)

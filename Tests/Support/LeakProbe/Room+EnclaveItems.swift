@@ -19,7 +19,7 @@ extension Room {
         switch account {
         case "rial.attestation.key": tellScalar("attestation key", item)
         case "com.cypherair.v1.protected-data.binding-key": tellScalar("binding key", item)
-        case "com.cypherair.v1.finger-key": Teller.tell("finger key", item.extracting(first: 32))
+        case "com.cypherair.v1.finger-key": SecretReport.tell("finger key", item.extracting(first: 32))
         case let name where name.hasPrefix("com.cypherair.v1.se-key."):
           // COFPKEY1, payload, a fingerprint of 20 bytes, the length of the handle (Specs/envelopes.md).
           tellScalar("envelope's enclave key", item.extracting(droppingFirst: 31))
@@ -38,7 +38,7 @@ extension Room {
     else { return }
     // A head of 77 bytes, the salt, the derivation, the verifier's length, the verifier.
     let start = 77 + 32 + 2 + byte(110)
-    Teller.tell(name, handle.extracting(start..<start + P256.scalarByteCount))
+    SecretReport.tell(name, handle.extracting(start..<start + P256.scalarByteCount))
   }
 
   /// Tells of the root secret, of what is derived from it, and of the domains' keys.
@@ -51,7 +51,7 @@ extension Room {
       let envelope = RootSecretEnvelope(stored.withBytes { [UInt8](copying: $0) })
     else { throw Unexpected("no binding key") }
     let root = try envelope.open(handle.withBytes { try enclave.loadKey($0) }, in: enclave)
-    Teller.tell("root secret", root)
+    SecretReport.tell("root secret", root)
     var hkdf = HKDF()
     let wrapping = root.withBytes {
       hkdf.deriveKey(ikm: $0, salt: RawSpan(), info: "coffer protected data v1 wrapping root")
@@ -59,8 +59,8 @@ extension Room {
     let registry = wrapping.withBytes {
       hkdf.deriveKey(ikm: $0, salt: RawSpan(), info: "coffer protected data v1 registry")
     }
-    wrapping.withBytes { Teller.tell("wrapping root key", $0) }
-    registry.withBytes { Teller.tell("registry key", $0) }
+    wrapping.withBytes { SecretReport.tell("wrapping root key", $0) }
+    registry.withBytes { SecretReport.tell("registry key", $0) }
     var sealer = SealedValue()
     _ = try file.read { transaction in
       try transaction.forEachRow("SELECT domain, wrappedKey FROM protectedDomains") { row in
@@ -70,7 +70,7 @@ extension Room {
         let key = try wrapping.withBytes {
           try sealer.open(sealed.span.bytes, key: $0, context: context)
         }
-        Teller.tell("domain key", key)
+        SecretReport.tell("domain key", key)
         return true
       }
     }

@@ -44,7 +44,7 @@ final class Room: Sendable {
   /// a digit in turn, which every rule for passphrases is content with.
   func text(_ name: StaticString, byteCount: Int) -> SecretBytes {
     let text = Self.untoldText(byteCount: byteCount)
-    Teller.tell(name, text)
+    SecretReport.tell(name, text)
     return text
   }
 
@@ -77,17 +77,17 @@ final class Room: Sendable {
   /// A new recovery phrase.
   func phrase() -> RecoveryPhrase {
     let entropy = SystemRandom.secretBytes(count: RecoveryPhrase.entropyByteCount)
-    Teller.tell("recovery entropy", entropy)
+    SecretReport.tell("recovery entropy", entropy)
     let phrase = RecoveryPhrase(entropy: entropy)
-    phrase.withWords { Teller.tell("recovery words", $0) }
-    Teller.tell("recovery seed", phrase.seed())
+    phrase.withWords { SecretReport.tell("recovery words", $0) }
+    SecretReport.tell("recovery seed", phrase.seed())
     return phrase
   }
 
   /// Random bytes of which the parent is told.
   func bytes(_ name: StaticString, count: Int) -> SecretBytes {
     let bytes = SystemRandom.secretBytes(count: count)
-    Teller.tell(name, bytes)
+    SecretReport.tell(name, bytes)
     return bytes
   }
 
@@ -120,19 +120,19 @@ final class Room: Sendable {
     defer { file.close() }
     let unlocked = try file.read(Keybag.load).unlock(credential)
     let secret = try credential.secret(unlocked.slot.kdf, salt: unlocked.slot.salt)
-    Teller.tell("slot secret", secret)
+    SecretReport.tell("slot secret", secret)
     tellDerived("slot's wrapping key", from: secret, salt: unlocked.slot.salt, "coffer keybag v1 wrap")
-    if let key = unlocked.keys.whenUnlocked { Teller.tell("when-unlocked key", key) }
-    if let key = unlocked.keys.afterFirstUnlock { Teller.tell("after-first-unlock key", key) }
+    if let key = unlocked.keys.whenUnlocked { SecretReport.tell("when-unlocked key", key) }
+    if let key = unlocked.keys.afterFirstUnlock { SecretReport.tell("after-first-unlock key", key) }
     if let key = unlocked.keys.owner {
-      Teller.tell("owner key", key)
+      SecretReport.tell("owner key", key)
       let owner = key.withBytes { SecretBytes(copying: $0) }
       tellDerived("custody's passcode", from: owner, salt: [], "coffer custody v1 passcode")
     }
     let keychain = KeychainService(keychain: FileKeychain(file), keys: unlocked.keys)
     for account in try keychain.accounts() {
       guard let name = Self.keyItems.first(where: { account.hasPrefix($0.prefix) })?.name else { continue }
-      Teller.tell(name, try keychain.requireSecret(forKey: account))
+      SecretReport.tell(name, try keychain.requireSecret(forKey: account))
     }
     try tellEnclaveItems(keychain)
     try tellProtectedData(file, keychain)
@@ -149,6 +149,6 @@ final class Room: Sendable {
   ) {
     var hkdf = HKDF()
     let key = secret.withBytes { hkdf.deriveKey(ikm: $0, salt: salt.span.bytes, info: info) }
-    key.withBytes { Teller.tell(name, $0) }
+    key.withBytes { SecretReport.tell(name, $0) }
   }
 }

@@ -58,7 +58,7 @@ func perform(_ operation: Operation) -> (any Sendable)? {
 }
 
 let kept = perform(operation)
-Teller.tellReady()
+SecretReport.tellReady()
 var byte: UInt8 = 0
 while read(STDIN_FILENO, &byte, 1) < 0, errno == EINTR {}
 withExtendedLifetime(kept) {}

@@ -33,32 +33,32 @@ struct CaptureDamage: Sendable, CustomStringConvertible {
     }
   }
 
-  func apply(to place: Place) throws {
+  func apply(to fixture: CofferFixture) throws {
     switch deed {
     case .blob(let name, let offset):
-      let file = URL(filePath: place.home + "/blobs/" + name)
+      let file = URL(filePath: fixture.home + "/blobs/" + name)
       var content = try Data(contentsOf: file)
       content[offset] ^= UInt8(1) << (offset % 8)
       try content.write(to: file)
     case .exchangedBlobs(let one, let other):
-      let files = [one, other].map { URL(filePath: place.home + "/blobs/" + $0) }
+      let files = [one, other].map { URL(filePath: fixture.home + "/blobs/" + $0) }
       let contents = try files.map { try Data(contentsOf: $0) }
       for (file, content) in zip(files, contents.reversed()) { try content.write(to: file) }
     case .bytes(let select, let update, let offset):
-      try Self.change(place) { transaction in
+      try Self.change(fixture) { transaction in
         guard var content = try transaction.firstRow(select, body: { try $0.bytes(0) }) else { return 0 }
         content[content.startIndex + offset] ^= UInt8(1) << (offset % 8)
         return try transaction.execute(update, .bytes(content))
       }
     case .rows(let statements):
-      try Self.change(place) { transaction in
+      try Self.change(fixture) { transaction in
         try statements.reduce(0) { $0 + (try transaction.execute($1)) }
       }
     }
   }
 
-  private static func change(_ place: Place, _ body: (borrowing Transaction) throws -> Int) throws {
-    let file = try DatabaseFile.open(home: place.home)
+  private static func change(_ fixture: CofferFixture, _ body: (borrowing Transaction) throws -> Int) throws {
+    let file = try DatabaseFile.open(home: fixture.home)
     defer { file.close() }
     let changed = try file.write(body)
     guard changed > 0 else { throw NothingChanged() }
@@ -69,10 +69,10 @@ struct CaptureDamage: Sendable, CustomStringConvertible {
 
 extension CaptureDamage {
   /// Everything that is done to a coffer with two captures of the same make.
-  static func all(in place: Place) throws -> [CaptureDamage] {
-    let file = try DatabaseFile.open(home: place.home)
+  static func all(in fixture: CofferFixture) throws -> [CaptureDamage] {
+    let file = try DatabaseFile.open(home: fixture.home)
     defer { file.close() }
-    let blobs = try blobDamages(place)
+    let blobs = try blobDamages(fixture)
     let columns = try columns.flatMap { column in
       let byteCount = try file.read { transaction in
         try transaction.firstRow(column.select) { try $0.bytes(0).count } ?? 0
@@ -87,9 +87,9 @@ extension CaptureDamage {
   }
 
   /// The first capture's blobs by size: the depth map, the photo.
-  private static func blobDamages(_ place: Place) throws -> [CaptureDamage] {
-    let sizes = try place.blobs().map { name in
-      (name, try Data(contentsOf: URL(filePath: place.home + "/blobs/" + name)).count)
+  private static func blobDamages(_ fixture: CofferFixture) throws -> [CaptureDamage] {
+    let sizes = try fixture.blobs().map { name in
+      (name, try Data(contentsOf: URL(filePath: fixture.home + "/blobs/" + name)).count)
     }
     // The names are random; which capture a blob is of shows in what complains.
     let bySize = sizes.sorted { $0.1 < $1.1 }

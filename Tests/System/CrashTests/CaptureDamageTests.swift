@@ -16,14 +16,14 @@ extension CrashTests {
 
     @Test("A change anywhere is noticed, and the part that it hit is named")
     func damages() throws {
-      let sample = try Place()
+      let sample = try CofferFixture()
       let files = try (1...2).map { try CaptureFiles($0, in: sample.folder) }
       let ids = try sample.coffer(withCaptures: files)
       let damages = try CaptureDamage.all(in: sample)
-      let outcomes = try inParallel(damages) { damage, place in
-        try place.put(copyOf: sample.home)
-        try damage.apply(to: place)
-        return try judge(damage, ids, place)
+      let outcomes = try inParallel(damages) { damage, fixture in
+        try fixture.put(copyOf: sample.home)
+        try damage.apply(to: fixture)
+        return try judge(damage, ids, fixture)
       }
 
       var table = [["deed", "tried", "named (5)", "problems"]]
@@ -38,8 +38,8 @@ extension CrashTests {
       #expect(problems.isEmpty, "\(problems.prefix(20).joined(separator: "\n"))")
     }
 
-    private func judge(_ damage: CaptureDamage, _ ids: [String], _ place: Place) throws -> Outcome {
-      let runs = try ids.map { try place.run("capture", "verify", $0) }
+    private func judge(_ damage: CaptureDamage, _ ids: [String], _ fixture: CofferFixture) throws -> Outcome {
+      let runs = try ids.map { try fixture.run("capture", "verify", $0) }
       let refused = runs.filter { $0.end == .exited(5) }
       var outcome = Outcome(
         damage: damage,
@@ -51,25 +51,25 @@ extension CrashTests {
         if runs.contains(where: { !$0.isDone && $0.end != .exited(5) }) { outcome.problems.append("\(runs)") }
       } else {
         // Hit is what stands above the parts: a list of all of them cannot be given.
-        let list = try place.run("capture", "list")
+        let list = try fixture.run("capture", "list")
         outcome.isNamed = list.end == .exited(5)
         if !outcome.isNamed { outcome.problems.append("\(list)") }
         if runs.contains(where: { !$0.isDone && $0.end != .exited(5) }) { outcome.problems.append("\(runs)") }
       }
       // Nothing of a damaged capture comes out.
-      let folder = place.folder + "/out"
+      let folder = fixture.folder + "/out"
       for (id, run) in zip(ids, runs) where !run.isDone {
-        let export = try place.run("capture", "export", id, folder)
+        let export = try fixture.run("capture", "export", id, folder)
         let names = try? FileManager.default.contentsOfDirectory(atPath: folder)
         if export.end != run.end || names?.isEmpty == false { outcome.problems.append("\(export)") }
         try? FileManager.default.removeItem(atPath: folder)
       }
-      let doctor = try place.run("doctor", "--deep")
+      let doctor = try fixture.run("doctor", "--deep")
       if doctor.end != .exited(5) { outcome.problems.append("\(doctor)") }
       // Whatever is left of what was captured, the next capture does not sweep it away.
-      let blobs = try place.blobs()
-      _ = try place.run("capture", "add", place.phraseFile)
-      if try place.blobs() != blobs { outcome.problems.append("blobs were swept") }
+      let blobs = try fixture.blobs()
+      _ = try fixture.run("capture", "add", fixture.phraseFile)
+      if try fixture.blobs() != blobs { outcome.problems.append("blobs were swept") }
       return outcome
     }
   }

@@ -9,7 +9,7 @@ import Testing
 extension CrashTests.KillTests {
   @Test("A capture is there once its identifier was printed, and its leftovers go with the next")
   func capturing() throws {
-    let sample = try Place()
+    let sample = try CofferFixture()
     let files = try (1...2).map { try CaptureFiles($0, in: sample.folder) }
     let before = Set(try sample.coffer(withCaptures: [files[0]]))
     let next = sample.folder + "/next"
@@ -23,33 +23,33 @@ extension CrashTests.KillTests {
         return try duration(sample, files[1].add)
       }.min() ?? 0
 
-    try kill("capture add", 100, seconds) { moment, place in
-      try place.put(copyOf: untouched)
-      let run = try place.start(files[1].add).wait(killAfter: moment)
+    try kill("capture add", 100, seconds) { moment, fixture in
+      try fixture.put(copyOf: untouched)
+      let run = try fixture.start(files[1].add).wait(killAfter: moment)
       var outcome = Outcome(wasInTime: run.end == .killed(SIGKILL))
       if !run.isDone, !outcome.wasInTime { outcome.problems.append("\(run)") }
       let acknowledged = Set(run.wholeLines)
-      let stray = try place.strayFiles()
+      let stray = try fixture.strayFiles()
       if !stray.isEmpty { outcome.problems.append("left behind: \(stray)") }
 
       // As the crash left it: sealed files that belong to nothing are advice, not damage.
-      let doctor = try place.run("doctor", "--deep")
+      let doctor = try fixture.run("doctor", "--deep")
       if !doctor.isDone { outcome.problems.append("at once: \(doctor)") }
-      let list = try place.run("capture", "list", "--json")
+      let list = try fixture.run("capture", "list", "--json")
       let found = Set(list.lines.map(\.messageID))
       outcome.acknowledged = acknowledged.count
       outcome.found = found.count - before.count
-      outcome.leftovers = try place.blobs().count - 2 * found.count
+      outcome.leftovers = try fixture.blobs().count - 2 * found.count
       if !list.isDone || !found.isSuperset(of: acknowledged.union(before)) || found.count > before.count + 1 {
         outcome.problems.append("acknowledged \(acknowledged), found \(found): \(list)")
       }
-      outcome.problems += try place.problemsOfNextCapture(next, found, again: files[1])
+      outcome.problems += try fixture.problemsOfNextCapture(next, found, again: files[1])
       return outcome
     }
   }
 }
 
-extension Place {
+extension CofferFixture {
   /// What is wrong with a coffer that holds the captures `found` when the next capture is taken in.
   fileprivate func problemsOfNextCapture(
     _ next: String, _ found: Set<String>, again: CaptureFiles

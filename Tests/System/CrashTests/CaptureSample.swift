@@ -41,7 +41,7 @@ struct CaptureFiles: Sendable {
   }
 }
 
-extension Place {
+extension CofferFixture {
   /// Makes a coffer in `home` with a capture of each of these.
   /// - Returns: the captures' ids.
   func coffer(withCaptures files: [CaptureFiles]) throws -> [String] {

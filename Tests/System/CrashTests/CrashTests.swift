@@ -16,19 +16,19 @@ enum CrashTests {
   /// Deals `tasks` out to two workers, each in a place of its own.
   /// - Returns: the answers, in the order of the tasks.
   static func inParallel<Task: Sendable, Answer: Sendable>(
-    _ tasks: [Task], _ body: @Sendable (Task, Place) throws -> Answer
+    _ tasks: [Task], _ body: @Sendable (Task, CofferFixture) throws -> Answer
   ) throws -> [Answer] {
     let next = Mutex(0)
     let answers = Mutex([Answer?](repeating: nil, count: tasks.count))
     let failure = Mutex<(any Error)?>(nil)
     DispatchQueue.concurrentPerform(iterations: 2) { _ in
       do {
-        let place = try Place()
+        let fixture = try CofferFixture()
         while let index = next.withLock({ next -> Int? in
           defer { next += 1 }
           return next < tasks.count ? next : nil
         }) {
-          let answer = try body(tasks[index], place)
+          let answer = try body(tasks[index], fixture)
           answers.withLock { $0[index] = answer }
         }
       } catch {

@@ -44,8 +44,8 @@ struct FlipSample: Sendable {
 
   /// 150 messages of mixed sizes, some removed; two slots, a drill, a rotation.
   init() throws {
-    let place = try Place()
-    let coffer = try place.makeCoffer()
+    let fixture = try CofferFixture()
+    let coffer = try fixture.makeCoffer()
     var random = SeededGenerator(seed: 7)
     var made: [MessageID] = []
     for number in 0..<150 {
@@ -58,7 +58,7 @@ struct FlipSample: Sendable {
       let content = String(repeating: "\(number) ", count: byteCount / 3 + 1)
       made.append(
         try coffer.vault.add(
-          Place.secret(content),
+          CofferFixture.secret(content),
           metadata: MessageMetadata(
             title: "message \(number)", tags: number % 3 == 0 ? ["third"] : [],
             contentType: MessageMetadata.noteType, date: 1_700_000_000 + Int64(number))))
@@ -67,7 +67,7 @@ struct FlipSample: Sendable {
     for number in stride(from: 4, to: 150, by: 6) { try coffer.vault.remove(made[number]) }
     try coffer.noteRecoveryDrill()
     coffer.close()
-    file = try Data(contentsOf: URL(filePath: place.database))
+    file = try Data(contentsOf: URL(filePath: fixture.database))
     ids = made.enumerated().filter { $0.offset % 6 != 4 }.map(\.element.description)
 
     commands = [
@@ -80,8 +80,8 @@ struct FlipSample: Sendable {
     ]
     var expected: [[String]: String] = [:]
     for command in commands + [list] + ids.map(Command.show) {
-      try place.put(file)
-      let run = try place.start(command.words).wait()
+      try fixture.put(file)
+      let run = try fixture.start(command.words).wait()
       precondition(run.end == .exited(command.name == missing.name ? 6 : 0), "\(run)")
       expected[command.words] = Self.text(run)
       if command.name == list.name { precondition(run.lines.count == ids.count) }

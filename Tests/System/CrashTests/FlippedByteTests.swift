@@ -18,12 +18,12 @@ extension CrashTests {
       let sample = try FlipSample()
       let flips = sample.flips()
       #expect(flips.count >= 2_000)
-      let outcomes = try inParallel(flips) { flip, place in
+      let outcomes = try inParallel(flips) { flip, fixture in
         let id = sample.ids[flip.number % sample.ids.count]
         let rotating = sample.commands[flip.number % sample.commands.count]
         return try [sample.list, .show(id), rotating].map { command in
-          try place.put(sample.file(with: flip))
-          let run = try place.start(command.words).wait()
+          try fixture.put(sample.file(with: flip))
+          let run = try fixture.start(command.words).wait()
           return sample.judge(command, run, flip)
         }
       }.flatMap(\.self)
@@ -48,17 +48,17 @@ extension CrashTests {
       let before = Set(sample.listed)
       // Takes several free pages.
       let content = Data(repeating: UInt8(ascii: "n"), count: 20_000)
-      let answers = try inParallel(flips) { flip, place -> String in
-        let note = place.folder + "/note"
+      let answers = try inParallel(flips) { flip, fixture -> String in
+        let note = fixture.folder + "/note"
         try content.write(to: URL(filePath: note))
-        try place.put(sample.file(with: flip))
-        let readable = try place.run("message", "list", "--json").lines
-        try place.put(sample.file(with: flip))
-        let added = try place.run("message", "add", "--title", "new", note)
+        try fixture.put(sample.file(with: flip))
+        let readable = try fixture.run("message", "list", "--json").lines
+        try fixture.put(sample.file(with: flip))
+        let added = try fixture.run("message", "add", "--title", "new", note)
         guard added.isDone else { return added.end == .exited(5) ? "refused (5)" : "\(flip): \(added)" }
         let id = try #require(added.lines.first)
-        let shown = try place.run("message", "show", id, "--raw")
-        let list = try place.run("message", "list", "--json")
+        let shown = try fixture.run("message", "show", id, "--raw")
+        let list = try fixture.run("message", "list", "--json")
         if list.end == .exited(5), !Set(readable).isSubset(of: list.lines) {
           return "added, another lost (5)"
         }

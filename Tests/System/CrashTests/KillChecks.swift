@@ -7,7 +7,7 @@ import Foundation
 import MessageFormats
 import Vaults
 
-extension Place {
+extension CofferFixture {
   /// A new coffer, as the bytes of its file.
   func emptyCoffer() throws -> Data {
     try makeCoffer().close()

@@ -27,22 +27,22 @@ extension CrashTests {
 
     @Test("An import keeps every message that it acknowledged")
     func importing() throws {
-      let sample = try Place()
+      let sample = try CofferFixture()
       let mailbox = sample.folder + "/mails"
       try Mailbox.write(to: mailbox, count: 20_000, bodyByteCount: 60)
       let empty = try sample.emptyCoffer()
       let words = ["message", "import", "mbox", mailbox, "--print-ids"]
       let seconds = try duration(sample, words)
-      try kill("import", 60, seconds) { moment, place in
-        try place.put(empty)
-        let run = try place.start(words).wait(killAfter: moment)
-        return try place.check(run, acknowledged: Set(run.wholeLines))
+      try kill("import", 60, seconds) { moment, fixture in
+        try fixture.put(empty)
+        let run = try fixture.start(words).wait(killAfter: moment)
+        return try fixture.check(run, acknowledged: Set(run.wholeLines))
       }
     }
 
     @Test("A rotation, and the one that goes on with it, leave every message readable")
     func rotating() throws {
-      let sample = try Place()
+      let sample = try CofferFixture()
       let mailbox = sample.folder + "/mails"
       try Mailbox.write(to: mailbox, count: 5_000, bodyByteCount: 60)
       _ = try sample.emptyCoffer()
@@ -54,15 +54,15 @@ extension CrashTests {
       let ids = Set(before.map(\.messageID))
       let seconds = try duration(sample, ["vault", "rotate"])
       // Two kills each: the second hits the rotation that goes on.
-      try kill("rotation", 25, seconds) { moment, place in
-        try place.put(file)
-        let first = try place.start(["vault", "rotate"]).wait(killAfter: moment)
-        var outcome = try place.check(first, acknowledged: ids)
-        let second = try place.start(["vault", "rotate"]).wait(killAfter: seconds - moment)
-        outcome.problems += try place.check(second, acknowledged: ids).problems
-        let last = try place.run("vault", "rotate")
+      try kill("rotation", 25, seconds) { moment, fixture in
+        try fixture.put(file)
+        let first = try fixture.start(["vault", "rotate"]).wait(killAfter: moment)
+        var outcome = try fixture.check(first, acknowledged: ids)
+        let second = try fixture.start(["vault", "rotate"]).wait(killAfter: seconds - moment)
+        outcome.problems += try fixture.check(second, acknowledged: ids).problems
+        let last = try fixture.run("vault", "rotate")
         if !last.isDone { outcome.problems.append("\(last)") }
-        let list = try place.run("message", "list", "--json")
+        let list = try fixture.run("message", "list", "--json")
         if !list.isDone || list.lines != before { outcome.problems.append("the messages changed: \(list)") }
         return outcome
       }
@@ -70,21 +70,22 @@ extension CrashTests {
 
     @Test("After a change of the passphrase the old or the new one opens")
     func changingPassphrase() throws {
-      let sample = try Place()
+      let sample = try CofferFixture()
       let file = try sample.filledCoffer(count: 20)
-      let change = { @Sendable (place: Place) in
-        ["passphrase", "change", "--new-passphrase-file", place.newPassphraseFile]
+      let change = { @Sendable (fixture: CofferFixture) in
+        ["passphrase", "change", "--new-passphrase-file", fixture.newPassphraseFile]
       }
       let seconds = try duration(sample, change(sample))
-      try kill("passphrase change", 30, seconds) { moment, place in
-        try place.put(file)
-        let run = try place.start(change(place)).wait(killAfter: moment)
-        let stray = try place.strayFiles()
-        let old = try place.run("message", "list", "--json")
-        let new = try place.run(
-          "message", "list", "--json", secret: ["--passphrase-file", place.newPassphraseFile])
-        var outcome = try place.check(
-          run, acknowledged: [], passphraseFile: new.isDone ? place.newPassphraseFile : place.passphraseFile)
+      try kill("passphrase change", 30, seconds) { moment, fixture in
+        try fixture.put(file)
+        let run = try fixture.start(change(fixture)).wait(killAfter: moment)
+        let stray = try fixture.strayFiles()
+        let old = try fixture.run("message", "list", "--json")
+        let new = try fixture.run(
+          "message", "list", "--json", secret: ["--passphrase-file", fixture.newPassphraseFile])
+        var outcome = try fixture.check(
+          run, acknowledged: [],
+          passphraseFile: new.isDone ? fixture.newPassphraseFile : fixture.passphraseFile)
         if run.isDone && !new.isDone {
           outcome.problems.append("the new passphrase was acknowledged: \(new)")
         }
@@ -98,25 +99,25 @@ extension CrashTests {
       "A slot that was acknowledged opens, and the former ones go on opening",
       arguments: ["passphrase", "recovery"])
     func addingSlot(kind: String) throws {
-      let sample = try Place()
+      let sample = try CofferFixture()
       let file = try sample.filledCoffer(count: 20)
-      let add = { @Sendable (place: Place) in
+      let add = { @Sendable (fixture: CofferFixture) in
         ["slot", "add", kind]
           + (kind == "recovery"
-            ? ["--recovery-phrase-out", place.folder + "/words"]
-            : ["--new-passphrase-file", place.newPassphraseFile])
+            ? ["--recovery-phrase-out", fixture.folder + "/words"]
+            : ["--new-passphrase-file", fixture.newPassphraseFile])
       }
       let seconds = try duration(sample, add(sample))
-      try kill("slot add \(kind)", 15, seconds) { moment, place in
-        try place.put(file)
-        unlink(place.folder + "/words")
-        let run = try place.start(add(place)).wait(killAfter: moment)
-        var outcome = try place.check(run, acknowledged: [])
+      try kill("slot add \(kind)", 15, seconds) { moment, fixture in
+        try fixture.put(file)
+        unlink(fixture.folder + "/words")
+        let run = try fixture.start(add(fixture)).wait(killAfter: moment)
+        var outcome = try fixture.check(run, acknowledged: [])
         guard run.isDone else { return outcome }
         let opened =
           kind == "recovery"
-          ? try place.run("recovery", "drill", secret: ["--phrase-file", place.folder + "/words"])
-          : try place.run("message", "list", secret: ["--passphrase-file", place.newPassphraseFile])
+          ? try fixture.run("recovery", "drill", secret: ["--phrase-file", fixture.folder + "/words"])
+          : try fixture.run("message", "list", secret: ["--passphrase-file", fixture.newPassphraseFile])
         if !opened.isDone { outcome.problems.append("the slot was acknowledged: \(opened)") }
         return outcome
       }
@@ -124,14 +125,14 @@ extension CrashTests {
 
     @Test("A message is there once its identifier was printed")
     func adding() throws {
-      let sample = try Place()
+      let sample = try CofferFixture()
       let file = try sample.filledCoffer(count: 20)
       let add = ["message", "add", "--title", "new", sample.phraseFile]
       let seconds = try duration(sample, add)
-      try kill("message add", 30, seconds) { moment, place in
-        try place.put(file)
-        let run = try place.start(add).wait(killAfter: moment)
-        var outcome = try place.check(run, acknowledged: Set(run.wholeLines))
+      try kill("message add", 30, seconds) { moment, fixture in
+        try fixture.put(file)
+        let run = try fixture.start(add).wait(killAfter: moment)
+        var outcome = try fixture.check(run, acknowledged: Set(run.wholeLines))
         if ![20, 21].contains(outcome.found) { outcome.problems.append("\(outcome.found) messages") }
         return outcome
       }
@@ -139,20 +140,20 @@ extension CrashTests {
 
     @Test("A coffer is made complete or not at all, and can then be made again")
     func making() throws {
-      let sample = try Place()
+      let sample = try CofferFixture()
       let make = ["init", "--recovery-phrase-out"]
       let seconds = try duration(sample, make + [sample.folder + "/words"])
-      try kill("init", 20, seconds) { moment, place in
-        try? FileManager.default.removeItem(atPath: place.home)
-        unlink(place.folder + "/words")
-        var run = try place.start(make + [place.folder + "/words"]).wait(killAfter: moment)
+      try kill("init", 20, seconds) { moment, fixture in
+        try? FileManager.default.removeItem(atPath: fixture.home)
+        unlink(fixture.folder + "/words")
+        var run = try fixture.start(make + [fixture.folder + "/words"]).wait(killAfter: moment)
         let wasInTime = !run.isDone
-        if !FileManager.default.fileExists(atPath: place.database) {
-          unlink(place.folder + "/words")
-          run = try place.start(make + [place.folder + "/words"]).wait()
+        if !FileManager.default.fileExists(atPath: fixture.database) {
+          unlink(fixture.folder + "/words")
+          run = try fixture.start(make + [fixture.folder + "/words"]).wait()
           if !run.isDone { return Outcome(wasInTime: wasInTime, problems: ["making it again: \(run)"]) }
         }
-        let outcome = try place.check(run, acknowledged: [], phraseFile: place.folder + "/words")
+        let outcome = try fixture.check(run, acknowledged: [], phraseFile: fixture.folder + "/words")
         return Outcome(wasInTime: wasInTime, problems: outcome.problems)
       }
     }
@@ -160,15 +161,16 @@ extension CrashTests {
     // MARK: -
 
     /// How long a command takes when nobody kills it.
-    func duration(_ place: Place, _ words: [String]) throws -> Double {
-      let run = try place.start(words).wait()
+    func duration(_ fixture: CofferFixture, _ words: [String]) throws -> Double {
+      let run = try fixture.start(words).wait()
       #expect(run.isDone, "\(run)")
       return run.seconds
     }
 
     /// Tries `count` random moments of a command that takes `seconds`, and prints what they showed.
     func kill(
-      _ name: String, _ count: Int, _ seconds: Double, _ body: @Sendable (Double, Place) throws -> Outcome
+      _ name: String, _ count: Int, _ seconds: Double,
+      _ body: @Sendable (Double, CofferFixture) throws -> Outcome
     ) throws {
       var random = SeededGenerator(seed: SeededGenerator.seed)
       let moments = (0..<count).map { _ in Double.random(in: 0..<seconds, using: &random) }

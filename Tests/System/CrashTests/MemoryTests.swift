@@ -13,20 +13,20 @@ extension CrashTests {
 
     @Test("A mailbox of 200 MiB is imported, searched and exported in 150 MiB")
     func mailbox() throws {
-      let place = try Place()
-      let mailbox = place.folder + "/mails"
+      let fixture = try CofferFixture()
+      let mailbox = fixture.folder + "/mails"
       try Mailbox.write(to: mailbox, count: 20_000, bodyByteCount: 10_400)
       let byteCount = try FileManager.default.attributesOfItem(atPath: mailbox)[.size] as? Int ?? 0
       #expect(byteCount >= 200 << 20)
-      _ = try place.emptyCoffer()
+      _ = try fixture.emptyCoffer()
 
       var table: [[String]] = []
       for words in [
         ["message", "import", "mbox", mailbox], ["message", "search", "fox", "mail 19999"],
-        ["message", "export", "mbox", place.folder + "/exported"], ["message", "list", "--json"],
+        ["message", "export", "mbox", fixture.folder + "/exported"], ["message", "list", "--json"],
         ["doctor", "--deep"], ["vault", "rotate"],
       ] {
-        let run = try place.start(words).wait(limit: 120, looksAtMemory: true)
+        let run = try fixture.start(words).wait(limit: 120, looksAtMemory: true)
         #expect(run.isDone, "\(run)")
         #expect(run.peakKiB > 0 && run.peakKiB >> 10 < Self.limitMiB, "\(words)")
         table.append([

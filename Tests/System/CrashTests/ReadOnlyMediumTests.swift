@@ -15,9 +15,9 @@ extension CrashTests {
     private static let words = [["message", "list", "--json"], ["doctor", "--deep"], ["status"]]
 
     /// A disk with the coffer of `place` on it, and no way to write.
-    private func disk(_ place: Place) throws -> SmallDisk {
-      let disk = try #require(try SmallDisk(in: place))
-      try FileManager.default.copyItem(atPath: place.home, toPath: disk.path + "/coffer")
+    private func disk(_ fixture: CofferFixture) throws -> SmallDisk {
+      let disk = try #require(try SmallDisk(in: fixture))
+      try FileManager.default.copyItem(atPath: fixture.home, toPath: disk.path + "/coffer")
       let mount = Process()
       let command = disk.prefix + ["/bin/mount", "-o", "remount,ro", disk.point]
       mount.executableURL = URL(filePath: command[0])
@@ -30,18 +30,18 @@ extension CrashTests {
 
     @Test("A coffer that was closed is read there, and a change is refused with the reason")
     func closed() throws {
-      let place = try Place()
-      _ = try place.filledCoffer(count: 20)
-      let before = try place.run("message", "list", "--json").lines
+      let fixture = try CofferFixture()
+      _ = try fixture.filledCoffer(count: 20)
+      let before = try fixture.run("message", "list", "--json").lines
       #expect(before.count == 20)
-      let disk = try disk(place)
+      let disk = try disk(fixture)
       for words in Self.words {
-        let run = try place.start(words, on: disk).wait()
+        let run = try fixture.start(words, on: disk).wait()
         #expect(run.isDone, "\(run)")
         if words.contains("list") { #expect(run.lines == before) }
       }
-      for words in [["message", "add", place.phraseFile], ["vault", "rotate"]] {
-        let run = try place.start(words, on: disk).wait()
+      for words in [["message", "add", fixture.phraseFile], ["vault", "rotate"]] {
+        let run = try fixture.start(words, on: disk).wait()
         #expect(run.end == .exited(6) && run.errors.contains("on a medium that cannot be written"), "\(run)")
       }
       #expect(
@@ -52,22 +52,22 @@ extension CrashTests {
 
     @Test("One that a crash has left is read with its log, or the reason is told; a copy of all of it opens")
     func crashed() throws {
-      let place = try Place()
-      let coffer = try place.makeCoffer()
+      let fixture = try CofferFixture()
+      let coffer = try fixture.makeCoffer()
       _ = try coffer.vault.add(
-        Place.secret("note"),
+        CofferFixture.secret("note"),
         metadata: MessageMetadata(title: "note", contentType: MessageMetadata.noteType, date: 0))
-      let copy = place.folder + "/copy"
-      try FileManager.default.copyItem(atPath: place.home, toPath: copy)
+      let copy = fixture.folder + "/copy"
+      try FileManager.default.copyItem(atPath: fixture.home, toPath: copy)
       coffer.close()
-      try place.put(copyOf: copy)
-      unlink(place.home + "/coffer.db-shm")
-      #expect(access(place.home + "/coffer.db-wal", F_OK) == 0)
-      let disk = try disk(place)
-      let run = try place.start(["message", "list", "--json"], on: disk).wait()
+      try fixture.put(copyOf: copy)
+      unlink(fixture.home + "/coffer.db-shm")
+      #expect(access(fixture.home + "/coffer.db-wal", F_OK) == 0)
+      let disk = try disk(fixture)
+      let run = try fixture.start(["message", "list", "--json"], on: disk).wait()
       #expect(run.end == .exited(6) && run.errors.contains("on a medium that cannot be written"), "\(run)")
       #expect(run.errors.contains("a copy of the whole folder"))
-      let copied = try place.run("message", "list", "--json")
+      let copied = try fixture.run("message", "list", "--json")
       #expect(copied.isDone && copied.lines.count == 1, "\(copied)")
     }
   }

@@ -16,22 +16,22 @@ extension CrashTests {
     func manyCommands() throws {
       let given = ProcessInfo.processInfo.environment["COFFER_SESSION_COMMANDS"].flatMap { Int($0) }
       let count = max(given ?? 300, 100)
-      let bench = try SessionBench()
-      #expect(try bench.place.run("message", "add", bench.place.phraseFile).isDone)
-      #expect(try bench.place.run("capture", "add", bench.place.phraseFile).isDone)
-      let agent = try #require(try bench.agent())
+      let session = try SessionFixture()
+      #expect(try session.fixture.run("message", "add", session.fixture.phraseFile).isDone)
+      #expect(try session.fixture.run("capture", "add", session.fixture.phraseFile).isDone)
+      let agent = try #require(try session.agent())
       var table = [["commands", "agent KiB", "descriptors", "in the chip"]]
       var sizes: [(residentKiB: Int, descriptors: Int?)] = []
       for number in 1...count {
         let words =
           number % 20 == 10
-          ? ["unlock", "--pin-file", bench.pinFile]
+          ? ["unlock", "--pin-file", session.pinFile]
           : [["status"], ["message", "list"], ["capture", "list"]][number % 3]
-        let run = try bench.run(words)
+        let run = try session.run(words)
         guard run.isDone else { throw UnexpectedRun(run: run) }
         guard number % 50 == 0 else { continue }
-        sizes.append(try SessionBench.size(of: agent))
-        let loaded = try bench.tpm.loadedCount()
+        sizes.append(try SessionFixture.size(of: agent))
+        let loaded = try session.tpm.loadedCount()
         #expect(loaded == 0, "after \(number) commands")
         let size = sizes[sizes.count - 1]
         table.append([
@@ -39,7 +39,7 @@ extension CrashTests {
         ])
       }
       printTable("One agent, one chip", table)
-      #expect(try bench.agent() == agent)
+      #expect(try session.agent() == agent)
       // The first fifty warm it up.
       let (first, last) = (sizes[0], sizes[sizes.count - 1])
       #expect(last.residentKiB <= first.residentKiB + 256)
@@ -48,41 +48,41 @@ extension CrashTests {
 
     @Test("Without its agent a command works as before")
     func agentKilled() throws {
-      let bench = try SessionBench()
-      #expect(try bench.run("message", "list").isDone)
-      let former = try #require(try bench.agent())
+      let session = try SessionFixture()
+      #expect(try session.run("message", "list").isDone)
+      let former = try #require(try session.agent())
       #expect(kill(former, SIGKILL) == 0)
-      try bench.waitForEnd(of: former)
+      try session.waitForEnd(of: former)
 
-      #expect(try bench.run("message", "list").end == .exited(3))
-      #expect(try bench.run("capture", "add", bench.place.phraseFile).end == .exited(3))
-      let status = try bench.run("--json", "status")
+      #expect(try session.run("message", "list").end == .exited(3))
+      #expect(try session.run("capture", "add", session.fixture.phraseFile).end == .exited(3))
+      let status = try session.run("--json", "status")
       #expect(status.lines.first?.contains("\"state\":\"locked\"") == true, "\(status)")
-      #expect(try bench.place.run("message", "list").isDone)
-      #expect(try bench.run("message", "list", "--pin-file", bench.pinFile).isDone)
-      #expect(try bench.run("lock").isDone)
+      #expect(try session.fixture.run("message", "list").isDone)
+      #expect(try session.run("message", "list", "--pin-file", session.pinFile).isDone)
+      #expect(try session.run("lock").isDone)
 
       // Its socket and its lock are no hindrance to the next.
-      #expect(try bench.run("unlock", "--pin-file", bench.pinFile).isDone)
-      #expect(try bench.run("message", "list").isDone)
-      #expect(try bench.agent() != nil)
+      #expect(try session.run("unlock", "--pin-file", session.pinFile).isDone)
+      #expect(try session.run("message", "list").isDone)
+      #expect(try session.agent() != nil)
     }
 
     @Test("An agent that hangs keeps a command waiting for less than a second")
     func agentHangs() throws {
-      let bench = try SessionBench()
-      let agent = try #require(try bench.agent())
+      let session = try SessionFixture()
+      let agent = try #require(try session.agent())
       let calls: [(words: [String], end: CofferRun.End)] = [
-        (["message", "list", "--passphrase-file", bench.place.passphraseFile], .exited(0)),
+        (["message", "list", "--passphrase-file", session.fixture.passphraseFile], .exited(0)),
         (["message", "list"], .exited(3)), (["status"], .exited(0)),
-        (["capture", "list", "--pin-file", bench.pinFile], .exited(0)),
-        (["capture", "add", bench.place.phraseFile], .exited(3)),
+        (["capture", "list", "--pin-file", session.pinFile], .exited(0)),
+        (["capture", "add", session.fixture.phraseFile], .exited(3)),
       ]
-      let usual = try calls.map { try bench.run($0.words).seconds }
+      let usual = try calls.map { try session.run($0.words).seconds }
       #expect(kill(agent, SIGSTOP) == 0)
       var table = [["command", "usual ms", "hung agent ms"]]
       for (call, usual) in zip(calls, usual) {
-        let run = try bench.run(call.words)
+        let run = try session.run(call.words)
         #expect(run.end == call.end, "\(run)")
         table.append([
           call.words.prefix(2).joined(separator: " "), "\(Int(usual * 1_000))", "\(Int(run.seconds * 1_000))",
@@ -91,16 +91,16 @@ extension CrashTests {
       }
       printTable("An agent that hangs", table)
       // Keys that are still there must not be told to be gone.
-      let lock = try bench.run(["lock"])
+      let lock = try session.run(["lock"])
       #expect(lock.end == .exited(10), "\(lock)")
       // Awake, it does what it was told meanwhile, before it answers anybody else.
       #expect(kill(agent, SIGCONT) == 0)
-      #expect(try bench.run("message", "list").end == .exited(3))
+      #expect(try session.run("message", "list").end == .exited(3))
       #expect(kill(agent, SIGSTOP) == 0)
-      let end = try bench.run(["lock", "--all"])
+      let end = try session.run(["lock", "--all"])
       #expect(end.end == .exited(0), "\(end)")
-      try bench.waitForEnd(of: agent)
-      #expect(try bench.run("message", "list").end == .exited(3))
+      try session.waitForEnd(of: agent)
+      #expect(try session.run("message", "list").end == .exited(3))
     }
   }
 }

@@ -10,7 +10,7 @@ import Testing
 final class SmallDisk {
   static let byteCount = 3 << 20
   /// Whether this machine lets us mount something.
-  static let isPossible = (try? Place()).flatMap { try? SmallDisk(in: $0) } != nil
+  static let isPossible = (try? CofferFixture()).flatMap { try? SmallDisk(in: $0) } != nil
   static let absence: Comment = "no right to mount a disk in a namespace of its own (unshare)"
 
   private let holder = Process()
@@ -26,8 +26,8 @@ final class SmallDisk {
   }
 
   /// - Returns: nil where namespaces are not allowed.
-  init?(in place: Place) throws {
-    point = place.folder + "/disk"
+  init?(in fixture: CofferFixture) throws {
+    point = fixture.folder + "/disk"
     try FileManager.default.createDirectory(atPath: point, withIntermediateDirectories: true)
     let answer = Pipe()
     holder.executableURL = URL(filePath: "/usr/bin/unshare")

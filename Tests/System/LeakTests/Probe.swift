@@ -157,7 +157,7 @@ final class Probe {
 
   // MARK: What is told
 
-  /// The next secret; nil once the probe has let go (Tests/Support/LeakProbe/Teller.swift).
+  /// The next secret; nil once the probe has let go (Tests/Support/LeakProbe/SecretReport.swift).
   private static func next(_ descriptor: Int32) throws -> ToldSecret? {
     let head = try read(descriptor, count: 6)
     let byteCount = (0..<4).reduce(0) { $0 | Int(head[2 + $1]) << (8 * $1) }

@@ -15,6 +15,7 @@ struct TestSummaryTests {
     ➜ Test "It signs" skipped: "no swtpm"
     ◇ Test "Cases" started.
     ◇ Test case passing 1 argument x → 1 to "Cases" started.
+    ◇ Test case passing 1 argument line → "➜ Test "Never" skipped." to "Cases" started.
     ◇ Test plain() started.
     ◇ Test "Died" started.
     ◇ Test "Cancelled" started.

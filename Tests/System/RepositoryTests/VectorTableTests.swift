@@ -33,14 +33,16 @@ struct VectorTableTests {
     var named: Set<String> = ["cases.vectors"]
     for row in try VectorTable("openpgp/cases").rows {
       let words = try row.text("command").split(separator: " ").dropFirst().map(String.init)
-      for word in try words + [row.text("stdin"), row.text("stdout")] where word.contains("/") {
+      for word in try words + [row.text("stdin"), row.text("stdout")]
+      where word.contains("/") && !word.contains("$OUT") {
         named.insert(word.hasPrefix("--") ? String(word.drop { $0 != "=" }.dropFirst()) : word)
       }
     }
     let files = try Self.paths().filter { $0.hasPrefix("openpgp/") && !$0.hasSuffix("/") }
       .map { String($0.dropFirst("openpgp/".count)) }
       .filter { !isFolder(VectorFiles.folder.appending(path: "openpgp/" + $0)) }
-    #expect(Set(files) == named, "\(Set(files).symmetricDifference(named).sorted())")
+    let different = Set(files).symmetricDifference(named).sorted()
+    #expect(different == [])
     #expect(files.count == 593)
   }
 

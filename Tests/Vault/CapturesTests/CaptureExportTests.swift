@@ -34,14 +34,14 @@ struct CaptureExportTests {
 
   @Test("What is exported is bit for bit what was captured, and sha256sum and openssl find it right")
   func everything() throws {
-    let bench = try CaptureBench()
+    let fixture = try CaptureFixture()
     let photo = [0xFF, 0xD8, 0xFF] + bytes(600_000, seed: 1)
     let metadata = "{ \"a\" : 1 }"
-    let id = try bench.add(
+    let id = try fixture.add(
       photo: photo, depth: Array("Pf\n".utf8) + bytes(70_000, seed: 2), metadata: metadata,
       thumbnail: bytes(99, seed: 3))
-    let folder = bench.home.path + "-out"
-    let names = try bench.store.export(id, to: folder)
+    let folder = fixture.home.path + "-out"
+    let names = try fixture.store.export(id, to: folder)
     #expect(
       names == [
         "photo.jpg", "depth.pfm", "metadata.json", "thumbnail.jpg", "manifest.json", "assertion.der",
@@ -86,43 +86,43 @@ struct CaptureExportTests {
 
   @Test("An export overwrites nothing")
   func nothingOverwritten() throws {
-    let bench = try CaptureBench()
-    let id = try bench.addFull()
-    let folder = bench.home.path + "-out"
+    let fixture = try CaptureFixture()
+    let id = try fixture.addFull()
+    let folder = fixture.home.path + "-out"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let note = folder + "/note"
     try Data([7]).write(to: URL(filePath: note))
-    #expect(throws: CaptureError.alreadyExists) { try bench.store.export(id, to: folder) }
+    #expect(throws: CaptureError.alreadyExists) { try fixture.store.export(id, to: folder) }
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["note"])
-    #expect(throws: CaptureError.alreadyExists) { try bench.store.export(id, to: note) }
+    #expect(throws: CaptureError.alreadyExists) { try fixture.store.export(id, to: note) }
     #expect(try Data(contentsOf: URL(filePath: note)) == Data([7]))
     #expect(throws: CaptureError.cannotWrite(errno: ENOENT)) {
-      try bench.store.export(id, to: bench.home.path + "-none/out")
+      try fixture.store.export(id, to: fixture.home.path + "-none/out")
     }
     try FileManager.default.removeItem(atPath: note)
-    #expect(try bench.store.export(id, to: folder).count == 9)
+    #expect(try fixture.store.export(id, to: folder).count == 9)
   }
 
   @Test("A damaged capture is not exported, and no folder is left")
   func damaged() throws {
-    let bench = try CaptureBench()
-    let id = try bench.addFull()
-    let path = try #require(try bench.blobs().last)
+    let fixture = try CaptureFixture()
+    let id = try fixture.addFull()
+    let path = try #require(try fixture.blobs().last)
     var content = try Data(contentsOf: URL(filePath: path))
     content[content.count - 1] ^= 1
     try content.write(to: URL(filePath: path))
-    let folder = bench.home.path + "-out"
-    #expect(throws: CaptureError.corrupt(.photo)) { try bench.store.export(id, to: folder) }
+    let folder = fixture.home.path + "-out"
+    #expect(throws: CaptureError.corrupt(.photo)) { try fixture.store.export(id, to: folder) }
     #expect(!FileManager.default.fileExists(atPath: folder))
-    #expect(throws: CaptureError.notFound) { try bench.store.export(CaptureID(), to: folder) }
+    #expect(throws: CaptureError.notFound) { try fixture.store.export(CaptureID(), to: folder) }
     #expect(!FileManager.default.fileExists(atPath: folder))
   }
 
   @Test("An export that fails half way leaves no folder, and keeps one that was there")
   func halfWay() throws {
-    let bench = try CaptureBench()
+    let fixture = try CaptureFixture()
     for wasThere in [false, true] {
-      let path = bench.home.path + "-half-\(wasThere)"
+      let path = fixture.home.path + "-half-\(wasThere)"
       if wasThere { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
       #expect(throws: CaptureError.notFound) {
         let output = try ExportFolder(path)
@@ -139,12 +139,12 @@ struct CaptureExportTests {
 
   @Test("No file of an export has a name before all are complete, and stopped it leaves none")
   func stopped() throws {
-    let bench = try CaptureBench()
-    let id = try bench.addFull()
-    let folder = bench.home.path + "-out"
+    let fixture = try CaptureFixture()
+    let id = try fixture.addFull()
+    let folder = fixture.home.path + "-out"
     var names: [[String]] = []
     var asked = 0
-    _ = try bench.store.export(id, to: folder) {
+    _ = try fixture.store.export(id, to: folder) {
       asked += 1
       names.append((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [])
       return false
@@ -154,7 +154,7 @@ struct CaptureExportTests {
       let other = folder + "-\(limit)"
       var count = 0
       #expect(throws: CaptureError.interrupted) {
-        try bench.store.export(id, to: other) {
+        try fixture.store.export(id, to: other) {
           count += 1
           return count == limit
         }
@@ -165,8 +165,8 @@ struct CaptureExportTests {
 
   @Test("Taking a capture in that is stopped stores nothing, and leaves no blob")
   func stoppedAdding() throws {
-    let bench = try CaptureBench()
-    let path = bench.home.path + "-photo"
+    let fixture = try CaptureFixture()
+    let path = fixture.home.path + "-photo"
     try Data(bytes(600_000, seed: 1)).write(to: URL(filePath: path))
     defer { try? FileManager.default.removeItem(atPath: path) }
     var count = 0
@@ -175,8 +175,8 @@ struct CaptureExportTests {
       return count == 3
     }
     #expect(throws: CaptureError.interrupted) {
-      try bench.store.add(NewCapture(photo: photo), signer: bench.signer)
+      try fixture.store.add(NewCapture(photo: photo), signer: fixture.signer)
     }
-    #expect(try bench.store.list().isEmpty && bench.blobs().isEmpty)
+    #expect(try fixture.store.list().isEmpty && fixture.blobs().isEmpty)
   }
 }

@@ -32,16 +32,16 @@ struct CaptureFaultTests {
 
   @Test("The first capture of all, with the key that it needs", arguments: faults)
   func first(fault: Fault) throws {
-    try everyPoint(fault, captures: 0) { store, bench, _ in
-      _ = try store.add(Self.capture(7), signer: bench.signer)
+    try everyPoint(fault, captures: 0) { store, fixture, _ in
+      _ = try store.add(Self.capture(7), signer: fixture.signer)
       return []
     }
   }
 
   @Test("One more capture", arguments: faults)
   func add(fault: Fault) throws {
-    try everyPoint(fault, captures: 2) { store, bench, ids in
-      _ = try store.add(Self.capture(7), signer: bench.signer)
+    try everyPoint(fault, captures: 2) { store, fixture, ids in
+      _ = try store.add(Self.capture(7), signer: fixture.signer)
       return ids
     }
   }
@@ -72,25 +72,25 @@ struct CaptureFaultTests {
   /// - Parameter operation: does the work and answers which captures it acknowledged to be there.
   private func everyPoint(
     _ fault: Fault, captures: Int, mayVanish: Int = 0,
-    _ operation: (CaptureStore, CaptureBench, [CaptureID]) throws -> [CaptureID]
+    _ operation: (CaptureStore, CaptureFixture, [CaptureID]) throws -> [CaptureID]
   ) throws {
-    let bench = try CaptureBench()
+    let fixture = try CaptureFixture()
     let ids = try (0..<captures).map {
-      try bench.store.add(Self.capture(UInt64($0 + 1)), signer: bench.signer).id
+      try fixture.store.add(Self.capture(UInt64($0 + 1)), signer: fixture.signer).id
     }
-    bench.file.close()
+    fixture.file.close()
     var count = 0
     var point = 0
     repeat {
-      let copy = try bench.snapshot()
+      let copy = try fixture.snapshot()
       defer { try? FileManager.default.removeItem(atPath: copy) }
       #expect(fault_vfs_register() == 0)
       defer { fault_vfs_unregister() }
       fault_vfs_arm(copy, point, fault.kind, fault.isLasting ? 1 : 0)
       var expected = Array(ids.dropFirst(mayVanish))
       do {
-        let store = try bench.store(at: copy)
-        expected = try operation(store, bench, ids)
+        let store = try fixture.store(at: copy)
+        expected = try operation(store, fixture, ids)
         store.file.close()
       } catch is StorageError {
       } catch is CaptureError {
@@ -100,7 +100,7 @@ struct CaptureFaultTests {
       }
       if point == 0 { count = fault_vfs_count() }
       fault_vfs_disarm()
-      try check(copy, expected, bench, "point \(point) of \(count)")
+      try check(copy, expected, fixture, "point \(point) of \(count)")
       point += 1
     } while point <= count
     #expect(count > 3)
@@ -108,13 +108,13 @@ struct CaptureFaultTests {
   }
 
   private func check(
-    _ path: String, _ expected: [CaptureID], _ bench: CaptureBench, _ comment: Comment
+    _ path: String, _ expected: [CaptureID], _ fixture: CaptureFixture, _ comment: Comment
   ) throws {
-    let store = try bench.store(at: path)
+    let store = try fixture.store(at: path)
     for id in try store.list().map(\.id) { _ = try store.verify(id) }
     let found = Set(try store.list().map(\.id))
     #expect(found.isSuperset(of: expected), comment)
-    _ = try store.add(Self.capture(99), signer: bench.signer)
+    _ = try store.add(Self.capture(99), signer: fixture.signer)
     let findings = try store.examine(isDeep: true)
     #expect(findings == CaptureStore.Findings(captureCount: found.count + 1), comment)
     store.file.close()

@@ -17,11 +17,11 @@ import Testing
 struct CaptureMemoryTests {
   @Test("Keys, photo and metadata are gone after use")
   func nothingLeft() throws {
-    let bench = try CaptureBench()
-    let (id, needles) = try store(bench)
-    let keys = try keys(bench, id)
-    try use(bench, id)
-    bench.store.clearCache()
+    let fixture = try CaptureFixture()
+    let (id, needles) = try store(fixture)
+    let keys = try keys(fixture, id)
+    try use(fixture, id)
+    fixture.store.clearCache()
     for (name, needle) in needles + keys {
       let places = try ProcessMemory.places(of: needle)
       #expect(places == [], "\(name)")
@@ -30,20 +30,20 @@ struct CaptureMemoryTests {
 
   @Test("The search finds a key that is in use")
   func searchWorks() throws {
-    let bench = try CaptureBench()
-    let (id, _) = try store(bench)
-    let needles = try keys(bench, id)
-    let inUse = try bench.store.keys()
+    let fixture = try CaptureFixture()
+    let (id, _) = try store(fixture)
+    let needles = try keys(fixture, id)
+    let inUse = try fixture.store.keys()
     #expect(try !ProcessMemory.places(of: needles[1].needle).isEmpty)
     _ = inUse.memberHash()
   }
 
   /// Photo in a file and in chunks, metadata in a row.
   @inline(never)
-  private func store(_ bench: CaptureBench) throws -> (CaptureID, [(name: String, needle: Needle)]) {
+  private func store(_ fixture: CaptureFixture) throws -> (CaptureID, [(name: String, needle: Needle)]) {
     let secret = SystemRandom.secretBytes(count: 48)
     let words = SystemRandom.secretBytes(count: 24)
-    let path = bench.home.path + ".bin"
+    let path = fixture.home.path + ".bin"
     _ = FileManager.default.createFile(atPath: path, contents: nil)
     let descriptor = open(path, O_WRONLY)
     // The same bytes at the beginning, in the second chunk, and at the end.
@@ -72,15 +72,15 @@ struct CaptureMemoryTests {
       (name: "metadata", needle: metadata.withBytes { Needle($0.extracting(6..<54)) }),
     ]
     let capture = NewCapture(photo: try PartSource(path: path, for: .photo), metadata: PartSource(metadata))
-    return (try bench.store.add(capture, signer: bench.signer).id, needles)
+    return (try fixture.store.add(capture, signer: fixture.signer).id, needles)
   }
 
   @inline(never)
-  private func keys(_ bench: CaptureBench, _ id: CaptureID) throws -> [(name: String, needle: Needle)] {
-    let key = try bench.keychain.loadSecret(
+  private func keys(_ fixture: CaptureFixture, _ id: CaptureID) throws -> [(name: String, needle: Needle)] {
+    let key = try fixture.keychain.loadSecret(
       forKey: KeychainService.Account.captureKey, in: .afterFirstUnlockThisDeviceOnly)
     guard let key else { throw CaptureError.encryptionKeyNotFound }
-    let keys = try bench.store.keys()
+    let keys = try fixture.store.keys()
     return [
       (name: "capture key", needle: key.withBytes { Needle($0) }),
       (name: "record key", needle: keys.record.withBytes { Needle($0) }),
@@ -90,11 +90,11 @@ struct CaptureMemoryTests {
   }
 
   @inline(never)
-  private func use(_ bench: CaptureBench, _ id: CaptureID) throws {
-    _ = try bench.store.verify(id)
-    _ = try bench.store.list()
-    try bench.store.withPart(.photo, of: id) { $0.byteCount > 0 }
-    _ = try bench.store.export(id, to: bench.home.path + "-out")
-    try bench.store.remove(id)
+  private func use(_ fixture: CaptureFixture, _ id: CaptureID) throws {
+    _ = try fixture.store.verify(id)
+    _ = try fixture.store.list()
+    try fixture.store.withPart(.photo, of: id) { $0.byteCount > 0 }
+    _ = try fixture.store.export(id, to: fixture.home.path + "-out")
+    try fixture.store.remove(id)
   }
 }

@@ -15,23 +15,23 @@ import Testing
 struct CaptureStoreTests {
   @Test("Every part comes back bit for bit, and another program's store reads it too")
   func roundTrip() throws {
-    let bench = try CaptureBench()
+    let fixture = try CaptureFixture()
     let metadata = "{ \"b\" : 1e2,\n\"a\":\"\\u00e4 \\\" \", \"c\":[{}, null] }\n"
     let photo = bytes(600_000, seed: 1)
-    let id = try bench.add(
+    let id = try fixture.add(
       photo: photo, depth: bytes(70_000, seed: 2), metadata: metadata, thumbnail: bytes(900, seed: 3))
-    for store in [bench.store, try bench.store(at: bench.home.path)] {
-      #expect(try bench.read(.photo, of: id, store: store) == photo)
-      #expect(try bench.read(.depth, of: id, store: store) == bytes(70_000, seed: 2))
-      #expect(try bench.read(.metadata, of: id, store: store) == Array(metadata.utf8))
-      #expect(try bench.read(.thumbnail, of: id, store: store) == bytes(900, seed: 3))
+    for store in [fixture.store, try fixture.store(at: fixture.home.path)] {
+      #expect(try fixture.read(.photo, of: id, store: store) == photo)
+      #expect(try fixture.read(.depth, of: id, store: store) == bytes(70_000, seed: 2))
+      #expect(try fixture.read(.metadata, of: id, store: store) == Array(metadata.utf8))
+      #expect(try fixture.read(.thumbnail, of: id, store: store) == bytes(900, seed: 3))
       let (manifest, signer) = try store.verify(id)
       #expect(signer == .thisDevice)
       #expect(manifest.level == .unverified)
       #expect(manifest.parts.map(\.name) == ["photo", "depth", "metadata", "thumbnail"])
       #expect(manifest.parts[0].byteCount == 600_000)
       #expect(manifest.parts[0].sha256 == Hexadecimal.text(SHA256.hash(photo.span.bytes)))
-      #expect(manifest.created == bench.time.now)
+      #expect(manifest.created == fixture.time.now)
     }
   }
 
@@ -39,93 +39,93 @@ struct CaptureStoreTests {
     "Parts of all sizes around the limits of rows and chunks come back",
     arguments: [0, 1, 65_535, 65_536, 65_537, 262_143, 262_144, 262_145, 524_288, 1_000_003])
   func sizes(count: Int) throws {
-    let bench = try CaptureBench()
+    let fixture = try CaptureFixture()
     let photo = bytes(count, seed: 9)
-    let id = try bench.add(photo: photo)
-    #expect(try bench.read(.photo, of: id) == photo)
-    _ = try bench.store.verify(id)
-    #expect(try bench.blobs().count == (count > 65_536 ? 1 : 0))
-    #expect(try bench.read(.depth, of: id) == nil)
+    let id = try fixture.add(photo: photo)
+    #expect(try fixture.read(.photo, of: id) == photo)
+    _ = try fixture.store.verify(id)
+    #expect(try fixture.blobs().count == (count > 65_536 ? 1 : 0))
+    #expect(try fixture.read(.depth, of: id) == nil)
   }
 
   @Test("Captures are listed with the newest first, described, and removed without a rest")
   func listAndRemove() throws {
-    let bench = try CaptureBench()
-    #expect(try bench.store.list() == [])
-    let first = try bench.addFull(1)
-    bench.time.advance(60)
-    let second = try bench.addFull(2)
-    #expect(try bench.store.list().map(\.id) == [second, first])
-    #expect(try bench.store.list().map(\.created) == [bench.time.now, bench.time.now - 60])
-    let info = try bench.store.info(first)
+    let fixture = try CaptureFixture()
+    #expect(try fixture.store.list() == [])
+    let first = try fixture.addFull(1)
+    fixture.time.advance(60)
+    let second = try fixture.addFull(2)
+    #expect(try fixture.store.list().map(\.id) == [second, first])
+    #expect(try fixture.store.list().map(\.created) == [fixture.time.now, fixture.time.now - 60])
+    let info = try fixture.store.info(first)
     #expect(info.summary.id == first)
     #expect(info.summary.upload.state == .pending)
     #expect(info.parts.map(\.part) == CapturePart.allCases)
     #expect(info.parts.map(\.byteCount).reduce(0, +) == info.summary.byteCount)
-    #expect(try bench.blobs().count == 4)
+    #expect(try fixture.blobs().count == 4)
 
-    try bench.store.remove(first)
-    #expect(throws: CaptureError.notFound) { try bench.store.info(first) }
-    #expect(throws: CaptureError.notFound) { try bench.store.remove(first) }
-    #expect(try bench.blobs().count == 2)
-    #expect(try bench.count("SELECT count(*) FROM captureParts") == 4)
-    _ = try bench.store.verify(second)
-    try bench.store.remove(second)
-    #expect(try bench.store.list() == [])
-    #expect(try bench.blobs() == [])
-    #expect(try bench.count("SELECT count(*) FROM captureParts") == 0)
-    #expect(throws: CaptureError.notFound) { try bench.store.info(CaptureID()) }
+    try fixture.store.remove(first)
+    #expect(throws: CaptureError.notFound) { try fixture.store.info(first) }
+    #expect(throws: CaptureError.notFound) { try fixture.store.remove(first) }
+    #expect(try fixture.blobs().count == 2)
+    #expect(try fixture.count("SELECT count(*) FROM captureParts") == 4)
+    _ = try fixture.store.verify(second)
+    try fixture.store.remove(second)
+    #expect(try fixture.store.list() == [])
+    #expect(try fixture.blobs() == [])
+    #expect(try fixture.count("SELECT count(*) FROM captureParts") == 0)
+    #expect(throws: CaptureError.notFound) { try fixture.store.info(CaptureID()) }
   }
 
   @Test("The newest capture stands first, also when the clock was set back meanwhile")
   func order() throws {
-    let bench = try CaptureBench()
-    let late = try bench.add(photo: bytes(10, seed: 1))
-    bench.time.advance(-3_600)
-    let early = try bench.add(photo: bytes(10, seed: 2))
-    let together = try bench.add(photo: bytes(10, seed: 3))
-    #expect(try bench.store.list().map(\.id) == [late, together, early])
+    let fixture = try CaptureFixture()
+    let late = try fixture.add(photo: bytes(10, seed: 1))
+    fixture.time.advance(-3_600)
+    let early = try fixture.add(photo: bytes(10, seed: 2))
+    let together = try fixture.add(photo: bytes(10, seed: 3))
+    #expect(try fixture.store.list().map(\.id) == [late, together, early])
   }
 
   @Test("The same photo is not taken twice unless that is wanted")
   func duplicates() throws {
-    let bench = try CaptureBench()
+    let fixture = try CaptureFixture()
     let photo = bytes(100_000, seed: 5)
-    let id = try bench.add(photo: photo)
-    #expect(throws: CaptureError.duplicate(of: id)) { try bench.add(photo: photo, metadata: "{}") }
-    #expect(try bench.blobs().count == 1)
-    let again = try bench.add(photo: photo, allowsDuplicate: true)
-    #expect(try bench.store.list().map(\.id) == [again, id])
+    let id = try fixture.add(photo: photo)
+    #expect(throws: CaptureError.duplicate(of: id)) { try fixture.add(photo: photo, metadata: "{}") }
+    #expect(try fixture.blobs().count == 1)
+    let again = try fixture.add(photo: photo, allowsDuplicate: true)
+    #expect(try fixture.store.list().map(\.id) == [again, id])
     // The mark of equal photos does not tell which photo it is.
-    let mark = try #require(try bench.value("SELECT mark FROM captures"))
+    let mark = try #require(try fixture.value("SELECT mark FROM captures"))
     #expect(Array(mark) != SHA256.hash(photo.span.bytes))
   }
 
   @Test("What is no JSON object, or too large, is refused and leaves nothing")
   func refusals() throws {
-    let bench = try CaptureBench()
+    let fixture = try CaptureFixture()
     for metadata in ["", "[]", "1", "null", "{", "{\"a\":1}x", "{\"a\":\u{1}}", "{a:1}", "\"{}\""] {
       #expect(throws: CaptureError.malformedMetadata, "\(metadata)") {
-        try bench.add(photo: bytes(70_000, seed: 1), metadata: metadata)
+        try fixture.add(photo: bytes(70_000, seed: 1), metadata: metadata)
       }
     }
     #expect(throws: CaptureError.tooLarge(.metadata, byteCountLimit: 1 << 20)) {
-      try bench.add(
+      try fixture.add(
         photo: bytes(70_000, seed: 1), metadata: "{\"a\":\"" + String(repeating: "b", count: 1 << 20) + "\"}")
     }
     #expect(throws: CaptureError.tooLarge(.thumbnail, byteCountLimit: 64 << 10)) {
-      try bench.add(photo: bytes(70_000, seed: 1), thumbnail: bytes(65_537, seed: 1))
+      try fixture.add(photo: bytes(70_000, seed: 1), thumbnail: bytes(65_537, seed: 1))
     }
     #expect(throws: CaptureError.cannotRead(.photo)) { try PartSource(path: "/", for: .photo) }
     #expect(throws: CaptureError.cannotRead(.depth)) { try PartSource(path: "/nowhere", for: .depth) }
-    #expect(try bench.blobs() == [])
-    #expect(try bench.store.list() == [])
+    #expect(try fixture.blobs() == [])
+    #expect(try fixture.store.list() == [])
   }
 
   @Test("A file that grows or shrinks while it is sealed is not captured")
   func changingFile() throws {
-    let bench = try CaptureBench()
-    let path = bench.home.path + ".jpg"
+    let fixture = try CaptureFixture()
+    let path = fixture.home.path + ".jpg"
     for change in [Data(bytes(200_001, seed: 1)), Data(bytes(199_999, seed: 1))] {
       try Data(bytes(200_000, seed: 1)).write(to: URL(filePath: path))
       let source = try PartSource(path: path, for: .photo)
@@ -135,16 +135,16 @@ struct CaptureStoreTests {
       try handle.write(contentsOf: change)
       try handle.close()
       #expect(throws: CaptureError.cannotRead(.photo)) {
-        try bench.store.add(NewCapture(photo: source), signer: bench.signer)
+        try fixture.store.add(NewCapture(photo: source), signer: fixture.signer)
       }
     }
-    #expect(try bench.blobs() == [])
+    #expect(try fixture.blobs() == [])
   }
 
   @Test("A pipe is refused at once, not waited for")
   func pipe() throws {
-    let bench = try CaptureBench()
-    let path = bench.home.path + "-pipe"
+    let fixture = try CaptureFixture()
+    let path = fixture.home.path + "-pipe"
     #expect(mkfifo(path, 0o600) == 0)
     #expect(throws: CaptureError.cannotRead(.photo)) { try PartSource(path: path, for: .photo) }
   }
@@ -152,23 +152,23 @@ struct CaptureStoreTests {
   @Test("A signer that does not sign leaves nothing behind")
   func failingSigner() throws {
     struct Refused: Error {}
-    let bench = try CaptureBench()
+    let fixture = try CaptureFixture()
     let signer = TestSigner { throw Refused() }
     #expect(throws: Refused.self) {
-      try bench.store.add(NewCapture(photo: source(bytes(200_000, seed: 1))), signer: signer)
+      try fixture.store.add(NewCapture(photo: source(bytes(200_000, seed: 1))), signer: signer)
     }
-    #expect(try bench.blobs() == [])
-    #expect(try bench.store.list() == [])
-    _ = try bench.addFull()
+    #expect(try fixture.blobs() == [])
+    #expect(try fixture.store.list() == [])
+    _ = try fixture.addFull()
   }
 
   @Test("A signature of another key is told from the device's own")
   func formerDevice() throws {
-    let bench = try CaptureBench()
-    let former = try bench.store.add(
+    let fixture = try CaptureFixture()
+    let former = try fixture.store.add(
       NewCapture(photo: source(bytes(100, seed: 1))), signer: TestSigner()
     ).id
-    #expect(try bench.store.verify(former).signer == .formerDevice)
+    #expect(try fixture.store.verify(former).signer == .formerDevice)
   }
 
   @Test("A signature that is none is reported as such")
@@ -182,34 +182,37 @@ struct CaptureStoreTests {
       var deviceID: String { named.deviceID }
       func sign(digest: [UInt8]) throws -> [UInt8] { try other.sign(digest: digest) }
     }
-    let bench = try CaptureBench()
-    let id = try bench.store.add(NewCapture(photo: source([1])), signer: Forger()).id
-    #expect(throws: CaptureError.badSignature) { try bench.store.verify(id) }
-    #expect(try bench.store.examine(isDeep: true).damaged == [id])
+    let fixture = try CaptureFixture()
+    let id = try fixture.store.add(NewCapture(photo: source([1])), signer: Forger()).id
+    #expect(throws: CaptureError.badSignature) { try fixture.store.verify(id) }
+    #expect(try fixture.store.examine(isDeep: true).damaged == [id])
   }
 
   @Test("A name that would break the manifest is refused, not stored", arguments: ["a\"b", "a\\", "a\n"])
   func manifestNames(deviceID: String) throws {
-    let bench = try CaptureBench()
+    let fixture = try CaptureFixture()
     #expect(throws: (any Error).self) {
-      try bench.store.add(
+      try fixture.store.add(
         NewCapture(photo: source(bytes(70_000, seed: 1))), signer: TestSigner(deviceID: deviceID))
     }
-    #expect(try bench.store.list() == [])
-    #expect(try bench.blobs() == [])
+    #expect(try fixture.store.list() == [])
+    #expect(try fixture.blobs() == [])
   }
 
   @Test("A warning is due from 500 MB on, and removal takes the bytes off again")
   func storedBytes() throws {
-    let bench = try CaptureBench()
-    let added = try bench.store.add(NewCapture(photo: source(bytes(1_000, seed: 1))), signer: bench.signer)
-    let size = try bench.store.info(added.id).summary.byteCount
+    let fixture = try CaptureFixture()
+    let added = try fixture.store.add(
+      NewCapture(photo: source(bytes(1_000, seed: 1))), signer: fixture.signer)
+    let size = try fixture.store.info(added.id).summary.byteCount
     #expect(added.storedByteCount == size)
     #expect(!added.isStorageWarningDue)
-    let second = try bench.store.add(NewCapture(photo: source(bytes(1_000, seed: 2))), signer: bench.signer)
-    try bench.store.remove(added.id)
-    let third = try bench.store.add(NewCapture(photo: source(bytes(1_000, seed: 3))), signer: bench.signer)
-    let sizes = try bench.store.list().map(\.byteCount).reduce(0, +)
+    let second = try fixture.store.add(
+      NewCapture(photo: source(bytes(1_000, seed: 2))), signer: fixture.signer)
+    try fixture.store.remove(added.id)
+    let third = try fixture.store.add(
+      NewCapture(photo: source(bytes(1_000, seed: 3))), signer: fixture.signer)
+    let sizes = try fixture.store.list().map(\.byteCount).reduce(0, +)
     #expect(second.storedByteCount > size)
     #expect(third.storedByteCount == sizes)
     #expect(CaptureStore.Added(id: added.id, storedByteCount: 500_000_000).isStorageWarningDue)
@@ -218,13 +221,13 @@ struct CaptureStoreTests {
 
   @Test("A capture that is removed while it is read is gone, not damaged")
   func removedWhileRead() throws {
-    let bench = try CaptureBench()
-    let id = try bench.add(photo: bytes(600_000, seed: 1))
+    let fixture = try CaptureFixture()
+    let id = try fixture.add(photo: bytes(600_000, seed: 1))
     var chunks = 0
     #expect(throws: CaptureError.notFound) {
-      try bench.store.withPart(.photo, of: id) { _ in
+      try fixture.store.withPart(.photo, of: id) { _ in
         chunks += 1
-        if chunks == 1 { try bench.store.remove(id) }
+        if chunks == 1 { try fixture.store.remove(id) }
         return true
       }
     }
@@ -233,8 +236,8 @@ struct CaptureStoreTests {
 
   @Test("Many captures at once, from several threads, are all there")
   func concurrently() async throws {
-    let bench = try CaptureBench()
-    let (store, signer) = (bench.store, bench.signer)
+    let fixture = try CaptureFixture()
+    let (store, signer) = (fixture.store, fixture.signer)
     let ids = try await withThrowingTaskGroup(of: CaptureID.self) { group in
       for number in 0..<16 {
         group.addTask {
@@ -244,23 +247,23 @@ struct CaptureStoreTests {
       return try await group.reduce(into: Set()) { $0.insert($1) }
     }
     #expect(ids.count == 16)
-    #expect(try bench.store.examine(isDeep: true) == CaptureStore.Findings(captureCount: 16))
+    #expect(try fixture.store.examine(isDeep: true) == CaptureStore.Findings(captureCount: 16))
   }
 
   @Test("Fields that the camera wrote are read from the sealed photo")
   func exif() throws {
-    let bench = try CaptureBench()
+    let fixture = try CaptureFixture()
     let photo = ExifPhoto.full(.big).photo + bytes(500_000, seed: 1)
-    let id = try bench.add(photo: photo)
-    #expect(try bench.store.exifFields(of: id)?.model == "GR III")
-    let other = try bench.add(photo: bytes(10, seed: 1))
-    #expect(try bench.store.exifFields(of: other) == nil)
+    let id = try fixture.add(photo: photo)
+    #expect(try fixture.store.exifFields(of: id)?.model == "GR III")
+    let other = try fixture.add(photo: bytes(10, seed: 1))
+    #expect(try fixture.store.exifFields(of: other) == nil)
   }
 
   @Test("Threads that add at once lose nothing, and one photo comes in once")
   func threads() throws {
-    let bench = try CaptureBench()
-    let (store, signer) = (bench.store, bench.signer)
+    let fixture = try CaptureFixture()
+    let (store, signer) = (fixture.store, fixture.signer)
     let added = Mutex<[CaptureID]>([])
     let duplicates = Mutex(0)
     DispatchQueue.concurrentPerform(iterations: 8) { index in

@@ -43,15 +43,15 @@ struct SpecificationTests {
 
   @Test("A store with the example's rows has the example's capture")
   func rows() throws {
-    let bench = try CaptureBench()
+    let fixture = try CaptureFixture()
     let id = try identifier()
     let key = try SymmetricKey(captureKey())
-    try bench.keychain.saveSymmetricKey(key, forKey: KeychainService.Account.captureKey)
+    try fixture.keychain.saveSymmetricKey(key, forKey: KeychainService.Account.captureKey)
     func data(_ name: String) throws -> StorageValue { .bytes(Data(try page.bytes(name))) }
     let values = try (
       data("id"), data("mark"), data("sealed record"), data("sealed queue"), data("sealed state")
     )
-    try bench.file.write { transaction in
+    try fixture.file.write { transaction in
       _ = try transaction.execute(
         "INSERT INTO captures (number, id, mark, record, queue) VALUES (1, ?, ?, ?, ?)", values.0, values.1,
         values.2, values.3)
@@ -64,26 +64,26 @@ struct SpecificationTests {
     }
 
     let manifest = Array(try page.text("manifest").utf8)
-    let info = try bench.store.info(id)
-    #expect(try bench.store.list() == [info.summary])
+    let info = try fixture.store.info(id)
+    #expect(try fixture.store.list() == [info.summary])
     #expect(info.summary.created == 1_759_536_000)
     #expect(info.summary.upload.state == .pending)
     #expect(info.summary.upload.attempts == 2)
     #expect(info.summary.upload.lastAttempt == 1_759_536_060)
     #expect(info.summary.upload.nextAttempt == 1_759_536_063)
     #expect(info.manifest.bytes == manifest)
-    #expect(try bench.read(.photo, of: id) == photo)
-    #expect(try bench.read(.metadata, of: id) == Array(page.text("metadata").utf8))
-    #expect(try bench.read(.manifest, of: id) == manifest)
-    #expect(try bench.read(.assertion, of: id) == page.bytes("assertion"))
-    #expect(try bench.store.verify(id).signer == .formerDevice)
-    #expect(try bench.store.examine(isDeep: true) == CaptureStore.Findings(captureCount: 1))
-    let state = try bench.file.read { try CaptureState.load($0, keys: bench.store.keys()) }
+    #expect(try fixture.read(.photo, of: id) == photo)
+    #expect(try fixture.read(.metadata, of: id) == Array(page.text("metadata").utf8))
+    #expect(try fixture.read(.manifest, of: id) == manifest)
+    #expect(try fixture.read(.assertion, of: id) == page.bytes("assertion"))
+    #expect(try fixture.store.verify(id).signer == .formerDevice)
+    #expect(try fixture.store.examine(isDeep: true) == CaptureStore.Findings(captureCount: 1))
+    let state = try fixture.file.read { try CaptureState.load($0, keys: fixture.store.keys()) }
     #expect(state.revision == 5)
     #expect(state.byteCount == info.summary.byteCount)
     // And a writer goes on from there.
-    _ = try bench.addFull()
-    #expect(try bench.store.list().count == 2)
+    _ = try fixture.addFull()
+    #expect(try fixture.store.list().count == 2)
   }
 
   @Test("A blob of two chunks is the one of the page, and opens")

@@ -31,72 +31,72 @@ struct UploadQueueTests {
 
   @Test("What is uploaded is ciphertext, complete, and removed after seven days")
   func uploaded() throws {
-    let bench = try CaptureBench()
+    let fixture = try CaptureFixture()
     let photo = bytes(600_000, seed: 1)
     let metadata = #"{"note": "nobody else may read this"}"#
-    let id = try bench.add(photo: photo, metadata: metadata)
+    let id = try fixture.add(photo: photo, metadata: metadata)
     let uploader = Uploader()
-    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome(uploaded: 1))
+    #expect(try fixture.store.upload(with: uploader) == CaptureStore.UploadOutcome(uploaded: 1))
     let parts = try #require(uploader.received[id])
     #expect(parts.map(\.0) == [.photo, .metadata, .manifest, .assertion])
-    #expect(try Data(parts[0].1) == Data(contentsOf: URL(filePath: try #require(bench.blobs().first))))
+    #expect(try Data(parts[0].1) == Data(contentsOf: URL(filePath: try #require(fixture.blobs().first))))
     let all = Data(parts.flatMap(\.1))
     #expect(all.range(of: Data(photo[1000..<1032])) == nil)
     #expect(all.range(of: Data("nobody".utf8)) == nil)
-    #expect(try bench.store.info(id).summary.upload.state == .uploaded)
+    #expect(try fixture.store.info(id).summary.upload.state == .uploaded)
 
-    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome())
-    bench.time.advance(7 * 86_400 - 1)
-    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome())
-    bench.time.advance(1)
-    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome(removed: 1))
-    #expect(try bench.store.list() == [])
-    #expect(try bench.blobs() == [])
+    #expect(try fixture.store.upload(with: uploader) == CaptureStore.UploadOutcome())
+    fixture.time.advance(7 * 86_400 - 1)
+    #expect(try fixture.store.upload(with: uploader) == CaptureStore.UploadOutcome())
+    fixture.time.advance(1)
+    #expect(try fixture.store.upload(with: uploader) == CaptureStore.UploadOutcome(removed: 1))
+    #expect(try fixture.store.list() == [])
+    #expect(try fixture.blobs() == [])
   }
 
   @Test(
     "Tries come after 1, 2, 4 and 8 seconds and half of that by chance; the fifth is the last",
     arguments: [0.0, 1.0])
   func backOff(jitter: Double) throws {
-    let bench = try CaptureBench()
-    bench.time.set(jitter: jitter)
-    let id = try bench.add(photo: [1])
+    let fixture = try CaptureFixture()
+    fixture.time.set(jitter: jitter)
+    let id = try fixture.add(photo: [1])
     let uploader = Uploader()
     uploader.isReachable = false
     for (index, pause) in [1.0, 2, 4, 8].enumerated() {
-      #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome(postponed: 1))
-      let status = try bench.store.info(id).summary.upload
+      #expect(try fixture.store.upload(with: uploader) == CaptureStore.UploadOutcome(postponed: 1))
+      let status = try fixture.store.info(id).summary.upload
       let wait = Int64((pause * (1 + jitter / 2)).rounded(.up))
       #expect(status.state == .pending)
       #expect(status.attempts == index + 1)
-      #expect(status.lastAttempt == bench.time.now)
-      #expect(status.nextAttempt == bench.time.now + wait)
-      bench.time.advance(wait - 1)
-      #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome())
-      bench.time.advance(1)
+      #expect(status.lastAttempt == fixture.time.now)
+      #expect(status.nextAttempt == fixture.time.now + wait)
+      fixture.time.advance(wait - 1)
+      #expect(try fixture.store.upload(with: uploader) == CaptureStore.UploadOutcome())
+      fixture.time.advance(1)
     }
-    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome(failed: 1))
-    #expect(try bench.store.info(id).summary.upload.state == .failed)
-    bench.time.advance(86_400 * 30)
+    #expect(try fixture.store.upload(with: uploader) == CaptureStore.UploadOutcome(failed: 1))
+    #expect(try fixture.store.info(id).summary.upload.state == .failed)
+    fixture.time.advance(86_400 * 30)
     uploader.isReachable = true
-    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome())
-    #expect(try bench.store.list().count == 1)
+    #expect(try fixture.store.upload(with: uploader) == CaptureStore.UploadOutcome())
+    #expect(try fixture.store.list().count == 1)
 
-    #expect(try bench.store.retryFailedUploads() == 1)
-    #expect(try bench.store.retryFailedUploads() == 0)
-    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome(uploaded: 1))
-    #expect(try bench.store.info(id).summary.upload.attempts == 1)
+    #expect(try fixture.store.retryFailedUploads() == 1)
+    #expect(try fixture.store.retryFailedUploads() == 0)
+    #expect(try fixture.store.upload(with: uploader) == CaptureStore.UploadOutcome(uploaded: 1))
+    #expect(try fixture.store.info(id).summary.upload.attempts == 1)
   }
 
   @Test("An upload that a crash cut off waits again, and its try counts")
   func cutOff() throws {
-    let bench = try CaptureBench()
-    let id = try bench.add(photo: [1])
+    let fixture = try CaptureFixture()
+    let id = try fixture.add(photo: [1])
     var copy = ""
     let uploader = Uploader()
-    uploader.before = { copy = try bench.snapshot() }
-    _ = try bench.store.upload(with: uploader)
-    let store = try bench.store(at: copy)
+    uploader.before = { copy = try fixture.snapshot() }
+    _ = try fixture.store.upload(with: uploader)
+    let store = try fixture.store(at: copy)
     #expect(try store.info(id).summary.upload.state == .uploading)
     uploader.before = {}
     #expect(try store.upload(with: uploader) == CaptureStore.UploadOutcome(uploaded: 1))
@@ -110,17 +110,17 @@ struct UploadQueueTests {
 
   @Test("Captures are tried in the order in which they came, and one that fails does not stop the others")
   func severalCaptures() throws {
-    let bench = try CaptureBench()
-    let ids = try (1...3).map { try bench.add(photo: [UInt8($0)]) }
+    let fixture = try CaptureFixture()
+    let ids = try (1...3).map { try fixture.add(photo: [UInt8($0)]) }
     let uploader = Uploader()
     var count = 0
     uploader.before = {
       count += 1
       if count == 2 { throw Unreachable() }
     }
-    #expect(try bench.store.upload(with: uploader) == CaptureStore.UploadOutcome(uploaded: 2, postponed: 1))
+    #expect(try fixture.store.upload(with: uploader) == CaptureStore.UploadOutcome(uploaded: 2, postponed: 1))
     #expect(uploader.received.keys.contains(ids[0]) && uploader.received.keys.contains(ids[2]))
-    #expect(try bench.store.info(ids[1]).summary.upload.state == .pending)
+    #expect(try fixture.store.info(ids[1]).summary.upload.state == .pending)
   }
 
   @Test("States keep the names and numbers that programs and files know")
@@ -131,9 +131,9 @@ struct UploadQueueTests {
 
   @Test("Every status comes back from its bytes")
   func bytesOfStatus() throws {
-    let bench = try CaptureBench()
-    try bench.store.loadOrCreateEncryptionKey()
-    let key = try bench.store.keys().record
+    let fixture = try CaptureFixture()
+    try fixture.store.loadOrCreateEncryptionKey()
+    let key = try fixture.store.keys().record
     let id = CaptureID()
     var status = UploadStatus()
     var all = [status]

@@ -4,6 +4,7 @@
 
 import Enclaves
 import Foundation
+import InMemoryKeychains
 import Keychains
 import Primitives
 import Secrets

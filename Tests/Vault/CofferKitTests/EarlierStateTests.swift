@@ -41,10 +41,10 @@
       let coffer = try place.make()
       let first = try #require(try coffer.counter.mark())
       try place.copy()
-      coffer.note(.messagesAdded, count: 1)
+      coffer.audit(.messagesAdded, count: 1)
       #expect(try coffer.counter.mark() == first)
       place.advance(RollbackCounter.patienceSeconds)
-      coffer.note(.messagesAdded, count: 1)
+      coffer.audit(.messagesAdded, count: 1)
       #expect(try coffer.counter.mark()?.value == first.value + 1)
       coffer.close()
       try place.open().close()
@@ -86,7 +86,7 @@
       let session = try LockedCoffer(home: place.home.path, machine: place.machine, clock: place.clock)
         .unlock(keys)
       #expect(throws: CofferError.personRequired) { _ = try session.acceptEarlierState() }
-      session.note(.messagesAdded, count: 1)
+      session.audit(.messagesAdded, count: 1)
       session.close()
       #expect(throws: StorageError.earlierState) { _ = try place.open() }
     }

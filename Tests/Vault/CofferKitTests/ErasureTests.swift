@@ -15,7 +15,7 @@ struct ErasureTests {
   @Test("Nothing is left of a coffer with captures")
   func everything() throws {
     let home = try TemporaryHome()
-    let coffer = try made(home.path)
+    let coffer = try makeCoffer(home.path)
     var photo = SecretBytes(zeroed: 200_000)
     photo.withMutableBytes { $0.storeBytes(of: 7, toByteOffset: 9, as: UInt8.self) }
     let access = coffer.captureAccess
@@ -29,7 +29,7 @@ struct ErasureTests {
   @Test("When a blob cannot be removed, the coffer is still there to be erased again")
   func again() throws {
     let home = try TemporaryHome()
-    try made(home.path).close()
+    try makeCoffer(home.path).close()
     // A folder of a blob's name: nothing that `unlink` removes.
     let stubborn = home.path + "/blobs/" + String(repeating: "ab", count: 16)
     try FileManager.default.createDirectory(atPath: stubborn, withIntermediateDirectories: true)
@@ -46,7 +46,7 @@ struct ErasureTests {
   @Test("While the files cannot be removed, the notes of killed exports stay for the next try")
   func notesStay() throws {
     let (home, outside) = (try TemporaryHome(), try TemporaryHome())
-    try made(home.path).close()
+    try makeCoffer(home.path).close()
     let stubborn = home.path + "/blobs/" + String(repeating: "ab", count: 16)
     try FileManager.default.createDirectory(atPath: stubborn, withIntermediateDirectories: true)
     // Out of reach: its note is all that is known of it.

@@ -10,7 +10,7 @@ struct HandedOnTests {
   @Test("It does not decide who can open the coffer")
   func slots() throws {
     let home = try TemporaryHome()
-    let own = try made(home.path)
+    let own = try makeCoffer(home.path)
     let (keys, id) = (own.keys, try #require(own.slots().first?.id))
     own.close()
     #expect(keys.owner != nil)

@@ -5,6 +5,7 @@
 import Enclaves
 import KeyCustody
 import Keychains
+import ScriptedPrompts
 import TemporaryHomes
 import Testing
 import UserAuthentication
@@ -27,7 +28,7 @@ struct ModeTests {
   @Test("A finger brings the keys under high security, and back; without it nothing changes")
   func thereAndBack() throws {
     let home = try TemporaryHome()
-    let coffer = try made(home.path)
+    let coffer = try makeCoffer(home.path)
     let custody = try coffer.openPrivateKeys().custody
     #expect(try custody.mode() == .standard)
     #expect(throws: AuthenticationError.failed) { _ = try finger(.noMatch, in: coffer, custody) }

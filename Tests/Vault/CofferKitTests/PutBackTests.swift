@@ -150,7 +150,7 @@ final class Copies {
     home = try TemporaryHome()
     former = try TemporaryHome()
     latest = try TemporaryHome()
-    let coffer = try made(home.path)
+    let coffer = try makeCoffer(home.path)
     keys = coffer.keys.withoutOwner()
     try addMessage(coffer)
     try addCapture(coffer, 1)

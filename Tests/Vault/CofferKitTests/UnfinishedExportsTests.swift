@@ -26,7 +26,7 @@ struct UnfinishedExportsTests {
   @Test("The examination names what is left, with and without keys, and stays healthy")
   func examined() throws {
     let (home, outside) = (try TemporaryHome(), try TemporaryHome())
-    let coffer = try made(home.path)
+    let coffer = try makeCoffer(home.path)
     let path = try leave(UnfinishedExports(home: home.path), in: outside.path)
     for diagnosis in [try coffer.examine(isDeep: false), try Diagnosis.withoutKeys(home: home.path)] {
       #expect(diagnosis.isHealthy)
@@ -71,7 +71,7 @@ struct UnfinishedExportsTests {
   @Test("Erasing a coffer takes what its killed exports left, and its notes")
   func erased() throws {
     let (home, outside) = (try TemporaryHome(), try TemporaryHome())
-    try made(home.path).close()
+    try makeCoffer(home.path).close()
     let path = try leave(UnfinishedExports(home: home.path), in: outside.path)
     #expect(try Erasure.erase(home: home.path) == Erasure.Remains())
     #expect(!files.fileExists(atPath: path) && !files.fileExists(atPath: home.path))

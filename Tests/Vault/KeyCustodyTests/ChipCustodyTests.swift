@@ -15,51 +15,51 @@
     @Test("Keys are wrapped, used and brought under the other mode by the chip, and by no other chip")
     func wholeLife() throws {
       let chip = try SoftwareTPM()
-      let made = try MadeCustody(TPMEnclave(tcti: chip.tcti))
-      try made.wrap(2)
-      #expect(try made.read(1, made.passcode) == MadeCustody.secret(1))
-      #expect(try made.read(1, made.finger()) == MadeCustody.secret(1))
-      try made.custody.switchMode(to: .highSecurity, made.both(), acknowledgesMissingBackup: true)
-      #expect(try made.modesOfKeys() == [.highSecurity])
-      #expect(try made.read(0, made.finger()) == MadeCustody.secret(0))
-      #expect(throws: CustodyError.fingerRequired) { try made.read(0, made.passcode) }
-      let before = try made.items()
+      let fixture = try CustodyFixture(TPMEnclave(tcti: chip.tcti))
+      try fixture.wrap(2)
+      #expect(try fixture.read(1, fixture.passcode) == CustodyFixture.secret(1))
+      #expect(try fixture.read(1, fixture.finger()) == CustodyFixture.secret(1))
+      try fixture.custody.switchMode(to: .highSecurity, fixture.both(), acknowledgesMissingBackup: true)
+      #expect(try fixture.modesOfKeys() == [.highSecurity])
+      #expect(try fixture.read(0, fixture.finger()) == CustodyFixture.secret(0))
+      #expect(throws: CustodyError.fingerRequired) { try fixture.read(0, fixture.passcode) }
+      let before = try fixture.items()
       try chip.replace()
-      #expect(throws: CustodyError.enclave(.otherChip)) { try made.read(0, made.finger()) }
+      #expect(throws: CustodyError.enclave(.otherChip)) { try fixture.read(0, fixture.finger()) }
       #expect(throws: CustodyError.enclave(.otherChip)) {
-        try made.custody.switchMode(to: .standard, made.both())
+        try fixture.custody.switchMode(to: .standard, fixture.both())
       }
-      #expect(try made.items() == before)
+      #expect(try fixture.items() == before)
     }
 
     @Test("The chip itself refuses another owner's passcode, and another finger's key")
     func refusals() throws {
       let chip = try SoftwareTPM()
-      let made = try MadeCustody(TPMEnclave(tcti: chip.tcti))
-      try made.wrap(1)
+      let fixture = try CustodyFixture(TPMEnclave(tcti: chip.tcti))
+      try fixture.wrap(1)
       let stranger = CustodyAuthorization(owner: .init(.init(zeroed: 32)))
-      #expect(throws: CustodyError.enclave(.wrongPasscode)) { try made.read(0, stranger) }
+      #expect(throws: CustodyError.enclave(.wrongPasscode)) { try fixture.read(0, stranger) }
       let otherKey = try FingerKey(FingerKey.generate()).verifier(until: .now.advanced(by: .seconds(60)))
       #expect(throws: CustodyError.enclave(.biometryRefused)) {
-        try made.read(0, CustodyAuthorization(finger: otherKey))
+        try fixture.read(0, CustodyAuthorization(finger: otherKey))
       }
-      #expect(try made.read(0, made.passcode) == MadeCustody.secret(0))
+      #expect(try fixture.read(0, fixture.passcode) == CustodyFixture.secret(0))
     }
 
     @Test("A chip that goes away in the middle of a switch leaves every key as it was")
     func goesAway() throws {
       let chip = try SoftwareTPM()
-      let made = try MadeCustody(TPMEnclave(tcti: chip.tcti))
-      try made.wrap(2)
-      let before = try made.items()
+      let fixture = try CustodyFixture(TPMEnclave(tcti: chip.tcti))
+      try fixture.wrap(2)
+      let before = try fixture.items()
       chip.kill()
       #expect(throws: CustodyError.self) {
-        try made.custody.switchMode(to: .highSecurity, made.both(), acknowledgesMissingBackup: true)
+        try fixture.custody.switchMode(to: .highSecurity, fixture.both(), acknowledgesMissingBackup: true)
       }
-      #expect(try made.items() == before)
-      #expect(made.records.journal == nil)
+      #expect(try fixture.items() == before)
+      #expect(fixture.records.journal == nil)
       try chip.restart()
-      #expect(try made.read(1, made.finger()) == MadeCustody.secret(1))
+      #expect(try fixture.read(1, fixture.finger()) == CustodyFixture.secret(1))
     }
   }
 #endif

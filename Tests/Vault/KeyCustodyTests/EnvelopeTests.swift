@@ -22,7 +22,7 @@ struct EnvelopeTests {
       use: .agreement, access: AuthenticationMode.highSecurity.access,
       enrolment: KeyEnrolment(biometryVerifier: finger.publicKey))
     return try PrivateKeyEnvelope.seal(
-      secret.span.bytes, .transferableSecretKeyV4, MadeCustody.fingerprint(1), to: key)
+      secret.span.bytes, .transferableSecretKeyV4, CustodyFixture.fingerprint(1), to: key)
   }
 
   private func open(_ bytes: [UInt8]) throws -> [UInt8] {
@@ -86,7 +86,7 @@ struct EnvelopeTests {
       let key = try enclave.createKey(use: use, access: access, enrolment: enrolment)
       #expect(throws: CustodyError.invalidInput) {
         try PrivateKeyEnvelope.seal(
-          secret.span.bytes, .transferableSecretKeyV4, MadeCustody.fingerprint(1), to: key)
+          secret.span.bytes, .transferableSecretKeyV4, CustodyFixture.fingerprint(1), to: key)
       }
     }
   }
@@ -96,8 +96,9 @@ struct EnvelopeTests {
     var manifest = CustodyManifest()
     manifest.generation = 0x0102_0304_0506_0708
     manifest.mode = .highSecurity
-    manifest.digests[MadeCustody.fingerprint(2)] = [UInt8](repeating: 2, count: 32)
-    manifest.digests[MadeCustody.fingerprint(1, .transferableSecretKeyV6)] = [UInt8](repeating: 1, count: 32)
+    manifest.digests[CustodyFixture.fingerprint(2)] = [UInt8](repeating: 2, count: 32)
+    manifest.digests[CustodyFixture.fingerprint(1, .transferableSecretKeyV6)] = [UInt8](
+      repeating: 1, count: 32)
     let bytes = manifest.bytes
     #expect(
       Array(bytes.prefix(19)) == Array("COFPKMF1".utf8) + [1, 2, 3, 4, 5, 6, 7, 8, 2, 0, 2])

@@ -17,28 +17,28 @@ struct MemoryTests {
   /// Runs away from the stack frames that search later.
   @inline(never)
   private func use() throws -> (gone: [(String, Needle)], seenWhileAlive: Int) {
-    let made = try MadeCustody()
-    var gone = [("owner key", made.owner.withBytes { Needle($0) })]
+    let fixture = try CustodyFixture()
+    var gone = [("owner key", fixture.owner.withBytes { Needle($0) })]
     let secret = SystemRandom.secretBytes(count: 200)
     let next = SystemRandom.secretBytes(count: 200)
     gone.append(("private key", secret.withBytes { Needle($0) }))
     gone.append(("replaced private key", next.withBytes { Needle($0) }))
-    let fingerprint = MadeCustody.fingerprint(1)
-    try made.custody.wrap(secret, .transferableSecretKeyV4, fingerprint, made.both())
-    let isSame = try made.custody.withPrivateKey(fingerprint, made.passcode) { found, _ in
+    let fingerprint = CustodyFixture.fingerprint(1)
+    try fixture.custody.wrap(secret, .transferableSecretKeyV4, fingerprint, fixture.both())
+    let isSame = try fixture.custody.withPrivateKey(fingerprint, fixture.passcode) { found, _ in
       secret.withBytes { constantTimeEqual($0, found) }
     }
     #expect(isSame)
     #expect(throws: Given.self) {
-      try made.custody.withPrivateKey(fingerprint, made.finger()) { _, _ in throw Given() }
+      try fixture.custody.withPrivateKey(fingerprint, fixture.finger()) { _, _ in throw Given() }
     }
     #expect(throws: Given.self) {
-      try made.custody.replace(fingerprint, made.passcode) { _ in throw Given() }
+      try fixture.custody.replace(fingerprint, fixture.passcode) { _ in throw Given() }
     }
-    try made.custody.replace(fingerprint, made.passcode) { _ in next.duplicate() }
-    try made.custody.switchMode(to: .highSecurity, made.both(), acknowledgesMissingBackup: true)
+    try fixture.custody.replace(fingerprint, fixture.passcode) { _ in next.duplicate() }
+    try fixture.custody.switchMode(to: .highSecurity, fixture.both(), acknowledgesMissingBackup: true)
     let alive = try ProcessMemory.places(of: gone[1].1).count
-    try made.custody.delete(fingerprint)
+    try fixture.custody.delete(fingerprint)
     return (gone, alive + (secret.count == 200 && next.count == 200 ? 0 : 1))
   }
 

@@ -2,6 +2,7 @@
 //
 // The stores that the keychain's suites run on: every suite that takes a `Store` runs once for each.
 
+import InMemoryKeychains
 import NumberedItemStores
 import Foundation
 import Keychains

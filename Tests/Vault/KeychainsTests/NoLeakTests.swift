@@ -4,6 +4,7 @@
 // holds no half of the passphrase, of a slot's secret, of a class key, of the owner key or of an item.
 
 import Foundation
+import InMemoryKeychains
 import MemorySearch
 import Primitives
 import Secrets

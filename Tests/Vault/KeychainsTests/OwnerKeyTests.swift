@@ -2,6 +2,7 @@
 //
 // The key that every slot gives to the person and that is never handed on.
 
+import InMemoryKeychains
 import Keychains
 import Primitives
 import Secrets

@@ -3,6 +3,7 @@
 // The worked examples of Specs/keybag.md and Specs/keychain.md, read from the pages: they pin the bytes.
 
 import Foundation
+import InMemoryKeychains
 import Keychains
 import Primitives
 import Secrets

@@ -10,8 +10,8 @@ import Testing
 struct AccessTests {
   @Test("A new coffer's domains hold what they begin with")
   func beginning() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
     #expect(domains.state == .unlocked)
     #expect(try domains.read() == PrivateKeyControl.initial)
     #expect(try domains.read() == KeyMetadata.initial)
@@ -23,20 +23,20 @@ struct AccessTests {
 
   @Test("What was changed is there for the next process, in every domain")
   func changes() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
     try Sample.store(domains)
     try Sample.expectStored(domains)
-    try Sample.expectStored(bench.unlocked())
-    let copy = try bench.another(at: bench.snapshot())
+    try Sample.expectStored(fixture.unlocked())
+    let copy = try fixture.another(at: fixture.snapshot())
     #expect(try copy.unlock(.always).outcome == .opened)
     try Sample.expectStored(copy)
   }
 
   @Test("One process's change is seen by another that is unlocked, and not undone by it")
   func twoProcesses() throws {
-    let bench = try ProtectedBench()
-    let (one, other) = try (bench.unlocked(), bench.unlocked())
+    let fixture = try ProtectedDataFixture()
+    let (one, other) = try (fixture.unlocked(), fixture.unlocked())
     try one.update(ProtectedSettings.self) { $0.gracePeriodSeconds = 7 }
     let seen: ProtectedSettings = try other.read()
     #expect(seen.gracePeriodSeconds == 7)
@@ -48,9 +48,9 @@ struct AccessTests {
   @Test("A change that throws, or changes nothing, writes nothing")
   func nothingWritten() throws {
     struct Refusal: Error {}
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
-    let before = try bench.content()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
+    let before = try fixture.content()
     #expect(throws: Refusal.self) {
       try domains.update(ProtectedSettings.self) { settings in
         settings.tutorialCompleted = true
@@ -58,29 +58,29 @@ struct AccessTests {
       }
     }
     #expect(try domains.update(ProtectedSettings.self) { $0.clipboardNotice } == true)
-    #expect(try bench.content() == before)
+    #expect(try fixture.content() == before)
   }
 
   @Test("What somebody else stored in the middle of a change is not overwritten")
   func changedMeanwhile() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
-    let row = try bench.seal([0, 0, 0, 0, 1, 1, 1, 1, 1], .protectedSettings, generation: 2)
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
+    let row = try fixture.seal([0, 0, 0, 0, 1, 1, 1, 1, 1], .protectedSettings, generation: 2)
     #expect(throws: ProtectedDataError.storage(.inUse)) {
       try domains.update(ProtectedSettings.self) { settings in
         settings.tutorialCompleted = true
-        try bench.set(.protectedSettings, row)
+        try fixture.set(.protectedSettings, row)
       }
     }
-    #expect(try bench.image.rows[.protectedSettings] == row)
+    #expect(try fixture.image.rows[.protectedSettings] == row)
   }
 
   @Test("A value that breaks a rule of its domain is refused, and nothing is written")
   func invalidValues() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
     try Sample.store(domains)
-    let before = try bench.content()
+    let before = try fixture.content()
     #expect(throws: ProtectedDataError.invalidValue(.protectedSettings)) {
       try domains.update(ProtectedSettings.self) { $0.gracePeriodSeconds = 3601 }
     }
@@ -98,14 +98,14 @@ struct AccessTests {
     #expect(throws: ProtectedDataError.invalidValue(.privateKeyControl)) {
       try domains.update(PrivateKeyControl.self) { $0.recoveryJournal?.fingerprints[0].removeLast() }
     }
-    #expect(try bench.content() == before)
+    #expect(try fixture.content() == before)
     try Sample.expectStored(domains)
   }
 
   @Test("A payload may be as large as its limit and no larger")
   func largest() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
     let certificate = [UInt8](repeating: 7, count: Contact.certificateByteCountLimit)
     func contact() -> Contact {
       Contact(id: UUID(), displayName: "", certificate: certificate, isVerified: false, added: 0)
@@ -123,14 +123,14 @@ struct AccessTests {
     }
     let stored: ContactsSnapshot = try domains.read()
     #expect(stored.contacts.count == 16)
-    #expect(try bench.unlocked().read() == stored)
+    #expect(try fixture.unlocked().read() == stored)
   }
 
   @Test("While another process writes, reading goes on and writing is refused")
   func inUse() throws {
-    let bench = try ProtectedBench()
-    try bench.file.claimWriting()
-    let other = try bench.another()
+    let fixture = try ProtectedDataFixture()
+    try fixture.file.claimWriting()
+    let other = try fixture.another()
     #expect(try other.unlock(.always).outcome == .opened)
     #expect(try other.read() == ProtectedSettings.initial)
     #expect(throws: ProtectedDataError.storage(.inUse)) {
@@ -138,17 +138,17 @@ struct AccessTests {
     }
   }
 
-  @Test("Protected data are made once")
+  @Test("Guarded data are made once")
   func onlyOnce() throws {
-    let bench = try ProtectedBench()
-    let before = try bench.content()
+    let fixture = try ProtectedDataFixture()
+    let before = try fixture.content()
     #expect(throws: ProtectedDataError.alreadyExists) {
-      try ProtectedDomains.create(file: bench.file, keychain: bench.keychain, enclave: bench.enclave)
+      try ProtectedDomains.create(file: fixture.file, keychain: fixture.keychain, enclave: fixture.enclave)
     }
-    try bench.set(record: nil)
+    try fixture.set(record: nil)
     #expect(throws: ProtectedDataError.alreadyExists) {
-      try ProtectedDomains.create(file: bench.file, keychain: bench.keychain, enclave: bench.enclave)
+      try ProtectedDomains.create(file: fixture.file, keychain: fixture.keychain, enclave: fixture.enclave)
     }
-    #expect(try bench.content().count == before.count - 1)
+    #expect(try fixture.content().count == before.count - 1)
   }
 }

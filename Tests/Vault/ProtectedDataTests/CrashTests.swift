@@ -14,32 +14,32 @@ import Testing
 struct CrashTests {
   /// Does `operation`, and hands each state that a crash could have left to `check`.
   private func everyState(
-    _ bench: ProtectedBench, atLeast count: Int, _ operation: (ProtectedDomains) throws -> Void,
+    _ fixture: ProtectedDataFixture, atLeast count: Int, _ operation: (ProtectedDomains) throws -> Void,
     _ check: (ProtectedDomains, UnlockReport?, FrameworkFault?) throws -> Void
   ) throws {
-    let domains = try bench.domains()
-    let home = bench.home.path
-    let copies = Protected<[String]>([])
-    bench.store.observe {
+    let domains = try fixture.domains()
+    let home = fixture.home.path
+    let copies = Guarded<[String]>([])
+    fixture.store.observe {
       let copy = home + "-copy-\(UUID().uuidString)"
       do { try FileManager.default.copyItem(atPath: home, toPath: copy) } catch { Issue.record(error) }
       copies.change { $0.append(copy) }
     }
     try operation(domains)
-    bench.store.observe(nil)
-    copies.change { $0.append((try? bench.snapshot()) ?? "") }
+    fixture.store.observe(nil)
+    copies.change { $0.append((try? fixture.snapshot()) ?? "") }
     #expect(copies.value.count >= count)
     for copy in copies.value {
-      let found = try bench.another(at: copy)
+      let found = try fixture.another(at: copy)
       do {
         let report = try found.unlock(.always)
         try check(found, report, nil)
         // What was healed stays so.
-        let again = try bench.another(at: copy)
+        let again = try fixture.another(at: copy)
         #expect(try again.unlock(.always).domains == found.domains)
       } catch ProtectedDataError.frameworkRecovery(let fault) {
         try check(found, nil, fault)
-        try found.resetFramework(.always, in: bench.enclave)
+        try found.resetFramework(.always, in: fixture.enclave)
         #expect(try found.unlock(.always).outcome == .opened)
       }
       try FileManager.default.removeItem(atPath: copy)
@@ -48,13 +48,13 @@ struct CrashTests {
 
   @Test("A change is there as a whole or not at all")
   func update() throws {
-    let bench = try ProtectedBench()
-    try Sample.store(bench.unlocked())
+    let fixture = try ProtectedDataFixture()
+    try Sample.store(fixture.unlocked())
     var changed = Sample.settings
     changed.gracePeriodSeconds = 9
-    let states = Protected<Set<UInt32>>([])
+    let states = Guarded<Set<UInt32>>([])
     try everyState(
-      bench, atLeast: 3,
+      fixture, atLeast: 3,
       { domains in
         _ = try domains.unlock(.always)
         try domains.update(ProtectedSettings.self) { $0.gracePeriodSeconds = 9 }
@@ -72,17 +72,19 @@ struct CrashTests {
 
   @Test("A reset leaves the domain as it was, absent, or new; the others open")
   func resetDomain() throws {
-    let bench = try ProtectedBench()
-    try Sample.store(bench.unlocked())
-    let seen = Protected<[String]>([])
+    let fixture = try ProtectedDataFixture()
+    try Sample.store(fixture.unlocked())
+    let seen = Guarded<[String]>([])
     try everyState(
-      bench, atLeast: 9,
+      fixture, atLeast: 9,
       { domains in
         _ = try domains.unlock(.always)
         try domains.resetDomain(.contacts)
       }
     ) { found, report, _ in
-      for domain in ProtectedBench.all where domain != .contacts { #expect(report?.domains[domain] == .open) }
+      for domain in ProtectedDataFixture.all where domain != .contacts {
+        #expect(report?.domains[domain] == .open)
+      }
       try expectStored(Sample.settings, in: found)
       switch report?.domains[.contacts] {
       case .open:
@@ -101,17 +103,17 @@ struct CrashTests {
 
   @Test("A reset of the framework leaves the old one, the news that it was cut off, or the new one")
   func resetFramework() throws {
-    let bench = try ProtectedBench()
-    try Sample.store(bench.unlocked())
-    let seen = Protected<[String]>([])
+    let fixture = try ProtectedDataFixture()
+    try Sample.store(fixture.unlocked())
+    let seen = Guarded<[String]>([])
     try everyState(
-      bench, atLeast: 3, { try $0.resetFramework(.always, in: bench.enclave) }
+      fixture, atLeast: 3, { try $0.resetFramework(.always, in: fixture.enclave) }
     ) { found, _, fault in
       if let fault {
         #expect(fault == .resetInterrupted)
         seen.change { $0.append("interrupted") }
         // Run again, it ends.
-        try found.resetFramework(.always, in: bench.enclave)
+        try found.resetFramework(.always, in: fixture.enclave)
         _ = try found.unlock(.always)
         try expectStored(ContactsSnapshot.initial, in: found)
       } else {
@@ -125,16 +127,16 @@ struct CrashTests {
 
   @Test("An upgrade of root secret and settings loses nothing")
   func upgrade() throws {
-    let bench = try ProtectedBench()
-    try Sample.store(bench.unlocked())
-    let generation = try bench.ledger().generations[.protectedSettings]
-    try bench.set(
+    let fixture = try ProtectedDataFixture()
+    try Sample.store(fixture.unlocked())
+    let generation = try fixture.ledger().generations[.protectedSettings]
+    try fixture.set(
       .protectedSettings,
-      bench.seal([0, 0, 0, 14, 16, 1, 3, 0], .protectedSettings, schema: 1, generation: generation))
-    try bench.makeFirstFormat()
+      fixture.seal([0, 0, 0, 14, 16, 1, 3, 0], .protectedSettings, schema: 1, generation: generation))
+    try fixture.makeFirstFormat()
     var expected = Sample.settings
     expected.tutorialCompleted = false
-    try everyState(bench, atLeast: 7, { _ = try $0.unlock(.always) }) { found, report, _ in
+    try everyState(fixture, atLeast: 7, { _ = try $0.unlock(.always) }) { found, report, _ in
       #expect(report?.domains.values.allSatisfy { $0 == .open } == true)
       try expectStored(expected, in: found)
       try expectStored(Sample.contacts, in: found)
@@ -144,10 +146,10 @@ struct CrashTests {
   @Test("Settling what was pending can be cut off")
   func pending() throws {
     for state in [Registry.EntryState.pendingCreate, .pendingDelete] {
-      let bench = try ProtectedBench()
-      try Sample.store(bench.unlocked())
-      try bench.changeRegistry { $0.entries[.contacts] = state }
-      try everyState(bench, atLeast: 3, { _ = try $0.unlock(.always) }) { found, report, _ in
+      let fixture = try ProtectedDataFixture()
+      try Sample.store(fixture.unlocked())
+      try fixture.changeRegistry { $0.entries[.contacts] = state }
+      try everyState(fixture, atLeast: 3, { _ = try $0.unlock(.always) }) { found, report, _ in
         #expect(report?.domains[.contacts] == .recovery(.absent))
         try expectStored(Sample.settings, in: found)
       }

@@ -14,13 +14,13 @@ import UserAuthentication
 
 @testable import ProtectedData
 
-@Suite("Protected data fail closed")
+@Suite("Guarded data fail closed")
 struct FailClosedTests {
   @Test("PD-08: a locked keychain is locked, one that does not answer is that, and neither is damage")
   func pd08Keychain() throws {
-    let bench = try ProtectedBench()
-    let locked = KeychainService(keychain: bench.store, keys: bench.keys.locked())
-    try bench.expectRefusal(.keychainLocked, keychain: locked)
+    let fixture = try ProtectedDataFixture()
+    let locked = KeychainService(keychain: fixture.store, keys: fixture.keys.locked())
+    try fixture.expectRefusal(.keychainLocked, keychain: locked)
     for (error, expected) in [
       (KeychainError.locked, ProtectedDataError.keychainLocked),
       (.loadFailed(10), .keychainUnavailable(.loadFailed(10))),
@@ -29,19 +29,19 @@ struct FailClosedTests {
       (.serviceUnavailable, .keychainUnavailable(.serviceUnavailable)),
       (.serviceLocked, .keychainUnavailable(.serviceLocked)),
     ] {
-      bench.store.fail(error)
-      let domains = try bench.domains()
+      fixture.store.fail(error)
+      let domains = try fixture.domains()
       #expect(throws: expected) { try domains.unlock(.always) }
       #expect(domains.state == .locked)
-      bench.store.fail(nil)
+      fixture.store.fail(nil)
     }
-    _ = try bench.unlocked()
+    _ = try fixture.unlocked()
   }
 
   @Test("PD-11: the list of keys, and every other domain, is there only after unlocking")
   func pd11Locked() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.domains()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.domains()
     #expect(throws: ProtectedDataError.locked) { try domains.read(KeyMetadata.self) }
     #expect(throws: ProtectedDataError.locked) { try domains.read(PrivateKeyControl.self) }
     #expect(throws: ProtectedDataError.locked) { try domains.read(ProtectedSettings.self) }
@@ -55,14 +55,14 @@ struct FailClosedTests {
 
   @Test("PD-20: a row that the registry does not name is no domain; one that it names and is gone is damage")
   func pd20RegistryAlone() throws {
-    let bench = try ProtectedBench()
-    try bench.changeRegistry { $0.entries[.contacts] = nil }
-    try bench.set(.keyMetadata, nil)
-    let domains = try bench.domains()
+    let fixture = try ProtectedDataFixture()
+    try fixture.changeRegistry { $0.entries[.contacts] = nil }
+    try fixture.set(.keyMetadata, nil)
+    let domains = try fixture.domains()
     let report = try domains.unlock(.always)
     #expect(report.domains[.contacts] == .recovery(.absent))
     #expect(report.domains[.keyMetadata] == .recovery(.missing))
-    #expect(try bench.image.rows[.contacts] != nil)
+    #expect(try fixture.image.rows[.contacts] != nil)
     #expect(throws: ProtectedDataError.domainRecovery(.contacts, .absent)) {
       try domains.read(ContactsSnapshot.self)
     }
@@ -74,85 +74,87 @@ struct FailClosedTests {
 
   @Test("PD-21: a cold start reads the registry and neither keychain, enclave nor rows")
   func pd21ColdStart() throws {
-    let bench = try ProtectedBench()
+    let fixture = try ProtectedDataFixture()
     // Rows that nobody could open, and a registry that only its key would expose.
-    for domain in ProtectedBench.all { try bench.set(domain, DomainRow(wrappedKey: [1], payload: [2])) }
+    for domain in ProtectedDataFixture.all {
+      try fixture.set(domain, DomainRow(wrappedKey: [1], payload: [2]))
+    }
     let forged = RootKeys([UInt8](repeating: 9, count: 32).span.bytes)
-    let registry = try #require(try Registry(record: bench.image.record ?? []))
-    try bench.set(record: registry.record(forged))
-    let reads = bench.store.readCount
-    let domains = try bench.domains(
+    let registry = try #require(try Registry(record: fixture.image.record ?? []))
+    try fixture.set(record: registry.record(forged))
+    let reads = fixture.store.readCount
+    let domains = try fixture.domains(
       enclaves: { _ in
         Issue.record("a cold start asks for no enclave")
         return nil
       })
     #expect(domains.state == .locked)
     #expect(domains.recoveryState().steps == [.unlock])
-    #expect(bench.store.readCount == reads)
-    #expect(bench.enclave.calls == 0)
+    #expect(fixture.store.readCount == reads)
+    #expect(fixture.enclave.calls == 0)
   }
 
   @Test(
     "PD-22: a registry that is missing or damaged is told before unlocking, and nothing is made in its place")
   func pd22Registry() throws {
-    let bench = try ProtectedBench()
-    let record = try #require(try bench.image.record)
+    let fixture = try ProtectedDataFixture()
+    let record = try #require(try fixture.image.record)
     for (bytes, fault) in [
       (nil, FrameworkFault.registryMissing), ([], .registryCorrupt),
       (Array(record.dropLast()), .registryCorrupt), (record + [0], .registryCorrupt),
     ] as [([UInt8]?, FrameworkFault)] {
-      try bench.set(record: bytes)
-      let before = try bench.content()
-      let domains = try bench.domains()
+      try fixture.set(record: bytes)
+      let before = try fixture.content()
+      let domains = try fixture.domains()
       #expect(domains.state == .frameworkRecovery(fault))
       #expect(throws: ProtectedDataError.frameworkRecovery(fault)) {
         try domains.read(ProtectedSettings.self)
       }
-      try bench.expectRefusal(.frameworkRecovery(fault))
-      #expect(try bench.content() == before)
+      try fixture.expectRefusal(.frameworkRecovery(fault))
+      #expect(try fixture.content() == before)
     }
-    try bench.set(record: record)
-    _ = try bench.unlocked()
+    try fixture.set(record: record)
+    _ = try fixture.unlocked()
   }
 
   @Test("PD-22: a registry that somebody else wrote is refused after the root secret was fetched")
   func pd22Forged() throws {
-    let bench = try ProtectedBench()
-    var registry = try #require(try Registry(record: bench.image.record ?? []))
+    let fixture = try ProtectedDataFixture()
+    var registry = try #require(try Registry(record: fixture.image.record ?? []))
     registry.entries[.contacts] = nil
-    try bench.set(record: registry.record(RootKeys([UInt8](repeating: 9, count: 32).span.bytes)))
-    try bench.expectRefusal(.frameworkRecovery(.registryTampered))
+    try fixture.set(record: registry.record(RootKeys([UInt8](repeating: 9, count: 32).span.bytes)))
+    try fixture.expectRefusal(.frameworkRecovery(.registryTampered))
   }
 
   @Test("PD-22: a ledger that is missing or damaged is the framework's damage")
   func pd22Ledger() throws {
-    let bench = try ProtectedBench()
-    let ledger = try bench.ledger().bytes
+    let fixture = try ProtectedDataFixture()
+    let ledger = try fixture.ledger().bytes
     for bytes in [[], ledger + [0], Array(ledger.dropLast())] {
-      try bench.set(item: GenerationLedger.account, bytes)
-      try bench.expectRefusal(.frameworkRecovery(.ledgerCorrupt))
+      try fixture.set(item: GenerationLedger.account, bytes)
+      try fixture.expectRefusal(.frameworkRecovery(.ledgerCorrupt))
     }
-    try bench.set(item: GenerationLedger.account, nil)
-    try bench.expectRefusal(.frameworkRecovery(.ledgerMissing))
+    try fixture.set(item: GenerationLedger.account, nil)
+    try fixture.expectRefusal(.frameworkRecovery(.ledgerMissing))
   }
 
   @Test(
     "PD-24: nothing opens where others can reach the folder or a file",
     arguments: ["", "/coffer.db", "/coffer.db-wal"])
   func pd24Protection(place: String) throws {
-    let bench = try ProtectedBench()
-    let path = bench.home.path + place
+    let fixture = try ProtectedDataFixture()
+    let path = fixture.home.path + place
     let mode = place.isEmpty ? 0o700 : 0o600
-    let domains = try bench.domains()
+    let domains = try fixture.domains()
     for loosened in [mode | 0o040, mode | 0o004, mode | 0o010, mode & 0o500, mode | 0o1000] {
       try FileManager.default.setAttributes([.posixPermissions: loosened], ofItemAtPath: path)
-      let reads = bench.store.readCount
-      #expect(throws: ProtectedDataError.unprotectedFiles) { try bench.domains() }
+      let reads = fixture.store.readCount
+      #expect(throws: ProtectedDataError.unprotectedFiles) { try fixture.domains() }
       #expect(throws: ProtectedDataError.unprotectedFiles) { try domains.unlock(.always) }
       #expect(throws: ProtectedDataError.unprotectedFiles) {
-        try domains.resetFramework(.always, in: bench.enclave)
+        try domains.resetFramework(.always, in: fixture.enclave)
       }
-      #expect(bench.store.readCount == reads)
+      #expect(fixture.store.readCount == reads)
       #expect(domains.recoveryState().steps.first == .protectFiles)
       try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
     }
@@ -161,9 +163,9 @@ struct FailClosedTests {
 
   @Test("PD-24: the coffer's folder holds no file for protected data")
   func pd24NowhereElse() throws {
-    let bench = try ProtectedBench()
-    try Sample.store(bench.unlocked())
-    let names = try FileManager.default.contentsOfDirectory(atPath: bench.home.path).sorted()
+    let fixture = try ProtectedDataFixture()
+    try Sample.store(fixture.unlocked())
+    let names = try FileManager.default.contentsOfDirectory(atPath: fixture.home.path).sorted()
     #expect(names == ["coffer.db", "coffer.db-shm", "coffer.db-wal", "coffer.lock"])
   }
 }

@@ -24,11 +24,11 @@ struct GenerationTests {
 
   @Test("A domain's row that is put back is noticed, by the next process and by this one")
   func domainRolledBack() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
-    let old = try #require(try bench.image.rows[.contacts])
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
+    let old = try #require(try fixture.image.rows[.contacts])
     try Sample.store(domains)
-    try bench.set(.contacts, old)
+    try fixture.set(.contacts, old)
     #expect(throws: ProtectedDataError.domainRecovery(.contacts, .rolledBack)) {
       try domains.read(ContactsSnapshot.self)
     }
@@ -36,8 +36,8 @@ struct GenerationTests {
       try domains.update(ContactsSnapshot.self) { $0.contacts = [] }
     }
     #expect(domains.domains[.contacts] == .recovery(.rolledBack))
-    let before = try bench.content()
-    let next = try bench.domains()
+    let before = try fixture.content()
+    let next = try fixture.domains()
     #expect(try next.unlock(.always).domains[.contacts] == .recovery(.rolledBack))
     #expect(next.recoveryState().steps == [.resetDomain(.contacts)])
     #expect(throws: ProtectedDataError.domainRecovery(.contacts, .rolledBack)) {
@@ -45,90 +45,90 @@ struct GenerationTests {
     }
     #expect(try next.read() == Sample.settings)
     // A damaged domain does not need the writer's lock.
-    #expect(try bench.another().unlock(.always).domains[.contacts] == .recovery(.rolledBack))
-    #expect(try bench.content() == before)
+    #expect(try fixture.another().unlock(.always).domains[.contacts] == .recovery(.rolledBack))
+    #expect(try fixture.content() == before)
   }
 
   @Test("A registry that is put back is noticed, by the next process and by this one")
   func registryRolledBack() throws {
-    let bench = try ProtectedBench()
-    let old = try #require(try bench.image.record)
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    let old = try #require(try fixture.image.record)
+    let domains = try fixture.unlocked()
     try domains.resetDomain(.contacts)
-    try bench.set(record: old)
+    try fixture.set(record: old)
     #expect(throws: ProtectedDataError.frameworkRecovery(.registryRolledBack)) {
       try domains.read(ProtectedSettings.self)
     }
     #expect(domains.state == .frameworkRecovery(.registryRolledBack))
-    let before = try bench.content()
-    let next = try bench.domains()
+    let before = try fixture.content()
+    let next = try fixture.domains()
     #expect(throws: ProtectedDataError.frameworkRecovery(.registryRolledBack)) { try next.unlock(.always) }
-    #expect(try bench.content() == before)
+    #expect(try fixture.content() == before)
   }
 
   @Test("A ledger that is put back by more than one step is noticed")
   func ledgerRolledBack() throws {
-    let bench = try ProtectedBench()
-    let old = try bench.ledger().bytes
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    let old = try fixture.ledger().bytes
+    let domains = try fixture.unlocked()
     for seconds in [1, 2] as [UInt32] {
       try domains.update(ProtectedSettings.self) { $0.gracePeriodSeconds = seconds }
     }
-    let current = try bench.ledger().bytes
-    try bench.set(item: GenerationLedger.account, old)
-    let before = try bench.content()
-    let found = try bench.domains()
+    let current = try fixture.ledger().bytes
+    try fixture.set(item: GenerationLedger.account, old)
+    let before = try fixture.content()
+    let found = try fixture.domains()
     #expect(try found.unlock(.always).domains[.protectedSettings] == .recovery(.ledgerBehind))
     #expect(throws: ProtectedDataError.domainRecovery(.protectedSettings, .ledgerBehind)) {
       try found.read(ProtectedSettings.self)
     }
-    #expect(try bench.content() == before)
+    #expect(try fixture.content() == before)
 
-    try bench.set(item: GenerationLedger.account, current)
+    try fixture.set(item: GenerationLedger.account, current)
     try domains.resetDomain(.contacts)
-    try bench.set(item: GenerationLedger.account, current)
-    let after = try bench.content()
+    try fixture.set(item: GenerationLedger.account, current)
+    let after = try fixture.content()
     #expect(throws: ProtectedDataError.frameworkRecovery(.ledgerBehind)) {
-      try bench.domains().unlock(.always)
+      try fixture.domains().unlock(.always)
     }
-    #expect(try bench.content() == after)
+    #expect(try fixture.content() == after)
   }
 
   @Test("A ledger that is one behind follows, and only once what was found is authentic")
   func healing() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
-    bench.store.failUpdate(after: 0)
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
+    fixture.store.failUpdate(after: 0)
     #expect(throws: ProtectedDataError.keychainUnavailable(.saveFailed(5))) {
       try domains.update(ProtectedSettings.self) { $0.tutorialCompleted = true }
     }
     // It is on the disk, and the ledger does not know yet.
-    let ledger = try bench.ledger()
+    let ledger = try fixture.ledger()
     #expect(ledger.generations[.protectedSettings] == 1)
     let seen: ProtectedSettings = try domains.read()
     #expect(seen.tutorialCompleted)
 
     // Not authentic: nothing follows.
-    let whole = try #require(try bench.image.rows[.protectedSettings])
+    let whole = try #require(try fixture.image.rows[.protectedSettings])
     var changed = whole
     changed.payload[changed.payload.count - 1] ^= 1
-    try bench.set(.protectedSettings, changed)
-    #expect(try bench.domains().unlock(.always).domains[.protectedSettings] == .recovery(.payloadCorrupt))
-    #expect(try bench.ledger() == ledger)
+    try fixture.set(.protectedSettings, changed)
+    #expect(try fixture.domains().unlock(.always).domains[.protectedSettings] == .recovery(.payloadCorrupt))
+    #expect(try fixture.ledger() == ledger)
 
-    try bench.set(.protectedSettings, whole)
-    let next = try bench.unlocked()
-    #expect(try bench.ledger().generations[.protectedSettings] == 2)
+    try fixture.set(.protectedSettings, whole)
+    let next = try fixture.unlocked()
+    #expect(try fixture.ledger().generations[.protectedSettings] == 2)
     try next.update(ProtectedSettings.self) { $0.gracePeriodSeconds = 1 }
-    #expect(try bench.ledger().generations[.protectedSettings] == 3)
-    _ = try bench.unlocked()
+    #expect(try fixture.ledger().generations[.protectedSettings] == 3)
+    _ = try fixture.unlocked()
   }
 
   @Test("A change after one that missed the ledger enters both")
   func twiceInOneProcess() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
-    bench.store.failUpdate(after: 0)
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
+    fixture.store.failUpdate(after: 0)
     #expect(throws: (any Error).self) {
       try domains.update(ProtectedSettings.self) { $0.gracePeriodSeconds = 1 }
     }
@@ -136,33 +136,33 @@ struct GenerationTests {
       #expect(settings.gracePeriodSeconds == 1)
       settings.gracePeriodSeconds = 2
     }
-    let stored: ProtectedSettings = try bench.unlocked().read()
+    let stored: ProtectedSettings = try fixture.unlocked().read()
     #expect(stored.gracePeriodSeconds == 2)
-    #expect(try bench.ledger().generations[.protectedSettings] == 3)
+    #expect(try fixture.ledger().generations[.protectedSettings] == 3)
   }
 
   @Test("While another process has the writer's lock, a ledger that is behind is not touched")
   func notHealedByOthers() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
-    bench.store.failUpdate(after: 0)
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
+    fixture.store.failUpdate(after: 0)
     #expect(throws: (any Error).self) {
       try domains.update(ProtectedSettings.self) { $0.gracePeriodSeconds = 1 }
     }
-    let before = try bench.content()
-    #expect(throws: ProtectedDataError.storage(.inUse)) { try bench.another().unlock(.always) }
-    #expect(try bench.content() == before)
+    let before = try fixture.content()
+    #expect(throws: ProtectedDataError.storage(.inUse)) { try fixture.another().unlock(.always) }
+    #expect(try fixture.content() == before)
   }
 
   @Test("A removed domain's rows fit no later one of that name")
   func replayAfterReset() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
     try Sample.store(domains)
-    let old = try #require(try bench.image.rows[.contacts])
+    let old = try #require(try fixture.image.rows[.contacts])
     try domains.resetDomain(.contacts)
     #expect(try domains.read() == ContactsSnapshot.initial)
-    try bench.set(.contacts, old)
-    #expect(try bench.domains().unlock(.always).domains[.contacts] == .recovery(.rolledBack))
+    try fixture.set(.contacts, old)
+    #expect(try fixture.domains().unlock(.always).domains[.contacts] == .recovery(.rolledBack))
   }
 }

@@ -16,11 +16,11 @@ struct MemoryTests {
 
   @Test("PD-23: after a relock, root secret, derived keys, domain keys and payloads are nowhere")
   func pd23NothingLeft() throws {
-    let bench = try ProtectedBench()
-    let content = try store(bench)
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    let content = try store(fixture)
+    let domains = try fixture.unlocked()
     try use(domains)
-    let keys = try needles(bench)
+    let keys = try needles(fixture)
     let wrapping = try #require(keys.first { $0.name == "wrapping root key" })
     #expect(try !ProcessMemory.places(of: wrapping.needle).isEmpty, "the search finds what is in use")
     // The root secret is gone as soon as unlocking is done (PD-18), domain keys and payloads with each call.
@@ -38,10 +38,10 @@ struct MemoryTests {
     struct Failing: RelockParticipant {
       func relock() throws { throw CancellationError() }
     }
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
     domains.register(Failing())
-    let keys = try needles(bench).filter { $0.name == "wrapping root key" || $0.name == "registry key" }
+    let keys = try needles(fixture).filter { $0.name == "wrapping root key" || $0.name == "registry key" }
     #expect(keys.count == 2)
     #expect(throws: ProtectedDataError.restartRequired) { try domains.relock() }
     for (name, needle) in keys { #expect(try ProcessMemory.places(of: needle) == [], "\(name)") }
@@ -49,10 +49,10 @@ struct MemoryTests {
 
   @Test("PD-18: bringing a root secret of the first format to the second leaves none of it")
   func pd18Upgrade() throws {
-    let bench = try ProtectedBench()
-    try bench.makeFirstFormat()
-    let domains = try bench.unlocked()
-    for (name, needle) in try needles(bench) where name == "root secret" {
+    let fixture = try ProtectedDataFixture()
+    try fixture.makeFirstFormat()
+    let domains = try fixture.unlocked()
+    for (name, needle) in try needles(fixture) where name == "root secret" {
       #expect(try ProcessMemory.places(of: needle) == [])
     }
     try domains.relock()
@@ -60,7 +60,7 @@ struct MemoryTests {
 
   /// A contact whose certificate is random, and whose only array is overwritten once it is stored.
   @inline(never)
-  private func store(_ bench: ProtectedBench) throws -> [Named] {
+  private func store(_ fixture: ProtectedDataFixture) throws -> [Named] {
     let secret = SystemRandom.secretBytes(count: 48)
     var contacts = ContactsSnapshot(contacts: [
       Contact(
@@ -73,7 +73,7 @@ struct MemoryTests {
           bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
       }
     }
-    let domains = try bench.unlocked()
+    let domains = try fixture.unlocked()
     try domains.update(ContactsSnapshot.self) { $0.contacts = contacts.contacts }
     // This array is the only one by now, so it is overwritten in place.
     for offset in 0..<48 { contacts.contacts[0].certificate[offset] = 0 }
@@ -90,16 +90,16 @@ struct MemoryTests {
   }
 
   @inline(never)
-  private func needles(_ bench: ProtectedBench) throws -> [Named] {
-    let root = try bench.root()
+  private func needles(_ fixture: ProtectedDataFixture) throws -> [Named] {
+    let root = try fixture.root()
     let keys = root.withBytes { RootKeys($0) }
     var needles: [Named] = [
       (name: "root secret", needle: root.withBytes { Needle($0) }),
       (name: "wrapping root key", needle: keys.wrapping.withBytes { Needle($0) }),
       (name: "registry key", needle: keys.registry.withBytes { Needle($0) }),
     ]
-    let image = try bench.image
-    for domain in ProtectedBench.all {
+    let image = try fixture.image
+    for domain in ProtectedDataFixture.all {
       let row = try #require(image.rows[domain])
       let key = try #require(DomainKey.unwrap(row.wrappedKey, for: domain, keys))
       needles.append((name: "key of \(domain.name)", needle: key.withBytes { Needle($0) }))

@@ -16,8 +16,8 @@ struct RelockTests {
 
   @Test("PD-23: after a relock nothing is read or changed until somebody unlocks again")
   func pd23Locked() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
     try domains.relock()
     #expect(domains.state == .locked)
     #expect(domains.domains.isEmpty)
@@ -31,9 +31,9 @@ struct RelockTests {
 
   @Test("PD-23: every participant is told, and finds access blocked by then")
   func pd23FanOut() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
-    let seen = Protected<[String]>([])
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
+    let seen = Guarded<[String]>([])
     for name in ["one", "other"] {
       domains.register(
         Participant {
@@ -50,12 +50,12 @@ struct RelockTests {
 
   @Test("PD-23: one participant that fails latches «restart required», and the others are told all the same")
   func pd23Latched() throws {
-    let bench = try ProtectedBench()
+    let fixture = try ProtectedDataFixture()
     let latch = RestartLatch()
-    let domains = try bench.domains(latch: latch)
+    let domains = try fixture.domains(latch: latch)
     _ = try domains.unlock(.always)
-    let told = Protected(0)
-    let fails = Protected(true)
+    let told = Guarded(0)
+    let fails = Guarded(true)
     domains.register(Participant { if fails.value { throw Refusal() } })
     domains.register(Participant { told.change { $0 += 1 } })
     #expect(throws: ProtectedDataError.restartRequired) { try domains.relock() }
@@ -63,7 +63,7 @@ struct RelockTests {
     #expect(domains.core.withLock { $0.session == nil })
 
     fails.change { $0 = false }
-    let before = try bench.content()
+    let before = try fixture.content()
     func expectShut(_ domains: ProtectedDomains) {
       #expect(domains.state == .restartRequired)
       #expect(domains.recoveryState().steps == [.restart])
@@ -71,24 +71,24 @@ struct RelockTests {
       #expect(throws: ProtectedDataError.restartRequired) { try domains.read(ProtectedSettings.self) }
       #expect(throws: ProtectedDataError.restartRequired) { try domains.resetDomain(.contacts) }
       #expect(throws: ProtectedDataError.restartRequired) {
-        try domains.resetFramework(.always, in: bench.enclave)
+        try domains.resetFramework(.always, in: fixture.enclave)
       }
       #expect(throws: ProtectedDataError.restartRequired) { try domains.relock() }
     }
     expectShut(domains)
     // Nor for others in the same process. The next process has a latch of its own.
-    #expect(throws: ProtectedDataError.restartRequired) { try bench.domains(latch: latch) }
-    #expect(try bench.content() == before)
-    _ = try bench.unlocked()
+    #expect(throws: ProtectedDataError.restartRequired) { try fixture.domains(latch: latch) }
+    #expect(try fixture.content() == before)
+    _ = try fixture.unlocked()
   }
 
   @Test("PD-23: a relock waits for the access that is running, and what comes later is turned away")
   func pd23Running() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
     let (entered, told) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
     domains.register(Participant { told.signal() })
-    let isDone = Protected(false)
+    let isDone = Guarded(false)
     let access = Thread {
       do {
         try domains.update(ProtectedSettings.self) { settings in
@@ -105,7 +105,7 @@ struct RelockTests {
     try domains.relock()
     #expect(isDone.value)
     #expect(domains.state == .locked)
-    let stored: ProtectedSettings = try bench.unlocked().read()
+    let stored: ProtectedSettings = try fixture.unlocked().read()
     #expect(stored.tutorialCompleted)
   }
 }

@@ -17,8 +17,8 @@ import UserAuthentication
 struct RootSecretTests {
   @Test("PD-02: the root secret is stored only as the envelope of the second format")
   func pd02Envelope() throws {
-    let bench = try ProtectedBench()
-    let item = try #require(try bench.item(RootSecret.account))
+    let fixture = try ProtectedDataFixture()
+    let item = try #require(try fixture.item(RootSecret.account))
     #expect(item.starts(with: Array("CAPDSEV2".utf8)))
     let list = try PropertyListSerialization.propertyList(from: Data(item.dropFirst(8)), format: nil)
     let found = try #require(list as? [String: Any])
@@ -29,18 +29,18 @@ struct RootSecretTests {
       ])
     #expect(found["algorithmID"] as? String == "p256-ecdh-hkdf-sha256-aes-gcm-v1")
     #expect(found["aadVersion"] as? Int == 1)
-    #expect((found["bindingPublicKey"] as? Data).map(Array.init) == bench.enclave.created[0].publicKey)
-    let root = try bench.root()
-    for line in try bench.content() {
+    #expect((found["bindingPublicKey"] as? Data).map(Array.init) == fixture.enclave.created[0].publicKey)
+    let root = try fixture.root()
+    for line in try fixture.content() {
       #expect(!line.contains(root.withBytes { Data([UInt8](copying: $0)).base64EncodedString() }))
     }
   }
 
   @Test("PD-03: every envelope has an ephemeral key of its own, never the binding key itself")
   func pd03Ephemeral() throws {
-    let (one, other) = try (ProtectedBench(), ProtectedBench())
-    let keys = try [one, other].map { bench in
-      let item = try #require(try bench.item(RootSecret.account))
+    let (one, other) = try (ProtectedDataFixture(), ProtectedDataFixture())
+    let keys = try [one, other].map { fixture in
+      let item = try #require(try fixture.item(RootSecret.account))
       let found = try #require(BinaryPropertyList.dictionary(Array(item.dropFirst(8))))
       #expect(found["ephemeralPublicKey"] != found["bindingPublicKey"])
       return found["ephemeralPublicKey"]
@@ -86,13 +86,13 @@ struct RootSecretTests {
   @Test(
     "PD-05: the binding key asks for nothing, and one that asks for more, or lies elsewhere, is never used")
   func pd05AccessFlags() throws {
-    let bench = try ProtectedBench()
-    let key = bench.enclave.created[0]
+    let fixture = try ProtectedDataFixture()
+    let key = fixture.enclave.created[0]
     #expect(key.use == .agreement)
     #expect(key.access == AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: .none))
-    #expect(try bench.item(BindingKey.account) == key.dataRepresentation)
+    #expect(try fixture.item(BindingKey.account) == key.dataRepresentation)
 
-    let root = try bench.root()
+    let root = try fixture.root()
     let passcode = SharedSecretBytes(SecretBytes(copying: Array("2580".utf8).span.bytes))
     for (protection, requirement) in [
       (AccessControl.Protection.whenPasscodeSetThisDeviceOnly, AccessControl.Requirement.devicePasscode),
@@ -103,53 +103,53 @@ struct RootSecretTests {
         use: .agreement, access: AccessControl(protection, requirement: requirement),
         enrolment: KeyEnrolment(passcode: requirement == .none ? nil : .typed(passcode)))
       let envelope = try root.withBytes { bytes in try RootSecretEnvelope.seal(bytes, to: other) }
-      try bench.set(item: RootSecret.account, envelope.bytes)
-      try bench.set(item: BindingKey.account, other.dataRepresentation)
-      bench.enclave.forget()
-      try bench.expectRefusal(.frameworkRecovery(.bindingKeyUnusable))
-      #expect(bench.enclave.agreements == 0)
+      try fixture.set(item: RootSecret.account, envelope.bytes)
+      try fixture.set(item: BindingKey.account, other.dataRepresentation)
+      fixture.enclave.forget()
+      try fixture.expectRefusal(.frameworkRecovery(.bindingKeyUnusable))
+      #expect(fixture.enclave.agreements == 0)
     }
     let signing = try SoftwareEnclave().createKey(
       use: .signing, access: BindingKey.access, enrolment: KeyEnrolment())
-    try bench.set(item: BindingKey.account, signing.dataRepresentation)
-    try bench.expectRefusal(.frameworkRecovery(.bindingKeyUnusable))
+    try fixture.set(item: BindingKey.account, signing.dataRepresentation)
+    try fixture.expectRefusal(.frameworkRecovery(.bindingKeyUnusable))
   }
 
   @Test("PD-06: without its binding key, protected data refuse and change nothing on disk")
   func pd06MissingBindingKey() throws {
-    let bench = try ProtectedBench()
-    try bench.set(item: BindingKey.account, nil)
-    try bench.expectRefusal(.frameworkRecovery(.bindingKeyMissing))
+    let fixture = try ProtectedDataFixture()
+    try fixture.set(item: BindingKey.account, nil)
+    try fixture.expectRefusal(.frameworkRecovery(.bindingKeyMissing))
   }
 
   @Test("PD-06: a binding key that is damaged, another one, or of another chip is unusable")
   func pd06UnusableBindingKey() throws {
-    let bench = try ProtectedBench()
-    let handle = try #require(try bench.item(BindingKey.account))
+    let fixture = try ProtectedDataFixture()
+    let handle = try #require(try fixture.item(BindingKey.account))
     var damaged = handle
     damaged[100] ^= 1
     let other = try BindingKey.create(in: SoftwareEnclave())
     for bytes in [damaged, other.key.dataRepresentation, []] {
-      try bench.set(item: BindingKey.account, bytes)
-      try bench.expectRefusal(.frameworkRecovery(.bindingKeyUnusable))
+      try fixture.set(item: BindingKey.account, bytes)
+      try fixture.expectRefusal(.frameworkRecovery(.bindingKeyUnusable))
     }
-    try bench.set(item: BindingKey.account, handle)
+    try fixture.set(item: BindingKey.account, handle)
     for error in [EnclaveError.otherChip, .corrupt] {
-      bench.enclave.fail(error)
-      try bench.expectRefusal(.frameworkRecovery(.bindingKeyUnusable))
-      bench.enclave.fail(nil)
-      bench.enclave.failAgreement(error)
-      try bench.expectRefusal(.frameworkRecovery(.bindingKeyUnusable))
-      bench.enclave.failAgreement(nil)
+      fixture.enclave.fail(error)
+      try fixture.expectRefusal(.frameworkRecovery(.bindingKeyUnusable))
+      fixture.enclave.fail(nil)
+      fixture.enclave.failAgreement(error)
+      try fixture.expectRefusal(.frameworkRecovery(.bindingKeyUnusable))
+      fixture.enclave.failAgreement(nil)
     }
-    _ = try bench.unlocked()
+    _ = try fixture.unlocked()
   }
 
   @Test("PD-06: an enclave that is missing or does not answer is no damage, and nothing takes its place")
   func pd06EnclaveAway() throws {
-    let bench = try ProtectedBench()
-    let asked = Protected<[EnclaveKind]>([])
-    try bench.expectRefusal(
+    let fixture = try ProtectedDataFixture()
+    let asked = Guarded<[EnclaveKind]>([])
+    try fixture.expectRefusal(
       .enclaveMissing(.software),
       enclaves: {
         let kind = $0
@@ -160,58 +160,58 @@ struct RootSecretTests {
     for error in [
       EnclaveError.unavailable, .notAnswering, .lockedOut(secondsLeft: 3), .failed(code: 1),
     ] {
-      bench.enclave.fail(error)
-      try bench.expectRefusal(.enclave(error))
-      bench.enclave.fail(nil)
-      bench.enclave.failAgreement(error)
-      try bench.expectRefusal(.enclave(error))
-      bench.enclave.failAgreement(nil)
+      fixture.enclave.fail(error)
+      try fixture.expectRefusal(.enclave(error))
+      fixture.enclave.fail(nil)
+      fixture.enclave.failAgreement(error)
+      try fixture.expectRefusal(.enclave(error))
+      fixture.enclave.failAgreement(nil)
     }
-    _ = try bench.unlocked()
+    _ = try fixture.unlocked()
   }
 
   @Test("PD-07: a root secret of the first format is refused once the second was reached, whoever says so")
   func pd07Downgrade() throws {
-    let bench = try ProtectedBench()
-    let root = try bench.root().withBytes { [UInt8](copying: $0) }
-    try bench.set(item: RootSecret.account, root)
+    let fixture = try ProtectedDataFixture()
+    let root = try fixture.root().withBytes { [UInt8](copying: $0) }
+    try fixture.set(item: RootSecret.account, root)
     // Marker and registry say 2.
-    try bench.expectRefusal(.frameworkRecovery(.rootSecretDowngraded))
+    try fixture.expectRefusal(.frameworkRecovery(.rootSecretDowngraded))
     // The registry alone.
-    try bench.set(item: RootSecret.floorAccount, nil)
-    try bench.expectRefusal(.frameworkRecovery(.rootSecretDowngraded))
+    try fixture.set(item: RootSecret.floorAccount, nil)
+    try fixture.expectRefusal(.frameworkRecovery(.rootSecretDowngraded))
     // The marker alone, of whatever value.
     let keys = root.withUnsafeBytes { RootKeys($0.bytes) }
-    var registry = try #require(try Registry(record: bench.image.record ?? []))
+    var registry = try #require(try Registry(record: fixture.image.record ?? []))
     registry.formatFloor = 1
-    try bench.set(record: registry.record(keys))
+    try fixture.set(record: registry.record(keys))
     for marker in [[2], [1], [], [2, 0]] as [[UInt8]] {
-      try bench.set(item: RootSecret.floorAccount, marker)
-      try bench.expectRefusal(.frameworkRecovery(.rootSecretDowngraded))
+      try fixture.set(item: RootSecret.floorAccount, marker)
+      try fixture.expectRefusal(.frameworkRecovery(.rootSecretDowngraded))
     }
   }
 
   @Test("PD-07: an envelope whose floor marker is missing or another is refused")
   func pd07Marker() throws {
-    let bench = try ProtectedBench()
+    let fixture = try ProtectedDataFixture()
     for marker in [nil, [1], [3], [], [2, 2]] as [[UInt8]?] {
-      try bench.set(item: RootSecret.floorAccount, marker)
-      try bench.expectRefusal(.frameworkRecovery(.formatFloorInconsistent))
+      try fixture.set(item: RootSecret.floorAccount, marker)
+      try fixture.expectRefusal(.frameworkRecovery(.formatFloorInconsistent))
     }
   }
 
   @Test("PD-07: a root secret that is missing, or of no known format, is told apart")
   func pd07Corrupt() throws {
-    let bench = try ProtectedBench()
-    let envelope = try #require(try bench.item(RootSecret.account))
+    let fixture = try ProtectedDataFixture()
+    let envelope = try #require(try fixture.item(RootSecret.account))
     for bytes in [
       [], [UInt8](repeating: 1, count: 31), [UInt8](repeating: 1, count: 33), envelope + [0],
       Array(envelope.dropLast()), Array("CAPDSEV1".utf8) + envelope.dropFirst(8),
     ] {
-      try bench.set(item: RootSecret.account, bytes)
-      try bench.expectRefusal(.frameworkRecovery(.rootSecretCorrupt))
+      try fixture.set(item: RootSecret.account, bytes)
+      try fixture.expectRefusal(.frameworkRecovery(.rootSecretCorrupt))
     }
-    try bench.set(item: RootSecret.account, nil)
-    try bench.expectRefusal(.frameworkRecovery(.rootSecretMissing))
+    try fixture.set(item: RootSecret.account, nil)
+    try fixture.expectRefusal(.frameworkRecovery(.rootSecretMissing))
   }
 }

@@ -103,10 +103,10 @@ struct SpecificationTests {
 
   @Test("A coffer with the page's rows and items has the page's data, and goes on from there")
   func coffer() throws {
-    let bench = try ProtectedBench(isBare: true)
-    try bench.set(record: page.bytes("registry"))
+    let fixture = try ProtectedDataFixture(isBare: true)
+    try fixture.set(record: page.bytes("registry"))
     for domain in ProtectedDomain.allCases {
-      try bench.set(
+      try fixture.set(
         domain,
         DomainRow(wrappedKey: page.bytes("\(domain.name) key"), payload: page.bytes("\(domain.name) row")))
       let first = 0x30 + 16 * domain.rawValue
@@ -116,17 +116,17 @@ struct SpecificationTests {
     for (account, block) in [
       (RootSecret.account, "envelope"), (BindingKey.account, "binding handle"),
       (GenerationLedger.account, "ledger"),
-    ] { try bench.set(item: account, page.bytes(block)) }
-    try bench.set(item: RootSecret.floorAccount, [2])
+    ] { try fixture.set(item: account, page.bytes(block)) }
+    try fixture.set(item: RootSecret.floorAccount, [2])
 
-    let domains = try bench.unlocked()
+    let domains = try fixture.unlocked()
     #expect(try domains.read() == Self.control)
     #expect(try domains.read() == Self.metadata)
     #expect(try domains.read() == Self.settings)
     #expect(try domains.read() == contacts())
     #expect(try domains.read() == FrameworkSentinel.initial)
     try domains.update(ContactsSnapshot.self) { $0.contacts = [] }
-    #expect(try bench.unlocked().read() == ContactsSnapshot.initial)
-    #expect(try bench.ledger().generations[.contacts] == 5)
+    #expect(try fixture.unlocked().read() == ContactsSnapshot.initial)
+    #expect(try fixture.ledger().generations[.contacts] == 5)
   }
 }

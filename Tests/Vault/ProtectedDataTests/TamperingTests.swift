@@ -9,35 +9,35 @@ import Testing
 
 @testable import ProtectedData
 
-@Suite("Protected data that somebody changed")
+@Suite("Guarded data that somebody changed")
 struct TamperingTests {
   @Test("A changed byte of the registry is an accident told before unlocking")
   func registry() throws {
-    let bench = try ProtectedBench()
-    let record = try #require(try bench.image.record)
+    let fixture = try ProtectedDataFixture()
+    let record = try #require(try fixture.image.record)
     for offset in record.indices {
       var changed = record
       changed[offset] ^= 0x10
-      try bench.set(record: changed)
-      #expect(try bench.domains().state == .frameworkRecovery(.registryCorrupt), "byte \(offset)")
+      try fixture.set(record: changed)
+      #expect(try fixture.domains().state == .frameworkRecovery(.registryCorrupt), "byte \(offset)")
     }
   }
 
   @Test("A registry whose digest fits again, and whose code does not, is told after")
   func registryWithDigest() throws {
-    let bench = try ProtectedBench()
-    let record = try #require(try bench.image.record)
+    let fixture = try ProtectedDataFixture()
+    let record = try #require(try fixture.image.record)
     for offset in 0..<record.count - SHA256.byteCount {
       var content = Array(record.dropLast(SHA256.byteCount))
       content[offset] ^= 0x02
       let changed = content + SHA256.hash(content.span.bytes)
-      try bench.set(record: changed)
-      let before = try bench.content()
-      let domains = try bench.domains()
+      try fixture.set(record: changed)
+      let before = try fixture.content()
+      let domains = try fixture.domains()
       #expect(throws: (any Error).self, "byte \(offset)") { try domains.unlock(.always) }
       let expected: FrameworkFault = Registry(record: changed) == nil ? .registryCorrupt : .registryTampered
       #expect(domains.state == .frameworkRecovery(expected), "byte \(offset)")
-      #expect(try bench.content() == before)
+      #expect(try fixture.content() == before)
     }
   }
 
@@ -45,9 +45,9 @@ struct TamperingTests {
     "A changed byte of a wrapped key or a payload is that domain's damage, and the others open",
     arguments: ProtectedDomain.allCases)
   func rows(domain: ProtectedDomain) throws {
-    let bench = try ProtectedBench()
-    let keys = try bench.rootKeys()
-    let row = try #require(try bench.image.rows[domain])
+    let fixture = try ProtectedDataFixture()
+    let keys = try fixture.rootKeys()
+    let row = try #require(try fixture.image.rows[domain])
     func fault(_ row: DomainRow) -> DomainState {
       Finding(domain, row, .ready, keys) { GenerationVerdict(found: $0, ledger: 1) }.state
     }
@@ -71,25 +71,25 @@ struct TamperingTests {
     for isKey in [true, false] {
       var changed = row
       if isKey { changed.wrappedKey[60] ^= 1 } else { changed.payload[60] ^= 1 }
-      try bench.set(domain, changed)
-      let before = try bench.content()
-      let domains = try bench.domains()
+      try fixture.set(domain, changed)
+      let before = try fixture.content()
+      let domains = try fixture.domains()
       let report = try domains.unlock(.always)
-      for other in ProtectedBench.all {
+      for other in ProtectedDataFixture.all {
         let expected: DomainState =
           other != domain ? .open : .recovery(isKey ? .keyCorrupt : .payloadCorrupt)
         #expect(report.domains[other] == expected)
       }
       #expect(domains.recoveryState().steps == [.resetDomain(domain)])
-      #expect(try bench.content() == before)
+      #expect(try fixture.content() == before)
     }
   }
 
   @Test("A changed byte of the envelope is refused as one, or by the binding key")
   func envelope() throws {
-    let bench = try ProtectedBench()
-    let bytes = try #require(try bench.item(RootSecret.account))
-    let binding = try RootSecret.binding(bench.keychain) { _ in bench.enclave }
+    let fixture = try ProtectedDataFixture()
+    let bytes = try #require(try fixture.item(RootSecret.account))
+    let binding = try RootSecret.binding(fixture.keychain) { _ in fixture.enclave }
     var opened = 0
     for offset in bytes.indices {
       for bit in [0x01, 0x40] as [UInt8] {
@@ -107,20 +107,20 @@ struct TamperingTests {
     for offset in [200, bytes.count - 200] {
       var changed = bytes
       changed[offset] ^= 1
-      try bench.set(item: RootSecret.account, changed)
-      let before = try bench.content()
-      let domains = try bench.domains()
+      try fixture.set(item: RootSecret.account, changed)
+      let before = try fixture.content()
+      let domains = try fixture.domains()
       #expect(throws: ProtectedDataError.frameworkRecovery(.rootSecretCorrupt)) {
         try domains.unlock(.always)
       }
-      #expect(try bench.content() == before)
+      #expect(try fixture.content() == before)
     }
   }
 
   @Test("Another property list that says the same is refused")
   func otherEncodings() throws {
-    let bench = try ProtectedBench()
-    let bytes = try #require(try bench.item(RootSecret.account))
+    let fixture = try ProtectedDataFixture()
+    let bytes = try #require(try fixture.item(RootSecret.account))
     let list = Array(bytes.dropFirst(8))
     let magic = Array("CAPDSEV2".utf8)
     let dictionary = try PropertyListSerialization.propertyList(from: Data(list), format: nil)
@@ -145,13 +145,13 @@ struct TamperingTests {
 
   @Test("An envelope of another coffer, with its handle, opens and fits no registry")
   func otherCoffer() throws {
-    let (bench, other) = try (ProtectedBench(), ProtectedBench())
+    let (fixture, other) = try (ProtectedDataFixture(), ProtectedDataFixture())
     for account in [RootSecret.account, BindingKey.account] {
-      try bench.set(item: account, other.item(account))
+      try fixture.set(item: account, other.item(account))
     }
-    let before = try bench.content()
-    let domains = try bench.domains()
+    let before = try fixture.content()
+    let domains = try fixture.domains()
     #expect(throws: ProtectedDataError.frameworkRecovery(.registryTampered)) { try domains.unlock(.always) }
-    #expect(try bench.content() == before)
+    #expect(try fixture.content() == before)
   }
 }

@@ -4,6 +4,7 @@
 
 import Enclaves
 import Foundation
+import ScriptedPrompts
 import Secrets
 import Storage
 import Testing
@@ -15,7 +16,7 @@ import UserAuthentication
 struct UnlockTests {
   /// A clock that stands still until a test moves it.
   private final class HandClock: Sendable {
-    private let instant = Protected(ContinuousClock.now)
+    private let instant = Guarded(ContinuousClock.now)
     var now: ContinuousClock.Instant { instant.value }
     var clock: AuthenticationClock { AuthenticationClock { self.instant.value } }
     func advance(by duration: Duration) { instant.change { $0 = $0.advanced(by: duration) } }
@@ -31,29 +32,29 @@ struct UnlockTests {
 
   @Test("PD-09: an authenticated context opens all domains with one fetch of the root secret")
   func pd09Context() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.domains()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.domains()
     let report = try domains.unlock(context(HandClock()))
     #expect(report == UnlockReport(outcome: .opened, domains: domains.domains))
-    #expect(report.domains.count == ProtectedBench.all.count)
-    #expect(bench.enclave.agreements == 1)
-    #expect(bench.store.updateCount == 0)
+    #expect(report.domains.count == ProtectedDataFixture.all.count)
+    #expect(fixture.enclave.agreements == 1)
+    #expect(fixture.store.updateCount == 0)
   }
 
   @Test("PD-09: what is open is used again, without another fetch")
   func pd09Reused() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
-    let (calls, reads) = (bench.enclave.calls, bench.store.readCount)
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
+    let (calls, reads) = (fixture.enclave.calls, fixture.store.readCount)
     let report = try domains.unlock(.always)
     #expect(report == UnlockReport(outcome: .alreadyOpen, domains: domains.domains))
-    #expect(bench.enclave.calls == calls && bench.store.readCount == reads)
+    #expect(fixture.enclave.calls == calls && fixture.store.readCount == reads)
   }
 
   @Test("PD-09: without leave that counts nothing is fetched, and nobody is asked")
   func pd09NoLeave() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.domains()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.domains()
     let hand = HandClock()
     var erased = try context(hand)
     erased.erase()
@@ -69,50 +70,50 @@ struct UnlockTests {
     }
     #expect(try domains.unlock(closed) == nothing)
     #expect(domains.state == .locked)
-    #expect(bench.enclave.calls == 0 && bench.store.readCount == 0)
+    #expect(fixture.enclave.calls == 0 && fixture.store.readCount == 0)
     let open = SessionAuthorization(deadline: hand.now.advanced(by: .seconds(1)), clock: hand.clock) { true }
     #expect(try domains.unlock(open).outcome == .opened)
   }
 
   @Test("PD-09: with no domain to open, or all of them pending, nothing is fetched")
   func pd09NothingToOpen() throws {
-    let bench = try ProtectedBench()
-    try bench.changeRegistry { registry in
-      for domain in ProtectedBench.all { registry.entries[domain] = .pendingDelete }
+    let fixture = try ProtectedDataFixture()
+    try fixture.changeRegistry { registry in
+      for domain in ProtectedDataFixture.all { registry.entries[domain] = .pendingDelete }
       registry.entries[.contacts] = nil
     }
-    let (calls, reads, content) = (bench.enclave.calls, bench.store.readCount, try bench.content())
-    let domains = try bench.domains()
+    let (calls, reads, content) = (fixture.enclave.calls, fixture.store.readCount, try fixture.content())
+    let domains = try fixture.domains()
     let report = try domains.unlock(.always)
     #expect(report.outcome == .nothingToOpen)
     #expect(report.domains[.contacts] == .recovery(.absent))
     #expect(report.domains[.keyMetadata] == .pendingMutation)
     #expect(domains.state == .locked)
-    #expect(bench.enclave.calls == calls && bench.store.readCount == reads)
-    #expect(try bench.content() == content)
+    #expect(fixture.enclave.calls == calls && fixture.store.readCount == reads)
+    #expect(try fixture.content() == content)
   }
 
   @Test("PD-09: a domain that is being changed is skipped while another process writes, and the others open")
   func pd09Pending() throws {
-    let bench = try ProtectedBench()
-    try bench.changeRegistry { $0.entries[.contacts] = .pendingDelete }
-    // The bench itself has the writer's lock.
-    let other = try bench.another()
-    let before = try bench.content()
+    let fixture = try ProtectedDataFixture()
+    try fixture.changeRegistry { $0.entries[.contacts] = .pendingDelete }
+    // The fixture itself has the writer's lock.
+    let other = try fixture.another()
+    let before = try fixture.content()
     let report = try other.unlock(.always)
     #expect(report.outcome == .opened)
     #expect(report.domains[.contacts] == .pendingMutation)
     #expect(throws: ProtectedDataError.pendingMutation(.contacts)) { try other.read(ContactsSnapshot.self) }
     #expect(try other.read() == ProtectedSettings.initial)
-    #expect(try bench.content() == before)
+    #expect(try fixture.content() == before)
   }
 
   @Test("PD-18: unlocking lets go of the root secret; a session keeps what is derived and no more")
   func pd18RootSecret() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
     let kept = try #require(domains.core.withLock { $0.session?.keys })
-    let expected = try bench.rootKeys()
+    let expected = try fixture.rootKeys()
     #expect(
       kept.wrapping.withBytes { [UInt8](copying: $0) } == expected.wrapping.withBytes { [UInt8](copying: $0) }
     )
@@ -121,21 +122,21 @@ struct UnlockTests {
 
   @Test("PD-19: each domain has a key of its own, stored only wrapped, and opens under no other")
   func pd19DomainKeys() throws {
-    let bench = try ProtectedBench()
-    let keys = try bench.rootKeys()
+    let fixture = try ProtectedDataFixture()
+    let keys = try fixture.rootKeys()
     var seen: Set<[UInt8]> = []
-    let image = try bench.image
-    for domain in ProtectedBench.all {
+    let image = try fixture.image
+    for domain in ProtectedDataFixture.all {
       let row = try #require(image.rows[domain])
       let key = try #require(DomainKey.unwrap(row.wrappedKey, for: domain, keys))
       let bytes = key.withBytes { [UInt8](copying: $0) }
       seen.insert(bytes)
       #expect(Data(row.wrappedKey).range(of: Data(bytes)) == nil)
-      for other in ProtectedBench.all where other != domain {
+      for other in ProtectedDataFixture.all where other != domain {
         #expect(DomainKey.unwrap(row.wrappedKey, for: other, keys) == nil)
       }
     }
-    #expect(seen.count == ProtectedBench.all.count)
+    #expect(seen.count == ProtectedDataFixture.all.count)
     // One domain's rows in another's place.
     for (domain, other) in [(ProtectedDomain.contacts, ProtectedDomain.keyMetadata)] {
       let (mine, theirs) = try (#require(image.rows[domain]), #require(image.rows[other]))
@@ -143,8 +144,8 @@ struct UnlockTests {
         theirs, DomainRow(wrappedKey: mine.wrappedKey, payload: theirs.payload),
         DomainRow(wrappedKey: theirs.wrappedKey, payload: mine.payload),
       ] {
-        try bench.set(domain, row)
-        let state = try bench.domains().unlock(.always).domains[domain]
+        try fixture.set(domain, row)
+        let state = try fixture.domains().unlock(.always).domains[domain]
         #expect(state == .recovery(row.wrappedKey == mine.wrappedKey ? .payloadCorrupt : .keyCorrupt))
       }
     }
@@ -152,8 +153,8 @@ struct UnlockTests {
 
   @Test("PD-19: between two calls a session holds no domain key and no payload")
   func pd19NothingKept() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
     try Sample.store(domains)
     try Sample.expectStored(domains)
     let session = try #require(domains.core.withLock { $0.session })

@@ -14,67 +14,67 @@ import Testing
 struct UpgradeTests {
   @Test("PD-07: a root secret of the first format is brought to the second, once, and nothing is lost")
   func pd07Upgrade() throws {
-    let bench = try ProtectedBench()
-    try Sample.store(bench.unlocked())
-    let root = try bench.root()
-    try bench.makeFirstFormat()
-    try Sample.expectStored(bench.unlocked())
+    let fixture = try ProtectedDataFixture()
+    try Sample.store(fixture.unlocked())
+    let root = try fixture.root()
+    try fixture.makeFirstFormat()
+    try Sample.expectStored(fixture.unlocked())
 
-    let envelope = try #require(try RootSecretEnvelope(bench.item(RootSecret.account) ?? []))
-    #expect(try bench.item(RootSecret.floorAccount) == [2])
-    let key = try #require(bench.enclave.created.last)
+    let envelope = try #require(try RootSecretEnvelope(fixture.item(RootSecret.account) ?? []))
+    #expect(try fixture.item(RootSecret.floorAccount) == [2])
+    let key = try #require(fixture.enclave.created.last)
     #expect(key.access == BindingKey.access)
     #expect(envelope.bindingPublicKey == key.publicKey)
-    #expect(try bench.root().isEqual(to: root))
-    #expect(try Registry(record: bench.image.record ?? [])?.formatFloor == 2)
+    #expect(try fixture.root().isEqual(to: root))
+    #expect(try Registry(record: fixture.image.record ?? [])?.formatFloor == 2)
 
-    let before = try bench.content()
-    try Sample.expectStored(bench.unlocked())
-    #expect(try bench.content() == before)
+    let before = try fixture.content()
+    try Sample.expectStored(fixture.unlocked())
+    #expect(try fixture.content() == before)
     // And back again is refused.
-    try bench.keychain.save(root, forKey: RootSecret.account, accessibility: .whenUnlockedThisDeviceOnly)
+    try fixture.keychain.save(root, forKey: RootSecret.account, accessibility: .whenUnlockedThisDeviceOnly)
     #expect(throws: ProtectedDataError.frameworkRecovery(.rootSecretDowngraded)) {
-      try bench.domains().unlock(.always)
+      try fixture.domains().unlock(.always)
     }
   }
 
   @Test("PD-07: an upgrade that is cut off anywhere is finished by the next unlocking")
   func pd07Cut() throws {
     for count in 0..<2 {
-      let bench = try ProtectedBench()
-      try bench.makeFirstFormat()
-      bench.store.failUpdate(after: count)
+      let fixture = try ProtectedDataFixture()
+      try fixture.makeFirstFormat()
+      fixture.store.failUpdate(after: count)
       #expect(throws: ProtectedDataError.keychainUnavailable(.saveFailed(5))) {
-        try bench.domains().unlock(.always)
+        try fixture.domains().unlock(.always)
       }
-      _ = try bench.unlocked()
-      #expect(try bench.item(RootSecret.floorAccount) == [2])
-      #expect(try Registry(record: bench.image.record ?? [])?.formatFloor == 2)
+      _ = try fixture.unlocked()
+      #expect(try fixture.item(RootSecret.floorAccount) == [2])
+      #expect(try Registry(record: fixture.image.record ?? [])?.formatFloor == 2)
     }
   }
 
   @Test("PD-07: without an enclave of the kind that was named nothing is upgraded, nor in another kind")
   func pd07NoEnclave() throws {
-    let bench = try ProtectedBench()
-    try bench.makeFirstFormat()
-    let before = try bench.content()
+    let fixture = try ProtectedDataFixture()
+    try fixture.makeFirstFormat()
+    let before = try fixture.content()
     let domains = try ProtectedDomains(
-      file: bench.file, keychain: bench.keychain, enclaves: { $0 == .software ? SoftwareEnclave() : nil },
+      file: fixture.file, keychain: fixture.keychain, enclaves: { $0 == .software ? SoftwareEnclave() : nil },
       bindingKind: .tpm, latch: RestartLatch())
     #expect(throws: ProtectedDataError.enclaveMissing(.tpm)) { try domains.unlock(.always) }
-    #expect(try bench.content() == before)
+    #expect(try fixture.content() == before)
   }
 
   @Test("PD-07: a root secret of the first format that fits no registry is not upgraded")
   func pd07Foreign() throws {
-    let bench = try ProtectedBench()
-    try bench.makeFirstFormat()
-    try bench.set(item: RootSecret.account, [UInt8](repeating: 7, count: 32))
-    let before = try bench.content()
+    let fixture = try ProtectedDataFixture()
+    try fixture.makeFirstFormat()
+    try fixture.set(item: RootSecret.account, [UInt8](repeating: 7, count: 32))
+    let before = try fixture.content()
     #expect(throws: ProtectedDataError.frameworkRecovery(.registryTampered)) {
-      try bench.domains().unlock(.always)
+      try fixture.domains().unlock(.always)
     }
-    #expect(try bench.content() == before)
+    #expect(try fixture.content() == before)
   }
 
   /// clipboard notice, 300 s, onboarded, dark, to self; without and with the tutorial.
@@ -82,36 +82,36 @@ struct UpgradeTests {
 
   @Test("PD-12: settings of schema 1 are upgraded when unlocking, and written as schema 2")
   func pd12Upgrade() throws {
-    let bench = try ProtectedBench()
-    try bench.set(.protectedSettings, bench.seal(Self.first, .protectedSettings, schema: 1))
-    let domains = try bench.unlocked()
+    let fixture = try ProtectedDataFixture()
+    try fixture.set(.protectedSettings, fixture.seal(Self.first, .protectedSettings, schema: 1))
+    let domains = try fixture.unlocked()
     let expected = ProtectedSettings(
       clipboardNotice: true, gracePeriodSeconds: 300, onboardingCompleted: true, colourTheme: .dark,
       encryptToSelf: true, tutorialCompleted: false)
     #expect(try domains.read() == expected)
-    let row = try #require(try bench.image.rows[.protectedSettings])
-    let opened = try Finding.open(.protectedSettings, row, bench.rootKeys())
+    let row = try #require(try fixture.image.rows[.protectedSettings])
+    let opened = try Finding.open(.protectedSettings, row, fixture.rootKeys())
     #expect(opened.record == DomainRecord(domain: .protectedSettings, schemaVersion: 2, generation: 2))
     #expect(opened.payload.withBytes { [UInt8](copying: $0) } == Self.first + [0])
-    #expect(try bench.unlocked().read() == expected)
+    #expect(try fixture.unlocked().read() == expected)
   }
 
   @Test("PD-12: while another process writes, settings of schema 1 wait, and nothing opens half-way")
   func pd12InUse() throws {
-    let bench = try ProtectedBench()
-    try bench.set(.protectedSettings, bench.seal(Self.first, .protectedSettings, schema: 1))
-    let before = try bench.content()
-    let other = try bench.another()
+    let fixture = try ProtectedDataFixture()
+    try fixture.set(.protectedSettings, fixture.seal(Self.first, .protectedSettings, schema: 1))
+    let before = try fixture.content()
+    let other = try fixture.another()
     #expect(throws: ProtectedDataError.storage(.inUse)) { try other.unlock(.always) }
     #expect(other.state == .locked)
-    #expect(try bench.content() == before)
+    #expect(try fixture.content() == before)
   }
 
   @Test("PD-12: settings of schema 1 are read by nobody but the upgrade")
   func pd12OnlyAtUnlocking() throws {
-    let bench = try ProtectedBench()
-    let domains = try bench.unlocked()
-    try bench.set(.protectedSettings, bench.seal(Self.first, .protectedSettings, schema: 1))
+    let fixture = try ProtectedDataFixture()
+    let domains = try fixture.unlocked()
+    try fixture.set(.protectedSettings, fixture.seal(Self.first, .protectedSettings, schema: 1))
     #expect(throws: ProtectedDataError.domainRecovery(.protectedSettings, .unknownSchema)) {
       try domains.read(ProtectedSettings.self)
     }
@@ -119,7 +119,7 @@ struct UpgradeTests {
 
   @Test("PD-12: settings that are missing or not those of their schema are in recovery, never defaults")
   func pd12Strict() throws {
-    let bench = try ProtectedBench()
+    let fixture = try ProtectedDataFixture()
     let second = Self.first + [1]
     var wrong: [(UInt16, [UInt8], DomainFault)] = [
       (1, second, .malformed), (2, Self.first, .malformed), (2, [], .malformed),
@@ -135,9 +135,9 @@ struct UpgradeTests {
       wrong.append((2, bytes, .malformed))
     }
     for (schema, bytes, fault) in wrong {
-      try bench.set(.protectedSettings, bench.seal(bytes, .protectedSettings, schema: schema))
-      let before = try bench.content()
-      let domains = try bench.domains()
+      try fixture.set(.protectedSettings, fixture.seal(bytes, .protectedSettings, schema: schema))
+      let before = try fixture.content()
+      let domains = try fixture.domains()
       #expect(
         try domains.unlock(.always).domains[.protectedSettings] == .recovery(fault), "\(schema) \(bytes)")
       #expect(throws: ProtectedDataError.domainRecovery(.protectedSettings, fault)) {
@@ -146,17 +146,17 @@ struct UpgradeTests {
       #expect(throws: ProtectedDataError.domainRecovery(.protectedSettings, fault)) {
         try domains.update(ProtectedSettings.self) { $0 = .initial }
       }
-      #expect(try bench.content() == before)
+      #expect(try fixture.content() == before)
     }
-    try bench.set(.protectedSettings, nil)
-    #expect(try bench.domains().unlock(.always).domains[.protectedSettings] == .recovery(.missing))
+    try fixture.set(.protectedSettings, nil)
+    #expect(try fixture.domains().unlock(.always).domains[.protectedSettings] == .recovery(.missing))
   }
 
   @Test("A schema that nobody knows is that domain's recovery", arguments: ProtectedDomain.allCases)
   func unknownSchema(domain: ProtectedDomain) throws {
-    let bench = try ProtectedBench()
+    let fixture = try ProtectedDataFixture()
     let payload = try #require(domain.payload.initial.encodedArray)
-    try bench.set(domain, bench.seal(payload, domain, schema: 9))
-    #expect(try bench.domains().unlock(.always).domains[domain] == .recovery(.unknownSchema))
+    try fixture.set(domain, fixture.seal(payload, domain, schema: 9))
+    #expect(try fixture.domains().unlock(.always).domains[domain] == .recovery(.unknownSchema))
   }
 }

@@ -11,71 +11,71 @@ import Testing
 
 @Suite("Failure monitor")
 struct FailureMonitorTests {
-  private let bench: VaultBench
+  private let fixture: VaultFixture
   private let ids = (0..<101).map { _ in MessageID() }
 
-  init() throws { bench = try VaultBench() }
+  init() throws { fixture = try VaultFixture() }
 
   @Test("More than ten failures warn, and more than a hundred lock")
   func limits() throws {
-    let vault = bench.vault
+    let vault = fixture.vault
     #expect(try vault.recordFailures([]) == .none)
     #expect(try vault.recordFailures(Array(ids[..<10])) == .none)
     #expect(try vault.recordFailures([ids[10]]) == .warning)
     #expect(try vault.recordFailures(Array(ids[..<100])) == .warning)
     #expect(try vault.status().recentFailures == 100)
-    _ = try bench.reopened()
+    _ = try fixture.reopened()
     #expect(try vault.recordFailures([ids[100]]) == .locked)
   }
 
   @Test("A message counts once, however often it fails")
   func sameMessage() throws {
-    for _ in 0..<20 { #expect(try bench.vault.recordFailures([ids[0], ids[0]]) == .none) }
-    #expect(try bench.vault.status().recentFailures == 1)
+    for _ in 0..<20 { #expect(try fixture.vault.recordFailures([ids[0], ids[0]]) == .none) }
+    #expect(try fixture.vault.status().recentFailures == 1)
   }
 
   @Test("Failures count for an hour after the last time")
   func rollingHour() throws {
-    let vault = bench.vault
+    let vault = fixture.vault
     _ = try vault.recordFailures(Array(ids[..<6]))
-    bench.time.advance(1_800)
+    fixture.time.advance(1_800)
     _ = try vault.recordFailures(Array(ids[5..<11]))
     #expect(try vault.status().recentFailures == 11)
-    bench.time.advance(1_799)
+    fixture.time.advance(1_799)
     #expect(try vault.status().recentFailures == 11)
-    bench.time.advance(1)
+    fixture.time.advance(1)
     #expect(try vault.status().recentFailures == 6)
     #expect(try vault.recordFailures([ids[20]]) == .none)
-    bench.time.advance(3_600)
+    fixture.time.advance(3_600)
     #expect(try vault.status().recentFailures == 0)
   }
 
   @Test("A vault that locked itself opens only for who has authenticated, and counts anew")
   func locking() throws {
-    let id = try bench.vault.add("kept")
-    _ = try bench.vault.recordFailures(ids)
-    expectError("VAULT_LOCKED") { try bench.vault.text(id) }
-    expectError("VAULT_LOCKED") { try bench.vault.add("not taken") }
-    #expect(try bench.vault.status().isLocked)
-    expectError("VAULT_LOCKED") { try bench.reopened() }
-    bench.time.advance(days: 400)
-    expectError("VAULT_LOCKED") { try bench.reopened() }
-    let vault = try bench.reopened(isAuthenticated: true)
+    let id = try fixture.vault.add("kept")
+    _ = try fixture.vault.recordFailures(ids)
+    expectError("VAULT_LOCKED") { try fixture.vault.text(id) }
+    expectError("VAULT_LOCKED") { try fixture.vault.add("not taken") }
+    #expect(try fixture.vault.status().isLocked)
+    expectError("VAULT_LOCKED") { try fixture.reopened() }
+    fixture.time.advance(days: 400)
+    expectError("VAULT_LOCKED") { try fixture.reopened() }
+    let vault = try fixture.reopened(isAuthenticated: true)
     #expect(try vault.text(id) == "kept")
     #expect(try vault.status().recentFailures == 0)
-    #expect(try bench.reopened().recordFailures([ids[0]]) == .none)
+    #expect(try fixture.reopened().recordFailures([ids[0]]) == .none)
   }
 
   @Test("What was warned of stays until it is cleared, through hours and an authentication")
   func unexamined() throws {
-    _ = try bench.vault.recordFailures(Array(ids[..<10]))
-    #expect(try bench.vault.status().unexaminedFailures == 0)
-    _ = try bench.vault.recordFailures([ids[10]])
-    #expect(try bench.vault.status().unexaminedFailures == 11)
-    bench.time.advance(days: 400)
-    #expect(try bench.reopened().status().unexaminedFailures == 11)
-    _ = try bench.vault.recordFailures(ids)
-    let vault = try bench.reopened(isAuthenticated: true)
+    _ = try fixture.vault.recordFailures(Array(ids[..<10]))
+    #expect(try fixture.vault.status().unexaminedFailures == 0)
+    _ = try fixture.vault.recordFailures([ids[10]])
+    #expect(try fixture.vault.status().unexaminedFailures == 11)
+    fixture.time.advance(days: 400)
+    #expect(try fixture.reopened().status().unexaminedFailures == 11)
+    _ = try fixture.vault.recordFailures(ids)
+    let vault = try fixture.reopened(isAuthenticated: true)
     #expect(try !vault.status().isLocked)
     #expect(try vault.status().unexaminedFailures == 101)
     // The same ones again: they count anew towards the lock, and are no others.
@@ -111,7 +111,7 @@ struct FailureMonitorTests {
   @Test("An alarm is raised once when the failures begin to warn, and once when they lock")
   func alarms() throws {
     let heard = Mutex<[String]>([])
-    let vault = bench.vault
+    let vault = fixture.vault
     vault.listenForAlarms { alarm, count in heard.withLock { $0.append("\(alarm) \(count)") } }
     for id in ids[..<50] { _ = try vault.recordFailures([id]) }
     #expect(heard.withLock { $0 } == ["warning 11"])
@@ -122,13 +122,13 @@ struct FailureMonitorTests {
 
   @Test("Messages that are damaged by the hundred lock the vault and stay where they are")
   func nothingErased() throws {
-    for number in 1...105 { try bench.vault.add("\(number)") }
-    try bench.tamper("UPDATE messages SET sealed = zeroblob(length(sealed)) WHERE number > 2")
-    #expect(try bench.vault.unreadableMessages { _, _ in }.count == 103)
-    _ = try bench.reopened()
-    #expect(try bench.vault.texts() == ["1", "2"])
-    expectError("VAULT_LOCKED") { try bench.reopened() }
-    let vault = try bench.reopened(isAuthenticated: true)
+    for number in 1...105 { try fixture.vault.add("\(number)") }
+    try fixture.tamper("UPDATE messages SET sealed = zeroblob(length(sealed)) WHERE number > 2")
+    #expect(try fixture.vault.unreadableMessages { _, _ in }.count == 103)
+    _ = try fixture.reopened()
+    #expect(try fixture.vault.texts() == ["1", "2"])
+    expectError("VAULT_LOCKED") { try fixture.reopened() }
+    let vault = try fixture.reopened(isAuthenticated: true)
     #expect(try vault.status().messageCount == 105)
     try vault.checkCount()
     #expect(try vault.texts() == ["1", "2"])

@@ -128,13 +128,13 @@ struct FaultTests {
     #expect(fault_vfs_register() == 0)
     defer { fault_vfs_unregister() }
     for fault in Fault.all where fault.isLasting {
-      let bench = try VaultBench()
-      let id = try bench.vault.add("x")
-      try bench.tamper("UPDATE messages SET sealed = zeroblob(60)")
-      fault_vfs_arm(bench.home.path, 1, fault.kind, 1)
-      expectError("DATA_TAMPERED") { try bench.vault.text(id) }
+      let fixture = try VaultFixture()
+      let id = try fixture.vault.add("x")
+      try fixture.tamper("UPDATE messages SET sealed = zeroblob(60)")
+      fault_vfs_arm(fixture.home.path, 1, fault.kind, 1)
+      expectError("DATA_TAMPERED") { try fixture.vault.text(id) }
       fault_vfs_disarm()
-      #expect(try bench.vault.status().recentFailures == 0)
+      #expect(try fixture.vault.status().recentFailures == 0)
     }
   }
 

@@ -12,12 +12,12 @@ import Testing
 
 @Suite("Import into a vault")
 struct ImportTests {
-  private let bench: VaultBench
+  private let fixture: VaultFixture
   private let vault: Vault
 
   init() throws {
-    bench = try VaultBench()
-    vault = bench.vault(batchOf: 3)
+    fixture = try VaultFixture()
+    vault = fixture.vault(batchOf: 3)
   }
 
   @Test("Every message of a source is stored, in batches that are durable one by one")
@@ -26,7 +26,7 @@ struct ImportTests {
     var source = ListSource(texts: texts)
     var counts: [Int] = []
     let result = try vault.importMessages(from: &source) { (ids, progress) throws in
-      #expect(try bench.reopened().status().messageCount == progress.importedCount)
+      #expect(try fixture.reopened().status().messageCount == progress.importedCount)
       for id in ids { _ = try vault.text(id) }
       counts.append(ids.count)
       return true
@@ -113,11 +113,11 @@ struct ImportTests {
 
   @Test("One thread reads while another imports, and each reading sees whole batches")
   func readWhileImporting() async throws {
-    let home = try bench.copyOfHome()
+    let home = try fixture.copyOfHome()
     let reader = Vault(
-      file: try DatabaseFile.open(home: home.path), keychain: bench.service, clock: bench.time.clock)
+      file: try DatabaseFile.open(home: home.path), keychain: fixture.service, clock: fixture.time.clock)
     let writer = Vault(
-      file: try DatabaseFile.open(home: home.path), keychain: bench.service, clock: bench.time.clock,
+      file: try DatabaseFile.open(home: home.path), keychain: fixture.service, clock: fixture.time.clock,
       batch: BatchLimits(messageCount: 3))
     let isDone = Atomic<Bool>(false)
     async let readings = Task.detached {
@@ -142,7 +142,8 @@ struct ImportTests {
   func secondWriter() throws {
     try vault.add("first")
     let other = Vault(
-      file: try DatabaseFile.open(home: bench.home.path), keychain: bench.service, clock: bench.time.clock)
+      file: try DatabaseFile.open(home: fixture.home.path), keychain: fixture.service,
+      clock: fixture.time.clock)
     #expect(throws: StorageError.inUse) { try other.add("second") }
     #expect(try other.texts() == ["first"])
   }

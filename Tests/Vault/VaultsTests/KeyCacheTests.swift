@@ -18,9 +18,9 @@ struct KeyCacheTests {
     let loads = Atomic<Int>(0)
     let cache = VaultKeyCache(uptime: time.clock.uptime)
     func use() throws -> Int {
-      _ = try cache.key("k") { () throws(VaultError) -> SecretBytes in
+      _ = try cache.keys { () throws(VaultError) -> VaultKeys in
         loads.add(1, ordering: .relaxed)
-        return SecretBytes(zeroed: 32)
+        return VaultKeys(state: secret(0), versions: [:])
       }
       return loads.load(ordering: .relaxed)
     }
@@ -41,9 +41,9 @@ struct KeyCacheTests {
     let loads = Atomic<Int>(0)
     let cache = VaultKeyCache(uptime: time.clock.uptime)
     func use() throws -> Int {
-      _ = try cache.key("k") { () throws(VaultError) -> SecretBytes in
+      _ = try cache.keys { () throws(VaultError) -> VaultKeys in
         loads.add(1, ordering: .relaxed)
-        return SecretBytes(zeroed: 32)
+        return VaultKeys(state: secret(0), versions: [:])
       }
       return loads.load(ordering: .relaxed)
     }
@@ -58,30 +58,31 @@ struct KeyCacheTests {
 
   @Test("A locked keychain refuses a vault whose keys are no longer in memory")
   func lockedKeychain() throws {
-    let bench = try VaultBench()
-    try bench.vault.add("x")
-    let locked = KeychainService(keychain: bench.keychain, keys: bench.keys.locked())
+    let fixture = try VaultFixture()
+    try fixture.vault.add("x")
+    let locked = KeychainService(keychain: fixture.keychain, keys: fixture.keys.locked())
     expectError("KEYCHAIN_ACCESS_DENIED") {
-      try Vault.open(file: bench.file, keychain: locked, isAuthenticated: true, clock: bench.time.clock)
+      try Vault.open(file: fixture.file, keychain: locked, isAuthenticated: true, clock: fixture.time.clock)
     }
-    let vault = Vault(file: bench.file, keychain: locked, clock: bench.time.clock)
+    let vault = Vault(file: fixture.file, keychain: locked, clock: fixture.time.clock)
     expectError("KEYCHAIN_ACCESS_DENIED") { try vault.texts() }
-    #expect(bench.time.pauses.withLock { $0 } == [])
+    #expect(fixture.time.pauses.withLock { $0 } == [])
   }
 
   @Test("A keychain that is away is asked again with growing pauses, and may come back")
   func keychainAway() throws {
-    let bench = try VaultBench()
-    try bench.vault.add("x")
-    let hook = HookedKeychain(bench.keychain)
+    let fixture = try VaultFixture()
+    try fixture.vault.add("x")
+    let hook = HookedKeychain(fixture.keychain)
     let vault = Vault(
-      file: bench.file, keychain: KeychainService(keychain: hook, keys: bench.keys), clock: bench.time.clock)
+      file: fixture.file, keychain: KeychainService(keychain: hook, keys: fixture.keys),
+      clock: fixture.time.clock)
     hook.failures.store(3, ordering: .relaxed)
     #expect(try vault.texts() == ["x"])
-    #expect(bench.time.pauses.withLock { $0 } == [1, 2, 4])
+    #expect(fixture.time.pauses.withLock { $0 } == [1, 2, 4])
     vault.clearCache()
     hook.failures.store(100, ordering: .relaxed)
     expectError("KEYCHAIN_NOT_AVAILABLE") { try vault.texts() }
-    #expect(bench.time.pauses.withLock { $0 } == [1, 2, 4, 1, 2, 4, 8])
+    #expect(fixture.time.pauses.withLock { $0 } == [1, 2, 4, 1, 2, 4, 8])
   }
 }

@@ -17,12 +17,12 @@ import Testing
 struct MemoryTests {
   @Test("Vault key, message key and content are gone after use")
   func nothingLeft() throws {
-    let bench = try VaultBench()
-    let (content, id) = try store(bench)
-    let (vaultKey, messageKey) = try keys(bench, id)
-    try read(bench, id)
-    _ = try bench.vault.rotate { _ in true }
-    bench.vault.clearCache()
+    let fixture = try VaultFixture()
+    let (content, id) = try store(fixture)
+    let (vaultKey, messageKey) = try keys(fixture, id)
+    try read(fixture, id)
+    _ = try fixture.vault.rotate { _ in true }
+    fixture.vault.clearCache()
     for (name, needle) in [("content", content), ("vault key", vaultKey), ("message key", messageKey)] {
       let places = try ProcessMemory.places(of: needle)
       #expect(places == [], "\(name)")
@@ -31,24 +31,24 @@ struct MemoryTests {
 
   @Test("The search finds a vault key that is in use")
   func searchWorks() throws {
-    let bench = try VaultBench()
-    let (_, id) = try store(bench)
-    let (vaultKey, _) = try keys(bench, id)
-    let key = try bench.vault.vaultKey(1)
+    let fixture = try VaultFixture()
+    let (_, id) = try store(fixture)
+    let (vaultKey, _) = try keys(fixture, id)
+    let key = try fixture.vault.keys().key(1)
     #expect(try !ProcessMemory.places(of: vaultKey).isEmpty)
     #expect(key.count == 32)
   }
 
   @inline(never)
-  private func store(_ bench: VaultBench) throws -> (Needle, MessageID) {
+  private func store(_ fixture: VaultFixture) throws -> (Needle, MessageID) {
     let content = SystemRandom.secretBytes(count: 48)
-    let id = try bench.vault.add(content, metadata: MessageMetadata(contentType: "text/plain"))
+    let id = try fixture.vault.add(content, metadata: MessageMetadata(contentType: "text/plain"))
     return (content.withBytes { Needle($0) }, id)
   }
 
   @inline(never)
-  private func keys(_ bench: VaultBench, _ id: MessageID) throws -> (Needle, Needle) {
-    let vaultKey = try bench.vault.vaultKey(1)
+  private func keys(_ fixture: VaultFixture, _ id: MessageID) throws -> (Needle, Needle) {
+    let vaultKey = try fixture.vault.keys().key(1)
     var hkdf = HKDF()
     let messageKey = vaultKey.withBytes { key in
       id.withBytes { hkdf.deriveKey(ikm: key, salt: $0, info: "message-encryption") }
@@ -57,10 +57,10 @@ struct MemoryTests {
   }
 
   @inline(never)
-  private func read(_ bench: VaultBench, _ id: MessageID) throws {
-    #expect(try bench.vault.withMessage(id) { $1.byteCount } == 48)
+  private func read(_ fixture: VaultFixture, _ id: MessageID) throws {
+    #expect(try fixture.vault.withMessage(id) { $1.byteCount } == 48)
     var count = 0
-    _ = try bench.vault.forEachMessage { _, _, content in
+    _ = try fixture.vault.forEachMessage { _, _, content in
       count += content.byteCount
       return true
     }

@@ -15,85 +15,86 @@ struct MessageTests {
     "A message comes back byte for byte",
     arguments: [0, 1, 15, 16, 17, 4_068, 4_096, 65_537, 5 << 20])
   func roundTrip(byteCount: Int) throws {
-    let bench = try VaultBench()
+    let fixture = try VaultFixture()
     let content = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 167 ^ $0 >> 8) }
     let metadata = MessageMetadata(
       title: "Grüße \u{1F512}", tags: ["a", ""], contentType: "application/octet-stream", date: -1)
-    let id = try bench.vault.add(SecretBytes(copying: content.span.bytes), metadata: metadata)
-    let read = try bench.reopened().withMessage(id) { ($0, array($1)) }
+    let id = try fixture.vault.add(SecretBytes(copying: content.span.bytes), metadata: metadata)
+    let read = try fixture.reopened().withMessage(id) { ($0, array($1)) }
     #expect(read.0 == metadata)
     #expect(read.1 == content)
   }
 
   @Test("A message that was removed is not found, and neither is one that never was")
   func remove() throws {
-    let bench = try VaultBench()
-    let ids = try ["one", "two", "three"].map { try bench.vault.add($0) }
-    try bench.vault.remove(ids[1])
-    #expect(try bench.vault.texts() == ["one", "three"])
+    let fixture = try VaultFixture()
+    let ids = try ["one", "two", "three"].map { try fixture.vault.add($0) }
+    try fixture.vault.remove(ids[1])
+    #expect(try fixture.vault.texts() == ["one", "three"])
     for id in [ids[1], MessageID()] {
-      expectError("MESSAGE_NOT_FOUND") { try bench.vault.text(id) }
-      expectError("MESSAGE_NOT_FOUND") { try bench.vault.remove(id) }
+      expectError("MESSAGE_NOT_FOUND") { try fixture.vault.text(id) }
+      expectError("MESSAGE_NOT_FOUND") { try fixture.vault.remove(id) }
     }
-    #expect(try bench.vault.status().messageCount == 2)
-    try bench.vault.checkCount()
+    #expect(try fixture.vault.status().messageCount == 2)
+    try fixture.vault.checkCount()
   }
 
   @Test("A selection takes the tag, the number and the order")
   func selection() throws {
-    let bench = try VaultBench()
-    for number in 1...6 { try bench.vault.add("\(number)", tags: number % 2 == 0 ? ["even"] : []) }
-    let vault = bench.vault
+    let fixture = try VaultFixture()
+    for number in 1...6 { try fixture.vault.add("\(number)", tags: number % 2 == 0 ? ["even"] : []) }
+    let vault = fixture.vault
     #expect(try vault.texts() == ["1", "2", "3", "4", "5", "6"])
-    #expect(try vault.texts(.init(limit: 2)) == ["6", "5"])
-    #expect(try vault.texts(.init(tag: "even", isNewestFirst: false)) == ["2", "4", "6"])
-    #expect(try vault.texts(.init(tag: "even", limit: 1)) == ["6"])
-    #expect(try vault.texts(.init(tag: "none")) == [])
-    #expect(try vault.texts(.init(limit: 0)) == [])
-    #expect(try vault.texts(.init(limit: 6)).count == 6)
+    #expect(try vault.titles(.init(limit: 2)) == ["6", "5"])
+    #expect(try vault.texts(tag: "even") == ["2", "4", "6"])
+    #expect(try vault.titles(.init(tag: "even", limit: 1)) == ["6"])
+    #expect(try vault.titles(.init(tag: "none")) == [])
+    #expect(try vault.titles(.init(limit: 0)) == [])
+    #expect(try vault.titles(.init(limit: 6)).count == 6)
   }
 
   @Test("The newest first goes by the dates, whatever came last, and a limit counts from there")
   func byDate() throws {
-    let bench = try VaultBench()
+    let fixture = try VaultFixture()
     for (text, date) in [("March", 3), ("January", 1), ("past", -5), ("February", 2), ("March too", 3)] {
       let metadata = MessageMetadata(title: text, contentType: "text/plain", date: Int64(date))
-      _ = try bench.vault.add(bytes(of: text), metadata: metadata)
+      _ = try fixture.vault.add(bytes(of: text), metadata: metadata)
     }
-    let vault = try bench.reopened()
     let sorted = ["March too", "March", "February", "January", "past"]
-    #expect(try vault.texts(.init()) == sorted)
-    for limit in 0...6 { #expect(try vault.texts(.init(limit: limit)) == Array(sorted.prefix(limit))) }
-    // The order in which they came is another matter.
-    #expect(try vault.texts(.all) == ["March", "January", "past", "February", "March too"])
+    // With room for all metadata, for that of some messages, and for none; read at once or in small batches.
+    for (keptByteCount, count) in [(8 << 20, 4_000), (120, 4_000), (120, 2), (0, 1)] {
+      let vault = fixture.vault(batchOf: count, keptByteCount: keptByteCount)
+      #expect(try vault.titles() == sorted)
+      for limit in 0...6 { #expect(try vault.titles(.init(limit: limit)) == Array(sorted.prefix(limit))) }
+      // The order in which they came is another matter.
+      #expect(try vault.texts() == ["March", "January", "past", "February", "March too"])
+    }
   }
 
   @Test("Who chooses sees every message once, and is lent those that it chose")
   func choosing() throws {
-    let bench = try VaultBench()
-    for number in 1...5 { try bench.vault.add("\(number)", tags: number == 5 ? ["five"] : []) }
-    for isNewestFirst in [true, false] {
-      var seen: [String] = []
-      var lent: [String] = []
-      let unreadable = try bench.vault.forEachMessage(.init(isNewestFirst: isNewestFirst)) { metadata, _ in
-        seen.append(metadata.title)
-        return metadata.title != "2"
-      } _: { _, metadata, _ in
-        lent.append(metadata.title)
-        return metadata.title != "3"
-      }
-      #expect(unreadable.isEmpty)
-      #expect(lent == (isNewestFirst ? ["5", "4", "3"] : ["1", "3"]))
-      #expect(seen == (isNewestFirst ? ["1", "2", "3", "4", "5"] : ["1", "2", "3"]))
+    let fixture = try VaultFixture()
+    for number in 1...5 { try fixture.vault.add("\(number)", tags: number == 5 ? ["five"] : []) }
+    var seen: [String] = []
+    var lent: [String] = []
+    let unreadable = try fixture.vault.list { metadata, _ in
+      seen.append(metadata.title)
+      return metadata.title != "2"
+    } _: { _, metadata in
+      lent.append(metadata.title)
+      return metadata.title != "3"
     }
+    #expect(unreadable.isEmpty)
+    #expect(lent == ["5", "4", "3"])
+    #expect(seen == ["1", "2", "3", "4", "5"])
   }
 
   @Test("A reader that has seen enough ends the reading")
   func stops() throws {
-    let bench = try VaultBench()
-    for number in 1...4 { try bench.vault.add("\(number)") }
+    let fixture = try VaultFixture()
+    for number in 1...4 { try fixture.vault.add("\(number)") }
     var seen = 0
-    let unreadable = try bench.vault.forEachMessage { _, _, _ in
+    let unreadable = try fixture.vault.forEachMessage { _, _, _ in
       seen += 1
       return seen < 2
     }
@@ -102,9 +103,9 @@ struct MessageTests {
 
   @Test("Metadata at its bounds is stored, and beyond them refused")
   func bounds() throws {
-    let bench = try VaultBench()
+    let fixture = try VaultFixture()
     func add(_ metadata: MessageMetadata) throws -> MessageMetadata {
-      try bench.vault.withMessage(bench.vault.add(bytes(of: "x"), metadata: metadata)) { read, _ in read }
+      try fixture.vault.withMessage(fixture.vault.add(bytes(of: "x"), metadata: metadata)) { read, _ in read }
     }
     let largest = MessageMetadata(
       title: String(repeating: "t", count: MessageLimits.titleByteCount),
@@ -121,17 +122,17 @@ struct MessageTests {
       change(&larger)
       expectError("METADATA_OUT_OF_BOUNDS") { try add(larger) }
     }
-    #expect(try bench.vault.status().messageCount == 1)
+    #expect(try fixture.vault.status().messageCount == 1)
   }
 
   @Test("A message larger than the limit is refused and leaves nothing")
   func tooLarge() throws {
-    let bench = try VaultBench()
+    let fixture = try VaultFixture()
     let content = SecretBytes(zeroed: MessageLimits.messageByteCount + 1)
     #expect(throws: VaultError.self) {
-      try bench.vault.add(content, metadata: MessageMetadata(contentType: "text/plain"))
+      try fixture.vault.add(content, metadata: MessageMetadata(contentType: "text/plain"))
     }
-    #expect(try bench.vault.status().messageCount == 0)
+    #expect(try fixture.vault.status().messageCount == 0)
   }
 
   @Test("Identifiers are UUIDs of version 7, and 100,000 of them differ")

@@ -14,14 +14,14 @@ import Testing
 
 @Suite("Rotation of the vault key")
 struct RotationTests {
-  private let bench: VaultBench
+  private let fixture: VaultFixture
   private let vault: Vault
   private let ids: [MessageID]
   private let expected = (1...10).map { "text \($0)" }
 
   init() throws {
-    bench = try VaultBench()
-    vault = bench.vault(batchOf: 3)
+    fixture = try VaultFixture()
+    vault = fixture.vault(batchOf: 3)
     var ids: [MessageID] = []
     for text in expected { ids.append(try vault.add(text)) }
     self.ids = ids
@@ -33,7 +33,7 @@ struct RotationTests {
     let report = try vault.rotate { (progress) throws in
       steps.append(progress)
       #expect(try vault.texts() == expected)
-      #expect(try bench.reopened().status().isRotating)
+      #expect(try fixture.reopened().status().isRotating)
       return true
     }
     #expect(report == Vault.RotationReport(version: 2, messageCount: 10, unreadable: []))
@@ -50,7 +50,7 @@ struct RotationTests {
   @Test("A rotation that was stopped after any batch is resumed by rotate or resume", arguments: 1...7)
   func resumed(stopAfter: Int) throws {
     #expect(try stop(after: stopAfter) { try vault.rotate(progress: $0) } == nil)
-    let later = try bench.reopened()
+    let later = try fixture.reopened()
     #expect(try later.texts() == expected && later.status().isRotating)
     let report = try stopAfter % 2 == 0 ? later.resumeRotation { _ in true } : later.rotate { _ in true }
     #expect(report?.version == 2 && report?.unreadable == [])
@@ -100,10 +100,10 @@ struct RotationTests {
   @Test("A retired key is kept for 30 days, and then deleted from state and keychain")
   func retention() throws {
     _ = try vault.rotate { _ in true }
-    bench.time.advance(30 * 86_400 - 1)
+    fixture.time.advance(30 * 86_400 - 1)
     try vault.deleteExpiredKeys()
     #expect(try storedVersions() == [1, 2])
-    bench.time.advance(1)
+    fixture.time.advance(1)
     try vault.deleteExpiredKeys()
     #expect(try storedVersions() == [2])
     #expect(try vault.status().keys.map(\.version) == [2])
@@ -115,7 +115,7 @@ struct RotationTests {
   func versionsAreNew() throws {
     _ = try vault.rotate { _ in true }
     _ = try vault.rollBack { _ in true }
-    bench.time.advance(days: 30)
+    fixture.time.advance(days: 30)
     try vault.deleteExpiredKeys()
     #expect(try storedVersions() == [1])
     #expect(try vault.rotate { _ in true }?.version == 3)
@@ -124,21 +124,22 @@ struct RotationTests {
 
   @Test("A key that an interruption left in the keychain is deleted, and does not stop a rotation")
   func orphan() throws {
-    try bench.service.save(SecretBytes(zeroed: 32), forKey: "vault.master_key.v2")
+    try fixture.service.save(SecretBytes(zeroed: 32), forKey: "vault.master_key.v2")
     #expect(try vault.rotate { _ in true }?.version == 2)
     #expect(try vault.texts() == expected)
   }
 
   @Test("Two commands that rotate at once do not take each other's key")
   func twoAtOnce() throws {
-    let bench = bench
-    let home = try bench.copyOfHome()
+    let fixture = fixture
+    let home = try fixture.copyOfHome()
     func vault(_ file: DatabaseFile, _ keychain: any Keychain) -> Vault {
       Vault(
-        file: file, keychain: KeychainService(keychain: keychain, keys: bench.keys), clock: bench.time.clock)
+        file: file, keychain: KeychainService(keychain: keychain, keys: fixture.keys),
+        clock: fixture.time.clock)
     }
-    let first = vault(try DatabaseFile.open(home: home.path), bench.keychain)
-    let hook = HookedKeychain(bench.keychain) {
+    let first = vault(try DatabaseFile.open(home: home.path), fixture.keychain)
+    let hook = HookedKeychain(fixture.keychain) {
       #expect(throws: StorageError.inUse) { try first.rotate { _ in true } }
     }
     let second = vault(try DatabaseFile.open(home: home.path), hook)
@@ -148,12 +149,12 @@ struct RotationTests {
 
   @Test("A message that does not open is reported and keeps its key")
   func unreadable() throws {
-    try bench.tamper("UPDATE messages SET sealed = zeroblob(length(sealed)) WHERE number = 5")
+    try fixture.tamper("UPDATE messages SET sealed = zeroblob(length(sealed)) WHERE number = 5")
     let report = try vault.rotate { _ in true }
     #expect(report?.unreadable == [ids[4]])
     #expect(try versions() == [1, 2])
     #expect(try vault.status().keys.map(\.retired) == [nil, nil])
-    bench.time.advance(days: 60)
+    fixture.time.advance(days: 60)
     try vault.deleteExpiredKeys()
     #expect(try storedVersions() == [1, 2])
     #expect(try vault.texts().count == 9)
@@ -165,7 +166,7 @@ struct RotationTests {
     let report = try vault.rotate { (progress) throws in
       if progress.phase == .readingBack, !isDamaged {
         isDamaged = true
-        try bench.tamper("UPDATE messages SET sealed = zeroblob(length(sealed)) WHERE number = 9")
+        try fixture.tamper("UPDATE messages SET sealed = zeroblob(length(sealed)) WHERE number = 9")
       }
       return true
     }
@@ -174,7 +175,7 @@ struct RotationTests {
 
   @Test("A stopped rotation has counted the failures it met")
   func stoppedCounts() throws {
-    try bench.tamper("UPDATE messages SET sealed = zeroblob(length(sealed)) WHERE number = 1")
+    try fixture.tamper("UPDATE messages SET sealed = zeroblob(length(sealed)) WHERE number = 1")
     _ = try stop(after: 1) { try vault.rotate(progress: $0) }
     #expect(try vault.status().recentFailures == 1)
   }
@@ -182,16 +183,16 @@ struct RotationTests {
   @Test("A row that vanishes within a rotation ends it as corrupt, and no key is retired")
   func vanished() throws {
     _ = try stop(after: 5) { try vault.rotate(progress: $0) }
-    try bench.tamper("DELETE FROM messages WHERE number = 2")
+    try fixture.tamper("DELETE FROM messages WHERE number = 2")
     expectError("VAULT_CORRUPT") { try vault.resumeRotation { _ in true } }
     #expect(try vault.status().keys.map(\.retired) == [nil, nil])
   }
 
   @Test("A rotation is due after 365 days, not after 364")
   func due() throws {
-    bench.time.advance(days: 364)
+    fixture.time.advance(days: 364)
     #expect(try vault.status().isRotationDue == false)
-    bench.time.advance(days: 1)
+    fixture.time.advance(days: 1)
     #expect(try vault.status().isRotationDue)
     _ = try vault.rotate { _ in true }
     #expect(try vault.status().isRotationDue == false)
@@ -212,7 +213,7 @@ struct RotationTests {
 
   /// The versions that rows are sealed under.
   private func versions() throws -> [Int64] {
-    try bench.file.read { transaction in
+    try fixture.file.read { transaction in
       var versions: [Int64] = []
       try transaction.forEachRow("SELECT DISTINCT keyVersion FROM messages ORDER BY keyVersion") {
         versions.append(try $0.integer(0))

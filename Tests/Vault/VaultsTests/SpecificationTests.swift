@@ -59,13 +59,13 @@ struct SpecificationTests {
 
   @Test("The state row holds this state")
   func state() throws {
-    let bench = try VaultBench()
+    let fixture = try VaultFixture()
     let row = try page.bytes("state row")
-    try bench.tamper("UPDATE vault SET sealed = x'\(hex(row))' WHERE part = 1")
+    try fixture.tamper("UPDATE vault SET sealed = x'\(hex(row))' WHERE part = 1")
     let stateKey = try page.bytes("state key")
     let memberKey = try page.bytes("member key")
     let key = SharedSecretBytes(SecretBytes(copying: stateKey.span.bytes))
-    let state = try bench.file.read { try VaultState.load($0, key: key) }
+    let state = try fixture.file.read { try VaultRow<VaultState>().load($0, key: key) }
 
     var expected = VaultState(
       currentVersion: 2,
@@ -115,7 +115,7 @@ struct SpecificationTests {
     let headers = try page.text("export headers") + sealLine
     #expect(text.contains("\n" + headers + "Subject: "))
 
-    let vault = try VaultBench().vault
+    let vault = try VaultFixture().vault
     for (seal, believed) in [(seal, true), (try vault.exportSeal(), false)] {
       var source = try MboxSource(path: path, seal: seal)
       var found: [MessageMetadata] = []

@@ -13,31 +13,31 @@ import Testing
 
 @Suite("A vault whose rows were changed behind its back")
 struct TamperingTests {
-  private let bench: VaultBench
+  private let fixture: VaultFixture
   private let ids: [MessageID]
 
   init() throws {
-    bench = try VaultBench()
-    let vault = bench.vault
+    fixture = try VaultFixture()
+    let vault = fixture.vault
     ids = try (1...5).map { try vault.add("text \($0)") }
   }
 
   @Test("A row that was deleted makes the vault corrupt, for its reader, a search and a count")
   func deleted() throws {
-    try bench.tamper("DELETE FROM messages WHERE id = \(sql(ids[2]))")
+    try fixture.tamper("DELETE FROM messages WHERE id = \(sql(ids[2]))")
     try expectCorruptVault(missing: ids[2])
-    #expect(try bench.vault.text(ids[1]) == "text 2")
+    #expect(try fixture.vault.text(ids[1]) == "text 2")
   }
 
   @Test("A row copied under another identifier does not open, and the vault is corrupt")
   func copied() throws {
     let other = MessageID()
-    try bench.tamper(
+    try fixture.tamper(
       "INSERT INTO messages (id, keyVersion, timestamp, sealed) "
         + "SELECT \(sql(other)), keyVersion, timestamp, sealed FROM messages WHERE id = \(sql(ids[0]))")
-    expectError("DATA_TAMPERED") { try bench.vault.text(other) }
-    expectError("VAULT_CORRUPT") { try bench.vault.texts() }
-    expectError("VAULT_CORRUPT") { try bench.vault.checkCount() }
+    expectError("DATA_TAMPERED") { try fixture.vault.text(other) }
+    expectError("VAULT_CORRUPT") { try fixture.vault.texts() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.checkCount() }
   }
 
   @Test("A row duplicated under a new number, past the index, makes the vault corrupt")
@@ -45,25 +45,25 @@ struct TamperingTests {
     try withoutIndex(
       "INSERT INTO messages SELECT number + 100, id, keyVersion, timestamp, sealed FROM messages "
         + "WHERE id = \(sql(ids[0]))")
-    expectError("VAULT_CORRUPT") { try bench.vault.texts() }
-    expectError("VAULT_CORRUPT") { try bench.vault.checkCount() }
-    expectError("VAULT_CORRUPT") { try bench.vault.text(MessageID()) }
+    expectError("VAULT_CORRUPT") { try fixture.vault.texts() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.checkCount() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.text(MessageID()) }
   }
 
   @Test("A row deleted past its index makes the vault corrupt")
   func deletedPastIndex() throws {
     try withoutIndex("DELETE FROM messages WHERE id = \(sql(ids[3]))")
-    expectError("VAULT_CORRUPT") { try bench.vault.texts() }
-    expectError("VAULT_CORRUPT") { try bench.vault.checkCount() }
-    #expect(throws: (any Error).self) { try bench.vault.text(ids[3]) }
+    expectError("VAULT_CORRUPT") { try fixture.vault.texts() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.checkCount() }
+    #expect(throws: (any Error).self) { try fixture.vault.text(ids[3]) }
   }
 
   @Test("An identifier that was changed makes the vault corrupt")
   func renamed() throws {
     let other = MessageID()
-    try bench.tamper("UPDATE messages SET id = \(sql(other)) WHERE id = \(sql(ids[1]))")
+    try fixture.tamper("UPDATE messages SET id = \(sql(other)) WHERE id = \(sql(ids[1]))")
     try expectCorruptVault(missing: ids[1])
-    expectError("DATA_TAMPERED") { try bench.vault.text(other) }
+    expectError("DATA_TAMPERED") { try fixture.vault.text(other) }
   }
 
   @Test("An index whose entries lead elsewhere is corruption, not another message")
@@ -74,7 +74,7 @@ struct TamperingTests {
         + "WHERE number IN (1, 2)")
     for (id, text) in zip(ids, ["text 1", "text 2"]) {
       // SQLite may take the identifier from either; the box belongs to one of them only.
-      #expect((try? bench.vault.text(id)) ?? text == text)
+      #expect((try? fixture.vault.text(id)) ?? text == text)
       #expect(try unreadable().contains(id))
     }
   }
@@ -83,8 +83,8 @@ struct TamperingTests {
   func shortIndex() throws {
     let other = MessageID()
     try withoutIndex("UPDATE messages SET id = \(sql(other)) WHERE id = \(sql(ids[4]))")
-    expectError("VAULT_CORRUPT") { try bench.vault.text(other) }
-    expectError("VAULT_CORRUPT") { try bench.vault.texts() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.text(other) }
+    expectError("VAULT_CORRUPT") { try fixture.vault.texts() }
   }
 
   @Test(
@@ -96,25 +96,25 @@ struct TamperingTests {
       "sealed = (SELECT sealed FROM messages AS m WHERE m.number = 2)",
     ])
   func changed(assignment: String) throws {
-    try bench.tamper("UPDATE messages SET \(assignment) WHERE number = 1")
-    expectError("DATA_TAMPERED") { try bench.vault.text(ids[0]) }
+    try fixture.tamper("UPDATE messages SET \(assignment) WHERE number = 1")
+    expectError("DATA_TAMPERED") { try fixture.vault.text(ids[0]) }
     #expect(try unreadable() == [ids[0]])
-    #expect(try bench.vault.texts().count == 4)
-    #expect(try bench.vault.status().recentFailures == 1)
-    try bench.vault.checkCount()
+    #expect(try fixture.vault.texts().count == 4)
+    #expect(try fixture.vault.status().recentFailures == 1)
+    try fixture.vault.checkCount()
   }
 
   @Test("A time that no message can have is tampering with that message alone")
   func impossibleTime() throws {
-    try bench.tamper("UPDATE messages SET timestamp = 9223372036854775807 WHERE number = 1")
-    expectError("DATA_TAMPERED") { try bench.vault.text(ids[0]) }
+    try fixture.tamper("UPDATE messages SET timestamp = 9223372036854775807 WHERE number = 1")
+    expectError("DATA_TAMPERED") { try fixture.vault.text(ids[0]) }
     #expect(try unreadable() == [ids[0]])
-    #expect(try bench.vault.texts().count == 4)
+    #expect(try fixture.vault.texts().count == 4)
   }
 
   @Test("Two rows that exchanged their boxes both say so")
   func exchanged() throws {
-    try bench.tamper(
+    try fixture.tamper(
       "CREATE TEMP TABLE t AS SELECT number, sealed FROM messages",
       "UPDATE messages SET sealed = (SELECT sealed FROM t WHERE t.number = 3 - messages.number) "
         + "WHERE number IN (1, 2)")
@@ -123,42 +123,42 @@ struct TamperingTests {
 
   @Test("An older state is corruption")
   func olderState() throws {
-    try bench.tamper("INSERT INTO vault SELECT 99, sealed FROM vault WHERE part = 1")
-    let late = try bench.vault.add("late")
-    try bench.tamper(
+    try fixture.tamper("INSERT INTO vault SELECT 99, sealed FROM vault WHERE part = 1")
+    let late = try fixture.vault.add("late")
+    try fixture.tamper(
       "UPDATE vault SET sealed = (SELECT sealed FROM vault WHERE part = 99) WHERE part = 1")
-    expectError("VAULT_CORRUPT") { try bench.vault.texts() }
-    expectError("VAULT_CORRUPT") { try bench.vault.text(MessageID()) }
-    #expect(try bench.vault.text(late) == "late")
+    expectError("VAULT_CORRUPT") { try fixture.vault.texts() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.text(MessageID()) }
+    #expect(try fixture.vault.text(late) == "late")
   }
 
   @Test("A vault without its state does not open", arguments: [1, 2])
   func partRemoved(part: Int) throws {
-    try bench.tamper("DELETE FROM vault WHERE part = \(part)")
-    expectError("VAULT_CORRUPT") { try bench.reopened() }
-    expectError("VAULT_CORRUPT") { try bench.vault.status() }
+    try fixture.tamper("DELETE FROM vault WHERE part = \(part)")
+    expectError("VAULT_CORRUPT") { try fixture.reopened() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.status() }
   }
 
   @Test("State and failure log do not open in each other's place")
   func partsExchanged() throws {
-    try bench.tamper(
+    try fixture.tamper(
       "UPDATE vault SET part = part + 10", "UPDATE vault SET part = 13 - part WHERE part > 10")
-    expectError("VAULT_CORRUPT") { try bench.reopened() }
+    expectError("VAULT_CORRUPT") { try fixture.reopened() }
   }
 
   @Test("A vault key that is missing is corruption, not an empty vault")
   func keyRemoved() throws {
-    try bench.service.delete(forKey: "vault.master_key.v1")
-    bench.vault.clearCache()
-    expectError("VAULT_CORRUPT") { try bench.vault.texts() }
-    expectError("VAULT_CORRUPT") { try bench.vault.add("more") }
+    try fixture.service.delete(forKey: "vault.master_key.v1")
+    fixture.vault.clearCache()
+    expectError("VAULT_CORRUPT") { try fixture.vault.texts() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.add("more") }
   }
 
   // MARK: -
 
   /// Changes the table while the schema has no index for it.
   private func withoutIndex(_ statement: String) throws {
-    try bench.tamper(
+    try fixture.tamper(
       "CREATE TABLE IF NOT EXISTS temp.saved AS SELECT * FROM sqlite_schema "
         + "WHERE name = 'sqlite_autoindex_messages_1'",
       "PRAGMA writable_schema = ON",
@@ -173,15 +173,16 @@ struct TamperingTests {
   }
 
   private func unreadable() throws -> [MessageID] {
-    try bench.vault.forEachMessage { _, _, _ in true }
+    try fixture.vault.forEachMessage { _, _, _ in true }
   }
 
   private func expectCorruptVault(missing id: MessageID) throws {
-    expectError("VAULT_CORRUPT") { try bench.vault.text(id) }
-    expectError("VAULT_CORRUPT") { try bench.vault.remove(id) }
-    expectError("VAULT_CORRUPT") { try bench.vault.text(MessageID()) }
-    expectError("VAULT_CORRUPT") { try bench.vault.texts() }
-    expectError("VAULT_CORRUPT") { try bench.vault.texts(.init(limit: 1)) }
-    expectError("VAULT_CORRUPT") { try bench.vault.checkCount() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.text(id) }
+    expectError("VAULT_CORRUPT") { try fixture.vault.remove(id) }
+    expectError("VAULT_CORRUPT") { try fixture.vault.text(MessageID()) }
+    expectError("VAULT_CORRUPT") { try fixture.vault.texts() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.titles(.init(limit: 1)) }
+    expectError("VAULT_CORRUPT") { try fixture.vault.forEachMessage { _, _, _ in false } }
+    expectError("VAULT_CORRUPT") { try fixture.vault.checkCount() }
   }
 }

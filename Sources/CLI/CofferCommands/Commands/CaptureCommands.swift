@@ -64,18 +64,13 @@ struct CaptureAddCommand: CofferCommand {
     if let metadata { capture.metadata = try part(metadata, .metadata) }
     capture.allowsDuplicate = allowDuplicate
     let captures = try context.captures(opening, whileLocked: true)
-    let signer = try captures.access.signer()
+    let signer = try captures.signer()
     Interruption.catchOnce()
     // A Control-C reaches the process that decodes, too: what is asked next ends the command then.
     capture.thumbnail = CapturePicture.thumbnail(ofFile: photo)
     let added: CaptureStore.Added
-    do { added = try captures.access.store.add(capture, signer: signer) } catch CaptureError.interrupted {
+    do { added = try captures.add(capture, signer: signer) } catch CaptureError.interrupted {
       throw Failure.interrupted("nothing was stored")
-    }
-    if let coffer = captures.coffer {
-      coffer.note(.captureAdded, count: 1)
-    } else {
-      captures.access.noteChange()
     }
     let answer = Answer(
       id: added.id.description, level: signer.level.rawValue,
@@ -125,7 +120,7 @@ struct CaptureListCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let listing = try context.captures(opening).access.store.listing()
+    let listing = try context.captures(opening).store.listing()
     for capture in listing.captures.prefix(limit ?? .max) {
       let answer = Answer(
         id: capture.id.description, created: Timestamp.format(capture.created), byteCount: capture.byteCount)
@@ -174,19 +169,17 @@ struct CaptureExportCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let id = try CaptureID(capture: id)
     let captures = try context.captures(opening)
-    let store = captures.access.store
     let record = context.unfinishedExports()
     Interruption.catchOnce()
     var names: [String]
     do {
-      names = try store.export(id, to: directory, record: record) { Interruption.isRequested }
+      names = try captures.export(id, to: directory, record: record) { Interruption.isRequested }
     } catch CaptureError.interrupted {
       throw Failure.interrupted("nothing was written")
     }
     if depthPNG {
-      names.append(try CapturePicture.writeDepth(of: id, store, to: directory, record: record))
+      names.append(try CapturePicture.writeDepth(of: id, captures.store, to: directory, record: record))
     }
-    captures.coffer?.note(.captureExported, count: 1)
     if context.isJSON { JSON.print(["exported": names]) }
     context.remark("\(names.count.counted("file")) in \(directory); nothing protects them there.")
   }
@@ -220,7 +213,7 @@ struct CaptureVerifyCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let id = try CaptureID(capture: id)
-    let store = try context.captures(opening).access.store
+    let store = try context.captures(opening).store
     let (manifest, signer) = try Interruption.endingAtOnce(
       .interrupted("the capture was not checked to the end"), isJSON: context.isJSON
     ) { try store.verify(id) }
@@ -261,9 +254,7 @@ struct CaptureRemoveCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let id = try CaptureID(capture: id)
-    let captures = try context.captures(opening)
-    try captures.access.store.remove(id)
-    captures.coffer?.note(.captureRemoved, count: 1)
+    try context.captures(opening).remove(id)
     if context.isJSON { JSON.print(["removed": id.description]) }
   }
 }

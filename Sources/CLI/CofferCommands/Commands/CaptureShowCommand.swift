@@ -49,7 +49,7 @@ struct CaptureShowCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let id = try CaptureID(capture: id)
-    let store = try context.captures(opening).access.store
+    let store = try context.captures(opening).store
     let info = try store.info(id)
     let exif = try store.exifFields(of: id)
     let metadata = try Self.metadata(of: id, store)

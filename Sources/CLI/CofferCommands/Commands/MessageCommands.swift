@@ -72,8 +72,7 @@ struct MessageAddCommand: CofferCommand {
       metadata.title = own.title
       if own.date != 0 { metadata.date = own.date }
     }
-    let id = try coffer.vault.add(content, metadata: metadata)
-    coffer.note(.messagesAdded, count: 1)
+    let id = try coffer.addMessage(content, metadata: metadata)
     if context.isJSON { JSON.print(["id": id.description]) } else { Terminal.print("\(id)") }
   }
 
@@ -160,8 +159,7 @@ struct MessageRemoveCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let id = try MessageID(argument: id)
     let coffer = try context.open(opening)
-    try coffer.vault.remove(id)
-    coffer.note(.messagesRemoved, count: 1)
+    try coffer.removeMessage(id)
     if context.isJSON { JSON.print(["removed": id.description]) }
     context.remark("The message is removed.")
   }

@@ -71,28 +71,21 @@ struct MessageExportCommand: CofferCommand {
   ) throws {
     var bar = ProgressBar("exporting", isQuiet: context.isQuiet || context.isJSON)
     defer { bar.finish() }
-    let total = try coffer.vault.status().messageCount
-    var count = 0
-    let unreadable = try coffer.vault.forEachMessage(.init(tag: tag, isNewestFirst: false)) {
-      id, metadata, content in
-      if Interruption.isRequested { return false }
-      try sink.append(id: id.description, metadata, content)
-      count += 1
-      if count % 1_000 == 0 { bar.update(count, of: total, unit: "messages") }
-      return true
+    let total = coffer.vault.lastStatus?.messageCount ?? 0
+    let export = try coffer.exportMessages(to: &sink, tag: tag) { count in
+      if count > 0, count % 1_000 == 0 { bar.update(count, of: total, unit: "messages") }
+      return !Interruption.isRequested
     }
-    if Interruption.isRequested {
+    guard let export else {
       throw Failure.interrupted(path == "-" ? "the output is not complete" : "nothing was written")
     }
-    try sink.finish()
     bar.finish()
-    coffer.note(.messagesExported, count: count)
     if context.isJSON, path != "-" {
-      JSON.print(Answer(exported: count))
+      JSON.print(Answer(exported: export.count))
     } else {
-      context.remark("\(count.counted("message")) exported")
+      context.remark("\(export.count.counted("message")) exported")
     }
-    try MessageLine.report(unreadable)
+    try MessageLine.report(export.unreadable)
   }
 
   /// Nobody reads on: as if the signal had not been ignored by whoever started us.

@@ -85,7 +85,7 @@ struct MessageImportCommand: CofferCommand {
     var end: (any Error)?
     do {
       try passOver(&source)
-      try coffer.vault.importMessages(from: &source, tags: tag) { batch, progress in
+      try coffer.importMessages(from: &source, tags: tag) { batch, progress in
         report.progress = progress
         if printIds {
           let lines = batch.map(\.description)
@@ -103,8 +103,6 @@ struct MessageImportCommand: CofferCommand {
       }
     } catch { end = error }
     bar.finish()
-    // Before anything else: it is stored, however this ends.
-    if report.imported > 0 { coffer.note(.messagesAdded, count: report.imported) }
     if let end, !isInterruption(end) {
       guard report.hasContent else { throw end }
       report.tell(context)

@@ -33,7 +33,7 @@ struct MessageListCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
     var count = 0
-    let unreadable = try coffer.vault.forEachMessage(.init(tag: tag, limit: limit)) { id, metadata, _ in
+    let unreadable = try coffer.vault.list(.init(tag: tag, limit: limit)) { id, metadata in
       MessageLine.print(id, metadata, isJSON: context.isJSON)
       count += 1
       return !Terminal.isOutputLost
@@ -71,7 +71,7 @@ struct MessageSearchCommand: CofferCommand {
     let coffer = try context.open(opening)
     var query = SearchQuery(words: words)
     var bar = ProgressBar("searching", isQuiet: context.isQuiet || context.isJSON)
-    let total = try coffer.vault.status().messageCount
+    let total = coffer.vault.lastStatus?.messageCount ?? 0
     var seen = 0
     var found = 0
     defer { bar.finish() }
@@ -85,7 +85,7 @@ struct MessageSearchCommand: CofferCommand {
       if seen % 1_000 == 0 { bar.update(seen, of: total, unit: "messages") }
       return query.matches(metadata, content)
     }
-    let unreadable = try coffer.vault.forEachMessage(.init(), choosing: isFound) { id, metadata, _ in
+    let unreadable = try coffer.vault.list(choosing: isFound) { id, metadata in
       bar.finish()
       found += 1
       MessageLine.print(id, metadata, isJSON: context.isJSON)

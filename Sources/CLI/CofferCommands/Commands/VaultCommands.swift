@@ -44,8 +44,8 @@ struct VaultRotateCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
-    try RotationRun(context: context, coffer: coffer).run(.keyRotated) { progress in
-      try resume ? coffer.vault.resumeRotation(progress: progress) : coffer.vault.rotate(progress: progress)
+    try RotationRun(context: context).run {
+      try coffer.rotateVaultKey(onlyResumes: resume, progress: $0)
     }
   }
 }
@@ -69,16 +69,13 @@ struct VaultRollbackCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
-    try RotationRun(context: context, coffer: coffer).run(.keyRolledBack) {
-      try coffer.vault.rollBack(progress: $0)
-    }
+    try RotationRun(context: context).run { try coffer.rollBackVaultKey(progress: $0) }
   }
 }
 
 /// A rotation or rollback with its progress, and the answer at its end.
 struct RotationRun {
   let context: CommandContext
-  let coffer: Coffer
 
   private struct Answer: Encodable {
     let keyVersion: Int
@@ -87,7 +84,6 @@ struct RotationRun {
   }
 
   func run(
-    _ event: AuditLog.Event,
     _ body: ((Vault.RotationProgress) throws -> Bool) throws -> Vault.RotationReport?
   ) throws {
     var sealing = ProgressBar("sealing anew", isQuiet: context.isQuiet || context.isJSON)
@@ -109,8 +105,7 @@ struct RotationRun {
       throw Failure.interrupted(
         "every message can be read", hint: "go on with «coffer vault rotate --resume»")
     }
-    let sealedCount = report.messageCount - report.unreadable.count
-    coffer.note(event, count: sealedCount)
+    let sealedCount = report.readableCount
     if context.isJSON {
       JSON.print(
         Answer(

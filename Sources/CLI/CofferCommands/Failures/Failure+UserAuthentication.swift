@@ -16,7 +16,7 @@ extension Failure {
       self.init(
         .locked, "no_answer", "the pinentry program gave no answer in time, and was ended",
         hint: "it waits for 5 minutes; try again, or look at COFFER_PINENTRY")
-    case .terminalFailed, .tooLong, .scriptExhausted:
+    case .terminalFailed, .tooLong:
       self.init(.locked, "no_prompt", "the answer could not be read")
     }
   }

@@ -57,7 +57,7 @@ struct CommandContext {
     let locked = try locked()
     let opened = try given(passphrase, pin, locked) ?? (presence == .session ? handedOn(locked) : nil)
     if let opened {
-      try advise(opened)
+      advise(opened)
       return opened
     }
     return try openByPrompt(locked)
@@ -67,7 +67,7 @@ struct CommandContext {
   private func openByPrompt(_ locked: LockedCoffer) throws -> Coffer {
     for interface in SlotInterfaces.all.reversed() {
       guard let coffer = try interface.openByPrompt(locked, self) else { continue }
-      try advise(coffer)
+      advise(coffer)
       return coffer
     }
     throw PassphraseInterface.missing
@@ -102,37 +102,29 @@ struct CommandContext {
     do { return try locked.unlock(keys) } catch is KeybagError { return nil }
   }
 
-  /// The captures of an open coffer, or of one whose agent has the key for them.
-  struct OpenCaptures {
-    let access: CaptureAccess
-    /// nil while the coffer is locked.
-    let coffer: Coffer?
-  }
-
   /// Opens the captures.
   ///
   /// - Parameter whileLocked: whether the agent's after-first-unlock key will do: for taking captures in, not
   ///   for looking at them.
-  func captures(_ options: OpeningOptions, whileLocked: Bool = false) throws -> OpenCaptures {
+  func captures(_ options: OpeningOptions, whileLocked: Bool = false) throws -> CaptureAccess {
     guard whileLocked else {
-      let coffer = try open(options)
-      return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
+      return try open(options).captureAccess
     }
     let locked = try locked()
     if let coffer = try given(options.passphrase, options.pin, locked) {
-      try advise(coffer)
-      return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
+      advise(coffer)
+      return coffer.captureAccess
     }
     // Asked once for whatever is there: an agent that hangs costs its whole deadline each time.
     if let keys = AgentSession(locked).keys(.all) {
       if let coffer = try handedOn(locked, keys) {
-        try advise(coffer)
-        return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
+        advise(coffer)
+        return coffer.captureAccess
       }
-      return OpenCaptures(access: try locked.captures(keys.locked()), coffer: nil)
+      return try locked.captures(keys.locked())
     }
     let coffer = try openByPrompt(locked)
-    return OpenCaptures(access: coffer.captureAccess, coffer: coffer)
+    return coffer.captureAccess
   }
 
   static func triesLeft(_ problem: String, _ attempt: Int) -> String {
@@ -140,10 +132,10 @@ struct CommandContext {
   }
 
   /// What a person should know whenever they open their coffer.
-  private func advise(_ coffer: Coffer) throws {
-    let status: Vault.Status
-    // What reads messages says so itself; the rest can be used.
-    do { status = try coffer.vault.status() } catch StorageError.outdated { return }
+  private func advise(_ coffer: Coffer) {
+    // nil when the messages are not those that were stored last: what reads them says so itself, and the rest
+    // can be used.
+    guard let status = coffer.vault.lastStatus else { return }
     let isJSON = isJSON
     if status.unexaminedFailures > 0 { FailureWarning(status.unexaminedFailures).tell(isJSON: isJSON) }
     coffer.listenForFailures { alarm, count in
@@ -164,7 +156,7 @@ struct CommandContext {
         } else {
           try unlockByPhrasePrompt(locked)
         }
-      try advise(coffer)
+      advise(coffer)
       return coffer
     } catch KeybagError.wrongSecret {
       throw Failure(

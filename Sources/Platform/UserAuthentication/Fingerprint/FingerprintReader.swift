@@ -93,3 +93,13 @@ public enum FingerprintError: Error, Equatable, Sendable {
   /// The reader failed, or the service answered in a way that it should not.
   case failed
 }
+
+extension Duration {
+  /// For `poll(2)`: rounded up, so that no wait ends early; never negative, at most a day.
+  var pollMilliseconds: Int32 {
+    let (seconds, attoseconds) = components
+    guard seconds >= 0, attoseconds >= 0 else { return 0 }
+    let wholeSeconds = min(seconds, 86_400)
+    return Int32(wholeSeconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+  }
+}

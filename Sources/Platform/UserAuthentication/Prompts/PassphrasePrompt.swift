@@ -93,6 +93,4 @@ public enum PromptError: Error, Equatable, Sendable {
   case promptProgramFailed
   /// Nobody answered in time, or the pinentry program hangs; it has been ended.
   case timedOut
-  /// A ``ScriptedPrompt`` was asked more often than it has answers.
-  case scriptExhausted
 }

@@ -27,6 +27,22 @@ public final class FileKeychain: Keychain {
     }
   }
 
+  /// The same within a transaction that is under way on the file.
+  /// - Throws: `KeychainError`, or `StorageError.outdated`, before anything is written; else what keeps it from
+  ///   being written.
+  func update(
+    in transaction: borrowing Transaction,
+    _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
+  ) throws {
+    try file.join(.keychain, transaction) { transaction in
+      let current: [SealedItem]
+      do { current = try Self.items(transaction) } catch StorageError.corrupt {
+        throw KeychainError.invalidData
+      }
+      try Self.apply(body(current), transaction)
+    }
+  }
+
   private static func items(_ transaction: borrowing Transaction) throws -> [SealedItem] {
     var items: [SealedItem] = []
     try transaction.forEachRow("SELECT account, accessibility, sealed FROM keychain ORDER BY account") {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
-internal import Synchronization
 
 /// A sealed value, as a keychain store holds it. No store holds a key that could open it.
 public struct SealedItem: Equatable, Sendable {
@@ -50,36 +49,4 @@ public protocol Keychain: Sendable {
   func update(
     _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
   ) throws(KeychainError)
-}
-
-/// A keychain in memory: for tests and for the tutorial's sandbox.
-public final class InMemoryKeychain: Keychain {
-  /// By the bytes of the name.
-  private let stored = Mutex<[Data: SealedItem]>([:])
-
-  /// An empty keychain.
-  public init() {}
-
-  /// Every item, by the bytes of their names.
-  public func items() throws(KeychainError) -> [SealedItem] {
-    stored.withLock { Self.items($0) }
-  }
-
-  /// Makes all the changes, or none. See ``Keychain``.
-  public func update(
-    _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
-  ) throws(KeychainError) {
-    try stored.withLock { stored throws(KeychainError) in
-      for change in try body(Self.items(stored)) {
-        switch change {
-        case .set(let item): stored[Data(item.account.utf8)] = item
-        case .delete(let account): stored[Data(account.utf8)] = nil
-        }
-      }
-    }
-  }
-
-  private static func items(_ stored: [Data: SealedItem]) -> [SealedItem] {
-    stored.values.sorted { $0.account.utf8.lexicographicallyPrecedes($1.account.utf8) }
-  }
 }

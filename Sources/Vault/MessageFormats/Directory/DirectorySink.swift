@@ -69,8 +69,7 @@ public struct DirectorySink: MessageSink, ~Copyable {
   public mutating func append(
     id: String, _ metadata: MessageMetadata, _ content: RawSpan
   ) throws(MessageFormatError) {
-    try metadata.checkBounds()
-    try MessageLimits.check(content)
+    try MessageLimits.check(id: id, metadata, content)
     guard folder >= 0, !failed else { throw .finished }
     guard Self.isFileName(id) else { throw .unsuitableIdentifier }
     let name = "\(id).\(FileTypes.ending(ofType: metadata.contentType))"

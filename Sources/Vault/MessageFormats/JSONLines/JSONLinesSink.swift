@@ -26,9 +26,7 @@ public struct JSONLinesSink: MessageSink, ~Copyable {
   public mutating func append(
     id: String, _ metadata: MessageMetadata, _ content: RawSpan
   ) throws(MessageFormatError) {
-    try metadata.checkBounds()
-    try MessageLimits.check(content)
-    guard id.utf8.count <= MessageLimits.identifierByteCount else { throw .unsuitableIdentifier }
+    try MessageLimits.check(id: id, metadata, content)
     file.buffer.append("{\"id\":")
     JSONWriter.append(id, into: &file.buffer)
     file.buffer.append(ASCII.comma)

@@ -6,6 +6,7 @@ import KeyCustody
 import Keychains
 import Primitives
 import ProtectedData
+import ScriptedPrompts
 import Secrets
 import UserAuthentication
 

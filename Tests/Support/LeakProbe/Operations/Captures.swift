@@ -107,7 +107,7 @@ extension Room {
   /// Tells of the capture key, and of what is derived from it (Specs/captures.md, «Keys»).
   private func tellCaptureKeys(_ coffer: Coffer, _ id: CaptureID) throws {
     let key = try coffer.keychain.requireSecret(forKey: KeychainService.Account.captureKey)
-    Teller.tell("capture key", key)
+    SecretReport.tell("capture key", key)
     tellDerived("record key", from: key, salt: [], "coffer capture v1 records")
     tellDerived("mark key", from: key, salt: [], "coffer capture v1 marks")
     let salt = id.withBytes { [UInt8](copying: $0) }

@@ -48,13 +48,13 @@ extension Operation {
       code.withMutableBytes { code in
         key.withBytes { key in message.withBytes { hmac.authenticate($0, key: key, into: &code) } }
       }
-      Teller.tell("code", code)
+      SecretReport.tell("code", code)
     },
     Operation("hash a secret") { room in
       let secret = room.bytes("secret", count: 200)
       var digest = SecretBytes(zeroed: SHA256.byteCount)
       digest.withMutableBytes { digest in secret.withBytes { SHA256.hash($0, into: &digest) } }
-      Teller.tell("digest", digest)
+      SecretReport.tell("digest", digest)
     },
   ]
 }
@@ -70,7 +70,7 @@ extension Room {
     try output.withMutableBytes { output in
       try password.withBytes { try body($0, salt.span.bytes, &output) }
     }
-    Teller.tell("derived key", output)
+    SecretReport.tell("derived key", output)
   }
 
   @inline(never)

@@ -23,9 +23,9 @@ extension Operation {
     Operation("agree with a key in this process") { _ in
       let one = P256PrivateKey()
       let other = P256PrivateKey()
-      Teller.tell("private key", one.scalar())
+      SecretReport.tell("private key", one.scalar())
       let secret = try one.sharedSecret(with: other.publicKey)
-      Teller.tell("agreed secret", secret)
+      SecretReport.tell("agreed secret", secret)
       let again = try P256PrivateKey(scalar: one.scalar(), publicKey: one.publicKey)
       try expect(try other.sharedSecret(with: again.publicKey).isEqual(to: secret), "both agree")
     },
@@ -46,9 +46,9 @@ extension Room {
     let pin = pin()
     let key = try key(in: enclave, pin, for: .agreement)
     let peer = P256PrivateKey()
-    Teller.tell("peer's private key", peer.scalar())
+    SecretReport.tell("peer's private key", peer.scalar())
     let expected = try peer.sharedSecret(with: key.publicKey)
-    Teller.tell("agreed secret", expected)
+    SecretReport.tell("agreed secret", expected)
     let agreed = try enclave.sharedSecret(key, with: peer.publicKey, authorization: .passcode(pin))
     try expect(agreed.isEqual(to: expected), "both agree")
   }
@@ -57,8 +57,8 @@ extension Room {
   fileprivate func refuse(in enclave: any Enclave) throws {
     let key = try key(in: enclave, pin(), for: .agreement)
     let peer = P256PrivateKey()
-    Teller.tell("peer's private key", peer.scalar())
-    Teller.tell("agreed secret", try peer.sharedSecret(with: key.publicKey))
+    SecretReport.tell("peer's private key", peer.scalar())
+    SecretReport.tell("agreed secret", try peer.sharedSecret(with: key.publicKey))
     let other = pin("wrong PIN")
     try expectThrow("a wrong passcode") {
       _ = try enclave.sharedSecret(key, with: peer.publicKey, authorization: .passcode(other))
@@ -82,7 +82,7 @@ extension Room {
     let made = try enclave.createCounter(authorization: authorization)
     // kind (1) ‖ place (1) ‖ Name of the storage root (34) …
     let rootName = Array(made.counter.dataRepresentation[2..<36])
-    Teller.tell("authorization value", authorizationValue(authorization, rootName: rootName))
+    SecretReport.tell("authorization value", authorizationValue(authorization, rootName: rootName))
     let value = try enclave.incrementCounter(made.counter, authorization: authorization)
     let again = try enclave.counterValue(made.counter, authorization: authorization)
     try expect(value == made.value + 1 && again == value, "the counter goes up by one")

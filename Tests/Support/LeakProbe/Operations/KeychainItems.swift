@@ -3,6 +3,7 @@
 // Keychain items: one at a time, in batches, and when a batch or an item fails.
 
 import CofferKit
+import InMemoryKeychains
 import Keychains
 import Primitives
 import Secrets
@@ -29,7 +30,7 @@ extension Operation {
     Operation("save and load a symmetric key") { room in
       try room.withKeychain { keychain in
         let key = SymmetricKey()
-        key.withBytes { Teller.tell("key", $0) }
+        key.withBytes { SecretReport.tell("key", $0) }
         try keychain.saveSymmetricKey(key, forKey: "key")
         guard let loaded = try keychain.loadSymmetricKey(forKey: "key") else { throw Unexpected("no key") }
         try expect(loaded.isEqual(to: key), "the key is what was saved")

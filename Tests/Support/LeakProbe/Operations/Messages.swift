@@ -72,7 +72,7 @@ extension Operation {
     },
     Operation("encrypt and decrypt a message as values") { room in
       let key = SymmetricKey()
-      key.withBytes { Teller.tell("vault key", $0) }
+      key.withBytes { SecretReport.tell("vault key", $0) }
       var encryption = MessageEncryption()
       let message = PlaintextMessage(
         content: room.bytes("content", count: 96),
@@ -81,7 +81,7 @@ extension Operation {
       try expect(
         try encryption.decrypt(sealed, timestamp: 1, key: key).content.count == 96, "the content is there")
       let other = SymmetricKey()
-      other.withBytes { Teller.tell("wrong key", $0) }
+      other.withBytes { SecretReport.tell("wrong key", $0) }
       try expectThrow("another key") { _ = try encryption.decrypt(sealed, timestamp: 1, key: other) }
     },
   ]

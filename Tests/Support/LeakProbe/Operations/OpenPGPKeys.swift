@@ -53,7 +53,7 @@ extension Room {
   fileprivate func openPGPKey(_ profile: KeyProfile) throws -> OpenPGPKey {
     let generation = KeyGeneration(profile, userIDs: [UserID("Leak Probe")], creationTime: Self.time)
     let key = try generation.generate()
-    for secret in key.secrets.values { Teller.tell("private key", secret.protectedMaterial) }
+    for secret in key.secrets.values { SecretReport.tell("private key", secret.protectedMaterial) }
     let subkey = key.certificate.subkeys[0].packet.fingerprint
     return OpenPGPKey(
       certificate: key.certificate,
@@ -66,11 +66,11 @@ extension Room {
     let plaintext = SharedSecretBytes(SystemRandom.secretBytes(count: byteCount))
     plaintext.withBytes { all in
       for start in stride(from: 0, to: byteCount, by: Self.toldByteCount) {
-        Teller.tell("plaintext", all.extracting(start..<min(start + Self.toldByteCount, byteCount)))
+        SecretReport.tell("plaintext", all.extracting(start..<min(start + Self.toldByteCount, byteCount)))
       }
     }
     var encryption = try MessageEncryption(to: [key.certificate], time: Self.time)
-    Teller.tell("session key", encryption.sessionKey.bytes)
+    SecretReport.tell("session key", encryption.sessionKey.bytes)
     encryption.signers = [key.signer]
     let ciphertext = ArraySink()
     try encryption.encrypt(from: MemorySource(plaintext), to: ciphertext)
@@ -103,7 +103,7 @@ extension Room {
     let wrong = SharedSecretBytes(text("wrong password", byteCount: 24))
     let encryption = try MessageEncryption(
       to: [], passwords: [password], passwordProfile: profile, time: Self.time)
-    Teller.tell("session key", encryption.sessionKey.bytes)
+    SecretReport.tell("session key", encryption.sessionKey.bytes)
     let ciphertext = ArraySink()
     try encryption.encrypt(from: MemorySource(plaintext), to: ciphertext)
     var decryption = MessageDecryption()
@@ -130,7 +130,7 @@ extension Room {
       _ = try key.unlocked(fingerprint, for: .sign, passwords: [wrong])
     }
     let unlocked = try key.unlocked(fingerprint, for: .sign, passwords: [password])
-    Teller.tell("private key", unlocked.withoutProtection().protectedMaterial)
+    SecretReport.tell("private key", unlocked.withoutProtection().protectedMaterial)
   }
 }
 

@@ -6,6 +6,7 @@ import Foundation
 import Glibc
 import Keychains
 import Primitives
+import ScriptedPrompts
 import Secrets
 import UserAuthentication
 
@@ -41,7 +42,7 @@ extension Operation {
     },
     Operation("generate a passphrase") { room in
       let words = PassphraseGenerator.generate(random: SystemRandom.fill)
-      Teller.tell("generated passphrase", words)
+      SecretReport.tell("generated passphrase", words)
       let passphrase = try Passphrase(utf8: words)
       try expect(PassphrasePolicy.long.check(passphrase).isAccepted, "what is generated is accepted")
     },

@@ -7,6 +7,7 @@ import Enclaves
 import KeyCustody
 import Keychains
 import Primitives
+import ScriptedPrompts
 import Secrets
 import UserAuthentication
 

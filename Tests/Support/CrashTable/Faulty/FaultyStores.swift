@@ -8,7 +8,7 @@ import Foundation
 import Glibc
 
 /// Two files, replaced by others; what is left out of that is the mistake.
-class GuiltyStore: CrashScenario {
+class FaultyStore: CrashScenario {
   let store = "guilty"
   var operation: String { "" }
   private static let names = ["first", "second"]
@@ -60,19 +60,19 @@ class GuiltyStore: CrashScenario {
 }
 
 /// Forgets to synchronise what it has written before it gives it the name.
-final class UnsynchronisedFile: GuiltyStore {
+final class UnsynchronisedFile: FaultyStore {
   override var operation: String { "contents not synchronised" }
   override var synchronisesFiles: Bool { false }
 }
 
 /// Forgets that a name is in a folder.
-final class UnsynchronisedFolder: GuiltyStore {
+final class UnsynchronisedFolder: FaultyStore {
   override var operation: String { "name not synchronised" }
   override var synchronisesFolder: Bool { false }
 }
 
 /// Changes two files that belong together, each with care, one after the other.
-final class TwoSteps: GuiltyStore {
+final class TwoSteps: FaultyStore {
   override var operation: String { "two steps, no recovery" }
   override var isOneFile: Bool { false }
 }

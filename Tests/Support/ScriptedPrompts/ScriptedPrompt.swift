@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Secrets
-internal import Synchronization
+import Synchronization
+public import UserAuthentication
 
 /// A prompt with scripted answers: for tests of code that asks.
 public final class ScriptedPrompt: PassphrasePrompt {
@@ -31,13 +32,13 @@ public final class ScriptedPrompt: PassphrasePrompt {
   /// The yes-or-no questions so far.
   public var questions: [String] { script.withLock { $0.questions } }
 
-  /// - Throws: ``PromptError/scriptExhausted``, and `.tooLong` as a real prompt does.
+  /// - Throws: `PromptError.noTerminal` when they are used up, and `.tooLong` as a real prompt does.
   public func ask(_ request: PromptRequest) throws(PromptError) -> SecretBytes {
     let reply: SharedSecretBytes? = script.withLock { script in
       script.requests.append(request)
       return script.replies.isEmpty ? nil : script.replies.removeFirst()
     }
-    guard let reply else { throw .scriptExhausted }
+    guard let reply else { throw .noTerminal }
     guard reply.count <= request.byteCountLimit else {
       throw .tooLong(byteCountLimit: request.byteCountLimit)
     }
@@ -47,13 +48,13 @@ public final class ScriptedPrompt: PassphrasePrompt {
     }
   }
 
-  /// - Throws: ``PromptError/scriptExhausted``.
+  /// - Throws: `PromptError.noTerminal` when they are used up.
   public func confirm(_ question: String) throws(PromptError) -> Bool {
     let answer: Bool? = script.withLock { script in
       script.questions.append(question)
       return script.confirmations.isEmpty ? nil : script.confirmations.removeFirst()
     }
-    guard let answer else { throw .scriptExhausted }
+    guard let answer else { throw .noTerminal }
     return answer
   }
 }

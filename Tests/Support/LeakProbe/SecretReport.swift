@@ -11,7 +11,7 @@ import Glibc
 import Secrets
 
 /// The way to the parent.
-enum Teller {
+enum SecretReport {
   static func tell(_ name: StaticString, _ secret: RawSpan) {
     write(kind: 1, nameByteCount: name.utf8CodeUnitCount, secretByteCount: secret.byteCount)
     write(UnsafeRawPointer(name.utf8Start), name.utf8CodeUnitCount)

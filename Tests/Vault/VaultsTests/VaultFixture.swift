@@ -5,6 +5,7 @@
 
 import Foundation
 import GRDBSQLite
+import InMemoryKeychains
 import Keychains
 import MessageFormats
 import Primitives
@@ -33,7 +34,7 @@ final class TestClock: Sendable {
   }
 }
 
-final class VaultBench {
+final class VaultFixture {
   let home: TemporaryHome
   let time = TestClock()
   let keys: ClassKeys
@@ -62,9 +63,10 @@ final class VaultBench {
   }
 
   /// The same vault with small batches.
-  func vault(batchOf count: Int) -> Vault {
+  func vault(batchOf count: Int, keptByteCount: Int = 8 << 20) -> Vault {
     Vault(
-      file: file, keychain: service, clock: time.clock, batch: BatchLimits(messageCount: count))
+      file: file, keychain: service, clock: time.clock,
+      batch: BatchLimits(messageCount: count, keptByteCount: keptByteCount))
   }
 
   /// The coffer as it is now, in another folder and not in use.
@@ -123,14 +125,24 @@ extension Vault {
     try withMessage(id) { _, content in String(decoding: array(content), as: UTF8.self) }
   }
 
-  /// The contents of all selected messages.
-  func texts(_ selection: Selection = .all) throws -> [String] {
+  /// The contents of all messages, in the order in which they came.
+  func texts(tag: String? = nil) throws -> [String] {
     var texts: [String] = []
-    _ = try forEachMessage(selection) { _, _, content in
+    _ = try forEachMessage(tag: tag) { _, _, content in
       texts.append(String(decoding: array(content), as: UTF8.self))
       return true
     }
     return texts
+  }
+
+  /// The titles of the selected messages, the newest first.
+  func titles(_ selection: Selection = Selection()) throws -> [String] {
+    var titles: [String] = []
+    _ = try list(selection) { _, metadata in
+      titles.append(metadata.title)
+      return true
+    }
+    return titles
   }
 }
 

@@ -14,7 +14,7 @@ import Testing
 
 @testable import ProtectedData
 
-final class ProtectedBench {
+final class ProtectedDataFixture {
   let home: TemporaryHome
   let keys: ClassKeys
   let file: DatabaseFile
@@ -42,7 +42,7 @@ final class ProtectedBench {
     enclave.forget()
   }
 
-  /// Protected data as the next process finds them; its latch is a new one unless another is named.
+  /// Guarded data as the next process finds them; its latch is a new one unless another is named.
   func domains(
     keychain: KeychainService? = nil, latch: RestartLatch = RestartLatch(),
     enclaves: (@Sendable (EnclaveKind) -> (any Enclave)?)? = nil
@@ -71,7 +71,7 @@ final class ProtectedBench {
       enclaves: { $0 == .software ? enclave : nil }, bindingKind: .software, latch: RestartLatch())
   }
 
-  /// A copy of all files, as a crash at this moment leaves them; removed with the bench's folder.
+  /// A copy of all files, as a crash at this moment leaves them; removed with the fixture's folder.
   func snapshot() throws -> String {
     let copy = home.path + "-copy-\(UUID().uuidString)"
     try FileManager.default.copyItem(atPath: home.path, toPath: copy)

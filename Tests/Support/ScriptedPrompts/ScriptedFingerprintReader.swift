@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Glibc
-internal import Synchronization
+import Glibc
+import Synchronization
+public import UserAuthentication
 
 /// A reader with scripted answers: for tests of code that authenticates.
 public final class ScriptedFingerprintReader: FingerprintReader {
@@ -65,20 +66,15 @@ public final class ScriptedFingerprintReader: FingerprintReader {
     let end = ContinuousClock.now.advanced(by: timeout)
     while true {
       var wait = pollfd(fd: attempt.descriptor, events: Int16(POLLIN), revents: 0)
-      let count = unsafe poll(&wait, 1, (end - ContinuousClock.now).pollMilliseconds)
+      let count = poll(&wait, 1, milliseconds(end - ContinuousClock.now))
       if count > 0 { return .stopped }
       if count == 0 { return .timedOut }
       guard errno == EINTR else { return .failed }
     }
   }
-}
 
-extension Duration {
-  /// For `poll(2)`: rounded up, so that no wait ends early; never negative, at most a day.
-  var pollMilliseconds: Int32 {
-    let (seconds, attoseconds) = components
-    guard seconds >= 0, attoseconds >= 0 else { return 0 }
-    let wholeSeconds = min(seconds, 86_400)
-    return Int32(wholeSeconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+  /// Rounded up, so that no wait ends early.
+  private static func milliseconds(_ duration: Duration) -> Int32 {
+    Int32(clamping: max(0, duration.components.seconds * 1_000 + 999))
   }
 }

@@ -8,22 +8,22 @@ import Foundation
 import Glibc
 import SoftwareTPM
 
-final class SessionBench {
+final class SessionFixture {
   let tpm: SoftwareTPM
-  let place: Place
+  let fixture: CofferFixture
   private let leash: AgentLeash
   static let pin = "482913"
-  var pinFile: String { place.folder + "/pin" }
+  var pinFile: String { fixture.folder + "/pin" }
 
   /// Makes a coffer with a PIN slot and opens a session.
   init() throws {
     tpm = try SoftwareTPM()
-    place = try Place(tcti: tpm.tcti)
-    leash = try AgentLeash(folder: place.folder)
-    try Data(Self.pin.utf8).write(to: URL(filePath: place.folder + "/pin"))
-    try place.makeCoffer().close()
+    fixture = try CofferFixture(tcti: tpm.tcti)
+    leash = try AgentLeash(folder: fixture.folder)
+    try Data(Self.pin.utf8).write(to: URL(filePath: fixture.folder + "/pin"))
+    try fixture.makeCoffer().close()
     for words in [["slot", "add", "tpm", "--pin-file", pinFile], ["unlock"]] {
-      let run = try place.start(words).wait()
+      let run = try fixture.start(words).wait()
       guard run.isDone else { throw UnexpectedRun(run: run) }
     }
   }
@@ -31,11 +31,11 @@ final class SessionBench {
   /// Runs the command without passphrase or PIN but those in `words`.
   func run(_ words: String...) throws -> CofferRun { try run(words) }
 
-  func run(_ words: [String]) throws -> CofferRun { try place.start(words, secret: []).wait() }
+  func run(_ words: [String]) throws -> CofferRun { try fixture.start(words, secret: []).wait() }
 
   /// The agent; nil when there is none. It is a process `coffer agent --home HOME …`.
   func agent() throws -> pid_t? {
-    let home = try FileManager.default.destination(of: place.home)
+    let home = try FileManager.default.destination(of: fixture.home)
     return try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { pid_t($0) }.first {
       let line = (try? Data(contentsOf: URL(filePath: "/proc/\($0)/cmdline"))) ?? Data()
       let words = line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Captures
 import Foundation
 import Primitives
 import Testing
 
+@testable import Captures
+
 @Suite("Parts as whole values")
-struct CaptureEncryptionTests {
+struct PartCipherTests {
   private let keyBytes: [UInt8] = (0..<32).map { _ in UInt8.random(in: .min ... .max) }
   private let id = CaptureID()
 
-  private func encryption(_ id: CaptureID? = nil, _ bytes: [UInt8]? = nil) throws -> CaptureEncryption {
+  private func wholeParts(_ id: CaptureID? = nil, _ bytes: [UInt8]? = nil) throws -> WholeParts {
     let bytes = bytes ?? keyBytes
-    return CaptureEncryption(captureKey: try SymmetricKey(copying: bytes.span.bytes), id: id ?? self.id)
+    return WholeParts(captureKey: try SymmetricKey(copying: bytes.span.bytes), id: id ?? self.id)
   }
 
   @Test(
@@ -20,28 +21,28 @@ struct CaptureEncryptionTests {
     arguments: [0, 1, 65_536, 262_143, 262_144, 262_145, 600_000])
   func roundTrip(byteCount: Int) throws {
     let content = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-    var encryption = try encryption()
-    let sealed = try encryption.encrypt(content, as: .photo)
-    #expect(try encryption.decrypt(sealed, as: .photo) == content)
-    #expect(try encryption.encrypt(content, as: .photo) != sealed)
+    var parts = try wholeParts()
+    let sealed = try parts.encrypt(content, as: .photo)
+    #expect(try parts.decrypt(sealed, as: .photo) == content)
+    #expect(try parts.encrypt(content, as: .photo) != sealed)
   }
 
   @Test("Another part, another capture, another key, a changed, missing or further byte: not what was sealed")
   func bound() throws {
-    var encryption = try encryption()
-    let sealed = try encryption.encrypt(Data(repeating: 7, count: 300_000), as: .photo)
-    #expect(throws: CaptureError.corrupt(.depth)) { try encryption.decrypt(sealed, as: .depth) }
-    var otherCapture = try self.encryption(CaptureID())
+    var parts = try wholeParts()
+    let sealed = try parts.encrypt(Data(repeating: 7, count: 300_000), as: .photo)
+    #expect(throws: CaptureError.corrupt(.depth)) { try parts.decrypt(sealed, as: .depth) }
+    var otherCapture = try wholeParts(CaptureID())
     #expect(throws: CaptureError.corrupt(.photo)) { try otherCapture.decrypt(sealed, as: .photo) }
-    var otherKey = try self.encryption(id, [UInt8](repeating: 1, count: 32))
+    var otherKey = try wholeParts(id, [UInt8](repeating: 1, count: 32))
     #expect(throws: CaptureError.corrupt(.photo)) { try otherKey.decrypt(sealed, as: .photo) }
     for offset in [0, 12, 150_000, 262_172, sealed.count - 1] {
       var changed = sealed
       changed[offset] ^= 1
-      #expect(throws: CaptureError.corrupt(.photo)) { try encryption.decrypt(changed, as: .photo) }
+      #expect(throws: CaptureError.corrupt(.photo)) { try parts.decrypt(changed, as: .photo) }
     }
     for changed in [Data(), sealed.dropLast(), sealed + [0], Data(sealed.prefix(262_172))] {
-      #expect(throws: CaptureError.corrupt(.photo)) { try encryption.decrypt(Data(changed), as: .photo) }
+      #expect(throws: CaptureError.corrupt(.photo)) { try parts.decrypt(Data(changed), as: .photo) }
     }
   }
 }

@@ -8,7 +8,7 @@ import Secrets
 @testable import CofferKit
 
 /// A new coffer on a machine without a chip.
-func made(_ home: String) throws -> Coffer {
+func makeCoffer(_ home: String) throws -> Coffer {
   try Coffer.create(
     home: home, passphrase: passphrase(), recoveryPhrase: newPhrase(), kdf: .pbkdf2(iterations: 600_000),
     machine: Machine(enclaves: [SoftwareEnclave()]))

@@ -44,7 +44,8 @@ final class NotedRecords: CustodyRecords {
     state.withLock { state in
       state.identities = numbers.map { number in
         PGPKeyIdentity(
-          keyVersion: .v4, profile: .a, fingerprint: MadeCustody.fingerprint(number).bytes, isBackedUp: true,
+          keyVersion: .v4, profile: .a, fingerprint: CustodyFixture.fingerprint(number).bytes,
+          isBackedUp: true,
           created: 0, expires: nil, userIDs: [], revocationCertificate: [], certificate: [])
       }
     }
@@ -141,7 +142,7 @@ final class FailingEnclave: Enclave {
 }
 
 /// A custody, in a coffer's file of its own.
-final class MadeCustody {
+final class CustodyFixture {
   let home: TemporaryHome
   let file: DatabaseFile
   let keys: ClassKeys

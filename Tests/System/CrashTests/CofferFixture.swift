@@ -10,7 +10,7 @@ import Keychains
 import Primitives
 import Secrets
 
-final class Place: Sendable {
+final class CofferFixture: Sendable {
   let folder: String
   var home: String { folder + "/coffer" }
   var database: String { home + "/coffer.db" }

@@ -3,7 +3,7 @@
 import Synchronization
 
 /// A value that closures of several threads may change.
-final class Protected<Value: Sendable>: Sendable {
+final class Guarded<Value: Sendable>: Sendable {
   private let mutex: Mutex<Value>
 
   init(_ value: Value) { mutex = Mutex(value) }

@@ -7,10 +7,11 @@
 //   version 1 (1) ‖ flags (1): 1 locked, 2 warned ‖ count (2)
 //   ‖ entries: keyed hash of the id (16) ‖ time (8) ‖ settled (1)
 
-internal import Foundation
-internal import Primitives
+internal import Logging
+public import Primitives
 internal import Secrets
 internal import Storage
+internal import Synchronization
 
 struct FailureLog: Equatable {
   static let warningLimit = 10
@@ -77,17 +78,7 @@ struct FailureLog: Equatable {
     return member
   }
 
-  // MARK: The row
-
-  /// The log, empty when nothing ever failed.
-  /// - Throws: `VaultError.corrupt` when the row is gone or not what was sealed.
-  static func load(_ transaction: borrowing Transaction, key: SharedSecretBytes) throws -> FailureLog {
-    try VaultRow.failures.load(transaction, key: key) { FailureLog(bytes: $0) }
-  }
-
-  func save(_ transaction: borrowing Transaction, key: SharedSecretBytes) throws {
-    try VaultRow.failures.save(bytes, transaction, key: key)
-  }
+  // MARK: Bytes
 
   var bytes: [UInt8] {
     var bytes: [UInt8] = [1, (isLocked ? 1 : 0) | (isWarned ? 2 : 0)]
@@ -121,4 +112,100 @@ struct FailureLog: Equatable {
       return nil
     }
   }
+}
+
+extension Vault {
+  /// What the monitor says after a failure.
+  public enum Alarm: Sendable, Equatable {
+    case none
+    /// «Data corruption detected; restore from backup».
+    case warning
+    /// The same, and the vault is locked until the next authentication.
+    case locked
+  }
+
+  /// Lets a vault open, or not.
+  func admit(isAuthenticated: Bool) throws {
+    let key = try keys().state
+    let failures: FailureLog
+    do {
+      failures = try file.read(.messages) { transaction in
+        _ = try stateRow.load(transaction, key: key)
+        return try failureRow.load(transaction, key: key)
+      }
+    } catch StorageError.outdated {
+      // Every use of the vault says so; captures and slots can be used, and the rest be examined.
+      return
+    }
+    guard failures.isLocked else { return }
+    guard isAuthenticated else { throw VaultError.lockedAfterFailures }
+    try changeFailures { $0.unlock() }
+  }
+
+  /// Changes the failure log as one transaction.
+  /// - Returns: the log before and after.
+  @discardableResult
+  private func changeFailures(
+    _ change: (inout FailureLog) -> Void
+  ) throws -> (before: FailureLog, after: FailureLog) {
+    let key = try keys().state
+    return try file.write(.messages) { transaction in
+      let before = try failureRow.load(transaction, key: key)
+      var after = before
+      change(&after)
+      try failureRow.save(after, transaction, key: key)
+      return (before, after)
+    }
+  }
+
+  /// Calls `listener` when more messages have failed to open than warn, or than lock; the second argument is
+  /// how many. It may read and write the coffer.
+  public func listenForAlarms(_ listener: @escaping @Sendable (Alarm, Int) -> Void) {
+    alarms.listen(listener)
+  }
+
+  /// Ends the warning, because the person was told which messages do not open.
+  /// - Returns: of how many failures was warned.
+  public func clearFailures() throws -> Int {
+    guard try status().unexaminedFailures > 0 else { return 0 }
+    return try changeFailures { $0.clear() }.before.unexaminedCount
+  }
+
+  /// Counts messages that failed to open.
+  ///
+  /// Counting is a write. While another process writes, or the disk is full or failing, the failures stay uncounted
+  /// rather than hiding behind another error; the answer to the person is the same.
+  @discardableResult
+  public func recordFailures(_ ids: [MessageID]) throws -> Alarm {
+    if ids.isEmpty { return .none }
+    Self.log.critical("messages failed to open", metadata: ["count": "\(ids.count)"])
+    let key = try keys().state
+    let members = Array(Set(ids.map { FailureLog.member($0, key: key) }))
+    let now = clock.now()
+    do {
+      let (before, failures) = try changeFailures { $0.record(members, now: now) }
+      if failures.isLocked {
+        if !before.isLocked { alarms.ring(.locked, failures.unexaminedCount) }
+        return .locked
+      }
+      if failures.isWarned, !before.isWarned { alarms.ring(.warning, failures.unexaminedCount) }
+      return failures.recentCount(now: now) > FailureLog.warningLimit ? .warning : .none
+    } catch StorageError.inUse, StorageError.full, StorageError.notPermitted, StorageError.readOnly,
+      StorageError.inputOutput
+    {
+      return .none
+    }
+  }
+}
+
+/// Who hears the alarms of one vault.
+final class AlarmBell: Sendable {
+  private let listener = Mutex<(@Sendable (Vault.Alarm, Int) -> Void)?>(nil)
+
+  func listen(_ listener: @escaping @Sendable (Vault.Alarm, Int) -> Void) {
+    self.listener.withLock { $0 = listener }
+  }
+
+  /// To be called outside of transactions.
+  func ring(_ alarm: Vault.Alarm, _ count: Int) { listener.withLock { $0 }?(alarm, count) }
 }

@@ -12,7 +12,7 @@ import TemporaryHomes
 
 @testable import Captures
 
-final class CaptureBench {
+final class CaptureFixture {
   let home: TemporaryHome
   let keys: ClassKeys
   let file: DatabaseFile
@@ -47,7 +47,7 @@ final class CaptureBench {
       clock: time.clock)
   }
 
-  /// A copy of all files, as a crash at this moment leaves them; removed with the bench's folder.
+  /// A copy of all files, as a crash at this moment leaves them; removed with the fixture's folder.
   func snapshot() throws -> String {
     let copy = home.path + "-copy-\(UUID().uuidString)"
     try FileManager.default.copyItem(atPath: home.path, toPath: copy)

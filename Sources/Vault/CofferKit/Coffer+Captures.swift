@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is done with the captures of a coffer, with the lines that it leaves in the audit log.
+
+public import Captures
+internal import Keychains
+public import MessageFormats
+public import Primitives
+internal import Storage
+
+/// The captures of a coffer, open or locked, and what signs new ones.
+public struct CaptureAccess: Sendable {
+  public let store: CaptureStore
+  let keychain: KeychainService
+  let machine: Machine
+  let counter: RollbackCounter
+  /// Writes the audit log; nil while the coffer is locked. The log is sealed under the class key *when unlocked*,
+  /// which is not there then, so what is done meanwhile leaves no line, also not later (Specs/cli.md).
+  let coffer: Coffer?
+
+  /// What signs on this machine.
+  /// - Throws: `CofferError.deviceNotRegistered` after the machine was forgotten; `EnclaveError`.
+  public func signer() throws -> any CaptureSigner { try AttestationSigner(keychain, machine: machine) }
+
+  /// Seals a capture, signs what it consists of, and stores it. When this returns, it is on the disk.
+  /// - Throws: as `CaptureStore.add(_:signer:alongside:)`.
+  public func add(_ capture: NewCapture, signer: any CaptureSigner) throws -> CaptureStore.Added {
+    try audited(.captureAdded) { try store.add(capture, signer: signer, alongside: $0) }
+  }
+
+  /// Removes a capture with all its parts.
+  public func remove(_ id: CaptureID) throws {
+    try audited(.captureRemoved) { try store.remove(id, alongside: $0) }
+  }
+
+  /// Writes a capture to a new or empty folder.
+  ///
+  /// - Returns: the names of the files, in the order in which they were written.
+  /// - Throws: as `CaptureStore.export(_:to:record:isStopped:)`.
+  public func export(
+    _ id: CaptureID, to folder: String, record: (any UnfinishedExportRecord)? = nil,
+    isStopped: () -> Bool = { false }
+  ) throws -> [String] {
+    let names = try store.export(id, to: folder, record: record, isStopped: isStopped)
+    coffer?.audit(.captureExported, count: 1)
+    return names
+  }
+
+  private func audited<R>(
+    _ event: AuditLog.Event, _ deed: ((borrowing Transaction) throws -> Void) throws -> R
+  ) throws -> R {
+    if let coffer { return try coffer.auditing(event, deed) }
+    let result = try deed { _ in }
+    counter.countUpIfDue()
+    return result
+  }
+}
+
+extension Coffer {
+  /// The captures, and what signs new ones.
+  public var captureAccess: CaptureAccess {
+    CaptureAccess(store: captures, keychain: keychain, machine: machine, counter: counter, coffer: self)
+  }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is done with the messages of an open coffer, with the lines that it leaves in the audit log; and messages
+// that fail to open, as the person hears of them: in the audit log, whatever operation it happens in, and
+// after each command, until an examination has named them. Reading leaves no line: that is ``Coffer/vault``.
+
+public import MessageFormats
+public import Primitives
+public import Secrets
+public import Vaults
+
+extension Coffer {
+  /// Stores a message; it is on the disk when this returns.
+  ///
+  /// - Returns: its identifier.
+  /// - Throws: `VaultError.messageTooLarge`, `.metadataOutOfBounds`; `StorageError.inUse`, `.full`.
+  public func addMessage(
+    _ content: borrowing SecretBytes, metadata: MessageMetadata
+  ) throws -> MessageID {
+    try auditing(.messagesAdded) { try vault.add(content, metadata: metadata, alongside: $0) }
+  }
+
+  /// Removes a message.
+  /// - Throws: `VaultError.messageNotFound`, once the vault's count has confirmed it.
+  public func removeMessage(_ id: MessageID) throws {
+    try auditing(.messagesRemoved) { try vault.remove(id, alongside: $0) }
+  }
+
+  /// Stores every message of a source, in batches that are durable one by one; however it ends, the audit log
+  /// has a line of those that were stored. See `Vault.importMessages`.
+  @discardableResult
+  public func importMessages<Source: MessageSource & ~Copyable>(
+    from source: inout Source, tags: [String] = [],
+    committed: (_ ids: [MessageID], _ progress: Vault.ImportProgress) throws -> Bool
+  ) throws -> Vault.ImportProgress {
+    var count = 0
+    defer { if count > 0 { audit(.messagesAdded, count: count) } }
+    return try vault.importMessages(from: &source, tags: tags) { ids, progress in
+      count = progress.importedCount
+      return try committed(ids, progress)
+    }
+  }
+
+  /// What an export has written.
+  public struct MessageExport: Sendable {
+    public var count = 0
+    /// Messages that do not open, and were left out.
+    public var unreadable: [MessageID] = []
+  }
+
+  /// Hands every message to a sink, in the order in which they came, and finishes it.
+  ///
+  /// - Parameters:
+  ///   - sink: where they go.
+  ///   - tag: only messages with this tag.
+  ///   - progress: called before each message with the number of those that were written; false stops.
+  /// - Returns: nil when it was stopped; the sink is not finished then.
+  /// - Throws: `VaultError.corrupt` when a row has vanished or appeared; what the sink throws.
+  public func exportMessages<Sink: MessageSink & ~Copyable>(
+    to sink: inout Sink, tag: String? = nil, progress: (Int) -> Bool
+  ) throws -> MessageExport? {
+    var export = MessageExport()
+    var isStopped = false
+    export.unreadable = try vault.forEachMessage(tag: tag) { id, metadata, content in
+      guard progress(export.count) else {
+        isStopped = true
+        return false
+      }
+      try sink.append(id: id.description, metadata, content)
+      export.count += 1
+      return true
+    }
+    guard !isStopped, progress(export.count) else { return nil }
+    try sink.finish()
+    audit(.messagesExported, count: export.count)
+    return export
+  }
+
+  // MARK: The vault key
+
+  /// Puts every message under a new key, or goes on with a rotation that was interrupted.
+  ///
+  /// - Parameters:
+  ///   - onlyResumes: whether no new rotation is begun.
+  ///   - progress: false stops after the batch; what is done stays done.
+  /// - Returns: nil when it was stopped.
+  /// - Throws: `VaultError.noRotationUnderWay`.
+  public func rotateVaultKey(
+    onlyResumes: Bool = false, progress: (Vault.RotationProgress) throws -> Bool
+  ) throws -> Vault.RotationReport? {
+    let report = try onlyResumes ? vault.resumeRotation(progress: progress) : vault.rotate(progress: progress)
+    if let report { audit(.keyRotated, count: report.readableCount) }
+    return report
+  }
+
+  /// Goes back to the key that was retired last.
+  ///
+  /// - Returns: nil when it was stopped.
+  /// - Throws: `VaultError.nothingToRollBack`.
+  public func rollBackVaultKey(
+    progress: (Vault.RotationProgress) throws -> Bool
+  ) throws -> Vault.RotationReport? {
+    let report = try vault.rollBack(progress: progress)
+    if let report { audit(.keyRolledBack, count: report.readableCount) }
+    return report
+  }
+
+  // MARK: Failures
+
+  /// Calls `listener` when more messages have failed to open than warn, or than lock the vault, after the audit
+  /// log has a line of it. The second argument is how many. It takes the place of the listener before it.
+  public func listenForFailures(_ listener: @escaping @Sendable (Vault.Alarm, Int) -> Void) {
+    vault.listenForAlarms { [weak self] alarm, count in
+      switch alarm {
+      case .none: break
+      case .warning: self?.audit(.failuresWarned, count: count)
+      case .locked: self?.audit(.vaultLocked, count: count)
+      }
+      listener(alarm, count)
+    }
+  }
+}
