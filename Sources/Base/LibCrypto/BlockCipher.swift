@@ -56,7 +56,7 @@ package struct BlockCipher: ~Copyable, @unchecked Sendable {
   /// Bytes in an IV or a nonce, unless another length is set.
   package var ivByteCount: Int { Int(unsafe EVP_CIPHER_get_iv_length(reference)) }
 
-  /// Fetched once, as it is used forevery message of a vault.
+  /// Fetched once, as it is used for every message of a vault.
   package static let aes256GCM: BlockCipher = {
     guard let cipher = BlockCipher(.aes256, .gcm) else { preconditionFailure("libcrypto has no AES-256-GCM") }
     return cipher

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // HKDF (RFC 5869), extract and expand, by MACs of libcrypto. libcrypto's own EVP_KDF looks its digest up
-// again forevery derivation and takes three times as long; every message of a vault has a derivation of its
+// again for every derivation and takes three times as long; every message of a vault has a derivation of its
 // own.
 
 package import LibCrypto

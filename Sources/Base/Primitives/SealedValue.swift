@@ -4,9 +4,9 @@
 //
 //   version 1 (1) ‖ salt (16) ‖ key check (32) ‖ nonce (12) ‖ ciphertext ‖ tag (16)
 //
-// The salt is new forevery seal, and the value has a key of its own derived from it: no long-lived key ever
-// seals anything itself, so none can reach the limits of random nonces. The key check commits to the key: a
-// wrong key and a changed value are told apart.
+// Every seal has a new salt and derives a key of its own from it. A long-lived key never encrypts anything
+// itself, so it cannot reach the limits of random nonces. The key check commits to the key, so that a wrong
+// key and a changed value give different errors.
 
 public import Secrets
 

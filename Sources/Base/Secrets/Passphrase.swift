@@ -107,7 +107,7 @@ public struct Passphrase: ~Copyable, Sendable {
     }
     guard byteCount >= 0 else { throw .notUTF8 }
     buffer.shorten(to: byteCount)
-    // A cell that fits: the scalars took up to four times the room.
+    // Moves to a cell that fits: the scalars needed up to four times as much.
     return buffer.duplicate()
   }
 

@@ -9,7 +9,7 @@ package enum Base64 {
   /// Characters for so many bytes, without line ends.
   package static func characterCount(byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 
-  /// Writes the text of `input` to `output`, from `start` on; it must have the room.
+  /// Writes the text of `input` to `output`, from `start` on; it must be long enough.
   package static func encode(_ input: RawSpan, into output: inout MutableRawSpan, at start: Int) {
     precondition(
       start >= 0 && characterCount(byteCount: input.byteCount) <= output.byteCount - start,

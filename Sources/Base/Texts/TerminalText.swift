@@ -83,8 +83,8 @@ private struct Neighbours {
     }
   }
 
-  /// Whether a joiner or non-joiner stands where it shows: inside an emoji that is made of several, after a
-  /// sign that ends a syllable in the scripts of India, between letters of scripts that are written joined.
+  /// Whether a joiner or non-joiner has an effect here: inside an emoji that is made of several, after a sign
+  /// that ends a syllable in the scripts of India, between letters of scripts that are written joined.
   private func joins(_ joiner: Unicode.Scalar, _ next: Unicode.Scalar?) -> Bool {
     guard let last, let next, let base, last != "\u{200D}" else { return false }
     if joiner == "\u{200D}", Self.isPicture(base), Self.isPicture(next) { return true }

@@ -88,7 +88,7 @@ struct AdaptivePalette: ~Copyable {
     let count: UInt64
     /// Pixels times the longest side; 0 for a single bin.
     let gain: UInt64
-    /// Where the longest side's five bits stand in a bin's number.
+    /// The position of the longest side's five bits in a bin's number.
     private let shift: Int
 
     init(_ range: Range<Int>, _ bins: [Int], _ histogram: [Sum]) {

@@ -51,9 +51,9 @@ extension DepthMap {
   private static let sampleCount = 1 << 16
 }
 
-// Colours for numbers. The control points are those of "plasma", which its authors gave to everybody
-// (CC0): equal steps look equally large, and brightness rises all the way, so that it also works in grey
-// and for people who see few colours. Like viridis, but with warm colours at the bright end.
+// Colours for numbers. The control points are those of "plasma", which its authors gave to everybody (CC0):
+// equal steps look equally large, and brightness rises all the way, so that it also works in grey and with
+// colour blindness. Like viridis, but with warm colours at the bright end.
 
 /// From cold and dark to warm and bright.
 public enum ColourScale {

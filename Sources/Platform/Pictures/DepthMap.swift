@@ -20,7 +20,7 @@ public struct DepthMap: ~Copyable, Sendable {
   public let height: Int
   private var values: SecretBytes
 
-  /// A map whose values are asked for one by one, rows from the top, each from the left.
+  /// A map from a closure, which is called for each value: rows from the top, each from the left.
   /// - Throws: ``PictureError/invalidSize``; ``PictureError/tooLarge`` over
   ///   ``PictureLimits/depthPixelCount`` values.
   public init(width: Int, height: Int, value: (_ index: Int) -> Float) throws(PictureError) {
@@ -40,7 +40,7 @@ public struct DepthMap: ~Copyable, Sendable {
 
   /// Reads a grey PNG of 8 or 16 bits, or a grey PFM. For the decoder process only: others ask
   /// ``PictureWorker``.
-  /// - Throws: ``PictureError/unknownFormat`` forevery other kind of file.
+  /// - Throws: ``PictureError/unknownFormat`` for every other kind of file.
   package static func read(_ file: RawSpan) throws(PictureError) -> DepthMap {
     guard file.byteCount <= PictureLimits.fileByteCount else { throw .tooLarge }
     if PortableFloatMap.recognises(file) { return try PortableFloatMap.read(file) }

@@ -17,7 +17,7 @@ enum SixelText {
     text.append(height)
     for index in palette.colours.indices { define(index, palette.colours[index], in: &text) }
 
-    // One row of sixels forevery colour.
+    // One row of sixels for every colour.
     var masks = SecretBytes(zeroed: palette.colours.count * width)
     for top in stride(from: 0, to: height, by: 6) {
       var isUsed = [Bool](repeating: false, count: palette.colours.count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one SQLite file of a coffer, `coffer.db`, and its promises: write-ahead log, a sync forevery commit,
+// The one SQLite file of a coffer, `coffer.db`, and its promises: write-ahead log, a sync for every commit,
 // one writer, readers never blocked, deleted rows overwritten, mode 0600 in a directory of mode 0700. A new
 // file appears under its name complete or not at all.
 //

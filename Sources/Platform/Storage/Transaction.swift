@@ -88,7 +88,7 @@ public struct Transaction: ~Copyable {
     try run(sql, values)
   }
 
-  /// The same, with bytes for the last parameter, which are lent and not copied.
+  /// The same, with bytes for the last parameter, lent without copying them.
   @discardableResult
   public func execute(
     _ sql: StaticString, _ values: StorageValue..., lending bytes: RawSpan

@@ -22,7 +22,7 @@ struct CustodyManifest: Equatable, Sendable {
 
   init() {}
 
-  /// Whether the manifest stands for this envelope.
+  /// Whether the manifest names this envelope.
   func names(_ envelope: PrivateKeyEnvelope) -> Bool {
     digests[envelope.fingerprint] == envelope.digest() && envelope.mode == mode
   }

@@ -42,7 +42,7 @@ public enum MessageLimits {
   /// Lines of `metadata.jsonl`: one a file of the export.
   static let directoryMetadataLineByteCount = 1 << 20
 
-  /// Refuses what no source would take back.
+  /// Refuses messages that no source would read back.
   static func check(
     id: String, _ metadata: MessageMetadata, _ content: RawSpan
   ) throws(MessageFormatError) {

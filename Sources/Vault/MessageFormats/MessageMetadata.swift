@@ -55,19 +55,19 @@ public struct MessageMetadata: Sendable, Equatable {
 }
 
 extension MessageMetadata {
-  /// The media type of a file: text of some kind where the content is text; else what the ending of the name
-  /// stands for, bytes nobody knows more about if nothing.
+  /// The media type of a file: a text type if the content is text; otherwise the type for the ending of the
+  /// name, or ``binaryType``.
   public static func contentType(ofFileNamed name: String, _ content: RawSpan) -> String {
     FileTypes.contentType(ofName: name, content)
   }
 
-  /// Whether the content is text for every reader: UTF-8 without NUL. No bytes at all are.
+  /// Whether the content is text for every reader: UTF-8 without NUL. Empty content is text.
   public static func isText(_ content: RawSpan) -> Bool {
     content.validUTF8End(in: content.whole) == content.byteCount
       && content.firstOffset(of: 0, in: content.whole) == nil
   }
 
-  /// What a mail says of itself: its subject and its date, 0 where it has none.
+  /// The metadata of a mail: its subject and its date, 0 if it has none.
   public static func ofMail(_ mail: RawSpan, tags: [String] = []) -> MessageMetadata {
     var summary = MailSummary()
     return summary.metadata(of: mail, tags: tags, fallbackDate: nil)

@@ -18,7 +18,7 @@
       if answer & 0x80 != 0 {
         switch answer & 0xBF {
         case 0x8E, 0xA2: self = .wrongPasscode  // AUTH_FAIL, counted; BAD_AUTH, of a key that does not count
-        case 0x9F: self = .corrupt  // INTEGRITY; whoever knows the storage root can tell another chip
+        case 0x9F: self = .corrupt  // INTEGRITY; the storage root tells another chip
         case 0x9D: self = .biometryRefused  // POLICY_FAIL
         case 0x9B: self = .biometryRefused  // SIGNATURE
         case 0x97, 0xA7: self = .invalidInput  // POINT, ECC_POINT

@@ -31,7 +31,7 @@ public final class AuthenticationAttempt: Sendable {
   /// from any thread, as often as you like.
   public func cancel() { request(.cancelled) }
 
-  /// Gives up waiting for a finger and goes to the passcode.
+  /// Stops waiting for a finger and asks for the passcode.
   public func useFallback() { request(.fallback) }
 
   /// How the evaluation was stopped; nil while it goes on.

@@ -79,7 +79,7 @@ public struct AuthenticationClock: Sendable {
 /// Why nobody was authenticated. Each case calls for another reaction.
 @nonexhaustive
 public enum AuthenticationError: Error, Equatable, Sendable {
-  /// The person, or the program, gave up.
+  /// The user, or the program, gave up.
   case cancelled
   /// All tries were used up.
   case failed

@@ -24,7 +24,7 @@ public struct BoundServiceKeychain: Keychain {
     self.file = file
   }
 
-  /// Every item, as of one moment.
+  /// Every item, at one moment.
   /// - Throws: `KeychainError.invalidData` also when the items are not those that were stored last.
   public func items() throws(KeychainError) -> [SealedItem] {
     // Another process may change the service between the two readings; then it has also changed the row.

@@ -15,7 +15,7 @@ internal import Secrets
 
 /// The slots of a coffer.
 public struct Keybag: Equatable, Sendable {
-  /// The most slots that a keybag holds: enough forevery user and device that one coffer has.
+  /// The most slots that a keybag holds: enough for every user and device that one coffer has.
   public static let slotLimit = 16
 
   /// Identifies the coffer for its whole life; random.

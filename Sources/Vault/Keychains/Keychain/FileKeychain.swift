@@ -10,7 +10,7 @@ public final class FileKeychain: Keychain {
   /// The keychain in this file.
   public init(_ file: DatabaseFile) { self.file = file }
 
-  /// Every item, as of one moment.
+  /// Every item, at one moment.
   /// - Throws: `KeychainError.storage`; `.invalidData` for a class that does not exist.
   public func items() throws(KeychainError) -> [SealedItem] {
     try Self.sorting { try file.read(.keychain, Self.items) }

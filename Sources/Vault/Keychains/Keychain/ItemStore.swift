@@ -17,7 +17,7 @@ public protocol ItemStore: Sendable {
 
 /// An open store. It belongs to one thread, and ends with the last reference.
 public protocol ItemStoreSession {
-  /// Every record of the coffer as of one moment, in any order.
+  /// Every record of the coffer at one moment, in any order.
   ///
   /// A record that exists when the listing begins must be in it, even if a writer adds and removes others
   /// meanwhile.

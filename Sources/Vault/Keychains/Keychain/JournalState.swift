@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Interprets the records of a store, all of one moment. The reader, and the writer before, between and after
-// its steps, use only this interpretation (Specs/keychain.md, "Stores without transactions»).
+// its steps, use only this interpretation (Specs/keychain.md, "Stores without transactions").
 
 internal import Foundation
 internal import Primitives

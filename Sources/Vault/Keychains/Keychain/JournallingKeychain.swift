@@ -35,7 +35,7 @@ public final class JournallingKeychain: Keychain {
     turn = Turn.ofCoffer(coffer)
   }
 
-  /// Every item, as of one moment.
+  /// Every item, at one moment.
   /// - Throws: `KeychainError.invalidData` unless the records are those of a keychain; `.locked` while some
   ///   may be hidden; `.serviceUnavailable`.
   public func items() throws(KeychainError) -> [SealedItem] {

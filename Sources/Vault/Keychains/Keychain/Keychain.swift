@@ -41,7 +41,7 @@ public enum KeychainChange: Equatable, Sendable {
 
 /// A store of sealed items. Every write is an atomic batch, computed from the current items.
 public protocol Keychain: Sendable {
-  /// Every item, as of one moment.
+  /// Every item, at one moment.
   func items() throws(KeychainError) -> [SealedItem]
 
   /// Passes every item to `body` and applies the changes that it returns: all of them or none, with no other

@@ -37,7 +37,7 @@ extension KeychainService {
     }
   }
 
-  /// The secrets of one class whose names `isWanted`, as of one moment, by name.
+  /// The secrets of one class whose names `isWanted`, at one moment, by name.
   public func secrets(
     in accessibility: AccessibilityClass, where isWanted: (String) -> Bool
   ) throws(KeychainError) -> [String: SharedSecretBytes] {

@@ -44,8 +44,8 @@
 
     // MARK: Items
 
-    /// The values of all items that have these attributes, as of one moment: an item keeps its value until it
-    /// is deleted, and when one is deleted between the search and the reading, both are done again.
+    /// The values of all items that have these attributes, at one moment: an item keeps its value until it is
+    /// deleted, and when one is deleted between the search and the reading, both are done again.
     /// - Throws: `KeychainError.serviceLocked` when items may be hidden, or the service withholds a value.
     func records(_ attributes: [String: String]) throws(KeychainError) -> [StoredRecord] {
       var items = try items(attributes)

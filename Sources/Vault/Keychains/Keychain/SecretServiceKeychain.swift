@@ -24,7 +24,7 @@
       self.bus = bus
     }
 
-    /// Every item, as of one moment.
+    /// Every item, at one moment.
     /// - Throws: `KeychainError.serviceLocked` while the collection is locked: then it is not known which
     ///   items are missing. `.serviceUnavailable` without a service or a default collection.
     public func items() throws(KeychainError) -> [SealedItem] { try keychain.items() }

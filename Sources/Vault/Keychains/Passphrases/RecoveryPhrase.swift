@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The recovery phrase: twelve English words as BIP-39 has them (bitcoin/bips, bip-0039), which stand for
-// 128 random bits and a checksum. They live in locked memory, are shown once, and are never stored
-//.
+// The recovery phrase: twelve English words as BIP-39 has them (bitcoin/bips, bip-0039), which encode 128
+// random bits and a checksum. They are kept in locked memory, shown once, and never stored.
 
 internal import CUtf8proc
 internal import Primitives
@@ -120,7 +119,7 @@ public struct RecoveryPhrase: ~Copyable, Sendable {
   /// Bits that one word encodes.
   private static let wordBitCount = 11
 
-  /// The first bits of the entropy's SHA-256, one forevery four bytes, at the top of a byte.
+  /// The first bits of the entropy's SHA-256, one for every four bytes, at the top of a byte.
   private static func checksum(of bits: borrowing SecretBytes, byteCount: Int) -> UInt8 {
     var digest = SecretBytes(zeroed: SHA256.byteCount)
     bits.withBytes { bits in

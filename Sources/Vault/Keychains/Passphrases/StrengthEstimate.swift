@@ -18,7 +18,7 @@ internal import CZxcvbn
 internal import Glibc
 internal import Secrets
 
-/// How many guesses an attacker who knows how people choose would need.
+/// The guesses that an attacker needs who knows how passphrases are chosen.
 struct StrengthEstimate {
   /// The logarithm to base 2 of the guesses.
   let bits: Double

@@ -31,8 +31,8 @@ public struct MIMEReader: ~Copyable, Sendable {
   /// A reader with its buffers, which grow with the mails that it reads.
   public init() {}
 
-  /// Hands the subject, sender, recipients and text parts of `mail` to `body`, in the order in which they
-  /// stand, as UTF-8. Ends early when `body` returns false.
+  /// Hands the subject, sender, recipients and text parts of `mail` to `body`, in their order, as UTF-8. Ends
+  /// early when `body` returns false.
   public mutating func read<E: Error>(
     _ mail: RawSpan, _ body: (Item, RawSpan) throws(E) -> Bool
   ) throws(E) {
@@ -142,7 +142,7 @@ public struct MIMEReader: ~Copyable, Sendable {
     var offset = search.lowerBound
     while let hit = bytes.firstOffset(of: needle, in: offset..<search.upperBound) {
       let lineEnd = bytes.lineEnd(from: hit, until: search.upperBound)
-      // One look a line is enough, for a delimiter stands at its beginning.
+      // One comparison a line is enough: a delimiter is at the beginning of a line.
       offset = lineEnd
       let start = hit - 2
       guard start >= search.lowerBound, bytes.matches("--", at: start),

@@ -50,7 +50,7 @@ public struct MboxSink: MessageSink, ~Copyable {
   /// Ends the file; see ``MessageSink``.
   public mutating func finish() throws(MessageFormatError) { try file.finish() }
 
-  /// Whether the content can stand in an mbox as it is: a mail that begins with a header, without NUL.
+  /// Whether the content can be written to an mbox unchanged: a mail that begins with a header, without NUL.
   private static func isVerbatim(_ metadata: MessageMetadata, _ content: RawSpan) -> Bool {
     guard metadata.isMail, content.byteCount > 0, content.firstOffset(of: 0, in: content.whole) == nil else {
       return false
