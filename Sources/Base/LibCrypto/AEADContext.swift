@@ -12,7 +12,7 @@ package struct AEADContext: ~Copyable, Sendable {
   package enum Mode: Sendable { case eax, ocb, gcm }
   package enum Direction: Sendable { case seal, open }
 
-  /// Of the mode itself, or of the counter mode in EAX.
+  /// The context of the mode itself; for EAX, of its counter mode.
   private var context: CipherContext
   private var tags: EAXTags?
   private let direction: Direction
@@ -103,14 +103,14 @@ package struct AEADContext: ~Copyable, Sendable {
 private struct EAXTags: ~Copyable, Sendable {
   typealias Block = InlineArray<16, UInt8>
 
-  /// What nonce and data give.
+  /// The exclusive or of the CMACs of nonce and data.
   struct Head {
     /// The first block of the counter mode: the CMAC of the nonce.
     let counter: Block
     let data: Block
   }
 
-  /// Which CMAC: the last octet of the block before its message.
+  /// The last octet of the block that precedes each CMAC's message.
   private enum Part: UInt8 { case nonce, data, ciphertext }
 
   private var mac: MAC

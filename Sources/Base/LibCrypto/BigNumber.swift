@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Integers of libcrypto, for the parts of keys. All are treated as secret: arithmetic that does not branch on
-// their value where libcrypto has it, and memory that is erased when they go.
+// Integers of libcrypto, for the parts of keys. All are treated as secret: arithmetic does not branch on
+// their value where libcrypto can avoid it, and their memory is erased when it is freed.
 
 internal import COpenSSL
 package import Secrets
@@ -68,7 +68,7 @@ package final class BigNumber {
     return octets
   }
 
-  /// The octets, big-endian and without leading zeros; for numbers that everybody may know.
+  /// The octets, big-endian and without leading zeros; for public numbers.
   package var publicOctets: [UInt8] {
     var octets = [UInt8](repeating: 0, count: byteCount)
     _ = octets.withMutableRawSpan { write(to: &$0) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which ciphers libcrypto has, and under which names. What its default provider has left out (CAST5, Blowfish,
-// IDEA) comes from the legacy provider where that is installed, in a library context of its own, so that nothing
-// else can see it.
+// Which ciphers libcrypto has, and under which names. The default provider lacks CAST5, Blowfish and IDEA;
+// they come from the legacy provider, if it is installed, in a library context of its own, so that no other
+// code can use it.
 
 internal import COpenSSL
 
@@ -25,7 +25,7 @@ package struct BlockCipher: ~Copyable, @unchecked Sendable {
     case camellia256 = "CAMELLIA-256"
 
     fileprivate var isLegacy: Bool { self == .idea || self == .cast5 || self == .blowfish }
-    /// AES, of any key size: what libcrypto has in assembly in every mode.
+    /// AES of any key size, for which libcrypto has assembly in every mode.
     package var isAES: Bool { self == .aes128 || self == .aes192 || self == .aes256 }
   }
 
@@ -53,7 +53,7 @@ package struct BlockCipher: ~Copyable, @unchecked Sendable {
   /// Bytes in a key.
   package var keyByteCount: Int { Int(unsafe EVP_CIPHER_get_key_length(reference)) }
 
-  /// Bytes in an IV or a nonce, where nothing else is asked for.
+  /// Bytes in an IV or a nonce, unless another length is set.
   package var ivByteCount: Int { Int(unsafe EVP_CIPHER_get_iv_length(reference)) }
 
   /// Fetched once, as it is used for every message of a vault.

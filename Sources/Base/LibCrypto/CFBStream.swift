@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// CFB with feedback of a whole block (SP 800-38A, section 6.3). libcrypto has it one block at a time; the same
-// octets come faster from modes that it has in assembly:
+// CFB with feedback of a whole block (SP 800-38A, section 6.3). libcrypto computes it one block at a time;
+// modes that it has in assembly give the same octets faster:
 //
-// - Decrypting, the keystream of a block is E(C), with C the block of ciphertext before it. All of a piece is
-//   there already, so ECB makes the keystream of many blocks at once: ten times as fast.
-// - Encrypting, it is E(P xor K), with P the block of plaintext before it and K that block's keystream: which is
-//   CBC over the plaintext. One block has to wait for the one before, but not for a call: half as fast again.
+// - To decrypt, the keystream of a block is E(C), with C the ciphertext block before it. All ciphertext of a
+//   piece is known, so ECB computes the keystream of many blocks at once: ten times as fast.
+// - To encrypt, it is E(P xor K), with P the plaintext block before it and K that block's keystream, which is
+//   CBC over the plaintext. Each block waits for the one before, but not for a function call: 1.5 times as
+//   fast.
 
 internal import Secrets
 
@@ -14,7 +15,7 @@ internal import Secrets
 package struct CFBStream: ~Copyable, Sendable {
   package enum Direction: Sendable { case encrypt, decrypt }
 
-  /// Of CFB itself, or of the mode that makes the keystream.
+  /// The context of CFB itself, or of the mode that computes the keystream.
   private var context: CipherContext
   private var keystream: Keystream?
 
@@ -46,7 +47,7 @@ package struct CFBStream: ~Copyable, Sendable {
     keystream = nil
   }
 
-  /// - Parameter first: what the keystream of the first block is made of.
+  /// - Parameter first: the input of the first block of keystream.
   private init(_ context: consuming CipherContext, first: RawSpan) {
     precondition(first.byteCount == Keystream.blockByteCount, "an IV is as long as the cipher's block")
     self.context = context
@@ -61,16 +62,16 @@ package struct CFBStream: ~Copyable, Sendable {
   }
 }
 
-/// The keystream of CFB, made of what goes into the stream: ciphertext by ECB, plaintext by CBC.
+/// The keystream of CFB, computed from ciphertext by ECB or from plaintext by CBC.
 private struct Keystream: ~Copyable, Sendable {
   static let blockByteCount = 16
-  /// What the keystream is made in: half of the processor's nearest cache, the data have the other half.
+  /// Bytes of keystream at a time: half of the processor's first-level cache; the data has the other half.
   private static let pieceByteCount = 8 << 10
 
-  /// In memory for secrets: what went into the block under way, the block's keystream, and behind that the
-  /// keystream of the blocks to come.
+  /// In locked memory: the input of the current block, the block's keystream, then the keystream of the next
+  /// blocks.
   private var memory = SecretBytes(zeroed: 2 * blockByteCount + pieceByteCount)
-  /// Bytes of the block under way that have been used; less than a block.
+  /// Bytes of the current block that have been used; less than a block.
   private var used = 0
 
   init(first: RawSpan, _ context: inout CipherContext) {

@@ -118,8 +118,8 @@ package struct CipherContext: ~Copyable, @unchecked Sendable {
   // MARK: Bytes
 
   /// Puts `input` through the cipher to the first bytes of `output`.
-  /// - Returns: how many bytes were written, fewer than came where the mode keeps some until its end; nil when
-  ///   libcrypto refuses them.
+  /// - Returns: how many bytes were written, fewer than the input where the mode keeps some until its end;
+  ///   nil when libcrypto refuses them.
   package mutating func update(_ input: RawSpan, into output: inout MutableRawSpan) -> Int? {
     precondition(output.byteCount >= kept + input.byteCount, "no room for the output")
     return unsafe input.withUnsafeBytes { input in
@@ -130,8 +130,8 @@ package struct CipherContext: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Puts the whole of `input` through a mode that takes it in one call, may refuse it, and may write eight bytes
-  /// more than came: key wrap.
+  /// Puts the whole of `input` through a mode that takes it in one call, may refuse it, and may write eight
+  /// bytes more than the input: key wrap.
   /// - Returns: how many bytes were written; nil when the mode refuses the input.
   mutating func updateOnce(_ input: RawSpan, into output: inout MutableRawSpan) -> Int? {
     precondition(
@@ -183,7 +183,7 @@ package struct CipherContext: ~Copyable, @unchecked Sendable {
   @unsafe
   mutating func runMessage(_ input: UnsafeRawBufferPointer, to output: UnsafeMutableRawPointer?) -> Bool {
     guard let start = input.baseAddress, let output = unsafe output, input.count > 0 else {
-      // An empty message has no memory of its own; libcrypto wants an address all the same.
+      // An empty message has no memory, but libcrypto wants an address.
       var none: UInt8 = 0
       var count: Int32 = 0
       return unsafe EVP_CipherFinal_ex(context, &none, &count) == 1

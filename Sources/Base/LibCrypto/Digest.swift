@@ -28,7 +28,7 @@ package struct Digest: @unchecked Sendable {
   package static let sha256 = required("SHA256")
   package static let sha512 = required("SHA512")
 
-  // What a build of libcrypto may be without.
+  // A build of libcrypto may lack these.
   package static let md5 = Digest("MD5")
   package static let sha1 = Digest("SHA1")
   package static let ripemd160 = Digest("RIPEMD160")
@@ -93,7 +93,7 @@ package struct DigestContext: ~Copyable, @unchecked Sendable {
     precondition(result == 1, "hashing cannot fail")
   }
 
-  /// A second hash that has taken in the same.
+  /// A copy: a second hash that has taken in the same bytes.
   package borrowing func duplicate() -> DigestContext {
     unsafe DigestContext(copying: context, byteCount: byteCount)
   }

@@ -22,7 +22,7 @@ package enum ECDSASequence {
     return unsafe Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
   }
 
-  /// The two numbers, without leading zeros; nil when it is no such sequence.
+  /// The two numbers, without leading zeros; nil when it is not such a sequence.
   package static func numbers(_ sequence: [UInt8]) -> (r: [UInt8], s: [UInt8])? {
     let signature = unsafe sequence.withUnsafeBufferPointer { bytes in
       var place = bytes.baseAddress

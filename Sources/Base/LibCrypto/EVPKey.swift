@@ -155,7 +155,7 @@ package struct EVPKey: ~Copyable, @unchecked Sendable {
 
   /// One of the key's numbers; nil when it has no such number.
   package func number(_ part: Part) -> BigNumber? {
-    // What libcrypto is not given it makes itself, and then not as a secret.
+    // libcrypto computes numbers that it is not given, and does not treat these as secret.
     var number = unsafe BN_secure_new()
     guard unsafe EVP_PKEY_get_bn_param(reference, part.name, &number) == 1, let number = unsafe number else {
       unsafe BN_clear_free(number)

@@ -32,7 +32,7 @@ package enum KeyWrap {
     let count = wrapped.byteCount - overheadByteCount
     guard count >= 16, count % unitByteCount == 0 else { throw .refused }
     guard var context = context(cipher, encrypts: false, key: wrappingKey) else { throw .failed }
-    // libcrypto works on as many octets as came, though the last eight stay behind.
+    // libcrypto uses as many octets of output as of input, although the result is eight octets shorter.
     var output = SecretBytes(zeroed: wrapped.byteCount)
     let written = output.withMutableBytes { context.updateOnce(wrapped, into: &$0) }
     guard written == count else { throw .refused }

@@ -16,6 +16,7 @@ public struct AES256GCM: ~Copyable, Sendable {
 
   private var context: CipherContext
 
+  /// A cipher without a key; each call brings its own.
   public init() {
     guard let context = CipherContext(BlockCipher.aes256GCM) else {
       preconditionFailure("out of memory for a cipher")

@@ -23,8 +23,8 @@ public struct Argon2idParameters: Equatable, Sendable {
   /// changed file cannot occupy the machine for hours; the memory guard decides below it.
   public static let limit = Argon2idParameters(uncheckedMemoryKiB: 4 << 20, passes: 64, lanes: 64)
 
-  /// The most that is computed at all: 4 GiB, and as many passes and lanes as one octet can ask for. Who allows
-  /// this has to bound the product of memory and passes.
+  /// The most that is computed at all: 4 GiB, and as many passes and lanes as one octet can ask for. A caller
+  /// that allows this must bound the product of memory and passes.
   public static let greatest = Argon2idParameters(uncheckedMemoryKiB: 4 << 20, passes: 255, lanes: 255)
 
   /// - Throws: `Argon2idError.parameters` outside RFC 9106, section 3.1, or above `limit`.
@@ -50,7 +50,7 @@ public enum Argon2idError: Error, Equatable, Sendable {
   case parameters
   /// It would take more than three quarters of what is available.
   case notEnoughMemory(neededByteCount: Int, availableByteCount: Int)
-  /// The memory was there a moment ago and could not be had.
+  /// The memory was available a moment ago, but could not be allocated.
   case allocationFailed
 }
 

@@ -56,7 +56,7 @@ extension StaticString {
 /// Fewer bytes than a field needs.
 package struct TruncatedField: Error {}
 
-/// A place in a span, moved on by each field that is read.
+/// An offset into a span; each read moves it behind the field.
 package struct ByteCursor {
   package private(set) var offset = 0
 

@@ -10,7 +10,7 @@
 public enum CryptoError: Error, Equatable, Sendable {
   /// The library refused to encrypt.
   case encryptionFailed
-  /// The input is malformed or truncated: it cannot be something that was encrypted.
+  /// The input is malformed or truncated: it cannot be a result of encryption.
   case decryptionFailed
   /// The tag does not match: another key, or changed bytes; the two cannot be told apart.
   case authenticationFailed

@@ -15,7 +15,7 @@ internal import Secrets
 
 /// SHA-256, AES-256-GCM, keys and random bytes.
 ///
-/// What is encrypted is laid out as nonce (12 bytes) ‖ ciphertext ‖ tag (16 bytes).
+/// The encrypted form is nonce (12 bytes) ‖ ciphertext ‖ tag (16 bytes).
 public enum CryptoService {
   /// The SHA-256 of `data` as 64 lowercase hexadecimal characters.
   public static func sha256(_ data: Data) -> String { Hexadecimal.text(SHA256.hash(data.bytes)) }
@@ -60,7 +60,7 @@ public enum CryptoService {
     return combined
   }
 
-  /// Checks and decrypts what ``encrypt(_:using:)`` made; nothing is returned before the tag is checked.
+  /// Checks and decrypts the result of ``encrypt(_:using:)``; nothing is returned before the tag is checked.
   ///
   /// - Throws: `CryptoError.decryptionFailed` for input too short to be a sealed value;
   ///   `CryptoError.authenticationFailed` for another key or changed bytes.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // HKDF (RFC 5869), extract and expand, by MACs of libcrypto. libcrypto's own EVP_KDF looks its digest up
-// again for every derivation and takes three times as long; every message of a vault has a derivation of its own.
+// again for every derivation and takes three times as long; every message of a vault has a derivation of its
+// own.
 
 package import LibCrypto
 package import Secrets
@@ -11,7 +12,7 @@ public struct HKDF: ~Copyable, Sendable {
   private var hmac: MAC
   /// The pseudorandom key between the two steps, kept in locked memory.
   private var pseudorandomKey: SecretBytes
-  /// The end of an output that is no whole number of digests.
+  /// The last digest of an output whose length is not a multiple of the digest's.
   private var block: SecretBytes
 
   /// HKDF-SHA256.
@@ -28,7 +29,7 @@ public struct HKDF: ~Copyable, Sendable {
   /// - Parameters:
   ///   - ikm: the input keying material.
   ///   - salt: may be empty.
-  ///   - info: says what the output is for.
+  ///   - info: the purpose of the output.
   ///   - output: 1 to 255 digests (L of RFC 5869, section 2.3); a digest of SHA-256 is 32 bytes.
   public mutating func derive(
     ikm: RawSpan, salt: RawSpan, info: RawSpan, into output: inout MutableRawSpan
@@ -59,7 +60,7 @@ public struct HKDF: ~Copyable, Sendable {
     }
   }
 
-  /// A secret of 32 bytes for one purpose, of a key that has several: no salt, and the purpose as text.
+  /// A secret of 32 bytes for one of several purposes of a key: without salt, with the purpose as text.
   package static func secret(from ikm: RawSpan, info: StaticString) -> SecretBytes {
     var hkdf = HKDF()
     return SecretBytes(byteCount: SymmetricKey.byteCount) { output in

@@ -12,6 +12,7 @@ public struct HMACSHA256: ~Copyable, Sendable {
 
   private var mac = MAC(hmac: Digest.sha256)
 
+  /// A MAC without a key; each call brings its own.
   public init() {}
 
   /// Writes the code of `message` under `key` to the 32 bytes of `code`.

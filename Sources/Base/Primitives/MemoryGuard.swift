@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory a key derivation may take. The least of what the kernel says is available,
-// what every control group up the tree leaves, and what the address-space limit leaves.
+// How much memory a key derivation may take. The least of what the kernel says is available, the rest of
+// every control group up the tree, and the rest of the address-space limit.
 
 internal import CSystem
 
@@ -13,7 +13,7 @@ internal import CSystem
 
 /// Refuses a memory-hard derivation that would exceed three quarters of the available memory.
 public struct MemoryGuard: Sendable {
-  /// Bytes that can be had now.
+  /// Bytes that are available now.
   public let availableByteCount: Int
 
   /// A guard for a known amount; for tests and for callers with a tighter budget.
@@ -85,7 +85,8 @@ public struct MemoryGuard: Sendable {
     return groups
   }
 
-  /// What a group leaves: its limit less its usage, but for file pages that the kernel takes back.
+  /// The memory that a group leaves: its limit less its usage, not counting file pages that the kernel can
+  /// reclaim.
   static func left(limit: String?, used: String?, statistics: String? = nil) -> Int? {
     func number(_ text: String?) -> Int? {
       let words = text?.split(whereSeparator: \.isWhitespace) ?? []

@@ -6,7 +6,7 @@
 internal import LibCrypto
 public import Secrets
 
-/// What can be done with public keys alone, and the sizes.
+/// Operations with public keys alone, and the sizes.
 public enum P256 {
   /// Bytes of a public key.
   public static let publicKeyByteCount = 65
@@ -76,7 +76,7 @@ public struct P256PrivateKey: ~Copyable, Sendable {
   }
 
   /// ECDH: the x coordinate of the shared point (SEC 1, 3.3.1).
-  /// - Throws: `CryptoError.invalidKey` when `publicKey` is no point of the curve.
+  /// - Throws: `CryptoError.invalidKey` when `publicKey` is not a point of the curve.
   public borrowing func sharedSecret(with publicKey: [UInt8]) throws(CryptoError) -> SecretBytes {
     guard let peer = P256.key(publicKey) else { throw .invalidKey }
     do throws(LibCryptoError) {

@@ -11,6 +11,7 @@ public struct SHA256: ~Copyable, Sendable {
 
   private var context = DigestContext(Digest.sha256)
 
+  /// The hash of no bytes yet.
   public init() {}
 
   /// Hashes further bytes.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a small value is sealed under a long-lived key (Specs/keychain.md, «Sealed value»):
+// How a small value is sealed under a long-lived key (Specs/keychain.md, "Sealed value"):
 //
 //   version 1 (1) ‖ salt (16) ‖ key check (32) ‖ nonce (12) ‖ ciphertext ‖ tag (16)
 //
-// The salt is new for every seal, and the value has a key of its own derived from it: no long-lived key
-// ever seals anything itself, so none can reach the limits of random nonces. The key check
-// commits to the key: a wrong key and a changed value are told apart.
+// Every seal has a new salt and derives a key of its own from it. A long-lived key never encrypts anything
+// itself, so it cannot reach the limits of random nonces. The key check commits to the key, so that a wrong
+// key and a changed value give different errors.
 
 public import Secrets
 
@@ -25,6 +25,7 @@ public struct SealedValue: ~Copyable {
   private var cipher = AES256GCM()
   private var derived = SecretBytes(zeroed: SymmetricKey.byteCount)
 
+  /// A sealer without a key; each call brings its own.
   public init() {}
 
   /// Why a sealed value does not open.
@@ -33,7 +34,7 @@ public struct SealedValue: ~Copyable {
     case malformed
     /// Sealed under another key.
     case wrongKey
-    /// The right key, and bytes or a context that are not those that were sealed.
+    /// The key is right, but bytes or context are not those that were sealed.
     case tampered
   }
 
@@ -66,7 +67,7 @@ public struct SealedValue: ~Copyable {
     return sealed
   }
 
-  /// Opens what ``seal(_:key:context:)`` made.
+  /// Opens the result of ``seal(_:key:context:)``.
   public mutating func open(
     _ sealed: RawSpan, key: RawSpan, context: [UInt8]
   ) throws(Failure) -> SecretBytes {
@@ -98,7 +99,7 @@ public struct SealedValue: ~Copyable {
     return plaintext
   }
 
-  /// Opens a sealed value and hands it to `body`; nil when it is not what was sealed, or `body` gives nil.
+  /// Opens a sealed value and hands it to `body`; nil when it does not open, or `body` returns nil.
   package static func read<Value>(
     _ sealed: RawSpan, key: SharedSecretBytes, context: [UInt8], _ body: (RawSpan) -> Value?
   ) -> Value? {

@@ -2,7 +2,7 @@
 
 package import Secrets
 
-/// Lays fields one behind the other into locked memory, for records that hold a secret among public fields.
+/// Writes fields one after the other into locked memory, for records that hold a secret among public fields.
 package struct SecretWriter: ~Copyable {
   private var bytes: SecretBytes
   private var count = 0

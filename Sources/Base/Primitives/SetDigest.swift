@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An authenticated count: how many members a set has, and the sum (exclusive or) of a keyed hash of
-// each. It is kept sealed beside the rows it speaks of, and changed with them in one transaction; a row
-// that was removed, added or exchanged behind our back no longer fits. Adding and removing cost one MAC,
-// however large the set. (MSet-XOR-Hash of Clarke et al., ASIACRYPT 2003, with the sum kept secret.)
+// An authenticated count: how many members a set has, and the sum (exclusive or) of a keyed hash of each. It
+// is stored sealed beside the rows that it covers, and changed with them in one transaction. It no longer
+// matches after anybody else has removed, added or exchanged a row. Adding and removing cost one MAC, however
+// large the set. (MSet-XOR-Hash of Clarke et al., ASIACRYPT 2003, with the sum kept secret.)
 
 public import Secrets
 
@@ -12,9 +12,9 @@ public struct SetDigest: Equatable, Sendable {
   /// Bytes of ``sum``.
   public static let sumByteCount = HMACSHA256.byteCount
 
-  /// Members.
+  /// The number of members.
   public var count: Int
-  /// The keyed hashes of all members, one above the other.
+  /// The exclusive or of the keyed hashes of all members.
   public var sum: [UInt8]
 
   /// The empty set.

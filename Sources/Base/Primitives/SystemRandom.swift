@@ -6,8 +6,8 @@ public import Secrets
 
 /// The kernel's random number generator (getrandom(2)), the only source of randomness in Coffer.
 ///
-/// It cannot fail once the system has booted. If it does all the same, the process stops: a key of zeros
-/// would be worse.
+/// It cannot fail once the system has booted. If it fails anyway, the process stops: a key of zeros would be
+/// worse.
 public enum SystemRandom {
   /// Fills `bytes`.
   public static func fill(_ bytes: inout MutableRawSpan) {

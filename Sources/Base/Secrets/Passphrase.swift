@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a person types to open a coffer: Unicode text kept as bytes in locked memory, never a `String`.
-// The same text typed on two machines must give the same bytes, so it is brought to Unicode
-// Normalization Form C; the buffers for that are locked and erased too.
+// The passphrase that opens a coffer: Unicode text kept as bytes in locked memory, never a `String`. The same
+// text typed on two machines must give the same bytes, so it is brought to Unicode Normalization Form C; the
+// buffers for that are locked and erased too.
 
 internal import CUtf8proc
 internal import Glibc
@@ -93,7 +93,7 @@ public struct Passphrase: ~Copyable, Sendable {
     // The first call only counts; both decode strictly: no overlong forms, no surrogates.
     let scalarCount = utf8.withBytes { unsafe decompose($0, options, into: nil, scalarCapacity: 0) }
     guard scalarCount >= 0 else { throw .notUTF8 }
-    // utf8proc_reencode wants one byte behind the last scalar, for its NUL.
+    // utf8proc_reencode needs one byte after the last scalar, for its NUL.
     var buffer = SecretBytes(zeroed: scalarCount * MemoryLayout<Int32>.stride + 1)
     let byteCount = utf8.withBytes { source in
       buffer.withMutableBytes { target in
@@ -107,7 +107,7 @@ public struct Passphrase: ~Copyable, Sendable {
     }
     guard byteCount >= 0 else { throw .notUTF8 }
     buffer.shorten(to: byteCount)
-    // A cell that fits: the scalars took up to four times the room.
+    // Moves to a cell that fits: the scalars needed up to four times as much.
     return buffer.duplicate()
   }
 
@@ -136,9 +136,9 @@ public struct Passphrase: ~Copyable, Sendable {
   private static let longestLineEnd = 2
 }
 
-/// Why bytes are no passphrase. It tells nothing of the bytes themselves.
+/// Why bytes are not a valid passphrase. No case reveals anything of the bytes.
 public enum PassphraseError: Error, Equatable, Sendable {
-  /// There is nothing.
+  /// There are no bytes.
   case empty
   /// More bytes than a passphrase may have.
   case tooLong(byteCountLimit: Int)

@@ -44,7 +44,7 @@ extension SecretBytes {
     return buffer.duplicate()
   }
 
-  /// The same bytes with zeros behind them; the old home is erased.
+  /// The same bytes followed by zeros; the old memory is erased.
   private consuming func enlarged(to newCount: Int) -> SecretBytes {
     var larger = SecretBytes(zeroed: newCount)
     withBytes { source in

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one type that holds keys, passphrases and plaintext. Moved, never copied; read and filled in a
-// scope; erased when it goes. The word to grep for where raw bytes of a secret come out is `exposed`.
+// The one type that holds keys, passphrases and plaintext. It is moved, never copied; it is read and filled
+// in a closure, and erased when its life ends.
 
 internal import CSystem
 
@@ -13,7 +13,7 @@ internal import CSystem
 @safe
 public struct SecretBytes: ~Copyable, @unchecked Sendable {
   private let base: UnsafeMutableRawPointer
-  /// What the memory was taken for; `count` may have been shortened since.
+  /// The size of the memory; `count` may have been shortened since.
   private let allocated: Int
   /// How many bytes.
   public private(set) var count: Int
@@ -26,7 +26,7 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     count = byteCount
   }
 
-  /// A second home for bytes that somebody else keeps (and must erase).
+  /// A copy of bytes whose owner keeps them, and must erase them.
   public init(copying bytes: RawSpan) {
     self.init(zeroed: bytes.byteCount)
     unsafe bytes.withUnsafeBytes { source in
@@ -60,12 +60,12 @@ public struct SecretBytes: ~Copyable, @unchecked Sendable {
     return try body(&span)
   }
 
-  /// A copy of its own, for the rare secret that two owners need.
+  /// A copy, for the rare secret that has two owners.
   public borrowing func duplicate() -> SecretBytes {
     withBytes { SecretBytes(copying: $0) }
   }
 
-  /// Overwrites the bytes with zeros, before their end comes.
+  /// Overwrites the bytes with zeros before the value's life ends.
   public mutating func erase() { unsafe coffer_erase(base, count) }
 
   /// Drops the bytes from `newCount` on, and erases them.

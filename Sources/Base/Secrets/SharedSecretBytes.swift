@@ -8,6 +8,7 @@
 public final class SharedSecretBytes: Sendable {
   private let bytes: SecretBytes
 
+  /// Takes over `bytes` without copying them.
   public init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 
   /// The bytes of what was typed.
@@ -15,6 +16,7 @@ public final class SharedSecretBytes: Sendable {
     self.init(passphrase.withBytes { SecretBytes(copying: $0) })
   }
 
+  /// The number of bytes.
   public var count: Int { bytes.count }
 
   /// Lends the bytes to `body`.

@@ -9,7 +9,7 @@ package enum Base64 {
   /// Characters for so many bytes, without line ends.
   package static func characterCount(byteCount: Int) -> Int { (byteCount + 2) / 3 * 4 }
 
-  /// Writes the text of `input` to `output`, from `start` on; it must have the room.
+  /// Writes the text of `input` to `output`, from `start` on; it must be long enough.
   package static func encode(_ input: RawSpan, into output: inout MutableRawSpan, at start: Int) {
     precondition(
       start >= 0 && characterCount(byteCount: input.byteCount) <= output.byteCount - start,
@@ -73,7 +73,7 @@ package enum Base64 {
   }
 
   /// Decodes the bytes where they are: the output never overtakes the input.
-  /// - Returns: how many bytes there are now; nil when it is no base64.
+  /// - Returns: how many bytes there are now; nil when it is not base64.
   package static func decodeInPlace(_ bytes: inout MutableRawSpan, _ strictness: Strictness) -> Int? {
     unsafe bytes.withUnsafeMutableBytes { bytes in
       unsafe decode(UnsafeRawBufferPointer(bytes), into: bytes, strictness)
@@ -82,7 +82,7 @@ package enum Base64 {
 
   /// Decodes `text` to the first bytes of `output`, which has room for three bytes of every four characters, and
   /// three more.
-  /// - Returns: how many bytes were written; nil when it is no base64.
+  /// - Returns: how many bytes were written; nil when it is not base64.
   package static func decode(
     _ text: RawSpan, into output: inout MutableRawSpan, _ strictness: Strictness
   ) -> Int? {

@@ -18,14 +18,14 @@ package struct Base64Decoder {
   }
 
   package struct Step {
-    /// Characters that were used; the one that stopped the decoder is not.
+    /// Characters that were used, without the one that stopped the decoder.
     package var consumed = 0
     /// Bytes that were written to the beginning of the output.
     package var produced = 0
     package var stop = Stop.inputEnd
   }
 
-  /// What is passed over, besides the alphabet and equals signs.
+  /// Bytes to skip; the alphabet and equals signs never are.
   package enum Skipped {
     case nothing
     /// CR and LF.
@@ -70,7 +70,7 @@ package struct Base64Decoder {
 
   /// The last one or two bytes, before padding.
   /// - Parameter isStrict: whether bits that no byte is made of must be zero.
-  /// - Returns: nil when there is no such rest.
+  /// - Returns: nil when the last group is not complete, or a bit is not zero that must be.
   package mutating func takeRest(isStrict: Bool = true) -> [UInt8]? {
     defer { pendingCount = 0 }
     switch pendingCount {
@@ -157,10 +157,10 @@ package struct Base64Decoder {
   private static let blank: UInt8 = 64
   private static let lineFeed: UInt8 = 65
   private static let foreign: UInt8 = 255
-  /// Set in an entry of `groups` for what is no character of the alphabet.
+  /// Set in an entry of `groups` for a character outside of the alphabet.
   private static let outsideAlphabet: UInt32 = 1 << 24
 
-  /// What a character stands for.
+  /// The value of each character.
   private static func characters(_ skipped: Skipped) -> [UInt8] {
     switch skipped {
     case .nothing: exactCharacters

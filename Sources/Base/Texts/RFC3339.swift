@@ -44,7 +44,7 @@ package enum RFC3339 {
     }
   }
 
-  /// The seconds that a `date-time` names (section 5.6); nil when it names none.
+  /// The seconds that a `date-time` names (section 5.6); nil when it is not valid.
   ///
   /// Any offset is accepted, a fraction is dropped, and second 60 is the first of the next minute.
   package static func parse(_ text: some StringProtocol) -> Int64? {
@@ -52,7 +52,7 @@ package enum RFC3339 {
     return unsafe parse(text.utf8Span.span.bytes)
   }
 
-  /// The seconds that a `date-time` names (section 5.6); nil when it names none.
+  /// The seconds that a `date-time` names (section 5.6); nil when it is not valid.
   package static func parse(_ text: RawSpan) -> Int64? {
     guard text.byteCount >= byteCount, text.byteCount <= 64 else { return nil }
     func byte(_ offset: Int) -> UInt8 { unsafe text.unsafeLoad(fromByteOffset: offset, as: UInt8.self) }

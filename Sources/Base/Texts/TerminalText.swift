@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Text that may come from anywhere (a title, a file's name, a variable of the environment), made fit for a
-// terminal. What a terminal would obey, and what nobody sees, is shown as U+FFFD: an escape sequence acts, a
-// direction mark makes a line read as another, and an invisible character makes two names look the same.
+// terminal. Control characters and invisible characters are shown as U+FFFD: an escape sequence acts on the
+// terminal, a direction mark makes a line read as another, and an invisible character makes two names look
+// the same.
 
-/// What may be shown of a text.
+/// Makes text safe to show.
 package enum TerminalText {
   /// One line: line ends and tabs do not fit either.
   /// - Parameter keepsFormat: whether format characters stay that are visible, or join what is beside them.
@@ -54,11 +55,11 @@ package enum TerminalText {
   }
 }
 
-/// What stands before a character: some that are invisible alone belong to their neighbours.
+/// The characters before another one: some that are invisible alone belong to their neighbours.
 private struct Neighbours {
   /// The character before; nil where there is none, or it does not fit.
   private var last: Unicode.Scalar?
-  /// The last one that is not there for the sake of another.
+  /// The last one that is not a mark or joiner of another.
   private var base: Unicode.Scalar?
 
   mutating func note(_ scalar: Unicode.Scalar?) {
@@ -82,8 +83,8 @@ private struct Neighbours {
     }
   }
 
-  /// Whether a joiner or non-joiner stands where it shows: inside an emoji that is made of several, after a
-  /// sign that ends a syllable in the scripts of India, between letters of scripts that are written joined.
+  /// Whether a joiner or non-joiner has an effect here: inside an emoji that is made of several, after a sign
+  /// that ends a syllable in the scripts of India, between letters of scripts that are written joined.
   private func joins(_ joiner: Unicode.Scalar, _ next: Unicode.Scalar?) -> Bool {
     guard let last, let next, let base, last != "\u{200D}" else { return false }
     if joiner == "\u{200D}", Self.isPicture(base), Self.isPicture(next) { return true }

@@ -26,7 +26,7 @@
       case address(String)
     }
 
-    /// How long an answer may take when nothing else is said: what D-Bus libraries commonly grant.
+    /// How long an answer may take when nothing else is said: the usual limit of D-Bus libraries.
     public static let defaultTimeout: Duration = .seconds(25)
 
     /// The name that the bus gave this connection, such as `:1.7`.
@@ -52,7 +52,7 @@
         if result >= 0 { result = unsafe sd_bus_set_bus_client(opened, 1) }
         if result >= 0 { result = unsafe sd_bus_start(opened) }
       }
-      // The unique name is the bus's greeting: with it the connection stands.
+      // The bus sends the unique name first; from then on the connection works.
       var name: UnsafePointer<CChar>? = nil
       if result >= 0 { result = unsafe sd_bus_get_unique_name(opened, &name) }
       guard result >= 0, let opened = unsafe opened else {
@@ -113,7 +113,7 @@
       ).value(0).variant()
     }
 
-    /// The unique name of who owns `service` now; nil when nobody does. Starts nothing.
+    /// The unique name of the present owner of `service`; nil when it has none. Starts nothing.
     public func owner(of service: String) throws(BusError) -> String? {
       do {
         return try callBus("GetNameOwner", service).value(0).string()
@@ -139,7 +139,7 @@
       let rule = try match.rule()
       guard !matches.contains(match) else { return }
       if owners[match.service] == nil {
-        // First the news, then the state, so that no change falls in between.
+        // Subscribe to changes first, then ask for the owner, so that no change is missed.
         try callBus("AddMatch", BusMatch.ownerRule(match.service))
         owners.updateValue(try owner(of: match.service), forKey: match.service)
       }
@@ -200,7 +200,7 @@
       let member = unsafe text(sd_bus_message_get_member(message.pointer))
       // sd-bus's own word, under a name that the bus lets nobody use.
       guard interface != Self.localInterface else { throw .disconnected }
-      // A signal that cannot be read is nobody's: it must not end the wait for the others.
+      // A signal that cannot be read is ignored: it must not end the wait for the others.
       guard let content = try? Self.decoded(message) else { return nil }
       let signal = BusSignal(path: path, interface: interface, member: member, message: content)
       if let change = signal.ownerChange, owners[change.name] != nil {
@@ -251,7 +251,7 @@
       }
       let rest = name.dropFirst(prefix.count)
       return switch rest {
-      // NoReply is the bus's word that the owner left; waiting in vain ends with a time-out of ours.
+      // NoReply is the bus's word that the owner left; waiting in vain ends with our own time-out.
       case "ServiceUnknown", "NameHasNoOwner", "NoReply": .noService
       case _ where rest.hasPrefix("Spawn."): .noService
       case "AccessDenied", "AuthFailed", "InteractiveAuthorizationRequired": .denied
@@ -267,7 +267,7 @@
   }
 
   extension Duration {
-    /// Rounded up; at most about 31 years, far below what sd-bus takes for "for ever".
+    /// Rounded up; at most about 31 years, far below what sd-bus takes for "forever".
     fileprivate var microseconds: UInt64 {
       let (seconds, attoseconds) = components
       guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Taking values apart. Each of these throws `BusError.malformed` for a value of another type, so that an
-// answer of the wrong shape is an error and never a trap.
+// Accessors by type. Each of these throws `BusError.malformed` for a value of another type, so that an answer
+// of the wrong shape is an error and never a trap.
 
 extension BusValue {
   /// An `s`.

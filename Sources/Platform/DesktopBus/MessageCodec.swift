@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Values into and out of sd-bus's messages, with the calls that take no variable arguments. Every pointer
-// of a message is used up before the next call on that message.
+// Values into and out of sd-bus's messages, with the calls that take no variable arguments. No pointer into a
+// message is used after the next call on that message.
 
 #if DesktopBus
   internal import CSystemdBus
@@ -85,7 +85,7 @@
 
     // MARK: Reading
 
-    /// All that is left in the message, or in the container that was entered.
+    /// All remaining values of the message, or of the container that was entered.
     func values() throws(BusError) -> [BusValue] {
       var values: [BusValue] = []
       while let value = try next() { values.append(value) }
@@ -168,8 +168,7 @@
     private func type(_ code: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: code.value) }
   }
 
-  /// The answer of a call of sd-bus, or its error: messages cannot be written or read for reasons that lie
-  /// in them, or for want of memory.
+  /// The result of a call of sd-bus, or its error: the message is malformed, or memory is short.
   @discardableResult
   private func check(_ result: Int32) throws(BusError) -> Int32 {
     guard result < 0 else { return result }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whether a text is a signature (D-Bus Specification, "Signatures"). sd-bus does not look everywhere, and the
-// bus hangs up on who sends a wrong one.
+// Whether a text is a signature (D-Bus Specification, "Signatures"). sd-bus does not check every signature,
+// and the bus disconnects a client that sends a wrong one.
 
 enum Signature {
   /// Zero or more complete types, at most 255 bytes.

@@ -4,23 +4,29 @@ public import Secrets
 
 /// What a key is for; one key never does both.
 public enum EnclaveKeyUse: UInt8, Sendable, CaseIterable {
+  /// ECDH, for ``Enclave/sharedSecret(_:with:authorization:)``.
   case agreement = 1
+  /// ECDSA, for ``Enclave/signature(_:digest:authorization:)``.
   case signing = 2
 }
 
-/// When and by whose leave a key can be used. It is fixed when the key is made.
+/// When a key can be loaded, and what each use asks for. It is fixed when the key is made.
 public struct AccessControl: Equatable, Sendable {
-  /// When the key is there at all. On Linux the handle is a keychain item of that class.
+  /// When the key can be loaded. On Linux the handle is a keychain item of that class.
   public enum Protection: UInt8, Sendable, CaseIterable {
+    /// While the coffer is unlocked.
     case whenUnlockedThisDeviceOnly = 1
+    /// From the first unlock until logout or reboot, also while the coffer is locked.
     case afterFirstUnlockThisDeviceOnly = 2
+    /// While the coffer is unlocked, and on Apple's systems only on a device with a passcode.
     case whenPasscodeSetThisDeviceOnly = 3
   }
 
-  /// What each use needs, beyond that.
+  /// What each use asks for besides.
   public enum Requirement: UInt8, Sendable, CaseIterable {
     /// Nothing: private-key usage alone.
     case none = 0
+    /// The PIN or passphrase that was enrolled with the key.
     case devicePasscode = 1
     /// An enrolled finger, or the passcode (AM-01).
     case biometryAnyOrDevicePasscode = 2
@@ -28,9 +34,12 @@ public struct AccessControl: Equatable, Sendable {
     case biometryAny = 3
   }
 
+  /// When the key can be loaded.
   public var protection: Protection
+  /// What each use of the key asks for.
   public var requirement: Requirement
 
+  /// A key that can be loaded as `protection` says; by default, no use asks for anything.
   public init(_ protection: Protection, requirement: Requirement = .none) {
     self.protection = protection
     self.requirement = requirement
@@ -43,14 +52,20 @@ public struct KeyEnrolment: Sendable {
   public enum Passcode: Sendable {
     /// A PIN or passphrase, as typed; stretched where nothing counts wrong tries.
     case typed(SharedSecretBytes)
-    /// 32 uniformly random bytes that no person types. Nobody guesses them, so they are not stretched.
+    /// 32 uniformly random bytes that nobody types. Nobody guesses them, so they are not stretched.
     case random(SharedSecretBytes)
   }
 
+  /// Set if, and only if, the key's requirement takes a passcode.
   public var passcode: Passcode?
-  /// The public key of what answers for fingers: 65 bytes (SEC 1, 2.3.3).
+  /// The public key of the ``BiometryVerifier``: 65 bytes (SEC 1, 2.3.3).
   public var biometryVerifier: [UInt8]?
 
+  /// What to enrol with a new key; empty for a key whose uses ask for nothing.
+  ///
+  /// - Parameters:
+  ///   - passcode: what later uses are asked for.
+  ///   - biometryVerifier: the public key of the finger's verifier, 65 bytes.
   public init(passcode: Passcode? = nil, biometryVerifier: [UInt8]? = nil) {
     self.passcode = passcode
     self.biometryVerifier = biometryVerifier
@@ -59,6 +74,7 @@ public struct KeyEnrolment: Sendable {
 
 /// What is offered for one use of a key.
 public enum KeyAuthorization: Sendable {
+  /// Nothing: for keys with ``AccessControl/Requirement/none``, and for keys whose system asks by itself.
   case none
   /// The PIN or passphrase as typed, or the random passcode: whichever was enrolled.
   case passcode(SharedSecretBytes)

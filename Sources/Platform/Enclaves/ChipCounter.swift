@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What names a counter in a chip (Specs/enclaves.md, "Counters"):
+// The reference to a counter in a chip (Specs/enclaves.md, "Counters"):
 //
 //   kind (1) ‖ place of the storage root key (1) ‖ its Name (34) ‖ index (4) ‖ Name of the index (34)
 
 internal import Primitives
 
-/// A counter in a chip that only goes up, as far as it can be known outside.
+/// A reference to a counter in a chip, which only goes up.
 public struct ChipCounter: Equatable, Sendable {
   /// Where the storage root key was; the number of a place as in a handle.
   let rootPlace: UInt8
@@ -20,7 +20,7 @@ public struct ChipCounter: Equatable, Sendable {
   public static let byteCount = 1 + 1 + nameByteCount + 4 + nameByteCount
   private static let nameByteCount = 2 + SHA256.byteCount
   private static let rootPlaces: ClosedRange<UInt8> = 1...2
-  /// What the owner of a chip defines (TCG Registry of Reserved TPM 2.0 Handles, section 2.2).
+  /// The indexes that a chip's owner defines (TCG Registry of Reserved TPM 2.0 Handles, section 2.2).
   static let indexes: ClosedRange<UInt32> = 0x0180_0000...0x01BF_FFFF
 
   init(rootPlace: UInt8, rootName: [UInt8], index: UInt32, name: [UInt8]) {
@@ -30,7 +30,7 @@ public struct ChipCounter: Equatable, Sendable {
     self.name = name
   }
 
-  /// Reads what ``dataRepresentation`` gave. The chip is not asked.
+  /// Reads a ``dataRepresentation``. The chip is not asked.
   /// - Throws: `EnclaveError.corrupt`; `.wrongKind` for a counter of another kind of enclave.
   public init(dataRepresentation bytes: [UInt8]) throws(EnclaveError) {
     guard bytes.count == Self.byteCount else { throw .corrupt }
@@ -51,7 +51,7 @@ public struct ChipCounter: Equatable, Sendable {
     guard Self.rootPlaces.contains(rootPlace), Self.indexes.contains(index) else { throw .corrupt }
   }
 
-  /// The bytes to be kept. They are not secret, but a sealed place keeps them from being exchanged.
+  /// The bytes to store. They are not secret, but store them sealed, so that nobody can exchange them.
   public var dataRepresentation: [UInt8] {
     var bytes = [EnclaveKind.tpm.rawValue, rootPlace] + rootName
     bytes.append(bigEndian: index)

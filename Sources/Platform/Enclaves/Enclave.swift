@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// P-256 keys that do not leave what holds them: a TPM 2.0, a Secure Enclave, or a labelled stand-in in
-// software. Nothing ever falls from one kind to another by itself: a handle says which kind made it,
-// and only that kind takes it.
+// P-256 keys that do not leave the device that holds them: a TPM 2.0, a Secure Enclave, or a substitute in
+// software that is labelled as such. No kind is ever replaced by another automatically: a handle says which
+// kind made it, and only that kind accepts it.
 
 public import Secrets
 
 /// Where an enclave's keys are. The numbers are stored.
 public enum EnclaveKind: UInt8, Sendable, CaseIterable {
+  /// A TPM 2.0 of this machine.
   case tpm = 1
+  /// Apple's Secure Enclave.
   case secureEnclave = 2
-  /// A stand-in without hardware; it is called so wherever it shows.
+  /// A substitute without hardware; it is called 'software' wherever it is shown.
   case software = 3
 }
 
@@ -32,12 +34,12 @@ public protocol Enclave: Sendable {
   /// - Throws: `EnclaveError.unavailable`, `.notAnswering`, `.lockedOut`, `.otherChip`; `.corrupt`, `.wrongKind`.
   func checkReadiness(of key: EnclaveKey) throws(EnclaveError)
 
-  /// Makes a key. It lives in its ``EnclaveKey/handle``: whoever loses that has lost the key.
+  /// Makes a key. The key is lost with its ``EnclaveKey/handle``.
   ///
   /// - Parameters:
   ///   - use: what the key is for.
   ///   - access: what each use will ask for.
-  ///   - enrolment: what will authorize later uses, as `access` demands; else it must be empty.
+  ///   - enrolment: what authorizes later uses, as `access` demands; empty if it demands nothing.
   /// - Throws: ``EnclaveError``
   func createKey(
     use: EnclaveKeyUse, access: AccessControl, enrolment: KeyEnrolment
@@ -47,7 +49,7 @@ public protocol Enclave: Sendable {
   /// - Throws: `EnclaveError.corrupt`; `.wrongKind` for a handle of another kind of enclave.
   func loadKey(_ handle: RawSpan) throws(EnclaveError) -> EnclaveKey
 
-  /// Makes a key unusable, where the enclave keeps anything of it.
+  /// Deletes what the enclave keeps of a key, if anything.
   func deleteKey(_ key: EnclaveKey) throws(EnclaveError)
 
   /// ECDH: the x coordinate of the shared point, 32 bytes (SEC 1, 3.3.1).
@@ -72,6 +74,8 @@ extension Enclave {
     try loadKey(unsafe handle.span.bytes)
   }
 
+  /// Checks the kind of the key, then the enclave. An enclave that can tell its own keys from others' does
+  /// more.
   public func checkReadiness(of key: EnclaveKey) throws(EnclaveError) {
     guard key.kind == kind else { throw .wrongKind }
     try checkReadiness()

@@ -3,15 +3,15 @@
 /// Why an enclave does not do what was asked. Each needs another reaction from the user.
 @nonexhaustive
 public enum EnclaveError: Error, Equatable, Sendable {
-  /// There is no chip, or nobody may talk to it.
+  /// There is no chip, or this user may not use it.
   case unavailable
-  /// The chip, or the way to it, failed in the middle; nothing is known of what was under way.
+  /// The chip, or the way to it, failed in the middle; whether the operation happened is not known.
   case notAnswering
   /// The wrong PIN or passphrase; the chip has counted it.
   case wrongPasscode
-  /// Too many wrong tries: the chip refuses all. Seconds until it takes the next one, where it tells.
+  /// Too many wrong tries: the chip refuses all. Seconds until it accepts the next one, if it says so.
   case lockedOut(secondsLeft: Int?)
-  /// The chip was cleared or replaced, or the file is on another machine: the key is not its own.
+  /// The chip was cleared or replaced, or the file is on another machine: the key is not of this chip.
   case otherChip
   /// The handle is not what was stored.
   case corrupt
@@ -19,11 +19,12 @@ public enum EnclaveError: Error, Equatable, Sendable {
   case wrongKind
   /// The key is not for that use, or the point is not on the curve, or the digest is not one.
   case invalidInput
-  /// The key asks for a passcode or a finger, and none was offered, or the other.
+  /// The key asks for a passcode or a finger that was not offered.
   case authorizationRequired
   /// The finger's verifier is not the one that was enrolled, or refused.
   case biometryRefused
-  /// The chip makes no counter, or deletes none: no room, an owner's password, a policy of its own.
+  /// The chip does not make or delete the counter: it has no room, its owner has a password, or its policy
+  /// forbids it.
   case counterRefused
   /// The chip has no such counter: it was deleted, or another one is in its place.
   case counterGone

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every handle begins with (Specs/enclaves.md):
+// The beginning of every handle (Specs/enclaves.md):
 //
 //   "COFENC01" ‖ kind (1) ‖ use (1) ‖ protection (1) ‖ requirement (1) ‖ public key (65) ‖ body
 //   ‖ digest (32)
 //
-// The digest tells an accident from another chip. It proves nothing against an attacker: handles are kept
-// in sealed places, and the enclave checks what is its own.
+// The digest tells accidental damage from another chip's handle. It does not stop an attacker: handles are
+// stored sealed, and the enclave checks its own part.
 
 internal import Primitives
 internal import Secrets
@@ -22,16 +22,16 @@ extension EnclaveKind {
   public init?(handle: [UInt8]) { self.init(handle: unsafe handle.span.bytes) }
 }
 
-/// A handle, taken apart as far as every kind has it.
+/// The fields of a handle that all kinds have.
 struct EnclaveHandle {
   let kind: EnclaveKind
   let use: EnclaveKeyUse
   let access: AccessControl
   let publicKey: [UInt8]
-  /// What only one kind of enclave understands. A software key is in it.
+  /// The part that only one kind of enclave understands. It contains a software key.
   let body: SharedSecretBytes
 
-  /// More is no handle of ours: a TPM's takes some 500 bytes.
+  /// The longest handle that is accepted; a TPM's has some 500 bytes.
   static let byteCountLimit = 4096
   private static let magic = Array("COFENC01".utf8)
 
@@ -75,7 +75,7 @@ struct EnclaveHandle {
   /// The same of a handle that is not secret.
   init(_ bytes: [UInt8]) throws(EnclaveError) { try self.init(unsafe bytes.span.bytes) }
 
-  /// Everything before the body: what a sealed body is bound to.
+  /// Everything before the body; a sealed body is bound to it.
   var head: [UInt8] { Self.head(kind: kind, use: use, access: access, publicKey: publicKey) }
 
   static func head(
@@ -98,7 +98,7 @@ struct EnclaveHandle {
     return bytes.finish()
   }
 
-  /// The key as others see it.
+  /// The key for callers.
   var key: EnclaveKey {
     EnclaveKey(
       kind: kind, use: use, access: access, publicKey: publicKey, handle: SharedSecretBytes(bytes()))
@@ -109,8 +109,8 @@ extension AccessControl.Requirement {
   var takesPasscode: Bool { self == .devicePasscode || self == .biometryAnyOrDevicePasscode }
   var takesBiometry: Bool { self == .biometryAny || self == .biometryAnyOrDevicePasscode }
 
-  /// - Throws: `EnclaveError.invalidInput` when more or less is enrolled than will be asked for, or a
-  ///   random passcode is not of 32 bytes.
+  /// - Throws: `EnclaveError.invalidInput` when the enrolment does not match the requirement, or a random
+  ///   passcode does not have 32 bytes.
   func check(_ enrolment: KeyEnrolment) throws(EnclaveError) {
     guard (enrolment.passcode != nil) == takesPasscode, (enrolment.biometryVerifier != nil) == takesBiometry,
       enrolment.biometryVerifier.map(P256.isPublicKey) ?? true, enrolment.passcode?.isWhole ?? true

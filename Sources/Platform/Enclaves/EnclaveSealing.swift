@@ -7,7 +7,7 @@
 internal import Primitives
 package import Secrets
 
-/// What sealing to an enclave's key gives. Everything here is public.
+/// A value sealed to an enclave's key. All fields are public.
 package struct EnclaveSealed: Equatable, Sendable {
   /// 65 bytes (SEC 1, 2.3.3).
   package var ephemeralKey: [UInt8]
@@ -36,21 +36,21 @@ package struct EnclaveSealed: Equatable, Sendable {
   }
 }
 
-/// Why what was sealed to an enclave's key does not open.
+/// Why a value that was sealed to an enclave's key does not open.
 package enum EnclaveSealingError: Error, Equatable, Sendable {
-  /// The enclave did not agree; its own answer.
+  /// The enclave refused the key agreement, with this error.
   case enclave(EnclaveError)
-  /// The enclave agreed on another secret than the one that was sealed under.
+  /// The agreed secret is not the one that the value was sealed under.
   case wrongKey
-  /// The right key, and bytes that are not those that were sealed.
+  /// The key is right, but the bytes are not those that were sealed.
   case tampered
 }
 
-/// Seals and opens one kind of value. What tells kinds and places apart is `label` and `head`.
+/// Seals and opens one kind of value. `label` and `head` separate kinds and places.
 package struct EnclaveSealing: Sendable {
   /// The beginning of every HKDF info.
   private let label: [UInt8]
-  /// All public fields of the value that stand before the key check, given the ephemeral key and the salt.
+  /// All public fields of the value before the key check, given the ephemeral key and the salt.
   private let head: @Sendable (_ ephemeralKey: [UInt8], _ salt: [UInt8]) -> SecretBytes
 
   package init(
@@ -90,7 +90,7 @@ package struct EnclaveSealing: Sendable {
     return sealed
   }
 
-  /// Opens what ``seal(_:to:)`` made.
+  /// Opens the result of ``seal(_:to:)``.
   package func open(
     _ sealed: EnclaveSealed, _ key: EnclaveKey, in enclave: any Enclave, authorization: KeyAuthorization
   ) throws(EnclaveSealingError) -> SecretBytes {

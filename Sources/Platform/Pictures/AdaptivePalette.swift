@@ -39,7 +39,7 @@ struct AdaptivePalette: ~Copyable {
     unsafe histogram.withUnsafeMutableBytes { unsafe coffer_erase($0.baseAddress, $0.count) }
   }
 
-  /// Which of ``colours`` stands for a colour of the picture.
+  /// The index in ``colours`` that replaces a colour of the picture.
   func index(of colour: RGB8) -> UInt8 { indexOfBin[AdaptivePalette.bin(colour)] }
 
   /// Where the box's bins have half of its pixels; neither side is empty.
@@ -82,13 +82,13 @@ struct AdaptivePalette: ~Copyable {
     }
   }
 
-  /// Bins that are to become one colour.
+  /// Bins that become one colour.
   private struct Box {
     let range: Range<Int>
     let count: UInt64
     /// Pixels times the longest side; 0 for a single bin.
     let gain: UInt64
-    /// Where the longest side's five bits stand in a bin's number.
+    /// The position of the longest side's five bits in a bin's number.
     private let shift: Int
 
     init(_ range: Range<Int>, _ bins: [Int], _ histogram: [Sum]) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One process that decodes, from its start to its end. Its standard input and output are one socket and
-// not two pipes, since a write to a socket can be told not to raise SIGPIPE. Both sides speak in turn: the
-// answer begins when the whole question has arrived, so that nobody waits for the other to read; and every
-// wait ends at the deadline.
+// One process that decodes, from its start to its end. Its standard input and output are one socket and not
+// two pipes, since a write to a socket can be told not to raise SIGPIPE. Both sides speak in turn: the answer
+// begins when the whole question has arrived, so neither side waits for the other to read; and every wait
+// ends at the deadline.
 
 internal import CSystem
 internal import Glibc
@@ -59,7 +59,7 @@ final class DecoderProcess {
       if count > 0 {
         sent += count
       } else if count < 0 && (errno == EPIPE || errno == ECONNRESET) {
-        // It may have given its answer without reading to the end, which is then there to be read.
+        // It may have answered without reading to the end; the answer can still be read.
         return
       } else {
         try wait(for: POLLOUT)
@@ -127,7 +127,8 @@ final class DecoderProcess {
     unsafe posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
 
-    // What the loader may need; and the runtime is not to look into a crash, which it could not.
+    // The variables that the loader may need; and the runtime must not start a backtrace, which the sandbox
+    // forbids.
     var environment = ["SWIFT_BACKTRACE=enable=no"]
     if let path = unsafe getenv("LD_LIBRARY_PATH") {
       environment.append("LD_LIBRARY_PATH=\(unsafe String(cString: path))")

@@ -4,11 +4,11 @@
 
 internal import Secrets
 
-/// A grid of depths, top row first. Places that were not measured hold what is not finite.
+/// A grid of depths, top row first. Places that were not measured hold a value that is not finite.
 public struct DepthMap: ~Copyable, Sendable {
   /// What the numbers mean.
   public enum Meaning: UInt8, Sendable {
-    /// The larger, the farther; what is zero or less was not measured.
+    /// The larger, the farther; zero or less was not measured.
     case distance = 0
     /// The larger, the nearer: disparity, or the reciprocal of a distance.
     case nearness = 1
@@ -20,7 +20,7 @@ public struct DepthMap: ~Copyable, Sendable {
   public let height: Int
   private var values: SecretBytes
 
-  /// A map whose values are asked for one by one, rows from the top, each from the left.
+  /// A map from a closure, which is called for each value: rows from the top, each from the left.
   /// - Throws: ``PictureError/invalidSize``; ``PictureError/tooLarge`` over
   ///   ``PictureLimits/depthPixelCount`` values.
   public init(width: Int, height: Int, value: (_ index: Int) -> Float) throws(PictureError) {
@@ -38,8 +38,8 @@ public struct DepthMap: ~Copyable, Sendable {
     }
   }
 
-  /// Reads a grey PNG of 8 or 16 bits, or a grey PFM. For the process that decodes only: everybody else
-  /// asks ``PictureWorker``.
+  /// Reads a grey PNG of 8 or 16 bits, or a grey PFM. For the decoder process only: others ask
+  /// ``PictureWorker``.
   /// - Throws: ``PictureError/unknownFormat`` for every other kind of file.
   package static func read(_ file: RawSpan) throws(PictureError) -> DepthMap {
     guard file.byteCount <= PictureLimits.fileByteCount else { throw .tooLarge }

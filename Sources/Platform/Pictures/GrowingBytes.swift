@@ -51,7 +51,7 @@ struct GrowingBytes: ~Copyable {
     return bytes
   }
 
-  /// Takes `byteCount` more bytes, and says where.
+  /// Reserves `byteCount` more bytes, and returns their offset.
   private mutating func makeRoom(for byteCount: Int) -> Range<Int> {
     let room = count..<count + byteCount
     if room.upperBound > bytes.count {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The outside of a PNG file (W3C PNG, third edition, section 5). Only what the pixels need is handed to
-// libpng: header, palette, transparency, data, end. Texts, colour profiles and the rest are the parts of
-// a PNG that nobody looks at here, each with a parser that could be attacked; and without a gamma value
-// depths come out as they were written.
+// The outside of a PNG file (W3C PNG, third edition, section 5). libpng gets only the chunks that the pixels
+// need: header, palette, transparency, data, end. Texts, colour profiles and the rest are not used here, and
+// each has a parser that could be attacked. Without a gamma value, depths come out as they were written.
 
 internal import Secrets
 

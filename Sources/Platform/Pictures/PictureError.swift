@@ -7,7 +7,7 @@
 public enum PictureError: Error, Equatable, Sendable {
   /// The bytes are neither JPEG nor PNG.
   case notAPicture
-  /// The file, its dimensions or what it asks of the memory are above the limits of ``PictureLimits``.
+  /// The file, its dimensions or the memory that it needs are above the limits of ``PictureLimits``.
   case tooLarge
   /// It begins like a picture and is damaged, or ends too early.
   case corrupt
@@ -17,14 +17,33 @@ public enum PictureError: Error, Equatable, Sendable {
   case invalidSize
   /// The library refused to make a JPEG or a PNG.
   case encodingFailed
-  /// The process that decodes died, or answered nonsense. A hostile picture can bring that about.
+  /// The decoder process died, or its answer was invalid. A hostile picture can bring that about.
   case crashed
-  /// The process that decodes took too long, and was ended.
+  /// The decoder process took too long, and was ended.
   case timedOut
-  /// The process that decodes could not be started.
+  /// The decoder process could not be started.
   case cannotStart
-  /// The system did not let the process that decodes give up its rights, so it read nothing.
+  /// The system did not let the decoder process give up its rights, so it read nothing.
   case noSandbox
   /// This build has no decoders: the package trait `Pictures` was off.
   case notBuilt
+}
+
+/// How large a picture may be. All limits hold before memory is taken.
+public enum PictureLimits {
+  /// Bytes of a photo's file: a PNG of 12 million pixels with 16 bits a channel has 72 MB.
+  public static let fileByteCount = 128 << 20
+  /// Pixels of a photo, as its header says. Phones make 48 million, few cameras more than 100 million; the
+  /// decoder's address space is sized for this.
+  public static let photoPixelCount = 100_000_000
+  /// Pixels of a ``Raster``: 192 MB. A JPEG with more is decoded at a smaller scale.
+  public static let rasterPixelCount = 64_000_000
+  /// Columns or rows of anything, which is what libjpeg can do (JPEG_MAX_DIMENSION).
+  public static let sideLength = 65_500
+  /// Pixels of a depth map; those of phones have fewer than one million.
+  public static let depthPixelCount = 16_000_000
+  /// Bytes of a thumbnail. With 320 pixels a side, they rarely reach 64 KiB.
+  public static let thumbnailByteCount = 1 << 20
+  /// Pixels of a thumbnail's longer side, at most: a larger one is not accepted as a thumbnail.
+  public static let thumbnailSideLength = 1024
 }

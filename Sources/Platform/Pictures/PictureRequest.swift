@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two processes say to each other, numbers least significant byte first:
+// The messages of the two processes, numbers least significant byte first:
 //   request   "CPW1", what (1 byte), orientation (1), meaning (1), 0, longest side (4), file's bytes (8);
 //             then the file
 //   answer    "CPA1", status (1), 0 (3), width (4), height (4), content's bytes (8); then the content
 
 internal import Secrets
 
-/// What is wanted of a photo or a depth map.
+/// A request for a picture of a photo or a depth map.
 struct PictureRequest {
   enum Kind: UInt8 {
     case thumbnail = 1
@@ -53,7 +53,7 @@ struct PictureRequest {
   private static let mark: UInt32 = 0x4350_5731
 }
 
-/// What comes back.
+/// The answer to a request.
 struct PictureAnswer: ~Copyable {
   /// Of a raster; else 0.
   let width: Int
@@ -75,8 +75,8 @@ struct PictureAnswer: ~Copyable {
       self.contentByteCount = contentByteCount
     }
 
-    /// - Throws: what the other process could not do; ``PictureError/crashed`` when it talks nonsense, or
-    ///   answers more than `most` bytes.
+    /// - Throws: the error that the other process answers; ``PictureError/crashed`` when its answer is
+    ///   invalid, or longer than `most` bytes.
     init(_ bytes: RawSpan, most: Int) throws(PictureError) {
       guard bytes.bigEndian32(0) == Header.mark else { throw .crashed }
       let status = Int(bytes.byte(4))
@@ -91,7 +91,7 @@ struct PictureAnswer: ~Copyable {
     }
 
     func bytes(_ error: PictureError? = nil) -> [UInt8] {
-      // An error without a number of its own cannot come from there; the last one is as good as any.
+      // The other process has no errors without a number; the last number will do.
       let status = error.map { (Header.errors.firstIndex(of: $0) ?? Header.errors.count - 1) + 1 } ?? 0
       return [UInt8](bigEndian: Header.mark) + [UInt8(status), 0, 0, 0]
         + [UInt8](littleEndian: UInt64(width), 4) + [UInt8](littleEndian: UInt64(height), 4)

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The other side: what the process does that decodes. It must not call anything here but what its sandbox
-// allows: memory, reading, writing, the end.
+// The decoder process. It must call only what its sandbox allows: memory, reading, writing, exiting.
 
 internal import CSystem
 internal import Glibc
 internal import Secrets
 
 extension PictureWorker {
-  /// All that the process does that was started with ``argument``: gives up every right, reads one request
+  /// The whole life of a process that was started with ``argument``: gives up every right, reads one request
   /// and one file from standard input, writes one answer to standard output, and ends.
   ///
   /// Call it before anything is opened or read. When the rights cannot be given up, it reads nothing.
@@ -27,7 +26,7 @@ extension PictureWorker {
     } catch {
       end(with: error)
     }
-    // Not exit(3): what other code has registered for the end is none of this process's business.
+    // Not exit(3): handlers that other code has registered must not run in this process.
     _exit(0)
   }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Decoders are written in C, photos come from anywhere, and the process that shows them may hold keys. So
-// each photo is decoded in a process of its own: the same program, started again, which holds nothing,
-// gives up every right before it reads the first byte (`coffer_enter_decoder_sandbox`), and ends after
-// one answer. A photo that takes it over has won its own pixels, and may answer with others; it can do
-// no more. Therefore what comes back is never given to a decoder in this process either.
+// each photo is decoded in a process of its own: the same program, started again, which holds nothing, gives
+// up every right before it reads the first byte (`coffer_enter_decoder_sandbox`), and ends after one answer.
+// A photo that takes over the process gets only its own pixels, and may answer with others; it can do no
+// more. Therefore this process never decodes the answer either.
 
 public import Secrets
 
@@ -13,20 +13,20 @@ public import Secrets
 /// Every call starts one process, waits for it, and blocks until then. A value may be used from several
 /// threads at once.
 public struct PictureWorker: Sendable {
-  /// The first and only argument of the process that decodes. A program that wants pictures has to call
-  /// ``run()`` when it is started so, before it does anything else.
+  /// The first and only argument of the decoder process. A program that uses this type must call ``run()``
+  /// when it is started with it, before it does anything else.
   public static let argument = "picture-worker"
 
   /// The program to start.
   public let executable: String
-  /// Decoding that takes longer is given up.
+  /// Decoding that takes longer is stopped.
   public let deadlineSeconds: Int
-  /// What tests start the program with instead.
+  /// Another argument, for tests.
   package var arguments = [PictureWorker.argument]
 
   /// - Parameters:
   ///   - executable: the path of a program that calls ``run()``; this program itself, unless told.
-  ///   - deadlineSeconds: after which decoding is given up.
+  ///   - deadlineSeconds: after which decoding is stopped.
   public init(executable: String = "/proc/self/exe", deadlineSeconds: Int = 10) {
     self.executable = executable
     self.deadlineSeconds = deadlineSeconds
@@ -79,7 +79,7 @@ public struct PictureWorker: Sendable {
     guard side <= PictureLimits.sideLength else { throw .tooLarge }
     let most = 3 * min(side * side, PictureLimits.rasterPixelCount)
     let answer = try ask(request, file, most: most)
-    // The other process is not believed: it may have been taken over.
+    // The answer is checked: the other process may have been taken over.
     guard answer.width > 0, answer.height > 0, answer.width <= side, answer.height <= side,
       answer.content.count == 3 * answer.width * answer.height
     else { throw .crashed }

@@ -32,7 +32,7 @@ enum PortableFloatMap {
     }
   }
 
-  /// The next characters that are no white space; numbers take fewer than 32.
+  /// The next characters up to white space; numbers take fewer than 32.
   private static func word(_ file: RawSpan, _ position: inout Int) -> String? {
     while position < file.byteCount, isSpace(file.byte(position)) { position += 1 }
     var letters: [UInt8] = []

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Raster {
-  /// The picture as it is to be looked at.
+  /// The picture turned upright.
   /// - Throws: never ``PictureError/tooLarge``: there are as many pixels as before.
   public consuming func oriented(_ orientation: PictureOrientation) throws(PictureError) -> Raster {
     if orientation == .upright { return self }
@@ -38,4 +38,32 @@ extension Raster {
       }
     }
   }
+}
+
+/// How to turn stored rows and columns for display: the Exif tag Orientation (CIPA DC-008, tag 0x0112).
+public enum PictureOrientation: UInt8, CaseIterable, Sendable {
+  /// As stored.
+  case upright = 1
+  /// Left and right exchanged.
+  case mirrored = 2
+  /// Half a turn.
+  case upsideDown = 3
+  /// Top and bottom exchanged.
+  case flipped = 4
+  /// Rows and columns exchanged.
+  case transposed = 5
+  /// Turn by a quarter, clockwise.
+  case quarterClockwise = 6
+  /// Rows and columns exchanged, and half a turn.
+  case transversed = 7
+  /// Turn by a quarter, counterclockwise.
+  case quarterCounterclockwise = 8
+
+  /// From the number in the tag; values that Exif reserves are taken as upright.
+  public init(exif value: Int) {
+    self = UInt8(exactly: value).flatMap(PictureOrientation.init(rawValue:)) ?? .upright
+  }
+
+  /// Whether width and height change places.
+  var exchangesSides: Bool { rawValue >= 5 }
 }

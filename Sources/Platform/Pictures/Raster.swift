@@ -77,3 +77,20 @@ extension RawSpan {
   /// The byte at an offset, checked.
   func byte(_ offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 }
+
+/// A colour in sRGB, eight bits a channel.
+public struct RGB8: Equatable, Sendable {
+  /// Red, 0 to 255.
+  public var red: UInt8
+  /// Green, 0 to 255.
+  public var green: UInt8
+  /// Blue, 0 to 255.
+  public var blue: UInt8
+
+  /// A colour from its three channels, each 0 to 255.
+  public init(_ red: UInt8, _ green: UInt8, _ blue: UInt8) {
+    self.red = red
+    self.green = green
+    self.blue = blue
+  }
+}

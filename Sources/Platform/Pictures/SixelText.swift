@@ -10,7 +10,7 @@ enum SixelText {
     let (width, height) = (raster.width, raster.height)
     let palette = AdaptivePalette(of: raster)
     var text = GrowingBytes(capacity: width * height + 4096)
-    // What is not drawn keeps its colour (second parameter); pixels are square.
+    // Pixels that are not drawn keep their colour (second parameter); pixels are square.
     text.append("\u{1B}P0;1;0q\"1;1;")
     text.append(width)
     text.append(";")
@@ -47,7 +47,7 @@ enum SixelText {
     return text.finished()
   }
 
-  /// Colours are told in hundredths of red, green and blue.
+  /// Colours are given in hundredths of red, green and blue.
   private static func define(_ index: Int, _ colour: RGB8, in text: inout GrowingBytes) {
     text.append("#")
     text.append(index)
@@ -64,7 +64,7 @@ enum SixelText {
       let mask = masks.byte(start)
       var end = start + 1
       while end < range.upperBound, masks.byte(end) == mask { end += 1 }
-      // Nothing needs to be drawn behind the last pixel of this colour.
+      // Nothing needs to be drawn after the last pixel of this colour.
       if mask == 0 && end == range.upperBound { return }
       let count = end - start
       if count > 3 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a terminal can draw, told from the environment alone: a question to the terminal itself would have
-// to wait for an answer that may never come, and would swallow what is typed meanwhile.
+// The graphics of a terminal, found out from the environment alone: a query to the terminal would wait for an
+// answer that may never come, and would swallow keys that are typed meanwhile.
 
 /// A way to show a picture on a terminal.
 public enum TerminalGraphics: Equatable, Sendable {
@@ -18,9 +18,8 @@ public enum TerminalGraphics: Equatable, Sendable {
 
   /// The best way that the terminal of this environment is known to have.
   ///
-  /// Whether there is a terminal at all is the caller's question. Inside tmux and screen, which do not
-  /// hand pixels on, it is half blocks. `NO_COLOR`, and a terminal that knows no escape sequences, mean
-  /// none.
+  /// The caller checks whether there is a terminal at all. Inside tmux and screen, which do not pass pixels
+  /// on, it is half blocks. `NO_COLOR`, and a terminal that knows no escape sequences, mean none.
   public static func detect(environment: [String: String]) -> TerminalGraphics {
     func variable(_ name: String) -> String { environment[name] ?? "" }
     let terminal = variable("TERM")

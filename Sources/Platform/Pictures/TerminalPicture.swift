@@ -4,16 +4,19 @@ public import Secrets
 
 /// Pictures as text for a terminal.
 public enum TerminalPicture {
-  /// The size of a character in pixels, which the terminal may know and the environment does not.
+  /// The size of a character in pixels. The environment does not tell it; the terminal may.
   public struct Cell: Equatable, Sendable {
+    /// Pixels, at least 1.
     public var width: Int
+    /// Pixels, at least 1.
     public var height: Int
 
-    /// What characters measure on most screens.
+    /// The size of characters on most screens.
     public static let usual = Cell(width: 10, height: 20)
     /// Half blocks: one column, two rows.
     static let halfBlock = Cell(width: 1, height: 2)
 
+    /// A character of this many pixels; ``text(of:_:columns:rows:cell:)`` refuses sizes below 1.
     public init(width: Int, height: Int) {
       self.width = width
       self.height = height
@@ -24,7 +27,7 @@ public enum TerminalPicture {
   /// proportions and never larger than it is. They end in a line feed; with ``TerminalGraphics/none``
   /// there are none.
   ///
-  /// They are content, hence the memory they come in.
+  /// They are content, so they are in memory that is erased.
   /// - Throws: ``PictureError/invalidSize`` when there is no room; ``PictureError/tooLarge`` for more than
   ///   ``sideLimit`` columns or rows.
   public static func text(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Large sealed values as files beside the database, in `blobs`: written and synchronised before the row that
-// names them, and removed after it. A file that no row names is what a crash left, and is swept. What is in a
-// file is for those who seal it.
+// names them, and removed after it. A file that no row names was left by a crash and is removed. The contents
+// are the business of the module that seals them.
 
 internal import Glibc
 
@@ -15,7 +15,7 @@ public struct BlobFiles: Sendable {
 
   init(home: String) { folder = home + "/" + Self.folderName }
 
-  /// Starts a new blob. It has a random name, and is nobody's until ``Writer/finish()``.
+  /// Starts a new blob. It has a random name, and belongs to nobody before ``Writer/finish()``.
   /// - Throws: `StorageError.placeTaken` when the folder is a link or another user's.
   public func create(name: BlobName) throws -> Writer {
     if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST { throw StorageError(systemError: errno) }
@@ -28,8 +28,8 @@ public struct BlobFiles: Sendable {
   }
 
   /// Opens a blob.
-  /// - Throws: `StorageError.corrupt` when it is not there, is no file, or cannot be read: whoever asks has it
-  ///   from a row, and others are to be looked at all the same. `.placeTaken` when the folder is a link.
+  /// - Throws: `StorageError.corrupt` when it is missing, not a file, or cannot be read: a row names it, and
+  ///   the caller goes on with other blobs. `.placeTaken` when the folder is a link.
   public func open(_ name: BlobName) throws -> Reader {
     guard let folder = try BlobFolder(folder) else { throw StorageError.corrupt(part: .record) }
     do {
@@ -41,7 +41,7 @@ public struct BlobFiles: Sendable {
     }
   }
 
-  /// Makes the names of finished blobs durable; before the row that names them.
+  /// Makes the names of finished blobs durable. Call it before you write the row that names them.
   public func synchronise() throws {
     for path in [folder, folder + "/.."] {
       let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
@@ -51,8 +51,8 @@ public struct BlobFiles: Sendable {
     }
   }
 
-  /// Overwrites and removes a blob; none is as good. One that has another name as well, or is a link or a pipe,
-  /// is only removed.
+  /// Overwrites and removes a blob; it is no error if there is none. One that has another name as well, or is
+  /// a link or a pipe, is only removed.
   public func remove(_ name: BlobName) {
     guard let folder = try? BlobFolder(folder) else { return }
     folder.remove(name)
@@ -68,7 +68,7 @@ public struct BlobFiles: Sendable {
     return names.allSatisfy { folder.status($0)?.isRegularFile == true }
   }
 
-  /// Removes what is not named, but nothing that was written after `time`: that belongs to a writer that is at
+  /// Removes blobs that are not named, except those written after `time`: they belong to a writer that is at
   /// work, whether or not it still has the lock.
   func sweep(except named: Set<BlobName>, writtenBy time: FileTime) throws {
     guard let folder = try BlobFolder(folder) else { return }
@@ -78,8 +78,8 @@ public struct BlobFiles: Sendable {
     }
   }
 
-  /// Removes the folder with all blobs, overwritten; for the end of a coffer. A link is removed, and what it
-  /// leads to is not touched.
+  /// Removes the folder with all blobs, overwritten; for the end of a coffer. A link is removed; its target
+  /// is not touched.
   /// - Throws: `StorageError.notPermitted` when one is still there afterwards.
   func destroy() throws {
     do throws(StorageError) {
@@ -94,12 +94,12 @@ public struct BlobFiles: Sendable {
   }
 }
 
-/// The folder, open: what is done in it is done in this one, whatever its path leads to meanwhile.
+/// The open folder: operations act on it even if its path is changed to lead elsewhere.
 private struct BlobFolder: ~Copyable {
   let descriptor: Int32
 
   /// Nil when there is none.
-  /// - Throws: `StorageError.placeTaken` when it is a link, or no folder.
+  /// - Throws: `StorageError.placeTaken` when it is a link, or not a folder.
   init?(_ path: String) throws(StorageError) {
     descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
@@ -113,7 +113,7 @@ private struct BlobFolder: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// Whether it is this user's.
+  /// Whether it belongs to this user.
   var isOwn: Bool { DatabaseFile.status(descriptor)?.st_uid == geteuid() }
 
   func status(_ name: BlobName) -> stat? {
@@ -127,7 +127,7 @@ private struct BlobFolder: ~Copyable {
   }
 
   func names() throws(StorageError) -> [BlobName] {
-    // A place in the folder belongs to the descriptor, so the list has one of its own.
+    // The reading position belongs to the descriptor, so the listing opens its own.
     let listed = unsafe openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard listed >= 0 else { throw StorageError(systemError: errno) }
     guard let directory = unsafe fdopendir(listed) else {
@@ -142,8 +142,10 @@ private struct BlobFolder: ~Copyable {
 
 /// The name of a blob: 16 random bytes.
 public struct BlobName: Hashable, Sendable {
+  /// Bytes in a name.
   public static let byteCount = 16
 
+  /// The 16 bytes; the file is named by their hexadecimal digits.
   public let bytes: [UInt8]
 
   /// - Parameter bytes: 16 of them.
@@ -174,7 +176,7 @@ public struct BlobName: Hashable, Sendable {
 }
 
 extension BlobFiles {
-  /// A blob that is being written. Let go of before ``finish()``, it is removed.
+  /// A blob that is being written. If it is dropped before ``finish()``, it is removed.
   public struct Writer: ~Copyable {
     private let descriptor: Int32
     private let name: BlobName
@@ -207,7 +209,7 @@ extension BlobFiles {
       }
     }
 
-    /// Waits until the bytes are on the disk. The name is only after ``BlobFiles/synchronise()``.
+    /// Waits until the bytes are on the disk. The name is durable only after ``BlobFiles/synchronise()``.
     public consuming func finish() throws {
       guard fsync(descriptor) == 0 else { throw StorageError(systemError: errno) }
       isFinished = true

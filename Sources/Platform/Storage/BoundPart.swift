@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of a coffer's file, and what of each is bound (Specs/binding.md). Every part has one or two rows
-// that change with anything in it and authenticate the rest: those are its anchors. One sealed record holds a
-// digest of the anchors of every part, so that a part that was put back to an earlier state is known as such.
+// The parts of a coffer's file, and the rows of each that are bound (Specs/binding.md). Every part has one or
+// two rows, its anchors, that change with anything in it and authenticate the rest. One sealed record holds a
+// digest of the anchors of every part, which shows when a part was put back to an earlier state.
 
 internal import GRDBSQLite
 
-/// A part of the coffer's file that changes by itself. The numbers are stored.
+/// A part of the coffer's file that changes independently of the others. The numbers are stored.
 public enum BoundPart: UInt8, CaseIterable, Sendable {
   /// The keybag: who can open the coffer.
   case slots = 1
@@ -16,12 +16,13 @@ public enum BoundPart: UInt8, CaseIterable, Sendable {
   case messages = 3
   /// The state of all captures.
   case captures = 4
-  /// The registry of protected data and every domain. Who reads them asks the ledger in the keychain, which tells
-  /// one damaged domain from the others; this record is for whoever examines the whole.
+  /// The registry of protected data and every domain. Reading a domain uses the ledger in the keychain, which
+  /// tells one damaged domain from the others; this record serves the check of the whole file.
   case protectedData = 5
 }
 
-/// Knows which state of each part was stored last. What does it needs keys, and comes from above.
+/// Knows which state of each part was stored last. The implementation needs keys, so a higher layer supplies
+/// it.
 public protocol PartBinding: Sendable {
   /// Compares a part, as this transaction sees it, with what was recorded.
   /// - Throws: `StorageError.outdated`; `.corrupt` when there is no record.
@@ -32,8 +33,8 @@ public protocol PartBinding: Sendable {
 }
 
 extension Transaction {
-  /// Hands the anchors of a part to `body`, as bytes that no other anchors give: for each row its name and
-  /// its content, each behind its length (8). Nothing, when the part has no rows yet.
+  /// Hands the anchors of a part to `body`, in an unambiguous encoding: for each row its name and its
+  /// content, each after its length (8). If the part has no rows yet, `body` is not called.
   public func forEachAnchor(of part: BoundPart, _ body: (RawSpan) -> Void) throws {
     switch part {
     case .slots:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Transactions on one part of the file, which the binding record watches; and the log that does not belong to
-// the file (Specs/binding.md). Without a binding, as before the coffer is open, a part is not watched.
+// Transactions on one part of the file, which the binding record watches, and detection of a log that does
+// not belong to the file (Specs/binding.md). Without a binding, as before the coffer is open, a part is not
+// watched.
 
 internal import GRDBSQLite
 internal import Glibc
@@ -11,7 +12,7 @@ extension DatabaseFile {
   /// Watches every part from now on.
   public func bind(_ binding: any PartBinding) { self.binding.withLock { $0 = binding } }
 
-  /// Runs `body` on one consistent state of the file, in which `part` is the one that was stored last.
+  /// Runs `body` on one consistent state of the file, in which `part` has the state that was stored last.
   /// - Throws: `StorageError.outdated`.
   public func read<R>(_ part: BoundPart, _ body: (borrowing Transaction) throws -> R) throws -> R {
     let binding = binding.withLock { $0 }
@@ -23,8 +24,8 @@ extension DatabaseFile {
 
   /// Runs `body` as one transaction that may change `part`, and no other.
   ///
-  /// - Parameter verifies: whether the part must be the one that was stored last; false for who has another way
-  ///   to tell.
+  /// - Parameter verifies: whether the part must have the state that was stored last; false for callers that
+  ///   check it in another way.
   /// - Throws: `StorageError.outdated`, and what ``write(_:)`` throws.
   public func write<R>(
     _ part: BoundPart, verifies: Bool = true, _ body: (borrowing Transaction) throws -> R
@@ -51,7 +52,7 @@ extension DatabaseFile {
   }
 
   /// Compares every part with what was recorded.
-  /// - Returns: those that are not the ones that were stored last.
+  /// - Returns: the parts that do not have the state that was stored last.
   public func outdatedParts() throws -> [BoundPart] {
     try BoundPart.allCases.filter { part in
       do {
@@ -67,22 +68,23 @@ extension DatabaseFile {
 // MARK: The log
 
 extension DatabaseFile {
-  /// Looks whether the write-ahead log beside the file at `path` goes on from it.
+  /// Checks that the write-ahead log beside the file at `path` continues the file.
   ///
-  /// The binding record counts every change. All that is in the file was in a log before, so a log that belongs
-  /// to it never leads to a lower count than the file has by itself. One that does is an old one: SQLite would
-  /// play its pages back over newer ones. Both counts are read without writing to file or log.
+  /// The binding record counts every change. Everything in the file was in a log before, so a log that
+  /// belongs to the file never leads to a lower count than the file has without it. A log with a lower count
+  /// is an old one: SQLite would write its pages over newer ones. Both counts are read without writing to
+  /// file or log.
   /// - Throws: `StorageError.staleLog`.
   static func refuseStaleLog(path: String) throws(StorageError) {
     var status = stat()
     guard unsafe lstat(path + "-wal", &status) == 0, status.st_size > 0 else { return }
-    // Another process may be moving its log into the file just now, and be seen half-way.
+    // Another process may be moving its log into the file at this moment.
     for _ in 0..<3 {
       guard case .count(let alone) = revision(path: path, "immutable=1") else { return }
       switch revision(path: path, "mode=ro") {
       case .count(let withLog): guard withLog < alone else { return }
       case .unknown: return
-      // Not to be connected to: closing the file would move these pages into it.
+      // Do not connect SQLite to it: closing the file would move these pages into it.
       case .damaged: throw .corrupt(part: .page)
       }
     }
@@ -92,10 +94,10 @@ extension DatabaseFile {
   /// How often the binding record was changed.
   private enum Revision {
     case count(UInt64)
-    /// Somebody else keeps us from reading it.
+    /// Another process keeps us from reading it.
     case unknown
-    /// No record. In the file alone, a crash in the middle of moving the log may have left a page that is half
-    /// old and half new, which the log mends.
+    /// No record. In the file without its log, a crash while the log was moved may have left a page that is
+    /// half old and half new; the log repairs it.
     case damaged
   }
 
@@ -119,7 +121,7 @@ extension DatabaseFile {
     guard let start = unsafe sqlite3_column_blob(statement, 0) else { return .damaged }
     let count = unsafe Int(sqlite3_column_bytes(statement, 0))
     let bytes = unsafe Array(UnsafeRawBufferPointer(start: start, count: count))
-    // The count stands at both ends, which are equal in a page that is whole.
+    // The count is at both ends of the row, and the two are equal in a complete page.
     guard bytes.count >= 16, bytes.prefix(8) == bytes.suffix(8) else { return .damaged }
     return .count(bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) })
   }

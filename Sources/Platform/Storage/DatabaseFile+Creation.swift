@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a coffer comes to be (Specs/storage.md, «Creation»): under a name of chance, and then, complete, under
-// its own, which is never taken from another one. The writer's lock is held from the first step to the last.
+// How a coffer is made (Specs/storage.md, "Creation"): first under a random name, then, when it is complete,
+// under its own name, which never replaces another file. The writer's lock is held from the first step to the
+// last.
 
 internal import CSystem
 internal import GRDB
 internal import Glibc
 
 extension DatabaseFile {
-  /// What names of files begin with that belong to a coffer in the making.
+  /// The prefix of file names of a coffer that is not complete yet.
   static let unfinishedPrefix = name + ".new"
 
   /// Makes a coffer file in `home`, lets `populate` fill it, and opens it.
   ///
   /// The directory is made with mode 0700 if it is not there. The file appears under its name only when
-  /// `populate` is done, and only if no other has got there first. What fails leaves nothing behind; a crash
-  /// leaves at most a temporary file, which the next call removes.
+  /// `populate` is done, and only if no other process was faster. A failure leaves nothing; a crash leaves at
+  /// most a temporary file, which the next call removes.
   ///
-  /// - Parameter undo: takes back what `populate` has done elsewhere, when no coffer comes of it. The lock is
-  ///   still held, and the file may be closed.
+  /// - Parameter undo: undoes what `populate` did elsewhere, if the creation fails. The lock is still held,
+  ///   and the file may be closed.
   /// - Throws: `StorageError.alreadyExists` when `home` holds a coffer; `.notEmpty` when it holds anything else;
   ///   `.inUse` when another process makes one at this moment; what `populate` throws.
   public static func create(
@@ -27,17 +28,17 @@ extension DatabaseFile {
     try create(home: home, populate: populate, undo: undo, beforeNaming: {})
   }
 
-  /// - Parameter beforeNaming: called when the file is complete and has not got its name yet.
+  /// - Parameter beforeNaming: called when the file is complete, before it gets its name.
   static func create(
     home: String, populate: (DatabaseFile) throws -> Void, undo: (DatabaseFile) -> Void = { _ in },
     beforeNaming: () throws -> Void
   ) throws -> DatabaseFile {
-    // Before anything is written: a folder that is somebody's stays as it is.
+    // Before anything is written: a folder with other contents stays as it is.
     try checkPlace(home: home)
     let lock = WriterLock(path: home + "/" + lockName)
     let madeFolders = try claim(home, lock)
     let path = home + "/" + name
-    // Not a name that others could think of, should they not respect the lock.
+    // A random name: others that ignore the lock cannot guess it.
     let temporary = path + ".new-" + String(UInt64.random(in: .min ... .max), radix: 16)
     var unfinished: DatabaseFile?
     var isNamed = false
@@ -77,9 +78,9 @@ extension DatabaseFile {
     return try open(home: home, lock: lock)
   }
 
-  /// Looks whether a coffer can be made in `home`, and writes nothing.
+  /// Checks that a coffer can be made in `home`; writes nothing.
   /// - Throws: `StorageError.alreadyExists` when it holds a coffer; `.notEmpty` when it holds anything else;
-  ///   `.notPermitted` when it is no folder, or cannot be read.
+  ///   `.notPermitted` when it is not a folder, or cannot be read.
   public static func checkPlace(home: String) throws(StorageError) {
     guard let names = names(in: home) else {
       if errno == ENOENT { return }
@@ -95,7 +96,7 @@ extension DatabaseFile {
     var made: [String] = []
     do {
       for _ in 1...claimTries {
-        // Another process that gives up takes the folders along that it has made.
+        // Another process that gives up also removes the folders that it made.
         do {
           try makeDirectory(home, &made)
           try lock.acquire()
@@ -111,7 +112,7 @@ extension DatabaseFile {
 
   private static let claimTries = 10
 
-  /// Leaves the place as it was.
+  /// Undoes the creation.
   private static func giveUp(_ home: String, _ lock: WriterLock, _ madeFolders: [String]) {
     if !isTaken(home + "/" + name) {
       lock.retract()
@@ -120,22 +121,22 @@ extension DatabaseFile {
     lock.release()
   }
 
-  /// Removes those folders, the outermost first, that nothing is in.
+  /// Removes those of these folders that are empty; they are listed with the outermost first.
   private static func remove(_ folders: [String]) {
     for folder in folders.reversed() { unsafe rmdir(folder) }
   }
 
-  /// Removes what a creation has left that did not come to its end.
+  /// Removes the files of a creation that was interrupted.
   static func removeUnfinished(_ home: String) {
     for name in names(in: home) ?? [] where name.hasPrefix(unfinishedPrefix) {
       unsafe unlink(home + "/" + name)
     }
   }
 
-  /// Gives a file another name, and takes that from nobody.
+  /// Renames a file; fails if the new name is taken.
   private static func move(_ path: String, to target: String) throws {
     if unsafe coffer_rename_new(path, target) == 0 { return }
-    // Some file systems cannot do this, and all of those have hard links.
+    // Some file systems cannot do this, but they have hard links.
     if errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP, unsafe link(path, target) == 0 {
       unsafe unlink(path)
       return

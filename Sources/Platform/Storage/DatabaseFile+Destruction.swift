@@ -24,22 +24,22 @@ extension DatabaseFile {
     let path = home + "/" + name
     let files = ["-wal", "-shm", ""].map { path + $0 }
     for file in files { overwrite(file) }
-    // The database goes last: while it is there, somebody who was interrupted can try again.
+    // The database goes last: while it is there, an interrupted call can be repeated.
     try BlobFiles(home: home).destroy()
     removeUnfinished(home)
     for file in files where unsafe unlink(file) != 0 && errno != ENOENT { throw StorageError.notPermitted }
     try sync(home)
-    // Whoever waits for the lock finds that it is the lock no longer.
+    // A process that waits for the lock then finds that its file was removed.
     lock.removeFile()
     unsafe rmdir(home)
   }
 
-  /// Zeros over the whole of a file. Best effort: a device may keep the old blocks all the same.
+  /// Zeros over the whole of a file. Best effort: a device may still keep the old blocks.
   ///
-  /// The beginning is on the disk before the rest is touched. A log without its header is no log; one whose
-  /// end alone was lost would be played back, older pages over newer ones.
+  /// The beginning is on the disk before the rest is overwritten. SQLite ignores a log without its header,
+  /// but plays back a log that only lost its end, older pages over newer ones.
   ///
-  /// A file that has another name as well is left as it is: under that name it is somebody's, a backup's say.
+  /// A file that has a second name (a hard link) is left as it is: the other name may be a backup.
   ///
   /// - Parameter folder: the descriptor of the folder that `path` is relative to.
   static func overwrite(_ path: String, in folder: Int32 = AT_FDCWD) {
@@ -52,7 +52,7 @@ extension DatabaseFile {
     fsync(opened)
   }
 
-  /// SQLite, «The Write-Ahead Log», section 4: magic, version, salts and checksum.
+  /// SQLite, "The Write-Ahead Log", section 4: magic, version, salts and checksum.
   private static let logHeaderByteCount = 32
 
   private static func writeZeros(_ descriptor: Int32, _ range: Range<Int>) -> Bool {

@@ -6,8 +6,8 @@ internal import Glibc
 
 extension DatabaseFile {
   /// Makes a folder with mode 0700, and those above it that are not there.
-  /// - Parameter madeFolders: gets those that were not there, the outermost first.
-  /// - Throws: `StorageError.notFound` when one was taken away meanwhile, or none can be there at all.
+  /// - Parameter madeFolders: receives those that were missing, the outermost first.
+  /// - Throws: `StorageError.notFound` when one was removed meanwhile, or cannot exist.
   static func makeDirectory(_ path: String, _ madeFolders: inout [String]) throws {
     let parts = path.split(separator: "/", omittingEmptySubsequences: true)
     var parent = path.hasPrefix("/") ? "/" : "."
@@ -18,8 +18,8 @@ extension DatabaseFile {
         throw errno == ENOENT ? StorageError.notFound : StorageError(systemError: errno)
       }
       if isNew { madeFolders.append(made) }
-      // One that is there may be what a killed process has just made. The parent of an older one need not be
-      // readable.
+      // A folder that exists may have been made by a process that was killed just after. The parent of an
+      // older one need not be readable.
       if isNew || index == parts.count - 1 { try sync(parent, mayBeUnreadable: !isNew) }
       parent = made
     }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies in a coffer's folder is looked at before it is used: a link, a pipe, a device or a folder may have
-// been put in the place of a file. None of them is followed, waited for, or written to.
+// The files in a coffer's folder are checked before they are used: somebody may have put a link, a pipe, a
+// device or a folder in the place of a file. These are never followed, waited for, or written to.
 
 internal import Glibc
 
 extension DatabaseFile {
-  /// Opens a file of the coffer's: nil when there is none.
+  /// Opens a file of the coffer; nil when there is none.
   ///
   /// - Parameter folder: the descriptor of the folder that `path` is relative to.
-  /// - Throws: `StorageError.placeTaken` when something else stands there.
+  /// - Throws: `StorageError.placeTaken` when something else has its name.
   static func openFile(
     _ path: String, _ flags: Int32, in folder: Int32 = AT_FDCWD, as place: StorageError.Place
   ) throws(StorageError) -> Int32? {
-    // A pipe without its other end, and some devices, would make a plain `open` wait for ever.
+    // A plain `open` of a pipe without a writer, or of some devices, would wait forever.
     let descriptor = unsafe openat(
       folder, path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
     guard descriptor >= 0 else {
@@ -30,13 +30,13 @@ extension DatabaseFile {
     return descriptor
   }
 
-  /// Whether something stands at a path; a link counts, wherever it leads.
+  /// Whether something exists at a path; a link counts, wherever it leads.
   static func isTaken(_ path: String) -> Bool {
     var status = stat()
     return unsafe lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
   }
 
-  /// Looks whether the log and its index, which SQLite opens by itself, are files.
+  /// Checks that the log and its index, which SQLite opens by itself, are ordinary files.
   static func checkLog(of path: String) throws(StorageError) {
     for (ending, place) in [("-wal", StorageError.Place.log), ("-shm", .logIndex)] {
       var status = stat()
@@ -44,7 +44,7 @@ extension DatabaseFile {
     }
   }
 
-  /// Whether the medium below a folder is mounted so that nobody can write to it from here.
+  /// Whether the file system of a folder is mounted read-only.
   static func isReadOnlyMedium(_ folder: String) -> Bool {
     var medium = statvfs()
     return unsafe statvfs(folder, &medium) == 0 && medium.f_flag & UInt(ST_RDONLY) != 0
@@ -57,8 +57,8 @@ extension DatabaseFile {
     return try? unsafe names(in: directory)
   }
 
-  /// Everything in an open folder but «.» and «..».
-  /// - Throws: `StorageError` for half a list, which would pass for the whole.
+  /// Every name in an open folder except "." and "..".
+  /// - Throws: `StorageError` when the list cannot be read to its end.
   static func names(in directory: OpaquePointer) throws(StorageError) -> [String] {
     var names: [String] = []
     while true {
@@ -74,7 +74,7 @@ extension DatabaseFile {
     }
   }
 
-  /// What `fstat` says.
+  /// The result of `fstat`.
   static func status(_ descriptor: Int32) -> stat? {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 ? status : nil

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who else could reach the files: owner and mode of the folder and of the database (Specs/storage.md,
-// «Files»). Asked by rooms that open nothing where others can read or write.
+// "Files"). For modules that open nothing where others can read or write.
 
 internal import Glibc
 
 extension DatabaseFile {
   /// Whether nobody but this user can reach the folder and the database: the folder has mode 0700, the
-  /// database, its log and the log's index are ordinary files of mode 0600, and all of them are this user's.
+  /// database, its log and the log's index are ordinary files of mode 0600, and all of them belong to this
+  /// user.
   /// - Throws: `StorageError.inputOutput` when it cannot be told.
   package func isPrivate() throws(StorageError) -> Bool {
-    // The folder may be reached through a link of the person's; what counts is where it leads.
+    // The path may lead through a link of the user's; the target counts.
     guard try Self.isPrivate(home, .folder, followsLinks: true, mayBeMissing: false),
       try Self.isPrivate(path, .file, followsLinks: false, mayBeMissing: false)
     else { return false }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one SQLite file of a coffer, `coffer.db`, and its promises: write-ahead log, a sync for every
-// commit, one writer, readers never blocked, deleted rows overwritten, mode 0600 in a directory of mode
-// 0700. A new file appears under its name complete or not at all.
+// The one SQLite file of a coffer, `coffer.db`, and its promises: write-ahead log, a sync for every commit,
+// one writer, readers never blocked, deleted rows overwritten, mode 0600 in a directory of mode 0700. A new
+// file appears under its name complete or not at all.
 //
 // Tests make any write, sync or allocation of space fail one layer below: they register an SQLite VFS
 // of their own (Tests/Support/CFaultVFS) as the default one.
@@ -30,14 +30,14 @@ public final class DatabaseFile: Sendable {
 
   private let queue: DatabaseQueue
   let writerLock: WriterLock
-  /// What watches the parts, once there are keys.
+  /// Watches the parts, once there are keys.
   let binding = Mutex<(any PartBinding)?>(nil)
-  /// Whether the name of the write-ahead log is certain to survive.
+  /// Whether the name of the write-ahead log is durable.
   private let isLogNamed = Mutex(false)
 
   // MARK: Open and close
 
-  /// Opens the coffer in `home`: the header and the schema are compared with what they must be.
+  /// Opens the coffer in `home`: the header and the schema are compared with the known ones.
   public static func open(home: String) throws -> DatabaseFile {
     try open(home: home, lock: WriterLock(path: home + "/" + lockName))
   }
@@ -71,8 +71,8 @@ public final class DatabaseFile: Sendable {
     writerLock = lock
   }
 
-  /// Moves the write-ahead log into the file and closes it. Optional: a coffer that is not closed is
-  /// as safe, and the next one to open it does this work.
+  /// Moves the write-ahead log into the file and closes it. Optional: a coffer that is not closed is as safe,
+  /// and the next process that opens it does this work.
   public func close() {
     closeConnection()
     writerLock.release()
@@ -92,10 +92,10 @@ public final class DatabaseFile: Sendable {
     }
   }
 
-  /// Runs `body` as one transaction: all of it is on the disk when this returns, or nothing is.
+  /// Runs `body` as one transaction: when this returns, all of it is on the disk; otherwise nothing is.
   ///
-  /// - Throws: `StorageError.inUse` while another process writes, or could, since the lock's file or the
-  ///   database was replaced; `.notFound` when the database is gone; what `body` throws, after undoing.
+  /// - Throws: `StorageError.inUse` while another process writes, or could write because the lock's file or
+  ///   the database was replaced; `.notFound` when the database is gone; what `body` throws, after undoing.
   public func write<R>(_ body: (borrowing Transaction) throws -> R) throws -> R {
     try writerLock.acquire()
     try nameLog()
@@ -116,8 +116,8 @@ public final class DatabaseFile: Sendable {
     }
   }
 
-  /// Makes the log's name durable before the first commit that is in it. SQLite does the same, and goes on when
-  /// the disk refuses; the commit would then vanish with the name.
+  /// Makes the log's name durable before the first commit that is in it. SQLite does the same, but goes on if
+  /// the disk refuses; the commit could then be lost with the name.
   private func nameLog() throws {
     try isLogNamed.withLock { isNamed in
       if isNamed { return }
@@ -126,9 +126,9 @@ public final class DatabaseFile: Sendable {
     }
   }
 
-  /// Looks whether this is still the one writer of the coffer at its path. In a transaction that writes, where
-  /// SQLite keeps other writers out, the answer holds until the end of it: one that has come meanwhile waits, and
-  /// then sees what was committed.
+  /// Checks that this is still the only writer of the coffer at its path. In a transaction that writes,
+  /// SQLite keeps other writers out, so the answer holds until its end: another writer waits, and then sees
+  /// what was committed.
   private func confirmPlace(_ db: Database) throws {
     try writerLock.confirm()
     var hasMoved: Int32 = 0
@@ -142,28 +142,27 @@ public final class DatabaseFile: Sendable {
   /// Takes the writer's lock now, before work that would be lost without it.
   public func claimWriting() throws(StorageError) { try writerLock.acquire() }
 
-  /// Removes the blobs that no row names, but none that was written since this file has the lock.
-  /// - Parameter named: those that rows name, as of now.
+  /// Removes the blobs that no row names, except those written since this file took the lock.
+  /// - Parameter named: the blobs that rows name now.
   public func sweepBlobs(except named: Set<BlobName>) throws {
     try writerLock.acquire()
     guard let time = writerLock.time else { throw StorageError.inUse }
     try blobs.sweep(except: named, writtenBy: time)
   }
 
-  /// Overwrites the write-ahead log with zeros and empties it, so that what was deleted or replaced is not
-  /// left in it.
+  /// Overwrites the write-ahead log with zeros and empties it, so that it keeps no deleted or replaced data.
   ///
   /// - Returns: false when a reader of another process still needs the log, or there is no room to move it
-  ///   into the file. Whoever closes the coffer last removes it then.
+  ///   into the file. The last process that closes the coffer removes it then.
   @discardableResult
   public func truncateLog() throws -> Bool {
     try writerLock.acquire()
     do {
       return try queue.inDatabase { db in
-        // From here on readers use the file alone, and the log holds nothing that is not in it.
+        // From here on readers use only the file, and everything in the log is in it.
         guard try Self.checkpoint(db, "RESTART") else { return false }
         try db.inTransaction(.immediate) {
-          // A writer that has no regard for our lock may have begun a new log.
+          // A writer that ignores our lock may have begun a new log.
           try confirmPlace(db)
           Self.overwrite(path + "-wal")
           return .rollback
@@ -177,12 +176,12 @@ public final class DatabaseFile: Sendable {
     }
   }
 
-  /// SQLite tells in a row, not by an error, that a reader stands in the way.
+  /// SQLite reports a reader that blocks this in a row, not by an error.
   private static func checkpoint(_ db: Database, _ mode: StaticString) throws -> Bool {
     try Int.fetchOne(db, sql: "PRAGMA wal_checkpoint(\(mode))") == 0
   }
 
-  /// Reads every page and compares every index with its table; the findings are SQLite's words.
+  /// Reads every page and compares every index with its table; the findings are SQLite's texts.
   public func integrityFindings() throws -> [String] {
     do {
       let lines = try queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
@@ -210,7 +209,7 @@ public final class DatabaseFile: Sendable {
   static func connect(path: String, isImmutable: Bool = false) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.readonly = isImmutable
-    // The writer's lock comes first; this is for the moment in which a reader recovers a log.
+    // The writer's lock keeps writers apart; this wait is for a reader that recovers a log.
     configuration.busyMode = .timeout(2)
     configuration.prepareDatabase { db in
       // GRDB's own `journalMode` would set `synchronous` to NORMAL after this.
@@ -231,7 +230,7 @@ public final class DatabaseFile: Sendable {
     return try DatabaseQueue(path: name, configuration: configuration)
   }
 
-  /// A file's name with one parameter, as SQLite wants it (SQLite, «Uniform Resource Identifiers»).
+  /// A file's name with one parameter, as SQLite wants it (SQLite, "Uniform Resource Identifiers").
   static func uri(_ path: String, _ parameter: String) -> String {
     let escaped = path.utf8.map { byte in
       let isPlain =

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first hundred bytes of the database file (SQLite file format, section 1.3). SQLite believes most
-// of them; a coffer knows what each must be, and compares before SQLite sees the file.
-// Only before: closing any descriptor of a file drops every lock that this process holds on it (POSIX), so
-// a file that is open here is not to be opened a second time.
+// The first hundred bytes of the database file (SQLite file format, section 1.3). SQLite trusts most of them.
+// For a coffer each has a known value, which is checked before SQLite opens the file. Only before, since
+// closing any descriptor of a file drops every lock that this process holds on it (POSIX), so a file that is
+// open in SQLite must not be opened a second time.
 
 internal import Glibc
 
 struct FileHeader {
   static let byteCount = 100
   static let pageByteCount = 4096
-  /// «Coff»: SQLite's `application_id`.
+  /// "Coff": SQLite's `application_id`.
   static let applicationID: UInt32 = 0x436F_6666
 
   private let bytes: [UInt8]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every table of the one file. A change is a new migration at the end of the list; one that has been
-// released is never edited. Tables belong to one room each, named above them.
+// Every table of the one file. A change is a new migration at the end of the list; one that has been released
+// is never edited. Tables belong to one module each, named above them.
 
 internal import GRDB
 

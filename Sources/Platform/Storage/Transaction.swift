@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a room may do inside a transaction: run fixed statements, and see rows whose bytes are lent, not
+// The operations inside of a transaction: run fixed statements, and read rows whose bytes are lent, not
 // copied.
 
 internal import GRDB
@@ -10,11 +10,14 @@ public import struct Foundation.Data
 
 /// A value bound to a statement.
 public enum StorageValue: Sendable {
+  /// A 64-bit integer, signed.
   case integer(Int64)
+  /// UTF-8.
   case text(String)
+  /// A blob.
   case bytes(Data)
 
-  /// Lends bytes to a statement without copying them; the value is not to leave `body`.
+  /// Lends bytes to a statement without copying them; do not keep the value after `body`.
   fileprivate static func withBorrowed<R>(
     _ bytes: borrowing RawSpan, _ body: (StorageValue) throws -> R
   ) rethrows -> R {
@@ -34,7 +37,7 @@ public struct StorageRow: ~Copyable {
   fileprivate let statement: OpaquePointer
 
   /// The integer in a column.
-  /// - Throws: `StorageError.corrupt` when something else stands there.
+  /// - Throws: `StorageError.corrupt` when the column holds something else.
   public func integer(_ column: Int32) throws(StorageError) -> Int64 {
     guard unsafe sqlite3_column_type(statement, column) == SQLITE_INTEGER else {
       throw .corrupt(part: .record)
@@ -43,7 +46,7 @@ public struct StorageRow: ~Copyable {
   }
 
   /// The text in a column.
-  /// - Throws: `StorageError.corrupt` when something else, or no UTF-8, stands there.
+  /// - Throws: `StorageError.corrupt` when the column holds something else, or is not UTF-8.
   public func text(_ column: Int32) throws(StorageError) -> String {
     guard unsafe sqlite3_column_type(statement, column) == SQLITE_TEXT,
       let start = unsafe sqlite3_column_text(statement, column)
@@ -55,7 +58,7 @@ public struct StorageRow: ~Copyable {
   }
 
   /// Lends the bytes in a column.
-  /// - Throws: `StorageError.corrupt` when something else stands there.
+  /// - Throws: `StorageError.corrupt` when the column holds something else.
   public func withBytes<R: ~Copyable, E: Error>(
     _ column: Int32, _ body: (RawSpan) throws(E) -> R
   ) throws -> R {
@@ -85,7 +88,7 @@ public struct Transaction: ~Copyable {
     try run(sql, values)
   }
 
-  /// The same, with bytes for the last parameter, which are lent and not copied.
+  /// The same, with bytes for the last parameter, lent without copying them.
   @discardableResult
   public func execute(
     _ sql: StaticString, _ values: StorageValue..., lending bytes: RawSpan

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One writer at a time across processes. An advisory lock (flock) on a file beside the database, taken
-// with the first write and held until the coffer is closed, so that a command of many transactions
-// (an import, a rotation) is alone from its first to its last. Readers never ask for it.
+// One writer at a time across processes. An advisory lock (flock) on a file beside the database, taken with
+// the first write and held until the coffer is closed, so that a command of many transactions (an import, a
+// rotation) is the only writer from its first to its last. Readers never ask for it.
 //
-// The lock is on a file, and others look for that file by its name. Where somebody has removed it, the next
-// writer makes another one and locks that; so whoever holds a lock compares it with the name, again and again.
+// The lock is on a file, which others find by its name. If the file is removed, the next writer makes and
+// locks a new one. The holder of a lock therefore checks, again and again, that the name still leads to its
+// file.
 
 internal import Glibc
 internal import Synchronization
 
 final class WriterLock: Sendable {
-  /// Two commands of a script may overlap for a moment; a long import may not be waited for.
+  /// Long enough for two commands of a script that overlap for a moment; too short to wait for a long import.
   static let patienceMilliseconds = 1_000
 
   private struct Held {
     let descriptor: Int32
-    /// Whether the file was not there before.
+    /// Whether taking the lock made the file.
     let isNew: Bool
     /// When it was taken, by the clock that dates the files beside it.
     let time: FileTime
@@ -38,8 +39,8 @@ final class WriterLock: Sendable {
   }
 
   /// Takes the lock, or finds that it is held already by this coffer.
-  /// - Throws: `StorageError.inUse` when another process keeps it longer than our patience, or ours is not the
-  ///   lock any more; `.notFound` without a folder; `.placeTaken` when its place is taken by something else.
+  /// - Throws: `StorageError.inUse` when another process holds it for longer than we wait, or our file is no
+  ///   longer the lock; `.notFound` without a folder; `.placeTaken` when something else has its name.
   func acquire() throws(StorageError) {
     try held.withLock { held throws(StorageError) in
       if let held { return try confirm(held) }
@@ -61,7 +62,7 @@ final class WriterLock: Sendable {
     }
   }
 
-  /// Looks whether what we hold is still the lock that others would wait for.
+  /// Checks that we hold the lock that others wait for.
   /// - Throws: `StorageError.inUse` when its file was removed or replaced: another process may be writing.
   func confirm() throws(StorageError) {
     try held.withLock { held throws(StorageError) in
@@ -77,15 +78,15 @@ final class WriterLock: Sendable {
   /// When the lock was taken; nil while it is not.
   var time: FileTime? { held.withLock { $0?.time } }
 
-  /// Removes the file, if taking the lock has made it; the lock itself is kept. Whoever waits for it finds that
-  /// it is the lock no longer.
+  /// Removes the file, if taking the lock made it; the lock itself is kept. A process that waits for it then
+  /// finds that its file was removed.
   func retract() {
     held.withLock { held in
       if let held, held.isNew, isNamed(held.descriptor) { unsafe unlink(path) }
     }
   }
 
-  /// Removes the file, whoever made it; the lock itself is kept.
+  /// Removes the file, even if it existed before; the lock itself is kept.
   func removeFile() {
     held.withLock { held in
       if let held, isNamed(held.descriptor) { unsafe unlink(path) }
@@ -103,14 +104,14 @@ final class WriterLock: Sendable {
     }
   }
 
-  /// Whether the path leads to the file behind a descriptor.
+  /// Whether the path leads to the file of a descriptor.
   private func isNamed(_ descriptor: Int32) -> Bool {
     var (named, open) = (stat(), stat())
     guard unsafe lstat(path, &named) == 0, unsafe fstat(descriptor, &open) == 0 else { return false }
     return named.st_dev == open.st_dev && named.st_ino == open.st_ino
   }
 
-  /// Dates a file with the present.
+  /// Sets a file's date to now.
   private static func touch(_ descriptor: Int32) -> FileTime {
     futimens(descriptor, nil)
     var status = stat()

@@ -2,8 +2,8 @@
 
 internal import Primitives
 
-/// What a pair of class keys belongs to: 32 public bytes that are others once a coffer was erased and made
-/// again, so that its former keys are never handed out for the new one.
+/// Identifies the coffer of a pair of class keys: 32 public bytes, which differ after a coffer was erased and
+/// made again, so that its former keys are never given out for the new one.
 public struct AgentBinding: Equatable, Sendable {
   /// Bytes in a binding.
   public static let byteCount = 32

@@ -3,7 +3,7 @@
 /// What can go wrong with the agent, on either side. Carries no secret and no path.
 @nonexhaustive
 public enum AgentError: Error, Equatable, Sendable {
-  /// The wanted keys are not there: never unlocked, or locked since.
+  /// The agent does not hold the requested keys: the coffer was never unlocked, or was locked since.
   case locked
   /// The agent holds the keys of another coffer than the one asked about.
   case otherCoffer
@@ -23,7 +23,7 @@ public enum AgentError: Error, Equatable, Sendable {
   case pathTooLong
   /// Another agent serves this home.
   case alreadyServed
-  /// A limit of time outside its bounds.
+  /// A time limit is out of bounds.
   case limitOutOfBounds
   /// No page for the keys could be locked (`ulimit -l` is too low).
   case noLockedMemory
@@ -31,6 +31,6 @@ public enum AgentError: Error, Equatable, Sendable {
   case unprotected
   /// The agent that was started ended before it listened, with this exit code; nil after a signal.
   case startFailed(exitCode: Int32?)
-  /// The system refused; an `errno` number.
+  /// A system call failed; an `errno` number.
   case system(Int32)
 }

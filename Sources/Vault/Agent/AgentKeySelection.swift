@@ -3,15 +3,16 @@
 public import Foundation
 public import Keychains
 
-/// Which class keys are wanted.
+/// Which class keys to ask for.
 public enum AgentKeySelection: UInt8, Sendable, CaseIterable {
-  /// The after-first-unlock key alone: it is there while the coffer is locked, and asking prolongs nothing.
+  /// The after-first-unlock key alone: it is available while the coffer is locked, and asking for it does not
+  /// restart the idle time.
   case afterFirstUnlock = 2
-  /// Both, or what is left of them. If the when-unlocked key is among them, the idle time begins again.
+  /// Both, or the one that is left. If the when-unlocked key is among them, the idle time restarts.
   case all = 3
 }
 
-/// What the agent handed out.
+/// The keys that the agent gave.
 public struct AgentKeys: Sendable {
   /// The class keys; the when-unlocked key is missing while the coffer is locked, and the owner key always.
   public let keys: ClassKeys

@@ -2,7 +2,7 @@
 
 /// How an agent is started.
 public struct AgentOptions: Equatable, Sendable {
-  /// What the limits may be: a second, so that there is one, to a day, since that is a session.
+  /// The bounds of the limits: from a second to a day.
   public static let limitBounds: ClosedRange<Int> = 1...86_400
 
   /// Seconds without a use of the when-unlocked key until it is erased.
@@ -17,6 +17,7 @@ public struct AgentOptions: Equatable, Sendable {
   /// Where to write one byte when the agent listens.
   public var readyDescriptor: Int32?
 
+  /// The usual options: 5 minutes idle, 8 hours in all.
   public init() {}
 
   /// - Throws: `AgentError.limitOutOfBounds`.

@@ -2,11 +2,13 @@
 
 public import Foundation
 
-/// What the agent tells of itself.
+/// The state of an agent.
 public struct AgentStatus: Equatable, Sendable {
-  /// Which keys are there.
+  /// Which keys the agent holds.
   public enum State: UInt8, Sendable {
+    /// No keys: nothing was handed over since the agent started, or since both keys were erased.
     case neverUnlocked = 1
+    /// Both class keys.
     case unlocked = 2
     /// Only the after-first-unlock key is left.
     case locked = 3
@@ -23,25 +25,33 @@ public struct AgentStatus: Equatable, Sendable {
 
   /// Whether the agent hears of the screen's lock and of sleep.
   public enum SessionWatch: UInt8, Sendable {
+    /// Yes, through systemd-logind.
     case watched = 1
     /// There is no systemd-logind: only the limits of time lock.
     case absent = 2
+    /// No: the package trait `Logind` was off in this build.
     case builtWithout = 3
   }
 
+  /// Which keys the agent holds.
   public var state: State
+  /// The kind of memory that the keys are in.
   public var keyMemory: KeyMemory
+  /// Whether the screen's lock and sleep lock the coffer too.
   public var sessionWatch: SessionWatch
   /// Whether a shortage of memory locks.
   public var isPressureWatched: Bool
+  /// The agent's process.
   public var processID: Int32
+  /// Seconds without a use of the when-unlocked key until it is erased.
   public var idleLimitSeconds: Int
+  /// Seconds from an unlocking until the when-unlocked key is erased.
   public var absoluteLimitSeconds: Int
   /// Seconds until the idle limit locks, rounded up; nil unless unlocked.
   public var secondsUntilIdle: Int?
   /// Seconds until the absolute limit locks, rounded up; nil unless unlocked.
   public var secondsUntilAbsolute: Int?
-  /// What the keys belong to; nil when there are none.
+  /// The coffer of the keys; nil when there are none.
   public var binding: AgentBinding?
   /// The slot that was opened; nil when there are no keys.
   public var slot: UUID?

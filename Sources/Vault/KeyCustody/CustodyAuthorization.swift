@@ -5,14 +5,14 @@ internal import Primitives
 internal import ProtectedData
 public import Secrets
 
-/// What the user has shown: a finger, the passphrase or PIN, or both.
+/// The user's authentication: a finger, the passphrase or PIN, or both.
 public struct CustodyAuthorization: Sendable {
   private let finger: (any BiometryVerifier)?
   private let passcode: SharedSecretBytes?
 
   /// - Parameters:
   ///   - finger: from ``PrivateKeyCustody/fingerVerifier(_:)``.
-  ///   - owner: the owner key, 32 bytes, which a slot of the keybag gives to whoever opens it.
+  ///   - owner: the owner key, 32 bytes, which opening a slot of the keybag gives.
   public init(finger: (any BiometryVerifier)? = nil, owner: SharedSecretBytes? = nil) {
     self.finger = finger
     passcode = owner.map { owner in
@@ -20,7 +20,7 @@ public struct CustodyAuthorization: Sendable {
     }
   }
 
-  /// What opens envelopes of a mode.
+  /// The authorization for envelopes of a mode.
   /// - Throws: `CustodyError.fingerRequired`, `.passcodeRequired`.
   func key(for mode: AuthenticationMode) throws(CustodyError) -> KeyAuthorization {
     switch mode {
@@ -34,7 +34,7 @@ public struct CustodyAuthorization: Sendable {
     }
   }
 
-  /// What new keys of a mode will ask for.
+  /// The enrolment of new keys of a mode.
   /// - Throws: `CustodyError.passcodeRequired`: a finger alone cannot set the passcode.
   func enrolment(for mode: AuthenticationMode, fingerKey: [UInt8]) throws(CustodyError) -> KeyEnrolment {
     switch mode {

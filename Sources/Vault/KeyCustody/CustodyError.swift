@@ -14,9 +14,9 @@ public enum CustodyError: Error, Equatable, Sendable {
   case alreadyExists
   /// An envelope or the manifest is not what was stored.
   case corrupt
-  /// No enclave here is of the kind that the key is in, or it refuses; its own answer.
+  /// No enclave here is of the kind that the key is in, or the enclave refused, with this error.
   case enclave(EnclaveError)
-  /// The store did not take or give what it should.
+  /// The store failed to save or load.
   case keychain(KeychainError)
   /// The mode asks for a finger, and none was recognised.
   case fingerRequired
@@ -24,9 +24,9 @@ public enum CustodyError: Error, Equatable, Sendable {
   case passcodeRequired
   /// There are keys without a backup: going over to high security wants that acknowledged (AM-05).
   case acknowledgementRequired(keysWithoutBackup: Int)
-  /// A change was interrupted; it is for ``PrivateKeyCustody/recover()`` to end it first.
+  /// A change was interrupted; call ``PrivateKeyCustody/recover()`` first.
   case recoveryPending
-  /// As many keys as a coffer holds.
+  /// The coffer holds its maximum of keys already.
   case tooManyKeys(limit: Int)
   /// An empty or huge private key, or the fingerprint of another version.
   case invalidInput

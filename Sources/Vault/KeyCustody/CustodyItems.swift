@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The items of custody as of one moment (Specs/envelopes.md, "Items").
+// The items of custody at one moment (Specs/envelopes.md, "Items").
 
 internal import Keychains
 internal import Primitives
@@ -13,7 +13,7 @@ struct CustodyItems {
   /// Where an envelope is (SE-11).
   enum Place: String, CaseIterable {
     case permanent = "com.cypherair.v1.se-key."
-    /// Until the change that it belongs to is complete.
+    /// The place of a new envelope until its change is complete.
     case pending = "com.cypherair.v1.pending-se-key."
 
     func account(_ fingerprint: KeyFingerprint) -> String { rawValue + fingerprint.text }
@@ -40,14 +40,14 @@ struct CustodyItems {
 
   /// The envelope of a key.
   /// - Throws: `CustodyError.missing` when the manifest names no such key; `.corrupt` when it does, and the
-  ///   envelope is not the one that it stands for.
+  ///   envelope does not match.
   func envelope(_ fingerprint: KeyFingerprint) throws(CustodyError) -> PrivateKeyEnvelope {
     guard manifest.digests[fingerprint] != nil else { throw .missing }
     guard let envelope = stored(fingerprint, .permanent), manifest.names(envelope) else { throw .corrupt }
     return envelope
   }
 
-  /// What stands in a place; nil when nothing or no envelope of that key does.
+  /// The envelope at a place; nil when there is none of that key.
   func stored(_ fingerprint: KeyFingerprint, _ place: Place) -> PrivateKeyEnvelope? {
     guard let item = items[place.account(fingerprint)],
       let envelope = item.withBytes({ try? PrivateKeyEnvelope($0) }), envelope.fingerprint == fingerprint

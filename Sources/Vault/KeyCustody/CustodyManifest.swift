@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which envelopes count, and under which mode (Specs/envelopes.md, "Manifest"):
+// Which envelopes are valid, and under which mode (Specs/envelopes.md, "Manifest"):
 //
 //   "COFPKMF1" ‖ generation (8) ‖ mode (1) ‖ count (2) ‖ (length (1) ‖ fingerprint ‖ digest (32))…
 
@@ -22,7 +22,7 @@ struct CustodyManifest: Equatable, Sendable {
 
   init() {}
 
-  /// Whether the manifest stands for this envelope.
+  /// Whether the manifest names this envelope.
   func names(_ envelope: PrivateKeyEnvelope) -> Bool {
     digests[envelope.fingerprint] == envelope.digest() && envelope.mode == mode
   }

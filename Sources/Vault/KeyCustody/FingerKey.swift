@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The key that speaks for fingers (Specs/envelopes.md, "Items"). Enclaves enrol its public half; it signs
-// their challenges while an authenticated context says that a finger was recognised. On Linux a service of
-// the system compares the finger, so this is a gate of this program; the Secure Enclave has its own.
+// The key that represents a recognised finger (Specs/envelopes.md, "Items"). Enclaves enrol its public half;
+// it signs their challenges while an authenticated context says that a finger was recognised. On Linux a
+// service of the system compares the finger, so this only restrains this program; the Secure Enclave checks
+// fingers itself.
 
 internal import Enclaves
 internal import Foundation

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many envelopes change as one (Specs/envelopes.md, "A change"): authenticate, journal, stage, verify,
-// flip. Up to the flip nothing has changed; from the flip on all has.
+// How several envelopes change as one (Specs/envelopes.md, "A change"): authenticate, journal, stage, verify,
+// flip. Before the flip nothing has changed; after it everything has.
 
 internal import Enclaves
 internal import Keychains
@@ -19,7 +19,7 @@ extension PrivateKeyCustody {
   ///   - kind: for the journal.
   ///   - mode: the next mode; nil to stay.
   ///   - authorization: must satisfy the present mode, if `make` opens anything, and the next.
-  ///   - make: opens what is there and seals what is new. Nothing is written while it runs.
+  ///   - make: opens present keys and seals new ones. Nothing is written while it runs.
   func change(
     _ kind: RecoveryJournal.Kind, to mode: AuthenticationMode?, _ authorization: CustodyAuthorization,
     make: (CustodyItems, inout NewEnvelopes) throws -> Void
@@ -58,7 +58,7 @@ extension PrivateKeyCustody {
     do { try keychain.apply(changes) } catch { throw CustodyError(error) }
   }
 
-  /// Reads back what was staged, and opens it as a later use will.
+  /// Reads the staged envelopes back, and opens them as a later use will.
   private func verify(_ new: borrowing NewEnvelopes, _ authorization: CustodyAuthorization) throws {
     let items = try CustodyItems(keychain)
     for envelope in new.envelopes {
@@ -68,7 +68,7 @@ extension PrivateKeyCustody {
     }
   }
 
-  /// One batch: the new envelopes count, and the former ones are gone.
+  /// Makes the new envelopes valid and removes the former ones, in one batch.
   func flip(
     _ envelopes: [PrivateKeyEnvelope], to manifest: CustodyManifest, discarding rests: [String] = []
   ) throws(CustodyError) {
@@ -81,8 +81,8 @@ extension PrivateKeyCustody {
     do { try keychain.apply(changes) } catch { throw CustodyError(error) }
   }
 
-  /// After a failure: removes what was staged, and the journal. What cannot be removed now is left to
-  /// ``recover()``.
+  /// After a failure: removes the staged envelopes and the journal. ``recover()`` removes what cannot be
+  /// removed now.
   ///
   /// - Returns: whether the change was still made: a store may fail after it has written. What is then
   ///   read may not be on the disk yet; it is once the journal, which is written after it, could be cleared.
@@ -106,7 +106,7 @@ extension PrivateKeyCustody {
     do { try keychain.apply(accounts.map { .delete(account: $0) }) } catch { throw CustodyError(error) }
   }
 
-  /// Clears the journal after a change that was made: a failure here is no failure of the change.
+  /// Clears the journal after a change that was made: a failure here does not undo the change.
   func finish(_ mode: AuthenticationMode) {
     do { try records.end(mode) } catch {
       Self.log.warning("the journal of a change that was made is cleared after the next unlock")
@@ -115,13 +115,13 @@ extension PrivateKeyCustody {
 }
 
 extension CustodyItems {
-  /// The pending items that are worth nothing any more once a change is given up, or has been made: its own, and
-  /// any others when every key has its envelope. Else they may be all that is left of a key.
+  /// Pending items that can be deleted once a change is finished or rolled back: its own, and all others if
+  /// every key has its envelope. If one is missing, a pending item may be the only copy.
   func rests(of journal: RecoveryJournal) -> [String] {
     isWhole ? pendingAccounts : journal.keys.map(Place.pending.account).filter(pendingAccounts.contains)
   }
 
-  /// The pending items of no change, when every key has its envelope once these have new ones.
+  /// Pending items that belong to no change, if every other key has its envelope.
   fileprivate func restsBeside(_ keys: [KeyFingerprint]) -> [String] {
     isWhole(but: keys) ? pendingAccounts : []
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an interrupted change leaves, and how it ends (Specs/envelopes.md, "After a crash"; AM-11 to AM-17).
-// It runs after an unlock, before anything else, and asks nobody for anything.
+// Ends an interrupted change (Specs/envelopes.md, "After a crash"; AM-11 to AM-17). It runs after an unlock,
+// before anything else, and asks nobody for anything.
 
 internal import Logging
 internal import ProtectedData
@@ -12,26 +12,26 @@ internal import Synchronization
 public enum CustodyRecovery: Equatable, Sendable {
   /// There was none.
   case nothingPending
-  /// The change had been made; what it left was removed.
+  /// The change had been made; its leftovers were removed.
   case completed
   /// The change had not been made; the keys are as before it.
   case rolledBack
-  /// Former envelopes were incomplete and the new ones complete: these count now (AM-13).
+  /// Former envelopes were incomplete and the new ones complete: these are valid now (AM-13).
   case promoted
-  /// Neither the former envelopes nor the new ones are complete: restore from a backup (AM-14). What is left
-  /// of both stays.
+  /// Neither the former envelopes nor the new ones are complete: restore from a backup (AM-14). Nothing is
+  /// deleted.
   case unrecoverable
 }
 
 extension PrivateKeyCustody {
   /// Ends an interrupted change, if there is one.
   ///
-  /// - Throws: what keeps it from being judged or ended now, such as `CustodyError.locked`; then the journal
-  ///   stays, and the next call tries again (AM-15).
+  /// - Throws: the error that prevents recovery now, such as `CustodyError.locked`; then the journal stays,
+  ///   and the next call tries again (AM-15).
   @discardableResult
   public func recover() throws -> CustodyRecovery {
     try changing.withLock { _ in
-      // The writer's lock is not taken where there is nothing to do, as after most unlocks.
+      // Without a journal, as after most unlocks, the writer's lock is not taken.
       let control = try records.control()
       let items = try CustodyItems(keychain)
       guard control.recoveryJournal != nil || control.authMode != items.manifest.mode else {
@@ -47,12 +47,12 @@ extension PrivateKeyCustody {
     }
   }
 
-  /// For a change that comes next.
+  /// Called before another change.
   /// - Throws: `CustodyError.recoveryPending` when the interrupted one cannot be ended.
   func endPendingChange() throws {
     guard let journal = try records.journal() else { return }
     do { _ = try end(journal) } catch {
-      // What it waits for is told by an examination; the log has the cause.
+      // The log has the cause.
       Self.log.warning("a change that was interrupted cannot be ended now", metadata: ["error": "\(error)"])
       throw CustodyError.recoveryPending
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keeps OpenPGP private keys, each sealed to a key of its own in an enclave. What makes a change of many of
-// them one is in PrivateKeyCustody+Change.swift, what a crash leaves in PrivateKeyCustody+Recovery.swift.
+// Keeps OpenPGP private keys, each sealed to a key of its own in an enclave. PrivateKeyCustody+Change.swift
+// makes changes of several keys atomic, PrivateKeyCustody+Recovery.swift ends interrupted ones.
 
 public import Enclaves
 public import Keychains
@@ -61,13 +61,13 @@ public final class PrivateKeyCustody: Sendable {
     try CustodyItems(keychain).manifest.digests.keys.sorted()
   }
 
-  /// How many keys have no envelope, or not the one that the manifest stands for. Nothing is opened.
+  /// How many keys have no envelope, or one that does not match the manifest. Nothing is opened.
   public func examine() throws -> Int {
     let items = try CustodyItems(keychain)
     return items.manifest.digests.keys.count { (try? items.envelope($0)) == nil }
   }
 
-  /// Speaks to enclaves for a finger that was recognised; until the context's deadline.
+  /// Answers enclaves for a recognised finger, until the context's deadline.
   ///
   /// - Throws: `AuthenticationError.expired`, `.factorNotAccepted`; `CustodyError.locked`, `.corrupt`.
   public func fingerVerifier(_ context: borrowing AuthenticatedContext) throws -> any BiometryVerifier {
@@ -104,7 +104,7 @@ public final class PrivateKeyCustody: Sendable {
 
   // MARK: Changing
 
-  /// Seals a private key. The caller erases his copy when this has returned, and not before (SE-07).
+  /// Seals a private key. Erase your own copy only after this returns (SE-07).
   ///
   /// - Throws: `CustodyError.alreadyExists`, `.tooManyKeys`, `.invalidInput`, and as ``switchMode(to:_:acknowledgesMissingBackup:)``.
   public func wrap(
@@ -118,7 +118,7 @@ public final class PrivateKeyCustody: Sendable {
     }
   }
 
-  /// Seals private keys that were read from elsewhere; those that are here already are replaced, all or none.
+  /// Seals imported private keys, all or none; existing keys are replaced.
   ///
   /// - Throws: as ``wrap(_:_:_:_:)``, but for `.alreadyExists`.
   public func importKeys(
@@ -130,7 +130,7 @@ public final class PrivateKeyCustody: Sendable {
     }
   }
 
-  /// Puts another private key of the same fingerprint in the place of one, such as with a new expiry (AM-19).
+  /// Replaces a private key by another of the same fingerprint, for example with a new expiry (AM-19).
   ///
   /// - Parameters:
   ///   - fingerprint: of the key to replace.
@@ -148,7 +148,7 @@ public final class PrivateKeyCustody: Sendable {
     }
   }
 
-  /// Brings every key under another mode; all of them or none.
+  /// Seals every key under another mode, all or none.
   ///
   /// - Parameters:
   ///   - mode: the next mode; the present one seals all keys again.
@@ -176,9 +176,9 @@ public final class PrivateKeyCustody: Sendable {
     }
   }
 
-  /// Deletes a private key for good, also one whose envelope is gone or damaged (SE-12).
+  /// Deletes a private key permanently, even if its envelope is missing or damaged (SE-12).
   ///
-  /// The items go first: a chip that does not answer any more may not keep a key from being deleted.
+  /// The items are deleted first: a chip that no longer answers must not prevent the deletion of a key.
   public func delete(_ fingerprint: KeyFingerprint) throws {
     try changing.withLock { _ in
       try file.claimWriting()
@@ -196,8 +196,8 @@ public final class PrivateKeyCustody: Sendable {
     }
   }
 
-  /// Removes former keys from their enclaves, and what the log still holds of their envelopes. What counts is
-  /// done by then.
+  /// Removes former keys from their enclaves, and their envelopes from the log. The change is complete by
+  /// then, so failures do not matter.
   func forget(_ envelopes: [PrivateKeyEnvelope]) {
     for envelope in envelopes {
       do { try enclave(of: envelope).deleteKey(envelope.key) } catch {

@@ -5,7 +5,7 @@
 //   "COFPKEY1" ‖ payload (1) ‖ fingerprint (20 or 32) ‖ length (2) ‖ handle ‖ enclave's public key (65)
 //   ‖ ephemeral public key (65) ‖ salt (32) ‖ key check (32) ‖ nonce (12) ‖ length (4) ‖ ciphertext ‖ tag (16)
 //
-// All that opening needs is in it, but the enclave and what the enclave asks for.
+// It contains everything that opening needs, except the enclave and the authorization.
 
 internal import Enclaves
 internal import Primitives
@@ -15,7 +15,7 @@ internal import Secrets
 struct PrivateKeyEnvelope: Equatable, Sendable {
   let payload: PrivateKeyPayload
   let fingerprint: KeyFingerprint
-  /// The enclave's key, as its handle tells it.
+  /// The enclave's key, read from its handle.
   let key: EnclaveKey
   let mode: AuthenticationMode
   let sealed: EnclaveSealed
@@ -43,8 +43,8 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
   }
 
   /// The private key.
-  /// - Throws: `CustodyError.enclave` with the enclave's refusal; `.corrupt` when it agreed and this is not
-  ///   what was sealed.
+  /// - Throws: `CustodyError.enclave` with the enclave's refusal; `.corrupt` when the agreement succeeded,
+  ///   but the ciphertext does not open.
   func open(in enclave: any Enclave, authorization: KeyAuthorization) throws(CustodyError) -> SecretBytes {
     let loaded: EnclaveKey
     // The enclave checks that the handle is its own and whole.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an envelope holds: a transferable secret key in binary form (RFC 9580, section 10.2). The numbers are
-/// stored.
+/// The content of an envelope: a transferable secret key in binary form (RFC 9580, section 10.2). The numbers
+/// are stored.
 public enum PrivateKeyPayload: UInt8, Sendable, CaseIterable {
+  /// A key of version 4 (RFC 9580, section 5.5.2.2).
   case transferableSecretKeyV4 = 1
+  /// A key of version 6 (RFC 9580, section 5.5.2.3).
   case transferableSecretKeyV6 = 2
 
   /// Bytes of the fingerprint of such a key (RFC 9580, section 5.5.4).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a source comes by and does not read because its kind does not: hidden files, links and so on. What
-// it should have read and could not is an error of that entry instead.
+// Entries that a source does not read by design: hidden files, links and so on. An entry that it should read
+// but cannot is an error instead.
 
 /// What a source left out by design, counted by the reason, with the first paths of each.
 public struct LeftOut: Sendable, Equatable {
@@ -15,7 +15,7 @@ public struct LeftOut: Sendable, Equatable {
     case special
     /// In a Maildir: a delivery that is not complete.
     case unfinished
-    /// In a Maildir: no part of its structure.
+    /// In a Maildir: not a part of its structure.
     case foreign
     /// It went away while the source was read.
     case gone
@@ -23,7 +23,9 @@ public struct LeftOut: Sendable, Equatable {
 
   /// All that has one reason.
   public struct Group: Sendable, Equatable {
+    /// Why these were left out.
     public let reason: Reason
+    /// How many were left out, those without a path in ``paths`` too.
     public fileprivate(set) var count = 0
     /// The first ones, below the folder that is read.
     public fileprivate(set) var paths: [String] = []
@@ -32,6 +34,7 @@ public struct LeftOut: Sendable, Equatable {
   /// In the order in which the reasons came up.
   public private(set) var groups: [Group] = []
 
+  /// Nothing left out yet.
   public init() {}
 
   mutating func add(_ reason: Reason, _ path: String) {
@@ -45,7 +48,7 @@ public struct LeftOut: Sendable, Equatable {
     if groups[index].paths.count < Self.pathLimit { groups[index].paths.append(path) }
   }
 
-  /// Enough to see what it is about; a tree of a version control system has thousands.
+  /// Enough for a report; a folder of a version control system has thousands.
   private static let pathLimit = 10
 }
 

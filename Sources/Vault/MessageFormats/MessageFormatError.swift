@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Everything that can go wrong in this room. No case carries content; only `entry` carries a path,
-// below the folder that the person named.
+// Everything that can go wrong in this module. No case carries content; only `entry` carries a path, below
+// the folder that the user named.
 
 internal import Glibc
 
@@ -16,17 +16,17 @@ public enum MessageFormatError: Error, Equatable, Sendable {
   case cannotRead(errno: Int32)
   /// The system refused to write; the value is `errno`. See ``isOutOfSpace``.
   case cannotWrite(errno: Int32)
-  /// An export never overwrites what is there.
+  /// The target exists already; an export never overwrites.
   case alreadyExists
   /// One message is larger than ``MessageLimits/messageByteCount``; the source can go on.
   /// `byteCount` is its size in the source's encoding.
   case messageTooLarge(byteCount: Int, limit: Int)
-  /// Entry number `entry`, counted from one (JSON Lines: the line), is not what the format asks for.
-  /// `what` is a fixed text. The source can go on with the next entry.
+  /// Entry number `entry`, counted from one (JSON Lines: the line), violates the format. `what` is a fixed
+  /// text. The source can go on with the next entry.
   case malformed(entry: Int, what: String)
   /// A title, tag, type or date is too long or too far for any format; the value names which.
   case metadataOutOfBounds(String)
-  /// What is wrong with one entry of a folder; the source can go on.
+  /// An error of one entry of a folder; the source can go on.
   indirect case entry(path: String, MessageFormatError)
   /// Folders in folders beyond ``MessageLimits/directoryDepth``.
   case tooDeep(limit: Int)
@@ -37,7 +37,7 @@ public enum MessageFormatError: Error, Equatable, Sendable {
   /// The sink was finished already, or failed before.
   case finished
 
-  /// Whether it is about one entry alone, and the source can go on behind it.
+  /// Whether the error concerns one entry alone, and the source can go on after it.
   public var concernsOneEntry: Bool {
     switch self {
     case .messageTooLarge, .malformed, .metadataOutOfBounds, .entry: true

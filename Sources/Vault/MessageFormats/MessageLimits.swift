@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Every bound that a reader or writer of this room keeps, with its reason.
+// Every bound that a reader or writer of this module keeps, with its reason.
 
 /// The bounds of the formats.
 public enum MessageLimits {
@@ -8,8 +8,11 @@ public enum MessageLimits {
   public static let messageByteCount = 64 << 20
   /// A title is one line; a folded subject is at most a few of 998 bytes.
   public static let titleByteCount = 16 << 10
+  /// Tags of one message.
   public static let tagCount = 256
+  /// Bytes of one tag.
   public static let tagByteCount = 1 << 10
+  /// Bytes of a media type with its parameters.
   public static let contentTypeByteCount = 1 << 10
   /// Identifiers are UUIDs; as a file name with an ending they must fit into 255 bytes.
   public static let identifierByteCount = 200
@@ -39,7 +42,7 @@ public enum MessageLimits {
   /// Lines of `metadata.jsonl`: one a file of the export.
   static let directoryMetadataLineByteCount = 1 << 20
 
-  /// Refuses what no source would take back.
+  /// Refuses messages that no source would read back.
   static func check(
     id: String, _ metadata: MessageMetadata, _ content: RawSpan
   ) throws(MessageFormatError) {

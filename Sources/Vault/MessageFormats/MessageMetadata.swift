@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What travels beside the bytes of a message through every format of this room.
+// The metadata that every format of this module stores with a message.
 
 /// Title, tags, media type and date of a message.
 public struct MessageMetadata: Sendable, Equatable {
@@ -13,6 +13,7 @@ public struct MessageMetadata: Sendable, Equatable {
   /// Seconds since 1970-01-01T00:00:00Z.
   public var date: Int64
 
+  /// The metadata of a message with content of this type; the date 0 is 1970-01-01T00:00:00Z.
   public init(title: String = "", tags: [String] = [], contentType: String, date: Int64 = 0) {
     self.title = title
     self.tags = tags
@@ -24,7 +25,7 @@ public struct MessageMetadata: Sendable, Equatable {
   public static let mailType = "message/rfc822"
   /// The type of a note.
   public static let noteType = "text/plain; charset=utf-8"
-  /// The type of bytes nobody knows more about.
+  /// The type of other content.
   public static let binaryType = "application/octet-stream"
 
   /// Whether the content is a mail with headers.
@@ -41,7 +42,7 @@ public struct MessageMetadata: Sendable, Equatable {
     return type.byte(end) == ASCII.semicolon || type.byte(end) == ASCII.space
   }
 
-  /// Whether every format of this room can carry these values.
+  /// Whether every format of this module can carry these values.
   func checkBounds() throws(MessageFormatError) {
     guard title.utf8.count <= MessageLimits.titleByteCount else { throw .metadataOutOfBounds("title") }
     guard tags.count <= MessageLimits.tagCount else { throw .metadataOutOfBounds("number of tags") }
@@ -54,19 +55,19 @@ public struct MessageMetadata: Sendable, Equatable {
 }
 
 extension MessageMetadata {
-  /// The media type of a file: text of some kind where the content is text; else what the ending of the name
-  /// stands for, bytes nobody knows more about if nothing.
+  /// The media type of a file: a text type if the content is text; otherwise the type for the ending of the
+  /// name, or ``binaryType``.
   public static func contentType(ofFileNamed name: String, _ content: RawSpan) -> String {
     FileTypes.contentType(ofName: name, content)
   }
 
-  /// Whether the content is text for every reader: UTF-8 without NUL. No bytes at all are.
+  /// Whether the content is text for every reader: UTF-8 without NUL. Empty content is text.
   public static func isText(_ content: RawSpan) -> Bool {
     content.validUTF8End(in: content.whole) == content.byteCount
       && content.firstOffset(of: 0, in: content.whole) == nil
   }
 
-  /// What a mail says of itself: its subject and its date, 0 where it has none.
+  /// The metadata of a mail: its subject and its date, 0 if it has none.
   public static func ofMail(_ mail: RawSpan, tags: [String] = []) -> MessageMetadata {
     var summary = MailSummary()
     return summary.metadata(of: mail, tags: tags, fallbackDate: nil)

@@ -8,11 +8,12 @@ public struct SourceProgress: Sendable, Equatable {
   public var bytesRead: Int
   /// Bytes there are; nil when that cannot be known, as for standard input or a folder.
   public var bytesTotal: Int?
-  /// What was left out by design.
+  /// Entries that were left out by design.
   public var leftOut: LeftOut
-  /// Messages that bear the headers of an export that is not this coffer's; they were taken as mail.
+  /// Messages with the headers of an export of another coffer; they were read as ordinary mail.
   public var unverifiedExportCount: Int
 
+  /// How far a source has come, with nothing left out by default.
   public init(
     bytesRead: Int, bytesTotal: Int?, leftOut: LeftOut = LeftOut(), unverifiedExportCount: Int = 0
   ) {

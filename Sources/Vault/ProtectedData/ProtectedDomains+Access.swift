@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading and changing what a domain holds. Every call reads what is stored and opens it again: no payload and no
-// domain key is kept between two calls, and another process's change is seen at once.
+// Reads and changes the content of a domain. Every call reads and opens the stored row again: no payload and
+// no domain key is kept between two calls, and changes of other processes are seen at once.
 
 internal import Secrets
 
 extension ProtectedDomains {
-  /// What a domain holds now. Keep it no longer than a call takes: after a relock nothing of it is to be left.
+  /// The present content of a domain. Do not keep it: after a relock no copy may be left.
   /// - Throws: `.locked`, `.domainRecovery`, `.pendingMutation`, `.frameworkRecovery`, `.storage`.
   public func read<Payload: ProtectedPayload>(
     _ type: Payload.Type = Payload.self
@@ -24,13 +24,13 @@ extension ProtectedDomains {
     }
   }
 
-  /// Changes what a domain holds. When this returns, the change is on the disk; when `body` throws, or leaves the
-  /// value as it was, nothing is written.
+  /// Changes the content of a domain. When this returns, the change is on the disk; if `body` throws, or does
+  /// not change the value, nothing is written.
   ///
   /// `body` MUST NOT call protected data back.
   /// - Throws: what ``read(_:)`` throws; `.invalidValue`; `.storage(.inUse)` while another process writes;
-  ///   `.keychainUnavailable` also when the change is on the disk and could not be entered into the ledger: the
-  ///   next access does that. What `body` throws.
+  ///   `.keychainUnavailable` also when the change is on the disk but not in the ledger, which the next
+  ///   access updates; and what `body` throws.
   public func update<Payload: ProtectedPayload, Result>(
     _ type: Payload.Type = Payload.self, _ body: (inout Payload) throws -> Result
   ) throws -> Result {
@@ -54,8 +54,8 @@ extension ProtectedDomains {
     return try outcome.get()
   }
 
-  /// Opens one domain. Where this session has had it open, nothing older than that is taken; else the ledger is
-  /// asked again.
+  /// Opens one domain. If this session has opened it before, no older state is accepted; otherwise the ledger
+  /// is read.
   private func look(
     _ domain: ProtectedDomain, _ session: Session
   ) throws(ProtectedDataError) -> Finding {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Making protected data from the beginning: with a new coffer, and when the framework is reset.
+// Makes new protected data: with a new coffer, and when the framework is reset.
 
 public import Enclaves
 public import Keychains
@@ -9,8 +9,8 @@ internal import Secrets
 public import Storage
 
 extension ProtectedDomains {
-  /// Makes the protected data of a coffer that is being made: a new root secret, a new binding key in `enclave`,
-  /// and all domains as they begin.
+  /// Makes the protected data of a new coffer: a root secret, a binding key in `enclave`, and all domains
+  /// with their initial content.
   /// - Throws: `.alreadyExists`; `.unprotectedFiles`; `.keychainLocked`; `.enclave`.
   public static func create(
     file: DatabaseFile, keychain: KeychainService, enclave: any Enclave
@@ -22,10 +22,11 @@ extension ProtectedDomains {
     try install(file, keychain, enclave)
   }
 
-  /// Keychain first, all in one batch; then the file, all in one transaction. What is cut off between is a registry
-  /// that the new root secret did not authenticate: framework recovery, which a mark tells from tampering.
+  /// Keychain first, all in one batch; then the file, all in one transaction. An interruption between the two
+  /// leaves a registry that the new root secret does not authenticate: framework recovery, which a mark tells
+  /// from tampering.
   ///
-  /// - Parameter former: the registry's record that is replaced; nil when there is none.
+  /// - Parameter former: the registry's record to replace; nil when there is none.
   static func install(
     _ file: DatabaseFile, _ keychain: KeychainService, _ enclave: any Enclave,
     replacing former: [UInt8]? = nil
@@ -57,7 +58,7 @@ extension ProtectedDomains {
     }
   }
 
-  /// A new domain, as it begins, under a new key.
+  /// The row of a new domain with its initial content, under a new key.
   static func newRow(
     _ domain: ProtectedDomain, generation: UInt64, _ keys: RootKeys
   ) throws(ProtectedDataError) -> DomainRow {

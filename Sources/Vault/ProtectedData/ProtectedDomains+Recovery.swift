@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is wrong, and the two ways to start again (PD-22). Nothing here happens by itself.
+// Diagnosis, and the two resets (PD-22). None of this happens automatically.
 
 public import Enclaves
 internal import Logging
@@ -8,7 +8,7 @@ internal import Storage
 public import UserAuthentication
 
 extension ProtectedDomains {
-  /// What is known to be wrong, and what helps.
+  /// The known faults, and the steps that help.
   public func recoveryState() -> RecoveryReport {
     var report = RecoveryReport(state: state, domains: domains, steps: [])
     switch report.state {
@@ -24,10 +24,10 @@ extension ProtectedDomains {
     return report
   }
 
-  /// Deletes a domain, whatever state it is in, and makes it again under a new key. What it held is lost.
+  /// Deletes a domain in any state, and makes it again under a new key. Its content is lost.
   ///
-  /// A process that ends on the way leaves the domain absent, in recovery; never one that looks as if it had been
-  /// empty.
+  /// If the process ends before this returns, the domain is absent and in recovery; it never looks like an
+  /// empty one.
   /// - Throws: `.locked`, `.frameworkRecovery`: the framework must be open; `.storage`, `.keychainUnavailable`.
   public func resetDomain(_ domain: ProtectedDomain) throws(ProtectedDataError) {
     do throws(ProtectedDataError) {
@@ -49,7 +49,7 @@ extension ProtectedDomains {
     guard found.registry.entries[domain] != nil else { return }
     var registry = found.registry
     registry.entries[domain] = .pendingDelete
-    // A payload that is authentic and newer than the ledger knows: its number is not used a second time.
+    // The payload may be authentic and newer than the ledger: its number must not be used a second time.
     var last = found.ledger.generations[domain] ?? 0
     if let row = found.image.rows[domain], let opened = try? Finding.open(domain, row, keys) {
       last = max(last, opened.record.generation)
@@ -75,8 +75,8 @@ extension ProtectedDomains {
       &found, keys, registry: registry, rows: [domain: .write(row)], generations: [domain: generation])
   }
 
-  /// Deletes all domains and makes them again, under a new root secret and a new binding key in `enclave`. What
-  /// they held is lost. Afterwards protected data are locked.
+  /// Deletes all domains and makes them again, under a new root secret and a new binding key in `enclave`.
+  /// Their content is lost. Afterwards protected data is locked.
   /// - Throws: `.notAuthorised`; `.keychainLocked`, `.enclave`, `.storage` and others, before anything was changed;
   ///   if interrupted, the framework is still in recovery.
   public func resetFramework(
@@ -85,7 +85,7 @@ extension ProtectedDomains {
     try resetFramework(isAuthorised: session.isValid, enclave)
   }
 
-  /// The same, by leave of somebody who was just authenticated.
+  /// The same, with the proof of an authentication just now.
   public func resetFramework(
     _ gate: borrowing AuthenticatedContext, in enclave: any Enclave
   ) throws(ProtectedDataError) {
@@ -103,7 +103,7 @@ extension ProtectedDomains {
         let former = try? RootSecret.binding(keychain, enclaves)
         try Self.install(file, keychain, enclave, replacing: StoredImage.read(file, []).record)
         core.fault = nil
-        // The enclave may keep something of a key; its handle is gone already.
+        // The enclave may keep part of a key, although its handle is gone.
         if let former { try? former.enclave.deleteKey(former.key) }
         try emptyLog()
       }
@@ -118,4 +118,29 @@ extension ProtectedDomains {
   public func enclaveKind() throws(ProtectedDataError) -> EnclaveKind {
     try RootSecret.binding(keychain, enclaves).enclave.kind
   }
+}
+
+/// The faults of protected data, and the steps that help.
+public struct RecoveryReport: Equatable, Sendable {
+  /// One thing to do. None of them happens automatically.
+  public enum Step: Equatable, Sendable {
+    /// No fault is known; unlock to check the rest.
+    case unlock
+    /// End this process and start again.
+    case restart
+    /// Make folder and database accessible to their owner alone.
+    case protectFiles
+    /// Delete the domain and make it again; its content is lost.
+    case resetDomain(ProtectedDomain)
+    /// Delete all domains and make them again, under a new root secret and a new binding key; their content
+    /// is lost.
+    case resetFramework
+  }
+
+  /// The state of the framework as a whole.
+  public var state: ProtectedState
+  /// Every domain, while unlocked; empty otherwise.
+  public var domains: [ProtectedDomain: DomainState]
+  /// In this order; empty when nothing is wrong.
+  public var steps: [Step]
 }

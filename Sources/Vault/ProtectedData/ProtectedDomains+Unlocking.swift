@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opening all domains in one pass, with one fetch of the root secret (PD-09); and what has to be written before
-// they are used: the ledger after a crash, the second formats, what was left pending.
+// Opens all domains in one pass, with one fetch of the root secret (PD-09). Before they are used, it repairs
+// the ledger after a crash, converts to the second formats, and settles pending changes.
 
 internal import Keychains
 internal import Secrets
@@ -9,11 +9,11 @@ internal import Storage
 public import UserAuthentication
 
 extension ProtectedDomains {
-  /// Opens every domain that can be opened, by leave of somebody who was just authenticated.
+  /// Opens every domain that can be opened, after an authentication just now.
   ///
-  /// Without leave that counts, or a domain that could be opened, it returns at once: nothing is fetched, and
-  /// nobody is asked. A damaged domain does not keep the others shut.
-  /// - Throws: framework recovery, then nothing is open and nothing was changed; what may pass:
+  /// If the authentication has expired, or no domain can be opened, it returns at once: nothing is fetched,
+  /// and nobody is asked. A damaged domain does not keep the others from opening.
+  /// - Throws: framework recovery, and then nothing is open and nothing was changed; errors that may pass:
   ///   `.keychainLocked`, `.keychainUnavailable`, `.enclaveMissing`, `.enclave`, `.storage`.
   public func unlock(_ gate: borrowing AuthenticatedContext) throws(ProtectedDataError) -> UnlockReport {
     try unlock(isAuthorised: gate.isValid)
@@ -56,7 +56,7 @@ extension ProtectedDomains {
         try upgradeSettings(&found, root.keys)
         try settlePending(&found, root.keys)
       } catch {
-        // What is pending may wait for whoever writes now.
+        // Pending changes may wait for the process that writes now.
         guard !mustWrite, error == .storage(.inUse) else { throw error }
       }
     }
@@ -65,20 +65,20 @@ extension ProtectedDomains {
 
   // MARK: Looking
 
-  /// Looks at what is stored, and heals a ledger that is one behind. Other processes may write meanwhile.
+  /// Checks what is stored, and repairs a ledger that is one behind. Other processes may write meanwhile.
   func examine(
     _ keys: RootKeys, _ domains: [ProtectedDomain]
   ) throws(ProtectedDataError) -> Examination {
     if let found = try settled(keys, domains) { return found }
     do throws(ProtectedDataError) { return try examineAsWriter(keys, domains) } catch {
       guard error == .storage(.inUse) else { throw error }
-      // Whoever writes was perhaps between file and ledger, and has gone on.
+      // The other writer was perhaps between file and ledger, and has finished now.
       guard let found = try settled(keys, domains) else { throw error }
       return found
     }
   }
 
-  /// What is stored, if nothing is ahead of the ledger.
+  /// Checks what is stored; nil if something is ahead of the ledger.
   private func settled(
     _ keys: RootKeys, _ domains: [ProtectedDomain]
   ) throws(ProtectedDataError) -> Examination? {
@@ -91,7 +91,7 @@ extension ProtectedDomains {
     }
   }
 
-  /// Looks at what is stored, as the only writer, and heals a ledger that is one behind.
+  /// Checks what is stored, as the only writer, and repairs a ledger that is one behind.
   func examineAsWriter(
     _ keys: RootKeys, _ domains: [ProtectedDomain]
   ) throws(ProtectedDataError) -> Examination {
@@ -131,10 +131,10 @@ extension ProtectedDomains {
     try found.ledger.save(keychain)
   }
 
-  /// Brings a root secret of the first format to the second, once (PD-07). Envelope and marker appear together.
+  /// Converts a root secret of the first format to the second (PD-07). Envelope and marker appear together.
   private func upgradeRoot(_ first: SharedSecretBytes) throws(ProtectedDataError) {
     let now = try keychain.protectedItem(RootSecret.account, damaged: .rootSecretCorrupt)
-    // Another process may have done it before we had the writer's lock.
+    // Another process may have done this before we got the writer's lock.
     guard now?.count == RootSecret.byteCount else { throw .storage(.inUse) }
     let binding = try BindingKey.loadOrCreate(keychain, enclaves, bindingKind)
     let envelope = try first.withBytes { root throws(ProtectedDataError) in
@@ -164,7 +164,7 @@ extension ProtectedDomains {
     try write(settings, over: opened, &found, keys)
   }
 
-  /// Gives up what was being made and finishes what was being removed. The registry alone says what that is.
+  /// Abandons pending creations and finishes pending removals, as the registry lists them.
   private func settlePending(_ found: inout Examination, _ keys: RootKeys) throws(ProtectedDataError) {
     guard found.hasPending else { return }
     var registry = found.registry
@@ -178,14 +178,14 @@ extension ProtectedDomains {
     try emptyLog()
   }
 
-  /// Keeps what was deleted from staying in the log; a reader of another process may stand in the way.
+  /// Erases deleted data from the log; a reader of another process may prevent that.
   func emptyLog() throws(ProtectedDataError) {
     _ = try ProtectedDataError.sorting { try file.truncateLog() }
   }
 }
 
 extension Registry {
-  /// What is known without the root secret of domains that are not ready.
+  /// The states of domains that are not ready, which are known without the root secret.
   fileprivate var statesWithoutKey: [ProtectedDomain: DomainState] {
     var states: [ProtectedDomain: DomainState] = [:]
     for domain in ProtectedDomain.allCases where entries[domain] != .ready {
@@ -204,4 +204,24 @@ extension Examination {
     guard case .open(let opened) = findings[.protectedSettings] else { return false }
     return opened.record.schemaVersion == ProtectedSettings.upgradedSchemaVersion
   }
+}
+
+/// The result of unlocking.
+public struct UnlockReport: Equatable, Sendable {
+  /// How unlocking ended, other than by an error.
+  public enum Outcome: Equatable, Sendable {
+    /// The root secret was fetched once, and every domain that can be opened is.
+    case opened
+    /// Protected data was open before; nothing was fetched.
+    case alreadyOpen
+    /// The authentication had expired; nothing was fetched (PD-09).
+    case notAuthorised
+    /// No domain can be opened; nothing was fetched (PD-09).
+    case nothingToOpen
+  }
+
+  /// How unlocking ended.
+  public var outcome: Outcome
+  /// Every domain; empty without a valid authentication.
+  public var domains: [ProtectedDomain: DomainState]
 }

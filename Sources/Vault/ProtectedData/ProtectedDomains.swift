@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Protected app data (PD-*; Specs/protected-data.md): five small domains, each sealed under a random key of its
-// own, under a root secret that only this device's enclave opens. Unreadable is never taken for empty, and
-// nothing is replaced but by an explicit reset.
+// Protected app data (PD-*; Specs/protected-data.md): five small domains, each sealed under a random key of
+// its own, which is wrapped under a root secret that only this device's enclave opens. Unreadable data is
+// never taken for empty, and only an explicit reset replaces it.
 //
-// Concurrency: one lock around everything, so that a relock knows that nobody still has a key. Whoever is called
-// under it (the bodies of updates) MUST NOT call back. Participants of a relock are called without it. Writers of
-// other processes are kept out by the file.
+// Concurrency: one lock around everything, so that after a relock no thread has a key. Closures that run
+// under it (the bodies of updates) MUST NOT call back. Participants of a relock are called without it. The
+// file's writer lock keeps other processes out.
 
 public import Enclaves
 public import Keychains
@@ -15,7 +15,7 @@ internal import Secrets
 public import Storage
 internal import Synchronization
 
-/// The protected data of one coffer. Make one for a file, and keep it.
+/// The protected data of one coffer. Make one value for a file, and keep it.
 public final class ProtectedDomains: Sendable {
   let file: DatabaseFile
   let keychain: KeychainService
@@ -24,19 +24,19 @@ public final class ProtectedDomains: Sendable {
   let latch: RestartLatch
   let core: Mutex<Core>
   let participants = Mutex<[any RelockParticipant]>([])
-  /// Relocks that are under way: counted before they ask for `core`, so that whoever comes later is turned away.
+  /// Relocks that are under way: counted before they ask for `core`, so that later calls are refused.
   let relockCount = Atomic(0)
 
-  /// What the lock protects.
+  /// The state that the lock protects.
   struct Core {
     var fault: FrameworkFault?
     var session: Session?
   }
 
-  /// What is there while unlocked. Letting go of it erases every key.
+  /// The state while unlocked. Dropping it erases every key.
   struct Session {
     let keys: RootKeys
-    /// The registry's revision and the domains' generations as they were last seen; nothing older is read.
+    /// The registry's revision and the domains' generations as last seen; nothing older is accepted.
     var revision: UInt64
     var generations: [ProtectedDomain: UInt64] = [:]
     var domains: [ProtectedDomain: DomainState] = [:]
@@ -47,7 +47,7 @@ public final class ProtectedDomains: Sendable {
       note(examination)
     }
 
-    /// Takes over what an examination found.
+    /// Takes over the findings of an examination.
     mutating func note(_ examination: Examination) {
       revision = examination.registry.revision
       for (domain, finding) in examination.findings { note(domain, finding) }
@@ -59,14 +59,15 @@ public final class ProtectedDomains: Sendable {
     }
   }
 
-  /// Looks at the registry, and at nothing that is secret (PD-21). The keychain is not asked.
+  /// Reads the registry, and nothing secret (PD-21). The keychain is not asked.
   ///
   /// - Parameters:
-  ///   - enclaves: the enclave of a kind, nil where there is none. Kinds are never exchanged (D36).
-  ///   - bindingKind: where the binding key is made when a root secret of the first format gets its first one.
-  ///   - latch: the process's, but in tests.
-  /// - Throws: `.unprotectedFiles`, `.storage`, `.restartRequired`. A damaged registry is no error here; see
-  ///   ``state``.
+  ///   - enclaves: the enclave of a kind; nil if there is none. One kind never replaces another (D36).
+  ///   - bindingKind: the kind of enclave that makes the binding key when a root secret of the first format
+  ///     is converted.
+  ///   - latch: the process's, except in tests.
+  /// - Throws: `.unprotectedFiles`, `.storage`, `.restartRequired`. A damaged registry is not an error here;
+  ///   see ``state``.
   public init(
     file: DatabaseFile, keychain: KeychainService,
     enclaves: @escaping @Sendable (EnclaveKind) -> (any Enclave)?, bindingKind: EnclaveKind = .tpm,
@@ -87,7 +88,7 @@ public final class ProtectedDomains: Sendable {
     core = Mutex(Core(fault: fault))
   }
 
-  /// How protected data stand, as far as it is known. Nothing is read for the answer.
+  /// The known state of protected data. Nothing is read for the answer.
   public var state: ProtectedState {
     if latch.isDown { return .restartRequired }
     if isRelocking { return .locked }
@@ -97,13 +98,13 @@ public final class ProtectedDomains: Sendable {
     }
   }
 
-  /// How each domain stands; empty while locked.
+  /// The state of each domain; empty while locked.
   public var domains: [ProtectedDomain: DomainState] {
     guard state == .unlocked else { return [:] }
     return core.withLock { $0.session?.domains ?? [:] }
   }
 
-  /// Nothing is opened, nor made, where others can reach it (PD-24).
+  /// Refuses to open or make anything where others can reach it (PD-24).
   static func checkProtection(_ file: DatabaseFile) throws(ProtectedDataError) {
     guard try ProtectedDataError.sorting({ try file.isPrivate() }) else { throw .unprotectedFiles }
   }
@@ -115,7 +116,7 @@ public final class ProtectedDomains: Sendable {
     return registry
   }
 
-  /// Does something under the lock, while nothing forbids it.
+  /// Runs `body` under the lock, unless a relock or the latch forbids it.
   func withCore<R>(
     _ body: (inout Core) throws(ProtectedDataError) -> R
   ) throws(ProtectedDataError) -> R {
@@ -134,7 +135,7 @@ public final class ProtectedDomains: Sendable {
 
   private var isRelocking: Bool { relockCount.load(ordering: .sequentiallyConsistent) > 0 }
 
-  /// The session, or why there is none.
+  /// The session, or an error that says why there is none.
   static func session(_ core: Core) throws(ProtectedDataError) -> Session {
     if let session = core.session { return session }
     if let fault = core.fault { throw .frameworkRecovery(fault) }
@@ -143,7 +144,7 @@ public final class ProtectedDomains: Sendable {
 
   static let log = Logger(label: "app.rial.protected-data")
 
-  /// Notes what went wrong, in general words (D30).
+  /// Logs an error without values (D30).
   static func logged(_ error: ProtectedDataError, _ operation: StaticString) -> ProtectedDataError {
     log.error("\(operation) failed", metadata: ["reason": "\(error)"])
     return error

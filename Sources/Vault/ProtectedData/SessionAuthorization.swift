@@ -2,19 +2,19 @@
 
 public import UserAuthentication
 
-/// The word of whoever keeps the session that its owner was authenticated, and until when that counts (PD-09).
+/// States that the owner of a session was authenticated, and until when that is valid (PD-09).
 ///
-/// For sessions that outlive an `AuthenticatedContext`: those of the agent, or of one command with a coffer
-/// that was just opened.
+/// For sessions that outlive an `AuthenticatedContext`, such as those of the agent, or of one command that
+/// has just opened a coffer.
 public struct SessionAuthorization: Sendable {
-  /// From this instant on it is worth nothing.
+  /// The authorization is valid before this instant.
   public let deadline: ContinuousClock.Instant
   private let clock: AuthenticationClock
   private let isSessionOpen: @Sendable () -> Bool
 
   /// - Parameters:
-  ///   - deadline: from then on it is worth nothing.
-  ///   - clock: the system's, but in tests.
+  ///   - deadline: the end of its validity.
+  ///   - clock: the system's, except in tests.
   ///   - isSessionOpen: asked each time; false once the session has been locked.
   public init(
     deadline: ContinuousClock.Instant, clock: AuthenticationClock = .system,
@@ -25,6 +25,38 @@ public struct SessionAuthorization: Sendable {
     self.isSessionOpen = isSessionOpen
   }
 
-  /// Whether it counts now.
+  /// Whether it is valid now.
   public var isValid: Bool { clock.now < deadline && isSessionOpen() }
+}
+
+// Whether the owner has to authenticate again after coming back (PD-17, PD-25). It has no state: the app asks
+// it at launch and resume, with the settings if they could be read.
+
+/// The grace window after an authentication, and other decisions that have no default if the settings cannot
+/// be read.
+public struct SessionGrace: Equatable, Sendable {
+  /// Nil when they could not be read: then there is no grace period.
+  public var settings: ProtectedSettings?
+  /// Nil if there was none in this process.
+  public var lastAuthentication: ContinuousClock.Instant?
+
+  /// The grace window of these settings after this authentication.
+  public init(settings: ProtectedSettings?, lastAuthentication: ContinuousClock.Instant?) {
+    self.settings = settings
+    self.lastAuthentication = lastAuthentication
+  }
+
+  /// Whether the owner has to authenticate now. The window excludes its end, and any time before the
+  /// authentication.
+  public func mustAuthenticate(now: ContinuousClock.Instant) -> Bool {
+    guard let settings, let lastAuthentication, lastAuthentication <= now else { return true }
+    return lastAuthentication.duration(to: now) >= .seconds(Int64(settings.gracePeriodSeconds))
+  }
+
+  /// Whether messages are encrypted to the sender too.
+  /// - Throws: `.settingsUnavailable`: there is no default (PD-17).
+  public func encryptsToSelf() throws(ProtectedDataError) -> Bool {
+    guard let settings else { throw .settingsUnavailable }
+    return settings.encryptToSelf
+  }
 }

@@ -4,16 +4,19 @@ import Glibc
 import Synchronization
 public import UserAuthentication
 
-/// A reader whose fingers were laid out beforehand: for tests of whatever authenticates.
+/// A reader with scripted answers: for tests of code that authenticates.
 public final class ScriptedFingerprintReader: FingerprintReader {
   /// What happens when a finger is waited for.
   public enum Event: Sendable {
+    /// An enrolled finger.
     case match
+    /// A finger that is not enrolled.
     case noMatch
     /// No answer yet; the next event follows at once.
     case scanAgain(FingerprintProgress.ScanProblem)
+    /// The reader ends the wait with this error.
     case failure(FingerprintError)
-    /// Nobody comes: it ends when the attempt is stopped, or the time is over.
+    /// No finger: the wait ends when the attempt is stopped, or the time is over.
     case nothing
   }
 
@@ -27,7 +30,7 @@ public final class ScriptedFingerprintReader: FingerprintReader {
 
   /// - Parameters:
   ///   - enrolment: what ``hasEnrolledFinger()`` answers.
-  ///   - events: in order; when they are used up, the reader has gone.
+  ///   - events: in order; after the last one, the reader is disconnected.
   public init(enrolment: Result<Bool, FingerprintError> = .success(true), events: [Event] = []) {
     self.enrolment = enrolment
     script = Mutex(Script(events: events))
@@ -36,8 +39,10 @@ public final class ScriptedFingerprintReader: FingerprintReader {
   /// How many fingers have been waited for so far.
   public var verificationCount: Int { script.withLock { $0.verificationCount } }
 
+  /// The answer that the script was made with.
   public func hasEnrolledFinger() throws(FingerprintError) -> Bool { try enrolment.get() }
 
+  /// Plays the next event; see ``FingerprintReader``.
   public func verify(
     timeout: Duration, attempt: AuthenticationAttempt, progress: (FingerprintProgress) -> Void
   ) throws(FingerprintError) -> Bool {

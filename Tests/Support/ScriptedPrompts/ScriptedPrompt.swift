@@ -4,7 +4,7 @@ public import Secrets
 import Synchronization
 public import UserAuthentication
 
-/// Answers that were laid out beforehand, given in order: for tests of whatever asks.
+/// A prompt with scripted answers: for tests of code that asks.
 public final class ScriptedPrompt: PassphrasePrompt {
   private struct Script {
     var replies: [SharedSecretBytes]
@@ -15,17 +15,18 @@ public final class ScriptedPrompt: PassphrasePrompt {
 
   private let script: Mutex<Script>
 
+  /// A prompt that gives `replies` to ``ask(_:)`` and `confirmations` to ``confirm(_:)``, each in order.
   public init(replies: [SharedSecretBytes] = [], confirmations: [Bool] = []) {
     script = Mutex(Script(replies: replies, confirmations: confirmations))
   }
 
-  /// Adds an answer behind the ones that are there.
+  /// Adds an answer after the others.
   public func append(_ reply: consuming SecretBytes) {
     let shared = SharedSecretBytes(reply)
     script.withLock { $0.replies.append(shared) }
   }
 
-  /// What has been asked so far.
+  /// The requests so far.
   public var requests: [PromptRequest] { script.withLock { $0.requests } }
 
   /// The yes-or-no questions so far.

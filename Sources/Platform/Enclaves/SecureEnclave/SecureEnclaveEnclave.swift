@@ -3,9 +3,8 @@
 // P-256 keys in Apple's Secure Enclave, through CryptoKit. Passcode and fingers are those of the device: nothing
 // is enrolled or offered here, the system asks for them when a key is used.
 //
-// Not run where Coffer is made: `scripts/check-apple` compiles it there against declarations of the few calls
-// that it makes (Tests/Support/AppleDeclarations). Primitives is not imported, since names of it are CryptoKit's
-// too.
+// Not run on Linux: `scripts/check-apple` compiles it there against declarations of the few calls that it
+// makes (Tests/Support/AppleDeclarations). Primitives is not imported, since names of it are CryptoKit's too.
 
 #if canImport(CryptoKit) && canImport(Security)
   internal import CryptoKit
@@ -15,17 +14,22 @@
 
   /// The Secure Enclave of this device.
   public struct SecureEnclaveEnclave: Enclave {
+    /// Always ``EnclaveKind/secureEnclave``.
     public let kind = EnclaveKind.secureEnclave
 
-    /// More is no data representation of CryptoKit's, which are some 300 bytes.
+    /// Lengths that are accepted; CryptoKit's data representations have some 300 bytes.
     private static let bodyByteCounts = 1...2048
 
+    /// Opens nothing; each call asks the system.
     public init() {}
 
+    /// Whether this device has a Secure Enclave.
+    /// - Throws: `EnclaveError.unavailable`.
     public func checkAvailability() throws(EnclaveError) {
       guard SecureEnclave.isAvailable else { throw .unavailable }
     }
 
+    /// As ``checkAvailability()``: the system counts wrong passcodes by itself.
     public func checkReadiness() throws(EnclaveError) { try checkAvailability() }
 
     /// Makes a key, as ``Enclave`` says; `enrolment` must be empty whatever `access` asks for.
@@ -56,11 +60,13 @@
       ).key
     }
 
+    /// Reads a handle; see ``Enclave``. The Secure Enclave is not asked.
     public func loadKey(_ bytes: RawSpan) throws(EnclaveError) -> EnclaveKey { try handle(bytes).key }
 
     /// Nothing is kept beside the handle.
     public func deleteKey(_ key: EnclaveKey) throws(EnclaveError) {}
 
+    /// ECDH; see ``Enclave``. The system asks for the passcode or finger itself.
     public func sharedSecret(
       _ key: EnclaveKey, with publicKey: [UInt8], authorization: KeyAuthorization
     ) throws(EnclaveError) -> SecretBytes {
@@ -86,6 +92,7 @@
       }
     }
 
+    /// ECDSA; see ``Enclave``. The system asks for the passcode or finger itself.
     public func signature(
       _ key: EnclaveKey, digest: [UInt8], authorization: KeyAuthorization
     ) throws(EnclaveError) -> [UInt8] {

@@ -8,9 +8,9 @@ internal import Secrets
 
 /// The numbers are stored.
 enum PasscodeDerivation: UInt8 {
-  /// Of a key that takes no passcode.
+  /// For a key without a passcode.
   case none = 0
-  /// What is typed is stretched: nothing else slows down whoever guesses it.
+  /// A typed passcode is stretched: nothing else slows down guessing.
   case argon2id = 1
   /// 32 random bytes need no stretching.
   case hkdf = 2
@@ -25,8 +25,8 @@ enum PasscodeDerivation: UInt8 {
   }
 
   /// The key of 32 bytes.
-  /// - Throws: `EnclaveError.unavailable` without the memory for Argon2id; `.wrongPasscode` for what cannot
-  ///   be the passcode, since it has not the length of one.
+  /// - Throws: `EnclaveError.unavailable` without the memory for Argon2id; `.wrongPasscode` for a random
+  ///   passcode of another length.
   func key(_ passcode: SharedSecretBytes, salt: [UInt8]) throws(EnclaveError) -> SecretBytes {
     var key = SecretBytes(zeroed: SymmetricKey.byteCount)
     switch self {

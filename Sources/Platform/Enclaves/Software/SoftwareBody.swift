@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a software handle holds behind its head (Specs/enclaves.md, "Software"):
+// The body of a software handle (Specs/enclaves.md, "Software"):
 //
 //   salt (32) ‖ derivation (1) ‖ verifier count (1) ‖ verifier (0 or 65) ‖ secret
 //
-// The secret of a key that asks for the passcode alone is the scalar, sealed under the passcode. Where a
-// finger will do, a finger cannot unseal anything, so the scalar is plain and the finger, or the passcode
-// where it will do too, is a gate of this program and nothing more.
+// The secret of a key that asks for the passcode alone is the scalar, sealed under the passcode. A finger
+// cannot unseal anything. If a finger is enough, the scalar is therefore plain, and the check of the finger
+// or passcode only restrains this program.
 
 internal import Primitives
 internal import Secrets
@@ -21,13 +21,13 @@ struct SoftwareBody {
     case plain(SharedSecretBytes)
     /// The scalar as a sealed value.
     case sealed([UInt8])
-    /// The scalar, and a sealed value of nothing that only the passcode opens.
+    /// The scalar, and a sealed value without content that only the passcode opens.
     case gated(SharedSecretBytes, gate: [UInt8])
   }
 
   private static let saltByteCount = 32
 
-  /// - Parameter head: what a sealed value is bound to, with the derivation.
+  /// - Parameter head: a sealed value is bound to it and to the derivation.
   init(
     scalar: consuming SecretBytes, head: [UInt8], requirement: AccessControl.Requirement,
     enrolment: KeyEnrolment
@@ -105,7 +105,7 @@ struct SoftwareBody {
     return bytes.finish()
   }
 
-  /// The scalar, by leave of `authorization`.
+  /// The scalar, if `authorization` satisfies the requirement.
   func scalar(
     _ handle: EnclaveHandle, _ authorization: KeyAuthorization
   ) throws(EnclaveError) -> SecretBytes {

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The stand-in for machines without a chip: the private key is in its own handle, sealed under the passcode
-// if there is one, plain if there is none. What protects it then is where the handle is kept: a keychain
-// item. Nothing counts wrong tries.
+// The substitute for machines without a chip. The private key is in its own handle: sealed under the passcode
+// if there is one, otherwise plain and protected only by the keychain item that holds the handle. Nothing
+// counts wrong tries.
 
 internal import Primitives
 public import Secrets
 
-/// P-256 keys in software; its kind says so wherever they show.
+/// P-256 keys in software; the kind of each key says so.
 public struct SoftwareEnclave: Enclave {
+  /// Always ``EnclaveKind/software``.
   public let kind = EnclaveKind.software
 
+  /// Needs no device; all it knows of a key is in the key's handle.
   public init() {}
 
+  /// Always succeeds.
   public func checkAvailability() throws(EnclaveError) {}
 
+  /// Always succeeds: nothing counts wrong tries.
   public func checkReadiness() throws(EnclaveError) {}
 
+  /// Makes a key in memory; see ``Enclave``. The handle holds its private part.
   public func createKey(
     use: EnclaveKeyUse, access: AccessControl, enrolment: KeyEnrolment
   ) throws(EnclaveError) -> EnclaveKey {
@@ -30,6 +35,7 @@ public struct SoftwareEnclave: Enclave {
     ).key
   }
 
+  /// Reads a handle; see ``Enclave``.
   public func loadKey(_ handle: RawSpan) throws(EnclaveError) -> EnclaveKey {
     let handle = try EnclaveHandle(handle)
     guard handle.kind == kind else { throw .wrongKind }
@@ -40,6 +46,7 @@ public struct SoftwareEnclave: Enclave {
   /// Nothing is kept beside the handle.
   public func deleteKey(_ key: EnclaveKey) throws(EnclaveError) {}
 
+  /// ECDH through libcrypto; see ``Enclave``.
   public func sharedSecret(
     _ key: EnclaveKey, with publicKey: [UInt8], authorization: KeyAuthorization
   ) throws(EnclaveError) -> SecretBytes {
@@ -47,6 +54,7 @@ public struct SoftwareEnclave: Enclave {
     do { return try privateKey.sharedSecret(with: publicKey) } catch { throw .invalidInput }
   }
 
+  /// ECDSA through libcrypto; see ``Enclave``.
   public func signature(
     _ key: EnclaveKey, digest: [UInt8], authorization: KeyAuthorization
   ) throws(EnclaveError) -> [UInt8] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a TPM handle holds behind its head (Specs/enclaves.md, "TPM"):
+// The body of a TPM handle (Specs/enclaves.md, "TPM"):
 //
 //   storage root: place (1) ‖ Name (34) ‖ salt (32) ‖ verifier count (1) ‖ verifier (0 or 65)
 //   ‖ public count (2) ‖ TPM2B_PUBLIC ‖ private count (2) ‖ TPM2B_PRIVATE
@@ -56,8 +56,8 @@
       } catch {
         throw .corrupt
       }
-      // What the head says and what the chip will do are one: otherwise a changed head could name another
-      // public key, or a requirement that the key does not have.
+      // The head must match the key's public area: otherwise a changed head could name another public key, or
+      // a requirement that the key does not have.
       guard try TPMTemplate.isPublicArea(publicArea, of: handle, verifier: verifier) else { throw .corrupt }
     }
 
@@ -69,7 +69,8 @@
       return bytes + privateArea
     }
 
-    /// What the chip compares: derived from the passcode, so that a chip never sees that.
+    /// The value that the chip compares. It is derived from the passcode, so the chip never sees the
+    /// passcode.
     ///
     /// The last byte is made odd, since the chip drops zeros at the end of an authorization value.
     static func authValue(

@@ -10,7 +10,7 @@
     /// Defines an index of a counter.
     ///
     /// - Returns: nil when something is defined at this index already.
-    /// - Throws: `EnclaveError.counterRefused` when the chip does not want to.
+    /// - Throws: `EnclaveError.counterRefused` when the chip refuses.
     func define(
       _ index: TPMCounterIndex, _ secret: TPMCounterSecret, _ session: ESYS_TR
     ) throws(EnclaveError) -> ESYS_TR? {
@@ -20,7 +20,7 @@
       var handle = none
       defer {
         unsafe Self.erase(&auth)
-        // The library notes what it is asked for before it looks at the handle: nothing is sent.
+        // The library checks the arguments before the handle, so this sends nothing.
         var nothing = none
         unsafe try? run {
           unsafe Esys_NV_DefineSpace($0, Self.noObject, session, none, none, &auth, &area, &nothing)
@@ -40,8 +40,8 @@
 
     /// The index, if it has one of these Names; nil when there is none, or another one in its place.
     ///
-    /// That there is none is the word of whoever answers. Of one that is there the Name stands in every command
-    /// that is authorized, so that another one takes none of them.
+    /// A missing index is not authenticated. An index that exists is: every authorized command contains its
+    /// Name, so another index accepts none of them.
     func find(_ index: TPM2_HANDLE, names: [[UInt8]]) throws(EnclaveError) -> ESYS_TR? {
       var handle = none
       do {
@@ -55,13 +55,13 @@
       return nil
     }
 
-    /// The indexes that somebody has defined where owners do.
+    /// The indexes that are defined in the owner's range.
     func ownerIndexes() throws(EnclaveError) -> [TPM2_HANDLE] {
       var found: [TPM2_HANDLE] = []
       while true {
         let next = found.last.map { $0 + 1 } ?? ChipCounter.indexes.lowerBound
         let (some, hasMore) = try handles(from: next)
-        // In rising order, as the chip is to give them: so that this ends.
+        // In rising order, as the specification demands, so that this loop ends.
         let new = some.filter { $0 >= next && ChipCounter.indexes.contains($0) }
         found += new.sorted()
         guard hasMore, new.count == some.count, !new.isEmpty else { return found }
@@ -94,9 +94,9 @@
       }
     }
 
-    /// Deletes an index by the owner's leave.
+    /// Deletes an index with the owner's authorization.
     ///
-    /// - Throws: `EnclaveError.counterRefused` when the chip does not want to.
+    /// - Throws: `EnclaveError.counterRefused` when the chip refuses.
     func undefine(_ handle: ESYS_TR, _ session: ESYS_TR) throws(EnclaveError) {
       try setAttributes(session, encryptsCommands: false, encryptsAnswers: false)
       do {

@@ -21,7 +21,7 @@
       let handle: ESYS_TR
       /// Authorizes.
       let first: ESYS_TR
-      /// Encrypts, where the first cannot.
+      /// Encrypts parameters, if the first session cannot.
       let second: ESYS_TR
     }
 
@@ -37,7 +37,7 @@
       var sensitive = TPM2B_SENSITIVE_CREATE()
       defer {
         unsafe Self.erase(&sensitive)
-        // The library notes what it is asked for before it looks at the handle: nothing is sent.
+        // The library checks the arguments before the handle, so this sends nothing.
         var nothing = TPM2B_SENSITIVE_CREATE()
         unsafe try? run {
           unsafe Esys_Create(
@@ -144,10 +144,10 @@
 
     /// Overwrites what the library keeps of an authorization value, and unloads the key.
     ///
-    /// The library keeps it twice: with the key, and behind the session's own key in the record of the session
-    /// that authorized, and frees both as they are. So the session is used once more, to no effect: an event
-    /// for no PCR, authorized with zeros. Zeros at the end of an authorization value count for nothing, so the
-    /// chip takes them for none; that it refuses a policy session does not matter either.
+    /// The library keeps two copies: with the key, and after the session's own key in the record of the
+    /// session that authorized. It frees both without erasing them. So the session is used once more, without
+    /// effect: an event for no PCR, authorized with zeros. The chip ignores zeros at the end of an
+    /// authorization value, and it does not matter that it refuses a policy session.
     func forget(_ key: AuthorizedKey) {
       let zeros = SharedSecretBytes(SecretBytes(zeroed: SHA256.byteCount))
       try? setAuth(key.handle, zeros)
@@ -164,10 +164,10 @@
 
     // MARK: Steps
 
-    /// A handle that the library never gives out: it counts up from the first of its own.
+    /// A handle that the library never assigns: it counts up from its first one.
     static let noObject: ESYS_TR = 0xFFFF_FF00
 
-    /// What is wrong when the chip blames the authorization of the storage root key: its owner gave it one.
+    /// The error when the chip rejects the authorization of the storage root key: its owner has set one.
     private static func closed(_ error: EnclaveError) -> EnclaveError {
       error == .wrongPasscode ? .unavailable : error
     }
@@ -190,8 +190,8 @@
         offset == body.privateArea.count
       else { throw .corrupt }
       var handle = none
-      // The storage root is the one that was enrolled, so a key that it finds fault with is not what was
-      // stored. That it has no room for one (TPM_RC_OBJECT_MEMORY) says nothing of the key.
+      // The storage root is the one that was enrolled, so a key that it rejects is not what was stored. A
+      // lack of room (TPM_RC_OBJECT_MEMORY) says nothing about the key.
       do {
         try unsafe run {
           unsafe Esys_Load($0, root, session, none, none, &privateArea, &publicArea, &handle)
@@ -215,7 +215,7 @@
       try unsafe run { unsafe Esys_TR_SetAuth($0, key, &auth) }
     }
 
-    /// Has the reader sign the session's nonce, and shows that to the chip.
+    /// Has the verifier sign the session's nonce, and sends the signature to the chip.
     private func satisfy(
       _ policy: ESYS_TR, _ reader: any BiometryVerifier, verifier: [UInt8]
     ) throws(EnclaveError) {
@@ -246,7 +246,7 @@
       }
     }
 
-    /// Says which of its two ways the policy went.
+    /// Tells the chip which of the policy's two branches was satisfied.
     private func takeBranch(_ policy: ESYS_TR, _ verifier: [UInt8]) throws(EnclaveError) {
       var list = TPML_DIGEST()
       let branches = try TPMPolicy.branches(verifier)

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One conversation with the chip: connection, storage root key, one salted session. Short-lived, because
-// ESYS keeps the responses of the chip in buffers that it does not wipe. After a failure of the transport
-// nothing more is said on it: what was under way is unknown.
+// One conversation with the chip: connection, storage root key, one salted session. Short-lived, because ESYS
+// keeps the responses of the chip in buffers that it does not wipe. After a failure of the transport it is
+// not used any more: the state of the last command is unknown.
 
 #if TPM
   internal import CTSS
   internal import Glibc
   internal import Primitives
 
-  /// What the connection needs of C, and what must be let go of.
+  /// The C objects of the connection, and what must be freed.
   @safe
   final class TPMContext {
     private var tcti: OpaquePointer?
@@ -24,7 +24,7 @@
     /// - Throws: `EnclaveError.unavailable`
     init(tcti name: String) throws(EnclaveError) {
       _ = Self.isSilent
-      // To the loader an empty name means whatever it finds first.
+      // The loader takes an empty name for the first TPM that it finds.
       guard !name.isEmpty, unsafe Tss2_TctiLdr_Initialize(name, &tcti) == 0 else { throw .unavailable }
       guard unsafe Esys_Initialize(&esys, tcti, nil) == 0 else {
         unsafe Tss2_TctiLdr_Finalize(&tcti)
@@ -54,7 +54,7 @@
       throw error
     }
 
-    /// Notes an object or session that is to be flushed at the end.
+    /// Registers an object or session to flush at the end.
     func own(_ handle: ESYS_TR) { open.append(handle) }
 
     /// Flushes an object or session now: the chip has room for three.
@@ -77,7 +77,7 @@
 
     /// Where the storage root key is.
     enum StorageRoot: UInt8 {
-      /// At 0x81000001, where whoever set up the machine put it (TCG TPM v2.0 Provisioning Guidance, 7.5.1).
+      /// At 0x81000001, where the setup of the machine put it (TCG TPM v2.0 Provisioning Guidance, 7.5.1).
       case persistent = 1
       /// Made again from the owner's seed and a template; the same each time.
       case template = 2
@@ -85,7 +85,7 @@
 
     static let persistentRoot: TPM2_HANDLE = 0x8100_0001
 
-    /// The storage root key for new keys: the persistent one if it is one of ours to use, else the template's.
+    /// The storage root key for new keys: the persistent one if it can be used, else the template's.
     func storageRootForNewKeys() throws(EnclaveError) -> (place: StorageRoot, handle: ESYS_TR, name: [UInt8])
     {
       if let found = try persistentStorageRoot() { return (.persistent, found.handle, found.name) }
@@ -95,7 +95,7 @@
 
     /// The storage root key of that Name, first looked for at its place.
     ///
-    /// The persistent one may be that of the template, and may have come or gone since.
+    /// The persistent key may equal the template's key, and may have been added or removed since.
     /// - Throws: `EnclaveError.otherChip` when the chip has no such key.
     func storageRoot(named name: [UInt8], at place: StorageRoot) throws(EnclaveError) -> ESYS_TR {
       for place in place == .persistent ? [StorageRoot.persistent, .template] : [.template, .persistent] {
@@ -125,7 +125,7 @@
             &selection, &handle, nil, nil, nil, nil)
         }
       } catch {
-        // The chip's owner has set a password, which nobody asks for here.
+        // The chip's owner has set a password, which Coffer does not ask for.
         throw error == .wrongPasscode ? .unavailable : error
       }
       own(handle)
@@ -150,10 +150,10 @@
       return (handle, try TPMTemplate.name(area))
     }
 
-    /// The public area that ESYS holds of an object, and will salt sessions with.
+    /// The public area that ESYS holds of an object and salts sessions with.
     ///
-    /// Of a persistent object ESYS takes the Name on trust, unlike that of one it creates. Asking the chip for
-    /// the area once more would not do: whoever sits between could answer differently.
+    /// ESYS does not verify the Name of a persistent object, unlike that of one it creates. Asking the chip
+    /// for the area again does not help: an attacker on the wire could answer differently.
     private func publicArea(_ handle: ESYS_TR) throws(EnclaveError) -> TPM2B_PUBLIC {
       let record = try record(handle)
       var offset = 4 + 2 + Self.nameByteCount(record) + 4
@@ -165,14 +165,14 @@
       return area
     }
 
-    /// The Name that ESYS holds of an object, and will authorize commands for: the chip carries out none of them
-    /// on what has another Name.
+    /// The Name that ESYS holds of an object and authorizes commands for: the chip refuses these commands for
+    /// an object with another Name.
     func name(_ handle: ESYS_TR) throws(EnclaveError) -> [UInt8] {
       let record = try record(handle)
       return Array(record.dropFirst(4 + 2).prefix(Self.nameByteCount(record)))
     }
 
-    /// What ESYS holds: handle (4) ‖ Name, TPM2B ‖ type of resource (4) ‖ public area, TPM2B
+    /// The metadata that ESYS holds: handle (4) ‖ Name, TPM2B ‖ type of resource (4) ‖ public area, TPM2B
     private func record(_ handle: ESYS_TR) throws(EnclaveError) -> [UInt8] {
       var bytes: UnsafeMutablePointer<UInt8>?
       var count = 0
@@ -186,8 +186,8 @@
 
     // MARK: Sessions
 
-    /// A session salted with the storage root key, that encrypts the first parameter of commands and, where
-    /// the chip can, of answers.
+    /// A session salted with the storage root key. It encrypts the first parameter of commands and, if the
+    /// chip can, of answers.
     func salted(_ root: ESYS_TR, encryptsAnswers: Bool) throws(EnclaveError) -> ESYS_TR {
       let session = try start(root, COFFER_SESSION_HMAC)
       try setAttributes(session, encryptsAnswers: encryptsAnswers)
@@ -220,9 +220,10 @@
       return session
     }
 
-    /// Asks for the public area of `key`, so that it stands where the chip's last answer stood.
+    /// Asks for the public area of `key`, so that it overwrites the chip's last answer in the buffer.
     ///
-    /// It is longer than a point on every chip; of random bytes a chip gives as many as it likes.
+    /// On every chip the area is longer than a point. Random bytes would not do: a chip may give fewer than
+    /// were asked for.
     func overwriteLastAnswer(_ key: ESYS_TR) {
       var area: UnsafeMutablePointer<TPM2B_PUBLIC>?
       defer { unsafe Self.free(area) }

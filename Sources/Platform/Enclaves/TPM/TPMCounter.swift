@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a counter is in a chip: an index of its non-volatile memory (TPM 2.0 Part 1, section 37; Part 2,
-// section 13), and what is derived for it (Specs/enclaves.md, "Counters").
+// A counter in a chip is an index of its non-volatile memory (TPM 2.0 Part 1, section 37; Part 2, section
+// 13), with derived values (Specs/enclaves.md, "Counters").
 
 #if TPM
   internal import CTSS
@@ -10,14 +10,15 @@
 
   /// One counter's authorization on one chip.
   struct TPMCounterSecret {
-    /// What the chip compares.
+    /// The value that the chip compares.
     let authValue: SharedSecretBytes
-    /// Stands in the public area of the counter's index: it tells whose the index is, and gives nothing away.
+    /// In the public area of the counter's index. It shows to which authorization the index belongs, and
+    /// reveals nothing else.
     let mark: [UInt8]
 
     static let byteCount = SymmetricKey.byteCount
 
-    /// - Parameter rootName: of the chip's storage root key, so that no chip learns what another compares.
+    /// - Parameter rootName: of the chip's storage root key, so that no chip learns the value of another.
     /// - Throws: `EnclaveError.invalidInput` for another number of bytes than 32.
     init(_ authorization: SharedSecretBytes, rootName: [UInt8]) throws(EnclaveError) {
       guard authorization.count == Self.byteCount else { throw .invalidInput }
@@ -46,7 +47,8 @@
 
     /// The public area of the index, before or after it was first counted up.
     ///
-    /// The mark stands where a policy would. No attribute gives a policy any say, so nobody needs to satisfy it.
+    /// The mark is in the field for a policy. No attribute makes the chip use that policy, so nobody needs to
+    /// satisfy it.
     func publicArea(isWritten: Bool) -> TPM2B_NV_PUBLIC {
       var area = TPM2B_NV_PUBLIC()
       area.nvPublic.nvIndex = handle

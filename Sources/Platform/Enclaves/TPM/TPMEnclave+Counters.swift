@@ -9,9 +9,10 @@
   public import Secrets
 
   extension TPMEnclave: CounterEnclave {
-    /// How often another index is tried: that one is taken between asking and defining hardly ever happens once.
+    /// How often another index is tried. An index is hardly ever taken between asking and defining.
     private static let triesForIndex = 16
 
+    /// Makes an NV counter, or finds the one of this authorization; see ``CounterEnclave``.
     public func createCounter(
       authorization: SharedSecretBytes
     ) throws(EnclaveError) -> (counter: ChipCounter, value: UInt64) {
@@ -30,12 +31,14 @@
       }
     }
 
+    /// Reads the NV counter; see ``CounterEnclave``.
     public func counterValue(
       _ counter: ChipCounter, authorization: SharedSecretBytes
     ) throws(EnclaveError) -> UInt64 {
       try use(counter, authorization) { context, counter throws(EnclaveError) in try context.value(counter) }
     }
 
+    /// Increments the NV counter; see ``CounterEnclave``.
     public func incrementCounter(
       _ counter: ChipCounter, authorization: SharedSecretBytes
     ) throws(EnclaveError) -> UInt64 {
@@ -45,6 +48,7 @@
       }
     }
 
+    /// Undefines the NV counter; see ``CounterEnclave``.
     public func deleteCounter(_ counter: ChipCounter) throws(EnclaveError) {
       try converse { context throws(EnclaveError) in
         let root = try context.storageRoot(of: counter)
@@ -55,7 +59,7 @@
 
     // MARK: Steps
 
-    /// The storage root key for a new counter. Where it cannot be made, no counter can.
+    /// The storage root key for a new counter. If it cannot be made, there can be no counter.
     private static func root(
       _ context: TPMContext
     ) throws(EnclaveError) -> (place: TPMContext.StorageRoot, handle: ESYS_TR, name: [UInt8]) {
@@ -64,10 +68,10 @@
       }
     }
 
-    /// Takes up the counter that this authorization has among the indexes, if any.
+    /// Finds the counter of this authorization among the indexes, if there is one.
     ///
-    /// Whoever may use the chip can define an index with the same mark, for it is public; but not one that takes
-    /// this authorization. Such a one is passed by.
+    /// The mark is public, so anybody who may use the chip can define an index with it, but not one that
+    /// accepts this authorization. Such an index is skipped.
     private static func adopt(
       _ context: TPMContext, among indexes: [TPM2_HANDLE], _ secret: TPMCounterSecret, _ session: ESYS_TR
     ) throws(EnclaveError) -> (TPMCounterIndex, UInt64)? {
@@ -128,7 +132,8 @@
         defer { context.forget(found) }
         try context.setAuth(handle, secret.authValue)
         do throws(EnclaveError) { return try body(context, found) } catch {
-          // Of the same public area, and with another authorization: somebody else's. Or deleted just now.
+          // An index with the same public area and another authorization is somebody else's; or it was
+          // deleted just now.
           if error == .wrongPasscode { throw .counterGone }
           if case .failed(let code) = error, EnclaveError.blamesHandle(code) { throw .counterGone }
           throw error

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// P-256 keys in a TPM 2.0. A key is the chip's own: its private part leaves the chip only sealed under the
-// storage root key, inside the handle. Every conversation is one operation long.
+// P-256 keys in a TPM 2.0. The private part of a key leaves the chip only inside the handle, sealed under the
+// storage root key. Every operation has a conversation of its own.
 
 #if TPM
   internal import CTSS
@@ -11,24 +11,32 @@
 
   /// The TPM that a TCTI names.
   public final class TPMEnclave: Enclave {
+    /// Always ``EnclaveKind/tpm``.
     public let kind = EnclaveKind.tpm
 
     private let tcti: String
     /// One conversation at a time: the chip has room for three objects.
     private let turn = Mutex(())
 
-    /// - Parameter tcti: as the TCTI loader has it, such as `device:/dev/tpmrm0`. Nothing is opened yet.
+    /// - Parameter tcti: the TCTI loader's name of the chip, such as `device:/dev/tpmrm0`. Nothing is opened
+    ///   yet.
     public init(tcti: String) { self.tcti = tcti }
 
     // MARK: State
 
+    /// Whether the chip answers.
+    /// - Throws: `EnclaveError.unavailable`, `.notAnswering`.
     public func checkAvailability() throws(EnclaveError) { _ = try lockoutStatus() }
 
+    /// Whether the chip takes a try of a passcode now (TPM 2.0 Library, Part 1, "Dictionary Attack
+    /// Protection").
+    /// - Throws: `EnclaveError.unavailable`, `.notAnswering`, `.lockedOut`.
     public func checkReadiness() throws(EnclaveError) {
       let status = try lockoutStatus()
       if status.isLocked { throw .lockedOut(secondsLeft: status.secondsLeft) }
     }
 
+    /// As ``checkReadiness()``, and whether the key belongs to this chip; see ``Enclave``.
     public func checkReadiness(of key: EnclaveKey) throws(EnclaveError) {
       let handle = try key.handle.withBytes { handle throws(EnclaveError) in try EnclaveHandle(handle) }
       guard handle.kind == kind else { throw .wrongKind }
@@ -36,7 +44,7 @@
       try converse { context throws(EnclaveError) in
         let status = try context.lockout()
         if status.isLocked { throw .lockedOut(secondsLeft: status.secondsLeft) }
-        // Which chip it is shows in its storage root key.
+        // The storage root key identifies the chip.
         _ = try context.storageRoot(named: parts.rootName, at: parts.root)
       }
     }
@@ -49,6 +57,7 @@
 
     // MARK: Keys
 
+    /// Makes a key in the chip; see ``Enclave``.
     public func createKey(
       use: EnclaveKeyUse, access: AccessControl, enrolment: KeyEnrolment
     ) throws(EnclaveError) -> EnclaveKey {
@@ -71,6 +80,7 @@
       }
     }
 
+    /// Reads a handle; see ``Enclave``. The chip is not asked.
     public func loadKey(_ handle: RawSpan) throws(EnclaveError) -> EnclaveKey {
       let handle = try EnclaveHandle(handle)
       guard handle.kind == kind else { throw .wrongKind }
@@ -78,9 +88,10 @@
       return handle.key
     }
 
-    /// The chip keeps nothing of a key: without its handle it is gone.
+    /// Does nothing: the chip keeps nothing of a key, which is gone with its handle.
     public func deleteKey(_ key: EnclaveKey) throws(EnclaveError) {}
 
+    /// ECDH in the chip; see ``Enclave``.
     public func sharedSecret(
       _ key: EnclaveKey, with publicKey: [UInt8], authorization: KeyAuthorization
     ) throws(EnclaveError) -> SecretBytes {
@@ -91,6 +102,7 @@
       }
     }
 
+    /// ECDSA in the chip; see ``Enclave``.
     public func signature(
       _ key: EnclaveKey, digest: [UInt8], authorization: KeyAuthorization
     ) throws(EnclaveError) -> [UInt8] {
@@ -100,7 +112,7 @@
       }
     }
 
-    /// Loads the key, satisfies what it asks for, and hands it to `body`.
+    /// Loads the key, satisfies its requirement, and hands it to `body`.
     private func use<R: ~Copyable>(
       _ key: EnclaveKey, for use: EnclaveKeyUse, _ authorization: KeyAuthorization,
       _ body: (TPMContext, TPMContext.AuthorizedKey) throws(EnclaveError) -> R
@@ -120,7 +132,7 @@
       }
     }
 
-    /// One conversation. A lockout is told with its time, which the chip is asked for.
+    /// One conversation. If the chip is locked out, asks it for the remaining time.
     func converse<R: ~Copyable>(
       _ body: (TPMContext) throws(EnclaveError) -> R
     ) throws(EnclaveError) -> R {

@@ -8,7 +8,8 @@
     init(responseCode code: UInt32) {
       let layer = code >> 16 & 0xFF
       let answer = code & 0xFFFF
-      // From the chip, or from a resource manager that passes its words on; else from the way to it.
+      // The answer is from the chip, or from a resource manager that passes it on; otherwise from the
+      // connection.
       guard layer == 0 || layer == Self.resourceManagerTPMLayer else {
         self = layer == Self.transportLayer ? .notAnswering : .failed(code: code)
         return
@@ -17,7 +18,7 @@
       if answer & 0x80 != 0 {
         switch answer & 0xBF {
         case 0x8E, 0xA2: self = .wrongPasscode  // AUTH_FAIL, counted; BAD_AUTH, of a key that does not count
-        case 0x9F: self = .corrupt  // INTEGRITY; whoever knows the storage root can tell another chip
+        case 0x9F: self = .corrupt  // INTEGRITY; the storage root tells another chip
         case 0x9D: self = .biometryRefused  // POLICY_FAIL
         case 0x9B: self = .biometryRefused  // SIGNATURE
         case 0x97, 0xA7: self = .invalidInput  // POINT, ECC_POINT
@@ -28,7 +29,7 @@
       }
     }
 
-    /// Whether the chip found fault with something that it was given (format 1).
+    /// Whether the chip rejected an argument (format 1).
     static func blamesParameter(_ code: UInt32) -> Bool {
       [0, resourceManagerTPMLayer].contains(code >> 16 & 0xFF) && code & 0x80 != 0
     }
@@ -42,7 +43,7 @@
     /// Whether the chip says that something is defined at an index already (TPM_RC_NV_DEFINED).
     static func blamesIndex(_ code: UInt32) -> Bool { code & 0xFFFF == 0x14C }
 
-    /// Whether the chip has answered so, or a resource manager in its place, and not the library.
+    /// Whether the chip, or a resource manager in its place, gave the answer, and not the library.
     var isOfChip: Bool {
       switch self {
       case .failed(let code): [0, Self.resourceManagerTPMLayer].contains(code >> 16 & 0xFF) && code != 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #if TPM
-  /// What a chip says of wrong tries; anybody may ask. They are those of the whole machine.
+  /// A chip's state of wrong tries. Anybody may ask; the tries are those of the whole machine.
   public struct TPMLockoutStatus: Equatable, Sendable {
     /// Whether the chip refuses all keys that ask for a passcode.
     public let isLocked: Bool

@@ -42,7 +42,7 @@
       return template
     }
 
-    /// The public key of what answers for fingers, as the chip knows it.
+    /// The public key of the finger's verifier, in the chip's form.
     static func verifier(_ publicKey: [UInt8]) -> TPM2B_PUBLIC {
       var template = base(COFFER_OBJECT_SIGN | COFFER_OBJECT_USERWITHAUTH)
       unsafe template.publicArea.unique.ecc = point(publicKey)
@@ -99,7 +99,7 @@
       let requirement = handle.access.requirement
       var expected = key(
         handle.use, requirement, policy: try TPMPolicy.digest(requirement, verifier: verifier))
-      // As the chip wrote them: with or without zeros in front.
+      // As the chip wrote them, with or without leading zeros.
       unsafe expected.publicArea.unique.ecc = area.publicArea.unique.ecc
       return unsafe try marshalled { unsafe Tss2_MU_TPM2B_PUBLIC_Marshal(&expected, $0, $1, $2) } == bytes
     }
@@ -113,7 +113,7 @@
       return unsafe name + SHA256.hash(bytes.span.bytes)
     }
 
-    /// What a marshalling function writes.
+    /// The output of a marshalling function.
     @unsafe
     static func marshalled(
       _ body: (UnsafeMutablePointer<UInt8>, Int, UnsafeMutablePointer<Int>) -> UInt32
@@ -128,7 +128,7 @@
       return Array(bytes.prefix(count))
     }
 
-    /// Reads a point's coordinate, with the zeros in front that the chip may leave out.
+    /// Reads a point's coordinate, and restores leading zeros that the chip may leave out.
     @unsafe
     static func coordinate(_ parameter: inout TPM2B_ECC_PARAMETER) -> [UInt8] {
       let count = Int(parameter.size)
@@ -155,7 +155,7 @@
       }
     }
 
-    /// The two ways of a key for finger or passcode, in the order of its policy.
+    /// The two branches of a key for finger or passcode, in the order of its policy.
     static func branches(_ verifier: [UInt8]) throws(EnclaveError) -> [[UInt8]] {
       [signed(try TPMTemplate.name(TPMTemplate.verifier(verifier))), authValue()]
     }

@@ -4,9 +4,9 @@
 // net.reactivated.Fprint.Manager and net.reactivated.Fprint.Device on the system bus.
 //
 // One verification is one claim of the reader on a connection of its own. The claim is given back on every
-// way out; should even that fail, fprintd takes it back when the connection closes. A result counts only
-// when the service's owner said so after our claim: what it tells about the verification of another
-// program before us is thrown away.
+// way out; should even that fail, fprintd takes it back when the connection closes. A result counts only if
+// it comes from the service's owner after our claim: results of another program's earlier verification are
+// discarded.
 
 #if Fingerprint
   public import DesktopBus
@@ -14,17 +14,18 @@
 
   /// The default reader of fprintd, with the fingers of the user that this process runs as.
   ///
-  /// It is a gate, no proof for a chip: the comparison runs in a service of this machine, and whoever rules
-  /// this process's environment (`DBUS_SYSTEM_BUS_ADDRESS`) can put another in its place.
+  /// It restrains this program but proves nothing to a chip: the comparison runs in a service of this
+  /// machine, and anybody who controls this process's environment (`DBUS_SYSTEM_BUS_ADDRESS`) can substitute
+  /// another service.
   public struct FprintdReader: FingerprintReader {
     private let connect: @Sendable () throws(BusError) -> BusConnection
 
-    /// - Parameter bus: the system's, but in tests.
+    /// - Parameter bus: the system's, except in tests.
     public init(bus: BusConnection.Bus = .system) {
       self.init { () throws(BusError) in try BusConnection(bus) }
     }
 
-    /// A reader over connections that somebody else makes: for tests that keep them open.
+    /// A reader over given connections: for tests that keep them open.
     init(connect: @escaping @Sendable () throws(BusError) -> BusConnection) { self.connect = connect }
 
     /// - Throws: ``FingerprintError`` `.noReader`, `.denied`, `.disconnected`, `.failed`.
@@ -53,7 +54,7 @@
   private final class FprintdDevice {
     private let connection: BusConnection
     private let path: String
-    /// Set when the service has ended: calling it again would only start it anew.
+    /// Set when the service has ended: calling it would only restart it.
     private var isGone = false
 
     private init(_ connection: BusConnection, path: String) {
@@ -91,14 +92,14 @@
 
     func claim() throws(FingerprintError) { try call("Claim", [.string(Name.ownUser)]) }
 
-    /// Gives the reader back. If that fails, the end of the connection does it.
+    /// Releases the reader. If that fails, the end of the connection releases it.
     func release() {
       if !isGone { _ = try? call("Release", timeout: Limit.farewell) }
     }
 
     func startVerifying() throws(FingerprintError) {
       do throws(BusError) {
-        // From here on the reader is ours, so that a status is about our finger.
+        // From here on the reader is ours, so a status is about our finger.
         try connection.subscribe(
           BusMatch(service: Name.service, path: path, interface: Name.device, member: Name.status))
         while let earlier = try connection.process() {
@@ -159,7 +160,7 @@
       case "verify-unknown-error": throw .failed
       default: break
       }
-      // What asks for another scan ends nothing; a status that we do not know may.
+      // A request for another scan does not end the verification; an unknown status may.
       guard !isDone else { throw .failed }
       if let problem = Self.scanProblems[status] { progress(.scanAgain(problem)) }
       return nil
@@ -210,15 +211,15 @@
       "net.reactivated.Fprint.Error.NoEnrolledPrints": .notEnrolled,
       "net.reactivated.Fprint.Error.AlreadyInUse": .busy,
       "net.reactivated.Fprint.Error.PermissionDenied": .denied,
-      // The object has gone with its reader.
+      // The object was removed together with its reader.
       "org.freedesktop.DBus.Error.UnknownObject": .disconnected,
       "org.freedesktop.DBus.Error.UnknownMethod": .disconnected,
     ]
 
     private enum Limit {
-      /// Opening a slow reader takes seconds; a stop is not seen for so long at most.
+      /// Opening a slow reader takes seconds; a stop is noticed after this time at the latest.
       static let call: Duration = .seconds(10)
-      /// Giving it back is quick, or the service has come to a halt.
+      /// Releasing it is quick, unless the service hangs.
       static let farewell: Duration = .seconds(2)
     }
 
@@ -230,7 +231,7 @@
       static let status = "VerifyStatus"
       /// The user that asks.
       static let ownUser = ""
-      /// Whichever of the enrolled ones.
+      /// Any of the enrolled fingers.
       static let anyFinger = "any"
     }
   }

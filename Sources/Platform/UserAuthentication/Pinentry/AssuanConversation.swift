@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The client's side of the Assuan protocol ("Developing with Assuan", section 2): one command, then
-// lines until OK or ERR. What a `D` line carries is secret and never leaves locked memory.
+// The client's side of the Assuan protocol ("Developing with Assuan", section 2): one command, then lines
+// until OK or ERR. The content of a `D` line is secret and never leaves locked memory.
 
 internal import CSystem
 internal import Glibc
 internal import Secrets
 
-/// What is said to a running pinentry program, and what it answers.
+/// The conversation with a running pinentry program.
 struct AssuanConversation: ~Copyable {
   private var program: PromptProgram
   /// The line read last, without its LF.
@@ -36,7 +36,7 @@ struct AssuanConversation: ~Copyable {
     guard try reply() == .ok else { throw .promptProgramFailed }
   }
 
-  /// Offers an option; a program that does not know it may refuse.
+  /// Sets an option; a program that does not know it may refuse.
   mutating func option(_ name: String, _ value: String) throws(PromptError) {
     try send("OPTION \(name)=\(Self.escaped(value))\n")
     _ = try reply()
@@ -81,13 +81,13 @@ struct AssuanConversation: ~Copyable {
   private enum Line: Equatable {
     case ok
     case error(UInt32)
-    /// The secret stands in `line`, from offset 2.
+    /// The secret is in `line`, from offset 2.
     case data
     case comment
     case other
   }
 
-  /// What the program says by itself, without a person.
+  /// Answers that the program gives by itself, without the user.
   private mutating func reply() throws(PromptError) -> Line { try reply(until: patience.endForProgram) }
 
   private mutating func reply(until end: ContinuousClock.Instant) throws(PromptError) -> Line {

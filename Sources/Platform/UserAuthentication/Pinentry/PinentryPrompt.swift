@@ -7,12 +7,12 @@ internal import Glibc
 public import Secrets
 internal import Texts
 
-/// How long a pinentry program is waited for. One that hangs must not hang the command, nor whatever started
-/// that.
+/// How long to wait for a pinentry program. A program that hangs must not hang the command, nor the program
+/// that started the command.
 struct PinentryPatience: Sendable {
-  /// For what the program answers by itself: a slow desktop.
+  /// For answers that the program gives by itself; enough for a slow desktop.
   var program: Duration = .seconds(30)
-  /// For the person to type, and to go and look something up.
+  /// For the user to type, and to look something up.
   var person: Duration = .seconds(300)
 
   var endForProgram: ContinuousClock.Instant { ContinuousClock.now.advanced(by: program) }
@@ -68,7 +68,7 @@ public struct PinentryPrompt: PassphrasePrompt {
     return conversation
   }
 
-  /// Where a pinentry that draws on a terminal may do so, and in which characters.
+  /// The terminal that a pinentry may draw on, and its character encoding.
   private static func options() -> [(name: String, value: String)] {
     let terminal = variable("GPG_TTY") ?? terminalName()
     let characters = variable("LC_ALL") ?? variable("LC_CTYPE") ?? variable("LANG")

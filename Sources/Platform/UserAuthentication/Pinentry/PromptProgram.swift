@@ -6,12 +6,12 @@
 internal import CSystem
 internal import Glibc
 
-/// A running program, ended and collected when this value goes: it leaves no zombie, and nobody waits long
-/// for one that does not want to end.
+/// A running program, ended and collected when this value goes: it leaves no zombie, and a program that does
+/// not end is killed soon.
 struct PromptProgram: ~Copyable {
   /// Our end.
   let socket: Int32
-  /// Set when the program has been told to end. Otherwise it may be waiting for a person, and has to be
+  /// Set when the program has been told to end. Otherwise it may be waiting for the user, and has to be
   /// terminated before it can be collected.
   var endsByItself = false
   private let process: pid_t
@@ -28,7 +28,7 @@ struct PromptProgram: ~Copyable {
     unsafe posix_spawn_file_actions_init(&actions)
     unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO)
     unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-    // What the program complains of would land in the middle of our own output.
+    // The program's error messages would appear in the middle of our own output.
     unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
     var process = pid_t()
     let failure = unsafe program.withCString { name in

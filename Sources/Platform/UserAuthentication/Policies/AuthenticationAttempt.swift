@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The handle by which one evaluation is stopped from elsewhere: a button, a key on the terminal, a lock
-// of the session. A reader waits on its descriptor beside its own.
+// The handle that stops one evaluation from elsewhere: a button, a key on the terminal, a lock of the
+// session. A reader waits on its descriptor beside its own.
 
 internal import Glibc
 internal import Synchronization
 
-/// One evaluation under way, for whoever may want to stop it. Once stopped it stays so: take a new one for
-/// the next evaluation.
+/// A running evaluation that other code may stop. It cannot be reused after a stop: make a new one for the
+/// next evaluation.
 public final class AuthenticationAttempt: Sendable {
-  /// What was asked for instead of going on.
+  /// How an evaluation was stopped.
   public enum Stop: Sendable {
+    /// Ends the evaluation without an answer.
     case cancelled
-    /// The passcode instead of the finger. Where the policy hides that way, it counts as cancelled.
+    /// Ask for the passcode instead of the finger. If the policy does not offer the passcode, this counts as
+    /// cancelled.
     case fallback
   }
 
@@ -25,14 +27,14 @@ public final class AuthenticationAttempt: Sendable {
     self.signal = signal
   }
 
-  /// Ends the evaluation: nobody is authenticated. A prompt that is open already has its own way out.
-  /// From any thread; more than once is once.
+  /// Ends the evaluation: nobody is authenticated. A prompt that is open already has its own way out. Call it
+  /// from any thread, as often as you like.
   public func cancel() { request(.cancelled) }
 
-  /// Gives up waiting for a finger and goes to the passcode.
+  /// Stops waiting for a finger and asks for the passcode.
   public func useFallback() { request(.fallback) }
 
-  /// What was asked for, if anything was.
+  /// How the evaluation was stopped; nil while it goes on.
   public var stop: Stop? { state.withLock { $0 } }
 
   /// Readable from the moment that there is a ``stop``. For `poll(2)` only: never read or close it.
@@ -72,7 +74,7 @@ struct WakeSocket: ~Copyable, Sendable {
     unsafe _ = write(writeEnd, &byte, 1)
   }
 
-  /// Makes it unreadable again.
+  /// Makes the descriptor unreadable again.
   borrowing func clear() {
     var byte: UInt8 = 0
     while unsafe read(descriptor, &byte, 1) == 1 {}

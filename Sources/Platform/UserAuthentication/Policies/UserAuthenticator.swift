@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finding out whether the owner is there: the finger first, the passcode where the policy shows that way.
-// It fails closed: whatever is not a plain yes is an error, and a policy of fingers alone never reaches
-// the prompt.
+// Authenticates the owner: the finger first, then the passcode if the policy offers it. It fails closed:
+// everything but a clear yes is an error, and a policy of fingers alone never reaches the prompt.
 
 public import Secrets
 internal import Synchronization
 
-/// Evaluates policies with what the machine has: a way to ask, and perhaps a fingerprint reader.
+/// Evaluates policies with a prompt and, if there is one, a fingerprint reader.
 ///
 /// Wrong fingers are counted over the lifetime of this value, so keep one for as long as the process lives;
-/// the count does not outlive the process. Counting wrong passcodes for good is the chip's work, and its
-/// lockout reaches the caller through `verify`.
+/// the count does not outlive the process. The chip counts wrong passcodes permanently, and its lockout
+/// reaches the caller through `verify`.
 public final class UserAuthenticator: Sendable {
   private let prompt: any PassphrasePrompt
   private let reader: (any FingerprintReader)?
@@ -23,9 +22,9 @@ public final class UserAuthenticator: Sendable {
   /// - Parameters:
   ///   - prompt: the way to ask for the passcode.
   ///   - reader: nil when there is none.
-  ///   - guide: shows that a finger is waited for.
-  ///   - limits: how many tries there are, and how long a context counts.
-  ///   - clock: the system's, but in tests.
+  ///   - guide: shows that the reader waits for a finger.
+  ///   - limits: how many tries there are, and how long a context is valid.
+  ///   - clock: the system's, except in tests.
   public init(
     prompt: any PassphrasePrompt, reader: (any FingerprintReader)? = nil,
     guide: any FingerprintGuide = SilentFingerprintGuide(), limits: AuthenticationLimits = .init(),
@@ -45,8 +44,8 @@ public final class UserAuthenticator: Sendable {
   /// Authenticates the owner. Blocks until there is an answer.
   ///
   /// - Parameters:
-  ///   - policy: what has to be shown.
-  ///   - request: how to ask for the passcode; its `problem` is set when one was wrong.
+  ///   - policy: the factors that are accepted.
+  ///   - request: how to ask for the passcode; its `problem` is set after a wrong one.
   ///   - carriesPasscode: whether the context keeps the passcode that was typed.
   ///   - attempt: to stop it from another thread.
   ///   - verify: whether this is the passcode. What it throws comes out of here unchanged; it throws
@@ -118,7 +117,7 @@ public final class UserAuthenticator: Sendable {
     _ reader: any FingerprintReader, _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt,
     _ notice: any FingerprintNotice
   ) throws(AuthenticationError) -> Bool {
-    // A try is taken before it is made, so that evaluations side by side have no more of them together.
+    // A try is counted before it is made, so that parallel evaluations share the limit.
     guard takeFingerTry() else { throw .lockedOut(secondsLeft: nil) }
     let isRecognised: Bool
     do throws(FingerprintError) {
@@ -179,7 +178,7 @@ public final class UserAuthenticator: Sendable {
     throw AuthenticationError.failed
   }
 
-  /// Nil for an answer that is too long to be one: a try like any other.
+  /// Nil for an answer that is too long, which counts as a wrong try.
   private func ask(_ request: PromptRequest) throws(AuthenticationError) -> SecretBytes? {
     do throws(PromptError) { return try prompt.ask(request) } catch {
       switch error {

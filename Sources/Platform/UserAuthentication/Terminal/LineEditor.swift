@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The line that is being typed, in locked memory, and what each key does to it. It knows no terminal:
-// bytes go in one by one, an outcome comes out.
+// The line that is being typed, in locked memory, and the effect of each key. It does not know terminals: it
+// takes bytes one by one and returns an outcome.
 
 internal import CSystem
 internal import Secrets
@@ -11,7 +11,7 @@ struct LineEditor: ~Copyable {
   enum Outcome: Equatable {
     /// The line changed; redraw what is shown of it.
     case changed
-    /// Nothing happened that could be seen.
+    /// Nothing visible happened.
     case unchanged
     /// A key without a meaning here.
     case ignored
@@ -24,17 +24,17 @@ struct LineEditor: ~Copyable {
   private var count = 0
   private var escape = Escape.none
 
-  /// Where we are in a sequence that a function or arrow key sends.
+  /// The state inside of an escape sequence, as function and arrow keys send it.
   private enum Escape { case none, started, inSequence }
 
   init(byteCountLimit: Int) { line = SecretBytes(zeroed: byteCountLimit) }
 
-  /// Lends what has been typed.
+  /// Lends the typed bytes.
   borrowing func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     try line.withBytes { (all) throws(E) -> R in try body(all.extracting(first: count)) }
   }
 
-  /// Ends the edit: the typed bytes in a home of their own size.
+  /// Ends the edit and returns the typed bytes, in memory of their size.
   consuming func finish() -> SecretBytes {
     withText { SecretBytes(copying: $0) }
   }
@@ -65,14 +65,14 @@ struct LineEditor: ~Copyable {
     return .changed
   }
 
-  /// Takes back a whole UTF-8 character: its continuation bytes, then its first byte.
+  /// Deletes a whole UTF-8 character: its continuation bytes, then its first byte.
   private mutating func eraseCharacter() -> Outcome {
     var end = count
     while end > 0 && byte(at: end - 1) & 0xC0 == 0x80 { end -= 1 }
     return cut(to: max(end - 1, 0))
   }
 
-  /// Takes back spaces, then everything up to the next space.
+  /// Deletes spaces, then everything up to the next space.
   private mutating func eraseWord() -> Outcome {
     var end = count
     while end > 0 && byte(at: end - 1) == Key.space { end -= 1 }

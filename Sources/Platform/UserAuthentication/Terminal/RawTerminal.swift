@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An open terminal without echo, and the way back. The settings are restored when the value goes,
-// whichever way that happens, and before a signal may end or stop the process.
+// An open terminal without echo. The settings are restored when the value goes, whichever way that happens,
+// and before a signal may end or stop the process.
 
 internal import CSystem
 internal import Glibc
@@ -11,7 +11,7 @@ internal import Secrets
 struct RawTerminal: ~Copyable {
   enum Event {
     case byte(UInt8)
-    /// The process was stopped and goes on: what was on the line is gone.
+    /// The process was stopped and resumed: the line has to be drawn again.
     case resumed
     /// The other descriptor became readable.
     case woken
@@ -65,7 +65,7 @@ struct RawTerminal: ~Copyable {
         unsafe span.withUnsafeMutableBytes { unsafe read(terminal, $0.baseAddress, 1) }
       }
       if got == 1 { return .byte(key.withBytes { unsafe $0.unsafeLoad(as: UInt8.self) }) }
-      // EIO is what a terminal gives whose other end has gone.
+      // A terminal whose other end was closed gives EIO.
       if got == 0 || errno == EIO { return .closed }
       if errno != EINTR && errno != EAGAIN { throw .terminalFailed(errno: errno) }
     }
@@ -85,7 +85,7 @@ struct RawTerminal: ~Copyable {
     try result.get()
   }
 
-  /// Writes bytes of an answer that is meant to be seen.
+  /// Writes bytes of an answer that may be shown.
   borrowing func write(shown bytes: RawSpan) throws(PromptError) {
     let result: Result<Void, PromptError> = unsafe bytes.withUnsafeBytes { raw in
       Result { () throws(PromptError) in try unsafe write(raw) }
@@ -97,7 +97,7 @@ struct RawTerminal: ~Copyable {
     if let failure = unsafe writeAll(bytes, to: descriptor) { throw failure }
   }
 
-  /// Gives the terminal back before the signal acts, and takes it again if we are still there.
+  /// Restores the terminal before the signal acts, and takes it again if the process goes on.
   private borrowing func deliver(_ signal: Int32) {
     device.restore()
     signals.deliver(signal)
@@ -126,7 +126,7 @@ struct TerminalDevice: ~Copyable {
     close(descriptor)
   }
 
-  /// Without echo, lines or signal keys; output stays as it was. What was typed before is thrown away.
+  /// Without echo, lines or signal keys; output stays as it was. Keys typed before are discarded.
   borrowing func setRaw() -> Bool {
     var raw = original
     raw.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG | IEXTEN)
@@ -138,8 +138,8 @@ struct TerminalDevice: ~Copyable {
     return unsafe tcsetattr(descriptor, TCSAFLUSH, &raw) == 0
   }
 
-  /// Puts everything back. Keys that were not read are thrown away: the rest of a secret that was
-  /// pasted with line ends in it must not reach the shell.
+  /// Restores the settings. Keys that were not read are discarded: the rest of a secret that was pasted with
+  /// line ends in it must not reach the shell.
   borrowing func restore() {
     var settings = original
     unsafe _ = tcsetattr(descriptor, TCSAFLUSH, &settings)

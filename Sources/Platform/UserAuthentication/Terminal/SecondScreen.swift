@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The terminal's second screen, for secrets that a person has to read. They go to the terminal itself and
-// nowhere else: standard error may be a file. What stood there is gone when the screen is left, and it is
-// left on every way out, also when a signal ends or stops the process.
+// The terminal's second screen, for secrets that the user has to read. They go to the terminal itself and
+// nowhere else: standard error may be a file. The text disappears when the screen is left, and it is left on
+// every way out, also when a signal ends or stops the process.
 
 internal import Glibc
 
 /// The second screen of the controlling terminal, shown until this value is dropped.
 ///
-/// Ask for something (``TerminalPrompt``) while it is shown: signals that come in between are held back
-/// until then, so that nothing is written to the wrong screen, and act when the prompt has given the
-/// terminal back. Where a terminal knows only one screen, the text simply stands there.
+/// Ask for something (``TerminalPrompt``) while it is shown: signals that come before are held back until
+/// then, so that nothing is written to the wrong screen, and act when the prompt has given the terminal back.
+/// A terminal with only one screen keeps the text.
 public struct SecondScreen: ~Copyable {
-  /// Whether nothing of it can be seen afterwards. A terminal that knows only one screen keeps everything, so
-  /// that a secret had better be typed unseen there.
+  /// Whether the text disappears afterwards. A terminal with only one screen keeps everything: hide secrets
+  /// that are typed there.
   public let isForgotten: Bool
 
   // Dropped in this order: the screen is left before the signals act.
@@ -36,14 +36,14 @@ public struct SecondScreen: ~Copyable {
 
   deinit { signals.note(screen: -1) }
 
-  /// Writes text. It may not come from others: control characters are obeyed.
+  /// Writes text, and control characters as they are: never pass text from others.
   /// - Throws: ``PromptError`` `.noTerminal`, `.terminalFailed`.
   public borrowing func write(_ text: String) throws(PromptError) {
     let bytes = Array(text.utf8)
     try unsafe write(bytes.span.bytes)
   }
 
-  /// Writes a secret, from where it lies.
+  /// Writes a secret without copying it.
   /// - Throws: ``PromptError`` `.noTerminal`, `.terminalFailed`.
   public borrowing func write(_ secret: RawSpan) throws(PromptError) {
     let failure: PromptError? = unsafe secret.withUnsafeBytes { bytes in
@@ -71,7 +71,7 @@ private struct ShownTerminal: ~Copyable {
   }
 }
 
-/// Writes all of it to a terminal; what went wrong, if something did.
+/// Writes all of it to a terminal; returns the error, if there is one.
 func writeAll(_ bytes: UnsafeRawBufferPointer, to terminal: Int32) -> PromptError? {
   var rest = unsafe bytes[...]
   while unsafe !rest.isEmpty {

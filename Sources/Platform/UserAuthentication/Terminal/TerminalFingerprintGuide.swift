@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One row on the terminal while a finger is waited for. A thread of its own listens for keys, since the
-// reader keeps the other one waiting; it holds the terminal as a prompt does and gives it back before the
-// notice ends, so that a prompt may follow.
+// One row on the terminal while a finger is waited for. A separate thread listens for keys while the caller
+// waits for the reader. It holds the terminal as a prompt does and releases it before the notice ends, so
+// that a prompt may follow.
 
 internal import Glibc
 internal import Synchronization
 
-/// Says on the controlling terminal that the reader waits. Return goes to the passphrase where the policy
-/// shows that way; Control-C cancels. Without a terminal it is silent.
+/// Says on the controlling terminal that the reader waits. Return goes to the passphrase if the policy offers
+/// it; Control-C cancels. Without a terminal it is silent.
 public struct TerminalFingerprintGuide: FingerprintGuide {
   private let path: String
   private let style: TerminalStyle
 
+  /// A guide on the controlling terminal, `/dev/tty`, with the colours that the environment allows.
   public init() { self.init(path: "/dev/tty", style: .ofEnvironment()) }
 
   /// Speaks on the terminal at `path`: for tests.
@@ -21,6 +22,7 @@ public struct TerminalFingerprintGuide: FingerprintGuide {
     self.style = style
   }
 
+  /// Shows one row until the notice ends; silent without a terminal.
   public func begin(
     _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt
   ) -> any FingerprintNotice {
@@ -31,7 +33,7 @@ public struct TerminalFingerprintGuide: FingerprintGuide {
   }
 }
 
-/// The row, and the thread that keeps it.
+/// The row, and the thread that draws it.
 private final class TerminalNotice: FingerprintNotice {
   private struct State {
     var row = ""
@@ -58,7 +60,7 @@ private final class TerminalNotice: FingerprintNotice {
     state.withLock { $0.row = Self.text(.waiting) }
   }
 
-  /// Nil when there is no thread to be had.
+  /// Nil when no thread can be started.
   static func started(
     path: String, style: TerminalStyle, _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt,
     _ wake: consuming WakeSocket
@@ -103,7 +105,7 @@ private final class TerminalNotice: FingerprintNotice {
   }
 
   private func listen() {
-    // Without a terminal nothing can be said here; the reader waits all the same.
+    // Without a terminal nothing is shown; the reader still waits.
     try? TerminalPrompt.alone { () throws(PromptError) in
       var terminal = try RawTerminal(path: path)
       while let row = state.withLock({ $0.isEnded ? nil : $0.row }) {

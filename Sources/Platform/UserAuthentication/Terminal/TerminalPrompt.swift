@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Asking on the terminal itself, whatever standard input and output are connected to. Nothing typed is
-// shown unless the request says so; the terminal is put back on every way out.
+// Asks on the terminal itself, whatever standard input and output are connected to. Typed text is hidden
+// unless the request says otherwise; the terminal is restored on every way out.
 
 internal import Glibc
 public import Secrets
@@ -13,7 +13,7 @@ public struct TerminalPrompt: PassphrasePrompt {
   private let path: String
   private let style: TerminalStyle
 
-  /// Asks on `/dev/tty`; colours and redrawing as `NO_COLOR` and `TERM` have it.
+  /// Asks on `/dev/tty`; `NO_COLOR` and `TERM` decide on colours and redrawing.
   public init() { self.init(path: "/dev/tty", style: .ofEnvironment()) }
 
   /// Asks on the terminal at `path`: for tests.
@@ -78,7 +78,7 @@ public struct TerminalPrompt: PassphrasePrompt {
       }
       switch outcome {
       case .changed:
-        // In a paste only the last key is drawn; the rest would only flicker.
+        // During a paste only the last key is drawn, against flicker.
         if !terminal.hasInput() { try draw(request, editor, on: terminal) }
       case .unchanged: break
       case .ignored: try terminal.write("\u{7}")
@@ -95,7 +95,7 @@ public struct TerminalPrompt: PassphrasePrompt {
     }
   }
 
-  /// Draws the row again: prompt, the meter's word, and of a shown answer as much of its end as fits.
+  /// Draws the row again: prompt, the meter's word, and the end of a visible answer, as much as fits.
   private func draw(
     _ request: PromptRequest, _ editor: borrowing LineEditor, on terminal: borrowing RawTerminal
   ) throws(PromptError) {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signals while the terminal is not as it was: in raw mode, or with secrets on its second screen. A
-// handler may do next to nothing, so ours writes the signal's number into a socket; the prompt waits on
-// its other end beside the terminal, puts the terminal back, and then lets the signal do what it would
-// have done. Between two prompts a signal waits for the next one, or for the end of the last holder.
+// Signals while the terminal is not as it was: in raw mode, or with secrets on its second screen. A handler
+// may do next to nothing, so ours writes the signal's number into a socket. The prompt polls its other end
+// together with the terminal, restores the terminal, and then lets the signal act as usual. Between two
+// prompts a signal waits for the next one, or for the end of the last holder.
 //
-// Concurrency: any number of holders share one set of handlers and one socket; the first installs them
-// and the last takes them away, under a lock that no handler takes. One prompt at a time reads the socket
-// (see `TerminalPrompt`).
+// Concurrency: any number of holders share one set of handlers and one socket; the first installs them and
+// the last removes them, under a lock that no handler takes. One prompt at a time reads the socket (see
+// `TerminalPrompt`).
 
 internal import Glibc
 internal import Synchronization
 
-/// A share in catching the signals that would leave the terminal changed, from `init` until it is dropped.
+/// Catches the signals that would leave the terminal changed, from `init` until it is dropped.
 struct TerminalSignals: ~Copyable {
   /// Becomes readable when a signal has come.
   let descriptor: Int32
@@ -31,7 +31,7 @@ struct TerminalSignals: ~Copyable {
       return catcher.holderCount == 0 ? catcher.remove() : []
     }
     guard !ends.isEmpty else { return }
-    // What came after the last look is not lost; the terminal has been put back by now.
+    // A signal that came after the last check is not lost; the terminal is restored by now.
     while let signal = next() { Self.raiseHere(signal) }
     for end in ends { close(end) }
   }
@@ -43,8 +43,8 @@ struct TerminalSignals: ~Copyable {
     return Int32(number)
   }
 
-  /// Lets `signal` act as it did before, on the first screen; returns when that neither ended nor
-  /// replaced us, with the second screen back if there was one.
+  /// Lets `signal` act as usual, on the first screen. Returns if the process goes on, with the second screen
+  /// shown again if there was one.
   borrowing func deliver(_ signal: Int32) {
     let screen = catcher.withLock { $0.screen }
     ScreenSwitch.leave(screen)
@@ -59,8 +59,8 @@ struct TerminalSignals: ~Copyable {
   /// Notes that the second screen of a terminal is shown, and has to be left before a signal acts.
   borrowing func note(screen: Int32) { catcher.withLock { $0.screen = screen } }
 
-  /// Raises `signal` in this thread, so that it acts before this returns. The threads of a task pool
-  /// block most signals, and there it would wait for ever.
+  /// Raises `signal` in this thread, so that it acts before this returns. The threads of a task pool block
+  /// most signals, and there it would wait forever.
   private static func raiseHere(_ signal: Int32) {
     var only = sigset_t()
     var before = sigset_t()
@@ -72,7 +72,7 @@ struct TerminalSignals: ~Copyable {
   }
 }
 
-/// Changing between a terminal's two screens, as xterm and all that came after it do (private mode 1049).
+/// Switches between a terminal's two screens, as xterm and its successors do (private mode 1049).
 enum ScreenSwitch {
   /// Nothing happens for a negative descriptor.
   static func enter(_ descriptor: Int32) { write("\u{1B}[?1049h\u{1B}[2J\u{1B}[H", to: descriptor) }
@@ -88,11 +88,11 @@ enum ScreenSwitch {
   }
 }
 
-/// What all holders share.
+/// The state that all holders share.
 private struct Catcher {
   var holderCount = 0
   var readEnd: Int32 = -1
-  /// A terminal that shows its second screen; -1 for none.
+  /// The descriptor of a terminal that shows its second screen; -1 if there is none.
   var screen: Int32 = -1
   private var writeEnd: Int32 = -1
   private var previous: [(signal: Int32, action: sigaction)] = []
@@ -113,7 +113,7 @@ private struct Catcher {
     }
   }
 
-  /// Takes the handlers away; returns the socket's ends, to be closed.
+  /// Removes the handlers; returns the socket's ends, to be closed.
   mutating func remove() -> [Int32] {
     for entry in previous { setAction(of: entry.signal, entry.action) }
     previous = []
@@ -121,7 +121,7 @@ private struct Catcher {
     return [readEnd, writeEnd]
   }
 
-  /// Puts the former action of `signal` back; returns ours, or nil when it is not caught.
+  /// Restores the former action of `signal`; returns ours, or nil when it is not caught.
   func restoreAction(of signal: Int32) -> sigaction? {
     guard var before = previous.first(where: { $0.signal == signal })?.action else { return nil }
     var ours = sigaction()
@@ -133,7 +133,7 @@ private struct Catcher {
     unsafe _ = sigaction(signal, &action, nil)
   }
 
-  /// What ends, stops or resumes a process from outside. Control-C and Control-Z arrive as bytes.
+  /// The signals that end, stop or resume a process from outside. Control-C and Control-Z arrive as bytes.
   private static let caught = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGCONT]
 }
 

@@ -2,12 +2,12 @@
 
 internal import Glibc
 
-/// What a terminal can do: colours, and clearing a row.
+/// The abilities of a terminal: colours, and clearing a row.
 struct TerminalStyle: Sendable {
   var usesColours: Bool
   var clearsRows: Bool
 
-  /// As the environment asks: no colours when `NO_COLOR` is set and not empty (no-color.org); neither
+  /// The style for the environment: no colours when `NO_COLOR` is set and not empty (no-color.org); neither
   /// colours nor escape sequences when `TERM` is `dumb` or missing.
   static func ofEnvironment() -> TerminalStyle {
     let terminal = variable("TERM")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The side of the commands. Keys go from `SecretBytes` to the socket and from the socket to `SecretBytes`;
-// nothing waits longer than the deadline, so that an agent that hangs is no command that hangs.
+// nothing waits longer than the deadline, so an agent that hangs does not hang the command.
 
 public import Foundation
 internal import Glibc
@@ -10,7 +10,7 @@ internal import Secrets
 
 /// A connection to an agent.
 ///
-/// After `AgentError.notAnswering` or `.malformedAnswer` the connection is of no use any more: go on as if
+/// After `AgentError.notAnswering` or `.malformedAnswer` the connection cannot be used any more: go on as if
 /// there were no agent. Belongs to one thread at a time.
 @safe
 public final class AgentClient {
@@ -30,8 +30,8 @@ public final class AgentClient {
   }
 
   /// Connects to the agent that listens at `path`.
-  /// - Returns: nil when nobody listens there that can be reached, or somebody of another user.
-  /// - Throws: `AgentError.notAnswering` when there is one that takes nobody in.
+  /// - Returns: nil when nobody listens there or can be reached, or the listener belongs to another user.
+  /// - Throws: `AgentError.notAnswering` when an agent listens but does not accept the connection.
   static func find(_ path: String) throws(AgentError) -> AgentClient? {
     guard let connection = try Connection(path) else { return nil }
     let processID = connection.processID
@@ -46,7 +46,7 @@ public final class AgentClient {
     init?(_ path: String) throws(AgentError) {
       let socket = try PacketSocket()
       let number = socket.descriptor
-      // Does not block: a queue that is full is an agent that hangs.
+      // Does not block: a full queue means that the agent hangs.
       let failure = unsafe try? PacketSocket.withAddress(path) { address, length in
         unsafe Glibc.connect(number, address, length) == 0 ? 0 : errno
       }
@@ -61,7 +61,7 @@ public final class AgentClient {
 
   // MARK: Requests
 
-  /// What the agent tells of itself.
+  /// The agent's state.
   /// - Throws: `AgentError.notAnswering`, `.malformedAnswer`.
   public func status() throws(AgentError) -> AgentStatus {
     let answer = try ask(.status)
@@ -71,14 +71,13 @@ public final class AgentClient {
     return status
   }
 
-  /// Gives the agent the keys of a coffer that was just opened. Limits begin again.
+  /// Gives the agent the keys of a coffer that was just opened. The limits restart.
   ///
-  /// When this throws, the agent has not taken them, and will not: keys count only for a giver who can hear
-  /// that they were taken.
+  /// If this throws, the agent does not use the keys: it keeps them only if its answer could be delivered.
   ///
   /// - Parameters:
   ///   - keys: both class keys. An owner key is not sent: the protocol has no place for it.
-  ///   - binding: what they belong to; the same must be named to get them.
+  ///   - binding: identifies their coffer; requests must name the same.
   ///   - slot: the slot that was opened.
   /// - Throws: `AgentError.missingKey`, `.notAnswering`, `.malformedAnswer`.
   public func give(_ keys: ClassKeys, binding: AgentBinding, slot: UUID) throws(AgentError) {
@@ -97,8 +96,8 @@ public final class AgentClient {
   /// - Parameters:
   ///   - selection: which keys are wanted.
   ///   - binding: what the keys must belong to.
-  /// - Throws: `AgentError.locked` when none of those wanted is there; `.otherCoffer`, `.notAnswering`,
-  ///   `.malformedAnswer`.
+  /// - Throws: `AgentError.locked` when the agent holds none of the requested keys; `.otherCoffer`,
+  ///   `.notAnswering`, `.malformedAnswer`.
   public func keys(
     _ selection: AgentKeySelection, binding: AgentBinding
   ) throws(AgentError) -> AgentKeys {
@@ -120,7 +119,7 @@ public final class AgentClient {
     }
   }
 
-  /// Lets the agent erase the when-unlocked key; it has done so when this returns.
+  /// Lets the agent erase the when-unlocked key; they are erased when this returns.
   /// - Throws: `AgentError.notAnswering`, `.malformedAnswer`.
   public func lock() throws(AgentError) { try requireDone(ask(.lock).header) }
 
@@ -198,8 +197,8 @@ public final class AgentClient {
         } else if isShut {
           throw .notAnswering
         } else {
-          // From here the agent cannot answer, and knows it; what it has said before is still to be had. So
-          // both sides agree on whether the request was answered.
+          // From here on the agent cannot answer, and sees that; an earlier answer can still be read. So both
+          // sides agree on whether the request was answered.
           shutdown(socket.descriptor, Int32(SHUT_RD))
           isShut = true
         }

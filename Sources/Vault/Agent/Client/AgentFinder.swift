@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agents of one coffer, wherever they listen (Specs/agent.md, "Finding"). Where that is may have changed
+// The agents of one coffer, wherever they listen (Specs/agent.md, "Finding"). The place may have changed
 // since one was started: another XDG_RUNTIME_DIR, another mode of a folder, another name of the home. A
 // command must not say "locked" meanwhile.
 
@@ -8,8 +8,8 @@ internal import Keychains
 
 /// Looks for the agents of one coffer, and asks all of them.
 ///
-/// An agent is one of this coffer's if it listens where the agent of its home does, or if it says that it
-/// keeps the coffer's keys.
+/// An agent belongs to this coffer if it listens at the place of the coffer's home, or says that it holds the
+/// coffer's keys.
 public struct AgentFinder: Sendable {
   private let home: String
   private let binding: AgentBinding?
@@ -17,10 +17,10 @@ public struct AgentFinder: Sendable {
 
   /// - Parameters:
   ///   - home: the coffer's folder, which may be gone.
-  ///   - binding: what the coffer's keys belong to; nil when it cannot be told.
+  ///   - binding: identifies the coffer's keys; nil when it is not known.
   public init(home: String, binding: AgentBinding?) { self.init(home: home, binding: binding, runtime: nil) }
 
-  /// - Parameter runtime: takes the place of `$XDG_RUNTIME_DIR` and what comes after it.
+  /// - Parameter runtime: replaces `$XDG_RUNTIME_DIR` and its fallbacks.
   init(home: String, binding: AgentBinding?, runtime: String?) {
     self.home = AgentPlace.knownPath(home)
     self.binding = binding
@@ -30,12 +30,12 @@ public struct AgentFinder: Sendable {
   // MARK: Asking
 
   /// The keys that an agent of this coffer gives: with the when-unlocked key, if one of them has it.
-  /// - Returns: nil when no agent that answers has one that is wanted.
+  /// - Returns: nil when no agent that answers has a requested key.
   public func keys(_ selection: AgentKeySelection) -> AgentKeys? {
     guard let binding else { return nil }
     var found: AgentKeys?
     for place in places() {
-      // An agent that does not answer is no reason to fail: every command works without one.
+      // An agent that does not answer is not an error: every command works without one.
       guard let agent = try? AgentClient.find(place.socket),
         let keys = try? agent.keys(selection, binding: binding)
       else { continue }
@@ -45,11 +45,11 @@ public struct AgentFinder: Sendable {
     return found
   }
 
-  /// What can be told of a coffer's agents.
+  /// The state of a coffer's agents.
   public struct Sight: Equatable, Sendable {
-    /// What the agent with the most keys tells; nil when none answers.
+    /// The state of the agent with the most keys; nil when none answers.
     public var status: AgentStatus?
-    /// Whether there is one that cannot be asked. It may have the keys.
+    /// Whether there is an agent that cannot be asked. It may have the keys.
     public var hasSilentAgent = false
   }
 
@@ -89,7 +89,7 @@ public struct AgentFinder: Sendable {
   ///   others have been.
   public func lock() throws(AgentError) -> Bool {
     var told = tell { agent throws(AgentError) in try agent.lock() }
-    // One that is about to end, or has just begun to listen, is none that cannot be asked.
+    // An agent that is ending or has just begun to listen does not count as one that cannot be asked.
     var unreached = RunningAgents.lasting(home, except: told.reached)
     if !unreached.isEmpty, told.silent.isEmpty {
       told = tell { agent throws(AgentError) in try agent.lock() }
@@ -145,7 +145,7 @@ public struct AgentFinder: Sendable {
 
   private struct Found {
     let client: AgentClient
-    /// What it has said already.
+    /// Its state, if it was asked before.
     let status: AgentStatus?
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Starts `coffer agent` as a process that has nothing of this one: no terminal, no descriptors, no folder,
-// no environment but what it needs.
+// Starts `coffer agent` as a process that inherits nothing from this one: no terminal, no descriptors, no
+// folder, and only the environment that it needs.
 
 internal import CSystem
 internal import Glibc
@@ -12,7 +12,7 @@ public enum AgentLauncher {
   public enum Started: Equatable, Sendable {
     /// A new agent listens.
     case new(processID: Int32)
-    /// There was one, or another process was faster.
+    /// An agent was running already, or another process started one first.
     case alreadyThere
   }
 
@@ -41,13 +41,13 @@ public enum AgentLauncher {
     try start(home: home, executable: executable, options: options, runtime: nil)
   }
 
-  /// - Parameter runtime: takes the place of `$XDG_RUNTIME_DIR`, also for the agent.
+  /// - Parameter runtime: replaces `$XDG_RUNTIME_DIR`, also for the agent.
   static func start(
     home: String, executable: String, options: AgentOptions, runtime: String?
   ) throws(AgentError) -> Started {
     try options.check()
     let place = try AgentPlace(home: home, runtime: runtime)
-    // Here, because all that is heard of an agent that cannot listen is that it ended.
+    // Checked here, because an agent that cannot listen only ends, without giving a reason.
     unsafe try PacketSocket.withAddress(place.socket) { _, _ in }
     let arguments = arguments(place.home, options)
     let environment = environment(runtime)
@@ -103,8 +103,8 @@ public enum AgentLauncher {
     return arguments
   }
 
-  /// What the agent needs of the environment: the places of its socket and of the system bus, and what the
-  /// loader, the C library and the measurement of coverage go by.
+  /// The environment that the agent needs: the places of its socket and of the system bus, and the variables
+  /// of the loader, the C library and coverage measurement.
   private static let kept = [
     "XDG_RUNTIME_DIR", "DBUS_SYSTEM_BUS_ADDRESS", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LLVM_PROFILE_FILE",
   ]

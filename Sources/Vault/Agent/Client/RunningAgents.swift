@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Agents as processes: the last way to find one, when its socket is gone or cannot be reached, and the last
-// way to end one. Everybody may read which programs run, and as whom.
+// Agents as processes: the last way to find or end one, when its socket is gone or cannot be reached.
+// Everybody may read which programs run, and as which user.
 
 internal import CSystem
 internal import Glibc
@@ -25,7 +25,7 @@ enum RunningAgents {
     return found.sorted()
   }
 
-  /// Those of ``serving(_:)`` that are not among `known`, and do not end while one waits for it.
+  /// Those of ``serving(_:)`` that are not among `known` and do not end within the limit.
   static func lasting(_ home: String, except known: [Int32]) -> [Int32] {
     serving(home).filter { process in
       guard !known.contains(process) else { return false }
@@ -43,7 +43,7 @@ enum RunningAgents {
     let descriptor = coffer_open_process(process)
     guard descriptor >= 0 else { return errno == ESRCH }
     defer { close(descriptor) }
-    // Asked while the descriptor holds the process: its number may have been given to another before.
+    // Checked while the descriptor holds the process: before, its number may have been reused.
     guard serves(process, home) else { return hasEnded(descriptor) }
     for signal in [SIGTERM, SIGKILL] {
       guard coffer_signal_process(descriptor, signal) == 0 || errno == ESRCH else { return false }

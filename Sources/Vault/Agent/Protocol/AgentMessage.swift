@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The bytes of requests and answers, as Specs/agent.md has them. Only public fields are handled here; the
-// keys behind them go between the socket and their page or `SecretBytes` without coming through.
+// keys that follow go directly between the socket and their page or `SecretBytes`.
 
 internal import Foundation
 
@@ -52,7 +52,7 @@ struct AgentHeader: Equatable {
   private static let noSlot = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
 }
 
-/// What a client wants.
+/// A client's request.
 enum AgentRequest: Equatable {
   case status
   case give(binding: AgentBinding, slot: UUID)
@@ -70,7 +70,7 @@ enum AgentRequest: Equatable {
     }
   }
 
-  /// Nil for whatever the protocol does not allow.
+  /// Nil for anything that the protocol does not allow.
   /// - Parameter byteCount: of the whole message, with the keys.
   init?(_ header: AgentHeader, byteCount: Int) {
     let keysByteCount = header.kind == 2 ? AgentHeader.keysByteCount : 0
@@ -88,7 +88,7 @@ enum AgentRequest: Equatable {
   }
 }
 
-/// What the agent answers.
+/// The agent's answer.
 enum AgentAnswer: UInt8 {
   case status = 1
   case done = 2

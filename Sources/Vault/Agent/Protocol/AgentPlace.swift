@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the socket of a home's agent is. An agent listens, and keys are given to it, only below folders that
-// were checked. Who looks for an agent looks at more places, and trusts what the kernel says of who listens.
+// Where the socket of a home's agent is. An agent listens, and gets keys, only below folders that were
+// checked. A search for agents looks at more places, and trusts the kernel's information on who listens.
 
 internal import Glibc
 internal import Primitives
@@ -17,7 +17,7 @@ struct AgentPlace: Equatable, Sendable {
   private static let socketName = "/agent.sock"
 
   /// The place where the agent of `home` is to listen; folders that are missing are made.
-  /// - Parameter runtime: takes the place of `$XDG_RUNTIME_DIR` and what comes after it.
+  /// - Parameter runtime: replaces `$XDG_RUNTIME_DIR` and its fallbacks.
   /// - Throws: `AgentError.noHome`, `.noRuntimeDirectory`.
   init(home: String, runtime: String? = nil) throws(AgentError) {
     guard let real = Self.realPath(home) else { throw .noHome }
@@ -34,7 +34,7 @@ struct AgentPlace: Equatable, Sendable {
   private static func runtimeDirectory() throws(AgentError) -> String {
     let candidates = runtimeDirectories()
     if let found = candidates.first(where: isPrivateFolder) { return found }
-    // The last one is ours to make.
+    // Only the last one may be made.
     guard let last = candidates.last else { throw .noRuntimeDirectory }
     unsafe mkdir(last, 0o700)
     guard isPrivateFolder(last) else { throw .noRuntimeDirectory }
@@ -52,7 +52,7 @@ struct AgentPlace: Equatable, Sendable {
     return candidates + ["/run/user/\(geteuid())", "/tmp/coffer-\(geteuid())"]
   }
 
-  /// A folder, no symbolic link, of this user, closed to all others.
+  /// A folder of this user, not a symbolic link, closed to all others.
   static func isPrivateFolder(_ path: String) -> Bool {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return false }
@@ -61,7 +61,7 @@ struct AgentPlace: Equatable, Sendable {
 
   // MARK: Looking for agents
 
-  /// The sockets at which an agent of `home` may listen, whatever became of the folders above them.
+  /// The sockets at which an agent of `home` may listen, even if the folders above them have changed.
   /// - Parameter home: as ``knownPath(_:)`` gives it.
   static func sockets(home: String, runtime: String?) -> [String] {
     let bases = runtime.map { [$0] } ?? runtimeDirectories()

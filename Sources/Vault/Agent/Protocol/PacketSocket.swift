@@ -11,7 +11,7 @@ internal import Glibc
 struct PacketSocket: ~Copyable {
   let descriptor: Int32
 
-  /// What came of receiving.
+  /// The result of receiving.
   enum Received: Equatable {
     /// A packet of so many bytes, all of which are there.
     case packet(byteCount: Int)
@@ -19,7 +19,7 @@ struct PacketSocket: ~Copyable {
     case tooLong
     /// Nothing yet.
     case nothing
-    /// The other side is gone.
+    /// The other side has closed the connection.
     case closed
   }
 

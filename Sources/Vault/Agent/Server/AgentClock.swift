@@ -8,7 +8,7 @@ internal import Glibc
 
 /// A clock that can wake a poll.
 protocol AgentClock: AnyObject {
-  /// Nanoseconds since some beginning; time asleep counts.
+  /// Nanoseconds since a fixed start; time asleep counts.
   var now: UInt64 { get }
   /// Readable once the moment set has come.
   var descriptor: Int32 { get }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread, one poll. In each round what takes keys away comes before what asks for them: signals to
+// One thread, one poll. In each round, events that take keys away come before requests for keys: signals to
 // end, time, the desktop, memory pressure, then clients.
 
 internal import CSystem
@@ -28,15 +28,15 @@ final class AgentLoop {
   private var pressure: MemoryPressure?
   private var connections: [Connection] = []
   private var isEnding = false
-  /// Who asked for the end, and has no answer yet.
+  /// The client that asked for the end, and has no answer yet.
   private var farewell: Int32?
   private var wantsWatch = false
 
   /// - Parameters:
   ///   - listener: a listening socket that does not block; stays the caller's.
   ///   - signals: readable when the agent should end; -1 for none.
-  ///   - connectWatch: finds who tells of the screen and of sleep. Tried at the start, and again after keys
-  ///     were given.
+  ///   - connectWatch: connects to the source of screen and sleep events. Tried at the start, and again after
+  ///     keys were given.
   init(
     listener: Int32, signals: Int32, holder: KeyHolder, watchesPressure: Bool,
     connectWatch: @escaping () -> (any SessionWatch)?
@@ -57,13 +57,13 @@ final class AgentLoop {
     holder.forget()
   }
 
-  /// Answers who asked for the end, when nobody can connect any more.
+  /// Answers the client that asked for the end, after the socket was closed.
   func sayFarewell() {
     if let farewell { _ = send(.done, farewell) }
   }
 
   private func round() {
-    // What the bus connection has read already would not wake the poll.
+    // Signals that the bus connection has read already do not wake the poll.
     hearWatch()
     holder.clock.wake(at: nextMoment())
     var polled = [
@@ -83,7 +83,7 @@ final class AgentLoop {
     hearWatch()
     if polled[3].revents != 0 {
       holder.lock()
-      // An error, as when the trigger went away, would wake us for ever.
+      // An error, as when the trigger went away, would wake us forever.
       if polled[3].revents & Int16(POLLERR) != 0 { pressure = nil }
     }
     for entry in polled[5...] where entry.revents != 0 && !isEnding { hear(entry.fd) }
@@ -161,7 +161,7 @@ final class AgentLoop {
       var none = MutableRawSpan()
       return PacketSocket.receive(descriptor, &header, &spare, &none)
     }
-    // The page's spare half is erased whatever came, unless it becomes the half that holds.
+    // The page's spare half is erased after every request, unless it becomes the half that holds the keys.
     defer { holder.page.eraseSpare() }
     if received == .nothing { return }
     guard case .packet(let byteCount) = received, let header = AgentHeader(header),
@@ -181,8 +181,8 @@ final class AgentLoop {
       return unsafe send(
         .status, descriptor, status.body.span.bytes, binding: status.binding, slot: status.slot)
     case .give(let binding, let slot):
-      // The answer first: who has given up waiting has shut the way for it, and their keys do not count. The
-      // limits begin before the giver hears of it.
+      // The answer goes first: a client that no longer waits has shut down its socket, and its keys do not
+      // count. The limits begin before the client gets the answer.
       let now = holder.clock.now
       guard send(.done, descriptor) else { return false }
       holder.accept(binding: binding, slot: slot, now: now)

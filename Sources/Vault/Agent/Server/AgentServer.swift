@@ -54,13 +54,13 @@ public enum AgentServer {
     #endif
   }
 
-  /// What has to be so before a secret may come.
+  /// The conditions that must hold before a secret is received.
   private static func protect(keeping kept: Int32) throws(AgentError) {
     guard coffer_make_undumpable() == 0, coffer_is_dumpable() == 0, coffer_refuse_privileges() == 0,
       coffer_close_descriptors(3, kept) == 0
     else { throw .unprotected }
     umask(0o077)
-    // Whoever waited for the ready byte, or read our output, may be gone.
+    // The reader of the ready byte or of our output may be gone.
     signal(SIGPIPE, SIG_IGN)
   }
 
@@ -88,7 +88,7 @@ public enum AgentServer {
       socket = place.socket
     }
 
-    /// Nobody can connect any more, and another agent can take the place.
+    /// Closes the socket, so that another agent can use the place.
     consuming func end() {}
 
     deinit {
@@ -100,7 +100,7 @@ public enum AgentServer {
 
     private static func bound(_ path: String) throws(AgentError) -> Int32 {
       let made = try PacketSocket()
-      // Whoever bound this is dead: we have the lock.
+      // The process that bound this has ended: we have the lock.
       unsafe unlink(path)
       let number = made.descriptor
       let result = unsafe try PacketSocket.withAddress(path) { address, length in
@@ -115,7 +115,8 @@ public enum AgentServer {
   }
 }
 
-/// Where whoever started the agent waits for a byte; closed when it was written, or when the value goes.
+/// The descriptor on which the starter of the agent waits for a byte; closed when it was written, or when the
+/// value is dropped.
 struct ReadyDescriptor: ~Copyable {
   static let listening: UInt8 = 1
   static let served: UInt8 = 2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The agent's state: which keys there are, what they belong to, and when they go. Every erasure happens
-// here, at the moment of the event.
+// The agent's state: which keys it holds, of which coffer, and until when. Every erasure happens here, at the
+// moment of the event.
 
 internal import Foundation
 internal import Glibc
@@ -56,7 +56,7 @@ final class KeyHolder {
   /// Erases the when-unlocked key.
   func lock() { page.erase(1) }
 
-  /// Erases what a hibernation image could carry, and the when-unlocked key in any case.
+  /// Erases keys that a hibernation image could contain, and the when-unlocked key in any case.
   func prepareForSleep() {
     lock()
     if page.memory != .secret { forget() }

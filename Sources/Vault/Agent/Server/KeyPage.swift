@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one page that ever holds class keys. It has two halves: one holds the keys, the other receives the
-// next ones, so that new keys are taken over without copying them. What is not held is zero.
+// The one page that ever holds class keys. It has two halves: one holds the keys, the other receives the next
+// ones, so that new keys are taken over without copying them. Everything else is zero.
 
 internal import CSystem
 internal import Glibc
@@ -18,7 +18,7 @@ final class KeyPage {
   /// Which half holds the keys.
   private var half = 0
 
-  /// - Parameter ordinary: does without `memfd_secret`, which would keep the machine from hibernating.
+  /// - Parameter ordinary: avoids `memfd_secret`, which prevents hibernation.
   /// - Throws: `AgentError.noLockedMemory`.
   init(ordinary: Bool) throws(AgentError) {
     let size = Self.pageByteCount

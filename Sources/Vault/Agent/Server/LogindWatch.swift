@@ -44,7 +44,7 @@
         ).value(0).fileDescriptor()
         isPresent = true
       } catch {
-        // Refused is not absent: the signals come anyway.
+        // If the inhibitor is refused, the signals still come.
         isPresent = error != .noService && error != .disconnected
       }
     }
@@ -70,7 +70,7 @@
       }
       switch signal.member {
       case "NameOwnerChanged":
-        // logind is there again; what it has kept of our inhibitor is not known.
+        // logind was restarted; it may have lost our inhibitor.
         delaySleep()
         return nil
       case "Lock":
@@ -81,7 +81,7 @@
         else { return nil }
         return isOurs(signal.path) ? .locked : nil
       case "PrepareForSleep":
-        // What cannot be read is taken for the beginning.
+        // A signal that cannot be read is taken for the beginning of sleep.
         return (try? signal.message.value(0).boolean()) == false ? .awake : .fallingAsleep
       case "UserRemoved":
         return (try? signal.message.value(0).uint32()) == user ? .loggedOut : nil
@@ -104,7 +104,7 @@
     private static let path = "/org/freedesktop/login1"
     private static let session = "org.freedesktop.login1.Session"
     private static let properties = "org.freedesktop.DBus.Properties"
-    /// Less than clients wait for us, so that a logind that hangs is no agent that hangs.
+    /// Less than clients wait for us, so that a logind that hangs does not hang the agent.
     private static let timeout: Duration = .milliseconds(250)
   }
 #endif

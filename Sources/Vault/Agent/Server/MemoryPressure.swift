@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel's word that tasks wait for memory (PSI, Documentation/accounting/psi.rst).
+// The kernel's notice that tasks wait for memory (PSI, Documentation/accounting/psi.rst).
 
 internal import Glibc
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a desktop tells the agent.
+/// An event of the desktop session.
 enum SessionEvent: Equatable {
   /// The screen of this user was locked.
   case locked
@@ -9,21 +9,21 @@ enum SessionEvent: Equatable {
   case awake
   /// The user has logged out.
   case loggedOut
-  /// There is nobody to tell us any more.
+  /// The source of events is gone.
   case lost
 }
 
-/// Who tells the agent of the screen's lock and of sleep.
+/// A source of events about the screen's lock and sleep.
 protocol SessionWatch: AnyObject {
   /// What to poll, and for which events; may change with each ``nextEvent()``.
   var descriptor: Int32 { get }
   var pollEvents: Int16 { get }
-  /// Whether somebody is there to tell.
+  /// Whether the source is connected.
   var isPresent: Bool { get }
   /// The next thing that happened, without waiting. Call it until it is nil before polling.
   func nextEvent() -> SessionEvent?
   /// Lets the machine fall asleep: everything is erased.
   func allowSleep()
-  /// Asks again to be waited for.
+  /// Asks the machine again to wait before sleep.
   func delaySleep()
 }

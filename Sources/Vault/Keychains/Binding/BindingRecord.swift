@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which state of each part of the coffer's file was stored last (Specs/binding.md, «Record»):
+// Which state of each part of the coffer's file was stored last (Specs/binding.md, "Record"):
 //
 //   version 1 (1) ‖ revision (8) ‖ count (1) ‖ count × (part (1) ‖ digest (32))
 //   ‖ counter: length (2, 0 for none) ‖ handle ‖ value (8) ‖ time (8)
@@ -9,15 +9,16 @@ internal import Primitives
 internal import Secrets
 internal import Storage
 
-/// A counter in a chip, and what it showed when it was last counted up.
+/// A counter in a chip, and its value when it was last counted up.
 public struct CounterMark: Equatable, Sendable {
-  /// What the chip finds its counter by.
+  /// The chip's reference to the counter.
   public var handle: [UInt8]
-  /// The value that the chip shows once the counting up has happened.
+  /// The counter's value after it was counted up.
   public var value: UInt64
   /// When it was counted up; seconds since 1970, UTC.
   public var time: Int64
 
+  /// A mark for the counter with this handle.
   public init(handle: [UInt8], value: UInt64, time: Int64) {
     self.handle = handle
     self.value = value
@@ -29,7 +30,7 @@ public struct CounterMark: Equatable, Sendable {
 struct BindingRecord: Equatable {
   /// Counts the changes, from 1.
   var revision: UInt64
-  /// SHA-256 over the anchors of each part; none for a part that has no rows yet.
+  /// SHA-256 over the anchors of each part; a part without rows has none.
   var digests: [BoundPart: [UInt8]]
   var counter: CounterMark?
 

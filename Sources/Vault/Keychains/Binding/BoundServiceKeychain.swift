@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A keychain outside of the coffer's file, bound to the file (Specs/binding.md, «A keychain in a service»). The
-// table `keychain` has one row then: the digests of the indexes that the service may show.
+// A keychain outside of the coffer's file, bound to the file (Specs/binding.md, "A keychain in a service").
+// The table `keychain` has one row then: the digests of the indexes that the service may have.
 //
 //   count (1) ‖ count × SHA-256 (32)
 //
-// A batch in a service and a transaction in the file are two steps. So the file first says what the service will
-// show besides what it shows, then the batch happens, then the former digest goes. A process that ends on the way
-// leaves two digests, of which one is right.
+// A batch in a service and a transaction in the file are two steps. So the file first records the digest of
+// the next state beside the present one, then the batch happens, then the former digest is removed. A process
+// that ends on the way leaves two digests, one of which is right.
 
 internal import Foundation
 internal import Primitives
 public import Storage
 
-/// A keychain in a service, of which an earlier state is known as such.
+/// A keychain in a service, bound to the coffer's file so that earlier states are recognised.
 public struct BoundServiceKeychain: Keychain {
   private let service: any Keychain
   private let file: DatabaseFile
 
+  /// Binds a keychain to a coffer's file. Neither is read yet.
   public init(_ service: any Keychain, file: DatabaseFile) {
     self.service = service
     self.file = file
   }
 
-  /// Every item, as of one moment.
+  /// Every item, at one moment.
   /// - Throws: `KeychainError.invalidData` also when the items are not those that were stored last.
   public func items() throws(KeychainError) -> [SealedItem] {
     // Another process may change the service between the two readings; then it has also changed the row.
@@ -37,6 +38,8 @@ public struct BoundServiceKeychain: Keychain {
     }
   }
 
+  /// Makes all the changes, or none. See ``Keychain``.
+  /// - Throws: `KeychainError.invalidData` also when the current items are not those that were stored last.
   public func update(
     _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
   ) throws(KeychainError) {
@@ -50,7 +53,7 @@ public struct BoundServiceKeychain: Keychain {
       try note(current.isEmpty ? [digest] : [Self.digest(current), digest])
       return changes
     }
-    // The batch has happened. Where the former digest stays, it goes with the next one.
+    // The batch has happened. If the former digest stays, the next batch removes it.
     if let next { try? note([next]) }
   }
 

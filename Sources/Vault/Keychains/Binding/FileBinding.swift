@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The binding record in its row (Specs/binding.md, «Row»): sealed under a key derived from the class key *after
-// first unlock*, so that a locked coffer that takes captures in can follow its changes.
+// The binding record in its row (Specs/binding.md, "Row"): sealed under a key derived from the class key
+// *after first unlock*, so that a locked coffer can record the changes of new captures.
 //
 //   revision (8) ‖ digest of the slots (32) ‖ length (2) ‖ handle of the counter ‖ sealed value ‖ revision (8)
 //
-// What stands in the clear is for whoever has no key: that the log belongs to the file; that the slots are those that
-// were stored last, before anybody is asked for a passphrase; which counter in the chip goes with the coffer when that
-// is erased. The sealed value says all of it again.
+// The fields in the clear are for callers without a key. They show whether the log belongs to the file,
+// whether the slots are those that were stored last (before anybody is asked for a passphrase), and which
+// counter in the chip to delete with the coffer. The sealed value repeats all of them.
 
 public import Foundation
 internal import Primitives
@@ -24,7 +24,7 @@ public final class FileBinding: PartBinding {
 
   /// - Parameters:
   ///   - coffer: the coffer's id.
-  ///   - keys: with the key of the class *after first unlock*.
+  ///   - keys: must have the key of the class *after first unlock*.
   /// - Throws: `KeychainError.locked` without it.
   public init(coffer: UUID, keys: ClassKeys) throws(KeychainError) {
     guard let classKey = keys.afterFirstUnlock else { throw .locked }
@@ -41,12 +41,16 @@ public final class FileBinding: PartBinding {
 
   // MARK: PartBinding
 
+  /// Compares a part of the file with its digest in the record.
+  /// - Throws: `StorageError.outdated` when they differ; `.corrupt` when there is no record that opens.
   public func verify(_ part: BoundPart, _ transaction: borrowing Transaction) throws {
     guard try load(transaction).digests[part] == Self.digest(part, transaction) else {
       throw StorageError.outdated(part)
     }
   }
 
+  /// Enters the digest of a part that was changed into the record.
+  /// - Throws: `StorageError.corrupt` when there is no record that opens.
   public func record(_ part: BoundPart, _ transaction: borrowing Transaction) throws {
     var record = try load(transaction)
     record.digests[part] = try Self.digest(part, transaction)
@@ -56,12 +60,12 @@ public final class FileBinding: PartBinding {
 
   // MARK: The counter
 
-  /// The counter in the chip that this file goes with; nil when there is none.
+  /// The counter in the chip that belongs to this file; nil when there is none.
   public func counter(_ transaction: borrowing Transaction) throws -> CounterMark? {
     try load(transaction).counter
   }
 
-  /// Notes what the counter in the chip will show; nil for none.
+  /// Records the counter and its next value; nil for none.
   public func setCounter(_ counter: CounterMark?, _ transaction: borrowing Transaction) throws {
     var record = try load(transaction)
     record.counter = counter
@@ -69,12 +73,12 @@ public final class FileBinding: PartBinding {
     try save(record, transaction)
   }
 
-  /// What the chip wants to hear before it counts: 32 bytes that nobody has who cannot open the record.
+  /// The counter's authorization: 32 bytes, derived from the key of the record.
   public func counterAuthorization() -> SharedSecretBytes {
     SharedSecretBytes(key.withBytes { HKDF.secret(from: $0, info: "coffer binding v1 counter") })
   }
 
-  /// The handle of the counter in the chip, for whoever has no key; nil when there is none.
+  /// The handle of the counter in the chip, without any key; nil when there is none.
   public static func counterHandle(_ transaction: borrowing Transaction) throws -> [UInt8]? {
     let handle = try Row(transaction).counter
     return handle.isEmpty ? nil : handle
@@ -82,9 +86,9 @@ public final class FileBinding: PartBinding {
 
   // MARK: The row
 
-  /// Compares the slots with what the record says of them in the clear.
+  /// Compares the slots with their digest in the clear.
   ///
-  /// For whoever has no key yet: it tells an accident, and proves nothing.
+  /// It needs no key: it shows accidental changes, but proves nothing.
   /// - Throws: `StorageError.outdated(.slots)`; `.corrupt` when there is no record.
   public static func checkSlots(_ transaction: borrowing Transaction) throws {
     guard try Row(transaction).slots == digest(.slots, transaction) else {
@@ -92,7 +96,7 @@ public final class FileBinding: PartBinding {
     }
   }
 
-  /// The row as it stands, cut into its fields.
+  /// The fields of the row.
   private struct Row {
     let bytes: [UInt8]
     let revision: [UInt8]
@@ -100,7 +104,7 @@ public final class FileBinding: PartBinding {
     let counter: [UInt8]
     let sealed: [UInt8]
 
-    /// - Throws: `StorageError.corrupt` when there is no row, or it is none of ours.
+    /// - Throws: `StorageError.corrupt` when there is no row, or it is not well-formed.
     init(_ transaction: borrowing Transaction) throws {
       let bytes = try transaction.firstRow("SELECT record FROM binding") { Array(try $0.bytes(0)) }
       guard let bytes, bytes.prefix(8) == bytes.suffix(8) else {

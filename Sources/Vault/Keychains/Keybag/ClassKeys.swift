@@ -3,7 +3,7 @@
 internal import Primitives
 public import Secrets
 
-/// When a stored item can be read. Nothing ever leaves this device.
+/// When a stored item can be read. Items never leave this device.
 public enum AccessibilityClass: UInt8, Sendable, CaseIterable {
   /// Only while the coffer is unlocked.
   case whenUnlockedThisDeviceOnly = 1
@@ -13,15 +13,17 @@ public enum AccessibilityClass: UInt8, Sendable, CaseIterable {
 
 /// The keys of a keybag that are available now. A class key that is missing means *locked*.
 public struct ClassKeys: Sendable {
+  /// 32 bytes; nil while the coffer is locked.
   public let whenUnlocked: SharedSecretBytes?
+  /// 32 bytes; nil before the first unlock.
   public let afterFirstUnlock: SharedSecretBytes?
-  /// Shows that the person is there: 32 random bytes that every slot wraps beside the class keys.
+  /// Shows that the owner is there: 32 random bytes that every slot wraps beside the class keys.
   ///
-  /// It is not a class of items, and nothing is sealed under it directly. It is there only when a slot was
-  /// opened in this process: no agent is given it, and no session keeps it.
+  /// It is not a class of items, and nothing is sealed under it directly. It is present only when a slot was
+  /// opened in this process: agents do not get it, and sessions do not keep it.
   public let owner: SharedSecretBytes?
 
-  /// Class keys that were handed on. Only a slot gives the owner key.
+  /// Class keys that were passed on. Only a slot gives the owner key.
   public init(whenUnlocked: SharedSecretBytes?, afterFirstUnlock: SharedSecretBytes?) {
     self.init(whenUnlocked: whenUnlocked, afterFirstUnlock: afterFirstUnlock, owner: nil)
   }
@@ -48,11 +50,11 @@ public struct ClassKeys: Sendable {
     }
   }
 
-  /// What can be handed on while the coffer is unlocked: the class keys alone.
+  /// The keys that can be passed on while the coffer is unlocked: the class keys alone.
   public func withoutOwner() -> ClassKeys {
     ClassKeys(whenUnlocked: whenUnlocked, afterFirstUnlock: afterFirstUnlock)
   }
 
-  /// What is left when the screen locks.
+  /// The keys that stay when the screen locks.
   public func locked() -> ClassKeys { ClassKeys(whenUnlocked: nil, afterFirstUnlock: afterFirstUnlock) }
 }

@@ -5,19 +5,20 @@
 //   "COFBAG01" ‖ coffer (16) ‖ keychain (1) ‖ generation (4) ‖ slot count (1) ‖ slots ‖ MAC (32) ‖ digest (32)
 //
 // The MAC, under a key derived from the when-unlocked class key, shows after unlocking that no slot was
-// added, removed or exchanged. The digest is a plain SHA-256 and proves nothing against an attacker: it
-// tells an accident from a wrong passphrase before anybody is asked to type again.
+// added, removed or exchanged. The digest is a plain SHA-256 and proves nothing against an attacker: it tells
+// accidental damage from a wrong passphrase before the user has to type again.
 
+public import Enclaves
 public import Foundation
-internal import Primitives
+public import Primitives
 internal import Secrets
 
 /// The slots of a coffer.
 public struct Keybag: Equatable, Sendable {
-  /// The most slots that a keybag holds: enough for every person and device that one coffer has.
+  /// The most slots that a keybag holds: enough for every user and device that one coffer has.
   public static let slotLimit = 16
 
-  /// Names the coffer, for its whole life; random, and means nothing.
+  /// Identifies the coffer for its whole life; random.
   public let coffer: UUID
   /// Where the coffer's keychain is.
   public let keychain: KeychainPlace
@@ -26,8 +27,9 @@ public struct Keybag: Equatable, Sendable {
   public private(set) var slots: [KeySlot]
   private var mac: [UInt8]
 
-  /// What unlocking gives.
+  /// The result of unlocking.
   public struct Unlocked: Sendable {
+    /// The class keys and the owner key.
     public let keys: ClassKeys
     /// The slot that opened.
     public let slot: KeySlot
@@ -54,7 +56,7 @@ public struct Keybag: Equatable, Sendable {
     try unlock(slots.filter { $0.kind == credential.kind }, credential)
   }
 
-  /// Checks keys that were handed on, by an agent, with the slots as they are now.
+  /// Checks keys from an agent against the present slots.
   /// - Throws: `KeybagError.corrupt`; `.wrongSecret` without the when-unlocked key.
   public func validate(_ keys: ClassKeys) throws(KeybagError) { try check(keys) }
 
@@ -69,7 +71,7 @@ public struct Keybag: Equatable, Sendable {
       do {
         keys = try slot.unwrap(credential)
       } catch {
-        // A slot that needs more memory than this machine has may not hide one that opens.
+        // A slot that needs more memory than this machine has must not hide one that opens.
         guard case .derivation(let reason) = error else { throw error }
         refusal = refusal ?? reason
         continue
@@ -84,10 +86,9 @@ public struct Keybag: Equatable, Sendable {
 
   /// Adds a way to open the coffer.
   ///
-  /// Each of the three changes first checks that the slots are those that these keys signed. Else a slot
-  /// that was put back into the file behind our back, say that of a passphrase given up long ago, would be
-  /// signed with the rest. Each needs the owner key, so that class keys that were handed on do not decide
-  /// who opens the coffer.
+  /// Each of the three changes first checks that the slots are those that these keys signed. Otherwise a slot
+  /// that an attacker has put back into the file, such as that of an old passphrase, would be signed with the
+  /// rest. Each needs the owner key, so that an agent's class keys cannot change who opens the coffer.
   /// - Throws: `KeybagError.corrupt`, `.tooManySlots`, `.derivation`; `.wrongSecret` while locked, or
   ///   without the owner key.
   @discardableResult
@@ -114,7 +115,7 @@ public struct Keybag: Equatable, Sendable {
     sign(keys)
   }
 
-  /// Puts a new slot in the place of another, in one step.
+  /// Replaces a slot by a new one, in one step.
   /// - Throws: `KeybagError.corrupt`, `.noSuchSlot`, `.derivation`; `.wrongSecret` while locked, or without
   ///   the owner key.
   @discardableResult
@@ -218,4 +219,28 @@ public struct Keybag: Equatable, Sendable {
     let bytes = signedBytes()
     return key.withBytes { unsafe HMACSHA256.code(of: bytes.span.bytes, key: $0) }
   }
+}
+
+/// Why an operation on a keybag failed.
+@nonexhaustive
+public enum KeybagError: Error, Equatable, Sendable {
+  /// Not the passphrase or phrase of any slot.
+  case wrongSecret
+  /// There is no slot of the kind that was tried.
+  case noSuchSlot
+  /// The record is not what was written.
+  case corrupt
+  /// The chip that the slots need refused, with this error.
+  case enclave(EnclaveError)
+  /// A slot of this kind of enclave would protect nothing: software cannot count wrong PINs.
+  case notHardware
+  /// It would leave no passphrase and no recovery phrase.
+  case lastSlot
+  /// More slots than a keybag holds.
+  case tooManySlots(limit: Int)
+  /// The derivation was refused: memory, or costs out of bounds.
+  case derivation(Argon2idError)
+
+  /// Whether the typed secret was wrong for a slot that it could have opened.
+  var isWrongSecret: Bool { self == .wrongSecret || self == .enclave(.wrongPasscode) }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Records as generic passwords in the keychain of an Apple device. All of a coffer's have one service; the account
-// is random and means nothing. They stay on the device: never synchronised, never in a backup for another one.
+// Records as generic passwords in the keychain of an Apple device. All records of a coffer have the same
+// service; the account is random. They stay on the device: they are not synchronised, and a backup cannot be
+// restored to another device.
 //
-// Not run where Coffer is made: `scripts/check-apple` compiles it there against declarations of the few calls
-// that it makes (Tests/Support/AppleDeclarations).
+// Not run on Linux: `scripts/check-apple` compiles it there against declarations of the few calls that it
+// makes (Tests/Support/AppleDeclarations).
 
 #if canImport(Security)
   public import Foundation
@@ -58,7 +59,7 @@
 
       func remove(_ place: StoredRecord.Place) throws(KeychainError) { try remove(place, service) }
 
-      /// There is no call for this: a change is answered when it has been committed.
+      /// Does nothing: each call returns after its change is committed.
       func synchronise() throws(KeychainError) {}
 
       /// Before the first unlock of the device a search may find nothing, but nothing can be added either.
@@ -96,7 +97,7 @@
       }
     }
 
-    /// What a call is about: items of one service, on this device alone.
+    /// The query of a call: items of one service, on this device alone.
     private struct Query {
       private let values = NSMutableDictionary()
 

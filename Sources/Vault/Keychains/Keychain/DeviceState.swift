@@ -6,6 +6,7 @@ public import Foundation
 public enum AttestationLevel: String, Codable, Sendable {
   /// Its attestation key lives in a chip.
   case secureEnclave = "secure_enclave"
+  /// The device proves nothing.
   case unverified
 }
 
@@ -13,12 +14,18 @@ public enum AttestationLevel: String, Codable, Sendable {
 public struct DeviceState: Codable, Equatable, Sendable {
   /// A pseudonym: a UUID made on the device.
   public var deviceId: String
+  /// Names the attestation key; never nil or empty with ``AttestationLevel/secureEnclave``.
   public var attestationKeyId: String?
+  /// How far the device can prove what it is.
   public var attestationLevel: AttestationLevel
+  /// Whether the device measures depth with LiDAR.
   public var hasLidar: Bool
+  /// The model's name; not empty.
   public var deviceModel: String
+  /// When the device was registered; nil before.
   public var registeredAt: Date?
 
+  /// A state with these values, which ``isValid`` judges.
   public init(
     deviceId: String, attestationKeyId: String? = nil, attestationLevel: AttestationLevel = .unverified,
     hasLidar: Bool = false, deviceModel: String, registeredAt: Date? = nil

@@ -7,12 +7,16 @@ public import Storage
 public final class FileKeychain: Keychain {
   private let file: DatabaseFile
 
+  /// The keychain in this file.
   public init(_ file: DatabaseFile) { self.file = file }
 
+  /// Every item, at one moment.
+  /// - Throws: `KeychainError.storage`; `.invalidData` for a class that does not exist.
   public func items() throws(KeychainError) -> [SealedItem] {
     try Self.sorting { try file.read(.keychain, Self.items) }
   }
 
+  /// Makes all the changes, or none. See ``Keychain``.
   public func update(
     _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
   ) throws(KeychainError) {
@@ -69,7 +73,7 @@ public final class FileKeychain: Keychain {
     }
   }
 
-  /// Does work on the file, and sorts its errors.
+  /// Runs work on the file, and sorts its errors.
   static func sorting<R>(_ body: () throws -> R) throws(KeychainError) -> R {
     do {
       return try body()

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a journalling keychain needs of the store below it, and no more: records can be added, listed and
-// removed one at a time. Nothing is ever replaced, so that a record is what it was when it was added, or gone.
+// The interface between a journalling keychain and its store: records can be added, listed and removed one at
+// a time. Nothing is ever replaced, so a record is unchanged since it was added, or gone.
 
 /// A store of records that knows no transactions: a service of the desktop or of the system.
 ///
 /// It holds the records of one coffer and does not understand them.
 public protocol ItemStore: Sendable {
   /// Opens the store for one operation.
-  /// - Parameter failure: the error of that operation, around a native code of the store.
+  /// - Parameter failure: makes the error of that operation from a native code of the store.
   /// - Throws: `KeychainError.serviceUnavailable`.
   func open(
     _ failure: @escaping @Sendable (Int32) -> KeychainError
@@ -17,20 +17,42 @@ public protocol ItemStore: Sendable {
 
 /// An open store. It belongs to one thread, and ends with the last reference.
 public protocol ItemStoreSession {
-  /// Every record of the coffer as of one moment, in any order.
+  /// Every record of the coffer at one moment, in any order.
   ///
-  /// One moment: a writer that adds and removes meanwhile must not make a record vanish that was there when
-  /// the listing was made.
-  /// - Throws: `KeychainError.locked` when there may be records that do not show.
+  /// A record that exists when the listing begins must be in it, even if a writer adds and removes others
+  /// meanwhile.
+  /// - Throws: `KeychainError.locked` when there may be records that are hidden.
   func records() throws(KeychainError) -> [StoredRecord]
 
   /// Adds a record. When this throws, the record may be there, or not, or in part.
   func add(_ bytes: [UInt8]) throws(KeychainError)
 
-  /// Removes a record; that there is none may be an error.
+  /// Removes a record; may throw when there is none.
   func remove(_ place: StoredRecord.Place) throws(KeychainError)
 
-  /// Returns when everything that was added and removed before, by whomever, will outlast a loss of power,
-  /// as far as the store can promise that.
+  /// Makes everything durable that anybody has added or removed before, as far as the store can promise that.
   func synchronise() throws(KeychainError)
+}
+
+/// A record in an ``ItemStore``.
+public struct StoredRecord: Equatable, Sendable {
+  /// The place of a record: the store's name for it, as long as it exists.
+  public struct Place: Hashable, Sendable {
+    /// The store's name for the record, which means nothing elsewhere.
+    public let name: String
+
+    /// A place by its name in the store.
+    public init(_ name: String) { self.name = name }
+  }
+
+  /// Where the record is.
+  public let place: Place
+  /// What was added.
+  public let bytes: [UInt8]
+
+  /// A record as the store lists it.
+  public init(place: Place, bytes: [UInt8]) {
+    self.place = place
+    self.bytes = bytes
+  }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The record that says which rows are the keychain (Specs/keychain.md, «Stores without transactions»). Adding
-// one is the moment in which a batch happens. The digest tells a torn record and damage; it is no
-// authentication: that is what sealed values and their indexes are for.
+// The record that says which rows are the keychain (Specs/keychain.md, "Stores without transactions"). Adding
+// one is the moment in which a batch happens. The digest detects incomplete and damaged records;
+// authentication is the task of sealed values and their indexes.
 
 internal import Foundation
 internal import Primitives
@@ -28,8 +28,8 @@ struct JournalManifest: Equatable {
     return bytes + SHA256.hash(unsafe bytes.span.bytes)
   }
 
-  /// Reads a record; nil when it is no manifest, or not a whole one.
-  /// - Throws: `KeychainError.invalidData` for a whole one that no writer of this coffer makes.
+  /// Reads a record; nil when it is not a complete manifest.
+  /// - Throws: `KeychainError.invalidData` for a complete one that no writer of this coffer makes.
   init?(_ bytes: [UInt8], coffer: UUID) throws(KeychainError) {
     guard bytes.count >= Self.leastByteCount, bytes.starts(with: Self.magic) else { return nil }
     let content = Array(bytes.dropLast(SHA256.byteCount))

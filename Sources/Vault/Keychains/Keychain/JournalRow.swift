@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One item as a record (Specs/keychain.md, «Stores without transactions»). A row has no name: the manifest
+// One item as a record (Specs/keychain.md, "Stores without transactions"). A row has no name: the manifest
 // knows it by the digest of its bytes.
 
 internal import Foundation

@@ -1,33 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the records of a store mean, all of one moment. This is the only place that judges them: the reader,
-// and the writer before, between and after its steps, take its word (Specs/keychain.md, «Stores without
-// transactions»).
+// Interprets the records of a store, all of one moment. The reader, and the writer before, between and after
+// its steps, use only this interpretation (Specs/keychain.md, "Stores without transactions").
 
 internal import Foundation
 internal import Primitives
 
 struct JournalState {
-  /// The manifest that counts; nil before the first one.
+  /// The valid manifest; nil before the first one.
   let manifest: JournalManifest?
   /// The rows that it names, by the bytes of their items' names.
   let rows: [JournalRow]
-  /// The records that it does not need, former manifests first.
+  /// Records that are not needed, former manifests first.
   let leftovers: [StoredRecord.Place]
   /// The digests of all records.
   let digests: Set<[UInt8]>
 
   var items: [SealedItem] { rows.map(\.item) }
 
-  /// - Throws: `KeychainError.invalidData` unless these are the records of a keychain of `coffer`, perhaps with
-  ///   what an interrupted batch left behind.
+  /// - Throws: `KeychainError.invalidData` unless these are the records of a keychain of `coffer`, perhaps
+  ///   with leftovers of an interrupted batch.
   init(_ records: [StoredRecord], coffer: UUID) throws(KeychainError) {
     var byDigest: [[UInt8]: StoredRecord] = [:]
     var repeated: [StoredRecord.Place] = []
     var manifests: [(manifest: JournalManifest, digest: [UInt8])] = []
     for record in records {
       let digest = SHA256.hash(unsafe record.bytes.span.bytes)
-      // A service may do a thing twice.
+      // A service may have added a record twice.
       guard byDigest[digest] == nil else {
         repeated.append(record.place)
         continue
@@ -50,8 +49,8 @@ struct JournalState {
     leftovers = (former + others).compactMap { byDigest[$0]?.place } + repeated
   }
 
-  /// Without a manifest nothing was ever kept here: there are no records, or one that was to become the first
-  /// manifest, which names no rows, and is there in part.
+  /// Without a manifest nothing was ever stored here: there are no records, or only an incomplete first
+  /// manifest, which names no rows.
   private static func requireNothing(_ records: [StoredRecord]) throws(KeychainError) {
     guard let record = records.first else { return }
     guard records.count == 1, record.bytes.count <= JournalManifest.leastByteCount,

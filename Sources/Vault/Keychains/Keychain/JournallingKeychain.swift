@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Atomic batches over a store that has none (Specs/keychain.md, «Stores without transactions»): new rows are
-// staged beside the old ones, and then one record, the next manifest, makes them the keychain. Whatever is
-// interrupted, the store holds the batch as a whole or not at all; the next batch clears away the rest.
+// Atomic batches over a store that has none (Specs/keychain.md, "Stores without transactions"): new rows are
+// staged beside the old ones, and then one record, the next manifest, makes them the keychain. After any
+// interruption the store holds the whole batch or nothing of it; the next batch removes the leftovers.
 
 public import Foundation
 public import Storage
@@ -24,8 +24,8 @@ public final class JournallingKeychain: Keychain {
   /// Opens nothing yet.
   /// - Parameters:
   ///   - store: holds the records of this coffer and no others.
-  ///   - coffer: is in every record; the same for the coffer's whole life.
-  ///   - claimWriting: takes the coffer's writer lock, or finds that it is held already.
+  ///   - coffer: identifies the coffer, for its whole life; every record contains it.
+  ///   - claimWriting: takes the coffer's writer lock, if it is not held already.
   public init(
     store: any ItemStore, coffer: UUID, claimWriting: @escaping @Sendable () throws(StorageError) -> Void
   ) {
@@ -35,9 +35,9 @@ public final class JournallingKeychain: Keychain {
     turn = Turn.ofCoffer(coffer)
   }
 
-  /// Every item, as of one moment.
-  /// - Throws: `KeychainError.invalidData` unless the records are those of a keychain; `.locked` while there
-  ///   may be some that do not show; `.serviceUnavailable`.
+  /// Every item, at one moment.
+  /// - Throws: `KeychainError.invalidData` unless the records are those of a keychain; `.locked` while some
+  ///   may be hidden; `.serviceUnavailable`.
   public func items() throws(KeychainError) -> [SealedItem] {
     try state(store.open { .loadFailed($0) }).items
   }
@@ -61,8 +61,8 @@ public final class JournallingKeychain: Keychain {
     }
   }
 
-  /// Removes every record of the coffer from the store; none there is as good. Interrupted, it leaves a keychain
-  /// that is corrupt, and can be repeated.
+  /// Removes every record of the coffer from the store; it is no error if there is none. An interruption
+  /// leaves a corrupt keychain; repeat the call.
   public func remove() throws(KeychainError) {
     try turn.writing.withLock { _ throws(KeychainError) in
       do throws(StorageError) { try claimWriting() } catch { throw .storage(error) }
@@ -74,13 +74,13 @@ public final class JournallingKeychain: Keychain {
 
   // MARK: The steps of a batch
 
-  /// Clears away what an interrupted batch has left.
+  /// Removes the leftovers of an interrupted batch.
   /// - Returns: the manifest to go on from.
   private func begun(
     _ current: JournalState, _ session: any ItemStoreSession
   ) throws(KeychainError) -> JournalManifest {
-    // What shows here may not be on the disk yet. Nothing may be removed, and no row be added, that would
-    // outlast it.
+    // The records listed here may not be on the disk yet. Removals and new rows must not become durable
+    // before them.
     try session.synchronise()
     if let manifest = current.manifest {
       sweep(current.leftovers, session)
@@ -109,13 +109,13 @@ public final class JournallingKeychain: Keychain {
     }
     let after = try add(
       JournalManifest(revision: current.revision + 1, rows: rows.map(\.digest)), session)
-    // The batch has happened; what it replaced is cleared away now or by the next one. The former manifest
-    // goes first: from then on damage of the new one is noticed, and does not bring the old rows back.
+    // The batch has happened; leftovers are removed now or by the next batch. The former manifest is removed
+    // first, so that damage of the new one is an error and does not bring the old rows back.
     sweep(after.leftovers, session)
     try? session.synchronise()
   }
 
-  /// Adds a manifest, and returns when it is known to be the one that counts.
+  /// Adds a manifest, and checks that it has become the valid one.
   @discardableResult
   private func add(
     _ manifest: JournalManifest, _ session: any ItemStoreSession
@@ -151,6 +151,6 @@ public final class JournallingKeychain: Keychain {
     }
   }
 
-  /// The store does not give what it took.
+  /// The store did not keep what was added.
   private static let notKept = KeychainError.saveFailed(-EIO)
 }

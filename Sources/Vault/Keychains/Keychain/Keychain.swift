@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// A value as a keychain store sees it: sealed. No store ever holds a key that could open it.
+/// A sealed value, as a keychain store holds it. No store holds a key that could open it.
 public struct SealedItem: Equatable, Sendable {
   /// The item's name.
   public var account: String
@@ -11,14 +11,15 @@ public struct SealedItem: Equatable, Sendable {
   /// A sealed value (Specs/keychain.md).
   public var sealed: Data
 
+  /// An item with these fields.
   public init(account: String, accessibility: AccessibilityClass, sealed: Data) {
     self.account = account
     self.accessibility = accessibility
     self.sealed = sealed
   }
 
-  /// Whether this is the item's name, byte for byte. Swift's `==` takes a composed and a decomposed letter
-  /// for the same, and a store of bytes does not.
+  /// Whether this is the item's name, byte for byte. Swift's `==` treats a composed and a decomposed letter
+  /// as equal; a store of bytes does not.
   func isNamed(_ name: String) -> Bool { account.utf8.elementsEqual(name.utf8) }
 }
 
@@ -38,12 +39,12 @@ public enum KeychainChange: Equatable, Sendable {
   case delete(account: String)
 }
 
-/// A store of sealed items. Its only way of writing is an atomic batch that has seen what it replaces.
+/// A store of sealed items. Every write is an atomic batch, computed from the current items.
 public protocol Keychain: Sendable {
-  /// Every item, as of one moment.
+  /// Every item, at one moment.
   func items() throws(KeychainError) -> [SealedItem]
 
-  /// Hands every item to `body` and applies the changes it answers: all of them or none, with no other
+  /// Passes every item to `body` and applies the changes that it returns: all of them or none, with no other
   /// writer in between. When `body` throws, nothing changes.
   func update(
     _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]

@@ -4,32 +4,38 @@ public import Enclaves
 public import Foundation
 public import Storage
 
-/// What can go wrong in a keychain. The number of the first cases is the native code of a service: a
-/// negative `errno` for the Secret Service, an `OSStatus` for Apple's keychain. What our own modules say keeps
-/// its type, in ``storage(_:)`` and ``enclave(_:)``.
+/// What can go wrong in a keychain. The number of the first cases is the native code of a service: a negative
+/// `errno` for the Secret Service, an `OSStatus` for Apple's keychain. Errors of other modules keep their
+/// type, in ``storage(_:)`` and ``enclave(_:)``.
 @nonexhaustive
 public enum KeychainError: Error, Equatable, Sendable {
+  /// The service did not store the batch; its native code.
   case saveFailed(Int32)
+  /// The service did not give the items; its native code.
   case loadFailed(Int32)
+  /// The service did not delete the item; its native code.
   case deleteFailed(Int32)
   /// No item of that name; only from calls that require one.
   case itemNotFound
   /// There is an item of that name; only from the create-only call.
   case duplicateItem
-  /// The item, or the list of items, is not what was stored.
+  /// The item, or the list of items, is damaged or was changed.
   case invalidData
+  /// Any other answer of a service; its native code.
   case unexpectedError(Int32)
+  /// The device's state cannot be stored: a field is missing or contradicts another.
   case encodingFailed
+  /// The item opens, but is not UTF-8, or not a valid state of the device.
   case decodingFailed
-  /// No chip holds keys here.
+  /// This machine has no chip for keys.
   case secureEnclaveUnavailable
   /// The coffer's file, which has the items or their digests, cannot be read or written, or is damaged.
   case storage(StorageError)
-  /// The enclave that has the key refuses.
+  /// The enclave that holds the key refused.
   case enclave(EnclaveError)
   /// An error that no layer below promises: a bug. The name of its type, never what it says.
   case unsorted(type: String)
-  /// The item is there and its class key is not: unlock first. Never reported as missing.
+  /// The item exists, but its class key is missing: unlock first. A locked item is never reported as missing.
   case locked
   /// The store is a service that is locked itself: the keyring of the desktop. No passphrase of ours opens it.
   case serviceLocked
@@ -60,7 +66,7 @@ extension KeychainError: LocalizedError {
     }
   }
 
-  /// Whether the items, or the list of items, are not what was stored: nothing that a second try mends.
+  /// Whether the items, or the list of items, are damaged: trying again does not help.
   public var isDamage: Bool {
     switch self {
     case .invalidData, .decodingFailed: true
@@ -69,7 +75,7 @@ extension KeychainError: LocalizedError {
     }
   }
 
-  /// The native code, where there is one: for logs and texts.
+  /// The native code, if there is one: for logs and texts.
   public var status: Int32? {
     switch self {
     case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The index of a class: an authenticated digest of all items sealed under one class key, itself such an
-// item (Specs/keychain.md, «Index»). With it a missing item is known to be missing: one that was removed,
-// renamed or put back to an earlier state behind our back makes the index wrong.
+// The index of a class: an authenticated digest of all items sealed under one class key, itself such an item
+// (Specs/keychain.md, "Index"). It shows whether anybody else has removed, renamed or put back an item: then
+// the index does not match.
 
 internal import Foundation
 internal import Primitives

@@ -8,7 +8,7 @@ public import Secrets
 public enum SecretChange: Sendable {
   /// Saves the secret in place of any other of that name.
   case save(SharedSecretBytes, account: String, accessibility: AccessibilityClass)
-  /// Deletes the item of that name; none is as good.
+  /// Deletes the item of that name; it is no error if there is none.
   case delete(account: String)
 }
 
@@ -37,7 +37,7 @@ extension KeychainService {
     }
   }
 
-  /// The secrets of one class whose names `isWanted`, as of one moment, by name.
+  /// The secrets of one class whose names `isWanted`, at one moment, by name.
   public func secrets(
     in accessibility: AccessibilityClass, where isWanted: (String) -> Bool
   ) throws(KeychainError) -> [String: SharedSecretBytes] {

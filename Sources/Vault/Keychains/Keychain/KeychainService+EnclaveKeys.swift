@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Enclave keys by name: the handle is an item of the class that the key's access
-// control names; the key itself is in the enclave. Nobody but that enclave can use the handle.
+// Enclave keys by name: the handle is an item of the class that the key's access control names; the key
+// itself is in the enclave. Only that enclave can use the handle.
 
 public import Enclaves
 internal import Foundation
@@ -38,7 +38,7 @@ extension KeychainService {
     } catch { throw Self.sorted(error) }
   }
 
-  /// Deletes the key of that name from the enclave, then its handle; none is as good.
+  /// Deletes the key of that name from the enclave, then its handle; it is no error if there is none.
   public func deleteSecureEnclaveKey(tag: String, in enclave: any Enclave) throws(KeychainError) {
     if let key = try loadSecureEnclaveKey(tag: tag, in: enclave) {
       do { try enclave.deleteKey(key) } catch { throw Self.sorted(error) }

@@ -11,7 +11,7 @@ public import Secrets
 
 /// Saves, loads and deletes keychain items.
 ///
-/// A missing item is nil, a locked one ``KeychainError/locked``, a damaged one
+/// A missing item gives nil, a locked one ``KeychainError/locked``, a damaged one
 /// ``KeychainError/invalidData``.
 public final class KeychainService: Sendable {
   /// The service that all items belong to.
@@ -22,10 +22,10 @@ public final class KeychainService: Sendable {
 
   /// - Parameters:
   ///   - keychain: where the sealed items are.
-  ///   - keys: the class keys that are available; items of a class without are locked.
+  ///   - keys: the class keys that are available; items of other classes are locked.
   public init(keychain: any Keychain, keys: ClassKeys) {
     self.keychain = keychain
-    // Items need no more, and a service lives as long as the coffer is open.
+    // Items do not need the owner key, and a service lives as long as the coffer is open.
     self.keys = keys.withoutOwner()
   }
 
@@ -79,7 +79,7 @@ public final class KeychainService: Sendable {
     do throws(KeychainError) {
       let items = try keychain.items()
       guard let item = items.first(where: { $0.isNamed(account) && !$0.isIndex }) else {
-        // Missing in the classes that can be checked; the others may hide it.
+        // The item is missing in the unlocked classes; a locked class may have it.
         try checkIndexes(items)
         guard keys.whenUnlocked != nil, keys.afterFirstUnlock != nil else { throw .locked }
         return nil
@@ -117,7 +117,7 @@ public final class KeychainService: Sendable {
     return secret
   }
 
-  /// Deletes the item of that name; none is as good.
+  /// Deletes the item of that name; it is no error if there is none.
   public func delete(forKey account: String) throws(KeychainError) {
     do throws(KeychainError) {
       try change("delete") { [self] current throws(KeychainError) in
@@ -131,8 +131,8 @@ public final class KeychainService: Sendable {
 
   /// Whether there is an item of that name, whatever its class.
   ///
-  /// Names are public, so this can be told while a class is locked; that an item was taken out of a locked
-  /// class behind our back cannot.
+  /// Names are public, so this works while a class is locked. It does not detect that somebody removed an
+  /// item from a locked class.
   func hasItem(forKey account: String) throws(KeychainError) -> Bool {
     try keychain.items().contains { $0.isNamed(account) && !$0.isIndex }
   }
@@ -284,7 +284,7 @@ public final class KeychainService: Sendable {
     }
   }
 
-  /// A store has one way of writing and does not know what a batch is for.
+  /// A store reports every failed write as `.saveFailed`.
   private static func asDeletion(_ error: KeychainError) -> KeychainError {
     if case .saveFailed(let status) = error { .deleteFailed(status) } else { error }
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The few calls of the Secret Service that one operation makes, on a connection that ends with it. «Locked»
-// is asked for before and after a search that found nothing: services differ in what they find while locked.
+// The few calls of the Secret Service that one operation makes, on a connection that ends with it. "Locked"
+// is asked for before and after a search that found nothing: services differ in the items that they list
+// while locked.
 
 #if SecretService
   internal import DesktopBus
@@ -10,7 +11,7 @@
   /// A session with the Secret Service, and its default collection.
   struct SecretServiceClient {
     private let connection: BusConnection
-    /// The error of the operation that this client is for, around a native code.
+    /// The error of the operation that this client is for, made from a native code.
     private let failure: (Int32) -> KeychainError
     private let session: String
     private let collection: String
@@ -20,11 +21,11 @@
       self.failure = failure
       do {
         connection = try BusConnection(bus)
-        // GNOME Keyring may answer the first call before it has noted who asks, and for nobody there is no
-        // collection, and no session. It knows who asks once it has answered.
+        // GNOME Keyring may answer the first call before it knows the caller, and then without a collection.
+        // It knows the caller after its first answer.
         let first = try Self.defaultCollection(connection)
         collection = first == Self.none ? try Self.defaultCollection(connection) : first
-        // Values are sealed already: nothing is gained by sealing them for the way.
+        // Values are sealed already, so the transport needs no encryption.
         session = try connection.call(
           Self.service, path: Self.root, interface: Self.interface("Service"), method: "OpenSession",
           [.string("plain"), .variant(.string(""))]
@@ -43,10 +44,9 @@
 
     // MARK: Items
 
-    /// The values of all items that have these attributes, as of one moment: an item keeps its value until it
-    /// is deleted, and when one is deleted between the search and the reading, both are done again.
-    /// - Throws: `KeychainError.serviceLocked` when there may be items that do not show, or one whose value the service
-    ///   keeps back.
+    /// The values of all items that have these attributes, at one moment: an item keeps its value until it is
+    /// deleted, and when one is deleted between the search and the reading, both are done again.
+    /// - Throws: `KeychainError.serviceLocked` when items may be hidden, or the service withholds a value.
     func records(_ attributes: [String: String]) throws(KeychainError) -> [StoredRecord] {
       var items = try items(attributes)
       for _ in 0..<Self.searchLimit {
@@ -80,7 +80,7 @@
       guard !isLocked else { throw .serviceLocked }
     }
 
-    /// The values of items, in one call; those that the service does not give are left out.
+    /// The values of items, in one call; those without a value are left out.
     private func values(of items: [String]) throws(KeychainError) -> [String: [UInt8]] {
       guard !items.isEmpty else { return [:] }
       let answer = try call(
@@ -112,7 +112,7 @@
       let (item, prompt) = try read { () throws(BusError) in
         (try answer.value(0).objectPath(), try answer.value(1).objectPath())
       }
-      // The service wants to ask somebody first; the change has not happened.
+      // The service wants to ask the user first; the change has not happened.
       guard prompt == Self.none, item != Self.none else { throw .serviceLocked }
     }
 
@@ -138,7 +138,7 @@
           BusMatch(
             service: Self.service, path: prompt, interface: Self.interface("Prompt"), member: "Completed"))
       }
-      // The window that the dialogue belongs to: none.
+      // The dialogue belongs to no window of ours.
       try call(prompt, "Prompt", "Prompt", [.string("")])
       let end = ContinuousClock.now.advanced(by: timeout)
       while true {
@@ -170,7 +170,7 @@
       do { return try body() } catch { throw Self.sorted(error, failure) }
     }
 
-    /// A native code of this store is a negative `errno`, so that it is none of SQLite's.
+    /// A native code of this store is a negative `errno`, so that it differs from SQLite's codes.
     private static func sorted(
       _ error: BusError, _ failure: (Int32) -> KeychainError
     ) -> KeychainError {
@@ -186,10 +186,10 @@
 
     private static let service = "org.freedesktop.secrets"
     private static let root = "/org/freedesktop/secrets"
-    /// The path that stands for no object.
+    /// The path that means no object.
     private static let none = "/"
-    /// How often a reader begins anew because a writer deletes what it has found: a writer does that once in a
-    /// batch, so this is for one that never pauses.
+    /// How often a reader repeats its search because a writer deletes items that it has found. A writer does
+    /// that once in a batch; the limit is for a writer that never pauses.
     private static let searchLimit = 16
 
     private static func interface(_ name: String) -> String { "org.freedesktop.Secret." + name }

@@ -14,7 +14,7 @@
 
     /// Opens nothing yet.
     /// - Parameters:
-    ///   - coffer: tells the items of this coffer from those of others; the same for its whole life.
+    ///   - coffer: identifies this coffer's items, for its whole life.
     ///   - file: the coffer's file, whose writer lock every change takes.
     ///   - bus: where the service is, for tests.
     public init(coffer: UUID, file: DatabaseFile, bus: BusConnection.Bus = .session) {
@@ -24,9 +24,9 @@
       self.bus = bus
     }
 
-    /// Every item, as of one moment.
-    /// - Throws: `KeychainError.serviceLocked` while the collection is: then nothing is known to be missing.
-    ///   `.serviceUnavailable` without a service or a default collection.
+    /// Every item, at one moment.
+    /// - Throws: `KeychainError.serviceLocked` while the collection is locked: then it is not known which
+    ///   items are missing. `.serviceUnavailable` without a service or a default collection.
     public func items() throws(KeychainError) -> [SealedItem] { try keychain.items() }
 
     /// Makes all the changes, or none. See ``Keychain``.
@@ -40,13 +40,56 @@
     }
 
     /// Asks the service to unlock the collection; it may show a dialogue. The only call that does.
-    /// - Parameter timeout: how long the person may take.
+    /// - Parameter timeout: how long the user may take.
     /// - Throws: `KeychainError.serviceLocked` when it was dismissed, or nobody answered.
     public func unlock(timeout: Duration) throws(KeychainError) {
       try SecretServiceClient(bus, failure: KeychainError.loadFailed).unlock(timeout: timeout)
     }
 
-    /// Removes the keychain from the service; none there is as good.
+    /// Removes the keychain from the service; it is no error if there is none.
     public func remove() throws(KeychainError) { try keychain.remove() }
+  }
+
+  // Records as items of the desktop's Secret Service (freedesktop.org Secret Storage specification, draft
+  // 0.2). All records of a coffer have the same attributes: the kind of a record is in its bytes. Every
+  // process of the same user can read an unlocked collection, so only sealed values go there, and the plain
+  // transport is enough.
+  //
+  // Each operation has its own connection, so a restarted daemon makes no difference, and nothing stays open.
+
+  /// The records of one coffer in the default collection.
+  struct SecretServiceItems: ItemStore {
+    let coffer: UUID
+    let bus: BusConnection.Bus
+
+    func open(
+      _ failure: @escaping @Sendable (Int32) -> KeychainError
+    ) throws(KeychainError) -> any ItemStoreSession {
+      Session(client: try SecretServiceClient(bus, failure: failure), attributes: attributes)
+    }
+
+    private struct Session: ItemStoreSession {
+      let client: SecretServiceClient
+      let attributes: [String: String]
+
+      func records() throws(KeychainError) -> [StoredRecord] { try client.records(attributes) }
+
+      func add(_ bytes: [UInt8]) throws(KeychainError) {
+        try client.create(label: "Coffer keychain", attributes: attributes, value: bytes)
+      }
+
+      func remove(_ place: StoredRecord.Place) throws(KeychainError) { try client.delete(place.name) }
+
+      /// Does nothing: the service answers a change after it has written its file, and promises no more.
+      func synchronise() throws(KeychainError) {}
+    }
+
+    /// The attributes to find the items by; everybody on the session's bus can read them.
+    private var attributes: [String: String] {
+      [
+        "application": "coffer", "coffer": coffer.uuidString.lowercased(),
+        "account": KeychainService.serviceName, "class": "record", "xdg:schema": "app.rial.keychain.Record",
+      ]
+    }
   }
 #endif

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a PIN must satisfy. The chip counts wrong tries, so a PIN may be short; it may not be the first
-// that anybody would try.
+// The rules for PINs. The chip counts wrong tries, so a PIN may be short, but not one of the first that
+// anybody would try.
 
 internal import Secrets
 
 /// The rules for PINs of a chip.
 public enum PINPolicy {
-  /// A million PINs against the few tries that a chip allows.
+  /// Six digits give a million PINs, against the few tries that a chip allows.
   public static let shortest = 6
-  /// More is a passphrase, and is better used as one.
+  /// A longer one should be a passphrase.
   public static let longest = 64
 
+  /// Why a PIN is refused.
   @nonexhaustive
   public enum Problem: Error, Equatable, Sendable {
+    /// Fewer bytes than ``shortest``, or more than ``longest``.
     case tooShort, tooLong
-    /// One character repeated, or a run up or down: «111111», «123456».
+    /// One character repeated, or a run up or down: "111111", "123456".
     case pattern
   }
 
-  /// What is wrong with a PIN as it was typed: bytes, without regard to what they spell.
+  /// The rule that a typed PIN violates; nil when it is accepted. The rules are about bytes, not characters.
   public static func problem(with pin: RawSpan) -> Problem? {
     guard pin.byteCount >= shortest else { return .tooShort }
     guard pin.byteCount <= longest else { return .tooLong }
@@ -37,6 +39,7 @@ public enum PINPolicy {
 }
 
 extension PINPolicy.Problem: CustomStringConvertible {
+  /// The rule that the PIN breaks, for users; never the PIN.
   public var description: String {
     switch self {
     case .tooShort: "a PIN has at least \(PINPolicy.shortest) characters"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a ``PassphrasePolicy`` found: a strength to show, and everything that stands against it.
+/// The result of a ``PassphrasePolicy``: a strength to show, and all reasons to refuse.
 public struct PassphraseAssessment: Sendable, Equatable {
   /// 0 to 4 by the guesses that an attacker needs: below 10^3, 10^6, 10^8, 10^10, and more.
   public let score: Int
@@ -14,16 +14,22 @@ public struct PassphraseAssessment: Sendable, Equatable {
 
   /// One reason to refuse. Its description says the rule and never the passphrase.
   public enum Problem: Sendable, Equatable, CustomStringConvertible {
+    /// Fewer characters (Unicode scalars) than the policy asks for.
     case tooShort(minimum: Int, found: Int)
+    /// No letter of the Unicode categories Lu and Lt.
     case noUppercaseLetter
+    /// No letter of the Unicode category Ll.
     case noLowercaseLetter
+    /// No digit of the Unicode category Nd.
     case noDigit
+    /// No punctuation mark or symbol (Unicode categories P and S).
     case noSymbol
-    /// The whole of it is a common password or word, perhaps with other capitals or digits for letters.
+    /// The whole passphrase is a common password or word, perhaps with other capitals or digits for letters.
     case common
     /// The estimate of guesses is too low.
     case tooGuessable(minimumScore: Int, score: Int)
 
+    /// The rule, for users.
     public var description: String {
       switch self {
       case .tooShort(let minimum, let found): "needs at least \(minimum) characters; this has \(found)"

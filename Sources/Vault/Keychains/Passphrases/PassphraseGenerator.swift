@@ -17,7 +17,7 @@ public enum PassphraseGenerator {
     var text = SecretBytes(zeroed: longest)
     var end = 0
     for position in 0..<wordCount {
-      // 2,048 divides 65,536, so the low eleven bits are as even as the source.
+      // 2,048 divides 65,536, so the low eleven bits are as uniform as the source.
       let index = draw(UInt16.self, random) { Int($0 & 0x7FF) }
       text.withMutableBytes { target in
         end = BIP39EnglishWords.write(index, into: &target, at: end)
@@ -29,7 +29,7 @@ public enum PassphraseGenerator {
     }
     var digit: Int?
     while digit == nil {
-      // 250 is the largest multiple of ten in a byte; what lies above would favour small digits.
+      // 250 is the largest multiple of ten in a byte; larger values would favour small digits.
       digit = draw(UInt8.self, random) { $0 < 250 ? Int($0 % 10) : nil }
     }
     let last = UInt8(ascii: "0") + UInt8(digit ?? 0)
@@ -41,7 +41,7 @@ public enum PassphraseGenerator {
     return text.withBytes { SecretBytes(copying: $0.extracting(first: end + 1)) }
   }
 
-  /// Six words, as the diceware rule of thumb has it.
+  /// Six words, as Diceware recommends.
   public static let wordCount = 6
 
   private static func draw<Number: FixedWidthInteger & BitwiseCopyable, Result>(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a new passphrase must be. One pure value, asked at one point: where a
-// passphrase is set. A passphrase that opens something is never judged.
+// The rules for new passphrases. They apply only where a passphrase is set, never where one opens something.
 
 internal import CUtf8proc
 public import Secrets
@@ -23,7 +22,7 @@ public enum PassphrasePolicy: String, Sendable, CaseIterable {
     passphrase.withBytes { check($0) }
   }
 
-  /// How strong `typed` is so far: for a meter that is shown while somebody types.
+  /// The strength of `typed` so far: for a meter that is shown during typing.
   ///
   /// Unlike ``check(_:)`` it takes any bytes, such as half a character, and judges by the estimate alone.
   public static func strength(ofTyped typed: RawSpan) -> PassphraseStrength {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The recovery phrase: twelve English words as BIP-39 has them (bitcoin/bips, bip-0039), which stand for
-// 128 random bits and a checksum. They live in locked memory, are shown once, and are never stored
-//.
+// The recovery phrase: twelve English words as BIP-39 has them (bitcoin/bips, bip-0039), which encode 128
+// random bits and a checksum. They are kept in locked memory, shown once, and never stored.
 
 internal import CUtf8proc
 internal import Primitives
@@ -12,14 +11,14 @@ public import Secrets
 public struct RecoveryPhrase: ~Copyable, Sendable {
   /// Words in a recovery phrase.
   public static let wordCount = 12
-  /// Bytes of randomness behind them.
+  /// Bytes of randomness that they encode.
   public static let entropyByteCount = 16
   /// Bytes of ``seed()``.
   public static let seedByteCount = 64
 
   /// The words in lower case with one space between any two.
   private let mnemonic: SecretBytes
-  /// How many there are; 12 but in the tests of BIP-39's longer phrases.
+  /// How many there are: 12, except in the tests of BIP-39's longer phrases.
   private let count: Int
 
   /// The phrase for 16 random bytes.
@@ -28,7 +27,7 @@ public struct RecoveryPhrase: ~Copyable, Sendable {
     self.init(ofAnyLength: entropy)
   }
 
-  /// The phrase that somebody typed: any case, any white space, whole words or their first four letters.
+  /// Reads a typed phrase: any case, any white space, whole words or their first four letters.
   /// - Throws: ``RecoveryPhraseError``, which names places and never words.
   public init(words utf8: RawSpan) throws(RecoveryPhraseError) {
     try self.init(words: utf8, wordCount: Self.wordCount)
@@ -117,7 +116,7 @@ public struct RecoveryPhrase: ~Copyable, Sendable {
 
   // MARK: Bits and words
 
-  /// Bits that one word stands for.
+  /// Bits that one word encodes.
   private static let wordBitCount = 11
 
   /// The first bits of the entropy's SHA-256, one for every four bytes, at the top of a byte.
@@ -171,9 +170,10 @@ public struct RecoveryPhrase: ~Copyable, Sendable {
   }
 }
 
-/// Why words are no recovery phrase. Positions count from 1, as people do.
+/// Why words are not a valid recovery phrase. Positions count from 1.
 @nonexhaustive
 public enum RecoveryPhraseError: Error, Equatable, Sendable {
+  /// More or fewer words than a recovery phrase has.
   case wrongWordCount(expected: Int, found: Int)
   /// The word at this place is not in the list.
   case unknownWord(position: Int)

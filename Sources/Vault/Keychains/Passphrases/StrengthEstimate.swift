@@ -18,7 +18,7 @@ internal import CZxcvbn
 internal import Glibc
 internal import Secrets
 
-/// How many guesses an attacker who knows how people choose would need.
+/// The guesses that an attacker needs who knows how passphrases are chosen.
 struct StrengthEstimate {
   /// The logarithm to base 2 of the guesses.
   let bits: Double
@@ -71,8 +71,8 @@ struct StrengthEstimate {
   private static let thresholdsLog10: [Double] = [3, 6, 8, 10]
 }
 
-/// Walks over the keyboard and others of 12 characters or more that are among the most frequent
-/// passwords, yet would pass for strong.
+/// Keyboard patterns and other frequent passwords of 12 or more characters that would otherwise be rated as
+/// strong.
 private let furtherCommonPasswords: [StaticString] = [
   "q1w2e3r4t5y6", "q1w2e3r4t5y6u7i8", "1qaz2wsx3edc", "1qaz2wsx3edc4rfv", "1qazxsw23edcvfr4",
   "zxcasdqwe123", "qwaszxerdfcv", "qawsedrftgyh", "1qa2ws3ed4rf5tg", "12qw34er56ty", "z1x2c3v4b5n6m7",

@@ -2,7 +2,7 @@
 
 internal import CUtf8proc
 
-/// Takes the words out of a line, whatever white space of Unicode stands between them.
+/// Finds the words of a line, which any Unicode white space may separate.
 struct WordCursor {
   /// A word's place, and its spelling if it can be one of BIP-39's.
   struct Word {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Wrapping the two class keys and the owner key under a slot's secret. Labels of Specs/keybag.md: «coffer keybag v1 check»,
-// «coffer keybag v1 wrap».
+// Wrapping the two class keys and the owner key under a slot's secret. Labels of Specs/keybag.md: "coffer keybag v1 check",
+// "coffer keybag v1 wrap".
 
 internal import Foundation
 internal import Primitives
@@ -52,7 +52,7 @@ extension KeySlot {
 
   /// All three keys, when `credential` is this slot's.
   ///
-  /// - Returns: nil when the key-check value says that it is another one's.
+  /// - Returns: nil when the key-check value does not match.
   /// - Throws: `KeybagError.corrupt` when the secret is right and the wrapped keys are not.
   func unwrap(_ credential: borrowing SlotCredential) throws(KeybagError) -> ClassKeys? {
     let secret = try credential.secret(kdf, salt: salt)

@@ -6,6 +6,7 @@ internal import Primitives
 public import Secrets
 
 extension SlotKind {
+  /// A passphrase.
   public static let passphrase = SlotKind(rawValue: 1)
 }
 
@@ -18,13 +19,17 @@ extension SlotKDF {
 
 /// A passphrase.
 public enum PassphraseSlot: SlotMethod {
+  /// ``SlotKind/passphrase``.
   public static let kind = SlotKind.passphrase
+  /// The word for lists and programs.
   public static let name = "passphrase"
+  /// A passphrase works on any machine.
   public static let isPortable = true
 
   /// At most a hundred million: a changed file may not occupy the machine for hours.
   static let iterationRange = 1...100_000_000
 
+  /// PBKDF2 (code 1) or Argon2id (code 2) with the costs of a record; nil for costs out of bounds.
   public static func derivation(code: UInt8, costs: SlotCosts) -> SlotKDF? {
     switch code {
     case 1 where costs.second == 0 && costs.third == 0: return .pbkdf2(iterations: costs.first)
@@ -37,6 +42,7 @@ public enum PassphraseSlot: SlotMethod {
     }
   }
 
+  /// Whether the derivation is PBKDF2 or Argon2id, with costs in their bounds.
   public static func allows(_ kdf: SlotKDF) -> Bool {
     switch kdf {
     case .pbkdf2(let iterations): iterationRange.contains(iterations)

@@ -4,6 +4,7 @@
 // phrase holds 128 random bits.
 
 extension SlotKind {
+  /// A recovery phrase.
   public static let recoveryPhrase = SlotKind(rawValue: 2)
 }
 
@@ -15,14 +16,19 @@ extension SlotKDF {
 
 /// Twelve words.
 public enum RecoveryPhraseSlot: SlotMethod {
+  /// ``SlotKind/recoveryPhrase``.
   public static let kind = SlotKind.recoveryPhrase
+  /// The word for lists and programs.
   public static let name = "recovery"
+  /// A recovery phrase works on any machine.
   public static let isPortable = true
 
+  /// The expansion of a seed (code 3), which has no costs.
   public static func derivation(code: UInt8, costs: SlotCosts) -> SlotKDF? {
     code == SlotKDF.seed.code && costs == .none ? .seed : nil
   }
 
+  /// Whether the derivation is the expansion of a seed.
   public static func allows(_ kdf: SlotKDF) -> Bool { kdf == .seed }
 }
 

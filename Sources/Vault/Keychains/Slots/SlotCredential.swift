@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is offered to open a slot, and the slot's secret that is derived from it.
+// The secret that opens a slot, before and after its derivation.
 
 internal import Primitives
 package import Secrets
 
-/// What opens a slot, before its derivation: a passphrase, a seed, or what a device has agreed on.
+/// The secret that opens a slot, before its derivation: a passphrase, a seed, or a secret agreed with a
+/// device.
 public struct SlotCredential: ~Copyable, Sendable {
+  /// The kind of slots that it may open.
   public let kind: SlotKind
   private let input: SecretBytes
-  /// What a new slot keeps beside the wrapped keys.
+  /// The attachment of a new slot.
   let attachment: [UInt8]
 
-  /// What a method makes of its input.
+  /// A credential of a method with this input.
   init(_ method: any SlotMethod.Type, input: consuming SecretBytes, attachment: [UInt8] = []) {
     kind = method.kind
     self.attachment = attachment

@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a slot's secret is derived, and the five fields of a record that say so (Specs/keybag.md, "Slot").
+// How a slot's secret is derived, and the five fields of a record for it (Specs/keybag.md, "Slot").
 
 public import Primitives
 
 /// The three costs of a record.
 public struct SlotCosts: Equatable, Sendable {
+  /// Iterations of PBKDF2, or Argon2id's memory in KiB.
   public let first: Int
+  /// Argon2id's passes; 0 for others.
   public let second: Int
+  /// Argon2id's lanes; 0 for others.
   public let third: Int
 
+  /// Three costs; 0 where a derivation has none.
   public init(_ first: Int = 0, _ second: Int = 0, _ third: Int = 0) {
     self.first = first
     self.second = second
     self.third = third
   }
 
+  /// The costs of a derivation without any: three zeros.
   public static let none = SlotCosts()
 }
 
@@ -41,6 +46,7 @@ public enum SlotKDF: Equatable, Sendable {
       self.info = info
     }
 
+    /// By the code: no two expansions have the same.
     public static func == (one: Self, other: Self) -> Bool { one.code == other.code }
   }
 

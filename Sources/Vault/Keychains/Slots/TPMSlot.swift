@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slots that the machine's chip opens, given a PIN: kind 3. What such a slot keeps beside the wrapped keys
-// (Specs/keybag.md, "Attachment"):
+// Slots that the machine's chip opens, given a PIN: kind 3. The attachment of such a slot (Specs/keybag.md,
+// "Attachment"):
 //
 //   ephemeral public key (65) ‖ the enclave's handle
 //
-// The ephemeral private key is gone; only the chip can agree on the same secret again.
+// The ephemeral private key is not kept, so only the chip can agree on the same secret again.
 
 public import Enclaves
 internal import Primitives
@@ -25,23 +25,32 @@ extension SlotKDF {
 
 /// A key in this machine's chip, and a PIN.
 public struct TPMSlot: DeviceSlotMethod {
+  /// ``SlotKind/enclave``.
   public static let kind = SlotKind.enclave
+  /// The word for lists and programs.
   public static let name = "tpm"
+  /// A key in a chip works on one machine.
   public static let isPortable = false
+  /// ``SlotKDF/agreement``.
   public static let newDerivation = SlotKDF.agreement
 
   private let enclave: any Enclave
 
+  /// Slots of this enclave; it is not asked yet.
   public init(_ enclave: any Enclave) { self.enclave = enclave }
 
+  /// The expansion of an agreement (code 4), which has no costs.
   public static func derivation(code: UInt8, costs: SlotCosts) -> SlotKDF? {
     code == SlotKDF.agreement.code && costs == .none ? .agreement : nil
   }
 
+  /// Whether the derivation is the expansion of an agreement.
   public static func allows(_ kdf: SlotKDF) -> Bool { kdf == .agreement }
 
+  /// Whether the attachment is an ephemeral public key and a handle.
   public static func accepts(attachment: [UInt8]) -> Bool { EnclaveAttachment(attachment) != nil }
 
+  /// As ``PINPolicy`` judges.
   public static func problem(withNewPIN pin: RawSpan) -> PINPolicy.Problem? { PINPolicy.problem(with: pin) }
 
   /// - Throws: `KeybagError.notHardware` for an enclave in software; `.enclave`.
@@ -62,11 +71,13 @@ public struct TPMSlot: DeviceSlotMethod {
       return SlotCredential(
         Self.self, input: try ephemeral.sharedSecret(with: key.publicKey), attachment: attachment.bytes)
     } catch {
-      // The chip gave a point that is not on the curve.
+      // The chip returned a point that is not on the curve.
       throw .enclave(.invalidInput)
     }
   }
 
+  /// Has the chip agree on the slot's secret again.
+  /// - Throws: `KeybagError.enclave`, for instance with `.wrongPasscode` or `.otherChip`.
   public func credential(of slot: KeySlot, pin: SharedSecretBytes) throws(KeybagError) -> SlotCredential {
     do throws(EnclaveError) {
       let (key, attachment) = try key(of: slot)
@@ -76,6 +87,7 @@ public struct TPMSlot: DeviceSlotMethod {
     } catch { throw .enclave(error) }
   }
 
+  /// Asks the chip whether it takes a try, and whether the slot's key is its own.
   public func obstacle(of slot: KeySlot) -> KeybagError? {
     do throws(EnclaveError) {
       try enclave.checkReadiness(of: key(of: slot).key)
@@ -83,6 +95,7 @@ public struct TPMSlot: DeviceSlotMethod {
     } catch { return .enclave(error) }
   }
 
+  /// Whether another chip made the slot, or it has another PIN.
   public static func concernsOneSlot(_ error: KeybagError) -> Bool {
     switch error {
     case .enclave(.otherChip), .enclave(.wrongKind), .enclave(.wrongPasscode): true
@@ -101,7 +114,7 @@ public struct TPMSlot: DeviceSlotMethod {
 struct EnclaveAttachment: Equatable {
   /// 65 bytes (SEC 1, 2.3.3).
   let ephemeralKey: [UInt8]
-  /// As the enclave gave it.
+  /// The handle that the enclave returned.
   let handle: [UInt8]
 
   init(ephemeralKey: [UInt8], handle: [UInt8]) {

@@ -115,7 +115,7 @@ struct ByteBuffer: ~Copyable, @unchecked Sendable {
 
   mutating func append(_ text: String) { unsafe append(text.utf8Span.span.bytes) }
 
-  /// Appends the UTF-8 of a character; U+FFFD for a value that is none (RFC 3629 section 3).
+  /// Appends the UTF-8 of a character; U+FFFD for an invalid value (RFC 3629 section 3).
   mutating func append(scalar value: UInt32) {
     let scalar = Unicode.Scalar(value) ?? "\u{FFFD}"
     for byte in scalar.utf8 { append(byte) }

@@ -63,7 +63,7 @@ extension RawSpan {
     }
   }
 
-  /// Whether `text` stands at `offset`. With `ignoringCase`, `text` is in lower case.
+  /// Whether `text` is at `offset`. With `ignoringCase`, `text` is in lower case.
   func matches(_ text: StaticString, at offset: Int, ignoringCase: Bool = false) -> Bool {
     let count = text.utf8CodeUnitCount
     guard offset >= 0, offset <= byteCount - count else { return false }
@@ -118,7 +118,7 @@ extension RawSpan {
     return length
   }
 
-  /// Where the first byte outside of valid UTF-8 stands; the end of the range when all is valid.
+  /// The offset of the first byte outside of valid UTF-8; the end of the range when all is valid.
   func validUTF8End(in range: Range<Int>) -> Int {
     var offset = range.lowerBound
     while offset < range.upperBound {
@@ -131,7 +131,7 @@ extension RawSpan {
     return offset
   }
 
-  /// Where the first byte above 127 stands; the end of the range when there is none.
+  /// The offset of the first byte above 127; the end of the range when there is none.
   func asciiEnd(in range: Range<Int>) -> Int {
     precondition(range.lowerBound >= 0 && range.upperBound <= byteCount, "range outside of the bytes")
     var offset = range.lowerBound

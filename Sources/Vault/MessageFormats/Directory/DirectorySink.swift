@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writing a folder: one file a message, named `<id>.<ending>`, and `metadata.jsonl` with what a file name
-// cannot say. Everything is made in a folder beside the target, whose name shows that it is unfinished, and
-// which gets its own name at the end.
+// Writing a folder: one file a message, named `<id>.<ending>`, and `metadata.jsonl` with the other metadata.
+// Everything is written to a temporary folder beside the target, which is renamed at the end.
 
 internal import CSystem
 internal import Glibc
@@ -23,7 +22,7 @@ public struct DirectorySink: MessageSink, ~Copyable {
   ///
   /// - Parameters:
   ///   - path: must not exist.
-  ///   - record: is told of the name that the folder has meanwhile.
+  ///   - record: is told the temporary name of the folder.
   public init(
     path: String, record: (any UnfinishedExportRecord)? = nil
   ) throws(MessageFormatError) {
@@ -66,6 +65,7 @@ public struct DirectorySink: MessageSink, ~Copyable {
     }
   }
 
+  /// Writes one file for the message, and a line about it; see ``MessageSink``.
   public mutating func append(
     id: String, _ metadata: MessageMetadata, _ content: RawSpan
   ) throws(MessageFormatError) {
@@ -94,11 +94,12 @@ public struct DirectorySink: MessageSink, ~Copyable {
     }
   }
 
+  /// Ends the export; see ``MessageSink``.
   public mutating func finish() throws(MessageFormatError) {
     guard folder >= 0, !failed else { throw .finished }
     try flush()
     guard fsync(metadata) == 0, fsync(folder) == 0 else { throw .cannotWrite(errno: errno) }
-    // A rename replaces an empty folder only, and this look makes that a matter of a moment.
+    // A rename replaces only an empty folder; this check leaves even that only a moment.
     var status = stat()
     if unsafe lstat(target, &status) == 0 { throw .alreadyExists }
     guard unsafe rename(unfinished.path, target) == 0 else {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading a folder of files, recursively and sorted by name in each folder. Hidden files, links and what is
-// no file are left out and counted; folders are opened by descriptor. A `metadata.jsonl` at the top, as `DirectorySink` writes it,
-// says more about the files it names.
+// Reading a folder of files, recursively and sorted by name in each folder. Hidden files, links and special
+// files are left out and counted; folders are opened by descriptor. A `metadata.jsonl` at the top, as
+// `DirectorySink` writes it, says more about the files it names.
 
 /// A reader of all files in a folder.
 ///
@@ -31,10 +31,10 @@ public struct DirectorySource: MessageSource, ~Copyable {
   private let contentType: String?
   private var levels: [Level]
   private var described: [String: Described]
-  /// What is wrong with `metadata.jsonl`, to be thrown one by one, the next one last.
+  /// The errors of `metadata.jsonl`, to throw one by one, the next one last.
   private var flaws: [MessageFormatError]
   private var buffer = ByteBuffer(capacity: 64 << 10)
-  /// Of the file in the buffer.
+  /// The size of the file in the buffer.
   private var modified: Int64 = 0
   private var bytesRead = 0
   private var leftOut = LeftOut()
@@ -52,10 +52,12 @@ public struct DirectorySource: MessageSource, ~Copyable {
     flaws = found.flaws.reversed()
   }
 
+  /// Bytes of the files read so far; the total is not known.
   public var progress: SourceProgress {
     SourceProgress(bytesRead: bytesRead, bytesTotal: nil, leftOut: leftOut)
   }
 
+  /// Reads the next file; see ``MessageSource``.
   public mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
     if let flaw = flaws.popLast() { throw flaw }
     while let level = levels.last {

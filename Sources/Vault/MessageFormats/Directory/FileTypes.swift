@@ -3,8 +3,8 @@
 // Media types and the endings of file names, both ways.
 
 enum FileTypes {
-  /// The media type of a file. What is text is of a kind of text, whatever its name says; which kind, and what
-  /// is no text, the ending of the name tells.
+  /// The media type of a file. Text content always gets a text type, whatever its name; the ending of the
+  /// name decides which, and the type of other content.
   static func contentType(ofName name: String, _ content: RawSpan) -> String {
     let known = contentType(ofEnding: name)
     guard MessageMetadata.isText(content) else { return known ?? MessageMetadata.binaryType }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Folders by descriptor: what is opened below one cannot be led elsewhere by a symbolic link.
+// Folders by descriptor: a symbolic link cannot redirect what is opened below one.
 
 internal import CSystem
 internal import Glibc
@@ -9,7 +9,7 @@ internal import Glibc
 struct FolderHandle: ~Copyable {
   let descriptor: Int32
 
-  /// What a name in a folder stands for.
+  /// The kind of an entry of a folder.
   enum Kind: Sendable { case file, folder, link, special }
 
   /// One name in a folder.
@@ -81,7 +81,7 @@ struct FolderHandle: ~Copyable {
     return entries
   }
 
-  /// The kind that the folder tells, or, where its file system tells none, the file.
+  /// The kind from the folder's entry or, if the file system does not store it there, from the file.
   private borrowing func kind(ofType type: Int32, _ name: [CChar]) -> Kind {
     switch type {
     case Int32(DT_REG): return .file
@@ -125,7 +125,7 @@ struct FolderHandle: ~Copyable {
 }
 
 extension FolderHandle {
-  /// A name as the system wants it; nil when it has a slash or a zero, or is no name of an entry.
+  /// A name for system calls; nil when it has a slash or a zero byte, or cannot be the name of an entry.
   static func entryName(_ text: String) -> [CChar]? {
     let bytes = Array(text.utf8)
     guard !bytes.isEmpty, bytes.count <= 255, !bytes.contains(ASCII.slash), !bytes.contains(0),

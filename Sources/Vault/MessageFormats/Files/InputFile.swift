@@ -10,7 +10,7 @@ internal import Glibc
 struct InputFile: ~Copyable {
   private let descriptor: Int32
   private let isOwned: Bool
-  /// Readable once reading is to stop; -1 when nobody can stop it.
+  /// Becomes readable to stop reading; -1 when nobody can stop it.
   private let stop: Int32
   /// Nil for a pipe or a terminal.
   let byteCount: Int?
@@ -25,7 +25,7 @@ struct InputFile: ~Copyable {
       try self.init(descriptor: STDIN_FILENO, isOwned: false, stop: stop)
       return
     }
-    // A FIFO that nobody writes to would make a plain `open` wait, and nothing could stop that.
+    // A plain `open` of a FIFO without a writer would wait, and could not be stopped.
     let opened = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0)
     guard opened >= 0 else { throw errno == ENOENT ? .notFound : .cannotRead(errno: errno) }
     try self.init(descriptor: opened, isOwned: true, stop: stop)
@@ -65,7 +65,7 @@ struct InputFile: ~Copyable {
 
   deinit { if isOwned { close(descriptor) } }
 
-  /// Appends what one read gives to the free room of `buffer`; how many bytes, zero at the end.
+  /// Appends the bytes of one read to `buffer`; returns how many, zero at the end.
   borrowing func read(into buffer: inout ByteBuffer) throws(MessageFormatError) -> Int {
     let before = buffer.count
     try unsafe buffer.appendFilling(atLeast: 1) { (free) throws(MessageFormatError) in

@@ -7,17 +7,17 @@ internal import Glibc
 /// A file being written, or standard output. When it goes unfinished, nothing of the file is left.
 struct OutputFile: ~Copyable {
   private let descriptor: Int32
-  /// Nil for a descriptor of somebody else.
+  /// Nil for a descriptor of the caller.
   private let file: UnnamedFile?
   private let target: String
   private var isDone = false
   private var failed = false
-  /// What is waiting to be written. Append to it, then call ``flushIfLarge()``.
+  /// The bytes to write next. Append to it, then call ``flushIfLarge()``.
   var buffer = ByteBuffer(capacity: OutputFile.flushByteCount + (16 << 10))
 
   /// - Parameters:
   ///   - path: `-` is standard output.
-  ///   - record: is told of a name that the file has meanwhile.
+  ///   - record: is told a temporary name of the file.
   init(path: String, record: (any UnfinishedExportRecord)?) throws(MessageFormatError) {
     target = path
     file = path == "-" ? nil : try UnnamedFile(path: path, record: record)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Names for what an export makes before it is complete (Specs/storage.md, "Unfinished exports"). Files need
-// one only where the file system has no files without names; folders always do. Who makes such a thing
-// locks it (flock), so that one whose maker was killed can be told from one that is being filled.
+// Temporary names of exports that are not complete (Specs/storage.md, "Unfinished exports"). Folders always
+// need one, files only if the file system has no files without names. The exporting process holds a lock
+// (flock), which tells an abandoned export from a running one.
 
 internal import Glibc
 
-/// Is told of every name that an export makes before it is complete.
+/// Records every temporary name of an export.
 public protocol UnfinishedExportRecord: AnyObject, Sendable {
-  /// Something may be there under this path from now on; it is absolute.
+  /// From now on something may exist at this absolute path.
   func begin(_ path: String)
-  /// Nothing is there under this path any more.
+  /// Nothing exists at this path any more.
   func end(_ path: String)
 }
 
-/// A name that shows what it is, and that nobody else uses.
+/// A temporary name that is recognisable and unique.
 public struct UnfinishedExport {
   /// What every such name begins with; 32 hexadecimal digits follow.
   static let namePrefix = "coffer-unfinished-"
@@ -41,10 +41,10 @@ public struct UnfinishedExport {
   func begin() { record?.begin(path) }
   func end() { record?.end(path) }
 
-  /// Locks what was just made under the name, so that no other export takes it for abandoned.
+  /// Locks the new file or folder, so that no other export takes it for abandoned.
   ///
   /// Where the file system has no locks, no other export removes anything either.
-  /// - Throws: `.cannotWrite` when another export was quicker, and removes it now.
+  /// - Throws: `.cannotWrite` when another export was faster, and is removing it.
   func claim(_ descriptor: Int32) throws(MessageFormatError) {
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
       throw .cannotWrite(errno: EWOULDBLOCK)
@@ -58,11 +58,11 @@ public struct UnfinishedExport {
 
   // MARK: What was left
 
-  /// What is under a path that was noted.
+  /// The state of a recorded path.
   public enum State: Sendable, Equatable {
     /// Nothing.
     case gone
-    /// The folder around it is not there now: a medium that was taken out, perhaps.
+    /// The parent folder is missing, perhaps because a medium was removed.
     case unreachable
     /// A running export fills it.
     case inUse
@@ -72,13 +72,13 @@ public struct UnfinishedExport {
     case notOurs
   }
 
-  /// Looks what is under `path`, which ``UnfinishedExportRecord/begin(_:)`` was told.
+  /// The state of `path`, which was recorded by ``UnfinishedExportRecord/begin(_:)``.
   public static func state(of path: String) -> State {
     Abandoned.open(path).state
   }
 
-  /// Removes what a killed export left under `path`, and nothing else.
-  /// - Returns: what is there afterwards.
+  /// Removes `path` if a killed export left it, and nothing else.
+  /// - Returns: the state of the path afterwards.
   public static func removeAbandoned(_ path: String) -> State {
     let found = Abandoned.open(path)
     guard found.state == .abandoned else { return found.state }
@@ -112,14 +112,14 @@ public struct UnfinishedExport {
       let opened = unsafe Glibc.open(
         path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
       guard opened >= 0 else {
-        // A link is none of ours. What cannot be looked at now may be, so its note stays.
+        // A link is not ours. A path that cannot be examined now may be ours, so its record stays.
         if errno == ELOOP { return Abandoned(state: .notOurs) }
         guard errno == ENOENT || errno == ENOTDIR else { return Abandoned(state: .unreachable) }
         return Abandoned(state: unsafe access(parent(of: path), F_OK) == 0 ? .gone : .unreachable)
       }
       var status = stat()
       let kind = unsafe fstat(opened, &status) == 0 ? status.st_mode & S_IFMT : 0
-      // A file with a second name is more than what an export makes.
+      // Exports never make files with a second name.
       guard status.st_uid == geteuid(), kind == S_IFDIR || (kind == S_IFREG && status.st_nlink == 1) else {
         close(opened)
         return Abandoned(state: .notOurs)

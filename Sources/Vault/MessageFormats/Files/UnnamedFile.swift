@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A file that has no name until all of it is there (O_TMPFILE): whatever ends the process before, the
-// kernel takes it away. Mode 0600; nothing is ever overwritten. Where the file system has no files without
-// names, it has one that shows what it is, until it is complete.
+// A file that has no name until all of it is there (O_TMPFILE): if the process ends before, the kernel
+// removes it. Mode 0600; nothing is ever overwritten. If the file system has no files without names, the file
+// has a temporary one until it is complete.
 
 internal import Glibc
 
-/// A file being written. When it goes without its name, so does what was written.
+/// A file being written. If it is dropped before it has its name, it is removed.
 package final class UnnamedFile {
   package let descriptor: Int32
   private let target: String
-  /// The name it has meanwhile, where it must have one.
+  /// The temporary name, if it must have one.
   private let unfinished: UnfinishedExport?
   private var hasName = false
 
   /// - Parameters:
   ///   - path: must not exist.
   ///   - record: is told of a name that the file has meanwhile.
-  ///   - needsName: whether the file system is taken for one without files without names.
+  ///   - needsName: whether to use a temporary name even if the file system has files without names.
   package init(
     path: String, record: (any UnfinishedExportRecord)? = nil, needsName: Bool = false
   ) throws(MessageFormatError) {

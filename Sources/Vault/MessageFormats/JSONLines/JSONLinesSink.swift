@@ -15,13 +15,14 @@ public struct JSONLinesSink: MessageSink, ~Copyable {
   ///
   /// - Parameters:
   ///   - path: the file.
-  ///   - record: is told of a name that the file has meanwhile.
+  ///   - record: is told a temporary name of the file.
   public init(
     path: String, record: (any UnfinishedExportRecord)? = nil
   ) throws(MessageFormatError) {
     file = try OutputFile(path: path, record: record)
   }
 
+  /// Writes one line; see ``MessageSink``.
   public mutating func append(
     id: String, _ metadata: MessageMetadata, _ content: RawSpan
   ) throws(MessageFormatError) {
@@ -51,6 +52,7 @@ public struct JSONLinesSink: MessageSink, ~Copyable {
     try file.flushIfLarge()
   }
 
+  /// Ends the file; see ``MessageSink``.
   public mutating func finish() throws(MessageFormatError) { try file.finish() }
 
   /// A multiple of three, so that base64 needs no padding inside.

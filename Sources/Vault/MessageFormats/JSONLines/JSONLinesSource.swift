@@ -22,8 +22,10 @@ public struct JSONLinesSource: MessageSource, ~Copyable {
     lines = LineReader(try InputFile(path: path, stop: stop), limit: MessageLimits.jsonLineByteCount)
   }
 
+  /// Bytes of the file read so far, and its size.
   public var progress: SourceProgress { lines.progress }
 
+  /// Reads the next line; see ``MessageSource``.
   public mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
     while var line = try lines.next() {
       if lines.number == 1 {

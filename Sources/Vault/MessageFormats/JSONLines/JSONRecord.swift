@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One line of JSON Lines: the members that this room knows, in the order in which it writes them.
+// One line of JSON Lines: the members that this module knows, in the order in which it writes them.
 
 /// The known members of one object.
 struct JSONRecord {

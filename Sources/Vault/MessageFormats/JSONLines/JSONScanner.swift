@@ -203,7 +203,7 @@ struct JSONScanner {
 
   /// Resolves the escapes of a string where it lies; how many bytes it has then.
   ///
-  /// Every escape is longer than what it stands for. The string has been checked by ``string(_:)``.
+  /// Every escape is longer than its value. The string has been checked by ``string(_:)``.
   static func unescapeInPlace(_ text: JSONText, _ buffer: inout ByteBuffer) -> Int {
     guard text.isEscaped else { return text.range.count }
     let end = text.range.upperBound

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one way in which this room writes JSON: members in a fixed order, no white space, and only those
+// The one way in which this module writes JSON: members in a fixed order, no white space, and only those
 // escapes that RFC 8259 section 7 demands.
 
 enum JSONWriter {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text of any charset to UTF-8, through the C library's iconv. A mail picks its charset, so only names
-// from a fixed list reach iconv: a converter is code that a stranger would choose, and rare ones have had
-// memory errors (CVE-2024-2961 in ISO-2022-CN-EXT). Whatever cannot be converted stays readable: valid
-// UTF-8 as it is, other bytes as Latin-1.
+// Text of any charset to UTF-8, through the C library's iconv. The sender of a mail chooses its charset, and
+// thereby the converter that runs. Rare converters have had memory errors, so only names from a fixed list
+// reach iconv (CVE-2024-2961 in ISO-2022-CN-EXT). Whatever cannot be converted stays readable: valid UTF-8 as
+// it is, other bytes as Latin-1.
 
 internal import Glibc
 

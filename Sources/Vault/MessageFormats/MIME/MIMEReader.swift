@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The readable text of a mail (RFC 2045 to 2049). Everything is bounded by `MessageLimits`: what lies
-// deeper, or beyond the last part allowed, is not looked at. A mail that breaks the rules gives less text,
-// never an error. Plain text in UTF-8 is lent where it lies; the rest passes through reused, erased
-// buffers.
+// The readable text of a mail (RFC 2045 to 2049). Everything is bounded by `MessageLimits`: deeper or further
+// parts are ignored. A mail that breaks the rules gives less text, never an error. Plain text in UTF-8 is
+// lent where it lies; the rest passes through reused, erased buffers.
 
 internal import Texts
 
@@ -13,8 +12,11 @@ internal import Texts
 public struct MIMEReader: ~Copyable, Sendable {
   /// What a piece of text is.
   public enum Item: Sendable, Equatable {
+    /// The Subject header, decoded (RFC 2047).
     case subject
+    /// The From header, decoded.
     case from
+    /// The To header, decoded.
     case to
     /// A text part, decoded; HTML has been reduced to its text.
     case text
@@ -26,10 +28,11 @@ public struct MIMEReader: ~Copyable, Sendable {
   private var words = EncodedWords()
   private var converters = CharsetConverters()
 
+  /// A reader with its buffers, which grow with the mails that it reads.
   public init() {}
 
-  /// Hands the subject, sender, recipients and text parts of `mail` to `body`, in the order in which they
-  /// stand, as UTF-8. Ends early when `body` returns false.
+  /// Hands the subject, sender, recipients and text parts of `mail` to `body`, in their order, as UTF-8. Ends
+  /// early when `body` returns false.
   public mutating func read<E: Error>(
     _ mail: RawSpan, _ body: (Item, RawSpan) throws(E) -> Bool
   ) throws(E) {
@@ -52,7 +55,7 @@ public struct MIMEReader: ~Copyable, Sendable {
     }
   }
 
-  /// What has been seen of one mail.
+  /// The state of reading one mail.
   private struct Walk {
     var partCount = 0
   }
@@ -139,7 +142,7 @@ public struct MIMEReader: ~Copyable, Sendable {
     var offset = search.lowerBound
     while let hit = bytes.firstOffset(of: needle, in: offset..<search.upperBound) {
       let lineEnd = bytes.lineEnd(from: hit, until: search.upperBound)
-      // One look a line is enough, for a delimiter stands at its beginning.
+      // One comparison a line is enough: a delimiter is at the beginning of a line.
       offset = lineEnd
       let start = hit - 2
       guard start >= search.lowerBound, bytes.matches("--", at: start),
@@ -207,7 +210,7 @@ public struct MIMEReader: ~Copyable, Sendable {
   private mutating func readDecoded<E: Error>(
     _ charset: RawSpan, isHTML: Bool, _ body: (Item, RawSpan) throws(E) -> Bool
   ) throws(E) -> Bool {
-    // The buffer steps aside for the call, so that the reader is free to change.
+    // The buffer is moved out for the call, so that the reader can change.
     let bytes = exchange(&decoded, with: ByteBuffer(capacity: 0))
     let goOn: Result<Bool, E>
     do throws(E) {

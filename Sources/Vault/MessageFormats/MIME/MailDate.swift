@@ -7,12 +7,12 @@ internal import Texts
 
 /// Reading and writing of mail dates.
 enum MailDate {
-  /// Seconds since 1970 of a `Date:` value; nil when it is none.
+  /// Seconds since 1970 of a `Date:` value; nil when it is not a date.
   static func parse(_ bytes: RawSpan, _ range: Range<Int>) -> Int64? {
     var words = Words(bytes, range)
     guard var word = words.next(bytes) else { return nil }
     if ASCII.isLetter(bytes.byte(word.lowerBound)) {
-      // The day of the week; what it claims is not looked at.
+      // The day of the week; it is ignored.
       guard let after = words.next(bytes) else { return nil }
       word = after
     }
@@ -165,7 +165,7 @@ enum MailDate {
 
     init(_ bytes: RawSpan, _ range: Range<Int>) {
       offset = range.lowerBound
-      // A date with comments; more is no date.
+      // Enough for a date with comments.
       end = min(range.upperBound, range.lowerBound + 512)
     }
 

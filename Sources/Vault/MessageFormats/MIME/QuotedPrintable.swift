@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Quoted-printable (RFC 2045 section 6.7) and the "Q" encoding of headers (RFC 2047 section 4.2). What is
-// not well formed stays as it stands.
+// Quoted-printable (RFC 2045 section 6.7) and the "Q" encoding of headers (RFC 2047 section 4.2). Malformed
+// sequences stay unchanged.
 
 enum QuotedPrintable {
   /// Appends the decoded body.

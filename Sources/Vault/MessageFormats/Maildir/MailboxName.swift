@@ -5,7 +5,7 @@
 internal import Texts
 
 enum MailboxName {
-  /// The name for people; as it stands when it is not modified UTF-7.
+  /// The name to show; unchanged when it is not modified UTF-7.
   static func decoded(_ name: String) -> String {
     guard name.utf8.contains(ASCII.ampersand), name.utf8.count <= 255 else { return name }
     var result = ""

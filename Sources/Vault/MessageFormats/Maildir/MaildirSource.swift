@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading a Maildir: one file a mail, in `cur` and `new`, and the same in subfolders `.Name` (Maildir++).
-// Folders are opened by descriptor and links are not followed, so nothing outside is read. Everything else
-// that lies there is left out and counted; files that go away meanwhile too, as a mail program may be at work.
+// Folders are opened by descriptor and links are not followed, so nothing outside is read. Everything else is
+// left out and counted, and so are files that are removed meanwhile: a mail program may be at work.
 
 /// A reader of Maildir folders.
 ///
@@ -51,10 +51,12 @@ public struct MaildirSource: MessageSource, ~Copyable {
     sort(others)
   }
 
+  /// Bytes of the mails read so far; the total is not known.
   public var progress: SourceProgress {
     SourceProgress(bytesRead: bytesRead, bytesTotal: nil, leftOut: leftOut)
   }
 
+  /// Reads the next mail; see ``MessageSource``.
   public mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
     while true {
       if let entry = names.popLast() {
@@ -90,7 +92,7 @@ public struct MaildirSource: MessageSource, ~Copyable {
     }
   }
 
-  /// Mails that are still being delivered, or never were to the end.
+  /// Mails whose delivery is not complete, or never was.
   private mutating func leaveOutDeliveries(_ entry: FolderHandle.Entry, _ path: String) {
     let found = try? FolderHandle(entry.name, in: mailbox.handle)?.entries()
     for delivery in found ?? [] { leftOut.add(.unfinished, path + "/" + delivery.text) }

@@ -10,23 +10,23 @@
 //     X-Coffer-Date:   RFC 3339
 //     X-Coffer-Seal:   64 hexadecimal digits: the code of the six and of the content, by a key of the coffer
 //
-// Long values are folded (RFC 5322 section 2.2.3). Anybody can write the six, and send them in a mail: the
-// reader believes them, and takes them away, only where the seal is that of its own coffer. Everything else
-// that begins with them is a mail like any other. Specs/vault.md, "Seal of an export".
+// Long values are folded (RFC 5322 section 2.2.3). Anybody can send a mail with the first six. The reader
+// therefore accepts and removes them only if the seal is from its own coffer; otherwise the message is an
+// ordinary mail. Specs/vault.md, "Seal of an export".
 
-/// Proves that the headers of an export, and what stands below them, are from this coffer.
+/// Proves that the headers of an export, and the content after them, are from this coffer.
 public protocol ExportSeal: Sendable {
   /// The code of header lines, without the seal's own, and of the content of a message: 32 bytes.
   func code(headers: RawSpan, content: RawSpan) -> [UInt8]
 }
 
-/// What the export headers say.
+/// The values of the export headers.
 struct MboxExportHeader {
   var metadata: MessageMetadata
   /// How many bytes the headers take, with the seal and without it.
   var byteCount = 0
   var sealedByteCount = 0
-  /// What the seal says.
+  /// The seal.
   var seal = ""
   /// The content is not a mail, or not made of lines: it is wrapped in one, in base64.
   var isBase64: Bool
@@ -39,7 +39,7 @@ struct MboxExportHeader {
     self.lacksFinalNewline = lacksFinalNewline
   }
 
-  /// Whether what is at `offset` begins as the headers of an export do.
+  /// Whether the bytes at `offset` begin like the headers of an export.
   static func isAnnounced(_ bytes: RawSpan, at offset: Int = 0) -> Bool {
     offset < bytes.byteCount && bytes.byte(offset) == 0x58 && bytes.matches(exportName, at: offset)
   }
@@ -140,7 +140,7 @@ struct MboxExportHeader {
     }
   }
 
-  /// The unfolded value of the header `name` at `offset`, which moves behind it.
+  /// The unfolded value of the header `name` at `offset`, which moves to its end.
   private static func value(_ bytes: RawSpan, _ offset: inout Int, _ name: StaticString) -> String? {
     guard bytes.matches(name, at: offset) else { return nil }
     var lineStart = offset + name.utf8CodeUnitCount

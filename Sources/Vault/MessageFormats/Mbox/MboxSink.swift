@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writing mbox files in the mboxrd manner. A mail stands as it is, below the headers of
-// `MboxExportHeader`; everything else is wrapped in a small mail with a base64 body, so that any mail
-// program can open it.
+// Writing mbox files in the mboxrd manner. A mail is written unchanged, after the headers of
+// `MboxExportHeader`; everything else is wrapped in a small mail with a base64 body, so that any mail program
+// can open it.
 
 internal import Texts
 
@@ -16,7 +16,7 @@ public struct MboxSink: MessageSink, ~Copyable {
   /// - Parameters:
   ///   - path: the file.
   ///   - seal: lets the same coffer know its export again.
-  ///   - record: is told of a name that the file has meanwhile.
+  ///   - record: is told a temporary name of the file.
   public init(
     path: String, seal: any ExportSeal, record: (any UnfinishedExportRecord)? = nil
   ) throws(MessageFormatError) {
@@ -24,6 +24,7 @@ public struct MboxSink: MessageSink, ~Copyable {
     self.seal = seal
   }
 
+  /// Writes one mail after its `From ` line; see ``MessageSink``.
   public mutating func append(
     id: String, _ metadata: MessageMetadata, _ content: RawSpan
   ) throws(MessageFormatError) {
@@ -46,9 +47,10 @@ public struct MboxSink: MessageSink, ~Copyable {
     try file.flushIfLarge()
   }
 
+  /// Ends the file; see ``MessageSink``.
   public mutating func finish() throws(MessageFormatError) { try file.finish() }
 
-  /// Whether the content can stand in an mbox as it is: a mail that begins with a header, without NUL.
+  /// Whether the content can be written to an mbox unchanged: a mail that begins with a header, without NUL.
   private static func isVerbatim(_ metadata: MessageMetadata, _ content: RawSpan) -> Bool {
     guard metadata.isMail, content.byteCount > 0, content.firstOffset(of: 0, in: content.whole) == nil else {
       return false

@@ -25,14 +25,14 @@ public struct MboxSource: MessageSource, ~Copyable {
   private var isOpened = false
   private let seal: (any ExportSeal)?
   private var unverifiedExportCount = 0
-  /// What a wrapped message holds, while nobody knows whether to believe its headers.
+  /// The content of a wrapped message, until its headers are verified.
   private var unwrapped = ByteBuffer(capacity: 0)
 
   /// Opens the file at `path`; `-` is standard input.
   ///
   /// - Parameters:
   ///   - path: the file.
-  ///   - seal: knows the exports of this coffer; without it no headers of an export are believed.
+  ///   - seal: recognises exports of this coffer; without it no headers of an export are accepted.
   ///   - stop: a descriptor that is readable once waiting for input is to end.
   public init(
     path: String, seal: (any ExportSeal)? = nil, stop: Int32? = nil
@@ -41,11 +41,13 @@ public struct MboxSource: MessageSource, ~Copyable {
     self.seal = seal
   }
 
+  /// Bytes of the file read so far, and its size.
   public var progress: SourceProgress {
     SourceProgress(
       bytesRead: consumed + start, bytesTotal: file.byteCount, unverifiedExportCount: unverifiedExportCount)
   }
 
+  /// Reads the next mail; see ``MessageSource``.
   public mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
     if !isOpened {
       isOpened = true
@@ -71,7 +73,7 @@ public struct MboxSource: MessageSource, ~Copyable {
     var isQuoted: Bool
   }
 
-  /// Passes over a byte order mark and empty lines; complains about anything else that is no "From " line.
+  /// Passes over a byte order mark and empty lines; throws for anything else but a "From " line.
   private mutating func skipToFirst() throws {
     while buffer.count < 8, try fill() {}
     if buffer.count >= 3, buffer[0] == 0xEF, buffer[1] == 0xBB, buffer[2] == 0xBF { start = 3 }
@@ -168,7 +170,7 @@ public struct MboxSource: MessageSource, ~Copyable {
         if before == ASCII.newline {
           if hit - first >= 2, Self.isEmptyLine(bytes, endingAt: hit, from: first) {
             end = hit
-            // So that a second look finds it again.
+            // So that a second search finds it again.
             offset = hit
             return
           }
@@ -229,7 +231,7 @@ public struct MboxSource: MessageSource, ~Copyable {
 
   // MARK: Handing over
 
-  /// Takes the message at `range`, "From " line included, out of its quoting and hands it over.
+  /// Unquotes the message at `range`, which includes its "From " line, and delivers it.
   private mutating func deliver(
     _ range: Range<Int>, isQuoted: Bool, _ body: (MessageMetadata, RawSpan) throws -> Void
   ) throws {
@@ -256,7 +258,7 @@ public struct MboxSource: MessageSource, ~Copyable {
     }
   }
 
-  /// Hands over what this coffer has exported; false when that is not proven.
+  /// Delivers a message that this coffer has exported; false when the seal does not prove that.
   private mutating func deliverOwn(
     _ message: Range<Int>, _ body: (MessageMetadata, RawSpan) throws -> Void
   ) throws -> Bool {

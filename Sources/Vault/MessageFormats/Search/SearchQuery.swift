@@ -28,7 +28,7 @@ public struct SearchQuery: ~Copyable, Sendable {
     self.words = ByteBuffer(capacity: folded.output.count)
     self.ranges = ranges
     longestWord = ranges.map(\.count).max() ?? 0
-    // The words stay in a buffer of their own; the folder goes.
+    // The words stay in their own buffer; the folder is not needed any more.
     folded.moveOutput(to: &self.words)
   }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one shape of binary property list that the root secret's envelope has (Specs/protected-data.md, "Property
-// list"): a dictionary of ASCII strings, small integers and data. There is exactly one encoding of a
-// dictionary, and nothing else is read.
+// The subset of binary property lists that the root secret's envelope uses (Specs/protected-data.md,
+// "Property list"): a dictionary of ASCII strings, small integers and data. A dictionary has exactly one
+// encoding, and the reader accepts no other.
 
 internal import Primitives
 
@@ -15,7 +15,7 @@ enum PropertyListValue: Equatable {
 }
 
 enum BinaryPropertyList {
-  /// The bytes of a dictionary of up to 14 keys, which are ASCII and at most 255 bytes long. Its objects stand
+  /// The bytes of a dictionary of up to 14 keys, which are ASCII and at most 255 bytes long. Its objects are
   /// in this order: the dictionary, the keys by their bytes, the values in the order of their keys.
   static func bytes(of dictionary: [String: PropertyListValue]) -> [UInt8] {
     let keys = dictionary.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -45,7 +45,7 @@ enum BinaryPropertyList {
     return bytes
   }
 
-  /// The dictionary that has exactly this encoding; nil when there is none.
+  /// The dictionary with exactly this encoding; nil for any other bytes.
   static func dictionary(_ bytes: [UInt8]) -> [String: PropertyListValue]? {
     let span = unsafe bytes.span.bytes
     var cursor = ByteCursor()
@@ -92,7 +92,7 @@ enum BinaryPropertyList {
     }
   }
 
-  /// The kind, with the length in its low half, or in an integer behind it from 15 on.
+  /// The kind, with the length in its low half, or in an integer after it for lengths from 15 on.
   private static func marker(_ kind: UInt8, count: Int) -> [UInt8] {
     precondition(count <= 255, "a longer value has another head")
     return count < 15 ? [kind | UInt8(count)] : [kind | 0x0F, 0x10, UInt8(count)]

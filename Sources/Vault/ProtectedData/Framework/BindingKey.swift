@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The device-binding key (PD-05, PD-06): an enclave key for agreement that nothing else uses. Its only use asks
-// for nothing but private-key usage: a finger or a passcode here would be a second factor that nobody was told of.
+// The device-binding key (PD-05, PD-06): an enclave key for agreement that nothing else uses. Its use asks
+// for neither finger nor passcode: that would be a second factor that no user expects.
 
 internal import Enclaves
 internal import Keychains
@@ -26,7 +26,8 @@ enum BindingKey {
   }
 
   /// The key of this coffer.
-  /// - Throws: framework recovery when it is gone or cannot be the one (PD-06); `.enclaveMissing`, `.enclave`.
+  /// - Throws: framework recovery when it is gone or is not the key of the envelope (PD-06);
+  ///   `.enclaveMissing`, `.enclave`.
   static func load(
     _ handle: SharedSecretBytes, _ enclaves: (EnclaveKind) -> (any Enclave)?
   ) throws(ProtectedDataError) -> Found {
@@ -42,7 +43,7 @@ enum BindingKey {
     return Found(key: key, enclave: enclave)
   }
 
-  /// The key of this coffer, or a new one of `kind` where there is none.
+  /// The key of this coffer, or a new one of `kind` if there is none.
   static func loadOrCreate(
     _ keychain: KeychainService, _ enclaves: (EnclaveKind) -> (any Enclave)?, _ kind: EnclaveKind
   ) throws(ProtectedDataError) -> Found {
@@ -53,7 +54,7 @@ enum BindingKey {
     return try create(in: enclave)
   }
 
-  /// Whether the enclave will never use this key again, or only not now.
+  /// Tells a permanent failure of this key (framework recovery) from one that may pass.
   static func sorted(_ error: EnclaveError) -> ProtectedDataError {
     switch error {
     case .unavailable, .notAnswering, .lockedOut, .counterRefused, .counterGone, .failed: .enclave(error)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The two tables of the framework (Specs/storage.md). Everything in them is sealed or authenticated by others.
+// The two tables of the framework (Specs/storage.md). Other files seal or authenticate everything in them.
 
 internal import Foundation
 internal import Storage
@@ -11,14 +11,14 @@ struct DomainRow: Equatable {
   var payload: [UInt8]
 }
 
-/// What is in the tables, as of one moment.
+/// The content of the tables at one moment.
 struct StoredImage: Equatable {
   var record: [UInt8]?
-  /// The rows that were asked for and are there.
+  /// Those requested rows that exist.
   var rows: [ProtectedDomain: DomainRow] = [:]
 
-  /// Reads the registry, and the rows of `domains`. Rows that the registry does not know mean nothing, so
-  /// nobody asks which there are (PD-20).
+  /// Reads the registry, and the rows of `domains`. Rows that the registry does not know have no meaning, so
+  /// they are never listed (PD-20).
   static func read(
     _ file: DatabaseFile, _ domains: some Sequence<ProtectedDomain>
   ) throws(ProtectedDataError) -> StoredImage {
@@ -52,16 +52,16 @@ struct StoredChange {
     case delete
   }
 
-  /// What is there now, as far as the change touches it; nil to delete whatever is there first.
+  /// The present content that the change expects; nil to delete everything first.
   var former: StoredImage?
-  /// Nil to leave the registry.
+  /// The new registry; nil to keep it.
   var record: [UInt8]?
   var rows: [ProtectedDomain: RowChange] = [:]
 
-  /// - Throws: `.storage(.inUse)` when something else is there than was expected.
+  /// - Throws: `.storage(.inUse)` when the present content is not ``former``.
   func apply(to file: DatabaseFile) throws(ProtectedDataError) {
     try ProtectedDataError.sorting {
-      // The ledger says which row is an older one; a damaged one must not keep the others from being written.
+      // The ledger detects older rows; a damaged row must not block changes of the others.
       try file.write(.protectedData, verifies: false) { transaction in
         if let former {
           let now = try StoredImage.read(transaction, rows.keys)

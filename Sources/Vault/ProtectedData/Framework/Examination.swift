@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is stored, looked at with the root keys in hand. Nothing here writes.
+// Checks what is stored, with the root keys. Nothing here writes, except that a ledger can be saved.
 
 internal import Keychains
 internal import Secrets
 internal import Storage
 
-/// What was found of one domain.
+/// The result of checking one domain.
 enum Finding {
   case open(Opened)
   case pending
@@ -27,7 +27,7 @@ enum Finding {
     }
   }
 
-  /// Opens a row. Its number counts only once it is authentic, its schema only once its number is right.
+  /// Opens a row: checks first that it is authentic, then its generation, then its schema.
   init(
     _ domain: ProtectedDomain, _ row: DomainRow?, _ entry: Registry.EntryState?, _ keys: RootKeys,
     verdict: (UInt64) -> GenerationVerdict
@@ -50,7 +50,7 @@ enum Finding {
     }
   }
 
-  /// Key and payload of a row, as far as they are authentic.
+  /// Opens key and payload of a row.
   static func open(
     _ domain: ProtectedDomain, _ row: DomainRow, _ keys: RootKeys
   ) throws(DomainFault) -> Opened {
@@ -75,23 +75,23 @@ enum Finding {
   }
 }
 
-/// Registry, ledger and some domains, as of one moment.
+/// Registry, ledger and some domains at one moment.
 struct Examination {
   var image: StoredImage
   var registry: Registry
   var ledger: GenerationLedger
   var findings: [ProtectedDomain: Finding] = [:]
-  /// Something is ahead of the ledger, as an ended process leaves it, and authentic.
+  /// Something authentic is one step ahead of the ledger, as a process that ends early leaves it.
   private(set) var isAhead: Bool
-  /// Nothing is ahead of the ledger. Without the writer's lock, something that is may be a writer at work; what
-  /// is behind is not.
+  /// Nothing is ahead of the ledger. If the writer's lock is not held, something ahead may be the work of a
+  /// running writer; something behind never is.
   private(set) var isSettled: Bool
 
-  /// - Throws: framework recovery; what reading may throw.
+  /// - Throws: framework recovery; errors of reading.
   init(
     _ file: DatabaseFile, _ keychain: KeychainService, _ keys: RootKeys, _ domains: [ProtectedDomain]
   ) throws(ProtectedDataError) {
-    // The ledger first: a writer who comes between makes the file newer, never older.
+    // The ledger first: a writer that comes between makes the file newer, never older.
     ledger = try GenerationLedger.load(keychain)
     image = try StoredImage.read(file, domains)
     registry = try ProtectedDomains.registry(image)
@@ -116,7 +116,7 @@ struct Examination {
     isSettled = verdicts.allSatisfy { $0 == .current || $0 == .rolledBack }
   }
 
-  /// The ledger that fits what was found; where something is in recovery, it stays.
+  /// The ledger that matches the open domains and the registry; entries of other domains stay.
   var healedLedger: GenerationLedger {
     var healed = ledger
     healed.revision = registry.revision
@@ -126,7 +126,7 @@ struct Examination {
     return healed
   }
 
-  /// The domain, as it can be read.
+  /// The open domain, or an error for its state.
   func opened(_ domain: ProtectedDomain) throws(ProtectedDataError) -> Finding.Opened {
     switch findings[domain] {
     case .open(let opened): return opened
@@ -159,8 +159,8 @@ extension GenerationLedger {
 }
 
 extension KeychainService {
-  /// An item of the class *when unlocked*; nil when there is none. *Locked* and *not now* are errors of their
-  /// own; only an item that is not what was stored is a fault.
+  /// An item of the class *when unlocked*; nil when there is none. A locked or unavailable keychain is an
+  /// error; only a damaged item is a fault.
   func protectedItem(
     _ account: String, damaged fault: FrameworkFault
   ) throws(ProtectedDataError) -> SharedSecretBytes? {

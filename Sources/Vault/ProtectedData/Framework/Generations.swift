@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Against single rows that are put back to what they were: every change of the registry and of a domain has a
-// number, and a ledger in the keychain knows the last ones (Specs/protected-data.md, "Generations"):
+// Detects rows that were put back to an earlier state: every change of the registry and of a domain has a
+// number, and a ledger in the keychain holds the last numbers (Specs/protected-data.md, "Generations"):
 //
 //   revision (8) ‖ count (1) ‖ count × (domain (1) ‖ generation (8))
 //
-// The file is always written first, so it may be one ahead, never behind.
+// The file is always written before the ledger, so it may be one ahead, never behind.
 
 internal import Primitives
 internal import Secrets
 
-/// What a number in the file means beside the ledger's.
+/// Compares a number in the file with the ledger's.
 enum GenerationVerdict: Equatable {
   case current
-  /// A process ended between file and ledger. The ledger follows, once what was found has authenticated.
+  /// A process ended between writing file and ledger. The ledger is updated once the row has been
+  /// authenticated.
   case ahead
   case rolledBack
-  /// More than one ahead: no order of writing leaves that.
+  /// More than one ahead, which no interrupted write can cause.
   case unaccounted
 
   init(found: UInt64, ledger: UInt64) {
@@ -26,12 +27,12 @@ enum GenerationVerdict: Equatable {
   }
 }
 
-/// The last numbers.
+/// The last numbers of the registry and of every domain.
 struct GenerationLedger: Equatable {
   static let account = "com.cypherair.v1.protected-data.generations"
 
   var revision: UInt64
-  /// Kept for domains that are gone: no number is used twice.
+  /// Also of domains that were removed, so that no number is used twice.
   var generations: [ProtectedDomain: UInt64]
 
   init(revision: UInt64, generations: [ProtectedDomain: UInt64]) {

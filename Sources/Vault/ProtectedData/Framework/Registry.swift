@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only authority for which domains there are (PD-20; Specs/protected-data.md, "Registry"):
+// The only list of the domains that exist (PD-20; Specs/protected-data.md, "Registry"):
 //
 //   "COFPDRG1" ‖ revision (8) ‖ format floor (1) ‖ count (1) ‖ count × (domain (1) ‖ state (1))
 //   ‖ HMAC-SHA256 (32) ‖ SHA-256 (32)
 //
-// The digest tells an accident before unlocking, when there is no key; the code tells everything else after.
+// The digest shows accidental damage before unlocking, when there is no key; the code shows any change after
+// it.
 
+internal import Keychains
 internal import Primitives
 internal import Secrets
 
@@ -76,7 +78,7 @@ struct Registry: Equatable {
     } catch { return nil }
   }
 
-  /// Whether a record, which was read, was written under the registry's key.
+  /// Whether a well-formed record was written under the registry's key.
   static func isAuthentic(_ record: [UInt8], _ keys: RootKeys) -> Bool {
     let content = Array(record.dropLast(tailByteCount))
     let code = Array(record.dropLast(SHA256.byteCount).suffix(HMACSHA256.byteCount))
@@ -87,4 +89,30 @@ struct Registry: Equatable {
   private static func code(_ content: [UInt8], _ keys: RootKeys) -> [UInt8] {
     keys.registry.withBytes { unsafe HMACSHA256.code(of: content.span.bytes, key: $0) }
   }
+}
+
+// Tells an interrupted reset from tampering. Both leave a registry that the root secret does not
+// authenticate. The mark, which is stored together with the new root secret, names the registry that the
+// reset was about to replace.
+
+enum ResetMark {
+  static let account = "com.cypherair.v1.protected-data.reset"
+
+  /// The item that says that `record` will be replaced.
+  static func item(replacing record: [UInt8]) -> SecretChange { RootSecret.item(digest(record), account) }
+
+  /// Whether a reset has begun that replaces `record`.
+  /// - Throws: `.keychainLocked`, `.keychainUnavailable`. A damaged mark counts as missing.
+  static func names(_ record: [UInt8], _ keychain: KeychainService) throws(ProtectedDataError) -> Bool {
+    let mark: SharedSecretBytes?
+    do throws(ProtectedDataError) {
+      mark = try keychain.protectedItem(account, damaged: .registryTampered)
+    } catch {
+      guard case .frameworkRecovery = error else { throw error }
+      return false
+    }
+    return mark?.withBytes { [UInt8](copying: $0) } == digest(record)
+  }
+
+  private static func digest(_ record: [UInt8]) -> [UInt8] { unsafe SHA256.hash(record.span.bytes) }
 }

@@ -9,21 +9,21 @@ internal import Secrets
 
 enum RootSecret {
   static let account = "com.cypherair.v1.protected-data.root-secret"
-  /// Says on this device that the second format has been reached: one byte, 2.
+  /// Marks on this device that the second format is in use: one byte, 2.
   static let floorAccount = "com.cypherair.v1.protected-data.format-floor"
   static let floor: UInt8 = 2
   static let byteCount = RootSecretEnvelope.rootSecretByteCount
 
-  /// What the root secret gave.
+  /// The result of fetching the root secret.
   struct Fetched {
     let keys: RootKeys
-    /// The root secret itself, where it has to be brought to the second format first.
+    /// The root secret itself, if it has to be converted to the second format.
     let first: SharedSecretBytes?
   }
 
-  /// Fetches the root secret once and lets go of it.
+  /// Fetches the root secret once, derives the keys, and erases it.
   ///
-  /// - Parameter registryFloor: what the registry says; not authenticated yet, so it can only forbid.
+  /// - Parameter registryFloor: the registry's value; it is not authenticated yet, so it can only forbid.
   static func fetch(
     _ keychain: KeychainService, registryFloor: UInt8, _ enclaves: (EnclaveKind) -> (any Enclave)?
   ) throws(ProtectedDataError) -> Fetched {
@@ -49,7 +49,7 @@ enum RootSecret {
     return Fetched(keys: root.withBytes { RootKeys($0) }, first: nil)
   }
 
-  /// The binding key that there is.
+  /// The present binding key.
   static func binding(
     _ keychain: KeychainService, _ enclaves: (EnclaveKind) -> (any Enclave)?
   ) throws(ProtectedDataError) -> BindingKey.Found {
@@ -69,7 +69,7 @@ enum RootSecret {
     }
   }
 
-  /// Seals the root secret to a binding key, and opens it again before anybody relies on it.
+  /// Seals the root secret to a binding key, and opens it again as a check.
   static func seal(
     _ root: RawSpan, to binding: BindingKey.Found
   ) throws(ProtectedDataError) -> RootSecretEnvelope {
@@ -101,5 +101,26 @@ enum RootSecret {
 
   private static func item(_ secret: SharedSecretBytes, _ account: String) -> SecretChange {
     .save(secret, account: account, accessibility: .whenUnlockedThisDeviceOnly)
+  }
+}
+
+// The only keys that the root secret gives (PD-18): the wrapping root key, and derived from it the registry's
+// key.
+
+struct RootKeys: Sendable {
+  /// Wraps domain keys.
+  let wrapping: SharedSecretBytes
+  /// Authenticates the registry.
+  let registry: SharedSecretBytes
+
+  /// The caller erases the root secret right after.
+  init(_ root: RawSpan) {
+    let wrapping = Self.derive(root, "coffer protected data v1 wrapping root")
+    self.wrapping = wrapping
+    registry = wrapping.withBytes { Self.derive($0, "coffer protected data v1 registry") }
+  }
+
+  private static func derive(_ key: RawSpan, _ info: StaticString) -> SharedSecretBytes {
+    SharedSecretBytes(HKDF.secret(from: key, info: info))
   }
 }

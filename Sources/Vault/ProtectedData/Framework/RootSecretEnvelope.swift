@@ -4,7 +4,7 @@
 //
 //   "CAPDSEV2" ‖ binary property list
 //
-// A software-ephemeral key agrees with the enclave's; what is derived and what is authenticated both name the
+// A software-ephemeral key agrees with the enclave's; both the derivation and the authenticated data name the
 // version and the hashes of both public keys.
 
 package import Enclaves
@@ -12,7 +12,7 @@ internal import Primitives
 package import Secrets
 
 package struct RootSecretEnvelope: Equatable {
-  /// The public key of the binding key that it is sealed to: 65 bytes.
+  /// The public key of its binding key: 65 bytes.
   let bindingPublicKey: [UInt8]
   private let sealed: EnclaveSealed
 
@@ -74,7 +74,7 @@ package struct RootSecretEnvelope: Equatable {
     bindingPublicKey = binding
     sealed = EnclaveSealed(
       ephemeralKey: ephemeral, salt: salt, keyCheck: keyCheck, nonce: nonce, ciphertext: ciphertext + tag)
-    // The algorithm, the version, and that there is nothing else.
+    // This checks the algorithm, the version, and that no other fields are present.
     guard self.bytes == bytes else { return nil }
   }
 

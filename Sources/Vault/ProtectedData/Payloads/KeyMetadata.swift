@@ -2,21 +2,27 @@
 
 /// The domain of the user's own OpenPGP keys (PD-11).
 public struct KeyMetadata: ProtectedPayload {
+  /// ``ProtectedDomain/keyMetadata``.
   public static let domain = ProtectedDomain.keyMetadata
+  /// Schema 1.
   public static let schemaVersion: UInt16 = 1
+  /// No keys.
   public static let initial = KeyMetadata(identities: [])
-  /// Own keys. People have a handful; more would not be told apart.
+  /// Own keys. Users have a handful.
   public static let countLimit = 256
 
   /// In the order in which they are shown; no fingerprint twice.
   public var identities: [PGPKeyIdentity]
 
+  /// Metadata of these keys. Writing it checks the rules.
   public init(identities: [PGPKeyIdentity]) { self.identities = identities }
 
   // MARK: Bytes
 
+  /// Checks all identities, and that no fingerprint occurs twice.
   public static func check(_ bytes: RawSpan) throws(MalformedPayload) { _ = try fields(bytes) }
 
+  /// Reads all identities.
   public init(_ bytes: RawSpan) throws(MalformedPayload) {
     identities = try Self.fields(bytes).map { PGPKeyIdentity($0, bytes) }
   }
@@ -32,8 +38,144 @@ public struct KeyMetadata: ProtectedPayload {
     return found
   }
 
+  /// Writes the number of identities in two bytes, then each identity.
   public func write(to writer: inout PayloadWriter) {
     writer.append(bigEndian: UInt16(clamping: identities.count))
     for identity in identities { identity.write(to: &writer) }
+  }
+}
+
+/// The metadata of one of the user's own OpenPGP keys (PD-11). It is not secret, but private.
+public struct PGPKeyIdentity: Equatable, Sendable {
+  /// RFC 9580, section 5.5.2. The numbers are stored.
+  public enum KeyVersion: UInt8, Sendable, CaseIterable {
+    /// RFC 9580, section 5.5.2.2.
+    case v4 = 4
+    /// RFC 9580, section 5.5.2.3.
+    case v6 = 6
+
+    /// RFC 9580, section 5.5.4.
+    public var fingerprintByteCount: Int {
+      switch self {
+      case .v4: 20
+      case .v6: 32
+      }
+    }
+
+    init?(fingerprintByteCount: Int) {
+      guard let found = Self.allCases.first(where: { $0.fingerprintByteCount == fingerprintByteCount })
+      else { return nil }
+      self = found
+    }
+  }
+
+  /// The suite that a key was made for (PG-01, PG-02). The numbers are stored.
+  public enum Profile: UInt8, Sendable, CaseIterable {
+    /// Profile A: understood everywhere.
+    case a = 1
+    /// Profile B: RFC 9580.
+    case b = 2
+  }
+
+  /// User IDs of one key.
+  public static let userIDCountLimit = 64
+  /// Bytes of a user ID. RFC 9580 sets no limit; a line of mail has 998.
+  public static let userIDByteCountLimit = 1024
+  /// Bytes of a revocation certificate: one signature, with room for a long reason.
+  public static let revocationByteCountLimit = 1 << 14
+  /// Bytes of a certificate: with pictures and many certifications some reach 100 KiB.
+  public static let certificateByteCountLimit = 1 << 18
+
+  /// The version of the primary key.
+  public var keyVersion: KeyVersion
+  /// The suite that the key was made for.
+  public var profile: Profile
+  /// 20 bytes for version 4, 32 for version 6.
+  public var fingerprint: [UInt8]
+  /// Whether the owner has made a backup of the secret key.
+  public var isBackedUp: Bool
+  /// Seconds since 1970, UTC, as OpenPGP has it (RFC 9580, section 3.5).
+  public var created: UInt32
+  /// Seconds since 1970, UTC, after `created`; nil for never.
+  public var expires: UInt32?
+  /// At most ``userIDCountLimit``, each of at most ``userIDByteCountLimit`` bytes of UTF-8.
+  public var userIDs: [String]
+  /// A signature packet; empty when there is none.
+  public var revocationCertificate: [UInt8]
+  /// The transferable public key, as packets.
+  public var certificate: [UInt8]
+
+  /// An identity with these values. Writing its metadata checks the rules.
+  public init(
+    keyVersion: KeyVersion, profile: Profile, fingerprint: [UInt8], isBackedUp: Bool, created: UInt32,
+    expires: UInt32?, userIDs: [String], revocationCertificate: [UInt8], certificate: [UInt8]
+  ) {
+    self.keyVersion = keyVersion
+    self.profile = profile
+    self.fingerprint = fingerprint
+    self.isBackedUp = isBackedUp
+    self.created = created
+    self.expires = expires
+    self.userIDs = userIDs
+    self.revocationCertificate = revocationCertificate
+    self.certificate = certificate
+  }
+}
+
+// MARK: - Bytes
+
+extension PGPKeyIdentity {
+  /// An identity in a payload: values of fixed length, and the ranges of the others.
+  struct Fields {
+    let keyVersion: KeyVersion
+    let profile: Profile
+    let fingerprint: Range<Int>
+    let isBackedUp: Bool
+    let created: UInt32
+    let expires: UInt32?
+    let userIDs: [Range<Int>]
+    let revocationCertificate: Range<Int>
+    let certificate: Range<Int>
+
+    init(_ bytes: RawSpan, _ cursor: inout PayloadCursor) throws(MalformedPayload) {
+      keyVersion = try cursor.one(bytes)
+      profile = try cursor.one(bytes)
+      fingerprint = try cursor.range(bytes, count: keyVersion.fingerprintByteCount)
+      isBackedUp = try cursor.flag(bytes)
+      created = try cursor.uint32(bytes)
+      expires = try cursor.flag(bytes) ? try cursor.uint32(bytes) : nil
+      var userIDs: [Range<Int>] = []
+      for _ in 0..<(try cursor.count(bytes, limit: userIDCountLimit)) {
+        userIDs.append(try cursor.text(bytes, byteCountLimit: userIDByteCountLimit))
+      }
+      self.userIDs = userIDs
+      revocationCertificate = try cursor.blob(bytes, byteCountLimit: revocationByteCountLimit)
+      certificate = try cursor.blob(bytes, byteCountLimit: certificateByteCountLimit)
+      guard expires.map({ $0 > created }) ?? true else { throw MalformedPayload() }
+    }
+  }
+
+  init(_ fields: Fields, _ bytes: RawSpan) {
+    self.init(
+      keyVersion: fields.keyVersion, profile: fields.profile, fingerprint: bytes.array(fields.fingerprint),
+      isBackedUp: fields.isBackedUp, created: fields.created, expires: fields.expires,
+      userIDs: fields.userIDs.map { bytes.text($0) },
+      revocationCertificate: bytes.array(fields.revocationCertificate),
+      certificate: bytes.array(fields.certificate))
+  }
+
+  func write(to writer: inout PayloadWriter) {
+    guard fingerprint.count == keyVersion.fingerprintByteCount else { return writer.refuse() }
+    writer.append(keyVersion.rawValue)
+    writer.append(profile.rawValue)
+    writer.append(fingerprint)
+    writer.append(isBackedUp)
+    writer.append(bigEndian: created)
+    writer.append(expires != nil)
+    if let expires { writer.append(bigEndian: expires) }
+    writer.append(bigEndian: UInt16(clamping: userIDs.count))
+    for userID in userIDs { writer.append(text: userID) }
+    writer.append(blob: revocationCertificate)
+    writer.append(blob: certificate)
   }
 }

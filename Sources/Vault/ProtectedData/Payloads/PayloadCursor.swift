@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading a payload's fields. Everything that varies in length is found as a range first, with all its checks;
-// only who wants values copies them out.
+// Reading a payload's fields. Fields of variable length are read as ranges, with all checks; callers copy
+// only the values that they need.
 
 internal import Foundation
 internal import Primitives
@@ -90,13 +90,13 @@ extension RawSpan {
 
   func array(_ range: Range<Int>) -> [UInt8] { [UInt8](copying: extracting(range)) }
 
-  /// Whether no two of these places, which are of any lengths, hold the same bytes.
+  /// Whether no two of these ranges, which may differ in length, hold the same bytes.
   func areDistinct(_ ranges: [Range<Int>]) -> Bool {
     let sorted = ranges.sorted { isOrdered($0, $1) }
     return zip(sorted, sorted.dropFirst()).allSatisfy { isOrdered($0, $1) }
   }
 
-  /// Whether the bytes at one place come before those at another.
+  /// Whether the bytes of one range sort before those of another.
   private func isOrdered(_ left: Range<Int>, _ right: Range<Int>) -> Bool {
     for (a, b) in zip(left, right) {
       let (x, y) = (byte(a), byte(b))

@@ -5,8 +5,8 @@ internal import Secrets
 
 /// Writes the fields of a payload, big-endian, into memory that is erased.
 public struct PayloadWriter: ~Copyable {
-  /// Sealed and opened as a whole, and rewritten with every change: 4 MiB are a thousand contacts with large
-  /// certificates.
+  /// A payload is sealed and opened as a whole, and rewritten with every change. 4 MiB hold a thousand
+  /// contacts with large certificates.
   public static let byteCountLimit = 1 << 22
 
   private var bytes = SecretBytes(zeroed: 4096)
@@ -38,7 +38,7 @@ public struct PayloadWriter: ~Copyable {
     append(blob)
   }
 
-  /// Notes that there is no encoding of what is being written.
+  /// Records that the payload has no encoding.
   mutating func refuse() { isRefused = true }
 
   private mutating func append(_ span: RawSpan) {
@@ -58,7 +58,7 @@ public struct PayloadWriter: ~Copyable {
     bytes = larger
   }
 
-  /// What was written; nil when it was refused, or more than the limit.
+  /// The bytes written; nil when a field was refused, or there are more than the limit.
   consuming func finish() -> SecretBytes? {
     guard !isRefused else { return nil }
     return bytes.withBytes { SecretBytes(copying: $0.extracting(first: count)) }
@@ -66,7 +66,7 @@ public struct PayloadWriter: ~Copyable {
 }
 
 extension ProtectedPayload {
-  /// The payload's bytes; nil when they break a rule of their schema.
+  /// The payload's bytes; nil when they violate their schema.
   func encoded() -> SecretBytes? {
     var writer = PayloadWriter()
     write(to: &writer)

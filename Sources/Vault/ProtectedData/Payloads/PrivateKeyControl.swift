@@ -1,21 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The domain that says how private keys are authorised, and what is being done to them (PD-10).
+/// The domain with the authentication mode of private keys and the journal of a change to them (PD-10).
 public struct PrivateKeyControl: ProtectedPayload {
-  /// The numbers are stored, and the same wherever a mode is (AM-01, AM-02).
+  /// What each use of a private key asks for. The numbers are stored, and the same in all formats (AM-01,
+  /// AM-02).
   public enum AuthMode: UInt8, Sendable, CaseIterable {
+    /// Each use of a key takes a finger or the passcode (AM-01).
     case standard = 1
+    /// Each use of a key takes a finger and nothing else (AM-02).
     case highSecurity = 2
   }
 
+  /// ``ProtectedDomain/privateKeyControl``.
   public static let domain = ProtectedDomain.privateKeyControl
+  /// Schema 1.
   public static let schemaVersion: UInt16 = 1
+  /// Standard mode, without a journal.
   public static let initial = PrivateKeyControl(authMode: .standard)
 
+  /// The mode that holds for all private keys.
   public var authMode: AuthMode
-  /// Nil when nothing is under way.
+  /// The change that is under way; nil if there is none.
   public var recoveryJournal: RecoveryJournal?
 
+  /// A control with this mode; by default nothing is under way. Writing it checks the rules.
   public init(authMode: AuthMode, recoveryJournal: RecoveryJournal? = nil) {
     self.authMode = authMode
     self.recoveryJournal = recoveryJournal
@@ -23,15 +31,17 @@ public struct PrivateKeyControl: ProtectedPayload {
 
   // MARK: Bytes
 
+  /// Checks mode and journal, and that no fingerprint occurs twice.
   public static func check(_ bytes: RawSpan) throws(MalformedPayload) { _ = try fields(bytes) }
 
+  /// Reads mode and journal.
   public init(_ bytes: RawSpan) throws(MalformedPayload) {
     let (control, fingerprints) = try Self.fields(bytes)
     self = control
     recoveryJournal?.fingerprints = fingerprints.map { bytes.array($0) }
   }
 
-  /// All but the fingerprints, and where those are.
+  /// Everything but the fingerprints, and their ranges.
   private static func fields(
     _ bytes: RawSpan
   ) throws(MalformedPayload) -> (PrivateKeyControl, fingerprints: [Range<Int>]) {
@@ -52,6 +62,7 @@ public struct PrivateKeyControl: ProtectedPayload {
     return (control, fingerprints)
   }
 
+  /// Writes the mode, then the journal if there is one.
   public func write(to writer: inout PayloadWriter) {
     writer.append(authMode.rawValue)
     writer.append(recoveryJournal != nil)
@@ -68,5 +79,53 @@ public struct PrivateKeyControl: ProtectedPayload {
       writer.append(version.rawValue)
       writer.append(fingerprint)
     }
+  }
+}
+
+/// A change of private keys that is under way, so that it can be finished or undone after a crash (AM-11, AM-19).
+public struct RecoveryJournal: Equatable, Sendable {
+  /// What is being done. The numbers are stored.
+  public enum Kind: UInt8, Sendable, CaseIterable {
+    /// All keys are wrapped for another mode.
+    case rewrap = 1
+    /// A key gets another expiry date.
+    case modifyExpiry = 2
+    /// Keys are added.
+    case `import` = 3
+    /// Keys are removed.
+    case delete = 4
+    /// A new key is wrapped.
+    case wrap = 5
+  }
+
+  /// How far it has come. The numbers are stored.
+  public enum Phase: UInt8, Sendable, CaseIterable {
+    /// New rows are being written; the old ones count.
+    case staging = 1
+    /// The new rows count; the old ones are being removed.
+    case flipped = 2
+  }
+
+  /// What is being done.
+  public var kind: Kind
+  /// How far it has come.
+  public var phase: Phase
+  /// The mode that holds when it is done.
+  public var targetMode: PrivateKeyControl.AuthMode
+  /// The generation of the rows that are being written.
+  public var targetGeneration: UInt64
+  /// The keys that are changed: 20 bytes (version 4) or 32 (version 6) each, no key twice.
+  public var fingerprints: [[UInt8]]
+
+  /// A journal with these values. Writing its control checks the rules.
+  public init(
+    kind: Kind, phase: Phase, targetMode: PrivateKeyControl.AuthMode, targetGeneration: UInt64,
+    fingerprints: [[UInt8]]
+  ) {
+    self.kind = kind
+    self.phase = phase
+    self.targetMode = targetMode
+    self.targetGeneration = targetGeneration
+    self.fingerprints = fingerprints
   }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PNG to pixels and to depths, through libpng's simplified interface. For the process that decodes only:
-// see `PictureWorker`.
+// PNG to pixels and to depths, through libpng's simplified interface. For the decoder process only: see
+// `PictureWorker`.
 
 #if Pictures
   internal import CPNG
-  internal import Secrets
+  package import Secrets
 
   /// Reads PNG of every kind.
   package enum PNGDecoder {
-    /// Decodes a photo at full size; what is transparent stands on white.
+    /// Decodes a photo at full size; transparent pixels are drawn on white.
     package static func decode(_ file: RawSpan) throws(PictureError) -> Raster {
       let chunks = try PNGChunks(file, pixelLimit: PictureLimits.rasterPixelCount)
       return try Raster(width: chunks.width, height: chunks.height) { pixels throws(PictureError) in
@@ -37,7 +37,7 @@
       }
     }
 
-    /// What libpng is to make of the pixels.
+    /// The layout of the decoded pixels.
     private enum Layout {
       case colour, grey8, grey16
 
@@ -73,8 +73,38 @@
           }
         }
       }
-      // libpng goes on after some damage, and says so.
+      // libpng continues after some damage with a warning.
       guard isRead, unsafe image.warning_or_error == 0 else { throw .corrupt }
+    }
+  }
+
+  /// Pixels to PNG, through libpng's simplified interface.
+  package enum PNGEncoder {
+    /// A PNG with eight bits a channel, in sRGB.
+    package static func encode(_ raster: borrowing Raster) throws(PictureError) -> SecretBytes {
+      var image = unsafe png_image()
+      unsafe image.version = UInt32(PNG_IMAGE_VERSION)
+      unsafe image.width = UInt32(raster.width)
+      unsafe image.height = UInt32(raster.height)
+      unsafe image.format = UInt32(PNG_FORMAT_FLAG_COLOR)
+      defer { unsafe png_image_free(&image) }
+      let pixelByteCount = 3 * raster.width * raster.height + raster.height
+      // Data that cannot be deflated is stored in blocks, with a few bytes each; 12 bytes a chunk of 8 KiB.
+      var byteCount = pixelByteCount + pixelByteCount / 256 + 4096
+      var file = SecretBytes(zeroed: byteCount)
+      let isWritten = raster.withPixels { pixels in
+        unsafe pixels.withUnsafeBytes { pixels in
+          file.withMutableBytes { file in
+            unsafe file.withUnsafeMutableBytes { file in
+              unsafe png_image_write_to_memory(
+                &image, file.baseAddress, &byteCount, 0, pixels.baseAddress, 0, nil) != 0
+            }
+          }
+        }
+      }
+      guard isWritten else { throw .encodingFailed }
+      file.shorten(to: byteCount)
+      return file
     }
   }
 #endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// JPEG to pixels, through libjpeg-turbo. For the process that decodes only: see `PictureWorker`. Nothing
-// is read from the file but its pixels; the orientation in its Exif part is the caller's to know.
+// JPEG to pixels, through libjpeg-turbo. For the decoder process only: see `PictureWorker`. Only the pixels
+// are read; the caller passes the orientation, which the Exif part has.
 
 #if Pictures
   internal import CTurboJPEG
+  package import Secrets
 
   /// Reads JPEG (ITU-T T.81) in grey or YCbCr, sequential or progressive.
   @safe
@@ -38,8 +39,9 @@
       return (Int(width), Int(height))
     }
 
-    /// Decodes at the smallest scale whose longer side has at least `longestSide` pixels; at full size when
-    /// there is none or no wish; at the largest scale that a ``Raster`` can hold when that is smaller.
+    /// Decodes at the smallest scale whose longer side has at least `longestSide` pixels; at full size if
+    /// there is no such scale, or `longestSide` is nil; at the largest scale that a ``Raster`` can hold if
+    /// that is smaller.
     package borrowing func decode(
       _ file: RawSpan, atLeast longestSide: Int? = nil
     ) throws(PictureError) -> Raster {
@@ -58,8 +60,8 @@
       }
     }
 
-    /// Cameras are known to write a few bytes too many in front of a marker, which spoils nothing. Every
-    /// other complaint means that pixels are missing.
+    /// Some cameras write a few extra bytes before a marker, which does no harm. Every other warning means
+    /// that pixels are missing.
     private borrowing func isHarmless() -> Bool {
       guard unsafe tjGetErrorCode(decoder) == Int32(TJERR_WARNING.rawValue),
         let message = unsafe tjGetErrorStr2(decoder)
@@ -78,5 +80,36 @@
 
     /// TJSCALED of turbojpeg.h.
     private static func scaled(_ length: Int, _ eighths: Int) -> Int { (length * eighths + 7) / 8 }
+  }
+
+  /// Pixels to JPEG, through libjpeg-turbo.
+  package enum JPEGEncoder {
+    /// A sequential JPEG in YCbCr with colours at half the resolution, without any metadata.
+    /// - Parameter quality: 1 to 100.
+    package static func encode(
+      _ raster: borrowing Raster, quality: Int
+    ) throws(PictureError) -> SecretBytes {
+      guard let encoder = unsafe tjInitCompress() else { throw .encodingFailed }
+      defer { unsafe tjDestroy(encoder) }
+      let (width, height) = (Int32(raster.width), Int32(raster.height))
+      let sampling = Int32(TJSAMP_420.rawValue)
+      var byteCount = tjBufSize(width, height, sampling)
+      var file = SecretBytes(zeroed: Int(byteCount))
+      let result = raster.withPixels { pixels in
+        unsafe pixels.withUnsafeBytes { pixels in
+          file.withMutableBytes { file in
+            unsafe file.withUnsafeMutableBytes { file in
+              var start = unsafe file.baseAddress?.assumingMemoryBound(to: UInt8.self)
+              return unsafe tjCompress2(
+                encoder, pixels.baseAddress, width, 0, height, Int32(TJPF_RGB.rawValue), &start,
+                &byteCount, sampling, Int32(quality), TJFLAG_NOREALLOC)
+            }
+          }
+        }
+      }
+      guard result == 0 else { throw .encodingFailed }
+      file.shorten(to: Int(byteCount))
+      return file
+    }
   }
 #endif
