@@ -9,7 +9,7 @@ struct JSONText {
   var isEscaped: Bool
 }
 
-/// What is wrong with a line; a fixed text.
+/// The error in a line; a fixed text.
 struct JSONFlaw: Error {
   let what: String
   init(_ what: String) { self.what = what }
