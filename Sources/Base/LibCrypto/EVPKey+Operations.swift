@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What keys do: agreement, signatures, and RSA.
+// Operations with keys: agreement, signatures, and RSA.
 
 internal import COpenSSL
 package import Secrets

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Keys as libcrypto has them. What libcrypto holds of a private key it erases when the key is freed.
+// Keys of libcrypto, which erases a private key when it is freed.
 
 internal import COpenSSL
 

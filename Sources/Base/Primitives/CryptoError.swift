@@ -6,7 +6,7 @@
   public import Foundation
 #endif
 
-/// What can go wrong in ``CryptoService`` and the primitives under it.
+/// The errors of ``CryptoService`` and of the primitives below it.
 public enum CryptoError: Error, Equatable, Sendable {
   /// The library refused to encrypt.
   case encryptionFailed

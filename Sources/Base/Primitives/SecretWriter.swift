@@ -18,7 +18,7 @@ package struct SecretWriter: ~Copyable {
 
   package mutating func append(_ field: [UInt8]) { append(field.rawSpan) }
 
-  /// What has been written.
+  /// The bytes written so far.
   package consuming func finish() -> SecretBytes {
     bytes.shorten(to: count)
     return bytes

@@ -26,7 +26,7 @@
       case address(String)
     }
 
-    /// How long an answer may take when nothing else is said: the usual limit of D-Bus libraries.
+    /// The default limit for an answer, which is the usual one of D-Bus libraries.
     public static let defaultTimeout: Duration = .seconds(25)
 
     /// The name that the bus gave this connection, such as `:1.7`.
@@ -185,7 +185,7 @@
       }
     }
 
-    /// What to poll. It stays the connection's own: never close or read it.
+    /// The descriptor to poll. It belongs to the connection: never close or read it.
     public var fileDescriptor: Int32 { unsafe sd_bus_get_fd(bus) }
 
     /// The events to poll for, as in `poll(2)`. May change with each ``process()``.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can go wrong on the desktop's bus. Carries names of the protocol, never contents of messages.
+/// The errors of the desktop's bus. They contain names of the protocol, never contents of messages.
 @nonexhaustive
 public enum BusError: Error, Equatable, Sendable {
   /// There is no bus at the address, or no address.

@@ -52,7 +52,7 @@ extension BusValue {
     return descriptor
   }
 
-  /// What a `v` holds.
+  /// The content of a `v`.
   public func variant() throws(BusError) -> BusValue {
     guard case .variant(let value) = self else { throw .malformed }
     return value

@@ -3,6 +3,8 @@
 // The values of D-Bus messages (D-Bus Specification, "Type System"). Messages are decoded whole, so that no
 // pointer into one leaves this module. Nothing secret belongs in a message: these values are not erased.
 
+internal import Glibc
+
 /// One complete value of a D-Bus message.
 public indirect enum BusValue: Equatable, Sendable {
   /// `y`
@@ -85,4 +87,18 @@ public indirect enum BusValue: Equatable, Sendable {
     case .variant: "v"
     }
   }
+}
+
+/// A descriptor that came in a message, such as logind's inhibitor lock: closed when the last reference goes.
+public final class BusFileDescriptor: Sendable, Equatable {
+  /// The number, valid while this object lives. It is not passed on to programs that are started.
+  public let number: Int32
+
+  /// - Parameter number: an open descriptor, which this object closes.
+  public init(owning number: Int32) { self.number = number }
+
+  deinit { close(number) }
+
+  /// The same object; two descriptors of one file are not equal.
+  public static func == (left: BusFileDescriptor, right: BusFileDescriptor) -> Bool { left === right }
 }

@@ -2,7 +2,7 @@
 
 public import Secrets
 
-/// What a key is for; one key never does both.
+/// The use of a key; no key has both.
 public enum EnclaveKeyUse: UInt8, Sendable, CaseIterable {
   /// ECDH, for ``Enclave/sharedSecret(_:with:authorization:)``.
   case agreement = 1
@@ -22,7 +22,7 @@ public struct AccessControl: Equatable, Sendable {
     case whenPasscodeSetThisDeviceOnly = 3
   }
 
-  /// What each use asks for besides.
+  /// The factors that each use asks for.
   public enum Requirement: UInt8, Sendable, CaseIterable {
     /// Nothing: private-key usage alone.
     case none = 0
@@ -46,9 +46,9 @@ public struct AccessControl: Equatable, Sendable {
   }
 }
 
-/// What a new key will ask for.
+/// The enrolment of a new key: the factors that it will ask for.
 public struct KeyEnrolment: Sendable {
-  /// What later uses will be asked for. The enclave sees only what is derived from it.
+  /// The passcode of later uses. The enclave sees only a value derived from it.
   public enum Passcode: Sendable {
     /// A PIN or passphrase, as typed; stretched where nothing counts wrong tries.
     case typed(SharedSecretBytes)
@@ -72,7 +72,7 @@ public struct KeyEnrolment: Sendable {
   }
 }
 
-/// What is offered for one use of a key.
+/// The authorization for one use of a key.
 public enum KeyAuthorization: Sendable {
   /// Nothing: for keys with ``AccessControl/Requirement/none``, and for keys whose system asks by itself.
   case none

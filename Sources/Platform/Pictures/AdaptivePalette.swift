@@ -56,7 +56,7 @@ struct AdaptivePalette: ~Copyable {
     Int(colour.red >> 3) << 10 | Int(colour.green >> 3) << 5 | Int(colour.blue >> 3)
   }
 
-  /// What terminals with sixels have at least.
+  /// The colours that every terminal with sixels has.
   static let colourLimit = 256
   private static let binCount = 1 << 15
 

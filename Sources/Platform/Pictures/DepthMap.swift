@@ -6,7 +6,7 @@ internal import Secrets
 
 /// A grid of depths, top row first. Places that were not measured hold a value that is not finite.
 public struct DepthMap: ~Copyable, Sendable {
-  /// What the numbers mean.
+  /// The meaning of the numbers.
   public enum Meaning: UInt8, Sendable {
     /// The larger, the farther; zero or less was not measured.
     case distance = 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What can go wrong with a picture. No case carries anything of the picture.
+// The errors and limits of pictures. No case contains anything of the picture.
 
 /// Why there is no picture.
 @nonexhaustive

@@ -3,7 +3,7 @@
 internal import GRDB
 internal import Glibc
 
-/// What can go wrong with the files of a coffer.
+/// The errors of a coffer's files.
 ///
 /// "Missing", "in use", "full" and "corrupt" are different answers, because the user does something different
 /// about each.
@@ -45,7 +45,7 @@ public enum StorageError: Error, Equatable, Sendable {
     case header, schema, page, record, count, binding
   }
 
-  /// What belongs to a coffer, by its name in the folder.
+  /// The files of a coffer, by their names in its folder.
   public enum Place: String, Sendable {
     /// The database file.
     case database = "coffer.db"

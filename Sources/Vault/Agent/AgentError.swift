@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can go wrong with the agent, on either side. Carries no secret and no path.
+/// The errors of the agent and its clients. No case contains a secret or a path.
 @nonexhaustive
 public enum AgentError: Error, Equatable, Sendable {
   /// The agent does not hold the requested keys: the coffer was never unlocked, or was locked since.

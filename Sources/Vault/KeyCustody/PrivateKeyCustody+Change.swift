@@ -84,8 +84,8 @@ extension PrivateKeyCustody {
   /// After a failure: removes the staged envelopes and the journal. ``recover()`` removes what cannot be
   /// removed now.
   ///
-  /// - Returns: whether the change was still made: a store may fail after it has written. What is then
-  ///   read may not be on the disk yet; it is once the journal, which is written after it, could be cleared.
+  /// - Returns: whether the change was still made: a store may fail after it has written. The change may not
+  ///   be on the disk yet then; it is once the journal, which is written later, could be cleared.
   private func undo(_ journal: RecoveryJournal) -> Bool {
     do {
       let items = try CustodyItems(keychain)

@@ -3,7 +3,7 @@
 // Entries that a source does not read by design: hidden files, links and so on. An entry that it should read
 // but cannot is an error instead.
 
-/// What a source left out by design, counted by the reason, with the first paths of each.
+/// The entries that a source left out by design, counted by reason, with the first paths of each.
 public struct LeftOut: Sendable, Equatable {
   /// Why something was left out.
   public enum Reason: String, Sendable, CaseIterable {

@@ -37,11 +37,11 @@ public protocol MessageSource: ~Copyable {
   mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool
 }
 
-/// A streaming writer of messages. What it wrote, the matching source reads back byte for byte.
+/// A streaming writer of messages. The matching source reads its output back byte for byte.
 ///
-/// A sink that goes without ``finish()`` leaves nothing behind.
+/// A sink that is dropped before ``finish()`` leaves no file.
 public protocol MessageSink: ~Copyable {
-  /// Writes one message. `id` is for people and file names; sources do not give it back.
+  /// Writes one message. `id` is for readers and file names; sources ignore it.
   mutating func append(
     id: String, _ metadata: MessageMetadata, _ content: RawSpan
   ) throws(MessageFormatError)

@@ -66,7 +66,7 @@ extension ProtectedDataError {
   }
 }
 
-/// What is wrong with the framework as a whole. All of these are permanent.
+/// A fault of the framework as a whole. All of these are permanent.
 @nonexhaustive
 public enum FrameworkFault: String, Error, Sendable, CaseIterable {
   /// The file has no registry.
@@ -101,7 +101,7 @@ public enum FrameworkFault: String, Error, Sendable, CaseIterable {
   case bindingKeyUnusable
 }
 
-/// What is wrong with one domain. All of these are permanent.
+/// A fault of one domain. All of these are permanent.
 @nonexhaustive
 public enum DomainFault: String, Error, Sendable, CaseIterable {
   /// The registry does not list the domain: it was removed, or its creation was abandoned.

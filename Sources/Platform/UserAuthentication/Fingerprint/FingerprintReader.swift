@@ -18,7 +18,7 @@ public protocol FingerprintReader: Sendable {
   ) throws(FingerprintError) -> Bool
 }
 
-/// What the user should know while a finger is waited for.
+/// The progress of a wait for a finger, to show to the user.
 public enum FingerprintProgress: Equatable, Sendable {
   /// The reader waits for a finger.
   case waiting
@@ -27,7 +27,7 @@ public enum FingerprintProgress: Equatable, Sendable {
   /// The finger was read, and is not enrolled.
   case notRecognised(triesLeft: Int)
 
-  /// What was wrong with a scan.
+  /// Why a finger could not be read.
   public enum ScanProblem: Sendable, CaseIterable {
     /// The reader could not make out the finger.
     case unreadable
@@ -40,7 +40,8 @@ public enum FingerprintProgress: Equatable, Sendable {
   }
 }
 
-/// Tells the user what to do while a finger is waited for, and listens meanwhile for keys that stop the wait.
+/// Tells the user what to do while the reader waits for a finger, and listens meanwhile for keys that stop
+/// the wait.
 public protocol FingerprintGuide: Sendable {
   /// Called when the wait begins; the notice stays until its end.
   ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What proves that the owner of the device is there (AM-04).
+/// The factors that prove that the device's owner is present (AM-04).
 ///
 /// A policy says nothing about when the app locks itself or how keys are kept; these are independent settings
 /// (AM-20).

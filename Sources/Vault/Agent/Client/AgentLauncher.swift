@@ -8,7 +8,7 @@ internal import Glibc
 
 /// Starts the agent of a home.
 public enum AgentLauncher {
-  /// How a start ended well.
+  /// How a start succeeded.
   public enum Started: Equatable, Sendable {
     /// A new agent listens.
     case new(processID: Int32)

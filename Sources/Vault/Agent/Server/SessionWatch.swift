@@ -15,7 +15,7 @@ enum SessionEvent: Equatable {
 
 /// A source of events about the screen's lock and sleep.
 protocol SessionWatch: AnyObject {
-  /// What to poll, and for which events; may change with each ``nextEvent()``.
+  /// The descriptor to poll, and the events; may change with each ``nextEvent()``.
   var descriptor: Int32 { get }
   var pollEvents: Int16 { get }
   /// Whether the source is connected.

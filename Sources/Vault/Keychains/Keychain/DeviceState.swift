@@ -10,7 +10,7 @@ public enum AttestationLevel: String, Codable, Sendable {
   case unverified
 }
 
-/// What is known of this device; what registration has not filled yet is nil.
+/// The state of this device; fields that registration has not set yet are nil.
 public struct DeviceState: Codable, Equatable, Sendable {
   /// A pseudonym: a UUID made on the device.
   public var deviceId: String

@@ -47,7 +47,7 @@ public struct StoredRecord: Equatable, Sendable {
 
   /// Where the record is.
   public let place: Place
-  /// What was added.
+  /// The bytes as they were added.
   public let bytes: [UInt8]
 
   /// A record as the store lists it.

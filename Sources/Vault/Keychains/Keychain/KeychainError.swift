@@ -4,7 +4,7 @@ public import Enclaves
 public import Foundation
 public import Storage
 
-/// What can go wrong in a keychain. The number of the first cases is the native code of a service: a negative
+/// The errors of a keychain. The number of the first cases is the native code of a service: a negative
 /// `errno` for the Secret Service, an `OSStatus` for Apple's keychain. Errors of other modules keep their
 /// type, in ``storage(_:)`` and ``enclave(_:)``.
 @nonexhaustive

@@ -9,10 +9,10 @@
 // costs a few bits more; if that made it pass, the match would still cover the whole passphrase and set
 // `isCommon`. `furtherCommonPasswords` adds what upstream's longer list has and Debian's has not.
 //
-// What it leaves in memory (read in zxcvbn.c, 2.5): nodes on the heap hold positions, lengths and
-// entropies only. One heap buffer takes the first 100 bytes in reverse; the same call clears it with
-// memset and uses it again before it is freed, so the compiler cannot drop the clearing. Its stack
-// frames may keep single characters of a dictionary search.
+// The traces that it leaves in memory (read in zxcvbn.c, 2.5): nodes on the heap hold positions, lengths and
+// entropies only. One heap buffer takes the first 100 bytes in reverse; the same call clears it with memset
+// and uses it again before it is freed, so the compiler cannot drop the clearing. Its stack frames may keep
+// single characters of a dictionary search.
 
 internal import CZxcvbn
 internal import Glibc

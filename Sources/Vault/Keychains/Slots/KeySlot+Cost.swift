@@ -7,8 +7,8 @@
 internal import Primitives
 
 extension SlotKDF {
-  /// What the derivation costs, in iterations of PBKDF2-HMAC-SHA256 (Specs/keybag.md, "Limits"). One KiB that
-  /// Argon2id goes over once takes about as long as three.
+  /// The cost of the derivation, in iterations of PBKDF2-HMAC-SHA256 (Specs/keybag.md, "Limits"). One KiB
+  /// that Argon2id goes over once takes about as long as three.
   var cost: Int {
     switch self {
     case .pbkdf2(let iterations): iterations

@@ -9,7 +9,7 @@ internal import Primitives
 public struct KeySlot: Equatable, Sendable {
   /// Identifies the slot; random.
   public let id: UUID
-  /// What opens the slot.
+  /// The kind of secret that opens the slot.
   public let kind: SlotKind
   /// How the slot's secret is derived.
   public let kdf: SlotKDF

@@ -40,7 +40,7 @@ extension SlotMethod {
 public protocol DeviceSlotMethod: SlotMethod {
   /// How the secret of a new slot is derived from the device's output.
   static var newDerivation: SlotKDF { get }
-  /// What is wrong with a PIN for a new slot; nil when it can be used.
+  /// The rule that a PIN for a new slot violates; nil when it can be used.
   static func problem(withNewPIN pin: RawSpan) -> PINPolicy.Problem?
   /// Makes a key in the device that asks for `pin`, and agrees with it on the secret of a new slot.
   func newCredential(pin: SharedSecretBytes) throws(KeybagError) -> SlotCredential

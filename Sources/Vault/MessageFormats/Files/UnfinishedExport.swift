@@ -16,7 +16,7 @@ public protocol UnfinishedExportRecord: AnyObject, Sendable {
 
 /// A temporary name that is recognisable and unique.
 public struct UnfinishedExport {
-  /// What every such name begins with; 32 hexadecimal digits follow.
+  /// The prefix of every such name; 32 hexadecimal digits follow.
   static let namePrefix = "coffer-unfinished-"
   private static let digitCount = 32
 
@@ -97,7 +97,7 @@ public struct UnfinishedExport {
       && digits.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 
-  /// What is under a name; open, and locked, while it is abandoned.
+  /// The state of a name; for an abandoned export with its file, open and locked.
   private struct Abandoned: ~Copyable {
     let state: State
     var isFolder = false

@@ -10,7 +10,7 @@ internal import Texts
 ///
 /// One reader serves any number of mails, one after the other.
 public struct MIMEReader: ~Copyable, Sendable {
-  /// What a piece of text is.
+  /// The kind of a piece of text.
   public enum Item: Sendable, Equatable {
     /// The Subject header, decoded (RFC 2047).
     case subject

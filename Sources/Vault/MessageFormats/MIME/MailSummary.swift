@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lists show of a mail: its subject and its date.
+// The subject and the date of a mail, for lists.
 
 /// Reads title and date from the headers of mails, with memory that is reused and erased.
 struct MailSummary: ~Copyable, Sendable {

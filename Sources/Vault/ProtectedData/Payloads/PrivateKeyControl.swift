@@ -84,7 +84,7 @@ public struct PrivateKeyControl: ProtectedPayload {
 
 /// A change of private keys that is under way, so that it can be finished or undone after a crash (AM-11, AM-19).
 public struct RecoveryJournal: Equatable, Sendable {
-  /// What is being done. The numbers are stored.
+  /// The kind of the change. The numbers are stored.
   public enum Kind: UInt8, Sendable, CaseIterable {
     /// All keys are wrapped for another mode.
     case rewrap = 1
@@ -98,7 +98,7 @@ public struct RecoveryJournal: Equatable, Sendable {
     case wrap = 5
   }
 
-  /// How far it has come. The numbers are stored.
+  /// The progress of the change. The numbers are stored.
   public enum Phase: UInt8, Sendable, CaseIterable {
     /// New rows are being written; the old ones count.
     case staging = 1
@@ -106,9 +106,9 @@ public struct RecoveryJournal: Equatable, Sendable {
     case flipped = 2
   }
 
-  /// What is being done.
+  /// The kind of the change.
   public var kind: Kind
-  /// How far it has come.
+  /// The progress of the change.
   public var phase: Phase
   /// The mode that holds when it is done.
   public var targetMode: PrivateKeyControl.AuthMode
