@@ -125,11 +125,11 @@ public enum CofferMain {
   private static func unknown(_ word: String, behind command: any HelpPage.Type) -> Failure {
     let message =
       if ArgumentOrder.takesValue(word) {
-        "missing value for «\(word)»"
+        "missing value for '\(word)'"
       } else if word.hasPrefix("-") {
-        "unknown option «\(word)»"
+        "unknown option '\(word)'"
       } else {
-        "there is no command «\(commandLine(command)) \(word)»"
+        "there is no command '\(commandLine(command)) \(word)'"
       }
     return Failure.usage(message, hint: "\(commandLine(command)) --help")
   }
@@ -160,8 +160,6 @@ public enum CofferMain {
     if text.hasSuffix(".") { text.removeLast() }
     text = text.replacing(". Please provide one of", with: "; it is one of")
     text = text.replacing("issing expected argument", with: "issing argument")
-    // Around a word; the apostrophe within one, as in «can't», is none.
-    text = text.replacing(/(^|[\s(])'([^']*)'(?=$|[\s,;:.)])/) { "\($0.output.1)«\($0.output.2)»" }
     return text.prefix(1).lowercased() + text.dropFirst()
   }
 

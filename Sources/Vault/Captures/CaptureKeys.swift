@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys that are derived from the capture key (Specs/captures.md, «Keys»).
+// The keys that are derived from the capture key (Specs/captures.md, "Keys").
 
 internal import Primitives
 internal import Secrets

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a device vouches for: the hashes of all parts, in one line of JSON whose bytes are fixed
-// (Specs/captures.md, «Manifest and assertion»).
+// (Specs/captures.md, "Manifest and assertion").
 
 internal import Foundation
 public import Keychains

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the store knows of a capture without opening its parts (Specs/captures.md, «Record»), and where the
-// upload of it stands («Queue»). Both are sealed values under the record key.
+// What the store knows of a capture without opening its parts (Specs/captures.md, "Record"), and where the
+// upload of it stands ("Queue"). Both are sealed values under the record key.
 
 internal import Foundation
 internal import Primitives

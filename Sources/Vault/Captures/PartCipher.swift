@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sealing and opening one part, chunk by chunk, in two buffers that are used again (Specs/captures.md,
-// «Parts»). Each chunk is hashed while it is in the cache.
+// "Parts"). Each chunk is hashed while it is in the cache.
 
 internal import Primitives
 internal import Secrets

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the upload of a capture stands, and when it is tried again (Specs/captures.md, «Queue»).
+// Where the upload of a capture stands, and when it is tried again (Specs/captures.md, "Queue").
 
 internal import Primitives
 internal import Secrets

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was done to a coffer and when, in one keychain item (Specs/keychain.md, «Items of Coffer»). It
+// What was done to a coffer and when, in one keychain item (Specs/keychain.md, "Items of Coffer"). It
 // holds kinds and counts, no identifiers. The newest thousand entries are kept.
 //
 //   version 1 (1) ‖ dropped (4) ‖ count (2) ‖ entries: event (1) ‖ count (4) ‖ time (8)

@@ -137,12 +137,12 @@ extension Diagnosis {
   fileprivate mutating func checkExports(_ home: String) {
     let found = UnfinishedExports(home: home).leftovers()
     for path in found.present {
-      add(.advice, "an export was killed and left plain content in «\(path)»: the next export removes it")
+      add(.advice, "an export was killed and left plain content in '\(path)': the next export removes it")
     }
     for path in found.unreachable {
       add(
         .advice,
-        "an export was killed; «\(path)», where it may have left plain content, is not to be reached now")
+        "an export was killed; '\(path)', where it may have left plain content, is not to be reached now")
     }
   }
 }
@@ -175,17 +175,17 @@ extension Coffer {
         if clock.now() - drill > 365 * 86_400 { return "the last recovery drill is more than a year ago" }
         return nil
       }
-      return "the recovery phrase has never been tried: run «coffer recovery drill»"
+      return "the recovery phrase has never been tried: run 'coffer recovery drill'"
     }
     try diagnosis.check("the device's registration") {
-      try device() == nil ? "this machine is not registered: «coffer unlock» registers it" : nil
+      try device() == nil ? "this machine is not registered: 'coffer unlock' registers it" : nil
     }
     try examineProtectedData(&diagnosis)
     try diagnosis.check("the vault's state and count") {
       let status = try vault.status()
       try vault.checkCount()
-      if status.isRotating { return "a rotation was begun and not ended: run «coffer vault rotate --resume»" }
-      if status.isRotationDue { return "the vault key is more than a year old: run «coffer vault rotate»" }
+      if status.isRotating { return "a rotation was begun and not ended: run 'coffer vault rotate --resume'" }
+      if status.isRotationDue { return "the vault key is more than a year old: run 'coffer vault rotate'" }
       return nil
     }
     var damagedCaptures: [CaptureID] = []
@@ -266,12 +266,12 @@ extension Coffer {
       diagnosis.add(
         .advice,
         "the TPM has no counter for this coffer, so nothing would tell if all of it were put back: "
-          + "«coffer forget-device», then «coffer unlock», asks it for one")
+          + "'coffer forget-device', then 'coffer unlock', asks it for one")
     case .unverifiable:
       diagnosis.add(
         .advice,
         "the TPM does not show this coffer's counter: it is away, was cleared, or is another machine's. "
-          + "«coffer forget-device», then «coffer unlock», makes a new one")
+          + "'coffer forget-device', then 'coffer unlock', makes a new one")
     case .latest, .chipOneBehind, .earlierState: diagnosis.checks.append("the counter in the TPM")
     }
   }
@@ -289,15 +289,15 @@ extension Coffer {
       switch error {
       case ProtectedDataError.frameworkRecovery(.resetInterrupted):
         return diagnosis.add(
-          .damage, "a reset of protected data was interrupted: run «coffer reset framework --yes» again")
+          .damage, "a reset of protected data was interrupted: run 'coffer reset framework --yes' again")
       case let error as ProtectedDataError where error.isDamage: break
       case CustodyError.corrupt: break
       case is ProtectedDataError, is CustodyError, is EnclaveError:
-        return diagnosis.add(.advice, "protected data do not open now: run «coffer recovery-state»")
+        return diagnosis.add(.advice, "protected data do not open now: run 'coffer recovery-state'")
       default: throw error
       }
       diagnosis.add(
-        .damage, "protected data do not open, or private keys are incomplete: run «coffer recovery-state»")
+        .damage, "protected data do not open, or private keys are incomplete: run 'coffer recovery-state'")
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a coffer remembers about itself, in one keychain item (Specs/keychain.md, «Items of Coffer»):
+// What a coffer remembers about itself, in one keychain item (Specs/keychain.md, "Items of Coffer"):
 //
 //   version 1 (1) ‖ passphrase policy (1) ‖ last recovery drill (8, 0 for never)
 

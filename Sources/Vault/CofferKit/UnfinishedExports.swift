@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The coffer's notes of exports under way (Specs/storage.md, «Unfinished exports»): one small file each, in
+// The coffer's notes of exports under way (Specs/storage.md, "Unfinished exports"): one small file each, in
 // the folder `unfinished`, with the path of what has to have a name before it is complete. An export that was
 // killed leaves both; the next export removes them, and the examination names them. A note is never what an
 // export waits for: a coffer that cannot be written to can still be exported, and then nothing notes it.

@@ -118,7 +118,7 @@ extension Vault {
   /// What the monitor says after a failure.
   public enum Alarm: Sendable, Equatable {
     case none
-    /// «Data corruption detected; restore from backup».
+    /// "Data corruption detected; restore from backup".
     case warning
     /// The same, and the vault is locked until the next authentication.
     case locked

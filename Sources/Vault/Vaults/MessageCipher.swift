@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The encryption of one message (Specs/vault.md, «Message»):
+// The encryption of one message (Specs/vault.md, "Message"):
 //
 //   message key = HKDF-SHA256(ikm: vault key, salt: 16 bytes of the id, info: "message-encryption", L 32)
 //   AAD         = {"keyVersion":N,"messageId":"UUID","timestamp":"YYYY-MM-DDTHH:MM:SSZ","version":1}

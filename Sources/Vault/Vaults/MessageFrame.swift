@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is encrypted of a message: metadata and content in one plaintext (Specs/vault.md, «Frame»):
+// What is encrypted of a message: metadata and content in one plaintext (Specs/vault.md, "Frame"):
 //
 //   version 1 (1) ‖ date (8) ‖ type (2+n) ‖ title (2+n) ‖ tag count (2) ‖ tags (2+n each) ‖ content
 

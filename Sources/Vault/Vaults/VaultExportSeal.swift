@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seal by which a vault knows an export of its own again (Specs/vault.md, «Seal of an export»):
+// The seal by which a vault knows an export of its own again (Specs/vault.md, "Seal of an export"):
 //
 //   key  = HKDF-SHA256(ikm: state key, salt: empty, info: "coffer vault exports v1", L 32)
 //   code = HMAC-SHA256(key, length of headers (8) ‖ headers ‖ content)

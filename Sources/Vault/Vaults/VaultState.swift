@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a vault knows about itself, sealed in one row and changed in the same transaction as the messages
-// (Specs/vault.md, «State»):
+// (Specs/vault.md, "State"):
 //
 //   version 1 (1) ‖ revision (8) ‖ current key version (4) ‖ highest key version (4)
 //   ‖ messages (8) ‖ sum (32)

@@ -36,7 +36,7 @@ final class Place: Sendable {
     return file.path()
   }
 
-  /// A coffer that opens with `passphrase`, which is also in the file «pass».
+  /// A coffer that opens with `passphrase`, which is also in the file "pass".
   func makeCoffer() throws {
     let pass = try write(Self.passphrase + "\n", to: "pass")
     let made = try run(

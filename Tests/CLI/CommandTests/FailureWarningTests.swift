@@ -51,7 +51,7 @@ struct FailureWarningTests {
     #expect(
       status.error == """
         warning: \(Self.found): 11 messages did not open
-        hint: «coffer doctor --deep» names the messages, and ends this warning
+        hint: 'coffer doctor --deep' names the messages, and ends this warning
 
         """)
     let audit = try place.run(["--json", "audit"] + pass)
@@ -59,7 +59,7 @@ struct FailureWarningTests {
     #expect(audit.output.contains(#"{"count":11,"event":"failures_warned""#))
     #expect(
       audit.error == """
-        {"warning":{"code":"messages_unreadable","count":11,"hint":"«coffer doctor --deep» names the messages, \
+        {"warning":{"code":"messages_unreadable","count":11,"hint":"'coffer doctor --deep' names the messages, \
         and ends this warning","message":"\(Self.found): 11 messages did not open"}}
 
         """)

@@ -69,7 +69,7 @@ struct InitOnTerminalTests {
     #expect(
       said == "Vault created successfully: \(place.home.path())\n"
         + "No TPM found. The keys that sign captures, and that protected data and private keys are sealed to, "
-        + "are in software: the passphrase alone keeps them, and captures are marked «unverified».\n")
+        + "are in software: the passphrase alone keeps them, and captures are marked 'unverified'.\n")
     let pass = try place.write(passphrase, to: "pass")
     #expect(try place.run(["audit", "--passphrase-file", pass]).output.hasSuffix("  coffer made\n"))
     let phrase = (1...12).compactMap { words[$0] }.joined(separator: " ")

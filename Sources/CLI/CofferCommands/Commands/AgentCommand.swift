@@ -12,7 +12,7 @@ struct AgentCommand: CofferCommand {
     usage: coffer agent [--idle-limit SECONDS] [--absolute-limit SECONDS] [--ordinary-memory]
                         [--lock-on-memory-pressure] [--ready-fd N]
 
-    Runs in the foreground until «coffer lock --all», logout or SIGTERM. «coffer unlock» starts it by
+    Runs in the foreground until 'coffer lock --all', logout or SIGTERM. 'coffer unlock' starts it by
     itself. It locks after 300 seconds without use and 8 hours after the passphrase, when the screen is
     locked and before sleep. The keys are in memory that makes hibernation impossible, where the kernel has
     such memory; --ordinary-memory does without it, and erases all keys before sleep. --ready-fd names a

@@ -87,7 +87,7 @@ struct CaptureAddCommand: CofferCommand {
       guard error == .cannotRead(part) else { throw error }
       throw Failure(
         .missing, "no_such_file",
-        "«\(path)»: there is no such file for the \(part.name), or it cannot be read")
+        "'\(path)': there is no such file for the \(part.name), or it cannot be read")
     }
   }
 }
@@ -264,7 +264,7 @@ extension RecordID {
   init(capture argument: String) throws {
     guard let id = RecordID(argument) else {
       throw Failure.usage(
-        "«\(argument)» is not the id of a capture", hint: "«coffer capture list» shows the ids")
+        "'\(argument)' is not the id of a capture", hint: "'coffer capture list' shows the ids")
     }
     self = id
   }

@@ -19,8 +19,8 @@ struct CaptureShowCommand: CofferCommand {
                                \(OpeningOptions.usage)
 
     With a small picture on terminals that can show one (kitty, sixel, or 256 colours), and the fields that
-    the camera wrote into the photo. Metadata are shown as they were captured, on one line. «coffer capture
-    export» gives the photo itself.
+    the camera wrote into the photo. Metadata are shown as they were captured, on one line. 'coffer capture
+    export' gives the photo itself.
 
     example: coffer capture show 0192f0c1-7c1e-7cc3-98a7-8a8b8b6f3a5d
     """

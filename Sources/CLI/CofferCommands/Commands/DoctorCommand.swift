@@ -61,7 +61,7 @@ struct DoctorCommand: CofferCommand {
       if diagnosis.isHealthy, !context.isQuiet {
         Terminal.print(
           diagnosis.isWithoutKeys
-            ? "healthy, as far as it shows without a key: «coffer doctor --deep» examines the rest"
+            ? "healthy, as far as it shows without a key: 'coffer doctor --deep' examines the rest"
             : "healthy")
       }
     }
@@ -92,7 +92,7 @@ struct DoctorCommand: CofferCommand {
       }
       return (diagnosis, coffer)
     } catch {
-      // What does not even open is examined from outside, so that there is more to say than «corrupt».
+      // What does not even open is examined from outside, so that there is more to say than "corrupt".
       guard Failure(error).exit == .corrupt else { throw error }
       let outside = try Diagnosis.withoutKeys(home: context.home)
       if outside.isHealthy { throw error }

@@ -59,15 +59,15 @@ struct EraseCommand: CofferCommand {
           + "is not known.")
     }
     for path in remains.exports {
-      context.remark("An export that was killed may have left plain content in «\(path)».")
+      context.remark("An export that was killed may have left plain content in '\(path)'.")
     }
     if remains.secretServiceItem {
       context.remark(
-        "The Secret Service still has its items «Coffer keychain»; nothing can read them any more.")
+        "The Secret Service still has its items 'Coffer keychain'; nothing can read them any more.")
     }
     if remains.isSecretServiceUnknown {
       context.remark(
-        "The coffer was damaged: whether the Secret Service has items «Coffer keychain» of it is not known; nothing "
+        "The coffer was damaged: whether the Secret Service has items 'Coffer keychain' of it is not known; nothing "
           + "can read them any more.")
     }
   }

@@ -90,8 +90,8 @@ struct MessageAddCommand: CofferCommand {
       case .cannotOpen(ENOENT): throw MessageFormatError.notFound
       case .readFailed(EISDIR):
         throw Failure(
-          .usage, "wrong_kind", "«\(file)» is a directory",
-          hint: "«coffer message import directory» stores the files in it")
+          .usage, "wrong_kind", "'\(file)' is a directory",
+          hint: "'coffer message import directory' stores the files in it")
       case .cannotOpen(let code), .readFailed(let code): throw MessageFormatError.cannotRead(errno: code)
       }
     }
@@ -169,7 +169,7 @@ extension MessageID {
   init(argument: String) throws {
     guard let id = MessageID(argument) else {
       throw Failure.usage(
-        "«\(argument)» is not the id of a message", hint: "«coffer message list» shows the ids")
+        "'\(argument)' is not the id of a message", hint: "'coffer message list' shows the ids")
     }
     self = id
   }

@@ -100,7 +100,7 @@ extension CommandContext {
   func unfinishedExports() -> UnfinishedExports {
     let exports = UnfinishedExports(home: home)
     for path in exports.removeLeftovers() {
-      remark("removed what an export that was killed had left: «\(path)»")
+      remark("removed what an export that was killed had left: '\(path)'")
     }
     return exports
   }

@@ -113,7 +113,7 @@ struct MessageImportCommand: CofferCommand {
     if report.skippedCount > 0 {
       throw Failure(
         .refused, "entries_skipped", "\(report.skippedCount.counted("entry was", "entries were")) left out",
-        hint: "«coffer message import --help» tells what each kind reads")
+        hint: "'coffer message import --help' tells what each kind reads")
     }
   }
 

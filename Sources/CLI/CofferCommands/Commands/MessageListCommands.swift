@@ -41,7 +41,7 @@ struct MessageListCommand: CofferCommand {
     // A person would wonder whether it worked; a program counts lines.
     if count == 0, limit != 0, unreadable.isEmpty, Terminal.isOutputTerminal {
       context.remark(
-        tag == nil ? "no messages yet: «coffer message add» stores one" : "no message has this tag")
+        tag == nil ? "no messages yet: 'coffer message add' stores one" : "no message has this tag")
     }
     try MessageLine.report(unreadable)
   }
@@ -57,7 +57,7 @@ struct MessageSearchCommand: CofferCommand {
                                  \(OpeningOptions.usage)
 
     Looks in titles, tags and the text of messages, in any letter case, also within words. What is found
-    is listed as by «coffer message list», the newest first. Every message
+    is listed as by 'coffer message list', the newest first. Every message
     is decrypted in memory; no index is kept on the disk. Exit code 6 when nothing is found.
 
     example: coffer message search lease 2025
@@ -153,7 +153,7 @@ enum MessageLine {
     if unreadable.isEmpty { return }
     var failure = Failure(
       .corrupt, "data_tampered", "\(unreadable.count.counted("message")) corrupted or tampered",
-      hint: "run «coffer doctor --deep»; what is damaged may be whole in a copy of the coffer's folder")
+      hint: "run 'coffer doctor --deep'; what is damaged may be whole in a copy of the coffer's folder")
     failure.unreadable = unreadable.map(\.description)
     throw failure
   }

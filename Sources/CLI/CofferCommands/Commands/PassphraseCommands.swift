@@ -100,7 +100,7 @@ struct PassphraseCheckCommand: CofferCommand {
       for problem in answer.problems { Terminal.print("- \(problem)") }
     }
     guard answer.accepted else {
-      throw Failure(.refused, "weak_passphrase", "the policy «\(policy.rawValue)» refuses this passphrase")
+      throw Failure(.refused, "weak_passphrase", "the policy '\(policy.rawValue)' refuses this passphrase")
     }
   }
 }

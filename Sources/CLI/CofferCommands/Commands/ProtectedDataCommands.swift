@@ -102,7 +102,7 @@ struct ResetCommand: CofferCommand {
 
     DOMAIN is private-key-control, key-metadata, protected-settings, contacts,
     protected-framework-sentinel, or framework for all of them with their root secret. Private keys are not
-    among them and stay. Run «coffer recovery-state» first: it says which domain is damaged.
+    among them and stay. Run 'coffer recovery-state' first: it says which domain is damaged.
 
       --yes  what the domain held is given up
 
@@ -118,7 +118,7 @@ struct ResetCommand: CofferCommand {
     let scope = try ResetScope(domain)
     guard yes else {
       throw Failure(
-        .refused, "not_confirmed", "what «\(domain)» holds would be lost",
+        .refused, "not_confirmed", "what '\(domain)' holds would be lost",
         hint: "add --yes if that is what you want")
     }
     let coffer = try context.open(opening, needing: .person)
@@ -127,7 +127,7 @@ struct ResetCommand: CofferCommand {
     case .framework: try coffer.resetProtectedData()
     }
     if context.isJSON { JSON.print(["reset": domain]) }
-    context.remark("«\(domain)» was made anew.")
+    context.remark("'\(domain)' was made anew.")
   }
 }
 
@@ -143,7 +143,7 @@ private enum ResetScope {
       self = .domain(domain)
     } else {
       throw Failure.usage(
-        "there is no domain «\(name)»",
+        "there is no domain '\(name)'",
         hint: ProtectedDomain.allCases.map(\.name).joined(separator: ", ") + ", framework")
     }
   }

@@ -42,7 +42,7 @@ struct RecoverCommand: CofferCommand {
     context.remark(
       isReplaced
         ? "The coffer opens with the new passphrase; the old one no longer does."
-        : "The coffer opens with the new passphrase too; look at «coffer slot list» for the others.")
+        : "The coffer opens with the new passphrase too; look at 'coffer slot list' for the others.")
     try ending.tell(context)
   }
 }

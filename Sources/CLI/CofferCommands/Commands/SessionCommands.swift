@@ -18,7 +18,7 @@ struct UnlockCommand: CofferCommand {
 
     Starts the coffer's agent, which keeps the keys in memory that nothing else can read. They are dropped
     after 5 minutes without a command, after 8 hours, when the session locks or the machine sleeps, and by
-    «coffer lock». With a TPM slot it asks for the PIN; answer nothing to use the passphrase.
+    'coffer lock'. With a TPM slot it asks for the PIN; answer nothing to use the passphrase.
 
     example: coffer unlock
     """
@@ -45,7 +45,7 @@ struct UnlockCommand: CofferCommand {
           attestation: registered?.enclave.name))
     }
     if let registered { context.remark("\(registered.remark)") }
-    context.remark("Unlocked. «coffer lock» ends it.")
+    context.remark("Unlocked. 'coffer lock' ends it.")
   }
 
   /// Registers a machine that was forgotten. Messages want no registration, so its failure is a remark.
@@ -98,7 +98,7 @@ struct ForgetDeviceCommand: CofferCommand {
 
     Removes the TPM slots, the key that signs captures, and the agent's keys. Messages and captures stay,
     and captures keep their signatures. The passphrase and the recovery phrase open the coffer as before;
-    the next «coffer unlock» registers the machine anew.
+    the next 'coffer unlock' registers the machine anew.
 
     example: coffer forget-device
     """
@@ -131,7 +131,7 @@ extension Device {
     switch enclave {
     case .tpm: "Captures are signed by a key in this machine's TPM."
     case .secureEnclave: "Captures are signed by a key in this machine's Secure Enclave."
-    case .software: "No TPM found: captures are signed by a key in software, and marked «unverified»."
+    case .software: "No TPM found: captures are signed by a key in software, and marked 'unverified'."
     }
   }
 
@@ -142,6 +142,6 @@ extension Device {
     guard enclave == .software else { return remark }
     return (isChosen ? "" : "No TPM found. ")
       + "The keys that sign captures, and that protected data and private keys are sealed to, are in software: "
-      + "the passphrase alone keeps them, and captures are marked «unverified»."
+      + "the passphrase alone keeps them, and captures are marked 'unverified'."
   }
 }

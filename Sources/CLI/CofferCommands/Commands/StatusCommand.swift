@@ -164,14 +164,14 @@ struct StatusCommand: CofferCommand {
     Terminal.print("file       \(ByteCount.text(answer.fileByteCount))")
     if let version = answer.keyVersion, let created = answer.keyCreated {
       Terminal.print("vault key  version \(version), made \(created)")
-      Terminal.print("drill      \(answer.lastRecoveryDrill ?? "never: run «coffer recovery drill»")")
+      Terminal.print("drill      \(answer.lastRecoveryDrill ?? "never: run 'coffer recovery drill'")")
     }
     if let failures = answer.recentFailures, failures > 0 {
       Terminal.print("failures   \(failures.counted("message")) did not open in the last hour")
     }
     if let failures = answer.unexaminedFailures, failures > 0 {
       Terminal.print(
-        "warning    \(failures.counted("message")) did not open: restore from backup; «coffer doctor --deep» names "
+        "warning    \(failures.counted("message")) did not open: restore from backup; 'coffer doctor --deep' names "
           + "them")
     }
     for slot in answer.slots { Terminal.print("slot       \(slot.line)") }
@@ -181,10 +181,10 @@ struct StatusCommand: CofferCommand {
     switch answer.state {
     case "opens":
       switch answer.session {
-      case "unlocked": return "what was given opens it; a session is open too: «coffer lock» ends it"
+      case "unlocked": return "what was given opens it; a session is open too: 'coffer lock' ends it"
       case "unknown":
         return
-          "what was given opens it; an agent does not answer, and may have the keys: «coffer lock --all» ends it"
+          "what was given opens it; an agent does not answer, and may have the keys: 'coffer lock --all' ends it"
       default: return "what was given opens it; there is no session"
       }
     case "unlocked":
@@ -192,10 +192,10 @@ struct StatusCommand: CofferCommand {
         "locks itself in \(Duration.text($0)) without a command"
       }
       return ["unlocked", idle].compactMap(\.self).joined(separator: "; ")
-    case "unknown": return "an agent does not answer, and may have the keys; «coffer lock --all» ends it"
+    case "unknown": return "an agent does not answer, and may have the keys; 'coffer lock --all' ends it"
     default:
       return answer.afterFirstUnlock
-        ? "locked; captures can be added" : "locked; «coffer unlock» begins a session"
+        ? "locked; captures can be added" : "locked; 'coffer unlock' begins a session"
     }
   }
 }

@@ -103,7 +103,7 @@ struct RotationRun {
     reading.finish()
     guard let report else {
       throw Failure.interrupted(
-        "every message can be read", hint: "go on with «coffer vault rotate --resume»")
+        "every message can be read", hint: "go on with 'coffer vault rotate --resume'")
     }
     let sealedCount = report.readableCount
     if context.isJSON {

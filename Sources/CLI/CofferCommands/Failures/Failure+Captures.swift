@@ -12,10 +12,10 @@ extension Failure {
           "coffer.db may be older than they are: put the newer one back, or move the folder blobs away and keep it"
       )
     case .locked:
-      self.init(.locked, "locked", "the coffer is locked", hint: "«coffer unlock» opens it")
+      self.init(.locked, "locked", "the coffer is locked", hint: "'coffer unlock' opens it")
     case .notFound:
       self.init(
-        .missing, "capture_not_found", "no such capture", hint: "«coffer capture list» shows what there is")
+        .missing, "capture_not_found", "no such capture", hint: "'coffer capture list' shows what there is")
     case .corrupt(let part):
       let what = part.map { "the capture's \($0.name)" } ?? "what is kept of the captures"
       self.init(

@@ -14,7 +14,7 @@ extension Failure {
     case .otherChip:
       self.init(
         .noHardware, "other_chip", message,
-        hint: "\(other), then «coffer forget-device» and «coffer slot add tpm»")
+        hint: "\(other), then 'coffer forget-device' and 'coffer slot add tpm'")
     case .unavailable:
       #if TPM
         self.init(.noHardware, "no_chip", "no TPM answers", hint: "\(other); COFFER_TCTI names the TPM")

@@ -34,7 +34,7 @@ extension Failure {
     case .recoveryPending:
       self.init(
         .inUse, "recovery_pending", "an interrupted change of private keys cannot be ended now",
-        hint: "«coffer recovery-state» says why")
+        hint: "'coffer recovery-state' says why")
     case .tooManyKeys(let limit):
       self.init(.refused, "too_many_keys", "a coffer has at most \(limit) private keys")
     case .invalidInput: self.init(.refused, "invalid_value", "this is no private key that can be kept")

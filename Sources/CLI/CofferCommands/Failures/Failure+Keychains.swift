@@ -11,7 +11,7 @@ extension Failure {
     case .wrongSecret: self.init(.wrongSecret, "wrong_secret", "this opens no slot of the coffer")
     case .noSuchSlot:
       self.init(
-        .missing, "no_such_slot", "the coffer has no such slot", hint: "«coffer slot list» shows them")
+        .missing, "no_such_slot", "the coffer has no such slot", hint: "'coffer slot list' shows them")
     case .corrupt:
       self.init(.corrupt, "corrupt", "the slots are corrupt or were tampered with", hint: Self.corruptHint)
     case .lastSlot:
@@ -71,7 +71,7 @@ extension Failure {
     case .enclave(let error):
       // The coffer is open already, so another way to open it is no help.
       self.init(enclave: error)
-      hint = "try again; «coffer doctor» says how the coffer stands"
+      hint = "try again; 'coffer doctor' says how the coffer stands"
     case .unsorted(let type): self.init(unsorted: type)
     case .invalidData, .encodingFailed, .decodingFailed:
       self.init(.corrupt, "corrupt", "the keychain is corrupt or was tampered with", hint: Self.corruptHint)

@@ -27,6 +27,6 @@ extension Failure {
   init(_ error: MessageFormatError, naming path: String) {
     self.init(format: error)
     if path == "-", exit == .noRoom { hint = "the output is not complete; make room and begin again" }
-    if path != "-", exit != .noRoom { message = "«\(path)»: \(message)" }
+    if path != "-", exit != .noRoom { message = "'\(path)': \(message)" }
   }
 }

@@ -7,7 +7,7 @@ extension Failure {
   init(storage error: StorageError) {
     let message = error.sentence
     switch error {
-    case .notFound: self.init(.missing, "no_coffer", message, hint: "«coffer init» makes one")
+    case .notFound: self.init(.missing, "no_coffer", message, hint: "'coffer init' makes one")
     case .alreadyExists: self.init(.inUse, "already_exists", message, hint: "name another place with --home")
     case .notEmpty: self.init(.refused, "not_empty", message, hint: "name a new folder with --home")
     case .inUse: self.init(.inUse, "in_use", message, hint: "try again when it is done")
@@ -27,7 +27,7 @@ extension Failure {
         .corrupt, "foreign_file", message,
         hint: "look what stands there, then restore what belongs there from a backup")
     case .inputOutput:
-      self.init(.corrupt, "input_output", message, hint: "look at the disk, then run «coffer doctor»")
+      self.init(.corrupt, "input_output", message, hint: "look at the disk, then run 'coffer doctor'")
     case .corrupt, .unknownFormat: self.init(.corrupt, "corrupt", message, hint: Self.corruptHint)
     case .outdated:
       self.init(
@@ -37,13 +37,13 @@ extension Failure {
       self.init(
         .corrupt, "earlier_state", message,
         hint:
-          "if you put a copy back yourself, «coffer doctor --accept-earlier-state» takes it for the present one"
+          "if you put a copy back yourself, 'coffer doctor --accept-earlier-state' takes it for the present one"
       )
     case .staleLog:
       self.init(
         .corrupt, "foreign_log", message,
         hint: "nothing was read from it; move coffer.db-wal and coffer.db-shm out of the folder, keep them, "
-          + "and run «coffer doctor»")
+          + "and run 'coffer doctor'")
     }
   }
 
@@ -51,11 +51,11 @@ extension Failure {
   init(_ error: StorageError, home: String) {
     self.init(storage: error)
     switch error {
-    case .notFound: message = "there is no coffer in «\(home)»"
-    case .alreadyExists: message = "there is a coffer in «\(home)» already"
-    case .notEmpty: message = "«\(home)» is not empty, and a coffer wants a folder of its own"
-    case .readOnly: message = "«\(home)» is on a medium that cannot be written"
-    case .notPermitted: message = "the coffer in «\(home)» cannot be read and written by this user"
+    case .notFound: message = "there is no coffer in '\(home)'"
+    case .alreadyExists: message = "there is a coffer in '\(home)' already"
+    case .notEmpty: message = "'\(home)' is not empty, and a coffer wants a folder of its own"
+    case .readOnly: message = "'\(home)' is on a medium that cannot be written"
+    case .notPermitted: message = "the coffer in '\(home)' cannot be read and written by this user"
     default: break
     }
   }

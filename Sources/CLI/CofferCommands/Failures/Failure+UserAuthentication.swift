@@ -36,7 +36,7 @@ extension Failure {
     case .notEnrolled:
       self.init(
         .noHardware, "no_finger", "no finger is enrolled with the reader",
-        hint: "«fprintd-enroll» enrols one")
+        hint: "'fprintd-enroll' enrols one")
     case .noReader: self.init(.noHardware, "no_reader", "there is no fingerprint reader")
     case .readerUnavailable:
       self.init(

@@ -81,7 +81,7 @@ struct Failure: Error {
   static let fullExportHint = "nothing was left there; make room and begin again"
 
   static let corruptHint =
-    "run «coffer doctor --deep»; what is damaged may be whole in a copy of the coffer's folder"
+    "run 'coffer doctor --deep'; what is damaged may be whole in a copy of the coffer's folder"
 }
 
 extension Failure {

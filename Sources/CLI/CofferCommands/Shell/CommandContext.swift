@@ -21,7 +21,7 @@ struct CommandContext {
   /// Whether the person opens the coffer in order to take an earlier state of it for the present one.
   var acceptsEarlierState = false
 
-  /// Tries at a prompt before the answer is «wrong».
+  /// Tries at a prompt before the answer is "wrong".
   static let promptTries = 3
 
   init(_ global: GlobalOptions) {
@@ -296,7 +296,7 @@ struct CommandContext {
     try screen.write("A passphrase made for you:\n\n    ")
     try generated.withBytes { (passphrase) throws(PromptError) in try screen.write(passphrase) }
     try screen.write("\n\n")
-    guard try prompt.confirm("Use it? Write it down first; «n» lets you choose your own.") else { return nil }
+    guard try prompt.confirm("Use it? Write it down first; 'n' lets you choose your own.") else { return nil }
     return try Passphrase(utf8: generated)
   }
 

@@ -23,8 +23,8 @@ struct FailureWarning {
 
   private var hint: String {
     isLocked
-      ? "«coffer unlock» asks who you are; then «coffer doctor --deep» names the messages"
-      : "«coffer doctor --deep» names the messages, and ends this warning"
+      ? "'coffer unlock' asks who you are; then 'coffer doctor --deep' names the messages"
+      : "'coffer doctor --deep' names the messages, and ends this warning"
   }
 
   func tell(isJSON: Bool) {

@@ -117,7 +117,7 @@ extension MessageFormatError {
     case .malformed(let entry, let what): "entry \(entry): \(what)"
     case .metadataOutOfBounds(let what): "\(what) too long"
     case .tooDeep(let limit): "more than \(limit) folders deep, with everything in it"
-    case .entry(let path, let error): "«\(path)»: \(error.sentence)"
+    case .entry(let path, let error): "'\(path)': \(error.sentence)"
     default: "not readable"
     }
   }

@@ -21,7 +21,7 @@ struct SlotAddRecoveryCommand: CofferCommand {
     usage: coffer slot add recovery [--recovery-phrase-out FILE]
                \(OpeningOptions.usage)
 
-    Shows twelve new words, as «coffer init» does, and prints the new slot's id. Former phrases keep
+    Shows twelve new words, as 'coffer init' does, and prints the new slot's id. Former phrases keep
     working until their slots are removed.
 
     example: coffer slot add recovery --recovery-phrase-out words.txt

@@ -87,7 +87,7 @@ struct SlotRemoveCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     guard let uuid = UUID(uuidString: id) else {
-      throw Failure.usage("«\(id)» is not the id of a slot", hint: "«coffer slot list» shows the ids")
+      throw Failure.usage("'\(id)' is not the id of a slot", hint: "'coffer slot list' shows the ids")
     }
     let coffer = try context.open(opening, needing: .person)
     try coffer.removeSlot(uuid)
