@@ -30,21 +30,21 @@ struct CofferRoot: CommandGroup {
       message add|show|list|search|remove|import|export
       vault status|rotate|rollback
       capture add|list|show|export|verify|remove
-      slot list|add|remove    the ways to open it: passphrases, recovery phrases, the TPM
+      slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
-      recovery-state | reset  protected data that are damaged: what helps, and starting anew
+      recovery-state | reset  what is wrong with protected data; delete it and start over
       recover                 open with the twelve words, set a new passphrase
       recovery drill          prove that the words work
       doctor [--deep]         examine everything
-      audit                   what was done
-      agent                   keeps the keys of an unlocked coffer
+      audit                   the log of what was done
+      agent                   keep the keys of an unlocked coffer
       forget-device           forget this machine's TPM and keys
       erase                   destroy everything
 
-    The coffer is at --home, else COFFER_HOME, else in your data directory. Passphrases come from the
-    terminal, from pinentry (COFFER_PINENTRY), --passphrase-fd N or --passphrase-file PATH; the PIN of a TPM
-    slot, in place of it, from --pin-fd N or --pin-file PATH. Every command has --help; exit codes are in
-    Specs/cli.md.
+    The coffer is at --home, else COFFER_HOME, else in your data directory. Coffer asks for the passphrase on
+    the terminal or with pinentry (COFFER_PINENTRY), unless you give it with --passphrase-fd N or
+    --passphrase-file PATH. With a TPM slot, --pin-fd N or --pin-file PATH gives the PIN instead. Every
+    command has --help; exit codes are in Specs/cli.md.
 
     example: coffer init
     """
@@ -113,7 +113,7 @@ public enum CofferMain {
   private static func checkCommand(_ line: ArgumentOrder.Sorted) throws {
     guard line.command is any CommandGroup.Type else { return }
     guard let word = line.rest.first else {
-      throw Failure.usage("which command?", hint: "\(commandLine(line.command)) --help")
+      throw Failure.usage("missing command", hint: "\(commandLine(line.command)) --help")
     }
     if line.command == CofferRoot.self, word == "--version" || word.hasPrefix("--generate-completion-script")
     {

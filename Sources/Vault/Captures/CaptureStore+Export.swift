@@ -50,14 +50,14 @@ extension CaptureStore {
   }
 
   private static let instructions = """
-    In this folder, to check that the files are those that were captured:
+    To check that these files are the ones that were captured, run in this folder:
 
       sha256sum --check SHA256SUMS
       openssl dgst -sha256 -verify public-key.pem -signature assertion.der manifest.json
 
-    The sums in SHA256SUMS are those of manifest.json. Whether public-key.pem is the key of the device that
-    you mean is not told by the files: compare "keyId" in manifest.json, which is SHA-256 of the public key's
-    last 65 bytes.
+    The sums in SHA256SUMS are those in manifest.json. The files alone cannot show that public-key.pem is the
+    key of the device that you expect: compare "keyId" in manifest.json, which is the SHA-256 of the public
+    key's last 65 bytes.
 
     """
 

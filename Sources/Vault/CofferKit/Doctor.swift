@@ -69,18 +69,18 @@ extension Diagnosis {
       let findings = try file.integrityFindings()
       checks.append("every page and index")
       if !findings.isEmpty {
-        add(.damage, "the file is damaged: \(findings.count) places do not fit together")
+        add(.damage, "the file is damaged: \(findings.count) inconsistencies")
       }
       let keybag = try file.read(Keybag.load)
       try file.read(FileBinding.checkSlots)
       let slots = keybag.slots
       checks.append(slots.count == 1 ? "1 slot" : "\(slots.count) slots")
       if !slots.contains(where: { $0.kind == .recoveryPhrase }) {
-        add(.advice, "there is no recovery phrase: a forgotten passphrase would be the end")
+        add(.advice, "there is no recovery phrase: if you forget the passphrase, everything is lost")
       }
       if keybag.keychain == .secretService { checkServiceKeychain(keybag, file) }
     } catch KeybagError.corrupt {
-      add(.damage, "the slots are damaged: nothing opens this coffer; only a copy of its folder helps")
+      add(.damage, "the slots are damaged, so nothing opens this coffer; restore a backup of its folder")
     } catch let error as StorageError where error.isDamage {
       add(.damage, "the file does not open: \(error.sentence)")
     }
@@ -92,13 +92,13 @@ extension Diagnosis {
       if try keybag.openKeychain(file).items().isEmpty {
         add(
           .damage,
-          "the Secret Service does not have this coffer's keychain: only a copy of the keyring helps")
+          "the Secret Service does not have this coffer's keychain: restore a backup of the keyring")
       }
       checks.append("the Secret Service's items")
     } catch  where error.isDamage {
       add(
         .damage,
-        "the keychain in the Secret Service is not what was stored: only a copy of the keyring helps")
+        "the keychain in the Secret Service is not what was stored: restore a backup of the keyring")
     } catch {
       add(.advice, "the Secret Service is locked or does not answer: unlock the keyring and try again")
     }
@@ -121,7 +121,7 @@ extension Diagnosis {
         continue
       }
       if kind == S_IFREG, status.st_nlink > 1 {
-        add(.advice, "\(shown) has a second name somewhere: a hard link is no copy, and changes with it")
+        add(.advice, "\(shown) also has another name: a hard link is not a copy, it changes with the file")
       }
       if status.st_mode & 0o077 != 0 {
         add(.exposure, "\(shown) is open to others; its mode should be \(String(wanted, radix: 8))")
@@ -137,12 +137,12 @@ extension Diagnosis {
   fileprivate mutating func checkExports(_ home: String) {
     let found = UnfinishedExports(home: home).leftovers()
     for path in found.present {
-      add(.advice, "an export was killed and left plain content in '\(path)': the next export removes it")
+      add(.advice, "a killed export left plaintext in '\(path)': the next export removes it")
     }
     for path in found.unreachable {
       add(
         .advice,
-        "an export was killed; '\(path)', where it may have left plain content, is not to be reached now")
+        "a killed export may have left plaintext in '\(path)', which cannot be reached now")
     }
   }
 }
@@ -184,7 +184,7 @@ extension Coffer {
     try diagnosis.check("the vault's state and count") {
       let status = try vault.status()
       try vault.checkCount()
-      if status.isRotating { return "a rotation was begun and not ended: run 'coffer vault rotate --resume'" }
+      if status.isRotating { return "a rotation was started and not finished: run 'coffer vault rotate --resume'" }
       if status.isRotationDue { return "the vault key is more than a year old: run 'coffer vault rotate'" }
       return nil
     }
@@ -195,8 +195,8 @@ extension Coffer {
       if findings.strayPartCount > 0 { throw CaptureError.corrupt(nil) }
       if findings.strayBlobCount > 0 {
         return
-          "sealed files that belong to no capture here: \(findings.strayBlobCount). A crash left them, or coffer.db is "
-          + "older than they are. The next capture removes them; if you put back a copy, put back the newer one first"
+          "sealed files that belong to no capture: \(findings.strayBlobCount). A crash left them, or coffer.db is "
+          + "older than they are. The next capture removes them; if you restored a backup, restore the newer coffer.db first"
       }
       return nil
     }
@@ -205,8 +205,8 @@ extension Coffer {
       diagnosis.add(
         .damage,
         damagedCaptures.count == 1
-          ? "1 capture is not what was captured; a copy of the coffer's folder may have it"
-          : "\(damagedCaptures.count) captures are not what was captured; a copy of the coffer's folder may have them"
+          ? "1 capture is damaged; a backup of the coffer's folder may have it"
+          : "\(damagedCaptures.count) captures are damaged; a backup of the coffer's folder may have them"
       )
     }
     if isDeep {
@@ -221,14 +221,15 @@ extension Coffer {
       if warned > 0 {
         diagnosis.endsWarnings = true
         diagnosis.add(
-          .advice, "warnings end here that \(warned) messages did not open since the last deep examination")
+          .advice,
+          "\(warned) messages did not open since the last deep examination; the warnings about them end now")
       }
       if !unreadable.isEmpty {
         diagnosis.add(
           .damage,
           unreadable.count == 1
-            ? "1 message does not open; a copy of the coffer's folder may have it"
-            : "\(unreadable.count) messages do not open; a copy of the coffer's folder may have them")
+            ? "1 message does not open; a backup of the coffer's folder may have it"
+            : "\(unreadable.count) messages do not open; a backup of the coffer's folder may have them")
       }
     }
     return diagnosis
@@ -265,12 +266,12 @@ extension Coffer {
       guard try usesChip() else { return }
       diagnosis.add(
         .advice,
-        "the TPM has no counter for this coffer, so nothing would tell if all of it were put back: "
-          + "'coffer forget-device', then 'coffer unlock', asks it for one")
+        "the TPM has no counter for this coffer, so restoring an old copy of all of it would go unnoticed: "
+          + "'coffer forget-device', then 'coffer unlock', requests one")
     case .unverifiable:
       diagnosis.add(
         .advice,
-        "the TPM does not show this coffer's counter: it is away, was cleared, or is another machine's. "
+        "the TPM does not have this coffer's counter: it is unavailable, was cleared, or is another machine's. "
           + "'coffer forget-device', then 'coffer unlock', makes a new one")
     case .latest, .chipOneBehind, .earlierState: diagnosis.checks.append("the counter in the TPM")
     }
@@ -293,11 +294,11 @@ extension Coffer {
       case let error as ProtectedDataError where error.isDamage: break
       case CustodyError.corrupt: break
       case is ProtectedDataError, is CustodyError, is EnclaveError:
-        return diagnosis.add(.advice, "protected data do not open now: run 'coffer recovery-state'")
+        return diagnosis.add(.advice, "protected data does not open now: run 'coffer recovery-state'")
       default: throw error
       }
       diagnosis.add(
-        .damage, "protected data do not open, or private keys are incomplete: run 'coffer recovery-state'")
+        .damage, "protected data does not open, or private keys are incomplete: run 'coffer recovery-state'")
     }
   }
 }
@@ -344,12 +345,12 @@ extension StorageError {
   public var sentence: String {
     switch self {
     case .notFound: "there is no coffer here"
-    case .alreadyExists: "there is a coffer here already"
-    case .notEmpty: "the folder is not empty, and a coffer wants one of its own"
+    case .alreadyExists: "there is already a coffer here"
+    case .notEmpty: "the folder is not empty, and a coffer needs its own"
     case .inUse: "another process is writing to this coffer"
     case .full: "the disk is full"
     case .notPermitted: "the coffer's files cannot be read and written by this user"
-    case .readOnly: "the coffer is on a medium that cannot be written"
+    case .readOnly: "the coffer is on a read-only medium"
     case .placeTaken(let place):
       "\(place.rawValue) is a link, a pipe or something else that is not the coffer's"
     case .inputOutput: "the disk reports an error"
@@ -374,7 +375,7 @@ extension BoundPart {
     case .keychain: "the keychain is"
     case .messages: "the messages are"
     case .captures: "the captures are"
-    case .protectedData: "the protected data are"
+    case .protectedData: "the protected data is"
     }
   }
 }

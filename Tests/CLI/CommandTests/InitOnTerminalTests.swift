@@ -54,7 +54,7 @@ struct InitOnTerminalTests {
     let words = try takeWords(command)
     _ = try askedNumber(command)
     command.terminal.type("nothing\r")
-    try command.terminal.expect("That was not the word. Here they are once more.")
+    try command.terminal.expect("That was not the right word. Here they are again.")
     #expect(try takeWords(command) == words)
     let answered = try answerWords(command, words)
     let rest = command.end()

@@ -13,14 +13,14 @@ internal import Vaults
 struct CaptureShowCommand: CofferCommand {
   static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a capture.")
   static let page = """
-    coffer capture show: show what belongs to a capture
+    coffer capture show: show a capture's parts and metadata
 
     usage: coffer capture show ID [--no-picture]
                                \(OpeningOptions.usage)
 
-    With a small picture on terminals that can show one (kitty, sixel, or 256 colours), and the fields that
-    the camera wrote into the photo. Metadata are shown as they were captured, on one line. 'coffer capture
-    export' gives the photo itself.
+    Includes the fields that the camera wrote into the photo, and a small picture on terminals that can show
+    one (kitty, sixel, or 256 colours). Metadata is shown as it was captured, on one line. To get the photo
+    itself, use 'coffer capture export'.
 
     example: coffer capture show 0192f0c1-7c1e-7cc3-98a7-8a8b8b6f3a5d
     """

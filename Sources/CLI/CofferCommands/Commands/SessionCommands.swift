@@ -16,9 +16,9 @@ struct UnlockCommand: CofferCommand {
 
     usage: coffer unlock \(OpeningOptions.usage)
 
-    Starts the coffer's agent, which keeps the keys in memory that nothing else can read. They are dropped
-    after 5 minutes without a command, after 8 hours, when the session locks or the machine sleeps, and by
-    'coffer lock'. With a TPM slot it asks for the PIN; answer nothing to use the passphrase.
+    Starts the coffer's agent, which keeps the keys in memory that no other program can read. It drops them
+    after 5 minutes without a command, after 8 hours, when the screen locks or the machine sleeps, and on
+    'coffer lock'. With a TPM slot, asks for the PIN; press Return to use the passphrase instead.
 
     example: coffer unlock
     """
@@ -64,11 +64,11 @@ struct LockCommand: CofferCommand {
 
     usage: coffer lock [--all]
 
-    New captures can still be added until the machine restarts, since their key is of another class.
-    Finds every agent of this coffer, wherever it was started. Exit code 10 when one cannot be asked and may
+    Captures can still be added until the machine restarts: the agent keeps the key for that. Finds every
+    agent of this coffer, wherever it was started. The exit code is 10 when one cannot be reached and may
     still have the keys; --all ends that one too.
 
-      --all  drop that key too, and end the agent
+      --all  drop the key for captures too, and end the agent
 
     example: coffer lock
     """
@@ -84,21 +84,21 @@ struct LockCommand: CofferCommand {
     let wasThere = try all ? agents.end() : agents.lock()
     guard wasThere || DatabaseFile.exists(home: context.home) else { throw StorageError.notFound }
     if context.isJSON { JSON.print(Answer(state: "locked")) }
-    context.remark(wasThere ? "Locked." : "Nothing was open.")
+    context.remark(wasThere ? "Locked." : "It was not unlocked.")
   }
 }
 
 struct ForgetDeviceCommand: CofferCommand {
   static let configuration = CommandConfiguration(
-    commandName: "forget-device", abstract: "Forget this machine's chip and keys.")
+    commandName: "forget-device", abstract: "Forget this machine's TPM and keys.")
   static let page = """
-    coffer forget-device: remove what ties the coffer to this machine
+    coffer forget-device: remove the keys that tie the coffer to this machine
 
     usage: coffer forget-device \(OpeningOptions.usage)
 
     Removes the TPM slots, the key that signs captures, and the agent's keys. Messages and captures stay,
-    and captures keep their signatures. The passphrase and the recovery phrase open the coffer as before;
-    the next 'coffer unlock' registers the machine anew.
+    and captures keep their signatures. The passphrase and the recovery phrase open the coffer as before.
+    The next 'coffer unlock' registers the machine again.
 
     example: coffer forget-device
     """
@@ -141,7 +141,7 @@ extension Device {
   func beginning(isChosen: Bool) -> String {
     guard enclave == .software else { return remark }
     return (isChosen ? "" : "No TPM found. ")
-      + "The keys that sign captures, and that protected data and private keys are sealed to, are in software: "
-      + "the passphrase alone keeps them, and captures are marked 'unverified'."
+      + "The keys for captures, protected data and private keys are in software: "
+      + "only the passphrase protects them, and captures are marked 'unverified'."
   }
 }

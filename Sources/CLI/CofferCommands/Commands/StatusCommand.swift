@@ -69,8 +69,8 @@ struct StatusCommand: CofferCommand {
 
     usage: coffer status \(OpeningOptions.usage)
 
-    Asks for nothing, and does not prolong a session. With a passphrase or a PIN it also opens the coffer,
-    confirms the count of messages and tells the age of the vault key and of the last recovery drill.
+    Does not ask for anything, and does not extend a session. With a passphrase or a PIN, also opens the
+    coffer, verifies the count of messages, and shows the age of the vault key and of the last recovery drill.
 
     example: coffer status
     """
@@ -158,7 +158,7 @@ struct StatusCommand: CofferCommand {
     Terminal.print("state      \(state(answer))")
     Terminal.print("opens with \(answer.opensWith.joined(separator: ", "))")
     if let obstacle { Terminal.print("           \(TPMInterface.sentence(obstacle)): use the passphrase") }
-    let doubt = answer.keyVersion == nil ? " (not verified: that takes the passphrase)" : ""
+    let doubt = answer.keyVersion == nil ? " (not verified: that needs the passphrase)" : ""
     Terminal.print("messages   \(answer.messageCount)\(doubt)")
     if answer.captureCount > 0 { Terminal.print("captures   \(answer.captureCount)") }
     Terminal.print("file       \(ByteCount.text(answer.fileByteCount))")
@@ -181,21 +181,21 @@ struct StatusCommand: CofferCommand {
     switch answer.state {
     case "opens":
       switch answer.session {
-      case "unlocked": return "what was given opens it; a session is open too: 'coffer lock' ends it"
+      case "unlocked": return "what you gave opens it; a session is open too: 'coffer lock' ends it"
       case "unknown":
         return
-          "what was given opens it; an agent does not answer, and may have the keys: 'coffer lock --all' ends it"
-      default: return "what was given opens it; there is no session"
+          "what you gave opens it; an agent does not answer and may still have the keys: 'coffer lock --all' ends it"
+      default: return "what you gave opens it; there is no session"
       }
     case "unlocked":
       let idle = answer.agent?.idleSecondsLeft.map {
         "locks itself in \(Duration.text($0)) without a command"
       }
       return ["unlocked", idle].compactMap(\.self).joined(separator: "; ")
-    case "unknown": return "an agent does not answer, and may have the keys; 'coffer lock --all' ends it"
+    case "unknown": return "an agent does not answer and may still have the keys; 'coffer lock --all' ends it"
     default:
       return answer.afterFirstUnlock
-        ? "locked; captures can be added" : "locked; 'coffer unlock' begins a session"
+        ? "locked; captures can be added" : "locked; 'coffer unlock' starts a session"
     }
   }
 }

@@ -14,10 +14,10 @@ extension Failure {
     case .unreachable(let process):
       self.init(
         .noHardware, "agent_not_answering",
-        "an agent of this coffer, process \(process), cannot be asked, and may have the keys",
+        "an agent of this coffer, process \(process), cannot be reached and may still have the keys",
         hint: "'coffer lock --all' ends it; if that fails: kill -KILL \(process)")
     case .alreadyServed:
-      self.init(.inUse, "already_served", "an agent serves this coffer already")
+      self.init(.inUse, "already_served", "an agent is already serving this coffer")
     case .noHome: self.init(.missing, "no_coffer", "there is no coffer", hint: "'coffer init' makes one")
     case .noRuntimeDirectory, .pathTooLong:
       self.init(

@@ -13,10 +13,10 @@ extension Failure {
         hint: "'coffer passphrase generate' makes a good one")
     case .deviceNotRegistered:
       self.init(
-        .missing, "no_device", "this machine was forgotten, and nothing signs its captures",
+        .missing, "no_device", "this machine was forgotten, so nothing can sign its captures",
         hint: "'coffer unlock' registers it again")
     case .personRequired:
-      self.init(.locked, "person_required", "this wants the passphrase, not a session")
+      self.init(.locked, "person_required", "this needs the passphrase; a session is not enough")
     case .recoveryUnproven:
       self.init(
         .refused, "recovery_unproven", "no recovery drill has ever succeeded with this coffer",

@@ -42,14 +42,14 @@ extension EnclaveError {
     case .wrongPasscode: "Wrong PIN"
     case .lockedOut(let seconds):
       if let seconds { "TPM lockout, \(Duration.text(seconds)) left" } else { "TPM lockout" }
-    case .otherChip: "This is another TPM than the one that was enrolled, or it was cleared"
+    case .otherChip: "This is not the TPM that was enrolled, or it was cleared"
     case .corrupt: "The TPM's slot is corrupt or was tampered with"
-    case .wrongKind: "The key is of another kind of chip"
-    case .invalidInput, .authorizationRequired: "The TPM refuses the key's use"
-    case .biometryRefused: "The finger was not accepted"
-    case .counterRefused: "The TPM makes no counter"
-    case .counterGone: "The TPM has no such counter any more"
-    case .failed(let code): "The TPM answers with an error (0x\(String(code, radix: 16)))"
+    case .wrongKind: "The key belongs to another kind of chip"
+    case .invalidInput, .authorizationRequired: "The TPM refuses to use the key"
+    case .biometryRefused: "The fingerprint was not accepted"
+    case .counterRefused: "The TPM cannot create a counter"
+    case .counterGone: "The TPM no longer has this counter"
+    case .failed(let code): "The TPM returned an error (0x\(String(code, radix: 16)))"
     }
   }
 }

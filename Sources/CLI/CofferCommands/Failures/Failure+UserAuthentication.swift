@@ -11,11 +11,11 @@ extension Failure {
         .locked, "no_prompt", "a passphrase is needed and there is no terminal to ask on",
         hint: "use --passphrase-fd, --passphrase-file, or COFFER_PINENTRY")
     case .promptProgramMissing, .promptProgramFailed:
-      self.init(.locked, "no_prompt", "the pinentry program does not answer", hint: "look at COFFER_PINENTRY")
+      self.init(.locked, "no_prompt", "the pinentry program does not answer", hint: "check COFFER_PINENTRY")
     case .timedOut:
       self.init(
-        .locked, "no_answer", "the pinentry program gave no answer in time, and was ended",
-        hint: "it waits for 5 minutes; try again, or look at COFFER_PINENTRY")
+        .locked, "no_answer", "the pinentry program did not answer in time and was stopped",
+        hint: "it waits for 5 minutes; try again, or check COFFER_PINENTRY")
     case .terminalFailed, .tooLong, .scriptExhausted:
       self.init(.locked, "no_prompt", "the answer could not be read")
     }
@@ -26,16 +26,16 @@ extension Failure {
     case .cancelled: self.init(PromptError.cancelled)
     case .expired:
       self.init(.locked, "authentication_expired", "the authentication has expired", hint: "try again")
-    case .failed: self.init(.wrongSecret, "not_recognised", "nobody was recognised")
+    case .failed: self.init(.wrongSecret, "not_recognised", "the fingerprint was not recognised")
     case .lockedOut:
       self.init(
-        .wrongSecret, "finger_locked_out", "too many fingers were not recognised",
+        .wrongSecret, "finger_locked_out", "too many fingerprints were not recognised",
         hint: "the passphrase or PIN unlocks the reader")
     case .factorNotAccepted:
-      self.init(.wrongSecret, "finger_required", "only a finger is accepted here")
+      self.init(.wrongSecret, "finger_required", "only a fingerprint is accepted here")
     case .notEnrolled:
       self.init(
-        .noHardware, "no_finger", "no finger is enrolled with the reader",
+        .noHardware, "no_finger", "the reader has no enrolled fingerprint",
         hint: "'fprintd-enroll' enrols one")
     case .noReader: self.init(.noHardware, "no_reader", "there is no fingerprint reader")
     case .readerUnavailable:

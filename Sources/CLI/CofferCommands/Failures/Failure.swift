@@ -75,13 +75,13 @@ struct Failure: Error {
 
   /// An error that no layer promises: a bug. Tells its type and nothing of what it says.
   init(unsorted type: String) {
-    self.init(.bug, "internal", "something happened that should not: \(type)")
+    self.init(.bug, "internal", "internal error: \(type)")
   }
 
-  static let fullExportHint = "nothing was left there; make room and begin again"
+  static let fullExportHint = "nothing was left there; make room and try again"
 
   static let corruptHint =
-    "run 'coffer doctor --deep'; what is damaged may be whole in a copy of the coffer's folder"
+    "run 'coffer doctor --deep'; a backup of the coffer's folder may have what is damaged"
 }
 
 extension Failure {

@@ -48,7 +48,7 @@ enum CapturePicture {
       picture = try depth.withBytes { depth throws(PictureError) in try PictureWorker().depthPNG(of: depth) }
     } catch {
       throw Failure(
-        .refused, "unknown_depth", "the depth map is of a kind that cannot be drawn here",
+        .refused, "unknown_depth", "this kind of depth map cannot be drawn",
         hint: "16-bit PNG and PFM can be; the depth map itself was exported")
     }
     let name = "depth-colours.png"

@@ -27,5 +27,5 @@ extension CofferCommand {
 protocol CommandGroup: HelpPage {}
 
 extension CommandGroup {
-  func run() throws { throw Failure.usage("which command?", hint: "coffer --help") }
+  func run() throws { throw Failure.usage("missing command", hint: "coffer --help") }
 }

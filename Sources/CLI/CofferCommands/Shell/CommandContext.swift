@@ -142,7 +142,7 @@ struct CommandContext {
       FailureWarning(count, isLocked: alarm == .locked).tell(isJSON: isJSON)
     }
     guard Terminal.isErrorTerminal else { return }
-    if status.isRotating { remark("hint: a rotation was begun and not ended: coffer vault rotate --resume") }
+    if status.isRotating { remark("hint: a rotation was started and not finished: coffer vault rotate --resume") }
     if status.isRotationDue { remark("hint: the vault key is more than a year old: coffer vault rotate") }
   }
 
@@ -184,7 +184,7 @@ struct CommandContext {
         return try locked.unlock(SlotCredential(Self.phrase(Passphrase(utf8: prompt.ask(asked)))))
       } catch KeybagError.wrongSecret {
         failure = KeybagError.wrongSecret
-        problem = Self.triesLeft("these words are not of this coffer", attempt)
+        problem = Self.triesLeft("these words do not open this coffer", attempt)
       } catch let error where error is RecoveryPhraseError || error is PassphraseError {
         failure = Failure(.wrongSecret, "bad_phrase", Failure(error).message)
         problem = Self.triesLeft(Failure(error).message, attempt)

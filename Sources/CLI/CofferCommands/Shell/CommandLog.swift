@@ -14,7 +14,7 @@ enum CommandLog {
     let level = Logger.Level(rawValue: name)
     guard level != nil || name.isEmpty else {
       throw Failure.usage(
-        "COFFER_LOG names no level",
+        "COFFER_LOG is not a log level",
         hint: "it is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     LoggingSystem.bootstrap { label in

@@ -23,7 +23,7 @@ struct FailureWarning {
 
   private var hint: String {
     isLocked
-      ? "'coffer unlock' asks who you are; then 'coffer doctor --deep' names the messages"
+      ? "authenticate with 'coffer unlock'; then 'coffer doctor --deep' names the messages"
       : "'coffer doctor --deep' names the messages, and ends this warning"
   }
 

@@ -63,7 +63,7 @@ struct ImportReport {
     if foreign > 0 {
       context.remark(
         "\(foreign.counted("message has", "messages have")) the headers of an export that this coffer did "
-          + "not make; taken as mail, headers included")
+          + "not make; imported as mail, headers included")
       context.remark("hint: jsonl and directory carry titles, tags and types from one coffer to another")
     }
   }
@@ -90,7 +90,7 @@ struct ImportReport {
   }
 
   private var goOn: String {
-    "go on with the same command and --skip \(passedOver + imported + skippedCount)"
+    "continue with the same command and --skip \(passedOver + imported + skippedCount)"
   }
 }
 
@@ -102,8 +102,8 @@ extension LeftOut.Reason {
     case .link: ("link", "links")
     case .special: ("FIFO, socket or device", "FIFOs, sockets and devices")
     case .unfinished: ("unfinished delivery", "unfinished deliveries")
-    case .foreign: ("entry that is no part of a Maildir", "entries that are no part of a Maildir")
-    case .gone: ("entry that went away meanwhile", "entries that went away meanwhile")
+    case .foreign: ("entry that does not belong to a Maildir", "entries that do not belong to a Maildir")
+    case .gone: ("entry that disappeared meanwhile", "entries that disappeared meanwhile")
     }
   }
 }

@@ -62,8 +62,12 @@ struct PINOptions: ParsableArguments {
 
   /// The PIN as it was typed; nil when none is named.
   func given() throws -> SharedSecretBytes? {
-    guard let typed = try Passphrase.given(fd: fd, file: file) else { return nil }
-    return SharedSecretBytes(typed)
+    do {
+      guard let typed = try Passphrase.given(fd: fd, file: file) else { return nil }
+      return SharedSecretBytes(typed)
+    } catch let error as PassphraseError {
+      throw Failure(passphrase: error, reading: "PIN", option: "--pin")
+    }
   }
 }
 
@@ -78,7 +82,7 @@ struct OpeningOptions: ParsableArguments {
 
   func validate() throws {
     if passphrase.fd != nil || passphrase.file != nil, pin.fd != nil || pin.file != nil {
-      throw ValidationError("name a passphrase or a PIN, not both")
+      throw ValidationError("give a passphrase or a PIN, not both")
     }
   }
 }
@@ -95,7 +99,11 @@ struct NewPassphraseOptions: ParsableArguments {
 
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
-  func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }
+  func given() throws -> Passphrase? {
+    do { return try Passphrase.given(fd: fd, file: file) } catch let error as PassphraseError {
+      throw Failure(passphrase: error, reading: "new passphrase", option: "--new-passphrase")
+    }
+  }
 }
 
 struct PhraseOptions: ParsableArguments {
@@ -112,10 +120,10 @@ struct PhraseOptions: ParsableArguments {
   func given() throws -> Passphrase? {
     do { return try Passphrase.given(fd: fd, file: file) } catch let error as PassphraseError {
       guard case .unreadable = error else {
-        throw Failure(.wrongSecret, "bad_phrase", "this is no recovery phrase", hint: "it has twelve words")
+        throw Failure(.wrongSecret, "bad_phrase", "this is not a recovery phrase", hint: "it has twelve words")
       }
       throw Failure.usage(
-        "the recovery phrase cannot be read", hint: "look at --phrase-file and --phrase-fd")
+        "the recovery phrase cannot be read", hint: "check --phrase-file and --phrase-fd")
     }
   }
 }
@@ -128,7 +136,7 @@ extension Passphrase {
   }
 
   fileprivate static func checkOneSource(fd: Int32?, file: String?) throws {
-    if fd != nil, file != nil { throw ValidationError("name a descriptor or a file, not both") }
+    if fd != nil, file != nil { throw ValidationError("give a descriptor or a file, not both") }
   }
 }
 

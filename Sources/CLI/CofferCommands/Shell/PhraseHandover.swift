@@ -32,9 +32,9 @@ struct PhraseHandover {
     guard descriptor >= 0 else {
       switch errno {
       case EEXIST:
-        throw Failure(.inUse, "already_exists", "the file for the recovery phrase is there already")
+        throw Failure(.inUse, "already_exists", "the file for the recovery phrase already exists")
       case ENOSPC, EDQUOT: throw StorageError.full
-      default: throw Failure.usage("the file for the recovery phrase cannot be made")
+      default: throw Failure.usage("the file for the recovery phrase cannot be created")
       }
     }
     defer { close(descriptor) }
@@ -57,11 +57,11 @@ struct PhraseHandover {
     while true {
       // The words leave the screen before they are asked for.
       guard try show(phrase, problem, terminal) else {
-        problem = "Write them down on paper; without them a forgotten passphrase is the end."
+        problem = "Write them down on paper; without them, everything is lost if you forget the passphrase."
         continue
       }
       if try ask(phrase, terminal) { return }
-      problem = "That was not the word. Here they are once more."
+      problem = "That was not the right word. Here they are again."
     }
   }
 

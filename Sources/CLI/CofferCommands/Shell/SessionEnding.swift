@@ -25,10 +25,10 @@ struct SessionEnding {
   /// Says that the session has ended. To be called last, since what was done must not be reported as failed.
   /// - Throws: when an agent may still have the keys, which the person must know.
   func tell(_ context: CommandContext) throws {
-    if wasThere { context.remark("The session has ended; 'coffer unlock' begins another.") }
+    if wasThere { context.remark("The session has ended; 'coffer unlock' starts another.") }
     guard let failure else { return }
     var told = Failure(failure)
-    told.message = "the change is made, but the session goes on: \(told.message)"
+    told.message = "the change was made, but the session is still open: \(told.message)"
     throw told
   }
 }

@@ -108,7 +108,7 @@ enum Terminal {
     }
   }
 
-  private static let answerHint = "what the command changed stands; its answer is lost"
+  private static let answerHint = "the command's changes were made; only its output is lost"
   private static let lostOutput = Mutex<Int32>(0)
 
   // MARK: Standard error

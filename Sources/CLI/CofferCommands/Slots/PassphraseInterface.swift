@@ -65,7 +65,7 @@ struct SlotAddPassphraseCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @OptionGroup var newPassphrase: NewPassphraseOptions
-  @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
+  @Option(help: "The key derivation for the passphrase.") var kdf: KDFName = .argon2id
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening, needing: .person)
