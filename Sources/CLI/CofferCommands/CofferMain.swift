@@ -54,12 +54,12 @@ enum CofferVersion {
   static let text = "0.1.0"
 }
 
-/// The whole program but for the process it runs in.
+/// The whole program, apart from its process.
 public enum CofferMain {
   /// Runs a command line, without the program's own name.
   /// - Returns: the exit code.
   public static func run(_ arguments: [String]) -> Int32 {
-    // This program, started by itself to decode a picture; nobody types that.
+    // Coffer starts itself with this argument to decode a picture.
     if arguments == [PictureWorker.argument] { PictureWorker.run() }
     Terminal.takePlaces()
     if arguments.isEmpty {
@@ -69,7 +69,7 @@ public enum CofferMain {
     let line = ArgumentOrder.sorted(arguments, root: CofferRoot.self)
     let isJSON = line.options.contains("--json")
     let exit = perform(line, isJSON: isJSON)
-    // What the command did stands, and so does its own code; that its answer is lost is worth one too.
+    // If the command succeeded but its output was lost, that is a failure too; otherwise its own code counts.
     guard let failure = Terminal.outputFailure(), exit == .done else { return exit.rawValue }
     tell(failure, isJSON: isJSON)
     return failure.exit.rawValue
@@ -94,10 +94,10 @@ public enum CofferMain {
     }
   }
 
-  /// The command whose help is wanted: by `--help` anywhere, or by `coffer help message add`.
+  /// The command to show help for: `--help` may be anywhere; also `coffer help message add`.
   private static func helped(_ line: ArgumentOrder.Sorted) throws -> (any HelpPage.Type)? {
     if line.options.contains(where: { $0 == "--help" || $0 == "-h" }) {
-      // A group has no operands: a word behind it was to be one of its commands.
+      // A group has no operands, so a word after it must be one of its commands.
       if line.command is any CommandGroup.Type, let word = line.rest.first, !word.hasPrefix("-") {
         throw unknown(word, behind: line.command)
       }
@@ -109,7 +109,7 @@ public enum CofferMain {
     return wanted.command
   }
 
-  /// A group alone does nothing; says which word is missing or wrong.
+  /// Refuses a group without a command, or with an unknown one.
   private static func checkCommand(_ line: ArgumentOrder.Sorted) throws {
     guard line.command is any CommandGroup.Type else { return }
     guard let word = line.rest.first else {
@@ -153,7 +153,7 @@ public enum CofferMain {
     Terminal.remark(lines: String(failure.lines(isJSON: isJSON).dropLast()))
   }
 
-  /// The parser's words in our manner: the first sentence, lower case, no full stop.
+  /// The parser's message in our style: the first sentence, lower case, no full stop.
   private static func usageMessage(_ error: any Error) -> String {
     var text =
       CofferRoot.message(for: error).split(separator: "\n").first.map(String.init) ?? "not understood"

@@ -31,7 +31,7 @@ struct CaptureKeys: Sendable {
 
   func memberHash() -> SetHash { SetHash(key: member.withBytes { SecretBytes(copying: $0) }) }
 
-  /// What equal photos have in common, and nobody else can compute.
+  /// The keyed hash by which equal photos are recognised; it reveals nothing without the key.
   func mark(photoHash: [UInt8]) -> [UInt8] {
     mark.withBytes { unsafe HMACSHA256.code(of: photoHash.span.bytes, key: $0) }
   }

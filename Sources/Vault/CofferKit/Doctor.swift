@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The examination of a coffer. It repairs nothing by itself.
+// The examination of a coffer. It repairs nothing.
 
 public import Captures
 internal import Enclaves
@@ -14,33 +14,38 @@ public import Vaults
 
 /// What an examination found.
 public struct Diagnosis: Sendable {
+  /// How serious a finding is.
   public enum Severity: String, Sendable {
     /// Something is not what was stored.
     case damage
-    /// Somebody else could read, or could have changed, what belongs to the owner alone.
+    /// Another user can read the coffer's files, or could have changed them.
     case exposure
     /// Nothing is wrong yet.
     case advice
   }
 
+  /// One finding.
   public struct Finding: Sendable, Equatable {
+    /// How serious it is.
     public let severity: Severity
     /// One sentence without identifiers.
     public let text: String
   }
 
+  /// What was found, in the order of the checks.
   public var findings: [Finding] = []
-  /// What was looked at, one line each.
+  /// What was checked, one line each.
   public var checks: [String] = []
-  /// Whether only what needs no key was looked at.
+  /// Whether only parts that need no key were checked.
   public var isWithoutKeys = false
   /// Messages that do not open; only after a deep examination.
   public var unreadable: [MessageID] = []
-  /// Captures that are not what was captured.
+  /// Captures that are damaged.
   public var damagedCaptures: [CaptureID] = []
-  /// Whether every message was opened, and warnings of those that did not can end.
+  /// Whether every message was opened, so that the warnings about those that do not open can end.
   var endsWarnings = false
 
+  /// Whether there is nothing worse than advice.
   public var isHealthy: Bool { findings.allSatisfy { $0.severity == .advice } }
 
   mutating func add(_ severity: Severity, _ text: String) {
@@ -86,7 +91,7 @@ extension Diagnosis {
     }
   }
 
-  /// Whether the Secret Service has what the coffer keeps there, as far as can be told without a key.
+  /// Checks that the Secret Service has the coffer's items, as far as possible without a key.
   private mutating func checkServiceKeychain(_ keybag: Keybag, _ file: DatabaseFile) {
     do {
       if try keybag.openKeychain(file).items().isEmpty {
@@ -111,7 +116,7 @@ extension Diagnosis {
       (UnfinishedExports.folderName, 0o700),
     ] {
       var status = stat()
-      // The directory may be reached through a link of the person's; what counts is where it leads.
+      // The directory may be reached through a symbolic link; its target is checked.
       let isFound = unsafe name.isEmpty ? stat(home, &status) : lstat(home + "/" + name, &status)
       guard isFound == 0 else { continue }
       let shown = name.isEmpty ? "the coffer's directory" : name
@@ -133,7 +138,7 @@ extension Diagnosis {
 }
 
 extension Diagnosis {
-  /// Looks for what exports that were killed have left.
+  /// Looks for files that killed exports have left.
   fileprivate mutating func checkExports(_ home: String) {
     let found = UnfinishedExports(home: home).leftovers()
     for path in found.present {
@@ -152,12 +157,12 @@ extension Coffer {
   ///
   /// - Parameters:
   ///   - isDeep: whether to open every message, not just the rows that name them.
-  ///   - progress: sees how many messages are done, and how many there are.
+  ///   - progress: called with the number of messages done and of all messages.
   public func examine(isDeep: Bool, progress: (Int, Int) -> Void = { _, _ in }) throws -> Diagnosis {
     var diagnosis = Diagnosis()
     diagnosis.checkModes(home)
     diagnosis.checkExports(home)
-    // Not a second connection: closing one would drop the locks of the other.
+    // Uses the same connection: closing a second one would drop the locks of the first.
     try diagnosis.examineFile { file }
     for part in try file.outdatedParts() {
       diagnosis.add(.damage, StorageError.outdated(part).sentence)
@@ -235,9 +240,9 @@ extension Coffer {
     return diagnosis
   }
 
-  /// Keeps what an examination has found: a line in the audit log, and no more warnings of messages that do not
-  /// open and are named. To be called after the diagnosis was told: ``examine(isDeep:progress:)`` changes nothing,
-  /// so that it can be stopped anywhere.
+  /// Records an examination: adds an entry to the audit log, and ends the warnings about messages that were named.
+  /// Call this after you have shown the diagnosis. ``examine(isDeep:progress:)`` itself changes nothing, so that it
+  /// can be stopped at any time.
   public func record(_ diagnosis: Diagnosis) throws {
     if diagnosis.endsWarnings {
       let ended = try vault.clearFailures()
@@ -277,7 +282,7 @@ extension Coffer {
     }
   }
 
-  /// Looks whether every domain opens and every private key has its envelope.
+  /// Checks that every domain opens and every private key has its envelope.
   fileprivate func examineProtectedData(_ diagnosis: inout Diagnosis) throws {
     do {
       let domains = try unlockProtectedData().domains.values
@@ -285,7 +290,7 @@ extension Coffer {
       guard isWhole else { throw CustodyError.corrupt }
       diagnosis.checks.append("protected data and private keys")
     } catch ProtectedDataError.unprotectedFiles {
-      // The modes are a finding of their own.
+      // The file modes are already a finding.
     } catch {
       switch error {
       case ProtectedDataError.frameworkRecovery(.resetInterrupted):
@@ -304,7 +309,7 @@ extension Coffer {
 }
 
 extension ProtectedDataError {
-  /// Whether something is lost, and not only out of reach.
+  /// Whether something is lost, rather than unavailable for now.
   var isDamage: Bool {
     switch self {
     case .frameworkRecovery, .domainRecovery: true
@@ -321,7 +326,7 @@ extension Diagnosis {
       if let advice = try body() { add(.advice, advice) }
       checks.append(what)
     } catch StorageError.outdated {
-      // A finding of its own, which names the part.
+      // Already a finding, which names the part.
     } catch {
       guard Self.isDamage(error) else { throw error }
       add(.damage, "\(what): not what was stored")

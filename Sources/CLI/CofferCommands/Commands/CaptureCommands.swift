@@ -66,7 +66,7 @@ struct CaptureAddCommand: CofferCommand {
     let captures = try context.captures(opening, whileLocked: true)
     let signer = try captures.signer()
     Interruption.catchOnce()
-    // A Control-C reaches the process that decodes, too: what is asked next ends the command then.
+    // A Control-C has also reached the process that decodes pictures; this check ends the command then.
     capture.thumbnail = CapturePicture.thumbnail(ofFile: photo)
     let added: CaptureStore.Added
     do { added = try captures.add(capture, signer: signer) } catch CaptureError.interrupted {
@@ -132,7 +132,7 @@ struct CaptureListCommand: CofferCommand {
         Terminal.print("\(answer.id)\t\(answer.created)\t\(answer.byteCount)")
       }
     }
-    // What is left was told; now that it is not all.
+    // The readable captures are listed; now report that some are missing.
     guard listing.isComplete else {
       var failure = Failure(CaptureError.corrupt(nil))
       failure.unreadable = listing.damaged.map(\.description)
@@ -260,7 +260,7 @@ struct CaptureRemoveCommand: CofferCommand {
 }
 
 extension RecordID {
-  /// An id as a person gives it.
+  /// An id as the user gives it.
   init(capture argument: String) throws {
     guard let id = RecordID(argument) else {
       throw Failure.usage(

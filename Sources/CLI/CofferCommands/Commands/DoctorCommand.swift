@@ -37,7 +37,7 @@ struct DoctorCommand: CofferCommand {
     let checks: [String]
     let findings: [Finding]
     let unreadable: [String]
-    /// Absent where there are none.
+    /// Missing if there are none.
     let damagedCaptures: [String]?
   }
 
@@ -66,7 +66,7 @@ struct DoctorCommand: CofferCommand {
       }
     }
     Terminal.flush()
-    // Warnings end once somebody could read which messages they were of.
+    // The warnings end only after the messages they are about have been printed.
     if !Terminal.isOutputLost { try coffer?.record(diagnosis) }
     guard diagnosis.isHealthy else {
       throw Failure(
@@ -78,7 +78,7 @@ struct DoctorCommand: CofferCommand {
     }
   }
 
-  /// What was found, and the coffer if it opened.
+  /// The diagnosis, and the coffer if it opened.
   private func examine(_ context: CommandContext) throws -> (Diagnosis, Coffer?) {
     guard deep || acceptEarlierState || opening.isGiven else {
       return (try interruptible(context) { try Diagnosis.withoutKeys(home: context.home) }, nil)
@@ -92,7 +92,7 @@ struct DoctorCommand: CofferCommand {
       }
       return (diagnosis, coffer)
     } catch {
-      // What does not even open is examined from outside, so that there is more to say than "corrupt".
+      // A coffer that does not open is examined without keys, to say more than "corrupt".
       guard Failure(error).exit == .corrupt else { throw error }
       let outside = try Diagnosis.withoutKeys(home: context.home)
       if outside.isHealthy { throw error }
@@ -114,7 +114,7 @@ extension DoctorCommand {
     return coffer
   }
 
-  /// Looking leaves nothing behind.
+  /// An examination changes nothing, so the first signal may end it at once.
   private func interruptible(_ context: CommandContext, _ work: () throws -> Diagnosis) throws -> Diagnosis {
     let words = Failure.interrupted(
       "the examination did not finish; nothing was changed", hint: "run it again")

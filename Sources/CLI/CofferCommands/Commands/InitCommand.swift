@@ -81,7 +81,7 @@ struct InitCommand: CofferCommand {
     coffer.close()
   }
 
-  /// Whether there is no coffer, or another one, which was quicker. In doubt the words are kept.
+  /// Whether there is no coffer, or one that another process has created meanwhile. In doubt the words are kept.
   private func opensNothing(_ phrase: borrowing RecoveryPhrase, _ context: CommandContext) -> Bool {
     do {
       try context.locked().unlock(SlotCredential(phrase)).close()

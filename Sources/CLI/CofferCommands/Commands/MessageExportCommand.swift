@@ -88,7 +88,7 @@ struct MessageExportCommand: CofferCommand {
     try MessageLine.report(export.unreadable)
   }
 
-  /// Nobody reads on: as if the signal had not been ignored by whoever started us.
+  /// The reader has closed the pipe: end as SIGPIPE would, even if our parent ignored it.
   private static func endOnClosedPipe() {
     signal(SIGPIPE, SIG_DFL)
     raise(SIGPIPE)
@@ -96,7 +96,7 @@ struct MessageExportCommand: CofferCommand {
 }
 
 extension CommandContext {
-  /// The coffer's notes of exports; what killed ones have left is removed first.
+  /// The coffer's notes of exports; first removes files that killed exports have left.
   func unfinishedExports() -> UnfinishedExports {
     let exports = UnfinishedExports(home: home)
     for path in exports.removeLeftovers() {

@@ -93,7 +93,7 @@ struct MessageImportCommand: CofferCommand {
             report.ids += lines
           } else if !lines.isEmpty {
             for line in lines { Terminal.print("\(line)") }
-            // What is printed is acknowledged, now.
+            // Printed ids are an acknowledgement, so they are written now.
             Terminal.flush()
           }
         }
@@ -117,14 +117,14 @@ struct MessageImportCommand: CofferCommand {
     }
   }
 
-  /// Goes on behind what an import has dealt with before.
+  /// Skips the entries that an earlier import has handled.
   private func passOver<Source: MessageSource & ~Copyable>(_ source: inout Source) throws {
     for _ in 0..<skip {
       if Interruption.isRequested { throw MessageFormatError.interrupted }
       do {
         guard try source.next({ _, _ in }) else { return }
       } catch let error as MessageFormatError where error.concernsOneEntry {
-        // It was told then.
+        // The earlier import has reported it.
       }
     }
   }

@@ -38,7 +38,7 @@ struct MessageListCommand: CofferCommand {
       count += 1
       return !Terminal.isOutputLost
     }
-    // A person would wonder whether it worked; a program counts lines.
+    // A user would wonder whether it worked; a program counts lines.
     if count == 0, limit != 0, unreadable.isEmpty, Terminal.isOutputTerminal {
       context.remark(
         tag == nil ? "no messages yet: 'coffer message add' stores one" : "no message has this tag")
@@ -120,7 +120,7 @@ enum MessageLine {
           id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
           date: date))
     }
-    // Before it is measured: what does not fit a terminal has another width.
+    // Made safe for a terminal before it is measured, because that changes its width.
     let title = TerminalText.line(metadata.title)
     let tags = TerminalText.line(metadata.tags.joined(separator: " "))
     guard Terminal.isOutputTerminal else {
@@ -129,7 +129,7 @@ enum MessageLine {
     Terminal.print(row(id, String(date.prefix(16)).replacing("T", with: " "), title, tags))
   }
 
-  /// A row that fits the terminal: id, date to the minute, title, tags. Where it is narrow the date goes.
+  /// A row that fits the terminal: id, date to the minute, title, tags. A narrow terminal gets no date.
   private static func row(_ id: MessageID, _ date: String, _ title: String, _ tags: String) -> ShownLine {
     let gap = "  "
     var row: ShownLine = "\(Terminal.dim(id.description))\(gap)"
@@ -145,10 +145,10 @@ enum MessageLine {
     return "\(row)\(shownTitle)\(gap)\(Terminal.dim(shownTags))"
   }
 
-  /// Less of a title than this says nothing.
+  /// A shorter piece of a title would be useless.
   private static let leastTitleWidth = 16
 
-  /// Ends a reading in which some messages did not open.
+  /// Throws if some messages did not open.
   static func report(_ unreadable: [MessageID]) throws {
     if unreadable.isEmpty { return }
     var failure = Failure(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Protected app data: what is wrong with a domain, and how it starts anew.
+// Protected app data: what is wrong with a domain, and how to reset it.
 
 internal import ArgumentParser
 internal import CofferKit
@@ -34,7 +34,7 @@ struct RecoveryStateCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
-    // What does not open is what is asked about.
+    // Errors are ignored, because the report describes them.
     var refusal: ProtectedDataError?
     do { try coffer.unlockProtectedData() } catch let error as ProtectedDataError { refusal = error }
     let report = try coffer.protectedDomains().recoveryState()
@@ -59,13 +59,13 @@ struct RecoveryStateCommand: CofferCommand {
           ? "a reset was interrupted" : "protected data or private keys are not what was stored")
     }
     guard let refusal else { return }
-    // What helps stands above.
+    // The report has already said what to do.
     var failure = Failure(refusal)
     failure.hint = nil
     throw failure
   }
 
-  /// What helps. Where the enclave is not there, only a reset does if it never comes back.
+  /// What to do. If the enclave is gone for good, only a reset helps.
   private func steps(_ report: RecoveryReport, _ refusal: ProtectedDataError?) -> [RecoveryReport.Step] {
     switch refusal {
     case .enclaveMissing, .enclave(.unavailable), .enclave(.otherChip): report.steps + [.resetFramework]
@@ -131,7 +131,7 @@ struct ResetCommand: CofferCommand {
   }
 }
 
-/// What can be reset.
+/// The argument of `coffer reset`: a domain, or all of them.
 private enum ResetScope {
   case domain(ProtectedDomain)
   case framework
@@ -173,7 +173,7 @@ extension ProtectedState {
 }
 
 extension RecoveryReport {
-  /// Whether nothing is wrong but that a reset did not end.
+  /// Whether the only problem is a reset that did not finish.
   fileprivate var wantsResetAgain: Bool {
     if state == .frameworkRecovery(.resetInterrupted) { return true }
     let states = domains.values.filter { $0 != .open && $0 != .pendingMutation }
@@ -205,7 +205,7 @@ extension DomainState {
 }
 
 extension RecoveryReport.Step {
-  /// What to type, in words of the shell.
+  /// The command to type, quoted for a shell.
   fileprivate func command(home: String) -> String {
     switch self {
     case .unlock: "coffer unlock"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The coffer's session: its beginning, its end, and the machine it runs on.
+// The coffer's session: how it starts and ends, and the machine it runs on.
 
 internal import Agent
 internal import ArgumentParser
@@ -48,7 +48,7 @@ struct UnlockCommand: CofferCommand {
     context.remark("Unlocked. 'coffer lock' ends it.")
   }
 
-  /// Registers a machine that was forgotten. Messages want no registration, so its failure is a remark.
+  /// Registers a machine that was forgotten. Messages do not need that, so a failure is only a remark.
   private func register(_ coffer: Coffer, _ context: CommandContext) -> Device? {
     do { return try coffer.registerDeviceIfForgotten() } catch {
       context.remark("This machine could not be registered to sign captures: \(Failure(error).message).")
@@ -79,7 +79,7 @@ struct LockCommand: CofferCommand {
   struct Answer: Encodable { let state: String }
 
   func execute(_ context: CommandContext) throws {
-    // Without a look at the coffer: its keys must go also when it is damaged, or not there any more.
+    // Does not open the coffer: the keys must be dropped even if it is damaged or gone.
     let agents = AgentSession(home: context.home)
     let wasThere = try all ? agents.end() : agents.lock()
     guard wasThere || DatabaseFile.exists(home: context.home) else { throw StorageError.notFound }
@@ -126,7 +126,7 @@ struct ForgetDeviceCommand: CofferCommand {
 }
 
 extension Device {
-  /// What a person should know of a new registration.
+  /// What to tell the user about a new registration.
   var remark: String {
     switch enclave {
     case .tpm: "Captures are signed by a key in this machine's TPM."
@@ -135,9 +135,9 @@ extension Device {
     }
   }
 
-  /// What a person should know of a new coffer: its other keys of the machine are in the same place.
+  /// What to tell the user about a new coffer; its other keys on this machine are in the same place.
   ///
-  /// - Parameter isChosen: whether they asked for that place.
+  /// - Parameter isChosen: whether the user chose that place.
   func beginning(isChosen: Bool) -> String {
     guard enclave == .software else { return remark }
     return (isChosen ? "" : "No TPM found. ")

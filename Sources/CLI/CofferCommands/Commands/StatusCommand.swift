@@ -11,18 +11,18 @@ internal import Primitives
 internal import Secrets
 internal import Vaults
 
-/// A slot as it is told to programs.
+/// A slot in JSON.
 struct SlotAnswer: Encodable {
   let id: String
   let kind: String
-  /// The name alone; its costs are members of their own.
+  /// Only the name; the costs have their own members.
   let kdf: String
   let iterations: Int?
   let memoryKiB: Int?
   let passes: Int?
   let lanes: Int?
   let created: String
-  /// What opens it, for people.
+  /// What opens it, for users.
   private let words: String
 
   private enum CodingKeys: CodingKey { case id, kind, kdf, iterations, memoryKiB, passes, lanes, created }
@@ -47,7 +47,7 @@ struct SlotAnswer: Encodable {
     (memoryKiB, passes, lanes) = costs
   }
 
-  /// For people: id, kind, time, and what stretches it.
+  /// For users: id, kind, time, and key derivation.
   var line: String {
     "\(id)  \(kind.padded(to: 10))  \(created)  \(stretching)"
   }
@@ -83,12 +83,12 @@ struct StatusCommand: CofferCommand {
     /// `locked`, `unlocked` (an agent has the keys), `unknown` (an agent that does not answer may have them),
     /// or `opens` (with what was given).
     var state: String
-    /// Beside `opens`: how the session stands, as `state` would say it.
+    /// If `state` is `opens`: the state of the session, as `state` would give it.
     var session: String?
     /// Whether captures can be added while it is locked.
     var afterFirstUnlock: Bool
     var agent: AgentAnswer?
-    /// `ready`, or the error code that a PIN would meet; absent without a TPM slot.
+    /// `ready`, or the error code that a PIN would give; missing without a TPM slot.
     var tpm: String?
     var tpmSecondsLeft: Int?
     /// What opens it now.
@@ -109,7 +109,7 @@ struct StatusCommand: CofferCommand {
     let absoluteSecondsLeft: Int?
     /// `memfd_secret` or `mlock`.
     let memory: String
-    /// Whether it hears of locked sessions and of sleep.
+    /// Whether it is notified when the session locks or the machine sleeps.
     let hearsSession: Bool
   }
 
@@ -210,7 +210,7 @@ extension StatusCommand.AgentAnswer {
 }
 
 enum Duration {
-  /// A time for people, rounded up.
+  /// A duration for users, rounded up.
   static func text(_ seconds: Int) -> String {
     switch seconds {
     case ..<60: "\(max(seconds, 1)) s"
@@ -221,7 +221,7 @@ enum Duration {
 }
 
 enum ByteCount {
-  /// A size for people, in decimal units.
+  /// A size for users, in decimal units.
   static func text(_ count: Int) -> String {
     switch count {
     case ..<1_000: count.counted("byte")

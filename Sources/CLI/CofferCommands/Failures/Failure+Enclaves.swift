@@ -3,7 +3,7 @@
 internal import Enclaves
 
 extension Failure {
-  /// The chip's answers: what each wants of the person differs.
+  /// The chip's errors; each needs another step from the user.
   init(enclave error: EnclaveError) {
     let message = error.sentence.prefix(1).lowercased() + error.sentence.dropFirst()
     let other = "use the passphrase"
@@ -34,7 +34,7 @@ extension Failure {
 }
 
 extension EnclaveError {
-  /// For people, without a full stop.
+  /// For users, without a full stop.
   var sentence: String {
     switch self {
     case .unavailable: "No TPM answers"

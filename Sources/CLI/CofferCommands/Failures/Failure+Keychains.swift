@@ -56,7 +56,7 @@ extension Failure {
           .noHardware, "no_secret_service", "this coffer was built without the Secret Service",
           hint: "use a build with the trait SecretService")
       #endif
-    // What a service answers; ours are `.storage` and `.enclave`.
+    // Errors from a service; our own are `.storage` and `.enclave`.
     case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status),
       .unexpectedError(let status):
       self.init(
@@ -69,7 +69,7 @@ extension Failure {
       self.init(.corrupt, "corrupt", "the keychain is corrupt or was tampered with", hint: Self.corruptHint)
     case .storage(let error): self.init(storage: error)
     case .enclave(let error):
-      // The coffer is open already, so another way to open it is no help.
+      // The coffer is already open, so another way to open it does not help.
       self.init(enclave: error)
       hint = "try again; 'coffer doctor' examines the coffer"
     case .unsorted(let type): self.init(unsorted: type)

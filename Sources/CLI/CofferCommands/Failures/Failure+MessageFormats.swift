@@ -23,7 +23,7 @@ extension Failure {
     }
   }
 
-  /// An error with a file that the person named; their own word is told back to them.
+  /// An error with a file that the user named; the message quotes the name.
   init(_ error: MessageFormatError, naming path: String) {
     self.init(format: error)
     if path == "-", exit == .noRoom { hint = "the output is not complete; make room and try again" }

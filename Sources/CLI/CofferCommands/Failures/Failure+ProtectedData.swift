@@ -24,7 +24,7 @@ extension Failure {
         .noHardware, "no_enclave", "protected data is bound to an enclave that is not available",
         hint: "'coffer recovery-state' says what to do")
     case .enclave(let error):
-      // The coffer is open already; what helps is another thing than for a slot.
+      // The coffer is already open, so the hint for a slot would be wrong.
       self.init(error)
       hint = "'coffer recovery-state' says what to do"
     case .storage(let error): self.init(error as any Error)

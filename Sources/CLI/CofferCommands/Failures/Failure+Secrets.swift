@@ -5,8 +5,8 @@ internal import Secrets
 
 extension Failure {
   /// - Parameters:
-  ///   - what: what was to be read, for the message.
-  ///   - option: what the options that give it begin with, for the hint.
+  ///   - what: what was being read, for the message.
+  ///   - option: the common beginning of the options that give it, for the hint.
   init(
     passphrase error: PassphraseError, reading what: String = "passphrase", option: String = "--passphrase"
   ) {

@@ -47,7 +47,7 @@ extension Failure {
     }
   }
 
-  /// An error with the coffer in `home`; says where that is, since a wrong place is the likeliest cause.
+  /// An error with the coffer in `home`; names the folder, since a wrong folder is the likeliest cause.
   init(_ error: StorageError, home: String) {
     self.init(storage: error)
     switch error {

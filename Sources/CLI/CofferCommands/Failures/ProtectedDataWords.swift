@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is said of damaged protected data. None of it names a value.
+// Messages about damaged protected data. None of them contains a value.
 
 internal import ProtectedData
 

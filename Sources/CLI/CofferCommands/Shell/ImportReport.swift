@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an import has done, also when something ended it: for a person, or as JSON.
+// The report of an import, also of one that was ended early: for users, or as JSON.
 
 internal import MessageFormats
 internal import Primitives
 internal import Vaults
 
 struct ImportReport {
-  /// Reasons that are told one by one; a file of the wrong format would give one for each line.
+  /// How many reasons are printed; a file in the wrong format would give one for each line.
   private static let problemLimit = 10
-  /// Paths that a person sees of each group; programs get ten.
+  /// How many paths of each group are printed for users; programs get ten.
   private static let pathLimit = 3
 
   let printsIDs: Bool
-  /// Entries that were passed over before the first one.
+  /// Entries that were skipped with `--skip`.
   let passedOver: Int
   /// As of the last batch.
   var progress: Vault.ImportProgress?
@@ -36,7 +36,7 @@ struct ImportReport {
     }
     let imported: Int
     let skipped: Int
-    /// Why the first of those that were left out were.
+    /// The reasons for the first entries that were left out.
     let problems: [String]
     let leftOut: [Group]?
     let foreignExports: Int?
@@ -76,12 +76,12 @@ struct ImportReport {
 
   // MARK: Ends
 
-  /// The end of an import that somebody has interrupted.
+  /// The failure of an import that was interrupted.
   var interruption: Failure {
     .interrupted("\(imported.counted("message")) imported so far, and safe", hint: goOn)
   }
 
-  /// The end of an import that `failure` has ended.
+  /// The failure of an import that `failure` has ended.
   func failure(_ failure: Failure) -> Failure {
     var failure = failure
     failure.message += "; \(imported.counted("message")) imported so far, and safe"
@@ -95,7 +95,7 @@ struct ImportReport {
 }
 
 extension LeftOut.Reason {
-  /// For people: of one, and of several.
+  /// For users: singular and plural.
   fileprivate var names: (one: String, many: String) {
     switch self {
     case .hidden: ("hidden file or folder", "hidden files and folders")
@@ -109,7 +109,7 @@ extension LeftOut.Reason {
 }
 
 extension MessageFormatError {
-  /// Why one entry was left out, for people; may hold a path as it is.
+  /// Why one entry was left out, for users; may contain a path as it is.
   var sentence: String {
     switch self {
     case .messageTooLarge(let byteCount, let limit):

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options that many commands share. They may stand before the command too: `ArgumentOrder` moves
-// them behind it.
+// The options that many commands share. They may also come before the command: `ArgumentOrder` moves them after it.
 
 public import ArgumentParser
 internal import Enclaves
@@ -21,7 +20,7 @@ struct GlobalOptions: ParsableArguments {
     if let home { return home }
     if let home = environment["COFFER_HOME"], !home.isEmpty { return home }
     if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/coffer" }
-    // HOME first: it is what the person, or a script, says; the user database is what is left.
+    // HOME first, because a user or a script can set it; the user database is the fallback.
     let own = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
     return own + "/.local/share/coffer"
   }
@@ -41,7 +40,7 @@ struct PassphraseOptions: ParsableArguments {
   /// The passphrase from a descriptor or a file; nil when neither is named.
   func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }
 
-  /// The passphrase to open with: what cannot be a passphrase, such as an empty one, is a wrong one.
+  /// The passphrase to open with. An impossible passphrase, such as an empty one, counts as a wrong one.
   func opening() throws -> Passphrase? {
     do { return try given() } catch let error as PassphraseError {
       var failure = Failure(error)
@@ -71,7 +70,7 @@ struct PINOptions: ParsableArguments {
   }
 }
 
-/// What opens the coffer, given instead of asked for.
+/// A passphrase or PIN that is given with options instead of typed at a prompt.
 struct OpeningOptions: ParsableArguments {
   static let usage = "[--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opening with the machine's chip: the PIN is asked for where it can help, and where it cannot the user is told
-// why and asked for the passphrase instead.
+// Opening with the machine's chip: asks for the PIN if it can be used. If not, says why and asks for the passphrase
+// instead.
 
 internal import ArgumentParser
 internal import CofferKit
@@ -55,7 +55,7 @@ enum TPMInterface: SlotInterface {
     throw Failure(KeybagError.enclave(.wrongPasscode))
   }
 
-  /// What the chip says, for people.
+  /// The chip's error, for users.
   static func sentence(_ obstacle: KeybagError) -> String {
     if case .enclave(let error) = obstacle { error.sentence } else { Failure(obstacle).message }
   }
