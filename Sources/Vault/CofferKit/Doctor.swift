@@ -189,7 +189,9 @@ extension Coffer {
     try diagnosis.check("the vault's state and count") {
       let status = try vault.status()
       try vault.checkCount()
-      if status.isRotating { return "a rotation was started and not finished: run 'coffer vault rotate --resume'" }
+      if status.isRotating {
+        return "a rotation was started and not finished: run 'coffer vault rotate --resume'"
+      }
       if status.isRotationDue { return "the vault key is more than a year old: run 'coffer vault rotate'" }
       return nil
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import OpenPGP
 import Testing
 
+@testable import OpenPGP
 @testable import SOPCommands
 
 struct LazyDecryptorTests {

@@ -46,7 +46,7 @@ struct ErasureTests {
   @Test("While the files cannot be removed, the notes of killed exports stay for the next try")
   func notesStay() throws {
     let (home, outside) = (try TemporaryHome(), try TemporaryHome())
-    try made(home.path).close()
+    try makeCoffer(home.path).close()
     let stubborn = home.path + "/blobs/" + String(repeating: "ab", count: 16)
     try FileManager.default.createDirectory(atPath: stubborn, withIntermediateDirectories: true)
     // Out of reach: its note is all that is known of it.

@@ -174,7 +174,9 @@ struct VaultStatusCommand: CofferCommand {
         }
       Terminal.print("key       version \(key.version), made \(Timestamp.format(key.created)), \(state)")
     }
-    if status.isRotating { Terminal.print("rotation  started and not finished: coffer vault rotate --resume") }
+    if status.isRotating {
+      Terminal.print("rotation  started and not finished: coffer vault rotate --resume")
+    }
     if status.isRotationDue { Terminal.print("rotation  due: the key is more than a year old") }
     Terminal.print("failures  \(status.recentFailures) in the last hour")
   }

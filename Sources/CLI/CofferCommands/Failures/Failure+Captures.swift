@@ -21,7 +21,8 @@ extension Failure {
       self.init(
         .corrupt, "capture_corrupt", "\(what) is corrupt or was tampered with", hint: Self.corruptHint)
     case .badSignature:
-      self.init(.corrupt, "bad_signature", "the signature does not match this capture", hint: Self.corruptHint)
+      self.init(
+        .corrupt, "bad_signature", "the signature does not match this capture", hint: Self.corruptHint)
     case .duplicate(let id):
       self.init(
         .inUse, "duplicate_capture", "this photo is already stored, as \(id)",
@@ -32,7 +33,8 @@ extension Failure {
       self.init(.refused, "malformed", "the metadata is not a JSON object")
     case .cannotRead(let part):
       self.init(
-        .missing, "no_such_file", "the file with the \(part.name) cannot be read, or changed while it was read")
+        .missing, "no_such_file",
+        "the file with the \(part.name) cannot be read, or changed while it was read")
     case .alreadyExists:
       self.init(
         .inUse, "already_exists",

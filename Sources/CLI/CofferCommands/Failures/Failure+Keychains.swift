@@ -45,7 +45,8 @@ extension Failure {
         hint: "unlock the keyring where you manage it, or log in to the desktop; nothing is lost")
     case .itemNotFound: self.init(.missing, "no_such_item", "there is no such item")
     case .duplicateItem: self.init(.inUse, "already_exists", "this item already exists")
-    case .secureEnclaveUnavailable: self.init(.noHardware, "no_enclave", "this machine has no chip that can hold keys")
+    case .secureEnclaveUnavailable:
+      self.init(.noHardware, "no_enclave", "this machine has no chip that can hold keys")
     case .serviceUnavailable:
       #if SecretService
         self.init(

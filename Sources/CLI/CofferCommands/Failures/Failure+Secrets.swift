@@ -13,7 +13,8 @@ extension Failure {
     switch error {
     case .unreadable(.cannotOpen(ENOENT)):
       self.init(
-        .usage, "no_passphrase", "there is no such file to read the \(what) from", hint: "check \(option)-file")
+        .usage, "no_passphrase", "there is no such file to read the \(what) from",
+        hint: "check \(option)-file")
     case .unreadable:
       self.init(
         .usage, "no_passphrase", "the \(what) cannot be read",

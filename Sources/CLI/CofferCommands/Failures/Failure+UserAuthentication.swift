@@ -16,7 +16,7 @@ extension Failure {
       self.init(
         .locked, "no_answer", "the pinentry program did not answer in time and was stopped",
         hint: "it waits for 5 minutes; try again, or check COFFER_PINENTRY")
-    case .terminalFailed, .tooLong, .scriptExhausted:
+    case .terminalFailed, .tooLong:
       self.init(.locked, "no_prompt", "the answer could not be read")
     }
   }

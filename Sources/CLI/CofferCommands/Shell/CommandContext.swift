@@ -141,7 +141,9 @@ struct CommandContext {
       FailureWarning(count, isLocked: alarm == .locked).tell(isJSON: isJSON)
     }
     guard Terminal.isErrorTerminal else { return }
-    if status.isRotating { remark("hint: a rotation was started and not finished: coffer vault rotate --resume") }
+    if status.isRotating {
+      remark("hint: a rotation was started and not finished: coffer vault rotate --resume")
+    }
     if status.isRotationDue { remark("hint: the vault key is more than a year old: coffer vault rotate") }
   }
 

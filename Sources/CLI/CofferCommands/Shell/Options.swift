@@ -119,7 +119,8 @@ struct PhraseOptions: ParsableArguments {
   func given() throws -> Passphrase? {
     do { return try Passphrase.given(fd: fd, file: file) } catch let error as PassphraseError {
       guard case .unreadable = error else {
-        throw Failure(.wrongSecret, "bad_phrase", "this is not a recovery phrase", hint: "it has twelve words")
+        throw Failure(
+          .wrongSecret, "bad_phrase", "this is not a recovery phrase", hint: "it has twelve words")
       }
       throw Failure.usage(
         "the recovery phrase cannot be read", hint: "check --phrase-file and --phrase-fd")
