@@ -92,7 +92,7 @@ final class Place: Sendable {
   }
 }
 
-/// The command on a terminal of its own, with a test in the place of the person.
+/// The command on its own terminal, with a test that types as the user would.
 final class CommandOnTerminal {
   let terminal: PseudoTerminal
   private let process: Process

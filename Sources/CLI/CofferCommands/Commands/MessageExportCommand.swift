@@ -17,8 +17,8 @@ struct MessageExportCommand: CofferCommand {
     usage: coffer message export jsonl|mbox|directory PATH [--tag T] [--force]
                                  \(OpeningOptions.usage)
 
-    For jsonl and mbox, PATH may be - for standard output. That is refused on a terminal, which messages could
-    control; --force writes them anyway.
+    For jsonl and mbox, PATH may be - for standard output. That is refused on a terminal, which messages
+    could control; --force writes them anyway.
 
     Overwrites nothing. The file (mode 0600) or directory (mode 0700) appears once it is complete; if you
     interrupt the export, nothing is left. Importing an export gives the same content: jsonl and directory in

@@ -18,10 +18,10 @@ struct MessageImportCommand: CofferCommand {
                                  [--print-ids]
                                  \(OpeningOptions.usage)
 
-    For mbox and jsonl, PATH may be - for standard input. Messages are stored in batches. If you interrupt the
-    import, the stored batches stay, and --skip continues after them. Entries that cannot be read are counted,
-    named and left out, and the exit code is then 7: unreadable files and folders, messages above 64 MiB,
-    folders more than 64 deep.
+    For mbox and jsonl, PATH may be - for standard input. Messages are stored in batches. If you interrupt
+    the import, the stored batches stay, and --skip continues after them. Entries that cannot be read are
+    counted, named and left out, and the exit code is then 7: unreadable files and folders, messages above
+    64 MiB, folders more than 64 deep.
 
     Hidden files and folders, links, FIFOs, sockets and devices are not read, but counted and named; in a
     Maildir also tmp and entries that do not belong to it. Titles and tags in an mbox are used only if this

@@ -70,7 +70,7 @@ struct StatusCommand: CofferCommand {
     usage: coffer status \(OpeningOptions.usage)
 
     Does not ask for anything, and does not extend a session. With a passphrase or a PIN, also opens the
-    coffer, verifies the count of messages, and shows the age of the vault key and of the last recovery drill.
+    coffer, verifies the count of messages, and shows the age of the vault key and the last recovery drill.
 
     example: coffer status
     """

@@ -30,8 +30,8 @@ struct VaultRotateCommand: CofferCommand {
     usage: coffer vault rotate [--resume]
                                \(OpeningOptions.usage)
 
-    Encrypts every message again and verifies it. Keeps the old key for 30 days. If a rotation is interrupted,
-    every message can still be read, and the next rotation continues where it stopped.
+    Encrypts every message again and verifies it. Keeps the old key for 30 days. If a rotation is
+    interrupted, every message can still be read, and the next rotation continues where it stopped.
 
       --resume  only continue a rotation that was interrupted
 

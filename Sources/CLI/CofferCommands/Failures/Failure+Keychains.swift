@@ -41,7 +41,7 @@ extension Failure {
     case .locked: self.init(.locked, "locked", "the coffer is locked")
     case .serviceLocked:
       self.init(
-        .locked, "keyring_locked", "the desktop's keyring, which holds this coffer's keychain, is locked",
+        .locked, "keyring_locked", "the desktop's keyring is locked, and this coffer's keychain is in it",
         hint: "unlock the keyring where you manage it, or log in to the desktop; nothing is lost")
     case .itemNotFound: self.init(.missing, "no_such_item", "there is no such item")
     case .duplicateItem: self.init(.inUse, "already_exists", "this item already exists")
