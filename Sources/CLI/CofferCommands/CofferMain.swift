@@ -30,21 +30,21 @@ struct CofferRoot: CommandGroup {
       message add|show|list|search|remove|import|export
       vault status|rotate|rollback
       capture add|list|show|export|verify|remove
-      slot list|add|remove    the ways to open it: passphrases, recovery phrases, the TPM
+      slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
-      recovery-state | reset  protected data that are damaged: what helps, and starting anew
+      recovery-state | reset  what is wrong with protected data; delete it and start over
       recover                 open with the twelve words, set a new passphrase
       recovery drill          prove that the words work
       doctor [--deep]         examine everything
-      audit                   what was done
-      agent                   keeps the keys of an unlocked coffer
+      audit                   the log of what was done
+      agent                   keep the keys of an unlocked coffer
       forget-device           forget this machine's TPM and keys
       erase                   destroy everything
 
-    The coffer is at --home, else COFFER_HOME, else in your data directory. Passphrases come from the
-    terminal, from pinentry (COFFER_PINENTRY), --passphrase-fd N or --passphrase-file PATH; the PIN of a TPM
-    slot, in place of it, from --pin-fd N or --pin-file PATH. Every command has --help; exit codes are in
-    Specs/cli.md.
+    The coffer is at --home, else COFFER_HOME, else in your data directory. Coffer asks for the passphrase on
+    the terminal or with pinentry (COFFER_PINENTRY), unless you give it with --passphrase-fd N or
+    --passphrase-file PATH. With a TPM slot, --pin-fd N or --pin-file PATH gives the PIN instead. Every
+    command has --help; exit codes are in Specs/cli.md.
 
     example: coffer init
     """
@@ -54,12 +54,12 @@ enum CofferVersion {
   static let text = "0.1.0"
 }
 
-/// The whole program but for the process it runs in.
+/// The whole program, apart from its process.
 public enum CofferMain {
   /// Runs a command line, without the program's own name.
   /// - Returns: the exit code.
   public static func run(_ arguments: [String]) -> Int32 {
-    // This program, started by itself to decode a picture; nobody types that.
+    // Coffer starts itself with this argument to decode a picture.
     if arguments == [PictureWorker.argument] { PictureWorker.run() }
     Terminal.takePlaces()
     if arguments.isEmpty {
@@ -69,7 +69,7 @@ public enum CofferMain {
     let line = ArgumentOrder.sorted(arguments, root: CofferRoot.self)
     let isJSON = line.options.contains("--json")
     let exit = perform(line, isJSON: isJSON)
-    // What the command did stands, and so does its own code; that its answer is lost is worth one too.
+    // If the command succeeded but its output was lost, that is a failure too; otherwise its own code counts.
     guard let failure = Terminal.outputFailure(), exit == .done else { return exit.rawValue }
     tell(failure, isJSON: isJSON)
     return failure.exit.rawValue
@@ -94,10 +94,10 @@ public enum CofferMain {
     }
   }
 
-  /// The command whose help is wanted: by `--help` anywhere, or by `coffer help message add`.
+  /// The command to show help for: `--help` may be anywhere; also `coffer help message add`.
   private static func helped(_ line: ArgumentOrder.Sorted) throws -> (any HelpPage.Type)? {
     if line.options.contains(where: { $0 == "--help" || $0 == "-h" }) {
-      // A group has no operands: a word behind it was to be one of its commands.
+      // A group has no operands, so a word after it must be one of its commands.
       if line.command is any CommandGroup.Type, let word = line.rest.first, !word.hasPrefix("-") {
         throw unknown(word, behind: line.command)
       }
@@ -109,11 +109,11 @@ public enum CofferMain {
     return wanted.command
   }
 
-  /// A group alone does nothing; says which word is missing or wrong.
+  /// Refuses a group without a command, or with an unknown one.
   private static func checkCommand(_ line: ArgumentOrder.Sorted) throws {
     guard line.command is any CommandGroup.Type else { return }
     guard let word = line.rest.first else {
-      throw Failure.usage("which command?", hint: "\(commandLine(line.command)) --help")
+      throw Failure.usage("missing command", hint: "\(commandLine(line.command)) --help")
     }
     if line.command == CofferRoot.self, word == "--version" || word.hasPrefix("--generate-completion-script")
     {
@@ -125,11 +125,11 @@ public enum CofferMain {
   private static func unknown(_ word: String, behind command: any HelpPage.Type) -> Failure {
     let message =
       if ArgumentOrder.takesValue(word) {
-        "missing value for «\(word)»"
+        "missing value for '\(word)'"
       } else if word.hasPrefix("-") {
-        "unknown option «\(word)»"
+        "unknown option '\(word)'"
       } else {
-        "there is no command «\(commandLine(command)) \(word)»"
+        "there is no command '\(commandLine(command)) \(word)'"
       }
     return Failure.usage(message, hint: "\(commandLine(command)) --help")
   }
@@ -153,15 +153,13 @@ public enum CofferMain {
     Terminal.remark(lines: String(failure.lines(isJSON: isJSON).dropLast()))
   }
 
-  /// The parser's words in our manner: the first sentence, lower case, no full stop.
+  /// The parser's message in our style: the first sentence, lower case, no full stop.
   private static func usageMessage(_ error: any Error) -> String {
     var text =
       CofferRoot.message(for: error).split(separator: "\n").first.map(String.init) ?? "not understood"
     if text.hasSuffix(".") { text.removeLast() }
     text = text.replacing(". Please provide one of", with: "; it is one of")
     text = text.replacing("issing expected argument", with: "issing argument")
-    // Around a word; the apostrophe within one, as in «can't», is none.
-    text = text.replacing(/(^|[\s(])'([^']*)'(?=$|[\s,;:.)])/) { "\($0.output.1)«\($0.output.2)»" }
     return text.prefix(1).lowercased() + text.dropFirst()
   }
 

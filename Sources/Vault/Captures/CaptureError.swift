@@ -3,36 +3,35 @@
 internal import Glibc
 public import Primitives
 
-/// Why the capture store does not do what was asked.
+/// Why an operation of the capture store failed.
 @nonexhaustive
 public enum CaptureError: Error, Equatable, Sendable {
-  /// The capture key is gone although there are captures: nothing replaces it.
+  /// The capture key is missing although there are captures. It cannot be replaced.
   case encryptionKeyNotFound
-  /// The class key is not there: unlock once first.
+  /// The class key is not available: unlock the coffer once first.
   case locked
-  /// No capture of that id.
+  /// There is no capture with that id.
   case notFound
-  /// A part is not what was captured; nil when it cannot be told which.
+  /// A part is damaged; nil when it is not known which.
   case corrupt(CapturePart?)
-  /// The signature, or the key it names, does not fit the manifest; or what the signer says of itself does not
-  /// fit into one.
+  /// The signature or its key does not match the manifest; or the signer's names do not fit into a manifest.
   case badSignature
-  /// This photo is there already.
+  /// This photo is already stored.
   case duplicate(of: CaptureID)
   /// A part is longer than it may be.
   case tooLarge(CapturePart, byteCountLimit: Int)
-  /// The metadata are not a JSON object.
+  /// The metadata is not a JSON object.
   case malformedMetadata
-  /// A file that was to be captured could not be read to its end, or changed meanwhile.
+  /// A file could not be read to its end, or changed while it was read.
   case cannotRead(CapturePart)
-  /// A file of that name is there already: an export overwrites nothing.
+  /// A file of that name already exists; an export overwrites nothing.
   case alreadyExists
   /// A file of an export could not be written.
   case cannotWrite(errno: Int32)
-  /// Somebody wanted the work to end; nothing of it is kept.
+  /// The operation was interrupted and has changed nothing.
   case interrupted
 
-  /// Whether the device is full or the owner's quota used up.
+  /// Whether the disk is full or the quota is used up.
   public var isOutOfSpace: Bool {
     switch self {
     case .cannotWrite(let code): code == ENOSPC || code == EDQUOT

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys that are derived from the capture key (Specs/captures.md, «Keys»).
+// The keys that are derived from the capture key (Specs/captures.md, "Keys").
 
 internal import Primitives
 internal import Secrets
@@ -31,7 +31,7 @@ struct CaptureKeys: Sendable {
 
   func memberHash() -> SetHash { SetHash(key: member.withBytes { SecretBytes(copying: $0) }) }
 
-  /// What equal photos have in common, and nobody else can compute.
+  /// The keyed hash by which equal photos are recognised; it reveals nothing without the key.
   func mark(photoHash: [UInt8]) -> [UInt8] {
     mark.withBytes { unsafe HMACSHA256.code(of: photoHash.span.bytes, key: $0) }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a device vouches for: the hashes of all parts, in one line of JSON whose bytes are fixed
-// (Specs/captures.md, «Manifest and assertion»).
+// The statement that a device signs: the hashes of all parts, in one line of JSON whose bytes are fixed
+// (Specs/captures.md, "Manifest and assertion").
 
 internal import Foundation
 public import Keychains
@@ -12,18 +12,25 @@ public import Primitives
 public struct CaptureManifest: Equatable, Sendable {
   /// One part of it.
   public struct Part: Equatable, Sendable {
+    /// As in ``CapturePart/name``.
     public let name: String
+    /// Bytes of the plaintext.
     public let byteCount: Int
-    /// 64 digits.
+    /// SHA-256 of the plaintext, 64 hexadecimal digits.
     public let sha256: String
   }
 
+  /// The capture that this is the manifest of.
   public let capture: CaptureID
   /// Seconds since 1970, UTC.
   public let created: Int64
+  /// The pseudonym of the device that signed.
   public let deviceID: String
+  /// SHA-256 of the public key that signed, in hexadecimal.
   public let keyID: String
+  /// How far that key proves the device.
   public let level: AttestationLevel
+  /// The signed parts, in the order of their numbers.
   public let parts: [Part]
 
   init(_ capture: CaptureID, created: Int64, signer: any CaptureSigner, parts: [PartEntry]) {
@@ -48,7 +55,7 @@ public struct CaptureManifest: Equatable, Sendable {
         + "\"version\":1}").utf8)
   }
 
-  /// Reads a manifest; nil for anything but bytes that ``bytes`` gives again.
+  /// Reads a manifest; nil unless writing it again gives the same bytes.
   init?(_ bytes: [UInt8]) {
     struct Document: Decodable {
       struct Part: Decodable {

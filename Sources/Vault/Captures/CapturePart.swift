@@ -5,20 +5,22 @@ public import Primitives
 /// Names a capture.
 public typealias CaptureID = RecordID
 
-/// What a capture consists of. The numbers are stored.
+/// A part of a capture. The numbers are stored.
 public enum CapturePart: UInt8, Sendable, CaseIterable {
+  /// The photo or film.
   case photo = 1
+  /// The depth map.
   case depth = 2
   /// A JSON object, as it was given.
   case metadata = 3
   /// A small JPEG.
   case thumbnail = 4
-  /// The hashes of the parts above, and who vouches for them.
+  /// The hashes of the parts above, and the device that signed them.
   case manifest = 5
   /// The public key and the signature over the manifest.
   case assertion = 6
 
-  /// As the manifest and the command line name it.
+  /// Its name in the manifest and on the command line.
   public var name: String {
     switch self {
     case .photo: "photo"
@@ -30,7 +32,7 @@ public enum CapturePart: UInt8, Sendable, CaseIterable {
     }
   }
 
-  /// More would not be what the part is for; it bounds what a changed record can ask of a reader.
+  /// The most bytes the part can have. Also limits how much memory or time a manipulated record can cost.
   public var byteCountLimit: Int {
     switch self {
     case .photo, .depth: 4 << 30
@@ -40,6 +42,6 @@ public enum CapturePart: UInt8, Sendable, CaseIterable {
     }
   }
 
-  /// What the manifest lists, and the signature covers.
+  /// The parts that the manifest lists and the signature covers.
   static let signed: [CapturePart] = [.photo, .depth, .metadata, .thumbnail]
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the store knows of a capture without opening its parts (Specs/captures.md, «Record»), and where the
-// upload of it stands («Queue»). Both are sealed values under the record key.
+// The record of a capture, readable without opening its parts (Specs/captures.md, "Record"), and the state of its
+// upload ("Queue"). Both are sealed values under the record key.
 
 internal import Foundation
 internal import Primitives
 internal import Secrets
 internal import Storage
 
-/// One part, as the record has it.
+/// One part in the record.
 struct PartEntry: Equatable, Sendable {
   enum Place: Equatable, Sendable {
     case row
@@ -33,7 +33,7 @@ struct CaptureRecord: Equatable, Sendable {
 
   var byteCount: Int { parts.reduce(0) { $0 + $1.byteCount } }
 
-  /// Those that stand in rows, in the order of their numbers.
+  /// The parts that are stored in rows, in the order of their numbers.
   var partsInRows: [CapturePart] { parts.filter { $0.place == .row }.map(\.part) }
 
   static let markByteCount = 32

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The parts of one capture on their way in: sealed into blobs, or into bytes for rows.
+// Seals the parts of one new capture, into blobs or into bytes for rows.
 
 internal import MessageFormats
 internal import Primitives
@@ -23,7 +23,7 @@ struct CaptureSealing: ~Copyable {
 
   borrowing func record(_ created: Int64) -> CaptureRecord { CaptureRecord(created: created, parts: entries) }
 
-  /// - Throws: `CaptureError.tooLarge`; `.cannotRead` also when the file changed meanwhile.
+  /// - Throws: `CaptureError.tooLarge`; `.cannotRead`, also when the file changed while it was read.
   mutating func add(_ part: CapturePart, _ source: PartSource) throws {
     let byteCount = source.byteCount
     guard byteCount <= part.byteCountLimit else {
@@ -55,7 +55,7 @@ struct CaptureSealing: ~Copyable {
     unsafe try add(part, PartSource(SecretBytes(copying: bytes.span.bytes)))
   }
 
-  /// Metadata are read whole, since they must be a JSON object.
+  /// Metadata is read as a whole, since it must be a JSON object.
   mutating func addMetadata(_ source: PartSource) throws {
     let limit = CapturePart.metadata.byteCountLimit
     guard source.byteCount <= limit else { throw CaptureError.tooLarge(.metadata, byteCountLimit: limit) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The count and the digest of all captures, sealed in one row and changed with them (Specs/captures.md,
-// «State»).
+// "State").
 
 internal import Foundation
 internal import Primitives

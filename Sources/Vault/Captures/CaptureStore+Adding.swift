@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Taking a capture in, and removing one. Blobs are on the disk before the row that names them; whatever fails
-// leaves nothing behind but, after a crash, blobs that the next writer sweeps.
+// Adding and removing captures. Blobs are on the disk before the row that names them. A failure leaves nothing;
+// a crash can leave blobs, which the next writer removes.
 
 internal import Foundation
 public import Primitives
@@ -9,17 +9,20 @@ internal import Secrets
 public import Storage
 internal import Synchronization
 
-/// What is to be captured.
+/// A capture to be stored.
 public struct NewCapture {
+  /// The photo or film.
   public var photo: PartSource
+  /// The depth map.
   public var depth: PartSource?
   /// A JSON object.
   public var metadata: PartSource?
   /// A small JPEG.
   public var thumbnail: PartSource?
-  /// Whether a photo that is there already may come again.
+  /// Whether a photo that is already stored may be stored again.
   public var allowsDuplicate = false
 
+  /// A capture of these parts.
   public init(photo: PartSource, depth: PartSource? = nil, metadata: PartSource? = nil) {
     self.photo = photo
     self.depth = depth
@@ -28,17 +31,18 @@ public struct NewCapture {
 }
 
 extension CaptureStore {
-  /// What adding gave.
+  /// The result of adding a capture.
   public struct Added: Equatable, Sendable {
+    /// The new capture.
     public let id: CaptureID
     /// Bytes of all parts of all captures.
     public let storedByteCount: Int
 
-    /// Whether the person should hear that captures take much room.
+    /// Whether to warn the user that captures take up much space.
     public var isStorageWarningDue: Bool { storedByteCount >= CaptureStore.warningByteCount }
   }
 
-  /// Seals a capture, signs what it consists of, and stores it. When this returns, it is on the disk.
+  /// Seals a capture, signs its parts, and stores it. When this returns, it is on the disk.
   ///
   /// - Parameters:
   ///   - capture: its parts.
@@ -50,8 +54,8 @@ extension CaptureStore {
     _ capture: NewCapture, signer: any CaptureSigner,
     alongside: (borrowing Transaction) throws -> Void = { _ in }
   ) throws -> Added {
-    // One after the other: a blob that no row names yet must not be swept by who tidies up, and a photo that
-    // comes twice at once must be seen.
+    // One at a time: otherwise the cleanup could remove a blob that no row names yet, and the same photo added
+    // twice at once would not be noticed.
     try adding.withLock { _ in try addAlone(capture, signer, alongside) }
   }
 
@@ -86,7 +90,7 @@ extension CaptureStore {
       return Added(id: id, storedByteCount: byteCount)
     } catch {
       if isCommitting {
-        // Only when it is certain that no row names the blobs may they go.
+        // The blobs may be removed only when it is certain that no row names them.
         settle(sealing.record(created).blobs)
       } else {
         for name in sealing.record(created).blobs { file.blobs.remove(name) }
@@ -145,7 +149,7 @@ extension CaptureStore {
     let sealed = record.sealed(id, mark: mark, key: keys.record)
     let queue = UploadStatus().sealed(id, key: keys.record)
     return try file.write(.captures) { transaction in
-      // Another writer may have swept them, if somebody has removed the file of our lock.
+      // Another writer may have removed them, if somebody has deleted our lock file.
       guard try file.blobs.contain(record.blobs) else { throw StorageError.inUse }
       var state = try CaptureState.load(transaction, keys: keys)
       try transaction.execute(

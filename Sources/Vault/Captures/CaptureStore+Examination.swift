@@ -8,10 +8,11 @@ internal import Storage
 extension CaptureStore {
   /// What an examination found.
   public struct Findings: Equatable, Sendable {
+    /// All captures, damaged ones included.
     public var captureCount = 0
-    /// Captures of which something is not what was captured.
+    /// Captures with a damaged or missing part.
     public var damaged: [CaptureID] = []
-    /// Blobs that no row names: what a crash left; the next capture sweeps them, unless something is damaged.
+    /// Blobs that no row names, left by a crash. The next capture removes them, unless something is damaged.
     public var strayBlobCount = 0
     /// Parts in rows that belong to no capture.
     public var strayPartCount = 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A capture out of the store: its parts bit for bit, and what it takes to check them with other programs.
+// Exports a capture: its parts bit for bit, and the files needed to check them with other programs.
 
 internal import Foundation
 internal import Glibc
@@ -9,13 +9,13 @@ public import Primitives
 internal import Secrets
 
 extension CaptureStore {
-  /// Writes a capture to a new or empty folder. Files have mode 0600 and are synchronised; they get their
-  /// names when all of them are complete, and when anything fails none is left.
+  /// Writes a capture to a new or empty folder. Files have mode 0600 and are synchronised. They get their names
+  /// once all of them are complete; after a failure no file is left.
   ///
   /// - Parameters:
   ///   - id: the capture.
-  ///   - folder: where its parts go.
-  ///   - record: is told of names that files have meanwhile, where they must have some.
+  ///   - folder: the folder to write to.
+  ///   - record: notes the temporary names of files, on file systems where files need one.
   ///   - isStopped: asked before each piece; true ends the export with `CaptureError.interrupted`.
   /// - Returns: the names of the files, in the order in which they were written.
   /// - Throws: `CaptureError.corrupt` naming the part, `.badSignature`, `.alreadyExists`, `.cannotWrite`.
@@ -50,14 +50,14 @@ extension CaptureStore {
   }
 
   private static let instructions = """
-    In this folder, to check that the files are those that were captured:
+    To check that these files are the ones that were captured, run in this folder:
 
       sha256sum --check SHA256SUMS
       openssl dgst -sha256 -verify public-key.pem -signature assertion.der manifest.json
 
-    The sums in SHA256SUMS are those of manifest.json. Whether public-key.pem is the key of the device that
-    you mean is not told by the files: compare "keyId" in manifest.json, which is SHA-256 of the public key's
-    last 65 bytes.
+    The sums in SHA256SUMS are those in manifest.json. The files alone cannot show that public-key.pem is the
+    key of the device that you expect: compare "keyId" in manifest.json, which is the SHA-256 of the public
+    key's last 65 bytes.
 
     """
 
@@ -73,7 +73,7 @@ extension CaptureStore {
     return "-----BEGIN PUBLIC KEY-----\n\(text)\n-----END PUBLIC KEY-----\n"
   }
 
-  /// The ending that says what a part is, by its first bytes.
+  /// The file name extension for a part, found from its first bytes.
   private func fileKind(_ entry: PartEntry, _ row: Row, keys: CaptureKeys) throws -> String {
     switch entry.part {
     case .metadata: return ".json"
@@ -89,7 +89,7 @@ extension CaptureStore {
   }
 }
 
-/// What kind of file bytes are, by their beginning.
+/// Recognises a kind of file by its first bytes.
 enum FileKind {
   static func ending(_ head: [UInt8]) -> String {
     func has(_ bytes: [UInt8], at offset: Int = 0) -> Bool { head.dropFirst(offset).starts(with: bytes) }
@@ -114,7 +114,7 @@ final class ExportFolder {
   private let record: (any UnfinishedExportRecord)?
   private let isMade: Bool
   private var files: [(name: String, file: UnnamedFile)] = []
-  /// Those that have their names.
+  /// The files that have got their names.
   private var named: [String] = []
   private var isFinished = false
 

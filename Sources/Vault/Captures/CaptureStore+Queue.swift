@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What waits for upload. Who uploads is not here: there is no network code in this room. What is
-// handed on is ciphertext.
+// The upload queue. The uploader is the caller's: this module has no network code. It hands out ciphertext only.
 
 public import Foundation
 internal import Logging
@@ -16,6 +15,7 @@ public protocol CaptureUploader {
 
 /// A capture as it is stored: sealed.
 public struct SealedCapture {
+  /// The capture.
   public let id: CaptureID
   /// The sealed record, without which the parts are of no use.
   public let record: Data
@@ -32,8 +32,11 @@ public struct SealedCapture {
 extension CaptureStore {
   /// What one pass over the queue did.
   public struct UploadOutcome: Equatable, Sendable {
+    /// Captures that were uploaded.
     public var uploaded = 0
+    /// Captures whose upload failed, and is tried again later.
     public var postponed = 0
+    /// Captures whose upload failed for the last time.
     public var failed = 0
     /// Uploaded long enough ago to be removed.
     public var removed = 0

@@ -11,64 +11,73 @@ internal import Storage
 extension CaptureStore {
   /// One line of a list.
   public struct Summary: Equatable, Sendable {
+    /// The capture.
     public let id: CaptureID
     /// Seconds since 1970, UTC.
     public let created: Int64
     /// Bytes of all parts.
     public let byteCount: Int
+    /// Where it is in the upload queue.
     public let upload: UploadStatus
   }
 
-  /// What can be told of one capture without opening the photo.
+  /// The details of one capture that are known without opening the photo.
   public struct Info: Equatable, Sendable {
+    /// One part of it.
     public struct Part: Equatable, Sendable {
+      /// Which part.
       public let part: CapturePart
+      /// Bytes of the plaintext.
       public let byteCount: Int
-      /// 64 digits.
+      /// SHA-256 of the plaintext, 64 hexadecimal digits.
       public let sha256: String
     }
+    /// Its line in a list.
     public let summary: Summary
+    /// All parts, in the order of their numbers.
     public let parts: [Part]
+    /// What the device signed.
     public let manifest: CaptureManifest
   }
 
   /// Who signed a capture.
   public enum Signer: String, Sendable {
+    /// The key that this device is registered with now.
     case thisDevice = "this_device"
     /// A key that this device had before it was forgotten, or another device's.
     case formerDevice = "former_device"
   }
 
   /// All captures, the newest first.
-  /// - Throws: `CaptureError.corrupt(nil)` when they are not those that were stored; ``listing()`` then has what
-  ///   is left.
+  /// - Throws: `CaptureError.corrupt(nil)` when one was changed, removed or added; ``listing()`` then gives those
+  ///   that are left.
   public func list() throws -> [Summary] {
     let listing = try listing()
     guard listing.isComplete else { throw CaptureError.corrupt(nil) }
     return listing.captures
   }
 
-  /// What is in the store, also where it is damaged.
+  /// The contents of the store, also when it is damaged.
   public struct Listing: Equatable, Sendable {
-    /// Those that can be told of, the newest first.
+    /// The readable captures, newest first.
     public var captures: [Summary] = []
-    /// Captures whose row is not what was stored.
+    /// Captures whose row is damaged.
     public var damaged: [CaptureID] = []
-    /// Whether the captures are those that were stored: none changed, gone or added.
+    /// Whether the captures are exactly those that were stored: none was changed, removed or added.
     public var isComplete = true
   }
 
-  /// All captures that can be told of, and whether they are all.
+  /// All readable captures, and whether these are all.
   public func listing() throws -> Listing {
     guard let keys = try keysIfAny() else { return Listing() }
     let scan = try file.read(.captures) { try Self.scan($0, keys: keys) }
-    // By the time that is told; a clock may have been set back. Of one second, the one that came last.
+    // By the recorded time, since a clock may have been set back. Within one second, the last added comes first.
     let newestFirst = scan.rows.sorted { ($0.record.created, $0.number) > ($1.record.created, $1.number) }
     return Listing(
       captures: newestFirst.map(Self.summary), damaged: scan.damaged, isComplete: scan.isComplete)
   }
 
-  /// What can be told of a capture.
+  /// The details of a capture.
   /// - Throws: `CaptureError.notFound`, `.corrupt`.
   public func info(_ id: CaptureID) throws -> Info {
     let (row, keys) = try found(id)
@@ -80,8 +89,7 @@ extension CaptureStore {
       }, manifest: manifest)
   }
 
-  /// Lends a part's bytes to `body`, chunk after chunk, each authenticated; `body` answers whether it wants
-  /// the next.
+  /// Lends a part's bytes to `body` in chunks, each of them authenticated. `body` returns false to stop.
   ///
   /// - Returns: false when the capture has no such part.
   /// - Throws: `CaptureError.corrupt` naming the part, after the chunks before the damage were lent.
@@ -151,7 +159,7 @@ extension CaptureStore {
 
   /// Opens a part and compares its hash with the record's.
   ///
-  /// - Throws: `CaptureError.corrupt`; `.notFound` when somebody removed the capture meanwhile.
+  /// - Throws: `CaptureError.corrupt`; `.notFound` when the capture was removed meanwhile.
   func open(_ entry: PartEntry, _ row: Row, keys: CaptureKeys, _ body: (RawSpan) throws -> Bool) throws {
     do { try openStored(entry, row, keys: keys, body) } catch CaptureError.corrupt(entry.part) {
       // Blobs are overwritten when their row is gone.
@@ -213,7 +221,7 @@ extension CaptureStore {
     return bytes
   }
 
-  /// The manifest, which must tell of this capture and these parts.
+  /// The manifest, which must name this capture and these parts.
   func manifest(_ row: Row, keys: CaptureKeys) throws -> CaptureManifest {
     let signed = row.record.parts.filter { CapturePart.signed.contains($0.part) }
     guard let manifest = CaptureManifest(try small(.manifest, row, keys: keys)), manifest.capture == row.id,
@@ -228,8 +236,8 @@ extension CaptureStore {
 }
 
 extension CaptureStore {
-  /// What the camera wrote into the photo, read from its first chunk each time: the photo is signed, so
-  /// nothing is gained by keeping a second copy of it.
+  /// The fields that the camera wrote into the photo. They are read from its first chunk each time: the photo is
+  /// signed, so a second copy of them would be of no use.
   ///
   /// - Returns: nil when the photo is not a JPEG file.
   /// - Throws: `CaptureError.notFound`, `.corrupt`.

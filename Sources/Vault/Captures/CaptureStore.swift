@@ -15,7 +15,7 @@ internal import Synchronization
 
 /// The captures of a coffer.
 public final class CaptureStore: Sendable {
-  /// Bytes of parts from which on a warning is due.
+  /// Total bytes of all parts from which the user is warned.
   public static let warningByteCount = 500_000_000
 
   let file: DatabaseFile
@@ -23,9 +23,10 @@ public final class CaptureStore: Sendable {
   let clock: CaptureClock
   private let cached = Mutex<CaptureKeys?>(nil)
   private let order = Mutex(Order.unknown)
-  /// Held while a capture is taken in, before `order`.
+  /// Held while a capture is added; taken before `order`.
   let adding = Mutex(())
 
+  /// The captures in `file`, with their key in `keychain`. Nothing is read yet.
   public init(file: DatabaseFile, keychain: KeychainService, clock: CaptureClock = .system) {
     self.file = file
     self.keychain = keychain
@@ -34,7 +35,7 @@ public final class CaptureStore: Sendable {
 
   // MARK: Keys
 
-  /// Makes the capture key if there is none and there is nothing that was sealed with one.
+  /// Makes the capture key if there is no key and nothing that was sealed with one.
   /// - Throws: `CaptureError.encryptionKeyNotFound` when there are captures and no key; `.locked`.
   public func loadOrCreateEncryptionKey() throws { _ = try order.withLock { _ in try keysForWriting() } }
 
@@ -47,7 +48,7 @@ public final class CaptureStore: Sendable {
     return keys
   }
 
-  /// Belongs under the lock of `order`: two threads must not make two keys.
+  /// Call this only with `order` locked: two threads must not make two keys.
   private func keysForWriting() throws -> CaptureKeys {
     if let keys = cached.withLock({ $0 }) { return keys }
     try file.claimWriting()
@@ -58,7 +59,7 @@ public final class CaptureStore: Sendable {
     guard try isEmpty() else { throw CaptureError.encryptionKeyNotFound }
     let key = SymmetricKey()
     let keys = CaptureKeys(key.withBytes { SecretBytes(copying: $0) })
-    // The state comes first, so that a key without one is never what a crash left, but always damage.
+    // The state is written first, so that a key without a state always means damage and never a crash.
     try file.write(.captures) { transaction in
       var state = CaptureState()
       try state.save(transaction, keys: keys)
@@ -82,8 +83,8 @@ public final class CaptureStore: Sendable {
     }
   }
 
-  /// Whether there is nothing that a lost key had sealed. A state by itself is what a crash left before the key
-  /// was in the keychain.
+  /// Whether there is nothing that a lost key had sealed. A state alone was left by a crash before the key was
+  /// stored in the keychain.
   func isEmpty() throws -> Bool {
     let rows = try file.read(.captures) { transaction in
       try transaction.firstRow(
@@ -106,15 +107,15 @@ public final class CaptureStore: Sendable {
 
   // MARK: Transactions
 
-  /// Takes the writer's lock and, the first time, tidies up what a crash may have left.
+  /// Takes the writer's lock and, the first time, cleans up after a crash.
   ///
-  /// Where a row is damaged, or one is gone, nothing is swept: nobody knows whose blobs those are. New captures
-  /// are taken in all the same.
+  /// If a row is damaged or missing, no blob is removed, because the blobs may belong to that row. New captures
+  /// can still be added.
   ///
-  /// - Parameter own: blobs of our own of which a transaction that failed may have left a row, or none.
+  /// - Parameter own: blobs of a transaction of ours that failed; a row may or may not name them.
   func prepareWriting(own: [BlobName] = []) throws -> CaptureKeys {
     try file.claimWriting()
-    // The lock is kept until all is tidy: another thread's first blob must not be swept.
+    // The lock is held until the cleanup is done: it must not remove another thread's first blob.
     return try order.withLock { order in
       let keys = try keysForWriting()
       if order == .tidy { return keys }
@@ -143,18 +144,18 @@ public final class CaptureStore: Sendable {
     }
   }
 
-  /// Whether blobs and rows fit together.
+  /// Whether blobs and rows match.
   private enum Order {
-    /// Nobody has looked yet.
+    /// Not checked yet.
     case unknown
-    /// A transaction failed, and may be in the log all the same: found there after a crash, it would count.
-    /// Another one that succeeds takes its place.
+    /// A transaction failed, but may still be in the write-ahead log; after a crash it would then be applied.
+    /// The next transaction that succeeds overwrites it.
     case unsettled
     case tidy
   }
 
-  /// Tidies up after a transaction that failed, now if the disk lets us, else before the next capture.
-  /// - Parameter blobs: those that the transaction was to name.
+  /// Cleans up after a transaction that failed: now if the disk permits, else before the next capture.
+  /// - Parameter blobs: those that the transaction would have named.
   func settle(_ blobs: [BlobName]) {
     order.withLock { $0 = .unsettled }
     _ = try? prepareWriting(own: blobs)
@@ -165,7 +166,7 @@ public final class CaptureStore: Sendable {
     try file.read(.captures) { try $0.firstRow("SELECT 1 FROM captureState") { try $0.integer(0) } } != nil
   }
 
-  /// A capture as it stands in the table, opened.
+  /// A row of the table, opened.
   struct Row {
     let number: Int64
     let id: CaptureID
@@ -173,13 +174,13 @@ public final class CaptureStore: Sendable {
     let upload: UploadStatus
   }
 
-  /// What is in the table.
+  /// The contents of the table.
   struct Scan {
-    /// Those that open, the oldest first.
+    /// The rows that open, the oldest first.
     var rows: [Row] = []
-    /// Those that do not.
+    /// The captures whose rows do not open.
     var damaged: [CaptureID] = []
-    /// Whether the rows are those that the state counts, each as it was sealed.
+    /// Whether the rows match the state: the same number, each unchanged.
     var isComplete = true
   }
 
@@ -271,18 +272,20 @@ extension CaptureRecord {
   }
 }
 
-/// What tells the time, and chance; tests bring their own.
+/// The clock and random numbers of a store; tests use their own.
 public struct CaptureClock: Sendable {
   /// Seconds since 1970, UTC.
   public var now: @Sendable () -> Int64
-  /// 0 to 1, anew each time.
+  /// A new random number from 0 to 1.
   public var jitter: @Sendable () -> Double
 
+  /// A clock with this time and these random numbers.
   public init(now: @escaping @Sendable () -> Int64, jitter: @escaping @Sendable () -> Double) {
     self.now = now
     self.jitter = jitter
   }
 
+  /// The system's clock and random numbers.
   public static let system = CaptureClock(
     now: { Int64(Date.now.timeIntervalSince1970) }, jitter: { Double.random(in: 0...1) })
 }

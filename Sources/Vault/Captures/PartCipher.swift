@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Sealing and opening one part, chunk by chunk, in two buffers that are used again (Specs/captures.md,
-// «Parts»). Each chunk is hashed while it is in the cache.
+// "Parts"). Each chunk is hashed while it is in the cache.
 
 internal import Primitives
 internal import Secrets
@@ -18,8 +18,8 @@ struct PartCipher: ~Copyable {
   private var box: SecretBytes
   private var plain: SecretBytes
 
-  /// - Parameter longest: bytes of the longest part that it is for. Locked memory is paid for by the page, and
-  ///   most parts are far shorter than a chunk.
+  /// - Parameter longest: bytes of the longest part to be handled. Locked memory is limited, and most parts are
+  ///   far shorter than a chunk.
   init(key: consuming SecretBytes, id: CaptureID, longest: Int) {
     self.key = key
     self.id = id
@@ -28,7 +28,7 @@ struct PartCipher: ~Copyable {
     plain = SecretBytes(zeroed: count)
   }
 
-  /// Chunks of a part of `byteCount` bytes: one even when it is empty.
+  /// The number of chunks in a part of `byteCount` bytes. An empty part has one.
   static func chunkCount(_ byteCount: Int) -> Int {
     max(1, (byteCount + chunkByteCount - 1) / chunkByteCount)
   }

@@ -26,7 +26,7 @@ public final class PartSource {
     path: String, for part: CapturePart, isStopped: @escaping () -> Bool = { false }
   ) throws(CaptureError) {
     self.isStopped = isStopped
-    // A pipe that nobody writes to would make a plain `open` wait for ever.
+    // Without this, opening a pipe that has no writer would block forever.
     descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     bytes = nil
     var status = stat()
@@ -71,7 +71,7 @@ public final class PartSource {
     return count
   }
 
-  /// Whether every byte was read, and no more came since.
+  /// Whether every byte was read, and the file has not grown since.
   var isAtEnd: Bool {
     guard descriptor >= 0 else { return offset == byteCount }
     var byte: UInt8 = 0

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the upload of a capture stands, and when it is tried again (Specs/captures.md, «Queue»).
+// The state of a capture's upload, and when it is tried again (Specs/captures.md, "Queue").
 
 internal import Primitives
 internal import Secrets
 
 /// The upload of one capture.
 public struct UploadStatus: Equatable, Sendable {
+  /// The steps of an upload. The numbers are stored.
   public enum State: UInt8, Sendable, CaseIterable {
+    /// Waits for its first or next attempt.
     case pending = 1
+    /// Is being uploaded.
     case uploading = 2
+    /// Was uploaded, and is removed seven days later.
     case uploaded = 3
+    /// Has failed ``attemptLimit`` times, and is not tried again by itself.
     case failed = 4
 
     /// For programs; stable.
@@ -28,12 +33,12 @@ public struct UploadStatus: Equatable, Sendable {
   public internal(set) var attempts = 0
   /// Seconds since 1970, UTC; nil before the first attempt.
   public internal(set) var lastAttempt: Int64?
-  /// When a pending one may be tried; nil for at once.
+  /// When a pending upload may be tried; nil for now.
   public internal(set) var nextAttempt: Int64?
 
-  /// After this many the person decides.
+  /// After this many attempts, the user decides.
   public static let attemptLimit = 5
-  /// What is uploaded stays for seven days.
+  /// How long a capture is kept after its upload: seven days.
   public static let uploadedSeconds: Int64 = 7 * 86_400
 
   init() {}
@@ -61,13 +66,13 @@ public struct UploadStatus: Equatable, Sendable {
     nextAttempt = now + Int64((pause + pause / 2 * jitter).rounded(.up))
   }
 
-  /// Whoever was uploading is gone; the try counts.
+  /// The process that was uploading has ended; the attempt counts.
   mutating func recover() {
     guard state == .uploading else { return }
     state = attempts < Self.attemptLimit ? .pending : .failed
   }
 
-  /// Lets a failed one wait again.
+  /// Makes a failed upload pending again.
   mutating func retry() {
     if state == .failed { self = UploadStatus() }
   }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A coffer and its agent. The agent keeps the class keys of one coffer, named by the coffer's id, so that
-// the keys of a coffer that was erased are never given to the one made in its place. It never gets the owner
-// key.
+// A coffer and its agent. The agent keeps the class keys of one coffer, bound to the coffer's id, so that the keys of
+// an erased coffer are never used for a new one in the same place. The agent never gets the owner key.
 
 public import Agent
 internal import Foundation
 public import Keychains
 
-/// The session of a coffer: what its agents keep, wherever they are.
+/// The session of a coffer: the keys that its agents keep, wherever they run.
 public struct AgentSession: Sendable {
   private let home: String
   private let binding: AgentBinding?
 
+  /// The session of this coffer.
   public init(_ locked: LockedCoffer) { self.init(home: locked.home, coffer: locked.id) }
 
-  /// The session of whatever coffer is in `home`, which may be damaged, or gone.
+  /// The session of the coffer in `home`, which may be damaged or missing.
   public init(home: String) { self.init(home: home, coffer: try? LockedCoffer(home: home).id) }
 
   init(home: String, coffer: UUID?) {
@@ -28,10 +28,10 @@ public struct AgentSession: Sendable {
 
   private var finder: AgentFinder { AgentFinder(home: home, binding: binding) }
 
-  /// What can be told of the coffer's agents.
+  /// The state of the coffer's agents, as far as they answer.
   public func look() -> AgentFinder.Sight { finder.look() }
 
-  /// The keys that an agent gives; nil when there is none that answers, or none of them is there.
+  /// The keys that an agent hands out; nil when no agent answers or it has none of these keys.
   public func keys(_ selection: AgentKeySelection) -> ClassKeys? { finder.keys(selection)?.keys }
 
   /// Drops the when-unlocked key that agents keep.
@@ -46,7 +46,7 @@ public struct AgentSession: Sendable {
 
   /// Gives the class keys to the agent, which is started if there is none. The owner key stays here.
   ///
-  /// When this throws there is no session but one that was there before.
+  /// When this throws, it has not started a session; an earlier one may still be open.
   func begin(
     _ keys: ClassKeys, slot: UUID, executable: String
   ) throws(AgentError) -> (idleSeconds: Int, absoluteSeconds: Int) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What was done to a coffer and when, in one keychain item (Specs/keychain.md, «Items of Coffer»). It
-// holds kinds and counts, no identifiers. The newest thousand entries are kept.
+// The audit log: what was done to a coffer and when, in one keychain item (Specs/keychain.md, "Items of Coffer"). It
+// holds kinds and counts, no identifiers. The newest 1,000 entries are kept.
 //
 //   version 1 (1) ‖ dropped (4) ‖ count (2) ‖ entries: event (1) ‖ count (4) ‖ time (8)
 
@@ -12,45 +12,67 @@ internal import Secrets
 internal import Storage
 internal import Vaults
 
-/// The log behind `coffer audit`.
+/// The log that `coffer audit` shows.
 public struct AuditLog: Equatable, Sendable {
-  /// What can be noted. The numbers are stored: a new event gets a new one.
+  /// The events that are logged. The numbers are stored: a new event gets a new one.
   public enum Event: UInt8, Sendable, CaseIterable {
+    /// The coffer was created.
     case created = 1
+    /// A passphrase was replaced.
     case passphraseChanged = 2
+    /// A slot was added.
     case slotAdded = 3
+    /// A slot was removed.
     case slotRemoved = 4
+    /// A new passphrase was set with the recovery phrase.
     case recovered = 5
+    /// A recovery drill has succeeded.
     case recoveryDrill = 6
+    /// Messages were stored; how many.
     case messagesAdded = 7
+    /// Messages were removed; how many.
     case messagesRemoved = 8
+    /// Messages were exported; how many.
     case messagesExported = 9
+    /// A rotation of the vault key has finished; how many messages have the new key.
     case keyRotated = 10
+    /// A rollback of the vault key has finished; how many messages have the previous key again.
     case keyRolledBack = 11
+    /// An examination has found damage; how many findings.
     case damageFound = 12
+    /// This machine was forgotten.
     case deviceForgotten = 13
+    /// This machine was registered again.
     case deviceRegistered = 14
+    /// A capture was stored.
     case captureAdded = 15
+    /// A capture was removed.
     case captureRemoved = 16
+    /// A capture was exported.
     case captureExported = 17
+    /// The authentication mode of the private keys was changed.
     case modeSwitched = 18
+    /// One domain of protected data was reset.
     case domainReset = 19
+    /// All protected data was reset.
     case protectedDataReset = 20
+    /// An interrupted change of private keys could not be recovered.
     case privateKeysIncomplete = 21
-    /// More messages failed to open than warn; how many.
+    /// Enough messages failed to open for a warning; how many.
     case failuresWarned = 22
-    /// More messages failed to open than a vault bears: it has locked itself; how many.
+    /// So many messages failed to open that the vault has locked itself; how many.
     case vaultLocked = 23
-    /// An examination has named the messages that do not open; of how many failures was warned.
+    /// An examination has named the messages that do not open; how many failures the warning had counted.
     case failuresExamined = 24
-    /// The owner has taken a coffer that was put back for the present one.
+    /// The owner has accepted a restored, older state of the coffer.
     case earlierStateAccepted = 25
   }
 
   /// One line of the log.
   public struct Entry: Equatable, Sendable {
+    /// What was done.
     public let event: Event
-    /// How many, where that says something; else 0.
+    /// How many, for events that count something; else 0.
     public let count: Int
     /// Seconds since 1970, UTC.
     public let time: Int64
@@ -62,7 +84,7 @@ public struct AuditLog: Equatable, Sendable {
   public private(set) var droppedCount = 0
 
   static let account = "coffer.audit"
-  /// A year of three entries a day; some 13 KiB, written anew with each entry.
+  /// A year of three entries a day; about 13 KiB, which are rewritten with each entry.
   private static let entryLimit = 1_000
 
   init() {}
@@ -121,13 +143,13 @@ public struct AuditLog: Equatable, Sendable {
 }
 
 extension Coffer {
-  /// What was done, the oldest first.
+  /// The entries of the audit log, oldest first.
   public func auditLog() throws -> [AuditLog.Entry] { try AuditLog.load(keychain).entries }
 
-  /// Adds a line to the audit log, after the deed.
+  /// Adds an entry to the audit log, after the operation.
   ///
-  /// A line that cannot be written is left out: what was done must not be reported as failed, least of all
-  /// a new passphrase or a finished export. A damaged log is for ``auditLog()`` and the examination to tell.
+  /// An entry that cannot be written is left out: an operation that succeeded, such as a new passphrase or a
+  /// finished export, must not be reported as failed. ``auditLog()`` and the examination report a damaged log.
   func audit(_ event: AuditLog.Event, count: Int = 0) {
     do {
       try file.claimWriting()
@@ -138,10 +160,10 @@ extension Coffer {
     counter.countUpIfDue()
   }
 
-  /// Does a deed with its line in the audit log: in one transaction where the keychain is in the coffer's file,
-  /// else the line afterwards.
+  /// Runs an operation and adds its entry to the audit log: in the same transaction if the keychain is in the
+  /// coffer's file, else afterwards.
   ///
-  /// - Parameter deed: calls what it is given within its transaction.
+  /// - Parameter deed: the operation; it calls its argument within its transaction.
   func auditing<R>(
     _ event: AuditLog.Event, count: Int = 1, _ deed: ((borrowing Transaction) throws -> Void) throws -> R
   ) throws -> R {
@@ -151,7 +173,7 @@ extension Coffer {
         isDealtWith = try keychain.replaceSecret(
           forKey: AuditLog.account, in: transaction, by: line(event, count))
       } catch  where error is KeychainError || error as? StorageError == .outdated(.keychain) {
-        // Nothing was written: the log is damaged, which must not keep the deed from being done.
+        // Nothing was written. A damaged log must not prevent the operation.
         Self.log.error("a line of the audit log is left out")
         isDealtWith = true
       }

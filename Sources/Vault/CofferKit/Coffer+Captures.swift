@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is done with the captures of a coffer, with the lines that it leaves in the audit log.
+// Operations on the captures of a coffer, with their entries in the audit log.
 
 public import Captures
 internal import Keychains
@@ -8,22 +8,23 @@ public import MessageFormats
 public import Primitives
 internal import Storage
 
-/// The captures of a coffer, open or locked, and what signs new ones.
+/// The captures of a coffer, open or locked, and the signer for new ones.
 public struct CaptureAccess: Sendable {
+  /// The captures themselves. What you change there directly leaves no entry in the audit log.
   public let store: CaptureStore
   let keychain: KeychainService
   let machine: Machine
   let counter: RollbackCounter
   /// Writes the audit log; nil while the coffer is locked. The log is sealed under the class key *when unlocked*,
-  /// which is not there then, so what is done meanwhile leaves no line, also not later (Specs/cli.md).
+  /// which is not available then, so operations on a locked coffer leave no entry (Specs/cli.md).
   let coffer: Coffer?
 
-  /// What signs on this machine.
+  /// The signer of this machine.
   /// - Throws: `CofferError.deviceNotRegistered` after the machine was forgotten; `EnclaveError`.
   public func signer() throws -> any CaptureSigner { try AttestationSigner(keychain, machine: machine) }
 
-  /// Seals a capture, signs what it consists of, and stores it. When this returns, it is on the disk.
-  /// - Throws: as `CaptureStore.add(_:signer:alongside:)`.
+  /// Seals a capture, signs its parts, and stores it. When this returns, it is on the disk.
+  /// - Throws: the errors of `CaptureStore.add`.
   public func add(_ capture: NewCapture, signer: any CaptureSigner) throws -> CaptureStore.Added {
     try audited(.captureAdded) { try store.add(capture, signer: signer, alongside: $0) }
   }
@@ -36,7 +37,7 @@ public struct CaptureAccess: Sendable {
   /// Writes a capture to a new or empty folder.
   ///
   /// - Returns: the names of the files, in the order in which they were written.
-  /// - Throws: as `CaptureStore.export(_:to:record:isStopped:)`.
+  /// - Throws: the errors of `CaptureStore.export`.
   public func export(
     _ id: CaptureID, to folder: String, record: (any UnfinishedExportRecord)? = nil,
     isStopped: () -> Bool = { false }
@@ -57,7 +58,7 @@ public struct CaptureAccess: Sendable {
 }
 
 extension Coffer {
-  /// The captures, and what signs new ones.
+  /// The captures, and the signer for new ones.
   public var captureAccess: CaptureAccess {
     CaptureAccess(store: captures, keychain: keychain, machine: machine, counter: counter, coffer: self)
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The counter in the machine's chip that goes with a coffer (Specs/binding.md, "A counter in the chip"). Everything
-// in the file can be put back at once; the counter cannot. The record in the file always goes first: it may be one
-// ahead of the chip, never behind.
+// The counter in the machine's chip that belongs to a coffer (Specs/binding.md, "A counter in the chip"). An attacker
+// can restore an older copy of the whole file, but cannot set the counter back. The value in the file is always
+// increased first: it may be one ahead of the chip, never behind.
 
 internal import Enclaves
 internal import Keychains
@@ -10,16 +10,16 @@ internal import Logging
 internal import Storage
 internal import Vaults
 
-/// How the value in a coffer's file compares with the one that the chip shows.
+/// How the value in a coffer's file compares with the chip's.
 enum CounterVerdict: Equatable {
   /// The coffer has no counter.
   case noCounter
   case latest
-  /// A process ended after it wrote the record, and before it counted the chip up.
+  /// A process ended after it wrote the record, and before it increased the chip's counter.
   case chipOneBehind
   /// The chip has counted changes that this file does not have.
   case earlierState
-  /// The chip does not show the counter, or a value that no change of this coffer explains: it is another chip,
+  /// The chip does not have the counter, or has a value that no change of this coffer explains: it is another chip,
   /// was cleared, or does not answer.
   case unverifiable
 
@@ -41,17 +41,17 @@ struct RollbackCounter {
   let machine: Machine
   let clock: VaultClock
 
-  /// Seconds after which a change that is none of slots counts too. A chip's memory wears: it takes some
-  /// 100,000 writes.
+  /// Seconds after which changes other than to slots count too. A chip's memory wears out after about 100,000
+  /// writes.
   static let patienceSeconds: Int64 = 3_600
 
   private var chip: (any CounterEnclave)? { machine.chip as? any CounterEnclave }
 
   func mark() throws -> CounterMark? { try file.read { try binding.counter($0) } }
 
-  /// Compares record and chip, and ends what an ended process began.
-  /// - Throws: `StorageError.earlierState`. A chip that does not answer is no error: the coffer was carried
-  ///   elsewhere, or the chip is away.
+  /// Compares record and chip, and completes an update that another process did not finish.
+  /// - Throws: `StorageError.earlierState`. It is not an error if the chip does not answer: the coffer may have
+  ///   been moved to another machine.
   @discardableResult
   func check() throws -> CounterVerdict {
     while true {
@@ -61,10 +61,10 @@ struct RollbackCounter {
       switch verdict {
       case .latest, .noCounter, .unverifiable: return verdict
       case .earlierState:
-        // Unless another process has counted between the two readings.
+        // Another process may have counted between the two reads.
         guard try self.mark() != mark else { throw StorageError.earlierState }
       case .chipOneBehind:
-        // Another process may be between record and chip; what it has begun it ends.
+        // Another process may be between record and chip, and will finish by itself.
         do { try file.claimWriting() } catch { return verdict }
         guard try self.mark() == mark, value(mark) == shown else { continue }
         countUp(mark)
@@ -73,19 +73,19 @@ struct RollbackCounter {
     }
   }
 
-  /// The mark that the next change of slots leaves, to be written in its transaction; nil when the chip cannot
-  /// follow now.
+  /// The mark to write in the transaction of the next change of slots; nil when the chip cannot be increased now.
   func next() throws -> CounterMark? {
     guard let mark = try mark(), let shown = value(mark) else { return nil }
     switch CounterVerdict(recorded: mark.value, shown: shown) {
     case .latest, .chipOneBehind: break
-    // A change must not make the present state of what was put back.
+    // A change must not turn a restored older state into the current one.
     case .noCounter, .earlierState, .unverifiable: return nil
     }
     return CounterMark(handle: mark.handle, value: shown + 1, time: clock.now())
   }
 
-  /// Lets the chip follow a mark that is on the disk. Where it fails, the next one to open the coffer does it.
+  /// Increases the chip's counter to a mark that is on the disk. If this fails, the next process that opens the
+  /// coffer does it.
   func countUp(_ mark: CounterMark) {
     guard let chip, let counter = try? ChipCounter(dataRepresentation: mark.handle) else { return }
     do { _ = try chip.incrementCounter(counter, authorization: binding.counterAuthorization()) } catch {
@@ -93,11 +93,11 @@ struct RollbackCounter {
     }
   }
 
-  /// Counts up for what has changed since the last time, when that is long enough ago.
+  /// Increases the counter for changes since the last time, if that was long enough ago.
   func countUpIfDue() {
     do {
       try file.claimWriting()
-      // A clock that was ahead once is no reason to wait for it.
+      // A mark from the future, written when the clock was wrong, does not delay counting.
       guard let mark = try mark(), !(0..<Self.patienceSeconds).contains(clock.now() - mark.time),
         let next = try next()
       else { return }
@@ -108,7 +108,7 @@ struct RollbackCounter {
     }
   }
 
-  /// Makes a counter, where the chip gives one and there is none yet.
+  /// Creates a counter if the chip can and there is none yet.
   func makeIfMissing() {
     do {
       guard try mark() == nil, let chip else { return }
@@ -120,10 +120,10 @@ struct RollbackCounter {
     }
   }
 
-  /// Takes this state for the present one, whatever the chip shows.
+  /// Accepts this state as the current one, whatever the chip's value.
   ///
-  /// - Returns: false when it is the present one, or there is no counter.
-  /// - Throws: `EnclaveError.unavailable` when the chip does not show the counter.
+  /// - Returns: false when it already is the current one, or there is no counter.
+  /// - Throws: `EnclaveError.unavailable` when the chip does not give the counter's value.
   func accept() throws -> Bool {
     try file.claimWriting()
     guard let mark = try mark() else { return false }
@@ -138,7 +138,7 @@ struct RollbackCounter {
     return true
   }
 
-  /// Deletes the counter of a coffer that leaves this machine, or is erased.
+  /// Deletes the counter of a coffer that forgets this machine or is erased.
   /// - Returns: false when it may still be in the chip.
   static func delete(handle: [UInt8], machine: Machine) -> Bool {
     guard let counter = try? ChipCounter(dataRepresentation: handle) else { return true }
@@ -149,17 +149,17 @@ struct RollbackCounter {
     } catch { return error == .counterGone || error == .otherChip }
   }
 
-  /// What the chip shows; nil when it does not say.
+  /// The chip's value; nil when it does not answer.
   private func value(_ mark: CounterMark) -> UInt64? {
     guard let chip, let counter = try? ChipCounter(dataRepresentation: mark.handle) else { return nil }
     return try? chip.counterValue(counter, authorization: binding.counterAuthorization())
   }
 }
 
-/// What forgetting a machine has done.
+/// The result of forgetting a machine.
 public struct ForgottenDevice: Equatable, Sendable {
   /// Slots of its chip that were removed.
   public let slotCount: Int
-  /// Whether the coffer's counter may still take room in the chip.
+  /// Whether the coffer's counter may still be in the chip.
   public let counterRemains: Bool
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is done with the messages of an open coffer, with the lines that it leaves in the audit log; and messages
-// that fail to open, as the person hears of them: in the audit log, whatever operation it happens in, and
-// after each command, until an examination has named them. Reading leaves no line: that is ``Coffer/vault``.
+// Operations on the messages of an open coffer, with their entries in the audit log. When messages fail to open, the
+// user is told in the audit log and after each command, until an examination has named them. Reading leaves no entry:
+// for that, use ``Coffer/vault``.
 
 public import MessageFormats
 public import Primitives
@@ -26,8 +26,8 @@ extension Coffer {
     try auditing(.messagesRemoved) { try vault.remove(id, alongside: $0) }
   }
 
-  /// Stores every message of a source, in batches that are durable one by one; however it ends, the audit log
-  /// has a line of those that were stored. See `Vault.importMessages`.
+  /// Stores every message of a source, in batches that are each durable. However it ends, the audit log has an
+  /// entry for those that were stored. See `Vault.importMessages`.
   @discardableResult
   public func importMessages<Source: MessageSource & ~Copyable>(
     from source: inout Source, tags: [String] = [],
@@ -41,21 +41,22 @@ extension Coffer {
     }
   }
 
-  /// What an export has written.
+  /// The result of an export.
   public struct MessageExport: Sendable {
+    /// Messages that were written.
     public var count = 0
     /// Messages that do not open, and were left out.
     public var unreadable: [MessageID] = []
   }
 
-  /// Hands every message to a sink, in the order in which they came, and finishes it.
+  /// Writes every message to a sink, in the order in which they were added, and finishes the sink.
   ///
   /// - Parameters:
   ///   - sink: where they go.
   ///   - tag: only messages with this tag.
-  ///   - progress: called before each message with the number of those that were written; false stops.
+  ///   - progress: called before each message with the number of messages written; false stops.
   /// - Returns: nil when it was stopped; the sink is not finished then.
-  /// - Throws: `VaultError.corrupt` when a row has vanished or appeared; what the sink throws.
+  /// - Throws: `VaultError.corrupt` when a row was removed or inserted; the sink's errors.
   public func exportMessages<Sink: MessageSink & ~Copyable>(
     to sink: inout Sink, tag: String? = nil, progress: (Int) -> Bool
   ) throws -> MessageExport? {
@@ -78,10 +79,10 @@ extension Coffer {
 
   // MARK: The vault key
 
-  /// Puts every message under a new key, or goes on with a rotation that was interrupted.
+  /// Encrypts every message with a new key, or continues a rotation that was interrupted.
   ///
   /// - Parameters:
-  ///   - onlyResumes: whether no new rotation is begun.
+  ///   - onlyResumes: whether only to continue an interrupted rotation.
   ///   - progress: false stops after the batch; what is done stays done.
   /// - Returns: nil when it was stopped.
   /// - Throws: `VaultError.noRotationUnderWay`.
@@ -107,8 +108,8 @@ extension Coffer {
 
   // MARK: Failures
 
-  /// Calls `listener` when more messages have failed to open than warn, or than lock the vault, after the audit
-  /// log has a line of it. The second argument is how many. It takes the place of the listener before it.
+  /// Calls `listener` when so many messages have failed to open that a warning is due or the vault locks, after
+  /// the entry in the audit log. The second argument is their number. Replaces an earlier listener.
   public func listenForFailures(_ listener: @escaping @Sendable (Vault.Alarm, Int) -> Void) {
     vault.listenForAlarms { [weak self] alarm, count in
       switch alarm {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Protected app data and the custody of private keys, as an open coffer has them. Neither is opened with the
-// coffer: whoever only reads messages needs no root secret, and no chip.
+// The protected app data and private keys of an open coffer. Opening the coffer does not open them: reading messages
+// needs neither the root secret nor the chip.
 
 internal import Enclaves
 public import KeyCustody
@@ -12,16 +12,17 @@ internal import Secrets
 internal import Synchronization
 public import UserAuthentication
 
-/// What private keys are changed with, once an interrupted change was ended.
+/// The private keys, after recovery from an interrupted change.
 public struct OpenPrivateKeys: Sendable {
+  /// Reads and changes the keys.
   public let custody: PrivateKeyCustody
-  /// How an interrupted change ended; to be told when it was `CustodyRecovery.unrecoverable`.
+  /// How an interrupted change ended. Tell the user if it is `CustodyRecovery.unrecoverable`.
   public let recovery: CustodyRecovery
 }
 
 extension Coffer {
-  /// The protected data, locked or not as they are. Only the registry is read (PD-21).
-  /// - Throws: `ProtectedDataError.unprotectedFiles` where others can reach the files (PD-24); `.restartRequired`.
+  /// The protected data, in whatever state it is. Only the registry is read (PD-21).
+  /// - Throws: `ProtectedDataError.unprotectedFiles` when other users can reach the files (PD-24); `.restartRequired`.
   public func protectedDomains() throws -> ProtectedDomains {
     try protectedData.withLock { kept in
       if let kept { return kept }
@@ -33,12 +34,12 @@ extension Coffer {
     }
   }
 
-  /// Opens every domain that opens. The coffer is open, which is the session that authorises it (PD-09).
+  /// Opens every domain that can be opened. The open coffer authorises this (PD-09).
   /// - Throws: `ProtectedDataError`.
   @discardableResult
   public func unlockProtectedData() throws -> UnlockReport { try protectedDomains().unlock(session) }
 
-  /// The private keys, after what an interrupted change left was dealt with (AM-11).
+  /// The private keys, after recovery from an interrupted change (AM-11).
   /// - Throws: `ProtectedDataError`; `CustodyError`; `EnclaveError.unavailable`.
   public func openPrivateKeys() throws -> OpenPrivateKeys {
     try unlockProtectedData()
@@ -53,8 +54,8 @@ extension Coffer {
     return OpenPrivateKeys(custody: custody, recovery: recovery)
   }
 
-  /// What the person has shown: the passphrase or PIN that opened this coffer, and a finger if there is one.
-  /// - Throws: `AuthenticationError` when the context does not count any more.
+  /// The authorization from the passphrase or PIN that opened this coffer, and from a finger.
+  /// - Throws: `AuthenticationError` when the context has expired.
   public func authorization(
     _ custody: PrivateKeyCustody, finger: borrowing AuthenticatedContext
   ) throws -> CustodyAuthorization {
@@ -64,7 +65,7 @@ extension Coffer {
   /// The same without a finger.
   public func authorization() -> CustodyAuthorization { CustodyAuthorization(owner: keys.owner) }
 
-  /// Brings all private keys under another mode; all or none.
+  /// Changes the authentication mode of all private keys, or of none if it fails.
   /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer; `CustodyError`.
   public func switchMode(
     _ custody: PrivateKeyCustody, to mode: AuthenticationMode, _ authorization: CustodyAuthorization,
@@ -75,7 +76,7 @@ extension Coffer {
     audit(.modeSwitched)
   }
 
-  /// Deletes a domain and makes it anew; what it held is lost.
+  /// Deletes a domain and creates an empty one; its data is lost.
   /// - Throws: `CofferError.personRequired`; `ProtectedDataError`.
   public func reset(_ domain: ProtectedDomain) throws {
     guard slot != nil else { throw CofferError.personRequired }
@@ -84,8 +85,8 @@ extension Coffer {
     audit(.domainReset)
   }
 
-  /// Deletes all protected data and makes them anew, bound to the chip if one answers; what they held is lost.
-  /// Private keys stay, but in an enclave that is gone they cannot be used.
+  /// Deletes all protected data and creates empty domains, bound to the chip if one answers; the data is lost.
+  /// Private keys stay, but cannot be used if their enclave is gone.
   /// - Throws: `CofferError.personRequired`; `ProtectedDataError`; `EnclaveError`.
   public func resetProtectedData() throws {
     guard slot != nil else { throw CofferError.personRequired }
@@ -93,7 +94,7 @@ extension Coffer {
     audit(.protectedDataReset)
   }
 
-  /// As long as the longest context counts; the coffer is open for one command.
+  /// Lasts as long as the longest authentication context; the coffer is open for one command.
   private var session: SessionAuthorization {
     SessionAuthorization(deadline: .now.advanced(by: AuthenticationLimits.longestContextLifetime)) { true }
   }

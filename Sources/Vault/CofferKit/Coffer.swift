@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The composition root: makes a coffer, opens one, and owns what an open one consists of. Everything
-// that needs keys is a method of `Coffer`; what can be told without is in `LockedCoffer`.
+// The composition root: creates and opens a coffer, and owns the parts of an open one. Everything that needs keys is
+// a method of `Coffer`; everything that does not is in `LockedCoffer`.
 
 public import Agent
 public import Captures
@@ -17,33 +17,37 @@ internal import Storage
 internal import Synchronization
 public import Vaults
 
-/// An open coffer. It is locked again by letting it go.
+/// An open coffer. Releasing the last reference locks it.
 public final class Coffer: Sendable {
   /// The directory that holds it.
   public let home: String
   /// Names it for its whole life.
   public let id: UUID
+  /// The coffer's small secrets.
   public let keychain: KeychainService
+  /// The coffer's messages.
   public let vault: Vault
+  /// The coffer's photo captures.
   public let captures: CaptureStore
   /// The slot that opened it; nil when an agent's keys did.
   public let slot: KeySlot?
+  /// The machine it was opened on.
   public let machine: Machine
 
   let file: DatabaseFile
   let keys: ClassKeys
   let binding: FileBinding
   let clock: VaultClock
-  /// Made when first asked for.
+  /// Created on first use.
   let protectedData = Mutex<ProtectedDomains?>(nil)
 
   // MARK: Make and open
 
   /// Makes a coffer with a passphrase slot and a slot for the recovery phrase, and opens it.
   ///
-  /// It appears complete or not at all. The key that signs captures, and the one that protected data are bound
-  /// to, are made in the enclave of the kind `attestation`; if that is nil, in the machine's chip if one
-  /// answers, else in software.
+  /// It appears complete or not at all. The key that signs captures, and the key that protected data is bound to,
+  /// are created in the enclave of the kind `attestation`. If that is nil, they are created in the machine's chip
+  /// if one answers, else in software.
   ///
   /// - Throws: `StorageError.alreadyExists`, `.notEmpty`, `.inUse`; `KeybagError.derivation`; `CofferError.weakPassphrase`;
   ///   `KeychainError.secureEnclaveUnavailable`.
@@ -62,7 +66,7 @@ public final class Coffer: Sendable {
     let finished = keybag
     let enclave = try attestation.map { kind in
       guard let enclave = machine.enclave(kind) else { throw EnclaveError.unavailable }
-      // Before there is a directory that would be left behind.
+      // Checked before there is a directory that would have to be removed.
       do { try enclave.checkAvailability() } catch EnclaveError.unavailable {
         throw KeychainError.secureEnclaveUnavailable
       }
@@ -87,7 +91,7 @@ public final class Coffer: Sendable {
       log.append(.created, count: 0, at: clock.now())
       try log.save(keychain)
     } undo: { file in
-      // What is elsewhere does not go with the file. It is found by the id of this coffer, which no other has.
+      // Items in the Secret Service are not removed with the file. They carry the id of this coffer.
       _ = finished.removeServiceKeychain(file)
     }
     let coffer = try Coffer(
@@ -107,7 +111,7 @@ public final class Coffer: Sendable {
     try LockedCoffer(home: home, machine: machine, clock: clock).unlock(credential)
   }
 
-  /// - Parameter slot: what the person has just opened; nil for keys that were handed on.
+  /// - Parameter slot: the slot that was just opened; nil for keys from an agent.
   init(
     file: DatabaseFile, keybag: Keybag, keys: ClassKeys, slot: KeySlot?, machine: Machine, clock: VaultClock
   ) throws {
@@ -125,8 +129,8 @@ public final class Coffer: Sendable {
     listenForFailures { _, _ in }
   }
 
-  /// Watches the file's parts from now on, beginning with the two that everything else hangs on.
-  /// - Throws: `StorageError.outdated` when the slots or the keychain are not those that were stored last.
+  /// Verifies the file's parts from now on, first the two that everything else depends on.
+  /// - Throws: `StorageError.outdated` when the slots or the keychain are not in the state that was stored last.
   static func bind(_ file: DatabaseFile, coffer: UUID, keys: ClassKeys) throws -> FileBinding {
     let binding = try FileBinding(coffer: coffer, keys: keys)
     file.bind(binding)
@@ -134,15 +138,15 @@ public final class Coffer: Sendable {
     return binding
   }
 
-  /// The counter in the machine's chip that goes with this coffer.
+  /// The counter in the machine's chip that belongs to this coffer.
   var counter: RollbackCounter {
     RollbackCounter(file: file, binding: binding, machine: machine, clock: clock)
   }
 
-  /// Takes this state of the coffer for the present one, although the chip's counter has gone on without it: for
-  /// the owner who has put a copy back.
+  /// Accepts this state of the coffer as the current one, although the chip's counter is ahead of it: for an owner
+  /// who has restored a backup.
   ///
-  /// - Returns: false when it is the present one already.
+  /// - Returns: false when it already is the current one.
   /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer; `EnclaveError.unavailable`.
   public func acceptEarlierState() throws -> Bool {
     guard slot != nil else { throw CofferError.personRequired }
@@ -153,7 +157,7 @@ public final class Coffer: Sendable {
 
   /// Drops the keys from memory and closes the file.
   public func close() {
-    // Whatever failed to let go, its process ends with the command.
+    // A failure is ignored: the process ends with the command.
     try? protectedData.withLock { $0 }?.relock()
     vault.clearCache()
     captures.clearCache()
@@ -164,26 +168,26 @@ public final class Coffer: Sendable {
 
   /// Gives the keys to the coffer's agent, which is started if there is none.
   ///
-  /// - Parameter executable: a program that runs the agent when its first word is `agent`.
-  /// - Returns: the limits after which the session ends, unused and at the latest.
+  /// - Parameter executable: a program that runs the agent when its first argument is `agent`.
+  /// - Returns: the limits after which the session ends: without use, and at the latest.
   /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer; `AgentError`.
   public func beginSession(executable: String) throws -> (idleSeconds: Int, absoluteSeconds: Int) {
     guard let slot else { throw CofferError.personRequired }
     return try AgentSession(home: home, coffer: id).begin(keys, slot: slot.id, executable: executable)
   }
 
-  /// Ends the session, wherever its agent is: after a change of who can open this coffer, so that nobody
-  /// goes on with what was opened before.
+  /// Ends the session, wherever its agent runs. Call this after a change of slots, so that nobody continues with
+  /// the keys from before.
   /// - Returns: whether there was an agent.
   /// - Throws: `AgentError.unreachable`, `.notAnswering`.
   public func endSession() throws(AgentError) -> Bool {
     try AgentSession(home: home, coffer: id).end()
   }
 
-  /// This machine as it is registered; nil after it was forgotten.
+  /// The registration of this machine; nil after it was forgotten.
   public func device() throws -> Device? { try Device.load(keychain) }
 
-  /// Registers this machine anew if it was forgotten; its key is in the chip if one answers, else in software.
+  /// Registers this machine again if it was forgotten; its key is in the chip if one answers, else in software.
   /// - Returns: the new registration; nil when there was one.
   public func registerDeviceIfForgotten() throws -> Device? {
     guard try device() == nil else { return nil }
@@ -200,9 +204,9 @@ public final class Coffer: Sendable {
   /// The slots, as they are now.
   public func slots() throws -> [KeySlot] { try file.read(.slots, Keybag.load).slots }
 
-  /// Puts a new passphrase in the place of the slot that opened this coffer.
+  /// Replaces the passphrase of the slot that opened this coffer.
   ///
-  /// - Throws: `KeybagError.noSuchSlot` when something else than a passphrase opened it.
+  /// - Throws: `KeybagError.noSuchSlot` when it was not opened with a passphrase.
   public func changePassphrase(to passphrase: borrowing Passphrase, kdf: SlotKDF? = nil) throws {
     guard let slot else { throw CofferError.personRequired }
     guard slot.kind == .passphrase else { throw KeybagError.noSuchSlot }
@@ -215,7 +219,7 @@ public final class Coffer: Sendable {
     audit(.passphraseChanged)
   }
 
-  /// Sets a passphrase after a recovery: in the place of the only passphrase slot, or beside several.
+  /// Sets a passphrase after a recovery: replaces the only passphrase slot, or adds one to several.
   /// - Returns: whether a former passphrase was replaced.
   public func resetPassphrase(to passphrase: borrowing Passphrase, kdf: SlotKDF? = nil) throws -> Bool {
     try check(passphrase)
@@ -255,10 +259,10 @@ public final class Coffer: Sendable {
 
   /// Adds a key in a device, such as the machine's chip (``Machine/chipSlot()``), guarded by a PIN.
   ///
-  /// - Throws: `PINPolicy.Problem`; what the device says, such as `KeybagError.enclave`, `.notHardware`.
+  /// - Throws: `PINPolicy.Problem`; the device's errors, such as `KeybagError.enclave`, `.notHardware`.
   public func addSlot<Device: DeviceSlotMethod>(_ device: Device, pin: SharedSecretBytes) throws -> KeySlot {
     if let problem = pin.withBytes({ Device.problem(withNewPIN: $0) }) { throw problem }
-    // Outside of the transaction: a device takes its time.
+    // Outside of the transaction, because a device is slow.
     let credential = try device.newCredential(pin: pin)
     let slot = try changeKeybag {
       try $0.addSlot(credential, kdf: Device.newDerivation, keys: keys, now: clock.now())
@@ -269,7 +273,7 @@ public final class Coffer: Sendable {
   }
 
   /// Forgets this machine: the slots of its chip, and its registration. Captures that it signed stay.
-  /// - Returns: what went, and what may still be in the chip.
+  /// - Returns: what was removed, and what may still be in the chip.
   public func forgetDevice() throws -> ForgottenDevice {
     let removed = try changeKeybag { keybag in
       let slots = keybag.slots.filter { $0.kind == .enclave }
@@ -286,15 +290,15 @@ public final class Coffer: Sendable {
     return ForgottenDevice(slotCount: removed, counterRemains: counterRemains)
   }
 
-  /// Removes a slot, but never the last that a person can open anywhere.
+  /// Removes a slot, but never the last passphrase or recovery phrase.
   public func removeSlot(_ id: UUID) throws {
     try changeKeybag { try $0.removeSlot(id, keys: keys) }
     audit(.slotRemoved)
   }
 
-  /// Notes that the recovery phrase has just opened this coffer.
+  /// Records that the recovery phrase has just opened this coffer.
   public func noteRecoveryDrill() throws {
-    // What is read next is still true when it is written back.
+    // With the writer's lock, nobody changes the settings between reading and writing.
     try file.claimWriting()
     var settings = try Settings.load(keychain)
     settings.lastRecoveryDrill = clock.now()
@@ -302,7 +306,7 @@ public final class Coffer: Sendable {
     audit(.recoveryDrill)
   }
 
-  /// The rules for passphrases and what else is kept about this coffer.
+  /// The coffer's settings, such as its rules for passphrases.
   public func settings() throws -> Settings { try Settings.load(keychain) }
 
   static let log = Logger(label: "app.rial.coffer")
@@ -314,13 +318,13 @@ public final class Coffer: Sendable {
     guard assessment.isAccepted else { throw CofferError.weakPassphrase(assessment.problems) }
   }
 
-  /// Changes the slots as one transaction, and leaves no former wrapping in the log.
-  /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer: they do not decide who can.
+  /// Changes the slots as one transaction, and leaves no old wrapped key in the write-ahead log.
+  /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer.
   @discardableResult
   private func changeKeybag<R>(_ change: (inout Keybag) throws -> R) throws -> R {
     guard slot != nil else { throw CofferError.personRequired }
     try file.claimWriting()
-    // Asked before the transaction: a chip takes its time.
+    // Asked before the transaction, because a chip is slow.
     let mark = try counter.next()
     let result = try file.write(.slots) { transaction in
       var keybag = try Keybag.load(transaction)

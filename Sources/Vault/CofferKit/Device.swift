@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// This device, as the coffer knows it: a pseudonym, and a key that signs what is
-// captured here. Registered when the coffer is made; forgotten by `coffer forget-device`. All items are of
-// the class *after first unlock*, so that captures can be signed while the coffer is locked.
+// The registration of this device: a pseudonym, and a key that signs captures. `coffer init` registers it,
+// `coffer forget-device` removes it. All items are of the class *after first unlock*, so that captures can be signed
+// while the coffer is locked.
 //
-// The device's state decides: it is written last and deleted first, so that a crash on the way leaves a
-// machine that is not registered, and no half of a registration.
+// The item with the device's state decides: it is written last and deleted first, so that a crash leaves a machine
+// that is not registered rather than half a registration.
 
 internal import Captures
 public import Enclaves
@@ -17,6 +17,7 @@ internal import Secrets
 
 /// The registered device.
 public struct Device: Sendable {
+  /// Its pseudonym and its attestation key's name and level.
   public let state: DeviceState
   /// Where its attestation key is.
   public let enclave: EnclaveKind
@@ -48,14 +49,14 @@ public struct Device: Sendable {
     return Device(state: state, enclave: kind)
   }
 
-  /// Removes what was registered, from the enclave too where that can be reached.
+  /// Removes the registration, and the key from the enclave if that answers.
   static func forget(_ keychain: KeychainService, in machine: Machine) throws {
     try keychain.delete(forKey: KeychainService.Account.deviceState)
     if let handle = try keychain.loadSecret(forKey: keyTag, in: .afterFirstUnlockThisDeviceOnly),
       let kind = handle.withBytes({ EnclaveKind(handle: $0) }), let enclave = machine.enclave(kind),
       let key = handle.withBytes({ try? enclave.loadKey($0) })
     {
-      // A handle that is gone is as good as a deleted key; a chip that is gone must not keep it here.
+      // Deleting the handle is as good as deleting the key, so an unreachable chip does not matter.
       try? enclave.deleteKey(key)
     }
     for account in [
@@ -68,7 +69,7 @@ public struct Device: Sendable {
     unsafe Hexadecimal.text(SHA256.hash(key.publicKey.span.bytes))
   }
 
-  /// What kind of machine this is, in its maker's words, else its processor's.
+  /// The model of this machine as its maker names it, else its processor architecture.
   private static func model() -> String {
     if let name = try? String(contentsOfFile: "/sys/class/dmi/id/product_name", encoding: .utf8) {
       let trimmed = name.trimmingCharacters(in: .whitespacesAndNewlines)

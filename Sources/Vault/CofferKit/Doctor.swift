@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The examination of a coffer. It repairs nothing by itself.
+// The examination of a coffer. It repairs nothing.
 
 public import Captures
 internal import Enclaves
@@ -14,33 +14,38 @@ public import Vaults
 
 /// What an examination found.
 public struct Diagnosis: Sendable {
+  /// How serious a finding is.
   public enum Severity: String, Sendable {
     /// Something is not what was stored.
     case damage
-    /// Somebody else could read, or could have changed, what belongs to the owner alone.
+    /// Another user can read the coffer's files, or could have changed them.
     case exposure
     /// Nothing is wrong yet.
     case advice
   }
 
+  /// One finding.
   public struct Finding: Sendable, Equatable {
+    /// How serious it is.
     public let severity: Severity
     /// One sentence without identifiers.
     public let text: String
   }
 
+  /// What was found, in the order of the checks.
   public var findings: [Finding] = []
-  /// What was looked at, one line each.
+  /// What was checked, one line each.
   public var checks: [String] = []
-  /// Whether only what needs no key was looked at.
+  /// Whether only parts that need no key were checked.
   public var isWithoutKeys = false
   /// Messages that do not open; only after a deep examination.
   public var unreadable: [MessageID] = []
-  /// Captures that are not what was captured.
+  /// Captures that are damaged.
   public var damagedCaptures: [CaptureID] = []
-  /// Whether every message was opened, and warnings of those that did not can end.
+  /// Whether every message was opened, so that the warnings about those that do not open can end.
   var endsWarnings = false
 
+  /// Whether there is nothing worse than advice.
   public var isHealthy: Bool { findings.allSatisfy { $0.severity == .advice } }
 
   mutating func add(_ severity: Severity, _ text: String) {
@@ -69,36 +74,36 @@ extension Diagnosis {
       let findings = try file.integrityFindings()
       checks.append("every page and index")
       if !findings.isEmpty {
-        add(.damage, "the file is damaged: \(findings.count) places do not fit together")
+        add(.damage, "the file is damaged: \(findings.count) inconsistencies")
       }
       let keybag = try file.read(Keybag.load)
       try file.read(FileBinding.checkSlots)
       let slots = keybag.slots
       checks.append(slots.count == 1 ? "1 slot" : "\(slots.count) slots")
       if !slots.contains(where: { $0.kind == .recoveryPhrase }) {
-        add(.advice, "there is no recovery phrase: a forgotten passphrase would be the end")
+        add(.advice, "there is no recovery phrase: if you forget the passphrase, everything is lost")
       }
       if keybag.keychain == .secretService { checkServiceKeychain(keybag, file) }
     } catch KeybagError.corrupt {
-      add(.damage, "the slots are damaged: nothing opens this coffer; only a copy of its folder helps")
+      add(.damage, "the slots are damaged, so nothing opens this coffer; restore a backup of its folder")
     } catch let error as StorageError where error.isDamage {
       add(.damage, "the file does not open: \(error.sentence)")
     }
   }
 
-  /// Whether the Secret Service has what the coffer keeps there, as far as can be told without a key.
+  /// Checks that the Secret Service has the coffer's items, as far as possible without a key.
   private mutating func checkServiceKeychain(_ keybag: Keybag, _ file: DatabaseFile) {
     do {
       if try keybag.openKeychain(file).items().isEmpty {
         add(
           .damage,
-          "the Secret Service does not have this coffer's keychain: only a copy of the keyring helps")
+          "the Secret Service does not have this coffer's keychain: restore a backup of the keyring")
       }
       checks.append("the Secret Service's items")
     } catch  where error.isDamage {
       add(
         .damage,
-        "the keychain in the Secret Service is not what was stored: only a copy of the keyring helps")
+        "the keychain in the Secret Service is not what was stored: restore a backup of the keyring")
     } catch {
       add(.advice, "the Secret Service is locked or does not answer: unlock the keyring and try again")
     }
@@ -111,7 +116,7 @@ extension Diagnosis {
       (UnfinishedExports.folderName, 0o700),
     ] {
       var status = stat()
-      // The directory may be reached through a link of the person's; what counts is where it leads.
+      // The directory may be reached through a symbolic link; its target is checked.
       let isFound = unsafe name.isEmpty ? stat(home, &status) : lstat(home + "/" + name, &status)
       guard isFound == 0 else { continue }
       let shown = name.isEmpty ? "the coffer's directory" : name
@@ -121,7 +126,7 @@ extension Diagnosis {
         continue
       }
       if kind == S_IFREG, status.st_nlink > 1 {
-        add(.advice, "\(shown) has a second name somewhere: a hard link is no copy, and changes with it")
+        add(.advice, "\(shown) also has another name: a hard link is not a copy, it changes with the file")
       }
       if status.st_mode & 0o077 != 0 {
         add(.exposure, "\(shown) is open to others; its mode should be \(String(wanted, radix: 8))")
@@ -133,16 +138,16 @@ extension Diagnosis {
 }
 
 extension Diagnosis {
-  /// Looks for what exports that were killed have left.
+  /// Looks for files that killed exports have left.
   fileprivate mutating func checkExports(_ home: String) {
     let found = UnfinishedExports(home: home).leftovers()
     for path in found.present {
-      add(.advice, "an export was killed and left plain content in «\(path)»: the next export removes it")
+      add(.advice, "a killed export left plaintext in '\(path)': the next export removes it")
     }
     for path in found.unreachable {
       add(
         .advice,
-        "an export was killed; «\(path)», where it may have left plain content, is not to be reached now")
+        "a killed export may have left plaintext in '\(path)', which cannot be reached now")
     }
   }
 }
@@ -152,12 +157,12 @@ extension Coffer {
   ///
   /// - Parameters:
   ///   - isDeep: whether to open every message, not just the rows that name them.
-  ///   - progress: sees how many messages are done, and how many there are.
+  ///   - progress: called with the number of messages done and of all messages.
   public func examine(isDeep: Bool, progress: (Int, Int) -> Void = { _, _ in }) throws -> Diagnosis {
     var diagnosis = Diagnosis()
     diagnosis.checkModes(home)
     diagnosis.checkExports(home)
-    // Not a second connection: closing one would drop the locks of the other.
+    // Uses the same connection: closing a second one would drop the locks of the first.
     try diagnosis.examineFile { file }
     for part in try file.outdatedParts() {
       diagnosis.add(.damage, StorageError.outdated(part).sentence)
@@ -175,17 +180,19 @@ extension Coffer {
         if clock.now() - drill > 365 * 86_400 { return "the last recovery drill is more than a year ago" }
         return nil
       }
-      return "the recovery phrase has never been tried: run «coffer recovery drill»"
+      return "the recovery phrase has never been tried: run 'coffer recovery drill'"
     }
     try diagnosis.check("the device's registration") {
-      try device() == nil ? "this machine is not registered: «coffer unlock» registers it" : nil
+      try device() == nil ? "this machine is not registered: 'coffer unlock' registers it" : nil
     }
     try examineProtectedData(&diagnosis)
     try diagnosis.check("the vault's state and count") {
       let status = try vault.status()
       try vault.checkCount()
-      if status.isRotating { return "a rotation was begun and not ended: run «coffer vault rotate --resume»" }
-      if status.isRotationDue { return "the vault key is more than a year old: run «coffer vault rotate»" }
+      if status.isRotating {
+        return "a rotation was started and not finished: run 'coffer vault rotate --resume'"
+      }
+      if status.isRotationDue { return "the vault key is more than a year old: run 'coffer vault rotate'" }
       return nil
     }
     var damagedCaptures: [CaptureID] = []
@@ -195,8 +202,8 @@ extension Coffer {
       if findings.strayPartCount > 0 { throw CaptureError.corrupt(nil) }
       if findings.strayBlobCount > 0 {
         return
-          "sealed files that belong to no capture here: \(findings.strayBlobCount). A crash left them, or coffer.db is "
-          + "older than they are. The next capture removes them; if you put back a copy, put back the newer one first"
+          "sealed files that belong to no capture: \(findings.strayBlobCount). A crash left them, or coffer.db is "
+          + "older than they are. The next capture removes them; if you restored a backup, restore the newer coffer.db first"
       }
       return nil
     }
@@ -205,8 +212,8 @@ extension Coffer {
       diagnosis.add(
         .damage,
         damagedCaptures.count == 1
-          ? "1 capture is not what was captured; a copy of the coffer's folder may have it"
-          : "\(damagedCaptures.count) captures are not what was captured; a copy of the coffer's folder may have them"
+          ? "1 capture is damaged; a backup of the coffer's folder may have it"
+          : "\(damagedCaptures.count) captures are damaged; a backup of the coffer's folder may have them"
       )
     }
     if isDeep {
@@ -221,22 +228,23 @@ extension Coffer {
       if warned > 0 {
         diagnosis.endsWarnings = true
         diagnosis.add(
-          .advice, "warnings end here that \(warned) messages did not open since the last deep examination")
+          .advice,
+          "\(warned) messages did not open since the last deep examination; the warnings about them end now")
       }
       if !unreadable.isEmpty {
         diagnosis.add(
           .damage,
           unreadable.count == 1
-            ? "1 message does not open; a copy of the coffer's folder may have it"
-            : "\(unreadable.count) messages do not open; a copy of the coffer's folder may have them")
+            ? "1 message does not open; a backup of the coffer's folder may have it"
+            : "\(unreadable.count) messages do not open; a backup of the coffer's folder may have them")
       }
     }
     return diagnosis
   }
 
-  /// Keeps what an examination has found: a line in the audit log, and no more warnings of messages that do not
-  /// open and are named. To be called after the diagnosis was told: ``examine(isDeep:progress:)`` changes nothing,
-  /// so that it can be stopped anywhere.
+  /// Records an examination: adds an entry to the audit log, and ends the warnings about messages that were named.
+  /// Call this after you have shown the diagnosis. ``examine(isDeep:progress:)`` itself changes nothing, so that it
+  /// can be stopped at any time.
   public func record(_ diagnosis: Diagnosis) throws {
     if diagnosis.endsWarnings {
       let ended = try vault.clearFailures()
@@ -265,18 +273,18 @@ extension Coffer {
       guard try usesChip() else { return }
       diagnosis.add(
         .advice,
-        "the TPM has no counter for this coffer, so nothing would tell if all of it were put back: "
-          + "«coffer forget-device», then «coffer unlock», asks it for one")
+        "the TPM has no counter for this coffer, so restoring an old copy of all of it would go unnoticed: "
+          + "'coffer forget-device', then 'coffer unlock', requests one")
     case .unverifiable:
       diagnosis.add(
         .advice,
-        "the TPM does not show this coffer's counter: it is away, was cleared, or is another machine's. "
-          + "«coffer forget-device», then «coffer unlock», makes a new one")
+        "the TPM does not have this coffer's counter: it is unavailable, was cleared, or is another machine's. "
+          + "'coffer forget-device', then 'coffer unlock', makes a new one")
     case .latest, .chipOneBehind, .earlierState: diagnosis.checks.append("the counter in the TPM")
     }
   }
 
-  /// Looks whether every domain opens and every private key has its envelope.
+  /// Checks that every domain opens and every private key has its envelope.
   fileprivate func examineProtectedData(_ diagnosis: inout Diagnosis) throws {
     do {
       let domains = try unlockProtectedData().domains.values
@@ -284,26 +292,26 @@ extension Coffer {
       guard isWhole else { throw CustodyError.corrupt }
       diagnosis.checks.append("protected data and private keys")
     } catch ProtectedDataError.unprotectedFiles {
-      // The modes are a finding of their own.
+      // The file modes are already a finding.
     } catch {
       switch error {
       case ProtectedDataError.frameworkRecovery(.resetInterrupted):
         return diagnosis.add(
-          .damage, "a reset of protected data was interrupted: run «coffer reset framework --yes» again")
+          .damage, "a reset of protected data was interrupted: run 'coffer reset framework --yes' again")
       case let error as ProtectedDataError where error.isDamage: break
       case CustodyError.corrupt: break
       case is ProtectedDataError, is CustodyError, is EnclaveError:
-        return diagnosis.add(.advice, "protected data do not open now: run «coffer recovery-state»")
+        return diagnosis.add(.advice, "protected data does not open now: run 'coffer recovery-state'")
       default: throw error
       }
       diagnosis.add(
-        .damage, "protected data do not open, or private keys are incomplete: run «coffer recovery-state»")
+        .damage, "protected data does not open, or private keys are incomplete: run 'coffer recovery-state'")
     }
   }
 }
 
 extension ProtectedDataError {
-  /// Whether something is lost, and not only out of reach.
+  /// Whether something is lost, rather than unavailable for now.
   var isDamage: Bool {
     switch self {
     case .frameworkRecovery, .domainRecovery: true
@@ -320,7 +328,7 @@ extension Diagnosis {
       if let advice = try body() { add(.advice, advice) }
       checks.append(what)
     } catch StorageError.outdated {
-      // A finding of its own, which names the part.
+      // Already a finding, which names the part.
     } catch {
       guard Self.isDamage(error) else { throw error }
       add(.damage, "\(what): not what was stored")
@@ -344,12 +352,12 @@ extension StorageError {
   public var sentence: String {
     switch self {
     case .notFound: "there is no coffer here"
-    case .alreadyExists: "there is a coffer here already"
-    case .notEmpty: "the folder is not empty, and a coffer wants one of its own"
+    case .alreadyExists: "there is already a coffer here"
+    case .notEmpty: "the folder is not empty, and a coffer needs its own"
     case .inUse: "another process is writing to this coffer"
     case .full: "the disk is full"
     case .notPermitted: "the coffer's files cannot be read and written by this user"
-    case .readOnly: "the coffer is on a medium that cannot be written"
+    case .readOnly: "the coffer is on a read-only medium"
     case .placeTaken(let place):
       "\(place.rawValue) is a link, a pipe or something else that is not the coffer's"
     case .inputOutput: "the disk reports an error"
@@ -374,7 +382,7 @@ extension BoundPart {
     case .keychain: "the keychain is"
     case .messages: "the messages are"
     case .captures: "the captures are"
-    case .protectedData: "the protected data are"
+    case .protectedData: "the protected data is"
     }
   }
 }

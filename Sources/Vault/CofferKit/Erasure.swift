@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The end of a coffer: the keys that an agent keeps and the slots go first, which makes every other byte
-// unreadable; then what a Secret Service has, and the files.
+// Erasing a coffer: first the agent's keys and the slots, which makes every other byte unreadable; then the items in
+// the Secret Service, and the files.
 
 internal import Agent
 internal import Glibc
@@ -18,7 +18,7 @@ extension Coffer {
 
 /// Destroys coffers.
 public enum Erasure {
-  /// Destroys the coffer in `home`, damaged or not. The slots go first, which makes everything else
+  /// Destroys the coffer in `home`, damaged or not. The slots are erased first, which makes everything else
   /// unreadable; then every byte is overwritten and the files are removed.
   ///
   /// - Returns: what is left outside of the coffer's folder.
@@ -28,7 +28,7 @@ public enum Erasure {
     var remains = Remains()
     let exports = UnfinishedExports(home: home)
     exports.removeLeftovers()
-    // An agent that hangs must not keep anybody from erasing.
+    // An agent that does not answer must not prevent erasing.
     do { _ = try AgentSession(home: home).end() } catch { remains.agent = true }
     do {
       let file = try DatabaseFile.open(home: home)
@@ -54,12 +54,12 @@ public enum Erasure {
       if let counter, !RollbackCounter.delete(handle: counter, machine: machine) { remains.counter = true }
       try file.destroy()
     } catch StorageError.corrupt, StorageError.staleLog, StorageError.unknownFormat, StorageError.placeTaken {
-      // A damaged file is erased too, and cannot say what it has elsewhere.
+      // A damaged file is erased too. It cannot say what it has in the chip or the Secret Service.
       remains.isCounterUnknown = true
       remains.isSecretServiceUnknown = true
       try DatabaseFile.destroy(home: home)
     }
-    // Only now: until the files are gone, somebody who was interrupted can try again, and still needs them.
+    // Only now, because an interrupted erasure can be repeated until the files are gone, and needs the notes.
     remains.exports = exports.forget()
     unsafe rmdir(home)
     return remains
@@ -69,15 +69,15 @@ public enum Erasure {
   public struct Remains: Equatable, Sendable {
     /// An agent that does not answer may still have the keys, which open older copies of the file.
     public var agent = false
-    /// The items in a Secret Service that is locked or does not answer; nothing can read them any more.
+    /// The items in a Secret Service that is locked or does not answer; nothing can decrypt them any more.
     public var secretServiceItem = false
-    /// The counter in a chip that did not answer, or whose owner has a password; it takes room there.
+    /// The counter in a chip that did not answer, or whose owner hierarchy has a password.
     public var counter = false
     /// The file was too damaged to say whether a Secret Service has items of the coffer.
     public var isSecretServiceUnknown = false
     /// The file was too damaged to say whether a chip has a counter of the coffer.
     public var isCounterUnknown = false
-    /// What killed exports left where it could not be removed; plain content.
+    /// Paths where killed exports may have left plaintext that could not be removed.
     public var exports: [String] = []
   }
 }

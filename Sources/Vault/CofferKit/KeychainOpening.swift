@@ -4,7 +4,7 @@ internal import Keychains
 internal import Storage
 
 extension Keybag {
-  /// The store of sealed items, where the keybag says that it is.
+  /// The keychain, in the place that the keybag names.
   /// - Throws: `KeychainError.serviceUnavailable` when this program was built without that store.
   func openKeychain(_ file: DatabaseFile) throws(KeychainError) -> any Keychain {
     switch keychain {
@@ -18,7 +18,7 @@ extension Keybag {
     }
   }
 
-  /// Removes the items that a service has of this coffer, if its keychain is in one.
+  /// Removes this coffer's items from the Secret Service, if its keychain is there.
   /// - Returns: false when they may still be there: the service is locked, or does not answer.
   func removeServiceKeychain(_ file: DatabaseFile) -> Bool {
     switch keychain {

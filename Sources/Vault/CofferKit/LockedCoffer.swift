@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A coffer before it is opened: what can be told of it without a key, and the ways to unlock it.
+// A coffer before it is opened: what is known without a key, and the ways to unlock it.
 
 internal import Captures
 public import Foundation
@@ -9,20 +9,21 @@ public import Secrets
 internal import Storage
 public import Vaults
 
-/// A coffer that is there and not open.
+/// A coffer that is not open.
 ///
-/// The slots carry a digest against accidents; the count of rows is what the file says, and is confirmed
-/// only by opening.
+/// A digest protects the slots against accidents. The counts of rows are what the file says; only opening the coffer
+/// verifies them.
 public final class LockedCoffer: Sendable {
+  /// The directory that holds it.
   public let home: String
+  /// The machine to open it on.
   public let machine: Machine
   private let file: DatabaseFile
   private let keybag: Keybag
   private let clock: VaultClock
   private let acceptsEarlierState: Bool
 
-  /// - Parameter acceptsEarlierState: whether a person may open a coffer that the chip's counter has gone on
-  ///   without.
+  /// - Parameter acceptsEarlierState: whether to open a coffer that is older than the chip's counter.
   /// - Throws: `StorageError`, also `.outdated(.slots)`; `KeybagError.corrupt`.
   public init(
     home: String, machine: Machine = Machine(), clock: VaultClock = .system, acceptsEarlierState: Bool = false
@@ -35,7 +36,7 @@ public final class LockedCoffer: Sendable {
     keybag = try Self.keybag(file)
   }
 
-  /// The slots, if they are those that were stored last, as far as can be told without a key.
+  /// The slots, after checking without a key that they are those that were stored last.
   private static func keybag(_ file: DatabaseFile) throws -> Keybag {
     try file.read { transaction in
       let keybag = try Keybag.load(transaction)
@@ -44,9 +45,10 @@ public final class LockedCoffer: Sendable {
     }
   }
 
+  /// The ways to open it.
   public var slots: [KeySlot] { keybag.slots }
 
-  /// Names the coffer for its whole life; an agent gives its keys to no other.
+  /// Names the coffer for its whole life; an agent hands its keys to no other coffer.
   public var id: UUID { keybag.coffer }
 
   /// Opens the coffer; may be tried again when it was the wrong passphrase.
@@ -70,7 +72,7 @@ public final class LockedCoffer: Sendable {
   /// Opens the coffer with keys that an agent kept.
   ///
   /// - Throws: `KeybagError.wrongSecret` without the when-unlocked key; `.corrupt` when these are not the
-  ///   keys of the slots; `VaultError.lockedAfterFailures`, which asks for the person.
+  ///   keys of the slots; `VaultError.lockedAfterFailures`, which requires fresh authentication.
   public func unlock(_ keys: ClassKeys) throws -> Coffer {
     let keybag = try currentKeybag()
     try keybag.validate(keys)
@@ -78,7 +80,7 @@ public final class LockedCoffer: Sendable {
       file: file, keybag: keybag, keys: keys.withoutOwner(), slot: nil, machine: machine, clock: clock)
   }
 
-  /// The captures alone, with keys that an agent kept: they need no more than the after-first-unlock key.
+  /// Only the captures, with keys that an agent kept: the after-first-unlock key is enough.
   public func captures(_ keys: ClassKeys) throws -> CaptureAccess {
     let binding = try Coffer.bind(file, coffer: id, keys: keys)
     let keychain = KeychainService(keychain: try currentKeybag().openKeychain(file), keys: keys)
@@ -87,7 +89,7 @@ public final class LockedCoffer: Sendable {
       counter: RollbackCounter(file: file, binding: binding, machine: machine, clock: clock), coffer: nil)
   }
 
-  /// The slots as they are now: somebody may have changed them while a prompt was waiting.
+  /// The slots as they are now: they may have changed while a prompt was waiting.
   private func currentKeybag() throws -> Keybag { try Self.keybag(file) }
 
   private func opened(_ keybag: Keybag, _ unlocked: Keybag.Unlocked) throws -> Coffer {
@@ -97,12 +99,12 @@ public final class LockedCoffer: Sendable {
     return coffer
   }
 
-  /// How many messages the file seems to hold.
+  /// How many messages the file has, not verified.
   public func messageRowCount() throws -> Int {
     Int(try file.read { try $0.firstRow("SELECT count(id) FROM messages") { try $0.integer(0) } } ?? 0)
   }
 
-  /// How many captures the file seems to hold.
+  /// How many captures the file has, not verified.
   public func captureRowCount() throws -> Int {
     Int(try file.read { try $0.firstRow("SELECT count(*) FROM captures") { try $0.integer(0) } } ?? 0)
   }
@@ -115,7 +117,6 @@ public final class LockedCoffer: Sendable {
 }
 
 extension LockedCoffer {
-  /// What keeps a device from opening a slot, as far as can be told without a PIN; nil when a PIN is worth asking
-  /// for.
+  /// The reason why a device cannot open a slot now, as far as known without a PIN; nil when it may.
   public func obstacle(_ device: some DeviceSlotMethod) -> KeybagError? { keybag.obstacle(device) }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine below the coffer: which enclaves it has. Asking costs nothing until one is used.
+// The machine that the coffer is on: the enclaves it has. Nothing is contacted before one is used.
 
 public import Enclaves
 public import Keychains
 
 /// The enclaves of this machine.
 public struct Machine: Sendable {
-  /// The kernel's TPM with a resource manager, in the words of the TPM 2.0 TCTI loader.
+  /// The kernel's TPM with a resource manager, as a configuration for the TPM 2.0 TCTI loader.
   public static let defaultTCTI = "device:/dev/tpmrm0"
 
   private let enclaves: [any Enclave]
 
-  /// - Parameter tcti: the way to the TPM, such as `device:/dev/tpmrm0` or `swtpm:path=/run/tpm.sock`.
+  /// - Parameter tcti: the TCTI configuration of the TPM, such as `device:/dev/tpmrm0` or `swtpm:path=/run/tpm.sock`.
   public init(tcti: String = Machine.defaultTCTI) {
     #if TPM
       enclaves = [TPMEnclave(tcti: tcti), SoftwareEnclave()]
@@ -37,7 +37,7 @@ public struct Machine: Sendable {
     return TPMSlot(chip)
   }
 
-  /// The chip if it answers, else the stand-in in software. Only for what is being made.
+  /// The chip if it answers, else the enclave in software. Only for creating keys.
   public func enclaveForNewKeys() throws(EnclaveError) -> any Enclave {
     if let chip {
       do throws(EnclaveError) {

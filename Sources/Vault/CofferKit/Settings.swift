@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a coffer remembers about itself, in one keychain item (Specs/keychain.md, «Items of Coffer»):
+// The settings of a coffer, in one keychain item (Specs/keychain.md, "Items of Coffer"):
 //
 //   version 1 (1) ‖ passphrase policy (1) ‖ last recovery drill (8, 0 for never)
 
@@ -20,8 +20,8 @@ public struct Settings: Equatable, Sendable {
 
   init(policy: PassphrasePolicy) { self.policy = policy }
 
-  /// - Throws: `KeychainError.invalidData` when the item is gone or not what was stored: every coffer has
-  ///   it, and there are no defaults to fall back on.
+  /// - Throws: `KeychainError.invalidData` when the item is missing or damaged. Every coffer has it, and there are
+  ///   no defaults.
   static func load(_ keychain: KeychainService) throws(KeychainError) -> Settings {
     guard let bytes = try keychain.loadSecret(forKey: account) else { throw .invalidData }
     return try bytes.withBytes { bytes throws(KeychainError) in

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The coffer's notes of exports under way (Specs/storage.md, «Unfinished exports»): one small file each, in
-// the folder `unfinished`, with the path of what has to have a name before it is complete. An export that was
-// killed leaves both; the next export removes them, and the examination names them. A note is never what an
-// export waits for: a coffer that cannot be written to can still be exported, and then nothing notes it.
+// The coffer's notes of running exports (Specs/storage.md, "Unfinished exports"): one small file each, in the folder
+// `unfinished`, with the path of a file that needs a name before it is complete. A killed export leaves both; the next
+// export removes them, and the examination names them. A note that cannot be written is left out: a read-only coffer
+// can still be exported.
 
 internal import Foundation
 internal import Glibc
 public import MessageFormats
 
-/// What exports of one coffer make under a name that is not final.
+/// The notes of files that exports of one coffer write under temporary names.
 public final class UnfinishedExports: UnfinishedExportRecord {
   static let folderName = "unfinished"
 
   private let folder: String
 
+  /// The notes of the coffer in `home`.
   public init(home: String) { folder = home + "/" + Self.folderName }
 
   // MARK: A record
 
+  /// Notes that an export writes to `path`.
   public func begin(_ path: String) {
     // The name of the folder must last as long as the note in it.
     if unsafe mkdir(folder, 0o700) == 0 { Self.synchronise(folder + "/..") }
@@ -33,13 +35,14 @@ public final class UnfinishedExports: UnfinishedExportRecord {
     Self.synchronise(folder)
   }
 
+  /// Removes the note, because the file is complete or gone.
   public func end(_ path: String) {
     unsafe unlink(note(path))
     // Gone with its last note.
     unsafe rmdir(folder)
   }
 
-  /// The note has the name of what it is about, which is unique.
+  /// The note has the same name as the file, which is unique.
   private func note(_ path: String) -> String {
     folder + "/" + (path.lastIndex(of: "/").map { String(path[path.index(after: $0)...]) } ?? path)
   }
@@ -53,15 +56,15 @@ public final class UnfinishedExports: UnfinishedExportRecord {
 
   // MARK: What was left
 
-  /// What killed exports have left, in the order of its paths.
+  /// The files that killed exports have left, sorted by path.
   public struct Leftovers: Sendable, Equatable {
-    /// Plain messages or captures are there.
+    /// Paths with plaintext.
     public var present: [String] = []
-    /// They may be there: the folder around them is not there now.
+    /// Paths that may have plaintext, in a folder that cannot be reached now.
     public var unreachable: [String] = []
   }
 
-  /// Looks for what killed exports have left. Running ones are none of it.
+  /// Looks for files that killed exports have left, but not for those of running exports.
   public func leftovers() -> Leftovers {
     var found = Leftovers()
     for path in notedPaths() {
@@ -74,8 +77,8 @@ public final class UnfinishedExports: UnfinishedExportRecord {
     return found
   }
 
-  /// Removes what killed exports have left, where it is there now and nobody fills it.
-  /// - Returns: the paths that are gone.
+  /// Removes the files that killed exports have left, as far as they can be reached.
+  /// - Returns: the paths that were removed.
   @discardableResult
   public func removeLeftovers() -> [String] {
     var removed: [String] = []
@@ -92,8 +95,8 @@ public final class UnfinishedExports: UnfinishedExportRecord {
     return removed
   }
 
-  /// Removes all notes, with the coffer.
-  /// - Returns: the paths of what may still be there.
+  /// Removes all notes, when the coffer is erased.
+  /// - Returns: the paths of files that may still exist.
   func forget() -> [String] {
     let paths = notedPaths()
     for path in paths { end(path) }

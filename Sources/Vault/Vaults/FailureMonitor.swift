@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The failure monitor: distinct messages that failed to open within a rolling hour, kept
-// across restarts in a sealed row. More than ten warn, until an examination has named them; more than a
-// hundred lock the vault until the person authenticates again. Nothing is ever erased.
+// The failure monitor counts the distinct messages that failed to open within the last hour, across restarts, in a
+// sealed row. More than ten cause a warning until an examination has named them; more than a hundred lock the vault
+// until the user authenticates again. Nothing is ever erased.
 //
 //   version 1 (1) ‖ flags (1): 1 locked, 2 warned ‖ count (2)
 //   ‖ entries: keyed hash of the id (16) ‖ time (8) ‖ settled (1)
@@ -17,32 +17,32 @@ struct FailureLog: Equatable {
   static let warningLimit = 10
   static let lockLimit = 100
   static let windowSeconds: Int64 = 3_600
-  /// What lies beyond the lock need not be counted exactly.
+  /// Beyond the limit that locks the vault, the count need not be exact.
   private static let entryLimit = 1_000
   private static let memberByteCount = 16
 
   struct Entry: Equatable {
-    /// Stands for a message without naming it.
+    /// A keyed hash that identifies a message without naming it.
     var member: [UInt8]
     var time: Int64
-    /// Whether the person has authenticated since: it does not lock again, and is not forgotten either.
+    /// Whether the user has authenticated since: it does not lock the vault again, but is kept.
     var isSettled = false
   }
 
   private(set) var entries: [Entry] = []
   private(set) var isLocked = false
-  /// Whether there were more failures than warn, and nobody has looked at them since.
+  /// Whether a warning was due and no examination has named the messages since.
   private(set) var isWarned = false
 
   /// Failures that count towards the limits.
   func recentCount(now: Int64) -> Int { entries.count { Self.isRecent($0, now) && !$0.isSettled } }
 
-  /// Failures that the person is warned of.
+  /// Failures that the warning is about.
   var unexaminedCount: Int { isWarned ? entries.count : 0 }
 
   private static func isRecent(_ entry: Entry, _ now: Int64) -> Bool { now - entry.time < windowSeconds }
 
-  /// Counts failures; one that is counted already counts from now on anew.
+  /// Counts failures. For a message that is already counted, the hour starts again.
   mutating func record(_ members: [[UInt8]], now: Int64) {
     let forgets = !isWarned
     entries.removeAll { (forgets && !Self.isRecent($0, now)) || members.contains($0.member) }
@@ -54,13 +54,13 @@ struct FailureLog: Equatable {
     if recent > Self.lockLimit { isLocked = true }
   }
 
-  /// The person has authenticated: the count begins again, and the warning stays.
+  /// The user has authenticated: the count starts again, and the warning stays.
   mutating func unlock() {
     isLocked = false
     for index in entries.indices { entries[index].isSettled = true }
   }
 
-  /// The person has seen what does not open.
+  /// The user has seen which messages do not open.
   mutating func clear() { self = FailureLog() }
 
   /// A keyed hash of an identifier.
@@ -115,16 +115,17 @@ struct FailureLog: Equatable {
 }
 
 extension Vault {
-  /// What the monitor says after a failure.
+  /// The monitor's answer to a failure.
   public enum Alarm: Sendable, Equatable {
+    /// Too few failures for a warning.
     case none
-    /// «Data corruption detected; restore from backup».
+    /// "Data corruption detected; restore from backup".
     case warning
     /// The same, and the vault is locked until the next authentication.
     case locked
   }
 
-  /// Lets a vault open, or not.
+  /// Decides whether a vault may open.
   func admit(isAuthenticated: Bool) throws {
     let key = try keys().state
     let failures: FailureLog
@@ -134,7 +135,7 @@ extension Vault {
         return try failureRow.load(transaction, key: key)
       }
     } catch StorageError.outdated {
-      // Every use of the vault says so; captures and slots can be used, and the rest be examined.
+      // Every use of the vault throws this; captures and slots can be used, and the rest can be examined.
       return
     }
     guard failures.isLocked else { return }
@@ -158,14 +159,14 @@ extension Vault {
     }
   }
 
-  /// Calls `listener` when more messages have failed to open than warn, or than lock; the second argument is
-  /// how many. It may read and write the coffer.
+  /// Calls `listener` when so many messages have failed to open that a warning is due or the vault locks. The second
+  /// argument is their number. It may read and write the coffer.
   public func listenForAlarms(_ listener: @escaping @Sendable (Alarm, Int) -> Void) {
     alarms.listen(listener)
   }
 
-  /// Ends the warning, because the person was told which messages do not open.
-  /// - Returns: of how many failures was warned.
+  /// Ends the warning, because the user was told which messages do not open.
+  /// - Returns: how many failures the warning was about.
   public func clearFailures() throws -> Int {
     guard try status().unexaminedFailures > 0 else { return 0 }
     return try changeFailures { $0.clear() }.before.unexaminedCount
@@ -173,8 +174,8 @@ extension Vault {
 
   /// Counts messages that failed to open.
   ///
-  /// Counting is a write. While another process writes, or the disk is full or failing, the failures stay uncounted
-  /// rather than hiding behind another error; the answer to the person is the same.
+  /// Counting is a write. While another process writes, or the disk is full or failing, the failures are not counted,
+  /// so that the error of the write does not hide them from the user.
   @discardableResult
   public func recordFailures(_ ids: [MessageID]) throws -> Alarm {
     if ids.isEmpty { return .none }
@@ -198,7 +199,7 @@ extension Vault {
   }
 }
 
-/// Who hears the alarms of one vault.
+/// The listener for the alarms of one vault.
 final class AlarmBell: Sendable {
   private let listener = Mutex<(@Sendable (Vault.Alarm, Int) -> Void)?>(nil)
 
@@ -206,6 +207,6 @@ final class AlarmBell: Sendable {
     self.listener.withLock { $0 = listener }
   }
 
-  /// To be called outside of transactions.
+  /// Call this outside of transactions only.
   func ring(_ alarm: Vault.Alarm, _ count: Int) { listener.withLock { $0 }?(alarm, count) }
 }

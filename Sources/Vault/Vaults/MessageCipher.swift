@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The encryption of one message (Specs/vault.md, «Message»):
+// The encryption of one message (Specs/vault.md, "Message"):
 //
 //   message key = HKDF-SHA256(ikm: vault key, salt: 16 bytes of the id, info: "message-encryption", L 32)
 //   AAD         = {"keyVersion":N,"messageId":"UUID","timestamp":"YYYY-MM-DDTHH:MM:SSZ","version":1}
 //   box         = nonce (12) ‖ AES-256-GCM(message key, nonce, AAD, frame) ‖ tag (16)
 //
-// Contexts and buffers are used again from message to message; all of them are erased at the end, the
-// message key itself also after each use (its schedule stays in the context until the next).
+// Contexts and buffers are reused from message to message and erased at the end. The message key itself is erased
+// after each use; its key schedule stays in the context until the next.
 
 internal import MessageFormats
 public import Primitives
 internal import Secrets
 
-/// Seals and opens the boxes of messages where they stand.
+/// Seals and opens the boxes of messages in place.
 ///
 /// For callers that lay out frames and keep boxes themselves; ``MessageEncryption`` works with values.
 public struct MessageCipher: ~Copyable {
-  /// Bytes that a box is longer than its frame.
+  /// How many bytes longer a box is than its frame.
   public static let overheadByteCount = AES256GCM.nonceByteCount + AES256GCM.tagByteCount
   private static let nonceRange = 0..<AES256GCM.nonceByteCount
 
@@ -26,12 +26,13 @@ public struct MessageCipher: ~Copyable {
   private var key = SecretBytes(zeroed: SymmetricKey.byteCount)
   private var aad = AssociatedData()
 
+  /// A cipher without keys; each call names its own.
   public init() {}
 
-  /// Seals what stands in `box` between the room for the nonce (12 bytes) and the room for the tag (16).
+  /// Seals the frame in `box`, and writes the nonce (12 bytes) before it and the tag (16 bytes) after it.
   ///
   /// - Parameters:
-  ///   - box: room for the nonce ‖ frame ‖ room for the tag.
+  ///   - box: 12 bytes of space ‖ frame ‖ 16 bytes of space.
   ///   - id: names the message.
   ///   - timestamp: seconds since 1970, UTC.
   ///   - keyVersion: the version of `vaultKey`.
@@ -57,7 +58,7 @@ public struct MessageCipher: ~Copyable {
     }
   }
 
-  /// Opens `box` into `frame`, which is 28 bytes shorter and erased when the box is not what was sealed.
+  /// Opens `box` into `frame`, which is 28 bytes shorter. If authentication fails, `frame` is erased.
   /// - Throws: `CryptoError.authenticationFailed`; `CryptoError.decryptionFailed` when it is too short.
   public mutating func open(
     _ box: RawSpan, id: MessageID, timestamp: Int64, keyVersion: Int, vaultKey: RawSpan,
@@ -74,7 +75,7 @@ public struct MessageCipher: ~Copyable {
     }
   }
 
-  /// The associated data of a message, as bytes of its own; for the value types and for tests.
+  /// The associated data of a message as an array, for the value types and for tests.
   mutating func associatedData(id: MessageID, timestamp: Int64, keyVersion: Int) -> [UInt8] {
     aad.set(id: id, timestamp: timestamp, keyVersion: keyVersion)
     return aad.bytes
@@ -90,8 +91,8 @@ public struct MessageCipher: ~Copyable {
   }
 }
 
-/// The associated data of a message: canonical JSON, keys sorted, no spaces. Built in place,
-/// since every message has one.
+/// The associated data of a message: canonical JSON, keys sorted, no spaces. Built in place, because it is needed for
+/// every message.
 struct AssociatedData {
   private(set) var bytes: [UInt8] = []
 

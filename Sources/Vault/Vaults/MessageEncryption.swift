@@ -9,10 +9,14 @@ public import Secrets
 
 /// A message to be encrypted.
 public struct PlaintextMessage: ~Copyable, Sendable {
+  /// Names the message; its key is derived from it.
   public let id: MessageID
+  /// The content.
   public let content: SecretBytes
+  /// Title, tags, type and date; encrypted with the content.
   public let metadata: MessageMetadata
 
+  /// A message; a new identifier unless you give one.
   public init(id: MessageID = MessageID(), content: consuming SecretBytes, metadata: MessageMetadata) {
     self.id = id
     self.content = content
@@ -20,30 +24,38 @@ public struct PlaintextMessage: ~Copyable, Sendable {
   }
 }
 
-/// An AES-256-GCM ciphertext with everything but the key that is needed to open it.
+/// An AES-256-GCM ciphertext with everything needed to open it except the key.
 public struct EncryptedBlob: Equatable, Sendable {
   /// 12 bytes.
   public var nonce: Data
+  /// The encrypted frame of metadata and content.
   public var ciphertext: Data
   /// 16 bytes.
   public var tag: Data
   /// Canonical JSON, authenticated and not encrypted.
   public var aad: Data
+  /// Names the message; authenticated as part of ``aad``.
   public var messageId: MessageID
 }
 
-/// An encrypted message and the version of the key it is encrypted under.
+/// An encrypted message and the version of its vault key.
 public struct EncryptedMessage: Equatable, Sendable {
+  /// The name of the only algorithm.
   public static let algorithm = "AES-256-GCM"
 
+  /// The ciphertext.
   public var blob: EncryptedBlob
+  /// The version of the vault key that encrypted it.
   public var keyVersion: Int
+  /// The name of the algorithm that encrypted it.
   public var algorithm: String { Self.algorithm }
 }
 
 /// A message that has been decrypted, and so authenticated.
 public struct DecryptedMessage: ~Copyable, Sendable {
+  /// The content.
   public let content: SecretBytes
+  /// Title, tags, type and date.
   public let metadata: MessageMetadata
   /// Always true: a message that does not authenticate is never returned.
   public var integrityVerified: Bool { true }
@@ -53,6 +65,7 @@ public struct DecryptedMessage: ~Copyable, Sendable {
 public struct MessageEncryption: ~Copyable {
   private var cipher = MessageCipher()
 
+  /// An encryption without keys; each call names its own.
   public init() {}
 
   /// Encrypts a message.
@@ -97,7 +110,7 @@ public struct MessageEncryption: ~Copyable {
   ///   - message: what ``encrypt(_:timestamp:key:keyVersion:)`` gave.
   ///   - timestamp: the one it was encrypted with.
   ///   - key: the vault key of the message's version.
-  /// - Throws: `VaultError.dataTampered` when blob, identifier, version, time and key do not fit together.
+  /// - Throws: `VaultError.dataTampered` when blob, identifier, version, time and key do not match.
   public mutating func decrypt(
     _ message: EncryptedMessage, timestamp: Int64, key: borrowing SymmetricKey
   ) throws(VaultError) -> DecryptedMessage {

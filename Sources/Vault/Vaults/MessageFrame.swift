@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is encrypted of a message: metadata and content in one plaintext (Specs/vault.md, «Frame»):
+// The plaintext of a message: metadata and content in one frame (Specs/vault.md, "Frame"):
 //
 //   version 1 (1) ‖ date (8) ‖ type (2+n) ‖ title (2+n) ‖ tag count (2) ‖ tags (2+n each) ‖ content
 
@@ -11,8 +11,8 @@ internal import Secrets
 enum MessageFrame {
   private static let version: UInt8 = 1
 
-  /// Whether the fields are within the bounds that every format of `MessageFormats` keeps: what is
-  /// stored can be exported.
+  /// Whether the fields are within the limits of every format in `MessageFormats`, so that each stored message can be
+  /// exported.
   static func accepts(_ metadata: MessageMetadata) -> Bool {
     metadata.contentType.utf8.count <= MessageLimits.contentTypeByteCount
       && metadata.title.utf8.count <= MessageLimits.titleByteCount
@@ -26,7 +26,7 @@ enum MessageFrame {
       + metadata.tags.reduce(0) { $0 + 2 + $1.utf8.count } + contentByteCount
   }
 
-  /// Writes a frame to the start of `output`, which has room for it.
+  /// Writes a frame to the start of `output`, which is long enough.
   static func write(_ metadata: MessageMetadata, _ content: RawSpan, to output: inout MutableRawSpan) {
     var offset = 0
     func put(_ value: some FixedWidthInteger & BitwiseCopyable, _ output: inout MutableRawSpan) {
@@ -48,7 +48,7 @@ enum MessageFrame {
   }
 
   /// Reads a frame.
-  /// - Returns: the metadata, and where the content begins; nil when this is none.
+  /// - Returns: the metadata, and where the content begins; nil when this is not a frame.
   static func read(_ bytes: RawSpan) -> (metadata: MessageMetadata, contentOffset: Int)? {
     var cursor = ByteCursor()
     do {
@@ -77,9 +77,8 @@ enum MessageFrame {
   }
 }
 
-/// A buffer in which a message is framed and sealed where it stands: room for the nonce, the frame, room for
-/// the tag. It is used again from message to message and grows to the largest; plaintext that passes through
-/// it never reaches the heap.
+/// A buffer in which a message is framed and sealed in place: nonce, frame, tag. It is reused from message to message
+/// and grows to the largest. The plaintext in it never reaches the heap.
 struct MessageBox: ~Copyable {
   private var buffer: SecretBytes
   /// Bytes of the buffer that are in use: nonce, frame and tag.
@@ -87,7 +86,7 @@ struct MessageBox: ~Copyable {
 
   init() { buffer = SecretBytes(zeroed: 4096) }
 
-  /// Lays a frame into the box.
+  /// Writes a frame into the box.
   mutating func setFrame(_ metadata: MessageMetadata, _ content: RawSpan) throws(VaultError) {
     guard content.byteCount <= MessageLimits.messageByteCount else {
       throw .messageTooLarge(limit: MessageLimits.messageByteCount)
@@ -106,7 +105,7 @@ struct MessageBox: ~Copyable {
     }
   }
 
-  /// Lends the room of the frame.
+  /// Lends the part of the box for the frame.
   mutating func withFrame<R, E: Error>(_ body: (inout MutableRawSpan) throws(E) -> R) throws(E) -> R {
     let range = AES256GCM.nonceByteCount..<count - AES256GCM.tagByteCount
     return try buffer.withMutableBytes { buffer throws(E) in

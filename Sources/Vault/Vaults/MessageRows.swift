@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rows of the table `messages`: what is written to one and read from one.
+// Reads and writes rows of the table `messages`.
 
 internal import Foundation
 internal import MessageFormats
@@ -18,15 +18,15 @@ extension MessageID {
   }
 }
 
-/// What a row holds in the clear.
+/// The unencrypted columns of a row.
 struct MessageRow: Sendable {
   let number: Int64
   let id: MessageID
   let keyVersion: Int
   let timestamp: Int64
 
-  /// - Throws: `StorageError.corrupt` when this is no row of a message. A time or version that cannot be one
-  ///   that was written is for ``MessageOpener`` to refuse, which knows whose it is.
+  /// - Throws: `StorageError.corrupt` when this is not a row of a message. ``MessageOpener`` refuses an impossible
+  ///   time or version, because it can name the message.
   private init(_ row: borrowing StorageRow) throws {
     number = try row.integer(0)
     guard let id = try row.withBytes(1, { MessageID($0) }) else { throw StorageError.corrupt(part: .record) }
@@ -64,10 +64,10 @@ struct MessageRow: Sendable {
   }
 }
 
-/// Rows with their boxes, copied out of a transaction. What is opened and shown afterwards keeps nobody from
-/// emptying the log. Nothing in it is secret.
+/// Rows with their boxes, copied out of a transaction, so that the write-ahead log can be emptied while they are
+/// opened and shown. Nothing in it is secret.
 struct SealedRows {
-  /// Enough that a transaction costs little beside the rows that it reads.
+  /// Enough rows to make the cost of a transaction small.
   static let byteCountLimit = 512 << 10
 
   private var boxes: [UInt8] = []
@@ -81,12 +81,12 @@ struct SealedRows {
   var hasRoom: Bool { rows.count < countLimit && boxes.count < Self.byteCountLimit }
 
   mutating func removeAll() {
-    // One large message is no reason to keep as much for those that follow.
+    // After one large message, the buffer shrinks again.
     boxes.removeAll(keepingCapacity: boxes.count <= 2 * Self.byteCountLimit)
     rows.removeAll(keepingCapacity: true)
   }
 
-  /// Copies the rows of these numbers, as many as there is room for.
+  /// Copies the rows of these numbers, as many as fit.
   /// - Returns: whether these are all.
   mutating func append(_ numbers: ClosedRange<Int64>, _ transaction: borrowing Transaction) throws -> Bool {
     try MessageRow.forEach(in: numbers, transaction) { row, box in
@@ -108,7 +108,7 @@ struct SealedRows {
   }
 }
 
-/// A message that has been opened, and so authenticated, in memory of its own.
+/// A message that has been opened, and so authenticated, in its own memory.
 struct OpenedMessage: Sendable {
   let metadata: MessageMetadata
   private let frame: SharedSecretBytes
@@ -127,7 +127,7 @@ struct OpenedMessage: Sendable {
   }
 }
 
-/// Opens rows, one after the other, in the same buffers.
+/// Opens rows one after the other, reusing its buffers.
 struct MessageOpener: ~Copyable {
   var keys: VaultKeys
   private var cipher = MessageCipher()
@@ -137,7 +137,7 @@ struct MessageOpener: ~Copyable {
 
   /// Opens the box of a row and lends the metadata, the head of the frame that holds them, and the content.
   ///
-  /// - Throws: `VaultError.dataTampered` when row, box and key do not fit together.
+  /// - Throws: `VaultError.dataTampered` when row, box and key do not match.
   mutating func open<R>(
     _ row: MessageRow, _ box: RawSpan,
     _ body: (_ metadata: MessageMetadata, _ head: RawSpan, _ content: RawSpan) throws -> R
@@ -150,7 +150,7 @@ struct MessageOpener: ~Copyable {
     }
   }
 
-  /// Opens the box of a row into memory of its own, which outlasts the transaction.
+  /// Opens the box of a row into its own memory, which outlives the transaction.
   mutating func openAlone(_ row: MessageRow, _ box: RawSpan) throws(VaultError) -> OpenedMessage {
     let count = try open(row, box)
     var taken = SecretBytes(zeroed: 0)
@@ -190,7 +190,7 @@ struct MessageOpener: ~Copyable {
   }
 }
 
-/// Seals messages and writes them as rows, one after the other, in the same buffers.
+/// Seals messages and writes them as rows one after the other, reusing its buffers.
 struct MessageSealer: ~Copyable {
   private var cipher = MessageCipher()
   private var box = MessageBox()
@@ -212,7 +212,7 @@ struct MessageSealer: ~Copyable {
     return id
   }
 
-  /// Puts a frame under another version of the key, where it stands.
+  /// Seals a frame with another version of the key, in place.
   mutating func reseal(
     _ row: MessageRow, frame: RawSpan, keyVersion: Int, key: SharedSecretBytes,
     _ transaction: borrowing Transaction

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reading messages, one or all. What is lent to a closure has been authenticated; nothing else is. It is lent
-// after the transaction that read it: who prints it, or waits for a pipe, keeps no transaction open.
+// Reading one message or all. Only authenticated data is lent to a closure. It is lent after the transaction that read
+// it, so that printing it, or waiting for a pipe, does not keep a transaction open.
 
 public import MessageFormats
 public import Primitives
@@ -29,7 +29,7 @@ extension Vault {
         var opener = MessageOpener(keys)
         var opened: OpenedMessage?
         try MessageRow.forEach(in: number...number, transaction) { row, box in
-          // Else the index was turned to another row.
+          // Else the index points to another row.
           if row.id == id { opened = try opener.openAlone(row, box) }
           return false
         }
@@ -42,17 +42,17 @@ extension Vault {
     }
   }
 
-  /// Lends every message to `body`, in the order in which they came; false ends the reading.
+  /// Lends every message to `body`, in the order in which they were added; false stops.
   ///
-  /// The messages are those that were there when the reading began, but those that are removed meanwhile. A
-  /// message that does not open is left out, counted by the failure monitor and reported at the end; the
-  /// others are read. The identifiers of all rows are compared with the vault's count: if rows have
-  /// vanished, that is corruption, not absence.
+  /// The messages are those that are in the vault when this begins, except those removed meanwhile. A message that
+  /// does not open is left out, counted by the failure monitor and reported at the end; the others are read. The
+  /// identifiers of all rows are compared with the vault's count: if rows have been removed from the file, this
+  /// throws and does not report fewer messages.
   /// - Parameters:
   ///   - tag: only messages with this tag.
   ///   - body: sees each message.
   /// - Returns: the identifiers of messages that do not open.
-  /// - Throws: `VaultError.corrupt` after the last message, when a row has vanished or appeared.
+  /// - Throws: `VaultError.corrupt` after the last message, when a row was removed from or inserted into the file.
   public func forEachMessage(
     tag: String? = nil, _ body: (MessageID, MessageMetadata, RawSpan) throws -> Bool
   ) throws -> [MessageID] {
@@ -70,22 +70,22 @@ extension Vault {
     /// At most this many.
     public var limit: Int?
 
+    /// All messages, unless you give a tag or a limit.
     public init(tag: String? = nil, limit: Int? = nil) {
       self.tag = tag
       self.limit = limit
     }
   }
 
-  /// Lends the metadata of every selected message to `body`, by their dates, the newest first, and of one date
-  /// the one that came last; false ends the reading.
+  /// Lends the metadata of every selected message to `body`, newest date first; of equal dates, the last added comes
+  /// first. False stops.
   ///
-  /// The dates are sealed, so every message is opened before the first is lent. The metadata of the chosen ones
-  /// is kept until then, up to some MiB; what is beyond that is opened again. Otherwise as
-  /// ``forEachMessage(tag:_:)``.
+  /// The dates are encrypted, so every message is opened before the first is lent. The metadata of the chosen messages
+  /// is kept until then, up to a few MiB; the others are opened again. Otherwise like ``forEachMessage(tag:_:)``.
   /// - Parameters:
   ///   - selection: which messages.
-  ///   - isWanted: chooses among them; it sees each once, in the order in which they came.
-  ///   - body: sees each that was chosen.
+  ///   - isWanted: chooses among them; called once for each, in the order in which they were added.
+  ///   - body: called for each that was chosen.
   public func list(
     _ selection: Selection = Selection(),
     choosing isWanted: (MessageMetadata, RawSpan) throws -> Bool = { _, _ in true },
@@ -137,7 +137,7 @@ extension Vault {
 
   // MARK: Steps
 
-  /// What opening every message has shown.
+  /// The result of opening every message.
   private struct Walk {
     var unreadable: [MessageID] = []
     /// Whether the rows are those that the state counts.
@@ -146,7 +146,7 @@ extension Vault {
 
   private func sealedRows() -> SealedRows { SealedRows(countLimit: batch.messageCount) }
 
-  /// Opens every message in the order in which they came, and lends it until `visit` answers false.
+  /// Opens every message in the order in which they were added, and lends it until `visit` returns false.
   ///
   /// The rows are copied out batch by batch, and opened after the transaction.
   private func walk(
@@ -184,7 +184,7 @@ extension Vault {
     }
     walk.isComplete = try read { transaction, state, keys in
       guard try Self.digestOfIndex(transaction, keys) == state.messages else { return false }
-      // What was seen does not tell when it was not all, or another process has written meanwhile.
+      // The digest of the rows means nothing if not all were read, or if another process has written meanwhile.
       guard goesOn else { return true }
       let rows = try state == first?.state ? seen : Self.digestOfTable(transaction, keys)
       return rows == state.messages
@@ -230,7 +230,7 @@ extension Vault {
     return digest
   }
 
-  /// The error for an identifier that was not found: missing, or corrupt when the count says otherwise.
+  /// The error for an identifier that was not found: not found, or corrupt if the rows do not match the count.
   static func confirmMissing(
     _ id: MessageID, _ transaction: borrowing Transaction, _ state: VaultState, _ keys: VaultKeys
   ) throws -> VaultError {
@@ -239,8 +239,8 @@ extension Vault {
 }
 
 extension Vault {
-  /// Compares the rows with the vault's count, without opening them. A row under a version that was retired was put
-  /// back from before a rotation.
+  /// Compares the rows with the vault's count, without opening them. A row with a retired key version was restored
+  /// from before a rotation.
   /// - Throws: `VaultError.corrupt`.
   public func checkCount() throws {
     try read { transaction, state, keys in
@@ -251,8 +251,8 @@ extension Vault {
     }
   }
 
-  /// Opens every message and tells which do not open. The failure monitor is not told: an examination
-  /// that finds much damage must not lock the vault that it examines.
+  /// Opens every message and returns those that do not open. The failure monitor does not count them: an examination
+  /// that finds much damage must not lock the vault.
   public func unreadableMessages(progress: (_ done: Int, _ total: Int) -> Void) throws -> [MessageID] {
     let total = try status().messageCount
     var done = 0
@@ -264,12 +264,12 @@ extension Vault {
   }
 }
 
-/// Messages to be sorted by their dates, with as much of their metadata as there is room for.
+/// Messages to be sorted by date, with as much of their metadata as fits.
 private struct DatedList: ~Copyable {
   struct Place {
     let date: Int64
     let number: Int64
-    /// Where its identifier and head are; nil when there was no more room.
+    /// Where its identifier and head are; nil when they did not fit.
     let offset: Int?
 
     var isKept: Bool { offset != nil }
@@ -309,7 +309,7 @@ private struct DatedList: ~Copyable {
     places.sorted { ($0.date, $0.number) > ($1.date, $1.number) }
   }
 
-  /// What was kept of a message.
+  /// The kept part of a message.
   borrowing func metadata(_ place: Place) -> (MessageID, MessageMetadata)? {
     guard let offset = place.offset else { return nil }
     return kept.withBytes { bytes in

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Changing the vault key. A rotation makes version n+1 and puts every message under it in
-// batches, each one transaction that also notes how far it came; then it reads every message back; only
-// then is the former version retired, and 30 days later deleted. A rollback is the same way back to the
-// version that is kept. What is interrupted is resumed, and in between every message is readable.
+// Changing the vault key. A rotation creates version n+1 and encrypts every message with it, in batches. Each batch is
+// one transaction that also records the progress. Then every message is read back; only then is the old version
+// retired, and deleted 30 days later. A rollback does the same with the retired version. An interrupted rotation can be
+// resumed, and every message stays readable.
 
 internal import MessageFormats
 public import Primitives
@@ -12,37 +12,41 @@ internal import Storage
 extension Vault {
   /// How far a rotation is.
   public struct RotationProgress: Sendable, Equatable {
+    /// A rotation encrypts every message, then reads every message back.
     public enum Phase: Sendable { case resealing, readingBack }
+    /// What it is doing now.
     public let phase: Phase
-    /// Messages done in this phase since the call began, and messages in the vault.
+    /// Messages done in this phase since the call began.
     public let done: Int
+    /// Messages in the vault.
     public let total: Int
   }
 
   /// What a rotation did.
   public struct RotationReport: Sendable, Equatable {
-    /// The version that new messages are sealed under.
+    /// The version of the key for new messages.
     public let version: Int
+    /// Messages in the vault.
     public let messageCount: Int
     /// Messages that do not open; they stay under their old key, which then stays in use.
     public let unreadable: [MessageID]
 
-    /// Messages that are under the new key.
+    /// Messages that are encrypted with the new key.
     public var readableCount: Int { messageCount - unreadable.count }
   }
 
-  /// Makes a new key and puts every message under it. A rotation that was interrupted goes on instead.
+  /// Creates a new key and encrypts every message with it, or continues a rotation that was interrupted.
   ///
   /// - Parameter progress: false stops after the batch; what is done stays done.
   /// - Returns: nil when it was stopped.
   public func rotate(progress: (RotationProgress) throws -> Bool) throws -> RotationReport? {
-    // From here no other process rotates: the number that is chosen next stays free.
+    // From here no other process rotates, so the next number stays free.
     try file.claimWriting()
     try deleteExpiredKeys()
     let state = try read { _, state, _ in state }
     if state.rotation == nil {
       let version = state.highestVersion + 1
-      // A key that no state names yet is harmless; a state that names a key that is not there is not.
+      // The key is stored first: a key that no state names is harmless, a state that names a missing key is not.
       try saveNewVaultKey(version)
       let now = clock.now()
       try write { _, state, _ in
@@ -61,7 +65,7 @@ extension Vault {
   public func rollBack(progress: (RotationProgress) throws -> Bool) throws -> RotationReport? {
     try deleteExpiredKeys()
     try write { _, state, _ in
-      // The way back has been begun already, and goes on.
+      // A rollback is already under way, and continues.
       if let rotation = state.rotation, rotation.target != state.highestVersion { return }
       let former = state.keys.filter { $0.version != state.currentVersion }
         .max { ($0.retired ?? Int64.max, $0.version) < ($1.retired ?? Int64.max, $1.version) }
@@ -72,7 +76,7 @@ extension Vault {
     return try resumeRotation(progress: progress)
   }
 
-  /// Goes on with a rotation or rollback that was interrupted.
+  /// Continues a rotation or rollback that was interrupted.
   /// - Throws: `VaultError.noRotationUnderWay`.
   public func resumeRotation(progress: (RotationProgress) throws -> Bool) throws -> RotationReport? {
     var done = 0
@@ -94,13 +98,13 @@ extension Vault {
       RotationReport(
         version: state.currentVersion, messageCount: state.messages.count, unreadable: failed)
     }
-    // Last: too many failures lock the vault.
+    // Done last, because too many failures lock the vault.
     try recordFailures(failed)
     return report
   }
 
   /// Deletes keys that were retired more than 30 days ago: from the state first, then from the keychain.
-  /// Keys in the keychain that no state names are what an interruption left, and go too.
+  /// Also deletes keys that no state names, which an interruption has left in the keychain.
   func deleteExpiredKeys() throws {
     let now = clock.now()
     let limit = Int64(Self.retiredKeyDays) * Self.secondsPerDay
@@ -108,7 +112,7 @@ extension Vault {
     try file.claimWriting()
     let named = try write { transaction, state, _ -> Set<Int>? in
       let used = try Self.usedVersions(transaction)
-      // A state that does not know a version that rows are under may be an older one: nothing is deleted.
+      // If rows use a version that the state does not name, the state may be an older one: nothing is deleted.
       guard used.isSubset(of: state.keys.map(\.version)) else { return nil }
       state.keys.removeAll { isExpired($0) && !used.contains($0.version) }
       return Set(state.keys.map(\.version))
@@ -134,7 +138,7 @@ extension Vault {
     var total: Int
   }
 
-  /// Does one batch of the phase that the state names, and moves the state on.
+  /// Does one batch of the state's phase, and updates the state.
   private func rotateBatch(_ unreadable: inout [MessageID]) throws -> Batch {
     let now = clock.now()
     let limits = self.batch
@@ -187,7 +191,7 @@ extension Vault {
     state.rotation = nil
   }
 
-  /// The key versions that rows are under.
+  /// The key versions that rows use.
   static func usedVersions(_ transaction: borrowing Transaction) throws -> Set<Int> {
     var used: Set<Int> = []
     try transaction.forEachRow("SELECT DISTINCT keyVersion FROM messages") {

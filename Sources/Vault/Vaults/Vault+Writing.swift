@@ -7,13 +7,13 @@ public import Primitives
 public import Secrets
 public import Storage
 
-/// Where a batch ends: at whichever bound is reached first.
+/// The limits of a batch; it ends at the first that is reached.
 package struct BatchLimits: Sendable {
-  /// A sync costs as much as sealing a hundred messages; of thousands it costs next to nothing.
+  /// A sync costs as much as sealing a hundred messages, which is little compared with thousands.
   package var messageCount: Int
-  /// Bounds the write-ahead log, and what an interruption undoes.
+  /// Limits the write-ahead log, and how much an interruption undoes.
   package var byteCount = 8 << 20
-  /// Most bytes of metadata that a list keeps; what is beyond is read twice.
+  /// How many bytes of metadata a list keeps; the rest is read twice.
   package var keptByteCount: Int
 
   package static let standard = BatchLimits()
@@ -52,25 +52,25 @@ extension Vault {
     }
   }
 
-  /// What an import has done so far.
+  /// The progress of an import.
   public struct ImportProgress: Sendable {
     /// Messages that are on the disk.
     public var importedCount = 0
-    /// Entries of the source that could not be taken, with the reason.
+    /// The reasons why entries of the source were skipped.
     public var skipped: [MessageFormatError] = []
+    /// How far the source was read.
     public var source: SourceProgress
   }
 
-  /// Stores every message of a source, in batches that are durable one by one.
+  /// Stores every message of a source, in batches that are each durable.
   ///
   /// - Parameters:
   ///   - source: is read to its end.
   ///   - tags: given to every message besides its own.
-  ///   - committed: sees the identifiers of a batch once they are on the disk; false stops the import
-  ///     after it.
+  ///   - committed: called with the identifiers of a batch once it is on the disk; false stops the import.
   /// - Returns: what was done. Entries that are malformed or too large are skipped and reported.
-  /// - Throws: what ended the import before its source. `committed` has seen everything that is stored: when
-  ///   the source fails, also what it gave before in the batch at hand.
+  /// - Throws: the error that ended the import. `committed` has been called for everything that is stored. When the
+  ///   source fails, its messages up to the failure are stored first.
   @discardableResult
   public func importMessages<Source: MessageSource & ~Copyable>(
     from source: inout Source, tags: [String] = [],

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The personal data vault: messages in the coffer's file, each under a key of its own, derived from a
-// versioned random vault key that the keychain holds. The vault's state (count, digest of all
-// identifiers, versions, rotation) changes in the same transaction as the messages.
+// The personal data vault: messages in the coffer's file, each encrypted with its own key, which is derived from a
+// versioned random vault key in the keychain. The vault's state (count, digest of all identifiers, versions, rotation)
+// changes in the same transaction as the messages.
 //
-// Concurrency: a vault is a value of shared references; what changes is in the file or behind the key
-// cache's mutex. Calls may come from any thread; writers of other processes are kept out by the file.
+// Concurrency: a vault holds shared references; its changing state is in the file, or in the key cache, which has a
+// mutex. It can be used from any thread; the file's lock keeps other processes from writing.
 
 internal import Glibc
 public import Keychains
@@ -15,12 +15,11 @@ public import Storage
 
 /// An open vault.
 ///
-/// What is lent to a closure is lent inside a transaction of the one file: the vault and the keychain are
-/// not to be called from there.
+/// Some closures run inside a transaction of the file: do not use the vault or the keychain in them.
 public final class Vault: Sendable {
   /// Days after which a new key is due.
   public static let keyLifetimeDays = 365
-  /// Days for which a former key is kept.
+  /// Days for which a retired key is kept.
   public static let retiredKeyDays = 30
 
   static let secondsPerDay: Int64 = 86_400
@@ -50,13 +49,13 @@ public final class Vault: Sendable {
     return vault
   }
 
-  /// Opens the vault of a coffer: its keys, its state and its failures are read, once for all that follows.
+  /// Opens the vault of a coffer: reads its keys, its state and its failures.
   ///
   /// - Parameters:
   ///   - file: the coffer's file.
   ///   - keychain: holds the vault's keys.
-  ///   - isAuthenticated: whether the person has just shown who they are; a vault that locked itself after
-  ///     too many failures opens only then.
+  ///   - isAuthenticated: whether the user has just authenticated; a vault that locked itself after too many
+  ///     failures opens only then.
   ///   - clock: tells the time.
   /// - Throws: `VaultError.lockedAfterFailures`; `VaultError.keychainAccessDenied`; `VaultError.corrupt`.
   public static func open(
@@ -67,7 +66,7 @@ public final class Vault: Sendable {
     return vault
   }
 
-  /// A vault that was neither made nor admitted; tests choose the size of its batches.
+  /// A vault, without creating it or checking its failures; tests choose the size of its batches.
   package init(
     file: DatabaseFile, keychain: KeychainService, clock: VaultClock, batch: BatchLimits = .standard
   ) {
@@ -87,8 +86,8 @@ public final class Vault: Sendable {
 // MARK: Transactions
 
 extension Vault {
-  /// Runs `body` on one consistent state of the vault. Inside `body` the vault is not to be called, and
-  /// nothing is to be written that somebody may be slow to read: until it returns, the log cannot be emptied.
+  /// Runs `body` on one consistent state of the vault. Inside `body`, do not use the vault, and do not write to a slow
+  /// reader: until it returns, the write-ahead log cannot be emptied.
   func read<R>(
     _ body: (borrowing Transaction, VaultState, VaultKeys) throws -> R
   ) throws -> R {
@@ -99,12 +98,11 @@ extension Vault {
     }
   }
 
-  /// Runs `body` as one transaction, at whose end the state it leaves is stored. Inside `body` the vault is
-  /// not to be called.
+  /// Runs `body` as one transaction, and stores the state at its end. Do not use the vault inside `body`.
   func write<R>(
     _ body: (borrowing Transaction, inout VaultState, VaultKeys) throws -> R
   ) throws -> R {
-    // From here no other process writes, so the keys that are found stay those of the state.
+    // From here no other process writes, so the keys keep matching the state.
     try file.claimWriting()
     return try withKeys { keys in
       try file.write(.messages) { transaction in
@@ -119,7 +117,7 @@ extension Vault {
     }
   }
 
-  /// The state names a version that is not among the keys.
+  /// The state names a version whose key is missing.
   private struct MissingVersion: Error {
     let state: VaultState
   }
@@ -156,26 +154,30 @@ extension Vault {
 // MARK: Status
 
 extension Vault {
-  /// What can be told about a vault.
+  /// The status of a vault.
   public struct Status: Sendable, Equatable {
+    /// One version of the vault key.
     public struct Key: Sendable, Equatable {
+      /// Its number, from 1.
       public let version: Int
       /// Seconds since 1970, UTC.
       public let created: Int64
       /// When it was replaced; nil while it is in use.
       public let retired: Int64?
     }
+    /// Messages in the vault.
     public let messageCount: Int
+    /// The version of the key for new messages.
     public let currentKeyVersion: Int
     /// In order of their versions.
     public let keys: [Key]
-    /// Whether a rotation was begun and not ended.
+    /// Whether a rotation was started and not finished.
     public let isRotating: Bool
     /// Whether the current key is older than ``Vault/keyLifetimeDays``.
     public let isRotationDue: Bool
     /// Distinct messages that failed to open in the last hour.
     public let recentFailures: Int
-    /// Distinct messages that failed to open, of which the person is warned until an examination names them.
+    /// Distinct messages that failed to open, which the user is warned about until an examination names them.
     public let unexaminedFailures: Int
     /// Whether the vault has locked itself after too many of them.
     public let isLocked: Bool
@@ -210,15 +212,16 @@ extension Vault {
   }
 }
 
-/// Where a vault gets the time from; tests set it.
+/// The clocks of a vault; tests use their own.
 public struct VaultClock: Sendable {
   /// Seconds since 1970, UTC.
   public var now: @Sendable () -> Int64
-  /// Seconds since some moment; never set back, and running on while the machine sleeps.
+  /// Seconds since some moment; never set back, and continues while the machine sleeps.
   public var uptime: @Sendable () -> Int64
   /// Waits for a number of seconds.
   public var pause: @Sendable (Int) -> Void
 
+  /// Clocks of your own.
   public init(
     now: @escaping @Sendable () -> Int64, uptime: @escaping @Sendable () -> Int64,
     pause: @escaping @Sendable (Int) -> Void

@@ -7,27 +7,31 @@ public import Keychains
 public enum VaultError: Error, Sendable {
   /// The key could not be derived; enter the passphrase again.
   case keyDerivationFailed
+  /// The message could not be encrypted.
   case encryptionFailed
-  /// The message is not what was stored: changed bytes, or a row that belongs elsewhere.
+  /// The message is not what was stored: its bytes were changed, or it was moved from another row.
   case dataTampered(MessageID)
   /// The message is not readable for another reason.
   case decryptionFailed(MessageID, underlying: any Error)
   /// The coffer is locked: its keychain gives no key.
   case keychainAccessDenied
-  /// The keychain does not answer, or is locked itself; what it says.
+  /// The keychain does not answer, or is itself locked; with its error.
   case keychainNotAvailable(KeychainError)
+  /// The passphrase is too weak.
   case weakPassphrase
-  /// No such message; the vault's count says that none is missing.
+  /// There is no such message, and the vault's count confirms that none was removed from the file.
   case messageNotFound
-  /// The vault as a whole is not what was stored: a row has vanished or appeared.
+  /// The vault as a whole is damaged: a row was removed from the file or inserted.
   case corrupt
   /// More than a hundred messages failed to open in an hour: authenticate again.
   case lockedAfterFailures
+  /// The content has more than `limit` bytes.
   case messageTooLarge(limit: Int)
-  /// A title, a tag, the type or the date is too long or too far.
+  /// The title, a tag or the type is too long, or the date is out of range.
   case metadataOutOfBounds
+  /// There is no rotation to continue.
   case noRotationUnderWay
-  /// No former key is kept.
+  /// There is no retired key to go back to.
   case nothingToRollBack
 
   /// The code of the requirements, for programs.
@@ -54,7 +58,7 @@ public enum VaultError: Error, Sendable {
   public var retry: RetryRule {
     switch self {
     case .encryptionFailed: .onceAfterOneSecond
-    // Somebody has to unlock it; or nothing starts a service here, but one that died may be started anew.
+    // A locked keychain has to be unlocked by the user. A service that died may be restarted.
     case .keychainNotAvailable(.serviceLocked): .never
     case .keychainNotAvailable(.serviceUnavailable): .onceAfterOneSecond
     case .keychainNotAvailable: .exponentialBackoff
@@ -63,15 +67,17 @@ public enum VaultError: Error, Sendable {
   }
 }
 
-/// Whether an operation that failed is tried again by itself: something transient once after a second, a
-/// keychain that is away with growing pauses, authentication and integrity never.
+/// Whether an operation that failed is retried automatically: once for transient errors, with growing pauses for a
+/// keychain that does not answer, and never for authentication and integrity errors.
 public enum RetryRule: Sendable, Equatable {
+  /// Not retried.
   case never
+  /// Retried once, after one second.
   case onceAfterOneSecond
   /// After 1, 2, 4 and 8 seconds.
   case exponentialBackoff
 
-  /// The pauses before each further try, in seconds.
+  /// The pauses before each retry, in seconds.
   public var pausesSeconds: [Int] {
     switch self {
     case .never: []
@@ -80,7 +86,7 @@ public enum RetryRule: Sendable, Equatable {
     }
   }
 
-  /// Runs `operation`, again as often as the error it throws allows.
+  /// Runs `operation`, and retries it as its error's rule says.
   ///
   /// - Parameter pause: waits for a number of seconds.
   static func apply<R: ~Copyable>(

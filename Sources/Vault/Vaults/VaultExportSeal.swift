@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seal by which a vault knows an export of its own again (Specs/vault.md, «Seal of an export»):
+// The seal by which a vault recognises its own exports (Specs/vault.md, "Seal of an export"):
 //
 //   key  = HKDF-SHA256(ikm: state key, salt: empty, info: "coffer vault exports v1", L 32)
 //   code = HMAC-SHA256(key, length of headers (8) ‖ headers ‖ content)
@@ -17,6 +17,7 @@ public struct VaultExportSeal: ExportSeal {
     key = SharedSecretBytes(stateKey.withBytes { HKDF.secret(from: $0, info: "coffer vault exports v1") })
   }
 
+  /// The authentication code of a message in an export.
   public func code(headers: RawSpan, content: RawSpan) -> [UInt8] {
     var hmac = HMACSHA256()
     key.withBytes { hmac.start(key: $0) }
@@ -34,7 +35,7 @@ public struct VaultExportSeal: ExportSeal {
 }
 
 extension Vault {
-  /// What the exports of this vault are sealed with. It outlasts rotations of the vault key.
+  /// The seal for this vault's exports. Rotations of the vault key do not change it.
   public func exportSeal() throws(VaultError) -> VaultExportSeal {
     VaultExportSeal(stateKey: try keys().state)
   }

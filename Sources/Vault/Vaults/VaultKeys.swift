@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The keys of a vault: where they are in the keychain, how they are loaded, and how long they stay in memory
-//: until the first use that comes more than 300 seconds after the last, or eight hours after the
-// first; no timer runs. After that, and after `clear()`, they come from the keychain again, which may be
-// locked by then. All of them are loaded at once: the keychain is read whole each time.
+// The keys of a vault: where they are in the keychain, how they are loaded, and how long they stay in memory. They are
+// used for at most 300 seconds after the last use and eight hours after the first; no timer runs, the next use checks.
+// After that, and after `clear()`, they are loaded again from the keychain, which may be locked by then. All keys are
+// loaded at once, because the keychain is always read as a whole.
 
 internal import Keychains
 internal import Primitives
 internal import Secrets
 internal import Synchronization
 
-/// The keys of a vault, as the keychain had them at one moment.
+/// The keys of a vault, as they were in the keychain at one moment.
 struct VaultKeys: Sendable {
-  /// Seals the vault's state; it is not rotated, it protects counts and not contents.
+  /// Seals the vault's state. It is not rotated, because it protects only counts.
   let state: SharedSecretBytes
   /// The vault key of each version.
   let versions: [Int: SharedSecretBytes]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a vault knows about itself, sealed in one row and changed in the same transaction as the messages
-// (Specs/vault.md, «State»):
+// The state of a vault, sealed in one row and changed in the same transaction as the messages (Specs/vault.md,
+// "State"):
 //
 //   version 1 (1) ‖ revision (8) ‖ current key version (4) ‖ highest key version (4)
 //   ‖ messages (8) ‖ sum (32)
@@ -21,7 +21,7 @@ struct VaultState: Equatable {
     var version: Int
     /// Seconds since 1970, UTC.
     var created: Int64
-    /// When another version took its place; nil while it is in use.
+    /// When another version replaced it; nil while it is in use.
     var retired: Int64?
   }
 
@@ -36,7 +36,7 @@ struct VaultState: Equatable {
   var revision: Int64 = 0
   /// New messages are sealed under this version.
   var currentVersion: Int
-  /// The highest version that ever was: none is given twice, also after its key is deleted.
+  /// The highest version ever used. No number is used twice, not even after its key is deleted.
   var highestVersion: Int
   var messages = SetDigest()
   var rotation: Rotation?

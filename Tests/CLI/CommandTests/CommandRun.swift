@@ -36,7 +36,7 @@ final class Place: Sendable {
     return file.path()
   }
 
-  /// A coffer that opens with `passphrase`, which is also in the file «pass».
+  /// A coffer that opens with `passphrase`, which is also in the file "pass".
   func makeCoffer() throws {
     let pass = try write(Self.passphrase + "\n", to: "pass")
     let made = try run(
@@ -92,7 +92,7 @@ final class Place: Sendable {
   }
 }
 
-/// The command on a terminal of its own, with a test in the place of the person.
+/// The command on its own terminal, with a test that types as the user would.
 final class CommandOnTerminal {
   let terminal: PseudoTerminal
   private let process: Process

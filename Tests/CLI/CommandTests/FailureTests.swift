@@ -51,7 +51,7 @@ struct FailureTests {
     for error: any Error in [Surprise(), KeychainError.unsorted(type: "Surprise")] {
       let failure = Failure(error)
       #expect(failure.exit == .bug && failure.code == "internal")
-      #expect(failure.message == "something happened that should not: Surprise")
+      #expect(failure.message == "internal error: Surprise")
     }
   }
 }

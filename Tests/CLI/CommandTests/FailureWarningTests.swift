@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages that fail to open by the dozen and by the hundred: what the person and their program are told, from
+// Messages that fail to open by the dozen and by the hundred: what the user and programs are told, from
 // the command in which it happens to the examination that ends it.
 
 import Foundation
@@ -51,7 +51,7 @@ struct FailureWarningTests {
     #expect(
       status.error == """
         warning: \(Self.found): 11 messages did not open
-        hint: «coffer doctor --deep» names the messages, and ends this warning
+        hint: 'coffer doctor --deep' names the messages, and ends this warning
 
         """)
     let audit = try place.run(["--json", "audit"] + pass)
@@ -59,7 +59,7 @@ struct FailureWarningTests {
     #expect(audit.output.contains(#"{"count":11,"event":"failures_warned""#))
     #expect(
       audit.error == """
-        {"warning":{"code":"messages_unreadable","count":11,"hint":"«coffer doctor --deep» names the messages, \
+        {"warning":{"code":"messages_unreadable","count":11,"hint":"'coffer doctor --deep' names the messages, \
         and ends this warning","message":"\(Self.found): 11 messages did not open"}}
 
         """)
@@ -73,7 +73,8 @@ struct FailureWarningTests {
     #expect(try place.run(["doctor"] + pass).error.contains("warning: "))
     let deep = try place.run(["doctor", "--deep", "--json"] + pass)
     #expect(deep.status == 5)
-    #expect(deep.output.contains("warnings end here that 11 messages did not open"), "\(deep.output)")
+    #expect(
+      deep.output.contains("11 messages did not open since the last deep examination"), "\(deep.output)")
     let after = try place.run(["audit"] + pass)
     #expect(after.error.isEmpty && after.output.contains("failures looked at: 11"), "\(after.error)")
   }

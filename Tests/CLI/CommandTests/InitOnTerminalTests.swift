@@ -54,7 +54,7 @@ struct InitOnTerminalTests {
     let words = try takeWords(command)
     _ = try askedNumber(command)
     command.terminal.type("nothing\r")
-    try command.terminal.expect("That was not the word. Here they are once more.")
+    try command.terminal.expect("That was not the right word. Here they are again.")
     #expect(try takeWords(command) == words)
     let answered = try answerWords(command, words)
     let rest = command.end()
@@ -68,8 +68,8 @@ struct InitOnTerminalTests {
     let said = try String(contentsOf: errors, encoding: .utf8)
     #expect(
       said == "Vault created successfully: \(place.home.path())\n"
-        + "No TPM found. The keys that sign captures, and that protected data and private keys are sealed to, "
-        + "are in software: the passphrase alone keeps them, and captures are marked «unverified».\n")
+        + "No TPM found. The keys for captures, protected data and private keys are in software: "
+        + "only the passphrase protects them, and captures are marked 'unverified'.\n")
     let pass = try place.write(passphrase, to: "pass")
     #expect(try place.run(["audit", "--passphrase-file", pass]).output.hasSuffix("  coffer made\n"))
     let phrase = (1...12).compactMap { words[$0] }.joined(separator: " ")

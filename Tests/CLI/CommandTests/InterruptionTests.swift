@@ -160,9 +160,9 @@ struct InterruptionTests {
     _ = try run.end()
     #expect(names == [unfinished])
     let doctor = try place.run(["doctor"])
-    #expect(doctor.status == 0 && doctor.output.contains("/out/\(unfinished)»"), "\(doctor.output)")
+    #expect(doctor.status == 0 && doctor.output.contains("/out/\(unfinished)'"), "\(doctor.output)")
     let export = try place.run(["message", "export", "mbox", "out/mail.mbox", "--passphrase-file", "pass"])
-    #expect(export.status == 0 && export.error.contains("/out/\(unfinished)»"), "\(export.error)")
+    #expect(export.status == 0 && export.error.contains("/out/\(unfinished)'"), "\(export.error)")
     #expect(names == ["mail.mbox"])
     #expect(!(try place.run(["doctor"])).output.contains(unfinished))
   }

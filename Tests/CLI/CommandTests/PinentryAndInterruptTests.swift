@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The command without a terminal")
 struct PinentryAndInterruptTests {
-  /// A pinentry that notes what it is told, and gives the lines of the file «answers» one after another.
+  /// A pinentry that notes what it is told, and gives the lines of the file "answers" one after another.
   private static let pinentry = #"""
     #!/bin/bash
     cd "$(dirname "$0")"
@@ -24,7 +24,7 @@ struct PinentryAndInterruptTests {
   private func pinentry(in place: Place, _ answers: String) throws -> [String: String] {
     try place.write(answers, to: "answers")
     // An answer of several protocol lines stands on one line of the file.
-    // Made by another process: one that this process had open for writing could be «busy» for a moment.
+    // Made by another process: one that this process had open for writing could be "busy" for a moment.
     let install = Process()
     install.executableURL = URL(filePath: "/usr/bin/install")
     let text = try place.write(Self.pinentry, to: "pinentry.text")

@@ -27,6 +27,36 @@ struct TerminalTests {
     #expect(slip.end().status == 0)
   }
 
+  @Test("A message that is typed says how it ends, and a pipe is read without a word")
+  func typedMessage() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    let typed = try CommandOnTerminal(["message", "add", "--passphrase-file", "pass"], in: place)
+    try typed.answer("Type the message; Control-D ends it.", "The key is under the mat.\n\u{04}")
+    #expect(typed.end().status == 0)
+    let piped = try place.run(["message", "add", "--passphrase-file", "pass"], input: "The mat is gone.\n")
+    #expect(piped.status == 0 && piped.error.isEmpty, "\(piped.error)")
+  }
+
+  @Test("A file that is missing is blamed on the option that names it")
+  func missingFiles() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    let change = try place.run([
+      "passphrase", "change", "--passphrase-file", "pass", "--new-passphrase-file", "none",
+    ])
+    #expect(change.status == 2)
+    #expect(
+      change.error == """
+        coffer: there is no such file to read the new passphrase from
+        hint: check --new-passphrase-file
+
+        """)
+    let pin = try place.run(["audit", "--pin-file", "none"])
+    #expect(pin.status == 2)
+    #expect(pin.error == "coffer: there is no such file to read the PIN from\nhint: check --pin-file\n")
+  }
+
   @Test("A misspelt recovery phrase is asked for again")
   func misspeltPhrase() throws {
     let place = try Place()

@@ -99,7 +99,7 @@ struct RunnerTests {
     #expect(try differences(rewritten) == [])
   }
 
-  @Test("A session sees none of the person's own settings")
+  @Test("A session sees none of the user's own settings")
   func environment() throws {
     #expect(try differences("$ echo \"$HOME|$COFFER_HOME\"; ls -A\n<any>/home|<any>/home/coffer\n") == [])
   }

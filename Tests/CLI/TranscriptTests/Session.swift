@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs the commands of a transcript in one bash, so that variables and the folder last from line to
-// line. Each session has a fresh home, an empty folder to work in, and nothing of the person's own
-// environment but the search path. The command under test is the first `coffer` on that path. A session
+// line. Each session has a fresh home, an empty folder to work in, and only the search path of
+// the user's own environment. The command under test is the first `coffer` on that path. A session
 // that calls `chip` has a TPM; any other has none. Agents that it started end with it.
 
 import AgentLeash

@@ -14,7 +14,7 @@ struct TableOptions {
     that again, and prints what was lost. The exit status is 1 if anything was.
 
       --full         every crash during recovery, every failing call; else a sample
-      --only WORDS   operations with these words in «store, operation»; may be repeated
+      --only WORDS   operations with these words in 'store, operation'; may be repeated
       --jobs N       processes that share the work; as many as there are processors
       --calls WORDS  prints the calls of one operation instead
       --guilty       runs stores with known mistakes; all of them must be found

@@ -27,8 +27,8 @@ struct CaptureDamage: Sendable, CustomStringConvertible {
   var description: String {
     switch deed {
     case .blob(let name, let offset): "\(kind): blob \(name), byte \(offset)"
-    case .bytes(let select, _, let offset): "\(kind): «\(select)», byte \(offset)"
-    case .rows(let statements): "\(kind): «\(statements.map(\.description).joined(separator: "; "))»"
+    case .bytes(let select, _, let offset): "\(kind): '\(select)', byte \(offset)"
+    case .rows(let statements): "\(kind): '\(statements.map(\.description).joined(separator: "; "))'"
     case .exchangedBlobs(let one, let other): "\(kind): blobs \(one) and \(other)"
     }
   }

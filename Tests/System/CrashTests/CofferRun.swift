@@ -37,7 +37,7 @@ struct CofferRun: CustomStringConvertible {
   var lines: [String] { String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init) }
 
   var description: String {
-    "coffer \(arguments.joined(separator: " ")): \(end), \(output.count) bytes of output, «\(errors)»"
+    "coffer \(arguments.joined(separator: " ")): \(end), \(output.count) bytes of output, '\(errors)'"
   }
 
   /// Starts `coffer`; ``Running/wait(killAfter:limit:)`` ends it.

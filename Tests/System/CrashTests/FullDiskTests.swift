@@ -81,7 +81,7 @@ extension CrashTests {
         #expect(doctor.isDone, "\(left) bytes free: \(run), then \(doctor)")
       }
       let first = table.first { $0[1] == "exited(0)" }?[0] ?? "never"
-      printTable("«\(words.prefix(2).joined(separator: " "))» on a full disk", [["done with", first]])
+      printTable("'\(words.prefix(2).joined(separator: " "))' on a full disk", [["done with", first]])
     }
 
     @Test("A coffer is made whole on a disk that is nearly full, or not at all")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Copies that a library keeps where this project cannot reach, each with the reason and with what was done
-// about it. Every entry stands in SECURITY.md, «Known behaviour of what we build on», too.
+// about it. Every entry stands in SECURITY.md, "Known behaviour of what we build on", too.
 
 /// A copy that is not ours.
 struct LibraryCopy: Sendable {

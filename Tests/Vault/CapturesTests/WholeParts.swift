@@ -8,7 +8,7 @@ import Secrets
 
 @testable import Captures
 
-/// Seals and opens whole parts of one capture (Specs/captures.md, «Parts»).
+/// Seals and opens whole parts of one capture (Specs/captures.md, "Parts").
 struct WholeParts: ~Copyable {
   private var cipher: PartCipher
 

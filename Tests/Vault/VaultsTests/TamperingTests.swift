@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows changed through a connection of their own: every change is noticed as what it is. «No such
-// message» is never the answer to damage.
+// Rows changed through a connection of their own: every change is noticed as what it is. "No such
+// message" is never the answer to damage.
 
 import Foundation
 import MessageFormats

@@ -30,7 +30,7 @@ long coffer_getrandom(void *bytes, size_t count);
  * where the file system cannot do this. */
 int coffer_rename_new(const char *path, const char *target);
 
-/* Columns of the terminal behind a descriptor; 0 when it is none. */
+/* Columns of the terminal of a descriptor; 0 when the descriptor is not a terminal. */
 int coffer_terminal_columns(int descriptor);
 
 /* Columns of a terminal that a character takes, in UTF-8 whatever the session's language (wcwidth);

@@ -11,7 +11,7 @@ struct AuditCommand: CofferCommand {
 
     usage: coffer audit \(OpeningOptions.usage)
 
-    The log is sealed, holds kinds and counts but no names, and keeps the newest thousand entries.
+    The log is encrypted. It records kinds and counts but no names, and keeps the newest 1,000 entries.
 
     example: coffer audit
     """

@@ -10,37 +10,37 @@ internal import Vaults
 
 struct CaptureCommand: CommandGroup {
   static let configuration = CommandConfiguration(
-    commandName: "capture", abstract: "Photos, sealed and signed.",
+    commandName: "capture", abstract: "Photos, encrypted and signed.",
     subcommands: [
       CaptureAddCommand.self, CaptureListCommand.self, CaptureShowCommand.self, CaptureExportCommand.self,
       CaptureVerifyCommand.self, CaptureRemoveCommand.self,
     ])
   static let page = """
-    coffer capture: photos with depth map and metadata, sealed and signed
+    coffer capture: photos with depth map and metadata, encrypted and signed
 
     usage: coffer capture add PHOTO [--depth FILE] [--metadata FILE]
            coffer capture list | show ID | export ID DIRECTORY | verify ID | remove ID
 
-    Each capture is sealed under a key of its own and signed by this machine's attestation key.
+    Each capture is encrypted with its own key and signed by this machine's attestation key.
 
     example: coffer capture add photo.jpg
     """
 }
 
 struct CaptureAddCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "add", abstract: "Take a photo in.")
+  static let configuration = CommandConfiguration(commandName: "add", abstract: "Store a photo.")
   static let page = """
-    coffer capture add: seal a photo or film, and what belongs to it
+    coffer capture add: encrypt and store a photo or film with its depth map and metadata
 
     usage: coffer capture add PHOTO [--depth FILE] [--metadata FILE] [--allow-duplicate]
                               \(OpeningOptions.usage)
 
-    Prints the id alone when everything is on the disk. Works while the coffer is locked, once it was
-    unlocked since the machine started. The file itself stays where it is.
+    Prints only the id, once everything is on the disk. Also works while the coffer is locked, if it has been
+    unlocked since the machine started. The original file stays where it is.
 
       --depth            the depth map, any file
       --metadata         a JSON object
-      --allow-duplicate  take a photo in that is there already
+      --allow-duplicate  store the photo even if it is already stored
 
     example: coffer capture add photo.jpg --depth depth.png --metadata notes.json
     """
@@ -50,7 +50,7 @@ struct CaptureAddCommand: CofferCommand {
   @Argument(help: "The photo or film.", completion: .file()) var photo: String
   @Option(help: "The depth map.", completion: .file()) var depth: String?
   @Option(help: "Metadata, a JSON object.", completion: .file()) var metadata: String?
-  @Flag(help: "Take a photo in that is there already.") var allowDuplicate = false
+  @Flag(help: "Store the photo even if it is already stored.") var allowDuplicate = false
 
   struct Answer: Encodable {
     let id: String
@@ -66,7 +66,7 @@ struct CaptureAddCommand: CofferCommand {
     let captures = try context.captures(opening, whileLocked: true)
     let signer = try captures.signer()
     Interruption.catchOnce()
-    // A Control-C reaches the process that decodes, too: what is asked next ends the command then.
+    // A Control-C has also reached the process that decodes pictures; this check ends the command then.
     capture.thumbnail = CapturePicture.thumbnail(ofFile: photo)
     let added: CaptureStore.Added
     do { added = try captures.add(capture, signer: signer) } catch CaptureError.interrupted {
@@ -78,7 +78,7 @@ struct CaptureAddCommand: CofferCommand {
     context.isJSON ? JSON.print(answer) : Terminal.print("\(answer.id)")
     if added.isStorageWarningDue {
       context.remark(
-        "Captures take \(ByteCount.text(added.storedByteCount)); remove what you have a copy of.")
+        "Captures take up \(ByteCount.text(added.storedByteCount)); remove those you have a copy of.")
     }
   }
 
@@ -87,27 +87,27 @@ struct CaptureAddCommand: CofferCommand {
       guard error == .cannotRead(part) else { throw error }
       throw Failure(
         .missing, "no_such_file",
-        "«\(path)»: there is no such file for the \(part.name), or it cannot be read")
+        "'\(path)': there is no such file for the \(part.name), or it cannot be read")
     }
   }
 }
 
 struct CaptureListCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "list", abstract: "Show what was captured.")
+  static let configuration = CommandConfiguration(commandName: "list", abstract: "List captures.")
   static let page = """
-    coffer capture list: show what was captured, the newest first
+    coffer capture list: list captures, newest first
 
     usage: coffer capture list [--limit N]
                                \(OpeningOptions.usage)
 
-    On a pipe: id, time and bytes, with tabs between.
+    On a pipe: id, time and bytes, separated by tabs.
 
     example: coffer capture list --limit 20
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Option(help: "Show no more than so many.") var limit: Int?
+  @Option(help: "At most this many.") var limit: Int?
 
   struct Answer: Encodable {
     let id: String
@@ -116,7 +116,7 @@ struct CaptureListCommand: CofferCommand {
   }
 
   func validate() throws {
-    if let limit, limit < 0 { throw ValidationError("--limit takes a number that is not negative") }
+    if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
   }
 
   func execute(_ context: CommandContext) throws {
@@ -132,7 +132,7 @@ struct CaptureListCommand: CofferCommand {
         Terminal.print("\(answer.id)\t\(answer.created)\t\(answer.byteCount)")
       }
     }
-    // What is left was told; now that it is not all.
+    // The readable captures are listed; now report that some are missing.
     guard listing.isComplete else {
       var failure = Failure(CaptureError.corrupt(nil))
       failure.unreadable = listing.damaged.map(\.description)
@@ -151,9 +151,9 @@ struct CaptureExportCommand: CofferCommand {
     usage: coffer capture export ID DIRECTORY [--depth-png]
                                  \(OpeningOptions.usage)
 
-    The directory is made; one that is there must be empty. The files appear when all of them are complete,
-    and interrupted none is left. CHECK.txt says how to check the files with
-    sha256sum and openssl. What is written is plain, with mode 0600.
+    Creates the directory; an existing one must be empty. The files appear once all of them are complete; if
+    you interrupt the export, nothing is left. CHECK.txt says how to check the files with sha256sum and
+    openssl. The files are not encrypted and have mode 0600.
 
       --depth-png  also write the depth map in false colours, near in red
 
@@ -181,21 +181,21 @@ struct CaptureExportCommand: CofferCommand {
       names.append(try CapturePicture.writeDepth(of: id, captures.store, to: directory, record: record))
     }
     if context.isJSON { JSON.print(["exported": names]) }
-    context.remark("\(names.count.counted("file")) in \(directory); nothing protects them there.")
+    context.remark("\(names.count.counted("file")) in \(directory); they are not encrypted.")
   }
 }
 
 struct CaptureVerifyCommand: CofferCommand {
   static let configuration = CommandConfiguration(
-    commandName: "verify", abstract: "Check that a capture is what was captured.")
+    commandName: "verify", abstract: "Check that a capture is unchanged.")
   static let page = """
-    coffer capture verify: check that a capture is what was captured
+    coffer capture verify: check that a capture is unchanged
 
     usage: coffer capture verify ID
            \(OpeningOptions.usage)
 
-    Opens every part, compares its hash, and checks the signature. Exit code 5 names the part that is not
-    what was captured.
+    Decrypts every part, compares its hash, and checks the signature. If a part has changed, the message
+    names it and the exit code is 5.
 
     example: coffer capture verify 0192f0c1-7c1e-7cc3-98a7-8a8b8b6f3a5d
     """
@@ -215,13 +215,13 @@ struct CaptureVerifyCommand: CofferCommand {
     let id = try CaptureID(capture: id)
     let store = try context.captures(opening).store
     let (manifest, signer) = try Interruption.endingAtOnce(
-      .interrupted("the capture was not checked to the end"), isJSON: context.isJSON
+      .interrupted("the check did not finish"), isJSON: context.isJSON
     ) { try store.verify(id) }
     if context.isJSON {
       return JSON.print(
         Answer(id: id.description, verified: true, level: manifest.level.rawValue, signedBy: signer.rawValue))
     }
-    Terminal.print("every part is what was captured; \(signer.sentence(manifest.level))")
+    Terminal.print("every part is unchanged; \(signer.sentence(manifest.level))")
   }
 }
 
@@ -230,7 +230,7 @@ extension CaptureStore.Signer {
     let place = level == .secureEnclave ? "in its chip" : "in software (unverified)"
     return switch self {
     case .thisDevice: "signed by this machine's key, \(place)"
-    case .formerDevice: "signed by another machine's key, or one that was forgotten, \(place)"
+    case .formerDevice: "signed by another machine's key or a forgotten one, \(place)"
     }
   }
 }
@@ -243,7 +243,7 @@ struct CaptureRemoveCommand: CofferCommand {
     usage: coffer capture remove ID
            \(OpeningOptions.usage)
 
-    Its files are overwritten and removed. Copies of the coffer that were made before still hold it.
+    Overwrites and removes its files. Earlier copies of the coffer still contain it.
 
     example: coffer capture remove 0192f0c1-7c1e-7cc3-98a7-8a8b8b6f3a5d
     """
@@ -260,11 +260,11 @@ struct CaptureRemoveCommand: CofferCommand {
 }
 
 extension RecordID {
-  /// An id as a person gives it.
+  /// An id as the user gives it.
   init(capture argument: String) throws {
     guard let id = RecordID(argument) else {
       throw Failure.usage(
-        "«\(argument)» is not the id of a capture", hint: "«coffer capture list» shows the ids")
+        "'\(argument)' is not the id of a capture", hint: "'coffer capture list' shows the ids")
     }
     self = id
   }

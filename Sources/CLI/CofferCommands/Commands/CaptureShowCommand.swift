@@ -13,14 +13,14 @@ internal import Vaults
 struct CaptureShowCommand: CofferCommand {
   static let configuration = CommandConfiguration(commandName: "show", abstract: "Show a capture.")
   static let page = """
-    coffer capture show: show what belongs to a capture
+    coffer capture show: show a capture's parts and metadata
 
     usage: coffer capture show ID [--no-picture]
                                \(OpeningOptions.usage)
 
-    With a small picture on terminals that can show one (kitty, sixel, or 256 colours), and the fields that
-    the camera wrote into the photo. Metadata are shown as they were captured, on one line. «coffer capture
-    export» gives the photo itself.
+    Includes the fields that the camera wrote into the photo, and a small picture on terminals that can show
+    one (kitty, sixel, or 256 colours). Metadata is shown as it was captured, on one line. To get the photo
+    itself, use 'coffer capture export'.
 
     example: coffer capture show 0192f0c1-7c1e-7cc3-98a7-8a8b8b6f3a5d
     """
@@ -40,7 +40,7 @@ struct CaptureShowCommand: CofferCommand {
     let created: String
     let parts: [Part]
     let exif: [String: String]?
-    /// Stands for the document itself, which no encoder gets to see.
+    /// A placeholder for the document itself, which does not go through the encoder.
     let metadata: String?
     let level: String
     let deviceId: String
@@ -75,8 +75,8 @@ struct CaptureShowCommand: CofferCommand {
     Terminal.print("signed     \(answer.level), key \(answer.keyId.prefix(16))…")
   }
 
-  /// The metadata as they were captured, on one line: nothing is read into them and written anew, so that a
-  /// number stays the number that it was. nil when there are none.
+  /// The metadata as it was captured, on one line; nil when there is none. It is not parsed and written again, so that
+  /// numbers keep their digits.
   private static func metadata(of id: CaptureID, _ store: CaptureStore) throws -> String? {
     guard let bytes = try CapturePicture.part(.metadata, of: id, store) else { return nil }
     guard bytes.withBytes({ JSONObject.isWellFormed($0) }) else { throw CaptureError.corrupt(.metadata) }

@@ -7,26 +7,26 @@ internal import Primitives
 struct DoctorCommand: CofferCommand {
   static let configuration = CommandConfiguration(commandName: "doctor", abstract: "Examine the coffer.")
   static let page = """
-    coffer doctor: examine the coffer; repairs nothing by itself
+    coffer doctor: examine the coffer; repairs nothing
 
     usage: coffer doctor [--deep] [--accept-earlier-state] [--quiet]
                          \(OpeningOptions.usage)
 
-    Without a passphrase: file modes, header, schema, every page and index, the slots. With one, also
-    every keychain item, the settings, the vault's count of messages, and the captures' rows and files. With
-    --deep every message and capture is opened too. --quiet tells only what was found. Exit code 5 when
-    anything is not what was stored.
+    Without a passphrase, checks file modes, header, schema, every page and index, and the slots. With one,
+    also checks every keychain item, the settings, the vault's count of messages, and the captures' rows and
+    files. With --deep, also decrypts every message and capture. --quiet shows only what was found. The exit
+    code is 5 when something is damaged.
 
-    Where a TPM counts the changes of a coffer, one that was put back as a whole does not open. If you put
-    it back yourself, --accept-earlier-state takes it for the present one, and then examines it.
+    If a TPM counts this coffer's changes, an older copy of the whole coffer does not open. If you restored
+    that copy yourself, --accept-earlier-state accepts it as the current state and then examines it.
 
     example: coffer doctor --deep
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Flag(help: "Open every message and capture.") var deep = false
-  @Flag(help: "Take a coffer that was put back for the present one.") var acceptEarlierState = false
+  @Flag(help: "Decrypt every message and capture.") var deep = false
+  @Flag(help: "Accept a restored older copy as the current state.") var acceptEarlierState = false
 
   struct Answer: Encodable {
     struct Finding: Encodable {
@@ -37,7 +37,7 @@ struct DoctorCommand: CofferCommand {
     let checks: [String]
     let findings: [Finding]
     let unreadable: [String]
-    /// Absent where there are none.
+    /// Missing if there are none.
     let damagedCaptures: [String]?
   }
 
@@ -61,24 +61,24 @@ struct DoctorCommand: CofferCommand {
       if diagnosis.isHealthy, !context.isQuiet {
         Terminal.print(
           diagnosis.isWithoutKeys
-            ? "healthy, as far as it shows without a key: «coffer doctor --deep» examines the rest"
+            ? "healthy, as far as can be checked without a key; 'coffer doctor --deep' checks the rest"
             : "healthy")
       }
     }
     Terminal.flush()
-    // Warnings end once somebody could read which messages they were of.
+    // The warnings end only after the messages they are about have been printed.
     if !Terminal.isOutputLost { try coffer?.record(diagnosis) }
     guard diagnosis.isHealthy else {
       throw Failure(
         .corrupt, "unhealthy", "the coffer is not healthy",
         hint: diagnosis.findings.contains { $0.severity == .damage }
-          ? "what is damaged may be whole in a copy of the coffer's folder"
-          : "chmod -R go= -- \(ShellWord.quoted(context.home)) closes it to others; think of who may have read it"
+          ? "a backup of the coffer's folder may have what is damaged"
+          : "chmod -R go= -- \(ShellWord.quoted(context.home)) closes it to others; consider who may have read it"
       )
     }
   }
 
-  /// What was found, and the coffer if it opened.
+  /// The diagnosis, and the coffer if it opened.
   private func examine(_ context: CommandContext) throws -> (Diagnosis, Coffer?) {
     guard deep || acceptEarlierState || opening.isGiven else {
       return (try interruptible(context) { try Diagnosis.withoutKeys(home: context.home) }, nil)
@@ -92,7 +92,7 @@ struct DoctorCommand: CofferCommand {
       }
       return (diagnosis, coffer)
     } catch {
-      // What does not even open is examined from outside, so that there is more to say than «corrupt».
+      // A coffer that does not open is examined without keys, to say more than "corrupt".
       guard Failure(error).exit == .corrupt else { throw error }
       let outside = try Diagnosis.withoutKeys(home: context.home)
       if outside.isHealthy { throw error }
@@ -109,15 +109,15 @@ extension DoctorCommand {
     let coffer = try context.open(opening, needing: .person)
     context.remark(
       try coffer.acceptEarlierState()
-        ? "This state of the coffer is the present one now."
-        : "This is the present state of the coffer already.")
+        ? "This state of the coffer is now accepted."
+        : "This is already the latest state of the coffer.")
     return coffer
   }
 
-  /// Looking leaves nothing behind.
+  /// An examination changes nothing, so the first signal may end it at once.
   private func interruptible(_ context: CommandContext, _ work: () throws -> Diagnosis) throws -> Diagnosis {
     let words = Failure.interrupted(
-      "the coffer was not examined to the end, and nothing was changed", hint: "begin again")
+      "the examination did not finish; nothing was changed", hint: "run it again")
     return try Interruption.endingAtOnce(words, isJSON: context.isJSON, work)
   }
 }

@@ -12,11 +12,11 @@ struct EraseCommand: CofferCommand {
     usage: coffer erase [--yes] [--force]
                         \(OpeningOptions.usage)
 
-    Asks twice. Refuses unless a recovery drill has succeeded, which shows that you know what you are
-    giving up; --force skips that, and the passphrase with it.
+    Asks twice. Needs the passphrase, and refuses unless a recovery drill has ever succeeded. --force skips
+    both.
 
-      --yes    ask nothing
-      --force  erase a coffer that was never drilled, or cannot be opened
+      --yes    do not ask
+      --force  erase a coffer without a recovery drill, or one that does not open
 
     example: coffer erase
     """
@@ -24,10 +24,10 @@ struct EraseCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   static let counterRemains: ShownLine =
-    "The TPM may still have the coffer's counter, which takes room there and says nothing."
+    "The TPM may still have the coffer's counter, which takes up space there and reveals nothing."
 
-  @Flag(help: "Ask nothing.") var yes = false
-  @Flag(help: "Erase without a recovery drill.") var force = false
+  @Flag(help: "Do not ask.") var yes = false
+  @Flag(help: "Erase without a recovery drill or a passphrase.") var force = false
 
   func execute(_ context: CommandContext) throws {
     guard DatabaseFile.exists(home: context.home) else { throw StorageError.notFound }
@@ -43,7 +43,7 @@ struct EraseCommand: CofferCommand {
     }
     if !yes {
       guard try context.confirm("Destroy the coffer in \(context.home)?"),
-        try context.confirm("Everything in it will be gone for ever. Really?")
+        try context.confirm("Everything in it will be lost for good. Really?")
       else { throw Failure(.refused, "cancelled", "nothing was erased") }
     }
     let remains = try Erasure.erase(home: context.home, machine: context.machine)
@@ -55,20 +55,20 @@ struct EraseCommand: CofferCommand {
     if remains.counter { context.remark(Self.counterRemains) }
     if remains.isCounterUnknown {
       context.remark(
-        "The coffer was damaged: whether the TPM still has its counter, which takes room there and says nothing, "
-          + "is not known.")
+        "The coffer was damaged, so the TPM may still have its counter, which takes up space there and reveals "
+          + "nothing.")
     }
     for path in remains.exports {
-      context.remark("An export that was killed may have left plain content in «\(path)».")
+      context.remark("A killed export may have left plaintext in '\(path)'.")
     }
     if remains.secretServiceItem {
       context.remark(
-        "The Secret Service still has its items «Coffer keychain»; nothing can read them any more.")
+        "The Secret Service still has the items 'Coffer keychain'; nothing can decrypt them any more.")
     }
     if remains.isSecretServiceUnknown {
       context.remark(
-        "The coffer was damaged: whether the Secret Service has items «Coffer keychain» of it is not known; nothing "
-          + "can read them any more.")
+        "The coffer was damaged, so the Secret Service may still have its items 'Coffer keychain'; nothing can "
+          + "decrypt them any more.")
     }
   }
 }

@@ -18,26 +18,26 @@ struct InitCommand: CofferCommand {
                        [--attestation tpm|software] [--keychain file|secret-service]
                        [--recovery-phrase-out FILE] \(PassphraseOptions.usage)
 
-    Asks for a passphrase, shows twelve words, and asks for three of them again. The words open the
-    coffer when the passphrase is lost: write them on paper. We cannot reset them.
+    Asks for a passphrase, shows twelve words, and asks for three of them again. If you lose the passphrase,
+    the words open the coffer: write them on paper. We cannot reset them.
 
-      --kdf                  what stretches the passphrase; argon2id unless you say otherwise
+      --kdf                  key derivation for the passphrase (default: argon2id)
       --policy               what a passphrase must satisfy: standard (12 characters, upper and lower case,
                              a digit), strict (a symbol too), long (15 characters of any kind)
-      --attestation          where the key is that signs captures: in the TPM if one answers, else in
-                             software, unless you say otherwise
-      --keychain             where sealed small secrets are: in the coffer's file, unless you say otherwise
-      --recovery-phrase-out  write the words to a new file (mode 0600) and ask nothing
+      --attestation          where the key that signs captures is kept (default: the TPM if one answers,
+                             else software)
+      --keychain             where small secrets are kept, encrypted (default: in the coffer's file)
+      --recovery-phrase-out  write the words to a new file (mode 0600) and do not ask for them
 
     example: coffer init
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var passphrase: PassphraseOptions
-  @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
+  @Option(help: "The key derivation for the passphrase.") var kdf: KDFName = .argon2id
   @Option(help: "What a passphrase must satisfy.") var policy: PassphrasePolicy = .standard
-  @Option(help: "Where the key is that signs captures.") var attestation: AttestationPlace?
-  @Option(help: "Where sealed small secrets are.") var keychain: KeychainName = .file
+  @Option(help: "Where the key that signs captures is kept.") var attestation: AttestationPlace?
+  @Option(help: "Where small secrets are kept.") var keychain: KeychainName = .file
   @Option(help: "Write the recovery phrase to a new file.", completion: .file()) var recoveryPhraseOut:
     String?
 
@@ -81,7 +81,7 @@ struct InitCommand: CofferCommand {
     coffer.close()
   }
 
-  /// Whether there is no coffer, or another one, which was quicker. In doubt the words are kept.
+  /// Whether there is no coffer, or one that another process has created meanwhile. In doubt the words are kept.
   private func opensNothing(_ phrase: borrowing RecoveryPhrase, _ context: CommandContext) -> Bool {
     do {
       try context.locked().unlock(SlotCredential(phrase)).close()

@@ -40,21 +40,22 @@ struct MessageAddCommand: CofferCommand {
     usage: coffer message add [--title T] [--tag T]... [--type MIME] [FILE|-]
                               \(OpeningOptions.usage)
 
-    Reads FILE, or standard input. Prints the id of the message, alone. When it is printed, the message
-    is on the disk. What is UTF-8 is text, whatever its name; else the name's ending tells the type.
+    Reads FILE, or standard input. Prints only the id of the message, once the message is on the disk. UTF-8
+    content is stored as text; for other content the file name's extension gives the type.
 
     example: coffer message add --title 'Lease' --tag home lease.pdf
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Option(help: "A line for lists.") var title: String?
+  @Option(help: "A title.") var title: String?
   @Option(help: "A label; may be repeated.") var tag: [String] = []
   @Option(help: "A media type.") var type: String?
   @Argument(help: "A file; - for standard input.", completion: .file()) var file = "-"
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
+    if file == "-", isatty(STDIN_FILENO) == 1 { context.remark("Type the message; Control-D ends it.") }
     let content: SecretBytes
     do {
       content = try Interruption.endingAtOnce(
@@ -90,8 +91,8 @@ struct MessageAddCommand: CofferCommand {
       case .cannotOpen(ENOENT): throw MessageFormatError.notFound
       case .readFailed(EISDIR):
         throw Failure(
-          .usage, "wrong_kind", "«\(file)» is a directory",
-          hint: "«coffer message import directory» stores the files in it")
+          .usage, "wrong_kind", "'\(file)' is a directory",
+          hint: "'coffer message import directory' stores the files in it")
       case .cannotOpen(let code), .readFailed(let code): throw MessageFormatError.cannotRead(errno: code)
       }
     }
@@ -106,19 +107,19 @@ struct MessageShowCommand: CofferCommand {
     usage: coffer message show ID [--raw [--force]]
                                \(OpeningOptions.usage)
 
-    Shows title, date, tags and the text; of a mail, the text of its parts. Nothing of a message is shown
-    before all of it has been authenticated.
+    Shows title, date, tags and the text; for a mail, the text of its parts. Nothing is shown before the
+    whole message has been authenticated.
 
-      --raw    write the content alone, byte for byte
-      --force  write it to a terminal too when it is not plain text, and would be obeyed
+      --raw    write only the content, byte for byte
+      --force  write it to a terminal even if it is not plain text and could control the terminal
 
     example: coffer message show --raw 019aa5f2-6c1e-7d2a-9d0c-0d6a3b1f5e77 > lease.pdf
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Flag(help: "Write the content alone, byte for byte.") var raw = false
-  @Flag(help: "Write to a terminal what is not plain text.") var force = false
+  @Flag(help: "Write only the content, byte for byte.") var raw = false
+  @Flag(help: "Write to a terminal even if it is not plain text.") var force = false
   @Argument(help: "The id of the message.") var id: String
 
   func execute(_ context: CommandContext) throws {
@@ -127,7 +128,7 @@ struct MessageShowCommand: CofferCommand {
     try coffer.vault.withMessage(id) { metadata, content in
       if raw {
         guard force || !Terminal.isOutputTerminal || MessageView.isPlain(content) else {
-          throw Failure.notForTerminal("the content is not plain text, and a terminal may obey it")
+          throw Failure.notForTerminal("the content is not plain text and could control your terminal")
         }
         Terminal.write(content)
       } else if context.isJSON {
@@ -142,12 +143,12 @@ struct MessageShowCommand: CofferCommand {
 struct MessageRemoveCommand: CofferCommand {
   static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a message.")
   static let page = """
-    coffer message remove: remove a message for ever
+    coffer message remove: remove a message for good
 
     usage: coffer message remove ID
                                  \(OpeningOptions.usage)
 
-    Its row is overwritten in the file. Backups keep theirs.
+    Overwrites its row in the file. Backups still contain it.
 
     example: coffer message remove 019aa5f2-6c1e-7d2a-9d0c-0d6a3b1f5e77
     """
@@ -169,7 +170,7 @@ extension MessageID {
   init(argument: String) throws {
     guard let id = MessageID(argument) else {
       throw Failure.usage(
-        "«\(argument)» is not the id of a message", hint: "«coffer message list» shows the ids")
+        "'\(argument)' is not the id of a message", hint: "'coffer message list' shows the ids")
     }
     self = id
   }

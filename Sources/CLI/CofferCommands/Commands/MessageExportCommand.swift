@@ -17,13 +17,13 @@ struct MessageExportCommand: CofferCommand {
     usage: coffer message export jsonl|mbox|directory PATH [--tag T] [--force]
                                  \(OpeningOptions.usage)
 
-    PATH may be - for jsonl and mbox, where standard output is no terminal, which would obey what stands
-    in the messages (--force writes all the same).
+    For jsonl and mbox, PATH may be - for standard output. That is refused on a terminal, which messages
+    could control; --force writes them anyway.
 
-    Nothing is overwritten; file or directory appear when they are
-    complete, with mode 0600 and 0700, and interrupted nothing is left. What was exported imports again to
-    the same content: jsonl and directory into any coffer, mbox with titles and tags into this one. Messages
-    that do not open are left out and named, and the exit code is then 5.
+    Overwrites nothing. The file (mode 0600) or directory (mode 0700) appears once it is complete; if you
+    interrupt the export, nothing is left. Importing an export gives the same content: jsonl and directory in
+    any coffer; mbox keeps titles and tags in this coffer only. Messages that do not open are left out and
+    named, and the exit code is then 5.
 
     example: coffer message export mbox ~/mail-2026.mbox
     """
@@ -31,7 +31,7 @@ struct MessageExportCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Option(help: "Only messages with this tag.") var tag: String?
-  @Flag(help: "Write to a terminal too.") var force = false
+  @Flag(help: "Write even to a terminal.") var force = false
   @Argument(help: "jsonl, mbox or directory.") var kind: Kind
   @Argument(help: "What to write.", completion: .file()) var path: String
 
@@ -41,7 +41,7 @@ struct MessageExportCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     guard path != "-" || force || !Terminal.isOutputTerminal else {
-      throw Failure.notForTerminal("messages are exported as they are, and a terminal may obey them")
+      throw Failure.notForTerminal("messages are exported unchanged and could control your terminal")
     }
     let coffer = try context.open(opening)
     do { try run(coffer, context) } catch let error as MessageFormatError {
@@ -88,7 +88,7 @@ struct MessageExportCommand: CofferCommand {
     try MessageLine.report(export.unreadable)
   }
 
-  /// Nobody reads on: as if the signal had not been ignored by whoever started us.
+  /// The reader has closed the pipe: end as SIGPIPE would, even if our parent ignored it.
   private static func endOnClosedPipe() {
     signal(SIGPIPE, SIG_DFL)
     raise(SIGPIPE)
@@ -96,11 +96,11 @@ struct MessageExportCommand: CofferCommand {
 }
 
 extension CommandContext {
-  /// The coffer's notes of exports; what killed ones have left is removed first.
+  /// The coffer's notes of exports; first removes files that killed exports have left.
   func unfinishedExports() -> UnfinishedExports {
     let exports = UnfinishedExports(home: home)
     for path in exports.removeLeftovers() {
-      remark("removed what an export that was killed had left: «\(path)»")
+      remark("removed what a killed export had left: '\(path)'")
     }
     return exports
   }

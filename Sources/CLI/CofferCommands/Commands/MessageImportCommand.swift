@@ -18,18 +18,18 @@ struct MessageImportCommand: CofferCommand {
                                  [--print-ids]
                                  \(OpeningOptions.usage)
 
-    PATH may be - for mbox and jsonl. Messages are stored in batches; interrupted at any moment, the
-    batches that were acknowledged are there, and --skip goes on behind them. Entries that cannot be read
-    are counted, named and left out, and the exit code is then 7: unreadable files and folders, messages
-    above 64 MiB, folders more than 64 deep.
+    For mbox and jsonl, PATH may be - for standard input. Messages are stored in batches. If you interrupt
+    the import, the stored batches stay, and --skip continues after them. Entries that cannot be read are
+    counted, named and left out, and the exit code is then 7: unreadable files and folders, messages above
+    64 MiB, folders more than 64 deep.
 
-    Not read, but counted and told, are hidden files and folders, links, FIFOs, sockets and devices; in a
-    Maildir also tmp and what is no part of it. The title and tags that an export to mbox has noted are
-    believed if this coffer made it; jsonl and directory carry them to another coffer.
+    Hidden files and folders, links, FIFOs, sockets and devices are not read, but counted and named; in a
+    Maildir also tmp and entries that do not belong to it. Titles and tags in an mbox are used only if this
+    coffer exported it; jsonl and directory carry them to another coffer.
 
-      --tag        give every message this tag besides its own
-      --type       the media type of the files of a directory, where it should not be told from each
-      --skip       pass over the first N entries: those that an import has stored and left out before
+      --tag        add this tag to every message
+      --type       the media type of the files of a directory (default: found for each file)
+      --skip       skip the first N entries, which an earlier import has stored or left out
       --print-ids  print the id of each message once it is on the disk
 
     example: coffer message import mbox ~/Mail/archive.mbox --tag archive
@@ -39,7 +39,7 @@ struct MessageImportCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @Option(help: "A tag for every message; may be repeated.") var tag: [String] = []
   @Option(help: "The media type of the files of a directory.") var type: String?
-  @Option(help: "Pass over the first N entries.") var skip = 0
+  @Option(help: "Skip the first N entries.") var skip = 0
   @Flag(help: "Print the id of each message once it is on the disk.") var printIds = false
   @Argument(help: "mbox, maildir, jsonl or directory.") var kind: Kind
   @Argument(help: "What to read.", completion: .file()) var path: String
@@ -48,7 +48,7 @@ struct MessageImportCommand: CofferCommand {
     if type != nil, kind != .directory {
       throw ValidationError("--type is for a directory; the other kinds say what each entry is")
     }
-    if skip < 0 { throw ValidationError("--skip takes a number that is not negative") }
+    if skip < 0 { throw ValidationError("--skip must not be negative") }
   }
 
   func execute(_ context: CommandContext) throws {
@@ -93,7 +93,7 @@ struct MessageImportCommand: CofferCommand {
             report.ids += lines
           } else if !lines.isEmpty {
             for line in lines { Terminal.print("\(line)") }
-            // What is printed is acknowledged, now.
+            // Printed ids are an acknowledgement, so they are written now.
             Terminal.flush()
           }
         }
@@ -113,18 +113,18 @@ struct MessageImportCommand: CofferCommand {
     if report.skippedCount > 0 {
       throw Failure(
         .refused, "entries_skipped", "\(report.skippedCount.counted("entry was", "entries were")) left out",
-        hint: "«coffer message import --help» tells what each kind reads")
+        hint: "'coffer message import --help' says what each kind reads")
     }
   }
 
-  /// Goes on behind what an import has dealt with before.
+  /// Skips the entries that an earlier import has handled.
   private func passOver<Source: MessageSource & ~Copyable>(_ source: inout Source) throws {
     for _ in 0..<skip {
       if Interruption.isRequested { throw MessageFormatError.interrupted }
       do {
         guard try source.next({ _, _ in }) else { return }
       } catch let error as MessageFormatError where error.concernsOneEntry {
-        // It was told then.
+        // The earlier import has reported it.
       }
     }
   }

@@ -8,15 +8,15 @@ internal import Texts
 internal import Vaults
 
 struct MessageListCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "list", abstract: "Show what there is.")
+  static let configuration = CommandConfiguration(commandName: "list", abstract: "List messages.")
   static let page = """
-    coffer message list: show what there is, the newest first
+    coffer message list: list messages, newest first
 
     usage: coffer message list [--tag T] [--limit N]
                                \(OpeningOptions.usage)
 
-    Sorted by the date that is shown, which of a mail is the one in its header. On a terminal a table; on a
-    pipe one line a message: id, date, title and tags, with tabs between.
+    Sorted by the date shown, which for a mail is the date in its header. On a terminal, prints a table; on a
+    pipe, one line per message: id, date, title and tags, separated by tabs.
 
     example: coffer message list --tag home --limit 20
     """
@@ -27,7 +27,7 @@ struct MessageListCommand: CofferCommand {
   @Option(help: "At most this many.") var limit: Int?
 
   func validate() throws {
-    if let limit, limit < 0 { throw ValidationError("--limit takes a number that is not negative") }
+    if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
   }
 
   func execute(_ context: CommandContext) throws {
@@ -38,10 +38,10 @@ struct MessageListCommand: CofferCommand {
       count += 1
       return !Terminal.isOutputLost
     }
-    // A person would wonder whether it worked; a program counts lines.
+    // A user would wonder whether it worked; a program counts lines.
     if count == 0, limit != 0, unreadable.isEmpty, Terminal.isOutputTerminal {
       context.remark(
-        tag == nil ? "no messages yet: «coffer message add» stores one" : "no message has this tag")
+        tag == nil ? "no messages yet: 'coffer message add' stores one" : "no message has this tag")
     }
     try MessageLine.report(unreadable)
   }
@@ -51,14 +51,14 @@ struct MessageSearchCommand: CofferCommand {
   static let configuration = CommandConfiguration(
     commandName: "search", abstract: "Find messages by their words.")
   static let page = """
-    coffer message search: find messages that hold all of the words
+    coffer message search: find messages that contain all of the words
 
     usage: coffer message search WORDS...
                                  \(OpeningOptions.usage)
 
-    Looks in titles, tags and the text of messages, in any letter case, also within words. What is found
-    is listed as by «coffer message list», the newest first. Every message
-    is decrypted in memory; no index is kept on the disk. Exit code 6 when nothing is found.
+    Searches titles, tags and the text of messages, ignoring case, also within words. Lists what it finds as
+    'coffer message list' does, newest first. Every message is decrypted in memory; there is no index on the
+    disk. The exit code is 6 when nothing is found.
 
     example: coffer message search lease 2025
     """
@@ -97,7 +97,7 @@ struct MessageSearchCommand: CofferCommand {
     if found == 0 {
       throw Failure(
         .missing, "not_found",
-        words.count == 1 ? "no message holds this word" : "no message holds all of these words")
+        words.count == 1 ? "no message contains this word" : "no message contains all of these words")
     }
   }
 }
@@ -120,7 +120,7 @@ enum MessageLine {
           id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
           date: date))
     }
-    // Before it is measured: what does not fit a terminal has another width.
+    // Made safe for a terminal before it is measured, because that changes its width.
     let title = TerminalText.line(metadata.title)
     let tags = TerminalText.line(metadata.tags.joined(separator: " "))
     guard Terminal.isOutputTerminal else {
@@ -129,7 +129,7 @@ enum MessageLine {
     Terminal.print(row(id, String(date.prefix(16)).replacing("T", with: " "), title, tags))
   }
 
-  /// A row that fits the terminal: id, date to the minute, title, tags. Where it is narrow the date goes.
+  /// A row that fits the terminal: id, date to the minute, title, tags. A narrow terminal gets no date.
   private static func row(_ id: MessageID, _ date: String, _ title: String, _ tags: String) -> ShownLine {
     let gap = "  "
     var row: ShownLine = "\(Terminal.dim(id.description))\(gap)"
@@ -145,15 +145,15 @@ enum MessageLine {
     return "\(row)\(shownTitle)\(gap)\(Terminal.dim(shownTags))"
   }
 
-  /// Less of a title than this says nothing.
+  /// A shorter piece of a title would be useless.
   private static let leastTitleWidth = 16
 
-  /// Ends a reading in which some messages did not open.
+  /// Throws if some messages did not open.
   static func report(_ unreadable: [MessageID]) throws {
     if unreadable.isEmpty { return }
     var failure = Failure(
       .corrupt, "data_tampered", "\(unreadable.count.counted("message")) corrupted or tampered",
-      hint: "run «coffer doctor --deep»; what is damaged may be whole in a copy of the coffer's folder")
+      hint: "run 'coffer doctor --deep'; a backup of the coffer's folder may have what is damaged")
     failure.unreadable = unreadable.map(\.description)
     throw failure
   }

@@ -27,14 +27,14 @@ struct PassphraseCommand: CommandGroup {
 struct PassphraseChangeCommand: CofferCommand {
   static let configuration = CommandConfiguration(commandName: "change", abstract: "Change the passphrase.")
   static let page = """
-    coffer passphrase change: put a new passphrase in the place of the one you open with
+    coffer passphrase change: replace the passphrase that you open the coffer with
 
     usage: coffer passphrase change [--kdf argon2id|pbkdf2]
                \(OpeningOptions.usage)
                \(NewPassphraseOptions.usage)
 
-    Interrupted at any moment, either the old or the new passphrase opens the coffer. Ends the session.
-    Copies of the file that were made before keep opening with the old one.
+    If this is interrupted, either the old or the new passphrase opens the coffer. Ends the session. Earlier
+    copies of the file still open with the old one.
 
     example: coffer passphrase change
     """
@@ -42,7 +42,7 @@ struct PassphraseChangeCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @OptionGroup var newPassphrase: NewPassphraseOptions
-  @Option(help: "What stretches the passphrase; as before unless you say otherwise.") var kdf: KDFName?
+  @Option(help: "The key derivation for the passphrase; by default the same as before.") var kdf: KDFName?
 
   struct Answer: Encodable {
     let changed = "passphrase"
@@ -61,9 +61,9 @@ struct PassphraseChangeCommand: CofferCommand {
 }
 
 struct PassphraseCheckCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "check", abstract: "Judge a passphrase.")
+  static let configuration = CommandConfiguration(commandName: "check", abstract: "Rate a passphrase.")
   static let page = """
-    coffer passphrase check: judge a passphrase, without storing it
+    coffer passphrase check: rate a passphrase, without storing it
 
     usage: coffer passphrase check [--policy standard|strict|long]
                                    \(PassphraseOptions.usage)
@@ -100,7 +100,7 @@ struct PassphraseCheckCommand: CofferCommand {
       for problem in answer.problems { Terminal.print("- \(problem)") }
     }
     guard answer.accepted else {
-      throw Failure(.refused, "weak_passphrase", "the policy «\(policy.rawValue)» refuses this passphrase")
+      throw Failure(.refused, "weak_passphrase", "the policy '\(policy.rawValue)' refuses this passphrase")
     }
   }
 }
@@ -112,8 +112,8 @@ struct PassphraseGenerateCommand: CofferCommand {
 
     usage: coffer passphrase generate
 
-    66 bits of randomness for the words, and a digit that policies want. Nothing is stored. It goes to
-    standard output, for a program that takes it from there.
+    The words have 66 bits of randomness; the digit is there because policies require one. Prints the
+    passphrase to standard output and stores nothing.
 
     example: coffer passphrase generate
     """

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Protected app data: what is wrong with a domain, and how it starts anew.
+// Protected app data: what is wrong with a domain, and how to reset it.
 
 internal import ArgumentParser
 internal import CofferKit
@@ -10,13 +10,13 @@ internal import ProtectedData
 
 struct RecoveryStateCommand: CofferCommand {
   static let configuration = CommandConfiguration(
-    commandName: "recovery-state", abstract: "What is wrong with protected data, and what helps.")
+    commandName: "recovery-state", abstract: "What is wrong with protected data, and what to do.")
   static let page = """
-    coffer recovery-state: what is wrong with protected data and private keys, and what helps
+    coffer recovery-state: what is wrong with protected data and private keys, and what to do
 
     usage: coffer recovery-state \(OpeningOptions.usage)
 
-    Nothing is repaired or replaced by looking. Exit code 5 when something is lost.
+    Repairs and replaces nothing. The exit code is 5 when something is lost.
 
     example: coffer recovery-state
     """
@@ -34,7 +34,7 @@ struct RecoveryStateCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
-    // What does not open is what is asked about.
+    // Errors are ignored, because the report describes them.
     var refusal: ProtectedDataError?
     do { try coffer.unlockProtectedData() } catch let error as ProtectedDataError { refusal = error }
     let report = try coffer.protectedDomains().recoveryState()
@@ -59,13 +59,13 @@ struct RecoveryStateCommand: CofferCommand {
           ? "a reset was interrupted" : "protected data or private keys are not what was stored")
     }
     guard let refusal else { return }
-    // What helps stands above.
+    // The report has already said what to do.
     var failure = Failure(refusal)
     failure.hint = nil
     throw failure
   }
 
-  /// What helps. Where the enclave is not there, only a reset does if it never comes back.
+  /// What to do. If the enclave is gone for good, only a reset helps.
   private func steps(_ report: RecoveryReport, _ refusal: ProtectedDataError?) -> [RecoveryReport.Step] {
     switch refusal {
     case .enclaveMissing, .enclave(.unavailable), .enclave(.otherChip): report.steps + [.resetFramework]
@@ -84,7 +84,7 @@ struct RecoveryStateCommand: CofferCommand {
     if let lostKeys {
       let state =
         lostKeys == 0
-        ? "whole" : "\(lostKeys) not what was stored: only a copy of the coffer's folder has them"
+        ? "whole" : "\(lostKeys) not what was stored: only a backup of the coffer's folder has them"
       Terminal.print("private keys    \(state)")
     }
     for step in steps { Terminal.print("to do           \(step.sentence(report, home: home))") }
@@ -93,18 +93,18 @@ struct RecoveryStateCommand: CofferCommand {
 
 struct ResetCommand: CofferCommand {
   static let configuration = CommandConfiguration(
-    commandName: "reset", abstract: "Delete a domain of protected data and make it anew.")
+    commandName: "reset", abstract: "Delete a domain of protected data and create an empty one.")
   static let page = """
-    coffer reset: delete a domain of protected data and make it anew; what it held is lost
+    coffer reset: delete a domain of protected data and create an empty one; its data is lost
 
     usage: coffer reset DOMAIN --yes
                         \(OpeningOptions.usage)
 
     DOMAIN is private-key-control, key-metadata, protected-settings, contacts,
-    protected-framework-sentinel, or framework for all of them with their root secret. Private keys are not
-    among them and stay. Run «coffer recovery-state» first: it says which domain is damaged.
+    protected-framework-sentinel, or framework for all of them and their root secret. Private keys are kept.
+    Run 'coffer recovery-state' first: it says which domain is damaged.
 
-      --yes  what the domain held is given up
+      --yes  confirm that the domain's data is lost
 
     example: coffer reset protected-settings --yes
     """
@@ -112,13 +112,13 @@ struct ResetCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Argument(help: "The domain.") var domain: String
-  @Flag(help: "What it held is given up.") var yes = false
+  @Flag(help: "Confirm that the domain's data is lost.") var yes = false
 
   func execute(_ context: CommandContext) throws {
     let scope = try ResetScope(domain)
     guard yes else {
       throw Failure(
-        .refused, "not_confirmed", "what «\(domain)» holds would be lost",
+        .refused, "not_confirmed", "the data in '\(domain)' would be lost",
         hint: "add --yes if that is what you want")
     }
     let coffer = try context.open(opening, needing: .person)
@@ -127,11 +127,11 @@ struct ResetCommand: CofferCommand {
     case .framework: try coffer.resetProtectedData()
     }
     if context.isJSON { JSON.print(["reset": domain]) }
-    context.remark("«\(domain)» was made anew.")
+    context.remark("'\(domain)' was reset.")
   }
 }
 
-/// What can be reset.
+/// The argument of `coffer reset`: a domain, or all of them.
 private enum ResetScope {
   case domain(ProtectedDomain)
   case framework
@@ -143,7 +143,7 @@ private enum ResetScope {
       self = .domain(domain)
     } else {
       throw Failure.usage(
-        "there is no domain «\(name)»",
+        "there is no domain '\(name)'",
         hint: ProtectedDomain.allCases.map(\.name).joined(separator: ", ") + ", framework")
     }
   }
@@ -173,7 +173,7 @@ extension ProtectedState {
 }
 
 extension RecoveryReport {
-  /// Whether nothing is wrong but that a reset did not end.
+  /// Whether the only problem is a reset that did not finish.
   fileprivate var wantsResetAgain: Bool {
     if state == .frameworkRecovery(.resetInterrupted) { return true }
     let states = domains.values.filter { $0 != .open && $0 != .pendingMutation }
@@ -205,7 +205,7 @@ extension DomainState {
 }
 
 extension RecoveryReport.Step {
-  /// What to type, in words of the shell.
+  /// The command to type, quoted for a shell.
   fileprivate func command(home: String) -> String {
     switch self {
     case .unlock: "coffer unlock"
@@ -224,12 +224,12 @@ extension RecoveryReport.Step {
     case .protectFiles: "close the coffer's folder to others: \(command)"
     case .resetDomain(let domain) where report.domains[domain] == .recovery(.absent):
       "run the reset again: \(command)"
-    case .resetDomain: "put a copy of the coffer's folder back, or give the domain up: \(command)"
+    case .resetDomain: "restore a backup of the coffer's folder, or give the domain up: \(command)"
     case .resetFramework where report.state == .frameworkRecovery(.resetInterrupted):
       "run the reset again: \(command)"
     case .resetFramework where report.state == .locked:
-      "if the enclave is gone for good, give up what was bound to it: \(command)"
-    case .resetFramework: "put a copy of the coffer's folder back, or give all of it up: \(command)"
+      "if the enclave is gone for good, give up the data bound to it: \(command)"
+    case .resetFramework: "restore a backup of the coffer's folder, or give all of it up: \(command)"
     }
   }
 }

@@ -15,8 +15,8 @@ struct RecoverCommand: CofferCommand {
     usage: coffer recover \(PhraseOptions.usage)
                           \(NewPassphraseOptions.usage)
 
-    The new passphrase takes the place of the old one; where several people have one, it is added.
-    Nothing is lost, and the words keep working. Ends the session.
+    The new passphrase replaces the old one; if the coffer has several passphrases, it is added to them. No
+    data is lost, and the words keep working. Ends the session.
 
     example: coffer recover
     """
@@ -24,7 +24,7 @@ struct RecoverCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var phrase: PhraseOptions
   @OptionGroup var newPassphrase: NewPassphraseOptions
-  @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
+  @Option(help: "The key derivation for the passphrase.") var kdf: KDFName = .argon2id
 
   struct Answer: Encodable {
     let recovered: String
@@ -42,7 +42,7 @@ struct RecoverCommand: CofferCommand {
     context.remark(
       isReplaced
         ? "The coffer opens with the new passphrase; the old one no longer does."
-        : "The coffer opens with the new passphrase too; look at «coffer slot list» for the others.")
+        : "The coffer opens with the new passphrase too; 'coffer slot list' shows the others.")
     try ending.tell(context)
   }
 }
@@ -67,7 +67,7 @@ struct RecoveryDrillCommand: CofferCommand {
 
     usage: coffer recovery drill \(PhraseOptions.usage)
 
-    Changes nothing but the date of the last drill. A backup that was never tried is a hope.
+    Changes only the date of the last drill. Try the words while you can still open the coffer without them.
 
     example: coffer recovery drill
     """

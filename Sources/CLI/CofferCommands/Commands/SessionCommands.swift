@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The coffer's session: its beginning, its end, and the machine it runs on.
+// The coffer's session: how it starts and ends, and the machine it runs on.
 
 internal import Agent
 internal import ArgumentParser
@@ -16,9 +16,9 @@ struct UnlockCommand: CofferCommand {
 
     usage: coffer unlock \(OpeningOptions.usage)
 
-    Starts the coffer's agent, which keeps the keys in memory that nothing else can read. They are dropped
-    after 5 minutes without a command, after 8 hours, when the session locks or the machine sleeps, and by
-    «coffer lock». With a TPM slot it asks for the PIN; answer nothing to use the passphrase.
+    Starts the coffer's agent, which keeps the keys in memory that no other program can read. It drops them
+    after 5 minutes without a command, after 8 hours, when the screen locks or the machine sleeps, and on
+    'coffer lock'. With a TPM slot, asks for the PIN; press Return to use the passphrase instead.
 
     example: coffer unlock
     """
@@ -45,10 +45,10 @@ struct UnlockCommand: CofferCommand {
           attestation: registered?.enclave.name))
     }
     if let registered { context.remark("\(registered.remark)") }
-    context.remark("Unlocked. «coffer lock» ends it.")
+    context.remark("Unlocked. 'coffer lock' ends it.")
   }
 
-  /// Registers a machine that was forgotten. Messages want no registration, so its failure is a remark.
+  /// Registers a machine that was forgotten. Messages do not need that, so a failure is only a remark.
   private func register(_ coffer: Coffer, _ context: CommandContext) -> Device? {
     do { return try coffer.registerDeviceIfForgotten() } catch {
       context.remark("This machine could not be registered to sign captures: \(Failure(error).message).")
@@ -64,11 +64,11 @@ struct LockCommand: CofferCommand {
 
     usage: coffer lock [--all]
 
-    New captures can still be added until the machine restarts, since their key is of another class.
-    Finds every agent of this coffer, wherever it was started. Exit code 10 when one cannot be asked and may
+    Captures can still be added until the machine restarts: the agent keeps the key for that. Finds every
+    agent of this coffer, wherever it was started. The exit code is 10 when one cannot be reached and may
     still have the keys; --all ends that one too.
 
-      --all  drop that key too, and end the agent
+      --all  drop the key for captures too, and end the agent
 
     example: coffer lock
     """
@@ -79,26 +79,26 @@ struct LockCommand: CofferCommand {
   struct Answer: Encodable { let state: String }
 
   func execute(_ context: CommandContext) throws {
-    // Without a look at the coffer: its keys must go also when it is damaged, or not there any more.
+    // Does not open the coffer: the keys must be dropped even if it is damaged or gone.
     let agents = AgentSession(home: context.home)
     let wasThere = try all ? agents.end() : agents.lock()
     guard wasThere || DatabaseFile.exists(home: context.home) else { throw StorageError.notFound }
     if context.isJSON { JSON.print(Answer(state: "locked")) }
-    context.remark(wasThere ? "Locked." : "Nothing was open.")
+    context.remark(wasThere ? "Locked." : "It was not unlocked.")
   }
 }
 
 struct ForgetDeviceCommand: CofferCommand {
   static let configuration = CommandConfiguration(
-    commandName: "forget-device", abstract: "Forget this machine's chip and keys.")
+    commandName: "forget-device", abstract: "Forget this machine's TPM and keys.")
   static let page = """
-    coffer forget-device: remove what ties the coffer to this machine
+    coffer forget-device: remove the keys that tie the coffer to this machine
 
     usage: coffer forget-device \(OpeningOptions.usage)
 
     Removes the TPM slots, the key that signs captures, and the agent's keys. Messages and captures stay,
-    and captures keep their signatures. The passphrase and the recovery phrase open the coffer as before;
-    the next «coffer unlock» registers the machine anew.
+    and captures keep their signatures. The passphrase and the recovery phrase open the coffer as before.
+    The next 'coffer unlock' registers the machine again.
 
     example: coffer forget-device
     """
@@ -126,22 +126,22 @@ struct ForgetDeviceCommand: CofferCommand {
 }
 
 extension Device {
-  /// What a person should know of a new registration.
+  /// What to tell the user about a new registration.
   var remark: String {
     switch enclave {
     case .tpm: "Captures are signed by a key in this machine's TPM."
     case .secureEnclave: "Captures are signed by a key in this machine's Secure Enclave."
-    case .software: "No TPM found: captures are signed by a key in software, and marked «unverified»."
+    case .software: "No TPM found: captures are signed by a key in software, and marked 'unverified'."
     }
   }
 
-  /// What a person should know of a new coffer: its other keys of the machine are in the same place.
+  /// What to tell the user about a new coffer; its other keys on this machine are in the same place.
   ///
-  /// - Parameter isChosen: whether they asked for that place.
+  /// - Parameter isChosen: whether the user chose that place.
   func beginning(isChosen: Bool) -> String {
     guard enclave == .software else { return remark }
     return (isChosen ? "" : "No TPM found. ")
-      + "The keys that sign captures, and that protected data and private keys are sealed to, are in software: "
-      + "the passphrase alone keeps them, and captures are marked «unverified»."
+      + "The keys for captures, protected data and private keys are in software: "
+      + "only the passphrase protects them, and captures are marked 'unverified'."
   }
 }

@@ -11,18 +11,18 @@ internal import Primitives
 internal import Secrets
 internal import Vaults
 
-/// A slot as it is told to programs.
+/// A slot in JSON.
 struct SlotAnswer: Encodable {
   let id: String
   let kind: String
-  /// The name alone; its costs are members of their own.
+  /// Only the name; the costs have their own members.
   let kdf: String
   let iterations: Int?
   let memoryKiB: Int?
   let passes: Int?
   let lanes: Int?
   let created: String
-  /// What opens it, for people.
+  /// What opens it, for users.
   private let words: String
 
   private enum CodingKeys: CodingKey { case id, kind, kdf, iterations, memoryKiB, passes, lanes, created }
@@ -47,7 +47,7 @@ struct SlotAnswer: Encodable {
     (memoryKiB, passes, lanes) = costs
   }
 
-  /// For people: id, kind, time, and what stretches it.
+  /// For users: id, kind, time, and key derivation.
   var line: String {
     "\(id)  \(kind.padded(to: 10))  \(created)  \(stretching)"
   }
@@ -69,8 +69,8 @@ struct StatusCommand: CofferCommand {
 
     usage: coffer status \(OpeningOptions.usage)
 
-    Asks for nothing, and does not prolong a session. With a passphrase or a PIN it also opens the coffer,
-    confirms the count of messages and tells the age of the vault key and of the last recovery drill.
+    Does not ask for anything, and does not extend a session. With a passphrase or a PIN, also opens the
+    coffer, verifies the count of messages, and shows the age of the vault key and the last recovery drill.
 
     example: coffer status
     """
@@ -83,12 +83,12 @@ struct StatusCommand: CofferCommand {
     /// `locked`, `unlocked` (an agent has the keys), `unknown` (an agent that does not answer may have them),
     /// or `opens` (with what was given).
     var state: String
-    /// Beside `opens`: how the session stands, as `state` would say it.
+    /// If `state` is `opens`: the state of the session, as `state` would give it.
     var session: String?
     /// Whether captures can be added while it is locked.
     var afterFirstUnlock: Bool
     var agent: AgentAnswer?
-    /// `ready`, or the error code that a PIN would meet; absent without a TPM slot.
+    /// `ready`, or the error code that a PIN would give; missing without a TPM slot.
     var tpm: String?
     var tpmSecondsLeft: Int?
     /// What opens it now.
@@ -109,7 +109,7 @@ struct StatusCommand: CofferCommand {
     let absoluteSecondsLeft: Int?
     /// `memfd_secret` or `mlock`.
     let memory: String
-    /// Whether it hears of locked sessions and of sleep.
+    /// Whether it is notified when the session locks or the machine sleeps.
     let hearsSession: Bool
   }
 
@@ -158,20 +158,20 @@ struct StatusCommand: CofferCommand {
     Terminal.print("state      \(state(answer))")
     Terminal.print("opens with \(answer.opensWith.joined(separator: ", "))")
     if let obstacle { Terminal.print("           \(TPMInterface.sentence(obstacle)): use the passphrase") }
-    let doubt = answer.keyVersion == nil ? " (not verified: that takes the passphrase)" : ""
+    let doubt = answer.keyVersion == nil ? " (not verified: that needs the passphrase)" : ""
     Terminal.print("messages   \(answer.messageCount)\(doubt)")
     if answer.captureCount > 0 { Terminal.print("captures   \(answer.captureCount)") }
     Terminal.print("file       \(ByteCount.text(answer.fileByteCount))")
     if let version = answer.keyVersion, let created = answer.keyCreated {
       Terminal.print("vault key  version \(version), made \(created)")
-      Terminal.print("drill      \(answer.lastRecoveryDrill ?? "never: run «coffer recovery drill»")")
+      Terminal.print("drill      \(answer.lastRecoveryDrill ?? "never: run 'coffer recovery drill'")")
     }
     if let failures = answer.recentFailures, failures > 0 {
       Terminal.print("failures   \(failures.counted("message")) did not open in the last hour")
     }
     if let failures = answer.unexaminedFailures, failures > 0 {
       Terminal.print(
-        "warning    \(failures.counted("message")) did not open: restore from backup; «coffer doctor --deep» names "
+        "warning    \(failures.counted("message")) did not open: restore from backup; 'coffer doctor --deep' names "
           + "them")
     }
     for slot in answer.slots { Terminal.print("slot       \(slot.line)") }
@@ -181,21 +181,21 @@ struct StatusCommand: CofferCommand {
     switch answer.state {
     case "opens":
       switch answer.session {
-      case "unlocked": return "what was given opens it; a session is open too: «coffer lock» ends it"
+      case "unlocked": return "what you gave opens it; a session is open too: 'coffer lock' ends it"
       case "unknown":
         return
-          "what was given opens it; an agent does not answer, and may have the keys: «coffer lock --all» ends it"
-      default: return "what was given opens it; there is no session"
+          "what you gave opens it; an agent does not answer and may still have the keys: 'coffer lock --all' ends it"
+      default: return "what you gave opens it; there is no session"
       }
     case "unlocked":
       let idle = answer.agent?.idleSecondsLeft.map {
         "locks itself in \(Duration.text($0)) without a command"
       }
       return ["unlocked", idle].compactMap(\.self).joined(separator: "; ")
-    case "unknown": return "an agent does not answer, and may have the keys; «coffer lock --all» ends it"
+    case "unknown": return "an agent does not answer and may still have the keys; 'coffer lock --all' ends it"
     default:
       return answer.afterFirstUnlock
-        ? "locked; captures can be added" : "locked; «coffer unlock» begins a session"
+        ? "locked; captures can be added" : "locked; 'coffer unlock' starts a session"
     }
   }
 }
@@ -210,7 +210,7 @@ extension StatusCommand.AgentAnswer {
 }
 
 enum Duration {
-  /// A time for people, rounded up.
+  /// A duration for users, rounded up.
   static func text(_ seconds: Int) -> String {
     switch seconds {
     case ..<60: "\(max(seconds, 1)) s"
@@ -221,7 +221,7 @@ enum Duration {
 }
 
 enum ByteCount {
-  /// A size for people, in decimal units.
+  /// A size for users, in decimal units.
   static func text(_ count: Int) -> String {
     switch count {
     case ..<1_000: count.counted("byte")

@@ -8,10 +8,10 @@ internal import Vaults
 
 struct VaultCommand: CommandGroup {
   static let configuration = CommandConfiguration(
-    commandName: "vault", abstract: "The key that messages are under.",
+    commandName: "vault", abstract: "The key that encrypts messages.",
     subcommands: [VaultRotateCommand.self, VaultStatusCommand.self, VaultRollbackCommand.self])
   static let page = """
-    coffer vault: the key that messages are under
+    coffer vault: the key that encrypts messages
 
     usage: coffer vault status
            coffer vault rotate [--resume]
@@ -23,24 +23,24 @@ struct VaultCommand: CommandGroup {
 
 struct VaultRotateCommand: CofferCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rotate", abstract: "Put every message under a new key.")
+    commandName: "rotate", abstract: "Encrypt every message with a new key.")
   static let page = """
-    coffer vault rotate: put every message under a new key
+    coffer vault rotate: encrypt every message with a new key
 
     usage: coffer vault rotate [--resume]
                                \(OpeningOptions.usage)
 
-    Every message is sealed again and read back. The former key is kept for 30 days. A rotation that was
-    interrupted goes on where it was; in between, every message can be read.
+    Encrypts every message again and verifies it. Keeps the old key for 30 days. If a rotation is
+    interrupted, every message can still be read, and the next rotation continues where it stopped.
 
-      --resume  only go on with one that was interrupted
+      --resume  only continue a rotation that was interrupted
 
     example: coffer vault rotate
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Flag(help: "Only go on with a rotation that was interrupted.") var resume = false
+  @Flag(help: "Only continue a rotation that was interrupted.") var resume = false
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
@@ -52,14 +52,14 @@ struct VaultRotateCommand: CofferCommand {
 
 struct VaultRollbackCommand: CofferCommand {
   static let configuration = CommandConfiguration(
-    commandName: "rollback", abstract: "Go back to the former key.")
+    commandName: "rollback", abstract: "Go back to the previous key.")
   static let page = """
-    coffer vault rollback: put every message back under the former key
+    coffer vault rollback: encrypt every message with the previous key again
 
     usage: coffer vault rollback \(OpeningOptions.usage)
 
-    Works for 30 days after a rotation, and on one that was interrupted. No message is lost, those that
-    were added since included.
+    Works for 30 days after a rotation, and during one that was interrupted. No message is lost, not even
+    those added since.
 
     example: coffer vault rollback
     """
@@ -86,8 +86,8 @@ struct RotationRun {
   func run(
     _ body: ((Vault.RotationProgress) throws -> Bool) throws -> Vault.RotationReport?
   ) throws {
-    var sealing = ProgressBar("sealing anew", isQuiet: context.isQuiet || context.isJSON)
-    var reading = ProgressBar("reading back", isQuiet: context.isQuiet || context.isJSON)
+    var sealing = ProgressBar("encrypting", isQuiet: context.isQuiet || context.isJSON)
+    var reading = ProgressBar("verifying", isQuiet: context.isQuiet || context.isJSON)
     defer { reading.finish() }
     Interruption.catchOnce()
     let report = try body { progress in
@@ -103,7 +103,7 @@ struct RotationRun {
     reading.finish()
     guard let report else {
       throw Failure.interrupted(
-        "every message can be read", hint: "go on with «coffer vault rotate --resume»")
+        "every message can still be read", hint: "continue with 'coffer vault rotate --resume'")
     }
     let sealedCount = report.readableCount
     if context.isJSON {
@@ -113,7 +113,7 @@ struct RotationRun {
           unreadable: report.unreadable.map(\.description)))
     } else {
       context.remark(
-        "\(sealedCount.counted("message is", "messages are")) under version \(report.version) of the vault key"
+        "\(sealedCount.counted("message is", "messages are")) encrypted with version \(report.version) of the vault key"
       )
     }
     try MessageLine.report(report.unreadable)
@@ -174,7 +174,9 @@ struct VaultStatusCommand: CofferCommand {
         }
       Terminal.print("key       version \(key.version), made \(Timestamp.format(key.created)), \(state)")
     }
-    if status.isRotating { Terminal.print("rotation  begun and not ended: coffer vault rotate --resume") }
+    if status.isRotating {
+      Terminal.print("rotation  started and not finished: coffer vault rotate --resume")
+    }
     if status.isRotationDue { Terminal.print("rotation  due: the key is more than a year old") }
     Terminal.print("failures  \(status.recentFailures) in the last hour")
   }

@@ -7,18 +7,18 @@ extension Failure {
   init(agent error: AgentError) {
     switch error {
     case .locked, .otherCoffer:
-      self.init(.locked, "locked", "the coffer is locked", hint: "«coffer unlock» opens it")
+      self.init(.locked, "locked", "the coffer is locked", hint: "'coffer unlock' opens it")
     case .notAnswering, .malformedAnswer:
       self.init(
-        .noHardware, "agent_not_answering", "the agent does not answer", hint: "«coffer lock --all» ends it")
+        .noHardware, "agent_not_answering", "the agent does not answer", hint: "'coffer lock --all' ends it")
     case .unreachable(let process):
       self.init(
         .noHardware, "agent_not_answering",
-        "an agent of this coffer, process \(process), cannot be asked, and may have the keys",
-        hint: "«coffer lock --all» ends it; if that fails: kill -KILL \(process)")
+        "an agent of this coffer, process \(process), cannot be reached and may still have the keys",
+        hint: "'coffer lock --all' ends it; if that fails: kill -KILL \(process)")
     case .alreadyServed:
-      self.init(.inUse, "already_served", "an agent serves this coffer already")
-    case .noHome: self.init(.missing, "no_coffer", "there is no coffer", hint: "«coffer init» makes one")
+      self.init(.inUse, "already_served", "an agent is already serving this coffer")
+    case .noHome: self.init(.missing, "no_coffer", "there is no coffer", hint: "'coffer init' makes one")
     case .noRuntimeDirectory, .pathTooLong:
       self.init(
         .refused, "no_runtime_directory", "there is no safe place for the agent's socket",

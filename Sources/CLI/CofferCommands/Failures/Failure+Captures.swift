@@ -7,36 +7,38 @@ extension Failure {
     switch error {
     case .encryptionKeyNotFound:
       self.init(
-        .corrupt, "capture_key_missing", "there are sealed captures here, and the coffer has no key for them",
+        .corrupt, "capture_key_missing", "there are sealed captures here, but the coffer has no key for them",
         hint:
-          "coffer.db may be older than they are: put the newer one back, or move the folder blobs away and keep it"
+          "coffer.db may be older than the captures: restore the newer one, or move the folder 'blobs' elsewhere and keep it"
       )
     case .locked:
-      self.init(.locked, "locked", "the coffer is locked", hint: "«coffer unlock» opens it")
+      self.init(.locked, "locked", "the coffer is locked", hint: "'coffer unlock' opens it")
     case .notFound:
       self.init(
-        .missing, "capture_not_found", "no such capture", hint: "«coffer capture list» shows what there is")
+        .missing, "capture_not_found", "no such capture", hint: "'coffer capture list' shows what there is")
     case .corrupt(let part):
-      let what = part.map { "the capture's \($0.name)" } ?? "what is kept of the captures"
+      let what = part.map { "the capture's \($0.name)" } ?? "the capture data"
       self.init(
         .corrupt, "capture_corrupt", "\(what) is corrupt or was tampered with", hint: Self.corruptHint)
     case .badSignature:
-      self.init(.corrupt, "bad_signature", "the signature is not of this capture", hint: Self.corruptHint)
+      self.init(
+        .corrupt, "bad_signature", "the signature does not match this capture", hint: Self.corruptHint)
     case .duplicate(let id):
       self.init(
-        .inUse, "duplicate_capture", "this photo is there already, as \(id)",
-        hint: "--allow-duplicate takes it in again")
+        .inUse, "duplicate_capture", "this photo is already stored, as \(id)",
+        hint: "add --allow-duplicate to store it again")
     case .tooLarge(let part, let limit):
-      self.init(.refused, "capture_too_large", "the \(part.name) may have at most \(ByteCount.text(limit))")
+      self.init(.refused, "capture_too_large", "the \(part.name) may be at most \(ByteCount.text(limit))")
     case .malformedMetadata:
-      self.init(.refused, "malformed", "the metadata are not a JSON object")
+      self.init(.refused, "malformed", "the metadata is not a JSON object")
     case .cannotRead(let part):
       self.init(
-        .missing, "no_such_file", "the file with the \(part.name) cannot be read, or changed meanwhile")
+        .missing, "no_such_file",
+        "the file with the \(part.name) cannot be read, or changed while it was read")
     case .alreadyExists:
       self.init(
         .inUse, "already_exists",
-        "the directory is there already and not empty, and an export overwrites nothing")
+        "the directory already exists and is not empty; an export overwrites nothing")
     case .cannotWrite where error.isOutOfSpace:
       self.init(.noRoom, "full", "the disk is full", hint: Self.fullExportHint)
     case .interrupted: self = .interrupted("nothing was changed")

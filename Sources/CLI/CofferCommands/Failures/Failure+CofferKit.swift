@@ -10,17 +10,17 @@ extension Failure {
       self.init(
         .refused, "weak_passphrase",
         "this passphrase is too weak: \(problems.map(\.description).joined(separator: "; "))",
-        hint: "«coffer passphrase generate» makes a good one")
+        hint: "'coffer passphrase generate' makes a good one")
     case .deviceNotRegistered:
       self.init(
-        .missing, "no_device", "this machine was forgotten, and nothing signs its captures",
-        hint: "«coffer unlock» registers it again")
+        .missing, "no_device", "this machine was forgotten, so nothing can sign its captures",
+        hint: "'coffer unlock' registers it again")
     case .personRequired:
-      self.init(.locked, "person_required", "this wants the passphrase, not a session")
+      self.init(.locked, "person_required", "this needs the passphrase; a session is not enough")
     case .recoveryUnproven:
       self.init(
         .refused, "recovery_unproven", "no recovery drill has ever succeeded with this coffer",
-        hint: "run «coffer recovery drill» first, or add --force")
+        hint: "run 'coffer recovery drill' first, or add --force")
     }
   }
 }

@@ -3,7 +3,7 @@
 internal import Enclaves
 
 extension Failure {
-  /// The chip's answers: what each wants of the person differs.
+  /// The chip's errors; each needs another step from the user.
   init(enclave error: EnclaveError) {
     let message = error.sentence.prefix(1).lowercased() + error.sentence.dropFirst()
     let other = "use the passphrase"
@@ -14,7 +14,7 @@ extension Failure {
     case .otherChip:
       self.init(
         .noHardware, "other_chip", message,
-        hint: "\(other), then «coffer forget-device» and «coffer slot add tpm»")
+        hint: "\(other), then 'coffer forget-device' and 'coffer slot add tpm'")
     case .unavailable:
       #if TPM
         self.init(.noHardware, "no_chip", "no TPM answers", hint: "\(other); COFFER_TCTI names the TPM")
@@ -34,7 +34,7 @@ extension Failure {
 }
 
 extension EnclaveError {
-  /// For people, without a full stop.
+  /// For users, without a full stop.
   var sentence: String {
     switch self {
     case .unavailable: "No TPM answers"
@@ -42,14 +42,14 @@ extension EnclaveError {
     case .wrongPasscode: "Wrong PIN"
     case .lockedOut(let seconds):
       if let seconds { "TPM lockout, \(Duration.text(seconds)) left" } else { "TPM lockout" }
-    case .otherChip: "This is another TPM than the one that was enrolled, or it was cleared"
+    case .otherChip: "This is not the TPM that was enrolled, or it was cleared"
     case .corrupt: "The TPM's slot is corrupt or was tampered with"
-    case .wrongKind: "The key is of another kind of chip"
-    case .invalidInput, .authorizationRequired: "The TPM refuses the key's use"
+    case .wrongKind: "The key belongs to another kind of chip"
+    case .invalidInput, .authorizationRequired: "The TPM refuses to use the key"
     case .biometryRefused: "The finger was not accepted"
-    case .counterRefused: "The TPM makes no counter"
-    case .counterGone: "The TPM has no such counter any more"
-    case .failed(let code): "The TPM answers with an error (0x\(String(code, radix: 16)))"
+    case .counterRefused: "The TPM cannot create a counter"
+    case .counterGone: "The TPM no longer has this counter"
+    case .failed(let code): "The TPM returned an error (0x\(String(code, radix: 16)))"
     }
   }
 }

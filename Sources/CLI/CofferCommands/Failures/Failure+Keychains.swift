@@ -8,10 +8,10 @@ internal import Storage
 extension Failure {
   init(keybag error: KeybagError) {
     switch error {
-    case .wrongSecret: self.init(.wrongSecret, "wrong_secret", "this opens no slot of the coffer")
+    case .wrongSecret: self.init(.wrongSecret, "wrong_secret", "this does not open any slot of the coffer")
     case .noSuchSlot:
       self.init(
-        .missing, "no_such_slot", "the coffer has no such slot", hint: "«coffer slot list» shows them")
+        .missing, "no_such_slot", "the coffer has no such slot", hint: "'coffer slot list' shows them")
     case .corrupt:
       self.init(.corrupt, "corrupt", "the slots are corrupt or were tampered with", hint: Self.corruptHint)
     case .lastSlot:
@@ -20,7 +20,7 @@ extension Failure {
         hint: "add another one first")
     case .enclave(let error): self.init(enclave: error)
     case .notHardware:
-      self.init(.refused, "not_hardware", "a PIN without a chip that counts tries would protect nothing")
+      self.init(.refused, "not_hardware", "without a chip that counts tries, a PIN would protect nothing")
     case .tooManySlots(let limit):
       self.init(.refused, "too_many_slots", "a coffer has at most \(limit) slots")
     case .derivation(.notEnoughMemory(let needed, let available)):
@@ -30,9 +30,9 @@ extension Failure {
           + "\(needed >> 20) MiB needed, \(available >> 20) MiB available",
         hint: "close other programs, or open the coffer with the recovery phrase")
     case .derivation(.allocationFailed):
-      self.init(.noRoom, "not_enough_memory", "the memory for the key derivation could not be had")
+      self.init(.noRoom, "not_enough_memory", "not enough memory for the key derivation")
     case .derivation(.parameters):
-      self.init(.corrupt, "corrupt", "the slot asks for an impossible key derivation")
+      self.init(.corrupt, "corrupt", "the slot has invalid parameters for the key derivation")
     }
   }
 
@@ -44,8 +44,9 @@ extension Failure {
         .locked, "keyring_locked", "the desktop's keyring is locked, and this coffer's keychain is in it",
         hint: "unlock the keyring where you manage it, or log in to the desktop; nothing is lost")
     case .itemNotFound: self.init(.missing, "no_such_item", "there is no such item")
-    case .duplicateItem: self.init(.inUse, "already_exists", "there is such an item already")
-    case .secureEnclaveUnavailable: self.init(.noHardware, "no_enclave", "no chip holds keys here")
+    case .duplicateItem: self.init(.inUse, "already_exists", "this item already exists")
+    case .secureEnclaveUnavailable:
+      self.init(.noHardware, "no_enclave", "this machine has no chip that can hold keys")
     case .serviceUnavailable:
       #if SecretService
         self.init(
@@ -54,14 +55,14 @@ extension Failure {
       #else
         self.init(
           .noHardware, "no_secret_service", "this coffer was built without the Secret Service",
-          hint: "one that was built with the trait SecretService can use it")
+          hint: "use a build with the trait SecretService")
       #endif
-    // What a service answers; ours are `.storage` and `.enclave`.
+    // Errors from a service; our own are `.storage` and `.enclave`.
     case .saveFailed(let status), .loadFailed(let status), .deleteFailed(let status),
       .unexpectedError(let status):
       self.init(
-        .noHardware, "secret_service_failed", "the Secret Service does not answer as it should (\(status))",
-        hint: "nothing is lost; try again, or start the desktop's keyring anew")
+        .noHardware, "secret_service_failed", "the Secret Service returned an error (\(status))",
+        hint: "nothing is lost; try again, or restart the desktop's keyring")
     case .storage(.inputOutput(let code)):
       self.init(
         .corrupt, "input_output", "the keychain cannot be read or written (\(code))", hint: Self.corruptHint)
@@ -69,9 +70,9 @@ extension Failure {
       self.init(.corrupt, "corrupt", "the keychain is corrupt or was tampered with", hint: Self.corruptHint)
     case .storage(let error): self.init(storage: error)
     case .enclave(let error):
-      // The coffer is open already, so another way to open it is no help.
+      // The coffer is already open, so another way to open it does not help.
       self.init(enclave: error)
-      hint = "try again; «coffer doctor» says how the coffer stands"
+      hint = "try again; 'coffer doctor' examines the coffer"
     case .unsorted(let type): self.init(unsorted: type)
     case .invalidData, .encodingFailed, .decodingFailed:
       self.init(.corrupt, "corrupt", "the keychain is corrupt or was tampered with", hint: Self.corruptHint)
@@ -89,7 +90,7 @@ extension Failure {
     case .checksumMismatch:
       self.init(
         .wrongSecret, "bad_phrase",
-        "the words do not fit each other: one is wrong, or two have changed places")
+        "the words do not match their checksum: one is wrong, or two are swapped")
     }
   }
 }

@@ -8,10 +8,10 @@ extension Failure {
     case .notFound: self.init(.missing, "no_such_file", "there is no such file or directory")
     case .wrongKind:
       self.init(
-        .usage, "wrong_kind", "it is not of that kind",
+        .usage, "wrong_kind", "wrong kind of input",
         hint: "mbox and jsonl are files; maildir and directory are directories")
     case .alreadyExists:
-      self.init(.inUse, "already_exists", "there is such a file already, and an export overwrites nothing")
+      self.init(.inUse, "already_exists", "already exists, and an export overwrites nothing")
     case .cannotWrite where error.isOutOfSpace:
       self.init(
         .noRoom, "full", "the disk is full", hint: Self.fullExportHint)
@@ -19,14 +19,14 @@ extension Failure {
     case .cannotRead, .cannotWrite: self.init(.missing, "not_permitted", "the file cannot be read or written")
     case .interrupted: self = .interrupted("reading was stopped")
     case .messageTooLarge, .malformed, .metadataOutOfBounds, .tooDeep, .unsuitableIdentifier, .finished:
-      self.init(.refused, "malformed", "the file is not of that format")
+      self.init(.refused, "malformed", "the file is not in that format")
     }
   }
 
-  /// An error with a file that the person named; their own word is told back to them.
+  /// An error with a file that the user named; the message quotes the name.
   init(_ error: MessageFormatError, naming path: String) {
     self.init(format: error)
-    if path == "-", exit == .noRoom { hint = "the output is not complete; make room and begin again" }
-    if path != "-", exit != .noRoom { message = "«\(path)»: \(message)" }
+    if path == "-", exit == .noRoom { hint = "the output is not complete; make room and try again" }
+    if path != "-", exit != .noRoom { message = "'\(path)': \(message)" }
   }
 }

@@ -4,21 +4,26 @@ internal import Glibc
 internal import Secrets
 
 extension Failure {
-  init(passphrase error: PassphraseError) {
+  /// - Parameters:
+  ///   - what: what was being read, for the message.
+  ///   - option: the common beginning of the options that give it, for the hint.
+  init(
+    passphrase error: PassphraseError, reading what: String = "passphrase", option: String = "--passphrase"
+  ) {
     switch error {
     case .unreadable(.cannotOpen(ENOENT)):
       self.init(
-        .usage, "no_passphrase", "there is no such file to read the passphrase from",
-        hint: "look at --passphrase-file")
+        .usage, "no_passphrase", "there is no such file to read the \(what) from",
+        hint: "check \(option)-file")
     case .unreadable:
       self.init(
-        .usage, "no_passphrase", "the passphrase cannot be read",
-        hint: "look at --passphrase-file and --passphrase-fd")
-    case .empty: self.init(.refused, "weak_passphrase", "the passphrase is empty")
+        .usage, "no_passphrase", "the \(what) cannot be read",
+        hint: "check \(option)-file and \(option)-fd")
+    case .empty: self.init(.refused, "weak_passphrase", "the \(what) is empty")
     case .tooLong:
       self.init(
-        .refused, "bad_passphrase", "the passphrase is longer than \(Passphrase.byteCountLimit) bytes")
-    case .notUTF8, .containsNUL: self.init(.refused, "bad_passphrase", "the passphrase is not text in UTF-8")
+        .refused, "bad_passphrase", "the \(what) is longer than \(Passphrase.byteCountLimit) bytes")
+    case .notUTF8, .containsNUL: self.init(.refused, "bad_passphrase", "the \(what) is not text in UTF-8")
     }
   }
 

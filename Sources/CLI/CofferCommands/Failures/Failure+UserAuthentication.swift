@@ -11,11 +11,11 @@ extension Failure {
         .locked, "no_prompt", "a passphrase is needed and there is no terminal to ask on",
         hint: "use --passphrase-fd, --passphrase-file, or COFFER_PINENTRY")
     case .promptProgramMissing, .promptProgramFailed:
-      self.init(.locked, "no_prompt", "the pinentry program does not answer", hint: "look at COFFER_PINENTRY")
+      self.init(.locked, "no_prompt", "the pinentry program does not answer", hint: "check COFFER_PINENTRY")
     case .timedOut:
       self.init(
-        .locked, "no_answer", "the pinentry program gave no answer in time, and was ended",
-        hint: "it waits for 5 minutes; try again, or look at COFFER_PINENTRY")
+        .locked, "no_answer", "the pinentry program did not answer in time and was stopped",
+        hint: "it waits for 5 minutes; try again, or check COFFER_PINENTRY")
     case .terminalFailed, .tooLong:
       self.init(.locked, "no_prompt", "the answer could not be read")
     }
@@ -26,7 +26,7 @@ extension Failure {
     case .cancelled: self.init(PromptError.cancelled)
     case .expired:
       self.init(.locked, "authentication_expired", "the authentication has expired", hint: "try again")
-    case .failed: self.init(.wrongSecret, "not_recognised", "nobody was recognised")
+    case .failed: self.init(.wrongSecret, "not_recognised", "the finger was not recognised")
     case .lockedOut:
       self.init(
         .wrongSecret, "finger_locked_out", "too many fingers were not recognised",
@@ -36,7 +36,7 @@ extension Failure {
     case .notEnrolled:
       self.init(
         .noHardware, "no_finger", "no finger is enrolled with the reader",
-        hint: "«fprintd-enroll» enrols one")
+        hint: "'fprintd-enroll' enrols one")
     case .noReader: self.init(.noHardware, "no_reader", "there is no fingerprint reader")
     case .readerUnavailable:
       self.init(

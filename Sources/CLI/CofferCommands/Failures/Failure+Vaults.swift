@@ -16,18 +16,18 @@ extension Failure {
         .locked, code,
         "data corruption detected; restore from backup: more than 100 messages did not open within an hour, and "
           + "the vault has locked itself",
-        hint: "«coffer unlock» asks who you are; then «coffer doctor --deep» names the messages")
+        hint: "authenticate with 'coffer unlock'; then 'coffer doctor --deep' names the messages")
     case .keychainAccessDenied: self.init(.locked, code, "the coffer is locked")
     case .keychainNotAvailable(let error): self.init(keychain: error)
     case .messageNotFound:
-      self.init(.missing, code, "no such message", hint: "«coffer message list» shows what there is")
+      self.init(.missing, code, "no such message", hint: "'coffer message list' shows what there is")
     case .weakPassphrase: self.init(.refused, code, "the passphrase is too weak")
     case .messageTooLarge(let limit):
-      self.init(.refused, code, "a message may have at most \(limit >> 20) MiB")
+      self.init(.refused, code, "a message may be at most \(limit >> 20) MiB")
     case .metadataOutOfBounds:
-      self.init(.refused, code, "title, tags or date are longer than a message can have")
+      self.init(.refused, code, "the title, the tags or the date is too long")
     case .noRotationUnderWay:
-      self.init(.missing, code, "no rotation is under way", hint: "«coffer vault rotate» begins one")
+      self.init(.missing, code, "no rotation is under way", hint: "'coffer vault rotate' begins one")
     case .nothingToRollBack:
       self.init(
         .missing, code, "no former key is kept", hint: "former keys are kept for \(Vault.retiredKeyDays) days"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An error as a user or a program sees it. This folder is the only place that turns errors into words: one
-// file for the errors of each module.
+// An error as a user or a program sees it. Only this folder turns errors into messages: one file for the errors of
+// each module.
 
 internal import Agent
 internal import Captures
@@ -17,7 +17,7 @@ internal import Texts
 internal import UserAuthentication
 internal import Vaults
 
-/// An error as it is told: to a person in a line and a hint, to a program as JSON.
+/// An error as it is printed: for users a line and a hint, for programs JSON.
 struct Failure: Error {
   var exit: ExitCode
   /// For programs; stable.
@@ -27,7 +27,7 @@ struct Failure: Error {
   var hint: String?
   /// Identifiers of messages, or captures, that did not open.
   var unreadable: [String] = []
-  /// What those are, in one word.
+  /// The kind of those, in one word.
   var unreadableKind = "message"
 
   init(_ exit: ExitCode, _ code: String, _ message: String, hint: String? = nil) {
@@ -41,14 +41,14 @@ struct Failure: Error {
     Failure(.usage, "usage", message, hint: hint)
   }
 
-  /// Content that would act on the terminal it is written to.
+  /// Content that could control the terminal it is written to.
   static func notForTerminal(_ message: String) -> Failure {
     Failure(
       .refused, "not_for_terminal", message,
       hint: "write it to a file or a pipe, or add --force")
   }
 
-  /// Sorts the errors of every module.
+  /// Translates the errors of every module.
   init(_ error: any Error) {
     switch error {
     case let failure as Failure: self = failure
@@ -73,19 +73,19 @@ struct Failure: Error {
     }
   }
 
-  /// An error that no layer promises: a bug. Tells its type and nothing of what it says.
+  /// An error that no module documents: a bug. Names its type but not its contents.
   init(unsorted type: String) {
-    self.init(.bug, "internal", "something happened that should not: \(type)")
+    self.init(.bug, "internal", "internal error: \(type)")
   }
 
-  static let fullExportHint = "nothing was left there; make room and begin again"
+  static let fullExportHint = "nothing was left there; make room and try again"
 
   static let corruptHint =
-    "run «coffer doctor --deep»; what is damaged may be whole in a copy of the coffer's folder"
+    "run 'coffer doctor --deep'; a backup of the coffer's folder may have what is damaged"
 }
 
 extension Failure {
-  /// The lines, each with its end: for a person, or one JSON document.
+  /// The lines, each with its line end: for users, or one JSON document.
   func lines(isJSON: Bool) -> String {
     if isJSON {
       let body = Answer.Body(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Global and passphrase options are accepted before the command as well as behind it. The parser wants
-// them behind: so those that stand in front are moved to just behind the command's words.
+// Global and passphrase options are accepted before and after the command. The parser accepts them only after it, so
+// those in front are moved to directly after the command's words.
 
 internal import ArgumentParser
 
@@ -16,16 +16,16 @@ enum ArgumentOrder {
   struct Sorted {
     /// The command's words, such as `message` and `add`.
     var words: [String]
-    /// The shared options that stood before or between the words.
+    /// The shared options before or between the words.
     var leading: [String]
-    /// Everything from the first word on that is neither.
+    /// Everything from the first argument on that is neither.
     var rest: [String]
     var command: any HelpPage.Type
 
-    /// All of it in the order that the parser wants.
+    /// All arguments in the order that the parser expects.
     var arguments: [String] { words + leading + rest }
 
-    /// What may hold options: a lone `--` ends them.
+    /// The arguments that may be options; a lone `--` ends them.
     var options: [String] { leading + rest.prefix { $0 != "--" } }
   }
 

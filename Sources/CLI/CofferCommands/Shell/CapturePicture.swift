@@ -11,7 +11,7 @@ internal import Primitives
 internal import Secrets
 
 enum CapturePicture {
-  /// A small picture to store beside the photo; nil for what is no picture, or no picture that is known here.
+  /// A small picture to store with the photo; nil for a file that is not a supported picture.
   static func thumbnail(ofFile path: String) -> PartSource? {
     guard let photo = read(path) else { return nil }
     let orientation = photo.withBytes { ExifFields(photo: $0)?.orientation ?? 1 }
@@ -22,7 +22,7 @@ enum CapturePicture {
     return PartSource(small)
   }
 
-  /// Shows the stored small picture on the terminal, where there is one that can.
+  /// Shows the stored small picture, if the terminal can show pictures.
   static func show(_ id: CaptureID, _ store: CaptureStore) throws {
     let graphics = TerminalGraphics.detect(environment: ProcessInfo.processInfo.environment)
     guard Terminal.isOutputTerminal, graphics != .none else { return }
@@ -36,7 +36,7 @@ enum CapturePicture {
     text.withBytes { Terminal.write($0) }
   }
 
-  /// Writes the depth map in false colours; the file's name.
+  /// Writes the depth map in false colours. Returns the file's name.
   static func writeDepth(
     of id: CaptureID, _ store: CaptureStore, to directory: String, record: any UnfinishedExportRecord
   ) throws -> String {
@@ -48,7 +48,7 @@ enum CapturePicture {
       picture = try depth.withBytes { depth throws(PictureError) in try PictureWorker().depthPNG(of: depth) }
     } catch {
       throw Failure(
-        .refused, "unknown_depth", "the depth map is of a kind that cannot be drawn here",
+        .refused, "unknown_depth", "this kind of depth map cannot be drawn",
         hint: "16-bit PNG and PFM can be; the depth map itself was exported")
     }
     let name = "depth-colours.png"
@@ -83,8 +83,8 @@ enum CapturePicture {
     return bytes
   }
 
-  /// A photo's file as a whole; nil when it cannot be read, is too large, or is of a kind that has no small
-  /// picture anyway: a film is not read for nothing.
+  /// The whole file of a photo; nil when it cannot be read, is too large, or is of a kind that gets no small picture,
+  /// such as a film.
   private static func read(_ path: String) -> SecretBytes? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard descriptor >= 0 else { return nil }
@@ -113,10 +113,10 @@ enum CapturePicture {
     return photo
   }
 
-  /// How JPEG and PNG begin.
+  /// The first bytes of JPEG and PNG files.
   private static let photoHeads: [[UInt8]] = [[0xFF, 0xD8, 0xFF], [0x89, 0x50, 0x4E]]
 
-  /// A picture is a hint of what it shows; the text beside it matters more.
+  /// The picture stays small, because the text after it matters more.
   private static let columnLimit = 60
   private static let rowLimit = 20
 }

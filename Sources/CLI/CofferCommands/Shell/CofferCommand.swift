@@ -3,7 +3,7 @@
 internal import ArgumentParser
 internal import Storage
 
-/// A command with a page of help that was set by hand and ends in an example.
+/// A command with a help page that is written by hand and ends in an example.
 protocol HelpPage: ParsableCommand {
   static var page: String { get }
 }
@@ -23,9 +23,9 @@ extension CofferCommand {
   }
 }
 
-/// A command that only holds others.
+/// A command that only contains other commands.
 protocol CommandGroup: HelpPage {}
 
 extension CommandGroup {
-  func run() throws { throw Failure.usage("which command?", hint: "coffer --help") }
+  func run() throws { throw Failure.usage("missing command", hint: "coffer --help") }
 }

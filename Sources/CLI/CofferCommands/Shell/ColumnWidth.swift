@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How many columns of a terminal a text takes: none for an accent that stands over a letter, two for a
-// Chinese character.
+// How many terminal columns a text takes: none for a combining accent, two for a Chinese character.
 
 internal import CSystem
 
@@ -9,7 +8,7 @@ enum ColumnWidth {
   /// The columns of a text without control characters.
   static func of(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + of($1) } }
 
-  /// `text` cut to a number of columns, with an ellipsis where something is left out.
+  /// `text` cut to a number of columns, with an ellipsis if something was cut.
   static func cut(_ text: String, to width: Int) -> String {
     if of(text) <= width { return text }
     var result = ""
@@ -23,20 +22,20 @@ enum ColumnWidth {
     return result + "…"
   }
 
-  /// `text` with spaces behind, to a number of columns.
+  /// `text` padded with spaces at the end to a number of columns.
   static func padded(_ text: String, to width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - of(text)))
   }
 
   private static func of(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x7F { return 1 }
-    // Less than nothing: a character that the library does not know yet. Emoji are mostly of that kind.
+    // Negative for a character that the library does not know yet, which is mostly an emoji.
     let columns = Int(coffer_character_columns(scalar.value))
     return columns < 0 ? 2 : columns
   }
 }
 
 extension String {
-  /// At least `width` characters, with spaces behind.
+  /// Padded with spaces at the end to at least `width` characters.
   func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -18,10 +18,10 @@ struct CommandContext {
   let isJSON: Bool
   let isQuiet: Bool
   let machine: Machine
-  /// Whether the person opens the coffer in order to take an earlier state of it for the present one.
+  /// Whether the coffer is opened to accept an older state as the current one.
   var acceptsEarlierState = false
 
-  /// Tries at a prompt before the answer is «wrong».
+  /// How many times a prompt asks before it fails.
   static let promptTries = 3
 
   init(_ global: GlobalOptions) {
@@ -34,11 +34,11 @@ struct CommandContext {
 
   // MARK: Opening
 
-  /// Who has to be there.
+  /// How the coffer may be opened.
   enum Presence {
-    /// Somebody has unlocked the coffer, and its agent still has the keys.
+    /// An open session is enough.
     case session
-    /// The person shows now that they can open it: for what decides who can.
+    /// Requires fresh authentication. Used by commands that change who can open the coffer.
     case person
   }
 
@@ -46,7 +46,7 @@ struct CommandContext {
     try LockedCoffer(home: home, machine: machine, acceptsEarlierState: acceptsEarlierState)
   }
 
-  /// Opens the coffer: with what the options give; else with the keys of its agent; else by asking.
+  /// Opens the coffer with the options' passphrase or PIN, else with the keys of its agent, else by asking.
   func open(_ options: OpeningOptions, needing presence: Presence = .session) throws -> Coffer {
     try open(options.passphrase, pin: options.pin, needing: presence)
   }
@@ -89,9 +89,9 @@ struct CommandContext {
 
   /// Opens the coffer with the keys of its agent; nil when there is none, or it is locked.
   ///
-  /// An agent whose keys do not fit is of no use; the person is asked as if it were not there. What else keeps
-  /// the coffer from opening would do so with a passphrase too.
-  /// - Throws: `VaultError.lockedAfterFailures` and whatever else opening throws.
+  /// If the agent's keys do not match, the user is asked as if there were no agent. Other errors would occur with a
+  /// passphrase too, and are thrown.
+  /// - Throws: `VaultError.lockedAfterFailures` and other errors of opening.
   private func handedOn(_ locked: LockedCoffer) throws -> Coffer? {
     guard let keys = AgentSession(locked).keys(.all) else { return nil }
     return try handedOn(locked, keys)
@@ -104,8 +104,8 @@ struct CommandContext {
 
   /// Opens the captures.
   ///
-  /// - Parameter whileLocked: whether the agent's after-first-unlock key will do: for taking captures in, not
-  ///   for looking at them.
+  /// - Parameter whileLocked: whether the agent's after-first-unlock key is enough: to add captures, not to read
+  ///   them.
   func captures(_ options: OpeningOptions, whileLocked: Bool = false) throws -> CaptureAccess {
     guard whileLocked else {
       return try open(options).captureAccess
@@ -115,7 +115,7 @@ struct CommandContext {
       advise(coffer)
       return coffer.captureAccess
     }
-    // Asked once for whatever is there: an agent that hangs costs its whole deadline each time.
+    // Asks once for all keys, because an agent that hangs costs the full time limit each time.
     if let keys = AgentSession(locked).keys(.all) {
       if let coffer = try handedOn(locked, keys) {
         advise(coffer)
@@ -131,10 +131,9 @@ struct CommandContext {
     "\(problem); \((promptTries - attempt).counted("try", "tries")) left"
   }
 
-  /// What a person should know whenever they open their coffer.
+  /// The warnings that a user should see whenever the coffer is opened.
   private func advise(_ coffer: Coffer) {
-    // nil when the messages are not those that were stored last: what reads them says so itself, and the rest
-    // can be used.
+    // nil when the messages are damaged as a whole: commands that read them say so, and the rest can be used.
     guard let status = coffer.vault.lastStatus else { return }
     let isJSON = isJSON
     if status.unexaminedFailures > 0 { FailureWarning(status.unexaminedFailures).tell(isJSON: isJSON) }
@@ -142,7 +141,9 @@ struct CommandContext {
       FailureWarning(count, isLocked: alarm == .locked).tell(isJSON: isJSON)
     }
     guard Terminal.isErrorTerminal else { return }
-    if status.isRotating { remark("hint: a rotation was begun and not ended: coffer vault rotate --resume") }
+    if status.isRotating {
+      remark("hint: a rotation was started and not finished: coffer vault rotate --resume")
+    }
     if status.isRotationDue { remark("hint: the vault key is more than a year old: coffer vault rotate") }
   }
 
@@ -167,7 +168,7 @@ struct CommandContext {
   private func unlockByPhrasePrompt(_ locked: LockedCoffer) throws -> Coffer {
     let prompt = try prompt(for: "the recovery phrase", hint: "use --phrase-fd or --phrase-file")
     guard prompt is TerminalPrompt else { return try unlock(locked, askingWith: prompt, isShown: false) }
-    // All tries on the second screen: wrong words are mostly right but for one.
+    // All tries use the second screen, because wrong words are mostly right except for one.
     let screen = try SecondScreen()
     return try unlock(locked, askingWith: prompt, isShown: screen.isForgotten)
   }
@@ -184,7 +185,7 @@ struct CommandContext {
         return try locked.unlock(SlotCredential(Self.phrase(Passphrase(utf8: prompt.ask(asked)))))
       } catch KeybagError.wrongSecret {
         failure = KeybagError.wrongSecret
-        problem = Self.triesLeft("these words are not of this coffer", attempt)
+        problem = Self.triesLeft("these words do not open this coffer", attempt)
       } catch let error where error is RecoveryPhraseError || error is PassphraseError {
         failure = Failure(.wrongSecret, "bad_phrase", Failure(error).message)
         problem = Self.triesLeft(Failure(error).message, attempt)
@@ -199,7 +200,7 @@ struct CommandContext {
 
   // MARK: Asking
 
-  /// A question; a window, which stands alone, also says which coffer it is about.
+  /// A question; a pinentry window also says which coffer it is about.
   func request(_ words: String, problem: String?) -> PromptRequest {
     PromptRequest(words, description: isPinentry ? "To open the coffer in \(home)" : nil, problem: problem)
   }
@@ -227,7 +228,7 @@ struct CommandContext {
     return TerminalPrompt()
   }
 
-  /// New words are shown on a terminal and asked for again; pinentry cannot do that.
+  /// Requires a terminal: new words are shown there and asked for again, which pinentry cannot do.
   func requireTerminalForWords() throws {
     guard hasTerminal else {
       throw Failure(
@@ -236,9 +237,9 @@ struct CommandContext {
     }
   }
 
-  /// A new passphrase: given, or asked for twice, with a meter. A generated one is offered first.
+  /// A new passphrase: given, or asked for twice, with a strength meter. A generated one is offered first.
   ///
-  /// - Parameter option: what the options that give it begin with, for the hint.
+  /// - Parameter option: the common beginning of the options that give it, for the hint.
   func newPassphrase(
     _ given: consuming Passphrase?, policy: PassphrasePolicy, option: String = "--new-passphrase"
   ) throws -> Passphrase {
@@ -288,7 +289,7 @@ struct CommandContext {
     }
   }
 
-  /// Shows a generated passphrase on the terminal; nil when the person wants one of their own.
+  /// Shows a generated passphrase on the terminal; nil when the user prefers another one.
   private func offerGenerated(_ prompt: any PassphrasePrompt) throws -> Passphrase? {
     guard prompt is TerminalPrompt else { return nil }
     let generated = PassphraseGenerator.generate(random: SystemRandom.fill)
@@ -296,7 +297,7 @@ struct CommandContext {
     try screen.write("A passphrase made for you:\n\n    ")
     try generated.withBytes { (passphrase) throws(PromptError) in try screen.write(passphrase) }
     try screen.write("\n\n")
-    guard try prompt.confirm("Use it? Write it down first; «n» lets you choose your own.") else { return nil }
+    guard try prompt.confirm("Use it? Write it down first; 'n' lets you choose your own.") else { return nil }
     return try Passphrase(utf8: generated)
   }
 
@@ -308,12 +309,12 @@ struct CommandContext {
     }
   }
 
-  /// Asks for a yes.
+  /// Asks a yes-or-no question.
   func confirm(_ question: String) throws -> Bool { try terminal().confirm(question) }
 
   // MARK: Answering
 
-  /// A remark for people, on standard error; nothing in JSON, where standard error is for errors.
+  /// A remark for users, on standard error; nothing with --json, where standard error is for errors.
   func remark(_ line: ShownLine) {
     if !isQuiet && !isJSON { Terminal.remark(line) }
   }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The log of a run, on standard error, where COFFER_LOG names a level. It says what was called and how it
-// ended; no line of it, here or in a room below, holds a name, a value or an identifier.
+// The log of a run, on standard error, if COFFER_LOG names a level. It says which command ran and how it ended. No line,
+// from this module or another, contains a name, a value or an identifier.
 
 internal import Foundation
 internal import Logging
 
 enum CommandLog {
   /// Log lines go to standard error when COFFER_LOG names a level; else nowhere.
-  /// - Throws: a failure when it names none: a log that somebody waits for must not be missing silently.
+  /// - Throws: a failure when it is not a level, because you would wait for a log in vain.
   static func start() throws {
     let name = ProcessInfo.processInfo.environment["COFFER_LOG"] ?? ""
     let level = Logger.Level(rawValue: name)
     guard level != nil || name.isEmpty else {
       throw Failure.usage(
-        "COFFER_LOG names no level",
+        "COFFER_LOG is not a log level",
         hint: "it is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     LoggingSystem.bootstrap { label in
@@ -25,7 +25,7 @@ enum CommandLog {
     }
   }
 
-  /// Notes which command is run, by its own words alone, and how it ended.
+  /// Logs which command is run, only by its name, and how it ended.
   static func noting(_ words: [String], _ body: () throws -> ExitCode) throws -> ExitCode {
     let log = Logger(label: "app.rial.command")
     let start = ContinuousClock.now

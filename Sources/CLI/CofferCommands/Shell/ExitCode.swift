@@ -5,7 +5,7 @@
 /// The exit codes.
 enum ExitCode: Int32, CaseIterable {
   case done = 0
-  /// The words of the call are off.
+  /// Wrong usage.
   case usage = 2
   /// Locked, or a prompt is needed and there is no way to ask.
   case locked = 3

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a person, or their program, is told of messages that failed to open: on standard error, whether or not
-// that is a terminal, and with --quiet too, since it is no remark. In JSON a line of its own, before any error.
+// The warning about messages that failed to open. It is printed on standard error, whether or not that is a terminal,
+// and also with --quiet. In JSON it is a separate line, before any error.
 
-/// More messages failed to open than can be passed over.
+/// The warning that many messages failed to open.
 struct FailureWarning {
   private let count: Int
   private let isLocked: Bool
@@ -23,8 +23,8 @@ struct FailureWarning {
 
   private var hint: String {
     isLocked
-      ? "«coffer unlock» asks who you are; then «coffer doctor --deep» names the messages"
-      : "«coffer doctor --deep» names the messages, and ends this warning"
+      ? "authenticate with 'coffer unlock'; then 'coffer doctor --deep' names the messages"
+      : "'coffer doctor --deep' names the messages, and ends this warning"
   }
 
   func tell(isJSON: Bool) {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What an import has done, also when something ended it: for a person, or as JSON.
+// The report of an import, also of one that was ended early: for users, or as JSON.
 
 internal import MessageFormats
 internal import Primitives
 internal import Vaults
 
 struct ImportReport {
-  /// Reasons that are told one by one; a file of the wrong format would give one for each line.
+  /// How many reasons are printed; a file in the wrong format would give one for each line.
   private static let problemLimit = 10
-  /// Paths that a person sees of each group; programs get ten.
+  /// How many paths of each group are printed for users; programs get ten.
   private static let pathLimit = 3
 
   let printsIDs: Bool
-  /// Entries that were passed over before the first one.
+  /// Entries that were skipped with `--skip`.
   let passedOver: Int
   /// As of the last batch.
   var progress: Vault.ImportProgress?
@@ -36,7 +36,7 @@ struct ImportReport {
     }
     let imported: Int
     let skipped: Int
-    /// Why the first of those that were left out were.
+    /// The reasons for the first entries that were left out.
     let problems: [String]
     let leftOut: [Group]?
     let foreignExports: Int?
@@ -63,7 +63,7 @@ struct ImportReport {
     if foreign > 0 {
       context.remark(
         "\(foreign.counted("message has", "messages have")) the headers of an export that this coffer did "
-          + "not make; taken as mail, headers included")
+          + "not make; imported as mail, headers included")
       context.remark("hint: jsonl and directory carry titles, tags and types from one coffer to another")
     }
   }
@@ -76,12 +76,12 @@ struct ImportReport {
 
   // MARK: Ends
 
-  /// The end of an import that somebody has interrupted.
+  /// The failure of an import that was interrupted.
   var interruption: Failure {
     .interrupted("\(imported.counted("message")) imported so far, and safe", hint: goOn)
   }
 
-  /// The end of an import that `failure` has ended.
+  /// The failure of an import that `failure` has ended.
   func failure(_ failure: Failure) -> Failure {
     var failure = failure
     failure.message += "; \(imported.counted("message")) imported so far, and safe"
@@ -90,26 +90,26 @@ struct ImportReport {
   }
 
   private var goOn: String {
-    "go on with the same command and --skip \(passedOver + imported + skippedCount)"
+    "continue with the same command and --skip \(passedOver + imported + skippedCount)"
   }
 }
 
 extension LeftOut.Reason {
-  /// For people: of one, and of several.
+  /// For users: singular and plural.
   fileprivate var names: (one: String, many: String) {
     switch self {
     case .hidden: ("hidden file or folder", "hidden files and folders")
     case .link: ("link", "links")
     case .special: ("FIFO, socket or device", "FIFOs, sockets and devices")
     case .unfinished: ("unfinished delivery", "unfinished deliveries")
-    case .foreign: ("entry that is no part of a Maildir", "entries that are no part of a Maildir")
-    case .gone: ("entry that went away meanwhile", "entries that went away meanwhile")
+    case .foreign: ("entry that does not belong to a Maildir", "entries that do not belong to a Maildir")
+    case .gone: ("entry that disappeared meanwhile", "entries that disappeared meanwhile")
     }
   }
 }
 
 extension MessageFormatError {
-  /// Why one entry was left out, for people; may hold a path as it is.
+  /// Why one entry was left out, for users; may contain a path as it is.
   var sentence: String {
     switch self {
     case .messageTooLarge(let byteCount, let limit):
@@ -117,7 +117,7 @@ extension MessageFormatError {
     case .malformed(let entry, let what): "entry \(entry): \(what)"
     case .metadataOutOfBounds(let what): "\(what) too long"
     case .tooDeep(let limit): "more than \(limit) folders deep, with everything in it"
-    case .entry(let path, let error): "«\(path)»: \(error.sentence)"
+    case .entry(let path, let error): "'\(path)': \(error.sentence)"
     default: "not readable"
     }
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Control-C, SIGTERM and SIGHUP during long work. The first asks: the work ends where it is safe, cleans
-// up, and the command says what is there. Where nothing has to be cleaned up, the first ends the command at
-// once, with words that were laid ready. A second one always ends it at once, which loses nothing either.
+// Control-C, SIGTERM and SIGHUP during long work. The first signal is a request: the work stops where it is safe,
+// cleans up, and the command reports what was done. If there is nothing to clean up, the first signal ends the command
+// at once, with a prepared message. A second signal always ends it at once, which loses nothing either.
 
 internal import CSystem
 internal import Glibc
@@ -11,19 +11,19 @@ internal import Synchronization
 enum Interruption {
   private static let wasRequested = Atomic(false)
   private static let lineIsBroken = Atomic(false)
-  /// The address of what a signal handler writes, and how long it is; 0 while the first signal only asks.
+  /// The address and length of the message that a signal handler writes; 0 while the first signal is a request.
   private static let lastWords = Atomic(0)
   private static let lastWordsByteCount = Atomic(0)
-  /// The writing end of the pipe that the handler fills.
+  /// The write end of the pipe that the handler writes to.
   private static let bell = Atomic<Int32>(-1)
 
-  /// Whether somebody wants the command to end.
+  /// Whether a signal has requested that the command ends.
   static var isRequested: Bool { wasRequested.load(ordering: .acquiring) }
 
-  /// From here, the first signal only asks. Those that a shell lets us ignore, as in the background or
-  /// under nohup, are still ignored.
+  /// From here, the first signal is a request. Signals that we inherit as ignored, as in the background or under nohup,
+  /// stay ignored.
   ///
-  /// - Returns: a descriptor that is readable once somebody has asked; nil when there is none.
+  /// - Returns: a descriptor that becomes readable on a request; nil when it could not be created.
   @discardableResult
   static func catchOnce() -> Int32? {
     var ends: (reading: Int32, writing: Int32) = (-1, -1)
@@ -34,12 +34,12 @@ enum Interruption {
     return ends.reading >= 0 ? ends.reading : nil
   }
 
-  /// Runs work that leaves nothing behind: the first signal ends the command at once, and says `words`.
+  /// Runs work that needs no cleanup: the first signal ends the command at once, with the message `words`.
   static func endingAtOnce<R: ~Copyable>(
     _ words: Failure, isJSON: Bool, _ work: () throws -> R
   ) rethrows -> R {
     let line = Array((breaksLine && !isJSON ? "\n" : "").utf8) + Array((words.lines(isJSON: isJSON)).utf8)
-    // Never freed: a handler may be at it.
+    // Never freed, because a handler may be reading it.
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: line.count, alignment: 1)
     unsafe bytes.copyBytes(from: line)
     lastWordsByteCount.store(line.count, ordering: .releasing)
@@ -49,19 +49,19 @@ enum Interruption {
     return try work()
   }
 
-  /// Begins a new line on the terminal, once: the cursor stands behind a bar or an echoed ^C.
+  /// Starts a new line on the terminal, once, because the cursor is after a bar or an echoed ^C.
   static func breakLine() {
     guard isRequested, breaksLine, !lineIsBroken.exchange(true, ordering: .relaxed) else { return }
     _ = unsafe write(STDERR_FILENO, "\n", 1)
   }
 
   private static let breaksLine = Terminal.isErrorTerminal
-  /// The signals that are ours, a bit each; those that are ignored are not.
+  /// The signals that we handle, one bit each; not those that are ignored.
   private static let caught = Atomic<Int32>(0)
   private static let signals = [SIGINT, SIGTERM, SIGHUP]
 
   private static func install() {
-    // What the handler uses is made before it can run.
+    // Everything that the handler uses is created before it can run.
     _ = (
       isRequested, bell.load(ordering: .relaxed), caught.load(ordering: .relaxed),
       lastWordsByteCount.load(ordering: .relaxed)
@@ -71,14 +71,14 @@ enum Interruption {
       unsafe sigaction(number, nil, &current)
       if isIgnored(current) { continue }
       var action = sigaction()
-      // Without SA_RESTART: whoever waits is woken.
+      // Without SA_RESTART, so that waiting calls return.
       unsafe action.__sigaction_handler.sa_handler = { _ in Interruption.handle() }
       unsafe sigaction(number, &action, nil)
       caught.bitwiseOr(1 << number, ordering: .releasing)
     }
   }
 
-  /// Does only what a signal handler may.
+  /// Calls only functions that are safe in a signal handler.
   private static func handle() {
     if let words = unsafe UnsafeRawPointer(bitPattern: lastWords.load(ordering: .acquiring)) {
       _ = unsafe write(STDERR_FILENO, words, lastWordsByteCount.load(ordering: .acquiring))
@@ -102,7 +102,7 @@ enum Interruption {
 }
 
 extension Failure {
-  /// The end of work that somebody has interrupted.
+  /// The failure of work that was interrupted.
   static func interrupted(_ message: String, hint: String? = nil) -> Failure {
     Failure(.interrupted, "interrupted", "interrupted; \(message)", hint: hint)
   }

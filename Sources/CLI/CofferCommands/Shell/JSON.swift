@@ -13,10 +13,10 @@ enum JSON {
     return escaped(String(decoding: data, as: UTF8.self))
   }
 
-  /// The same, with a document in the place of a member whose value is `placeholder`: it is passed on as it is.
+  /// The same, with a document instead of the value `placeholder`. The document is written as it is.
   ///
   /// - Parameters:
-  ///   - placeholder: a text that stands nowhere else.
+  ///   - placeholder: a text that occurs nowhere else.
   ///   - document: valid JSON, as ``oneLine(_:)`` gives it.
   static func text(_ value: some Encodable, with document: String, for placeholder: String) -> String {
     text(value).replacing("\"\(placeholder)\"", with: document)
@@ -24,17 +24,16 @@ enum JSON {
 
   static func print(_ value: some Encodable) { Terminal.print("\(text(value))") }
 
-  /// A valid document on one line. Nothing else of it changes: numbers keep their digits, members their order,
-  /// and those that come twice come twice.
+  /// A valid document on one line. Nothing else changes: numbers keep their digits, members keep their order, and
+  /// duplicates stay.
   static func oneLine(_ document: String) -> String {
-    // Inside of strings there are no line ends and no tabs (RFC 8259, 7), so these are white space.
+    // Strings contain no line ends and no tabs (RFC 8259, 7), so these are white space.
     let lineEnds: [UInt8] = [0x09, 0x0A, 0x0D]
     let line = String(decoding: document.utf8.map { lineEnds.contains($0) ? 0x20 : $0 }, as: UTF8.self)
     return escaped(line.trimmingCharacters(in: .whitespaces))
   }
 
-  /// Only strings hold such characters. Escaped, they are the same to a program, and cannot act on a terminal
-  /// when a person looks.
+  /// Only strings contain such characters. Escaped, they mean the same to a program and cannot control a terminal.
   private static func escaped(_ document: String) -> String {
     TerminalText.replacing(document, keepsLines: false) { scalar in
       scalar.utf16.map { unit in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A message for reading.
+// Shows a message.
 
 internal import Foundation
 internal import MessageFormats
@@ -76,7 +76,7 @@ enum MessageView {
     }
   }
 
-  /// Whether a terminal shows all of it and obeys none of it.
+  /// Whether a terminal shows all of it and is not controlled by any of it.
   static func isPlain(_ content: RawSpan) -> Bool {
     MessageMetadata.isText(content) && TerminalText.isFit(string(content).replacing("\r\n", with: "\n"))
   }

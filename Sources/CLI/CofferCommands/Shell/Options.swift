@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The options that many commands share. They may stand before the command too: `ArgumentOrder` moves
-// them behind it.
+// The options that many commands share. They may also come before the command: `ArgumentOrder` moves them after it.
 
 public import ArgumentParser
 internal import Enclaves
@@ -21,7 +20,7 @@ struct GlobalOptions: ParsableArguments {
     if let home { return home }
     if let home = environment["COFFER_HOME"], !home.isEmpty { return home }
     if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/coffer" }
-    // HOME first: it is what the person, or a script, says; the user database is what is left.
+    // HOME first, because a user or a script can set it; the user database is the fallback.
     let own = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
     return own + "/.local/share/coffer"
   }
@@ -41,7 +40,7 @@ struct PassphraseOptions: ParsableArguments {
   /// The passphrase from a descriptor or a file; nil when neither is named.
   func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }
 
-  /// The passphrase to open with: what cannot be a passphrase, such as an empty one, is a wrong one.
+  /// The passphrase to open with. An impossible passphrase, such as an empty one, counts as a wrong one.
   func opening() throws -> Passphrase? {
     do { return try given() } catch let error as PassphraseError {
       var failure = Failure(error)
@@ -62,12 +61,16 @@ struct PINOptions: ParsableArguments {
 
   /// The PIN as it was typed; nil when none is named.
   func given() throws -> SharedSecretBytes? {
-    guard let typed = try Passphrase.given(fd: fd, file: file) else { return nil }
-    return SharedSecretBytes(typed)
+    do {
+      guard let typed = try Passphrase.given(fd: fd, file: file) else { return nil }
+      return SharedSecretBytes(typed)
+    } catch let error as PassphraseError {
+      throw Failure(passphrase: error, reading: "PIN", option: "--pin")
+    }
   }
 }
 
-/// What opens the coffer, given instead of asked for.
+/// A passphrase or PIN that is given with options instead of typed at a prompt.
 struct OpeningOptions: ParsableArguments {
   static let usage = "[--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]"
 
@@ -78,7 +81,7 @@ struct OpeningOptions: ParsableArguments {
 
   func validate() throws {
     if passphrase.fd != nil || passphrase.file != nil, pin.fd != nil || pin.file != nil {
-      throw ValidationError("name a passphrase or a PIN, not both")
+      throw ValidationError("give a passphrase or a PIN, not both")
     }
   }
 }
@@ -95,7 +98,11 @@ struct NewPassphraseOptions: ParsableArguments {
 
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
-  func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }
+  func given() throws -> Passphrase? {
+    do { return try Passphrase.given(fd: fd, file: file) } catch let error as PassphraseError {
+      throw Failure(passphrase: error, reading: "new passphrase", option: "--new-passphrase")
+    }
+  }
 }
 
 struct PhraseOptions: ParsableArguments {
@@ -112,10 +119,11 @@ struct PhraseOptions: ParsableArguments {
   func given() throws -> Passphrase? {
     do { return try Passphrase.given(fd: fd, file: file) } catch let error as PassphraseError {
       guard case .unreadable = error else {
-        throw Failure(.wrongSecret, "bad_phrase", "this is no recovery phrase", hint: "it has twelve words")
+        throw Failure(
+          .wrongSecret, "bad_phrase", "this is not a recovery phrase", hint: "it has twelve words")
       }
       throw Failure.usage(
-        "the recovery phrase cannot be read", hint: "look at --phrase-file and --phrase-fd")
+        "the recovery phrase cannot be read", hint: "check --phrase-file and --phrase-fd")
     }
   }
 }
@@ -128,7 +136,7 @@ extension Passphrase {
   }
 
   fileprivate static func checkOneSource(fd: Int32?, file: String?) throws {
-    if fd != nil, file != nil { throw ValidationError("name a descriptor or a file, not both") }
+    if fd != nil, file != nil { throw ValidationError("give a descriptor or a file, not both") }
   }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Handing a new recovery phrase to its owner: on the terminal, with three of the words asked for again,
-// or in a new file. The words go from locked memory straight to the descriptor.
+// Gives a new recovery phrase to the user: on the terminal, where three of the words are asked for again, or in a new
+// file. The words go from locked memory directly to the descriptor.
 
 internal import Glibc
 internal import Keychains
@@ -17,7 +17,7 @@ struct PhraseHandover {
 
   init(_ context: CommandContext) { self.context = context }
 
-  /// A new phrase, once its owner has it: in a new file, or else from the terminal.
+  /// Makes a phrase and returns it once the user has it: in a new file, or else from the terminal.
   func makePhrase(file: String?) throws -> RecoveryPhrase {
     let phrase = RecoveryPhrase(
       entropy: SystemRandom.secretBytes(count: RecoveryPhrase.entropyByteCount))
@@ -26,15 +26,15 @@ struct PhraseHandover {
   }
 
   /// Writes the phrase to a new file of mode 0600 and syncs it.
-  /// - Throws: `StorageError.full`; a failure when the file is there already.
+  /// - Throws: `StorageError.full`; a failure when the file already exists.
   func write(_ phrase: borrowing RecoveryPhrase, to path: String) throws {
     let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else {
       switch errno {
       case EEXIST:
-        throw Failure(.inUse, "already_exists", "the file for the recovery phrase is there already")
+        throw Failure(.inUse, "already_exists", "the file for the recovery phrase already exists")
       case ENOSPC, EDQUOT: throw StorageError.full
-      default: throw Failure.usage("the file for the recovery phrase cannot be made")
+      default: throw Failure.usage("the file for the recovery phrase cannot be created")
       }
     }
     defer { close(descriptor) }
@@ -50,18 +50,18 @@ struct PhraseHandover {
   }
 
   /// Shows the words and asks for three of them until they are right.
-  /// - Throws: `PromptError.cancelled` when the person gives up.
+  /// - Throws: `PromptError.cancelled` when the user gives up.
   func showAndAsk(_ phrase: borrowing RecoveryPhrase) throws {
     let terminal = try context.terminal()
     var problem: String?
     while true {
       // The words leave the screen before they are asked for.
       guard try show(phrase, problem, terminal) else {
-        problem = "Write them down on paper; without them a forgotten passphrase is the end."
+        problem = "Write them down on paper; without them, everything is lost if you forget the passphrase."
         continue
       }
       if try ask(phrase, terminal) { return }
-      problem = "That was not the word. Here they are once more."
+      problem = "That was not the right word. Here they are again."
     }
   }
 
@@ -87,7 +87,7 @@ struct PhraseHandover {
   }
 
   private func ask(_ phrase: borrowing RecoveryPhrase, _ terminal: TerminalPrompt) throws -> Bool {
-    // They are words of the phrase all the same.
+    // A typed word is part of the phrase too, so it must not stay on the screen.
     let screen = try SecondScreen()
     try screen.write("\nType three of the words, to show that you have them.\n\n")
     for position in Self.randomPositions() {
@@ -103,7 +103,7 @@ struct PhraseHandover {
     var positions: Set<Int> = []
     while positions.count < askedCount {
       for byte in SystemRandom.publicBytes(count: 8) where positions.count < askedCount {
-        // 252 is a multiple of twelve: no place is likelier than another.
+        // 252 is a multiple of twelve, so every position is equally likely.
         if byte < 252 { positions.insert(Int(byte) % RecoveryPhrase.wordCount) }
       }
     }

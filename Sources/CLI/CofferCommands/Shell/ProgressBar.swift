@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A bar on standard error for what takes longer than a second; silent on a pipe and with --quiet.
+/// A progress bar on standard error for work that takes longer than a second; silent on a pipe and with --quiet.
 struct ProgressBar {
   private let title: String
   private let isShown: Bool
@@ -14,7 +14,7 @@ struct ProgressBar {
 
   /// Draws, at most ten times a second and not in the first second.
   ///
-  /// - Parameter total: nil when nobody knows.
+  /// - Parameter total: nil when it is not known.
   mutating func update(_ done: Int, of total: Int?, unit: String) {
     let now = ContinuousClock.now
     guard isShown, now - start > .seconds(1), now - (lastDrawn ?? start) > .milliseconds(100) else { return }
@@ -30,7 +30,7 @@ struct ProgressBar {
     Terminal.writeError(line)
   }
 
-  /// Clears the bar; after an interruption it stays, and what follows stands on a line of its own.
+  /// Clears the bar. After an interruption the bar stays, and the next output starts a new line.
   mutating func finish() {
     if Interruption.isRequested { return Interruption.breakLine() }
     if lastDrawn != nil { Terminal.writeError("\r\u{1B}[K") }

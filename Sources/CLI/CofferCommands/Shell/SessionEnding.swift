@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The session of a coffer ends when somebody is no longer to open it: with a slot that is removed, a
-// passphrase that is changed or reset, a machine that is forgotten.
+// A session ends when somebody may no longer open the coffer: a slot is removed, a passphrase is changed or reset, or a
+// machine is forgotten.
 
 internal import Agent
 internal import CofferKit
 
-/// The end of a session after a change that is made already.
+/// The end of a session, after the change was made.
 struct SessionEnding {
   /// Whether there was a session, or an agent that had one.
   let wasThere: Bool
@@ -22,13 +22,13 @@ struct SessionEnding {
     }
   }
 
-  /// Says that the session has ended. To be called last, since what was done must not be reported as failed.
-  /// - Throws: when an agent may still have the keys, which the person must know.
+  /// Says that the session has ended. Call this last, because the change itself must not be reported as failed.
+  /// - Throws: when an agent may still have the keys, which the user must know.
   func tell(_ context: CommandContext) throws {
-    if wasThere { context.remark("The session has ended; «coffer unlock» begins another.") }
+    if wasThere { context.remark("The session has ended; 'coffer unlock' starts another.") }
     guard let failure else { return }
     var told = Failure(failure)
-    told.message = "the change is made, but the session goes on: \(told.message)"
+    told.message = "the change was made, but the session is still open: \(told.message)"
     throw told
   }
 }

@@ -2,10 +2,10 @@
 
 internal import Texts
 
-/// A word of a command line that a person may paste into a shell.
+/// A word of a command line, made safe to paste into a shell.
 enum ShellWord {
-  /// The word, quoted where a shell would read anything into it. What does not fit a terminal is written as
-  /// bash, zsh and ksh spell it: `$'…'`.
+  /// The word, quoted if a shell would interpret it. Characters that are not safe on a terminal are written in the
+  /// form `$'…'` of bash, zsh and ksh.
   static func quoted(_ word: String) -> String {
     if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
     // Byte by byte: to Swift, a quote with an accent on it is another character than a quote.
@@ -19,7 +19,7 @@ enum ShellWord {
       switch byte {
       case quote, UInt8(ascii: "\\"): text += "\\" + String(Unicode.Scalar(byte))
       case 0x20..<0x7F: text += String(Unicode.Scalar(byte))
-      // Three digits of an octal number: what follows can never be taken for a fourth.
+      // Always three octal digits, so that a digit after them is not taken for a fourth.
       default: text += "\\" + String(byte >> 6) + String(byte >> 3 & 7) + String(byte & 7)
       }
     }

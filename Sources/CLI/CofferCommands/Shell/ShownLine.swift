@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The only kind of line that is printed. What stands in our own source goes out as it is; whatever is put into
-// it may come from a message, a file's name or the environment, and is made fit for a terminal on the way in.
-// So no command has to think of it.
+// The only kind of line that is printed. Literal text is printed as it is. Interpolated text may come from a message, a
+// file's name or the environment, so it is made safe for a terminal here, and no command has to do so.
 
 internal import Texts
 
-/// One line for people, or for a pipe.
+/// One line for a terminal or a pipe.
 struct ShownLine: ExpressibleByStringInterpolation {
   private(set) var text: String
 
@@ -14,7 +13,7 @@ struct ShownLine: ExpressibleByStringInterpolation {
 
   init(stringInterpolation parts: Parts) { text = parts.text }
 
-  /// The sequences are ours; what stands between them may be anybody's.
+  /// The escape sequences are ours; the text between them may come from anywhere.
   fileprivate init(_ text: String, between start: String, and end: String) {
     self.text = start + TerminalText.line(text) + end
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writing to the person or the program at the other end. Content goes to standard output, everything
-// else to standard error. What comes out of a message is untrusted: lines are `ShownLine`s.
+// Output. Content goes to standard output, everything else to standard error. Content of a message is untrusted, so
+// lines are `ShownLine`s.
 //
-// The work comes first: an answer that cannot be written ends no command half-way. The rest of it is dropped,
-// and the end of the run says so. A remark that cannot be written is lost.
+// Output that cannot be written does not stop a command half-way: the rest of it is dropped, and the end of the run
+// reports that. A remark that cannot be written is lost.
 
 internal import CSystem
 internal import Glibc
@@ -15,7 +15,7 @@ enum Terminal {
   static let isOutputTerminal = isatty(STDOUT_FILENO) == 1
   static let isErrorTerminal = isatty(STDERR_FILENO) == 1
 
-  /// Columns of standard output, or of a page where it is no terminal.
+  /// Columns of standard output; 100 if it is not a terminal.
   static var columns: Int {
     let columns = Int(coffer_terminal_columns(STDOUT_FILENO))
     return columns > 20 ? columns : 100
@@ -33,9 +33,8 @@ enum Terminal {
     unsafe getenv(name).map { unsafe String(cString: $0) } ?? ""
   }
 
-  /// Puts something in the place of standard streams that are closed. Else the next file that is opened, the
-  /// coffer's own perhaps, would get the place of standard output. What is put there cannot be used either: it
-  /// is open the wrong way round.
+  /// If a standard descriptor is closed, opens /dev/null on it in the wrong direction. Otherwise the next file that is
+  /// opened, perhaps the coffer's own, could become standard output.
   static func takePlaces() {
     for place in STDIN_FILENO...STDERR_FILENO where fcntl(place, F_GETFD) < 0 {
       unsafe _ = open("/dev/null", place == STDIN_FILENO ? O_WRONLY : O_RDONLY)
@@ -68,7 +67,7 @@ enum Terminal {
     unsafe writeOut(collected.span.bytes)
   }
 
-  /// Writes bytes to standard output from where they lie, behind the lines that were collected.
+  /// Writes bytes to standard output without copying them, after the collected lines.
   static func write(_ bytes: RawSpan) {
     flush()
     writeOut(bytes)
@@ -86,10 +85,10 @@ enum Terminal {
 
   // MARK: What could not be written
 
-  /// Whether nobody takes the answer any more: who only reads may end.
+  /// Whether output can no longer be written. A command that changes nothing may then stop.
   static var isOutputLost: Bool { lostOutput.withLock { $0 } != 0 }
 
-  /// Why a part of the answer could not be written; nil when all of it was. Nothing is written afterwards.
+  /// Why a part of the output could not be written; nil when all of it was written. Call this last.
   static func outputFailure() -> Failure? {
     flush()
     switch lostOutput.withLock({ $0 }) {
@@ -97,7 +96,7 @@ enum Terminal {
     case ENOSPC, EDQUOT:
       return Failure(.noRoom, "full", "the output cannot be written: the disk is full", hint: answerHint)
     case EPIPE:
-      // Whoever read has seen enough. As if the signal had not been held back.
+      // The reader has closed the pipe. Ends as if SIGPIPE had not been blocked.
       signal(SIGPIPE, SIG_DFL)
       raise(SIGPIPE)
       return Failure(.missing, "no_output", "nobody reads the output", hint: answerHint)
@@ -108,7 +107,7 @@ enum Terminal {
     }
   }
 
-  private static let answerHint = "what the command changed stands; its answer is lost"
+  private static let answerHint = "the command's changes were made; only its output is lost"
   private static let lostOutput = Mutex<Int32>(0)
 
   // MARK: Standard error
@@ -121,7 +120,7 @@ enum Terminal {
 
   /// Writes a sequence of our own to standard error, without a line end.
   static func writeError(_ text: String) {
-    // What was answered before stands above it.
+    // Earlier output comes first.
     flush()
     _ = unsafe writeAll(Array(text.utf8).span.bytes, to: STDERR_FILENO)
   }
@@ -130,7 +129,7 @@ enum Terminal {
 
   /// Writes all bytes to a descriptor; 0, or the system's reason why not.
   static func writeAll(_ bytes: RawSpan, to descriptor: Int32) -> Int32 {
-    // A reader that has gone must not end the process in the middle of its work.
+    // A reader that has gone must not end the process in the middle of an operation.
     let former = signal(SIGPIPE, SIG_IGN)
     defer { signal(SIGPIPE, former) }
     return unsafe bytes.withUnsafeBytes { bytes in
@@ -140,7 +139,7 @@ enum Terminal {
         if count > 0 {
           written += count
         } else if errno == EAGAIN {
-          // Whoever started us has made it non-blocking.
+          // The parent process has made it non-blocking.
           var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
           unsafe _ = poll(&wait, 1, -1)
         } else if errno != EINTR {

@@ -15,11 +15,11 @@ enum PassphraseInterface: SlotInterface {
 
   static let wrong = Failure(
     .wrongSecret, "wrong_secret", "wrong passphrase: it opens no slot of this coffer",
-    hint: "«coffer recover» sets a new one with the recovery phrase")
+    hint: "'coffer recover' sets a new one with the recovery phrase")
 
   static let missing = Failure(
     .missing, "no_such_slot", "no passphrase opens this coffer: it has no slot for one",
-    hint: "«coffer recover» sets one with the recovery phrase")
+    hint: "'coffer recover' sets one with the recovery phrase")
 
   /// Opens the coffer with a passphrase that was given.
   static func open(_ locked: LockedCoffer, _ passphrase: borrowing Passphrase) throws -> Coffer {
@@ -65,7 +65,7 @@ struct SlotAddPassphraseCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @OptionGroup var newPassphrase: NewPassphraseOptions
-  @Option(help: "What stretches the passphrase.") var kdf: KDFName = .argon2id
+  @Option(help: "The key derivation for the passphrase.") var kdf: KDFName = .argon2id
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening, needing: .person)

@@ -21,8 +21,8 @@ struct SlotAddRecoveryCommand: CofferCommand {
     usage: coffer slot add recovery [--recovery-phrase-out FILE]
                \(OpeningOptions.usage)
 
-    Shows twelve new words, as «coffer init» does, and prints the new slot's id. Former phrases keep
-    working until their slots are removed.
+    Shows twelve new words, as 'coffer init' does, and prints the new slot's id. Older phrases keep working
+    until you remove their slots.
 
     example: coffer slot add recovery --recovery-phrase-out words.txt
     """

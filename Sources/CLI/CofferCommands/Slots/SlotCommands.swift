@@ -16,8 +16,8 @@ struct SlotCommand: CommandGroup {
            coffer slot add \(SlotInterfaces.all.map { $0.method.name }.joined(separator: " | "))
            coffer slot remove ID
 
-    Each slot opens the coffer by itself. The last passphrase or recovery phrase cannot be removed: a TPM
-    breaks with its machine.
+    Each slot opens the coffer by itself. The last passphrase or recovery phrase cannot be removed, because a
+    TPM slot is lost with its machine.
 
     example: coffer slot add recovery
     """
@@ -30,7 +30,7 @@ struct SlotListCommand: CofferCommand {
 
     usage: coffer slot list
 
-    Asks for nothing: the slots are public, their contents are not.
+    Does not ask for anything: the list of slots is not secret, only their keys are.
 
     example: coffer slot list --json
     """
@@ -70,8 +70,8 @@ struct SlotRemoveCommand: CofferCommand {
 
     usage: coffer slot remove ID \(OpeningOptions.usage)
 
-    The last passphrase or recovery phrase stays. Ends the session. Copies of the file that were made before
-    keep opening with what was removed.
+    Refuses to remove the last passphrase or recovery phrase. Ends the session. Earlier copies of the file
+    still open with the removed slot.
 
     example: coffer slot remove 6f9619ff-8b86-4011-b42d-00c04fc964ff
     """
@@ -87,7 +87,7 @@ struct SlotRemoveCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     guard let uuid = UUID(uuidString: id) else {
-      throw Failure.usage("«\(id)» is not the id of a slot", hint: "«coffer slot list» shows the ids")
+      throw Failure.usage("'\(id)' is not the id of a slot", hint: "'coffer slot list' shows the ids")
     }
     let coffer = try context.open(opening, needing: .person)
     try coffer.removeSlot(uuid)

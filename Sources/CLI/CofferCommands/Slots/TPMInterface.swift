@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opening with the machine's chip: the PIN is asked for where it can help, and where it cannot the user is told
-// why and asked for the passphrase instead.
+// Opening with the machine's chip: asks for the PIN if it can be used. If not, says why and asks for the passphrase
+// instead.
 
 internal import ArgumentParser
 internal import CofferKit
@@ -44,7 +44,7 @@ enum TPMInterface: SlotInterface {
       do {
         return try locked.unlock(chip, pin: SharedSecretBytes(Passphrase(utf8: typed)))
       } catch KeybagError.enclave(.wrongPasscode) {
-        problem = "wrong PIN; the chip has counted it"
+        problem = "wrong PIN; the TPM has counted it"
       } catch KeybagError.enclave(let error) where error != .corrupt {
         context.remark("\(error.sentence): use the passphrase")
         return nil
@@ -55,7 +55,7 @@ enum TPMInterface: SlotInterface {
     throw Failure(KeybagError.enclave(.wrongPasscode))
   }
 
-  /// What the chip says, for people.
+  /// The chip's error, for users.
   static func sentence(_ obstacle: KeybagError) -> String {
     if case .enclave(let error) = obstacle { error.sentence } else { Failure(obstacle).message }
   }
@@ -70,10 +70,10 @@ struct SlotAddTPMCommand: CofferCommand {
                                \(PassphraseOptions.usage)
 
     Asks for the passphrase, and twice for a PIN of six characters or more. From then on the PIN opens the
-    coffer on this machine alone. The TPM counts wrong PINs and locks itself: the PIN is as strong as that
-    lockout. Passphrase and recovery phrase stay as they are. Prints the new slot's id.
+    coffer on this machine, and only there. The TPM counts wrong PINs and locks itself: the PIN is as strong
+    as that lockout. The passphrase and the recovery phrase still work. Prints the new slot's id.
 
-    The TPM is the one that COFFER_TCTI names, else device:/dev/tpmrm0.
+    COFFER_TCTI names the TPM (default: device:/dev/tpmrm0).
 
     example: coffer slot add tpm
     """

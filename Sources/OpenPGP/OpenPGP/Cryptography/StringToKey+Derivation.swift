@@ -103,7 +103,7 @@ extension StringToKey {
   private static func costs(
     passes: UInt8, lanes: UInt8, memoryExponent: UInt8
   ) throws(OpenPGPError) -> Argon2idParameters {
-    // «m MUST be a value between 3+ceil(log2(p)) and 31», so that each lane has eight blocks.
+    // "m MUST be a value between 3+ceil(log2(p)) and 31", so that each lane has eight blocks.
     guard passes >= 1, lanes >= 1, memoryExponent <= 31, 1 << Int(memoryExponent) >= 8 * Int(lanes) else {
       throw .malformed(.stringToKey)
     }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The fields as names and values, in the order of the names: for the metadata part of a capture, which
-// keeps them as JSON, and for a list on a terminal.
+// The fields as names and values, sorted by name: as JSON for programs, and as a list for a terminal.
 
 extension ExifFields {
-  /// The fields that are there: a name, and the value as a person reads it.
+  /// The fields that are present: a name, and the value as text for users.
   public var list: [(name: String, text: String)] {
     members.map { name, value in
       switch value {
@@ -13,7 +12,7 @@ extension ExifFields {
     }
   }
 
-  /// The fields that are there, as a JSON object (RFC 8259) in UTF-8: names in order, no blanks.
+  /// The fields that are present, as a JSON object (RFC 8259) in UTF-8: sorted names, no blanks.
   ///
   /// Times are texts as RFC 3339 writes them, without an offset when none is known. The exposure is a text,
   /// a fraction of a second: `"1/250"`. All else is a number or a text.

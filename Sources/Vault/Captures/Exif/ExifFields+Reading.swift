@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From the beginning of a photo to the fields. A photo is taken in whatever its Exif data are like, so
-// there is no error here: what is not well-formed is not there. Three directories are read at most, the
-// first one and the two that it names, each once.
+// Reads the fields from the beginning of a photo. Bad Exif data must not keep a photo from being stored, so nothing
+// here throws: a field that is not well-formed is missing. At most three directories are read, each once: the
+// first, and the two that it names.
 
 extension ExifFields {
-  /// How much of a photo's beginning is worth handing over: an Exif segment has 64 KiB at most and comes
-  /// first; profiles and previews may stand between it and the frame header.
+  /// How many bytes of a photo's beginning are enough: an Exif segment has at most 64 KiB and comes first;
+  /// profiles and previews may come between it and the frame header.
   public static let headByteCount = 256 << 10
 
   /// Reads the fields from the beginning of a JPEG file, or from all of it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a camera wrote into a photo, as far as a person asks for it: when, where, with what. The fields are
-// read once, when a capture is taken in, and kept sealed with its metadata.
+// The Exif fields that users ask for: when, where and with which camera a photo was taken. They are read from the
+// stored photo when they are shown.
 
 /// The fields of a photo's Exif data (CIPA DC-008) that a capture keeps. A field that is not there, or that
 /// is not what the standard says, is nil.
@@ -23,7 +23,7 @@ public struct ExifFields: Equatable, Sendable {
   public var exposureSeconds: ExifRational?
   /// The aperture (`FNumber`).
   public var fNumber: ExifRational?
-  /// The sensitivity (`PhotographicSensitivity`, or what stands for it from 65535 on).
+  /// The sensitivity (`PhotographicSensitivity`, or the field that replaces it from 65535 on).
   public var iso: Int?
   /// The focal length in millimetres (`FocalLength`).
   public var focalLengthMillimetres: ExifRational?
@@ -67,6 +67,7 @@ public struct ExifPosition: Equatable, Sendable {
   /// Metres above the sea or the ellipsoid, rounded to millimetres.
   public var altitudeMetres: Double?
 
+  /// A place; the values are taken as they are.
   public init(latitude: Double, longitude: Double, altitudeMetres: Double? = nil) {
     self.latitude = latitude
     self.longitude = longitude

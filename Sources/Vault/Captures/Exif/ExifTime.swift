@@ -40,8 +40,8 @@ public struct ExifTime: Equatable, Sendable {
     self.offsetMinutes = offsetMinutes
   }
 
-  /// Reads `YYYY:MM:DD HH:MM:SS` and, if there is one, an offset `+HH:MM`. An offset that is none is left
-  /// out; the reading of the clock is worth keeping without it.
+  /// Reads `YYYY:MM:DD HH:MM:SS` and, if present, an offset `+HH:MM`. An invalid offset is ignored, because the
+  /// time is useful without it.
   init?(_ text: [UInt8], offset: [UInt8]?) {
     guard text.count == 19,
       Self.hasForm(text, [4: ":", 7: ":", 10: " ", 13: ":", 16: ":"]),

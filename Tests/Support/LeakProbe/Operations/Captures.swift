@@ -104,7 +104,7 @@ extension Room {
     }
   }
 
-  /// Tells of the capture key, and of what is derived from it (Specs/captures.md, «Keys»).
+  /// Tells of the capture key, and of what is derived from it (Specs/captures.md, "Keys").
   private func tellCaptureKeys(_ coffer: Coffer, _ id: CaptureID) throws {
     let key = try coffer.keychain.requireSecret(forKey: KeychainService.Account.captureKey)
     SecretReport.tell("capture key", key)

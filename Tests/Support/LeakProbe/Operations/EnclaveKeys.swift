@@ -89,7 +89,7 @@ extension Room {
     try enclave.deleteCounter(made.counter)
   }
 
-  /// What the chip compares (Specs/enclaves.md, «Counters»).
+  /// What the chip compares (Specs/enclaves.md, "Counters").
   private func authorizationValue(_ authorization: SharedSecretBytes, rootName: [UInt8]) -> SecretBytes {
     var hkdf = HKDF()
     let info: StaticString = "coffer counter v1 authorization"
