@@ -15,7 +15,7 @@ where Element == UInt8 {
 public struct SHA256 {}
 public struct SymmetricKey {}
 
-public struct SharedSecretBytes: ContiguousBytes {
+public struct SharedSecret: ContiguousBytes {
   public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
     try [].withUnsafeBytes(body)
   }
@@ -56,7 +56,7 @@ public enum SecureEnclave {
 
         public func sharedSecretFromKeyAgreement(
           with publicKeyShare: CryptoKit.P256.KeyAgreement.PublicKey
-        ) throws -> SharedSecretBytes { SharedSecretBytes() }
+        ) throws -> SharedSecret { SharedSecret() }
       }
     }
 
