@@ -117,19 +117,6 @@ package struct CipherContext: ~Copyable, @unchecked Sendable {
 
   // MARK: Bytes
 
-  /// Puts `input` through the cipher to the first bytes of `output`.
-  /// - Returns: how many bytes were written, fewer than the input where the mode keeps some until its end;
-  ///   nil when libcrypto refuses them.
-  package mutating func update(_ input: RawSpan, into output: inout MutableRawSpan) -> Int? {
-    precondition(output.byteCount >= kept + input.byteCount, "no room for the output")
-    return unsafe input.withUnsafeBytes { input in
-      unsafe output.withUnsafeMutableBytes { output in
-        guard let start = input.baseAddress, let target = output.baseAddress else { return 0 }
-        return unsafe update(start, byteCount: input.count, to: target)
-      }
-    }
-  }
-
   /// Puts the whole of `input` through a mode that takes it in one call, may refuse it, and may write eight
   /// bytes more than the input: key wrap.
   /// - Returns: how many bytes were written; nil when the mode refuses the input.

@@ -178,4 +178,14 @@ struct EVPCipherTests {
     ]
     #expect(made == [false, true])
   }
+
+  @Test("OCB has no nonce of 16 bytes")
+  func nonceLength() {
+    let key = [UInt8](repeating: 0, count: 16)
+    func isMade(_ nonceByteCount: Int) -> Bool {
+      guard let cipher = BlockCipher(.aes128, .ocb) else { return false }
+      return CipherContext(cipher, encrypts: true, key: key.rawSpan, nonceByteCount: nonceByteCount) != nil
+    }
+    #expect(isMade(15) && !isMade(16))
+  }
 }
