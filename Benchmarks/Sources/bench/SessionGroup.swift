@@ -89,15 +89,9 @@ enum SessionGroup {
   private static func roundTrips(_ place: BenchCoffer) throws {
     setenv("XDG_RUNTIME_DIR", place.directory, 1)
     let session = AgentSession(try LockedCoffer(home: place.home))
-    guard let client = AgentClient.connect(home: place.home), let binding = try client.status().binding else {
-      throw Command.CouldNotStart()
-    }
     let echo = try Echo()
     print("agent                | p50       | p99       | target p99 < 200 µs")
     for _ in 0..<3 {
-      write(
-        "keys, one connection", try times(20_000) { _ = try client.keys(.all, binding: binding) }, limit: 2e-4
-      )
       write(
         "connect and keys",
         try times(10_000) { guard session.keys(.all) != nil else { throw Command.CouldNotStart() } },
