@@ -90,7 +90,7 @@ struct ImportTests {
 
   private func checkImports(
     module: String, adding line: String, manifest: String = manifest
-  ) throws -> (status: Int32, output: String) {
+  ) throws -> ScriptOutcome {
     let root = FileManager.default.temporaryDirectory.appending(path: "package-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: root) }
     let folders = Self.sources.keys
@@ -107,16 +107,7 @@ struct ImportTests {
     return try checkImports(of: root)
   }
 
-  private func checkImports(of root: URL) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = Repository.root.appending(path: "scripts/check-imports")
-    process.arguments = [root.path()]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+  private func checkImports(of root: URL) throws -> ScriptOutcome {
+    try runScript("check-imports", [root.path()])
   }
 }

@@ -28,16 +28,7 @@ struct LibraryPlaceTests {
     #expect(try check(["/nonexistent"]).status != 0)
   }
 
-  private func check(_ programs: [String]) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = Self.checker
-    process.arguments = programs
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+  private func check(_ programs: [String]) throws -> ScriptOutcome {
+    try runScript("check-runpath", programs)
   }
 }

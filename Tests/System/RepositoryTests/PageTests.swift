@@ -230,7 +230,7 @@ struct PageTests {
   /// Runs a checker on a package of these files.
   private func run(
     _ checker: String, on files: [(name: String, text: String)]
-  ) throws -> (status: Int32, output: String) {
+  ) throws -> ScriptOutcome {
     let root = FileManager.default.temporaryDirectory.appending(path: "package-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: root) }
     for (name, text) in files {
@@ -242,16 +242,7 @@ struct PageTests {
     return try run(checker, in: root)
   }
 
-  private func run(_ checker: String, in root: URL) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = Repository.root.appending(path: "scripts/\(checker)")
-    process.arguments = [root.path()]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+  private func run(_ checker: String, in root: URL) throws -> ScriptOutcome {
+    try runScript(checker, [root.path()])
   }
 }

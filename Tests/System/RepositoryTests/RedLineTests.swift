@@ -85,7 +85,7 @@ struct RedLineTests {
   }
 
   /// The package with a mistake in the table.
-  private func check(changing text: String, to mistake: String) throws -> (status: Int32, output: String) {
+  private func check(changing text: String, to mistake: String) throws -> ScriptOutcome {
     let root = FileManager.default.temporaryDirectory.appending(path: "package-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: root) }
     let tests = Repository.root.appending(path: "Tests")
@@ -102,22 +102,11 @@ struct RedLineTests {
     return try check(root)
   }
 
-  private func check(_ root: URL, results: String? = nil) throws -> (status: Int32, output: String) {
-    let process = Process()
-    process.executableURL = Repository.root.appending(path: "scripts/check-red-lines")
-    process.arguments = [root.path()]
+  private func check(_ root: URL, results: String? = nil) throws -> ScriptOutcome {
+    guard let results else { return try runScript("check-red-lines", [root.path()]) }
     let file = FileManager.default.temporaryDirectory.appending(path: "results-\(UUID().uuidString).xml")
     defer { try? FileManager.default.removeItem(at: file) }
-    if let results {
-      try Data(results.utf8).write(to: file)
-      process.arguments?.append(file.path())
-    }
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    process.standardError = pipe
-    try process.run()
-    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+    try Data(results.utf8).write(to: file)
+    return try runScript("check-red-lines", [root.path(), file.path()])
   }
 }

@@ -95,15 +95,7 @@ struct TestSummaryTests {
     let file = FileManager.default.temporaryDirectory.appending(path: "log-\(UUID().uuidString)")
     try Data(log.utf8).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
-    let process = Process()
-    process.executableURL = Repository.root.appending(path: "scripts/test-summary")
-    process.arguments = [file.path(), "\(status)"]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    let lines = String(decoding: output, as: UTF8.self).split(separator: "\n").map(String.init)
-    return (process.terminationStatus, lines)
+    let outcome = try runScript("test-summary", [file.path(), "\(status)"])
+    return (outcome.status, outcome.output.split(separator: "\n").map(String.init))
   }
 }
