@@ -10,50 +10,53 @@ import Testing
 
 @testable import Vaults
 
+/// A cache that counts how often its keys are loaded.
+private final class CountedCache {
+  let time = TestClock()
+  let cache: VaultKeyCache
+  private let loads = Atomic<Int>(0)
+
+  init() { cache = VaultKeyCache(uptime: time.clock.uptime) }
+
+  /// Asks for the keys.
+  /// - Returns: how often they have been loaded so far.
+  func use() throws -> Int {
+    _ = try cache.keys { () throws(VaultError) -> VaultKeys in
+      loads.add(1, ordering: .relaxed)
+      return VaultKeys(state: secret(0), versions: [:])
+    }
+    return loads.load(ordering: .relaxed)
+  }
+}
+
 @Suite("Keys of a vault in memory")
 struct KeyCacheTests {
   @Test("A key is kept for 300 seconds after its last use")
   func idle() throws {
-    let time = TestClock()
-    let loads = Atomic<Int>(0)
-    let cache = VaultKeyCache(uptime: time.clock.uptime)
-    func use() throws -> Int {
-      _ = try cache.keys { () throws(VaultError) -> VaultKeys in
-        loads.add(1, ordering: .relaxed)
-        return VaultKeys(state: secret(0), versions: [:])
-      }
-      return loads.load(ordering: .relaxed)
-    }
-    #expect(try use() == 1)
+    let counted = CountedCache()
+    let time = counted.time
+    #expect(try counted.use() == 1)
     for _ in 0..<10 {
       time.advance(299)
-      #expect(try use() == 1)
+      #expect(try counted.use() == 1)
     }
     time.advance(300)
-    #expect(try use() == 2)
-    cache.clear()
-    #expect(try use() == 3)
+    #expect(try counted.use() == 2)
+    counted.cache.clear()
+    #expect(try counted.use() == 3)
   }
 
   @Test("A key is kept for eight hours at most, however often it is used")
   func absolute() throws {
-    let time = TestClock()
-    let loads = Atomic<Int>(0)
-    let cache = VaultKeyCache(uptime: time.clock.uptime)
-    func use() throws -> Int {
-      _ = try cache.keys { () throws(VaultError) -> VaultKeys in
-        loads.add(1, ordering: .relaxed)
-        return VaultKeys(state: secret(0), versions: [:])
-      }
-      return loads.load(ordering: .relaxed)
-    }
-    #expect(try use() == 1)
+    let counted = CountedCache()
+    let time = counted.time
+    #expect(try counted.use() == 1)
     for _ in 0..<143 {
       time.advance(200)
-      #expect(try use() == 1)
+      #expect(try counted.use() == 1)
     }
     time.advance(200)
-    #expect(try use() == 2)
+    #expect(try counted.use() == 2)
   }
 
   @Test("A locked keychain refuses a vault whose keys are no longer in memory")
