@@ -136,7 +136,7 @@ let package = Package(
     module("Primitives", in: .base, ["Secrets", "LibCrypto", "CSystem", "CArgon2", log]),
 
     // OpenPGP: the engine and coffer-sop
-    module("OpenPGP", in: .openPGP, ["Texts", "Secrets", "LibCrypto", "Primitives", "CZlib"]),
+    module("OpenPGP", in: .openPGP, ["Texts", "Secrets", "LibCrypto", "Primitives", "CSystem", "CZlib"]),
     module("SOPCommands", in: .openPGP, ["Texts", "Secrets", "OpenPGP"]),
     command("coffer-sop", in: .openPGP, ["SOPCommands"]),
 
@@ -165,12 +165,12 @@ let package = Package(
       ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
     module(
       "ProtectedData", in: .vault,
-      ["Secrets", "Primitives", "Storage", "Enclaves", "UserAuthentication", "Keychains", log]),
+      ["Secrets", "Primitives", "OpenPGP", "Storage", "Enclaves", "UserAuthentication", "Keychains", log]),
     module(
       "KeyCustody", in: .vault,
       [
-        "Secrets", "Primitives", "Storage", "Enclaves", "UserAuthentication", "Keychains", "ProtectedData",
-        log,
+        "Secrets", "Primitives", "OpenPGP", "Storage", "Enclaves", "UserAuthentication", "Keychains",
+        "ProtectedData", log,
       ]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module(
@@ -213,7 +213,7 @@ let package = Package(
     probe(
       "crash-table", path: "CrashTable",
       [
-        "CrashDisk", "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains",
+        "CrashDisk", "CofferKit", "OpenPGP", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains",
         "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", log,
         "ScriptedPrompts",
       ]),
@@ -282,14 +282,14 @@ let package = Package(
     tests(
       "ProtectedDataTests", in: .vault,
       [
-        "ProtectedData", "Keychains", "Enclaves", "UserAuthentication", "Storage", "Primitives", "Secrets",
-        "MemorySearch", "SpecExamples", "TemporaryHomes", "ScriptedPrompts",
+        "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "UserAuthentication", "Storage", "Primitives",
+        "Secrets", "MemorySearch", "SpecExamples", "TemporaryHomes", "ScriptedPrompts",
       ]),
     tests(
       "KeyCustodyTests", in: .vault,
       [
-        "KeyCustody", "ProtectedData", "Keychains", "Enclaves", "UserAuthentication", "Storage", "Primitives",
-        "Secrets", "MemorySearch", "SoftwareTPM", "SpecExamples", "TemporaryHomes",
+        "KeyCustody", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "UserAuthentication", "Storage",
+        "Primitives", "Secrets", "MemorySearch", "SoftwareTPM", "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "AgentTests", in: .vault,
@@ -310,8 +310,8 @@ let package = Package(
     tests(
       "CommandTests", in: .cli,
       [
-        "coffer", "CofferCommands", "Vaults", "Keychains", "Storage", "Enclaves", "PseudoTerminals",
-        "DesktopBus", "PrivateBus", "Repository", argumentParser, sqlite,
+        "coffer", "CofferCommands", "Vaults", "Keychains", "Storage", "Enclaves", "Pictures",
+        "PseudoTerminals", "DesktopBus", "PrivateBus", "Repository", argumentParser, sqlite,
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(

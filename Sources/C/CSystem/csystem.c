@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "csystem.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
@@ -132,6 +133,27 @@ int coffer_make_undumpable(void) {
 int coffer_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 
 long coffer_getrandom(void *bytes, size_t count) { return getrandom(bytes, count, 0); }
+
+int coffer_open_unnamed(const char *folder, int flags) {
+  int descriptor = open(folder, O_TMPFILE | O_CLOEXEC | flags, 0600);
+  if (descriptor < 0) {
+    /* What kernels and file systems without such files say. */
+    if (errno == EISDIR || errno == EINVAL) errno = EOPNOTSUPP;
+    return -1;
+  }
+  char place[32];
+  snprintf(place, sizeof place, "/proc/self/fd/%d", descriptor);
+  if (flags & O_EXCL || access(place, F_OK) == 0) return descriptor;
+  close(descriptor);
+  errno = EOPNOTSUPP;
+  return -1;
+}
+
+int coffer_name_unnamed(int descriptor, const char *path) {
+  char place[32];
+  snprintf(place, sizeof place, "/proc/self/fd/%d", descriptor);
+  return linkat(AT_FDCWD, place, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
 
 int coffer_rename_new(const char *path, const char *target) {
   return renameat2(AT_FDCWD, path, AT_FDCWD, target, RENAME_NOREPLACE);

@@ -30,6 +30,14 @@ long coffer_getrandom(void *bytes, size_t count);
  * where the file system cannot do this. */
 int coffer_rename_new(const char *path, const char *target);
 
+/* A new file without a name in a folder, mode 0600 (O_TMPFILE); it is gone when it is closed, unless it gets a
+ * name. `flags` are O_WRONLY or O_RDWR, and O_EXCL for one that never gets a name. A descriptor, or -1 and errno:
+ * EOPNOTSUPP where the file system has no such files, or where they could not get a name. */
+int coffer_open_unnamed(const char *folder, int flags);
+
+/* Gives such a file a name, unless that is taken. 0, or -1 and errno: EEXIST when it is. */
+int coffer_name_unnamed(int descriptor, const char *path);
+
 /* Columns of the terminal of a descriptor; 0 when the descriptor is not a terminal. */
 int coffer_terminal_columns(int descriptor);
 

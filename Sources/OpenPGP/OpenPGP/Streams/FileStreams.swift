@@ -5,6 +5,7 @@
 // A file that is written appears under its name when it is complete, and not before. Until then it has no
 // name at all if the file system knows such files, so that nothing of it stays if the process is killed.
 
+internal import CSystem
 internal import Glibc
 internal import Primitives
 internal import Secrets
@@ -106,7 +107,8 @@ public final class AtomicFileSink: ByteSink {
     self.path = path
     let directory = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "./"
     self.directory = directory
-    if let unnamed = Self.openUnnamed(in: directory) {
+    let unnamed = unsafe coffer_open_unnamed(directory, O_WRONLY)
+    if unnamed >= 0 {
       temporaryPath = nil
       descriptor = unnamed
     } else {
@@ -141,10 +143,7 @@ public final class AtomicFileSink: ByteSink {
       guard unsafe link(temporaryPath, path) == 0 else { throw .inputOutput(errno: errno) }
       unsafe unlink(temporaryPath)
     } else {
-      let place = Self.place(of: descriptor)
-      guard unsafe linkat(AT_FDCWD, place, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 else {
-        throw .inputOutput(errno: errno)
-      }
+      guard unsafe coffer_name_unnamed(descriptor, path) == 0 else { throw .inputOutput(errno: errno) }
     }
     isCommitted = true
     let folder = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -152,20 +151,6 @@ public final class AtomicFileSink: ByteSink {
     defer { close(folder) }
     guard fsync(folder) == 0 else { throw .inputOutput(errno: errno) }
   }
-
-  /// A file without a name; nil where the file system has no such files, or where they could not get a name.
-  private static func openUnnamed(in directory: String) -> Int32? {
-    let descriptor = unsafe open(directory, TemporaryFile.unnamed | O_WRONLY | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { return nil }
-    guard unsafe access(place(of: descriptor), F_OK) == 0 else {
-      close(descriptor)
-      return nil
-    }
-    return descriptor
-  }
-
-  /// What a file without a name can be linked from.
-  private static func place(of descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 }
 
 /// A file without a name, which is gone when the last that has it open goes.
@@ -175,7 +160,7 @@ final class TemporaryFile {
   /// In `TMPDIR`, else in the directory for large temporary files.
   init() throws(OpenPGPError) {
     let directory = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/var/tmp"
-    var number = unsafe open(directory, Self.unnamed | O_RDWR | O_EXCL | O_CLOEXEC, 0o600)
+    var number = unsafe coffer_open_unnamed(directory, O_RDWR | O_EXCL)
     if number < 0 {
       // Not every file system has files without names.
       let path = directory + "/.coffer-" + Hexadecimal.text(SystemRandom.publicBytes(count: 12))
@@ -186,9 +171,6 @@ final class TemporaryFile {
   }
 
   deinit { close(descriptor.number) }
-
-  /// O_TMPFILE, a macro that Swift does not import: a file without a name, in the folder that is opened.
-  static let unnamed: Int32 = 0o20000000 | O_DIRECTORY
 }
 
 /// A descriptor that the caller opened and closes.

@@ -4,6 +4,7 @@
 // removes it. Mode 0600; nothing is ever overwritten. If the file system has no files without names, the file
 // has a temporary one until it is complete.
 
+internal import CSystem
 internal import Glibc
 
 /// A file being written. If it is dropped before it has its name, it is removed.
@@ -26,15 +27,14 @@ package final class UnnamedFile {
     guard !path.isEmpty, !path.hasSuffix("/") else { throw .notFound }
     target = path
     let folder = UnfinishedExport.parent(of: path)
-    // Without /proc nothing could give such a file its name.
-    if !needsName, unsafe access(Self.descriptors, F_OK) == 0 {
-      let opened = unsafe open(folder, Self.unnamed | O_WRONLY | O_CLOEXEC, 0o600)
+    if !needsName {
+      let opened = unsafe coffer_open_unnamed(folder, O_WRONLY)
       if opened >= 0 {
         descriptor = opened
         unfinished = nil
         return
       }
-      guard errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL else {
+      guard errno == EOPNOTSUPP else {
         throw errno == ENOENT ? .notFound : .cannotWrite(errno: errno)
       }
     }
@@ -72,9 +72,7 @@ package final class UnnamedFile {
       unfinished.end()
       return
     }
-    let result = unsafe linkat(
-      AT_FDCWD, "\(Self.descriptors)/\(descriptor)", AT_FDCWD, target, AT_SYMLINK_FOLLOW)
-    guard result == 0 else { throw errno == EEXIST ? .alreadyExists : .cannotWrite(errno: errno) }
+    guard unsafe coffer_name_unnamed(descriptor, target) == 0 else { throw errno == EEXIST ? .alreadyExists : .cannotWrite(errno: errno) }
     hasName = true
   }
 
@@ -93,8 +91,4 @@ package final class UnnamedFile {
     if unsafe lstat(target, &status) == 0 { throw .alreadyExists }
     guard unsafe rename(temporary, target) == 0 else { throw .cannotWrite(errno: errno) }
   }
-
-  /// O_TMPFILE, a macro that Swift does not import.
-  private static let unnamed: Int32 = 0o20000000 | O_DIRECTORY
-  private static let descriptors = "/proc/self/fd"
 }
