@@ -4,6 +4,7 @@
 
 import Enclaves
 import Keychains
+import Pictures
 import Storage
 import Testing
 import Vaults
@@ -27,6 +28,17 @@ struct FailureTests {
       let failure = Failure(error)
       #expect(failure.exit.rawValue == exit && failure.code == code, "\(error)")
     }
+  }
+
+  @Test(
+    "Why a depth map was not drawn",
+    arguments: [
+      (.unknownFormat, 7, "unknown_depth"), (.tooLarge, 7, "capture_too_large"), (.corrupt, 5, "corrupt"),
+      (.crashed, 10, "decoder_failed"), (.noSandbox, 10, "decoder_failed"), (.notBuilt, 10, "decoder_failed"),
+    ] as [(PictureError, Int32, String)])
+  func depth(error: PictureError, exit: Int32, code: String) {
+    let failure = Failure(drawingDepth: error)
+    #expect(failure.exit.rawValue == exit && failure.code == code, "\(error)")
   }
 
   @Test("A number is what a service answered, and never one of ours")

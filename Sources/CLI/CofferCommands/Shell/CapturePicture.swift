@@ -47,9 +47,7 @@ enum CapturePicture {
     do {
       picture = try depth.withBytes { depth throws(PictureError) in try PictureWorker().depthPNG(of: depth) }
     } catch {
-      throw Failure(
-        .refused, "unknown_depth", "this kind of depth map cannot be drawn",
-        hint: "16-bit PNG and PFM can be; the depth map itself was exported")
+      throw Failure(drawingDepth: error)
     }
     let name = "depth-colours.png"
     let path = directory + "/" + name
