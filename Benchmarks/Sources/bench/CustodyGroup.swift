@@ -7,6 +7,7 @@ import Enclaves
 import Foundation
 import KeyCustody
 import Keychains
+import OpenPGP
 import Primitives
 import ProtectedData
 import Secrets
@@ -74,7 +75,7 @@ private final class BenchCustody {
       (
         secret: SharedSecretBytes(SystemRandom.secretBytes(count: 600)),
         payload: PrivateKeyPayload.transferableSecretKeyV4,
-        fingerprint: KeyFingerprint((0..<20).map { UInt8(truncatingIfNeeded: number >> ($0 * 8 % 16)) })!
+        fingerprint: Fingerprint(bytes: (0..<20).map { UInt8(truncatingIfNeeded: number >> ($0 * 8 % 16)) })!
       )
     }
     try custody.importKeys(secrets, person())

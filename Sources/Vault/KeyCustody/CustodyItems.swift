@@ -3,6 +3,7 @@
 // The items of custody at one moment (Specs/envelopes.md, "Items").
 
 internal import Keychains
+internal import OpenPGP
 internal import Primitives
 internal import ProtectedData
 internal import Secrets
@@ -16,7 +17,7 @@ struct CustodyItems {
     /// The place of a new envelope until its change is complete.
     case pending = "com.cypherair.v1.pending-se-key."
 
-    func account(_ fingerprint: KeyFingerprint) -> String { rawValue + fingerprint.text }
+    func account(_ fingerprint: Fingerprint) -> String { rawValue + fingerprint.storedText }
   }
 
   let manifest: CustodyManifest
@@ -24,7 +25,7 @@ struct CustodyItems {
 
   /// - Parameter only: the one key that is asked for; nil for all.
   /// - Throws: `CustodyError.locked`, `.corrupt`, `.keychain`.
-  init(_ keychain: KeychainService, only: KeyFingerprint? = nil) throws(CustodyError) {
+  init(_ keychain: KeychainService, only: Fingerprint? = nil) throws(CustodyError) {
     let prefixes = Place.allCases.map { place in only.map { place.account($0) } ?? place.rawValue }
     do {
       items = try keychain.secrets(in: Self.accessibility) { account in
@@ -41,14 +42,14 @@ struct CustodyItems {
   /// The envelope of a key.
   /// - Throws: `CustodyError.missing` when the manifest names no such key; `.corrupt` when it does, and the
   ///   envelope does not match.
-  func envelope(_ fingerprint: KeyFingerprint) throws(CustodyError) -> PrivateKeyEnvelope {
+  func envelope(_ fingerprint: Fingerprint) throws(CustodyError) -> PrivateKeyEnvelope {
     guard manifest.digests[fingerprint] != nil else { throw .missing }
     guard let envelope = stored(fingerprint, .permanent), manifest.names(envelope) else { throw .corrupt }
     return envelope
   }
 
   /// The envelope at a place; nil when there is none of that key.
-  func stored(_ fingerprint: KeyFingerprint, _ place: Place) -> PrivateKeyEnvelope? {
+  func stored(_ fingerprint: Fingerprint, _ place: Place) -> PrivateKeyEnvelope? {
     guard let item = items[place.account(fingerprint)],
       let envelope = item.withBytes({ try? PrivateKeyEnvelope($0) }), envelope.fingerprint == fingerprint
     else { return nil }
@@ -62,22 +63,17 @@ struct CustodyItems {
   var isWhole: Bool { isWhole(but: []) }
 
   /// Whether every envelope that the manifest names is there, those of some keys left out.
-  func isWhole(but left: [KeyFingerprint]) -> Bool {
+  func isWhole(but left: [Fingerprint]) -> Bool {
     manifest.digests.keys.allSatisfy { left.contains($0) || (try? envelope($0)) != nil }
   }
 
   /// The pending envelopes of a change; nil when one is missing, or is not of the change's mode.
   func pendingEnvelopes(_ journal: RecoveryJournal) -> [PrivateKeyEnvelope]? {
-    let found = journal.keys.compactMap { stored($0, .pending) }
+    let found = journal.fingerprints.compactMap { stored($0, .pending) }
     guard found.count == journal.fingerprints.count, found.allSatisfy({ $0.mode == journal.targetMode })
     else { return nil }
     return found
   }
-}
-
-extension RecoveryJournal {
-  /// The keys that are changed.
-  var keys: [KeyFingerprint] { fingerprints.compactMap { KeyFingerprint($0) } }
 }
 
 extension [SecretChange] {
@@ -93,7 +89,7 @@ extension [SecretChange] {
     let bytes = manifest.bytes
     append(
       .save(
-        SharedSecretBytes(unsafe SecretBytes(copying: bytes.span.bytes)), account: CustodyManifest.account,
+        SharedSecretBytes(SecretBytes(copying: bytes.rawSpan)), account: CustodyManifest.account,
         accessibility: CustodyItems.accessibility))
   }
 }

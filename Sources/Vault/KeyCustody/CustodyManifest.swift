@@ -4,6 +4,7 @@
 //
 //   "COFPKMF1" ‖ generation (8) ‖ mode (1) ‖ count (2) ‖ (length (1) ‖ fingerprint ‖ digest (32))…
 
+internal import OpenPGP
 internal import Primitives
 internal import ProtectedData
 internal import Secrets
@@ -13,7 +14,7 @@ struct CustodyManifest: Equatable, Sendable {
   var generation: UInt64 = 0
   var mode: AuthenticationMode = .standard
   /// SHA-256 of each envelope.
-  var digests: [KeyFingerprint: [UInt8]] = [:]
+  var digests: [Fingerprint: [UInt8]] = [:]
 
   static let account = "com.cypherair.v1.se-key-manifest"
   /// A change holds all envelopes in memory, some 1.5 KiB each.
@@ -56,10 +57,10 @@ struct CustodyManifest: Equatable, Sendable {
     self.mode = mode
     let count = try cursor.readUInt16(bytes)
     guard count <= Self.keyLimit else { throw CustodyError.corrupt }
-    var last: KeyFingerprint?
+    var last: Fingerprint?
     for _ in 0..<count {
       let byteCount = Int(try cursor.readByte(bytes))
-      guard let fingerprint = KeyFingerprint(try cursor.readBytes(bytes, count: byteCount)),
+      guard let fingerprint = Fingerprint(bytes: try cursor.readBytes(bytes, count: byteCount)),
         last.map({ $0 < fingerprint }) ?? true
       else { throw CustodyError.corrupt }
       digests[fingerprint] = try cursor.readBytes(bytes, count: SHA256.byteCount)

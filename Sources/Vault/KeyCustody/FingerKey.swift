@@ -25,7 +25,7 @@ struct FingerKey {
     return SharedSecretBytes(
       SecretBytes(byteCount: byteCount) { bytes in
         scalar.withBytes { bytes.copy($0, to: 0) }
-        unsafe bytes.copy(key.publicKey.span.bytes, to: P256.scalarByteCount)
+        bytes.copy(key.publicKey.rawSpan, to: P256.scalarByteCount)
       })
   }
 

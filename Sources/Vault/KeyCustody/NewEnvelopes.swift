@@ -4,6 +4,7 @@
 // sealed, so that it can be compared with what the store gives back.
 
 internal import Enclaves
+internal import OpenPGP
 internal import Primitives
 internal import Secrets
 
@@ -13,7 +14,7 @@ struct NewEnvelopes: ~Copyable {
   private let enclave: any Enclave
   private let enrolment: KeyEnrolment
   /// HMAC-SHA256 of each private key, under a key that ends with the change.
-  private var proofs: [KeyFingerprint: [UInt8]] = [:]
+  private var proofs: [Fingerprint: [UInt8]] = [:]
   private let proofKey = SystemRandom.secretBytes(count: SymmetricKey.byteCount)
 
   init(_ mode: AuthenticationMode, in enclave: any Enclave, _ enrolment: KeyEnrolment) {
@@ -25,7 +26,7 @@ struct NewEnvelopes: ~Copyable {
   /// Seals a private key to a new key of the enclave.
   /// - Throws: `CustodyError.enclave`; `.invalidInput`, also for a second key of that fingerprint.
   mutating func seal(
-    _ secret: RawSpan, _ payload: PrivateKeyPayload, _ fingerprint: KeyFingerprint
+    _ secret: RawSpan, _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint
   ) throws(CustodyError) {
     guard proofs[fingerprint] == nil else { throw .invalidInput }
     let key: EnclaveKey
@@ -37,10 +38,10 @@ struct NewEnvelopes: ~Copyable {
   }
 
   /// Whether this is the private key that was sealed under the fingerprint.
-  func isWhatWasSealed(_ secret: borrowing SecretBytes, _ fingerprint: KeyFingerprint) -> Bool {
+  func isWhatWasSealed(_ secret: borrowing SecretBytes, _ fingerprint: Fingerprint) -> Bool {
     guard let expected = proofs[fingerprint] else { return false }
     let found = secret.withBytes { proof($0) }
-    return unsafe constantTimeEqual(found.span.bytes, expected.span.bytes)
+    return constantTimeEqual(found.rawSpan, expected.rawSpan)
   }
 
   private func proof(_ secret: RawSpan) -> [UInt8] {

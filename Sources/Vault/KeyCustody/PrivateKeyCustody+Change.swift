@@ -6,6 +6,7 @@
 internal import Enclaves
 internal import Keychains
 internal import Logging
+internal import OpenPGP
 internal import Primitives
 internal import ProtectedData
 internal import Secrets
@@ -37,12 +38,12 @@ extension PrivateKeyCustody {
       let next = try items.manifest.next(with: new.envelopes, mode)
       let journal = RecoveryJournal(
         kind: kind, phase: .staging, targetMode: mode, targetGeneration: next.generation,
-        fingerprints: new.envelopes.map(\.fingerprint.bytes))
+        fingerprints: new.envelopes.map(\.fingerprint))
       do {
         try records.changeControl { $0.recoveryJournal = journal }
         try stage(new.envelopes)
         try verify(new, authorization)
-        try flip(new.envelopes, to: next, discarding: items.restsBeside(journal.keys))
+        try flip(new.envelopes, to: next, discarding: items.restsBeside(journal.fingerprints))
       } catch {
         guard undo(journal) else { throw error }
       }
@@ -118,11 +119,11 @@ extension CustodyItems {
   /// Pending items that can be deleted once a change is finished or rolled back: its own, and all others if
   /// every key has its envelope. If one is missing, a pending item may be the only copy.
   func rests(of journal: RecoveryJournal) -> [String] {
-    isWhole ? pendingAccounts : journal.keys.map(Place.pending.account).filter(pendingAccounts.contains)
+    isWhole ? pendingAccounts : journal.fingerprints.map(Place.pending.account).filter(pendingAccounts.contains)
   }
 
   /// Pending items that belong to no change, if every other key has its envelope.
-  fileprivate func restsBeside(_ keys: [KeyFingerprint]) -> [String] {
+  fileprivate func restsBeside(_ keys: [Fingerprint]) -> [String] {
     isWhole(but: keys) ? pendingAccounts : []
   }
 }

@@ -71,8 +71,8 @@ extension PrivateKeyCustody {
       try records.end(present)
       return .rolledBack
     }
-    if let envelopes = items.pendingEnvelopes(journal), items.isWhole(but: journal.keys),
-      journal.targetMode == present || items.manifest.digests.keys.allSatisfy(journal.keys.contains)
+    if let envelopes = items.pendingEnvelopes(journal), items.isWhole(but: journal.fingerprints),
+      journal.targetMode == present || items.manifest.digests.keys.allSatisfy(journal.fingerprints.contains)
     {
       var next = try items.manifest.next(with: envelopes, journal.targetMode)
       next.generation = journal.targetGeneration

@@ -6,6 +6,7 @@
 public import Enclaves
 public import Keychains
 internal import Logging
+public import OpenPGP
 public import ProtectedData
 public import Secrets
 public import Storage
@@ -57,7 +58,7 @@ public final class PrivateKeyCustody: Sendable {
   public func mode() throws -> AuthenticationMode { try CustodyItems(keychain).manifest.mode }
 
   /// The fingerprints of all keys, ascending.
-  public func fingerprints() throws -> [KeyFingerprint] {
+  public func fingerprints() throws -> [Fingerprint] {
     try CustodyItems(keychain).manifest.digests.keys.sorted()
   }
 
@@ -81,7 +82,7 @@ public final class PrivateKeyCustody: Sendable {
   ///
   /// - Throws: ``CustodyError``, and what `body` throws.
   public func withPrivateKey<R>(
-    _ fingerprint: KeyFingerprint, _ authorization: CustodyAuthorization,
+    _ fingerprint: Fingerprint, _ authorization: CustodyAuthorization,
     _ body: (RawSpan, PrivateKeyPayload) throws -> R
   ) throws -> R {
     let items = try CustodyItems(keychain, only: fingerprint)
@@ -108,7 +109,7 @@ public final class PrivateKeyCustody: Sendable {
   ///
   /// - Throws: `CustodyError.alreadyExists`, `.tooManyKeys`, `.invalidInput`, and as ``switchMode(to:_:acknowledgesMissingBackup:)``.
   public func wrap(
-    _ secret: borrowing SecretBytes, _ payload: PrivateKeyPayload, _ fingerprint: KeyFingerprint,
+    _ secret: borrowing SecretBytes, _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint,
     _ authorization: CustodyAuthorization
   ) throws {
     let secret = SharedSecretBytes(secret.duplicate())
@@ -122,7 +123,7 @@ public final class PrivateKeyCustody: Sendable {
   ///
   /// - Throws: as ``wrap(_:_:_:_:)``, but for `.alreadyExists`.
   public func importKeys(
-    _ keys: [(secret: SharedSecretBytes, payload: PrivateKeyPayload, fingerprint: KeyFingerprint)],
+    _ keys: [(secret: SharedSecretBytes, payload: PrivateKeyPayload, fingerprint: Fingerprint)],
     _ authorization: CustodyAuthorization
   ) throws {
     try change(.import, to: nil, authorization) { _, new in
@@ -137,7 +138,7 @@ public final class PrivateKeyCustody: Sendable {
   ///   - authorization: opens the present key; a key of mode *standard* needs the passcode.
   ///   - replacement: makes the new key from the present one, which is lent and erased.
   public func replace(
-    _ fingerprint: KeyFingerprint, _ authorization: CustodyAuthorization,
+    _ fingerprint: Fingerprint, _ authorization: CustodyAuthorization,
     by replacement: (RawSpan) throws -> SecretBytes
   ) throws {
     try change(.modifyExpiry, to: nil, authorization) { [self] items, new in
@@ -165,7 +166,7 @@ public final class PrivateKeyCustody: Sendable {
       let fingerprints = items.manifest.digests.keys.sorted()
       if mode == .highSecurity, !acknowledgesMissingBackup {
         let withBackup = try records.identities().filter(\.isBackedUp).map(\.fingerprint)
-        let count = fingerprints.count { !withBackup.contains($0.bytes) }
+        let count = fingerprints.count { !withBackup.contains($0) }
         guard count == 0 else { throw CustodyError.acknowledgementRequired(keysWithoutBackup: count) }
       }
       for fingerprint in fingerprints {
@@ -179,7 +180,7 @@ public final class PrivateKeyCustody: Sendable {
   /// Deletes a private key permanently, even if its envelope is missing or damaged (SE-12).
   ///
   /// The items are deleted first: a chip that no longer answers must not prevent the deletion of a key.
-  public func delete(_ fingerprint: KeyFingerprint) throws {
+  public func delete(_ fingerprint: Fingerprint) throws {
     try changing.withLock { _ in
       try file.claimWriting()
       try endPendingChange()

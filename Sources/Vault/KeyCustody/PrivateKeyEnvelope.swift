@@ -8,13 +8,14 @@
 // It contains everything that opening needs, except the enclave and the authorization.
 
 internal import Enclaves
+internal import OpenPGP
 internal import Primitives
 internal import Secrets
 
 /// A private key at rest.
 struct PrivateKeyEnvelope: Equatable, Sendable {
   let payload: PrivateKeyPayload
-  let fingerprint: KeyFingerprint
+  let fingerprint: Fingerprint
   /// The enclave's key, read from its handle.
   let key: EnclaveKey
   let mode: AuthenticationMode
@@ -30,7 +31,7 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
   /// Seals a private key to `key`.
   /// - Throws: `CustodyError.invalidInput` when it is empty, too long, or the fingerprint of another version.
   static func seal(
-    _ secret: RawSpan, _ payload: PrivateKeyPayload, _ fingerprint: KeyFingerprint, to key: EnclaveKey
+    _ secret: RawSpan, _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint, to key: EnclaveKey
   ) throws(CustodyError) -> PrivateKeyEnvelope {
     guard (1...secretByteCountLimit).contains(secret.byteCount),
       fingerprint.bytes.count == payload.fingerprintByteCount, let mode = AuthenticationMode(key)
@@ -61,9 +62,9 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
   }
 
   private static func sealing(
-    _ payload: PrivateKeyPayload, _ fingerprint: KeyFingerprint, _ key: EnclaveKey
+    _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint, _ key: EnclaveKey
   ) -> EnclaveSealing {
-    EnclaveSealing(label: Array("CypherAir-SE-Wrap-v1:".utf8) + fingerprint.text.utf8) {
+    EnclaveSealing(label: Array("CypherAir-SE-Wrap-v1:".utf8) + fingerprint.storedText.utf8) {
       (ephemeralKey, salt) in
       var head = SecretWriter(
         byteCount: headByteCount(fingerprint, key) + ephemeralKey.count + salt.count)
@@ -76,7 +77,7 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
 
   /// Appends everything up to the enclave's public key. A handle may hold a private key.
   private static func append(
-    _ payload: PrivateKeyPayload, _ fingerprint: KeyFingerprint, _ key: EnclaveKey,
+    _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint, _ key: EnclaveKey,
     to head: inout SecretWriter
   ) {
     var fields = magic + [payload.rawValue] + fingerprint.bytes
@@ -86,7 +87,7 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
     head.append(key.publicKey)
   }
 
-  private static func headByteCount(_ fingerprint: KeyFingerprint, _ key: EnclaveKey) -> Int {
+  private static func headByteCount(_ fingerprint: Fingerprint, _ key: EnclaveKey) -> Int {
     magic.count + 1 + fingerprint.bytes.count + 2 + key.handle.count + key.publicKey.count
   }
 
@@ -115,7 +116,7 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
     var cursor = ByteCursor()
     guard try cursor.readBytes(bytes, count: Self.magic.count) == Self.magic,
       let payload = PrivateKeyPayload(rawValue: try cursor.readByte(bytes)),
-      let fingerprint = KeyFingerprint(try cursor.readBytes(bytes, count: payload.fingerprintByteCount))
+      let fingerprint = Fingerprint(bytes: try cursor.readBytes(bytes, count: payload.fingerprintByteCount))
     else { throw CustodyError.corrupt }
     self.payload = payload
     self.fingerprint = fingerprint
@@ -139,7 +140,7 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
   }
 
   private init(
-    payload: PrivateKeyPayload, fingerprint: KeyFingerprint, key: EnclaveKey, mode: AuthenticationMode,
+    payload: PrivateKeyPayload, fingerprint: Fingerprint, key: EnclaveKey, mode: AuthenticationMode,
     sealed: EnclaveSealed
   ) {
     self.payload = payload

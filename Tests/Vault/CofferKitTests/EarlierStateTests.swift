@@ -85,7 +85,7 @@
       place.advance(2 * RollbackCounter.patienceSeconds)
       let session = try LockedCoffer(home: place.home.path, machine: place.machine, clock: place.clock)
         .unlock(keys)
-      #expect(throws: CofferError.personRequired) { _ = try session.acceptEarlierState() }
+      #expect(throws: CofferError.slotRequired) { _ = try session.acceptEarlierState() }
       session.audit(.messagesAdded, count: 1)
       session.close()
       #expect(throws: StorageError.earlierState) { _ = try place.open() }

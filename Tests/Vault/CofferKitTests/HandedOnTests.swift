@@ -16,13 +16,13 @@ struct HandedOnTests {
     #expect(keys.owner != nil)
     let coffer = try LockedCoffer(home: home.path).unlock(keys)
     #expect(coffer.keys.owner == nil)
-    #expect(throws: CofferError.personRequired) { try coffer.removeSlot(id) }
-    #expect(throws: CofferError.personRequired) { try coffer.addSlot(newPhrase()) }
-    #expect(throws: CofferError.personRequired) { try coffer.addSlot(passphrase()) }
-    #expect(throws: CofferError.personRequired) { try coffer.changePassphrase(to: passphrase()) }
-    #expect(throws: CofferError.personRequired) { try coffer.resetPassphrase(to: passphrase()) }
-    #expect(throws: CofferError.personRequired) { try coffer.forgetDevice() }
-    #expect(throws: CofferError.personRequired) { try coffer.beginSession(executable: "/nonexistent") }
+    #expect(throws: CofferError.slotRequired) { try coffer.removeSlot(id) }
+    #expect(throws: CofferError.slotRequired) { try coffer.addSlot(newPhrase()) }
+    #expect(throws: CofferError.slotRequired) { try coffer.addSlot(passphrase()) }
+    #expect(throws: CofferError.slotRequired) { try coffer.changePassphrase(to: passphrase()) }
+    #expect(throws: CofferError.slotRequired) { try coffer.resetPassphrase(to: passphrase()) }
+    #expect(throws: CofferError.slotRequired) { try coffer.forgetDevice() }
+    #expect(throws: CofferError.slotRequired) { try coffer.beginSession(executable: "/nonexistent") }
     #expect(try coffer.slots().count == 2)
     #expect(try coffer.device() != nil)
   }

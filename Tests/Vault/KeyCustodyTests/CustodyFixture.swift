@@ -5,6 +5,7 @@
 import Enclaves
 import Foundation
 import Keychains
+import OpenPGP
 import Primitives
 import ProtectedData
 import Secrets
@@ -44,7 +45,7 @@ final class NotedRecords: CustodyRecords {
     state.withLock { state in
       state.identities = numbers.map { number in
         PGPKeyIdentity(
-          keyVersion: .v4, profile: .a, fingerprint: CustodyFixture.fingerprint(number).bytes,
+          profile: .a, fingerprint: CustodyFixture.fingerprint(number),
           isBackedUp: true,
           created: 0, expires: nil, userIDs: [], revocationCertificate: [], certificate: [])
       }
@@ -201,12 +202,12 @@ final class CustodyFixture {
   // MARK: Keys
 
   static func fingerprint(_ number: Int, _ payload: PrivateKeyPayload = .transferableSecretKeyV4)
-    -> KeyFingerprint
+    -> Fingerprint
   {
     var bytes = [UInt8](repeating: 0x5A, count: payload.fingerprintByteCount)
     bytes[0] = UInt8(number >> 8)
     bytes[1] = UInt8(number & 255)
-    return KeyFingerprint(bytes)!
+    return Fingerprint(bytes: bytes)!
   }
 
   /// What a private key of this number is: told from any other.

@@ -3,6 +3,7 @@
 import Enclaves
 import Foundation
 import Keychains
+import OpenPGP
 import Primitives
 import ProtectedData
 import Secrets
@@ -171,7 +172,7 @@ struct CustodyTests {
         SecretBytes(zeroed: 10), .transferableSecretKeyV6, CustodyFixture.fingerprint(0), fixture.passcode)
     }
     #expect(try fixture.items() == before)
-    #expect(KeyFingerprint([1, 2, 3]) == nil)
+    #expect(Fingerprint(bytes: [1, 2, 3]) == nil)
   }
 
   @Test("A missing manifest or finger key is damage, never an empty custody")

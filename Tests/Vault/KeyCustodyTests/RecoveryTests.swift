@@ -132,7 +132,7 @@ struct RecoveryTests {
     let fixture = try interrupted()
     // A journal that names one key of three, and another mode.
     fixture.records.state.withLock {
-      $0.control.recoveryJournal?.fingerprints = [CustodyFixture.fingerprint(0).bytes]
+      $0.control.recoveryJournal?.fingerprints = [CustodyFixture.fingerprint(0)]
     }
     try fixture.change(account(0, .permanent)) { _ in nil }
     #expect(try fixture.custody.recover() == .unrecoverable)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import OpenPGP
 import Storage
 import Testing
 
@@ -88,7 +89,9 @@ struct AccessTests {
       try domains.update(KeyMetadata.self) { $0.identities.append($0.identities[0]) }
     }
     #expect(throws: ProtectedDataError.invalidValue(.keyMetadata)) {
-      try domains.update(KeyMetadata.self) { $0.identities[0].fingerprint.append(0) }
+      try domains.update(KeyMetadata.self) {
+        $0.identities[0].fingerprint = Fingerprint(version: 4, bytes: [1, 2, 3])
+      }
     }
     #expect(throws: ProtectedDataError.invalidValue(.contacts)) {
       try domains.update(ContactsSnapshot.self) {
@@ -96,7 +99,9 @@ struct AccessTests {
       }
     }
     #expect(throws: ProtectedDataError.invalidValue(.privateKeyControl)) {
-      try domains.update(PrivateKeyControl.self) { $0.recoveryJournal?.fingerprints[0].removeLast() }
+      try domains.update(PrivateKeyControl.self) {
+        $0.recoveryJournal?.fingerprints[0] = Fingerprint(version: 6, bytes: [1, 2, 3])
+      }
     }
     #expect(try fixture.content() == before)
     try Sample.expectStored(domains)

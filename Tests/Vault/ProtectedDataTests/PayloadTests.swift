@@ -3,6 +3,7 @@
 // The bytes of payloads: what is written is read, and nothing else is.
 
 import Foundation
+import OpenPGP
 import Primitives
 import Testing
 
@@ -125,7 +126,7 @@ struct PayloadTests {
     #expect(KeyMetadata(identities: [identity]).encodedArray != nil)
     #expect(KeyMetadata(identities: [identity, identity]).encodedArray == nil)
     var control = Sample.control
-    control.recoveryJournal?.fingerprints += [[UInt8](repeating: 4, count: 20)]
+    control.recoveryJournal?.fingerprints += [Sample.fingerprint(4, count: 20)]
     #expect(control.encodedArray == nil)
   }
 
@@ -133,8 +134,8 @@ struct PayloadTests {
   func limits() throws {
     func identity(_ number: Int) -> PGPKeyIdentity {
       var identity = Sample.metadata.identities[1]
-      identity.fingerprint[0] = UInt8(number & 255)
-      identity.fingerprint[1] = UInt8(number >> 8)
+      let start = [UInt8(number & 255), UInt8(number >> 8)]
+      identity.fingerprint = Fingerprint(version: 6, bytes: start + [UInt8](repeating: 6, count: 30))
       return identity
     }
     func isAccepted(_ change: (inout PGPKeyIdentity) -> Void) -> Bool {

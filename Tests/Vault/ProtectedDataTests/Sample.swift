@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import OpenPGP
 import Testing
 
 @testable import ProtectedData
@@ -11,14 +12,14 @@ enum Sample {
     authMode: .highSecurity,
     recoveryJournal: RecoveryJournal(
       kind: .modifyExpiry, phase: .flipped, targetMode: .standard, targetGeneration: 1 << 40,
-      fingerprints: [[UInt8](repeating: 4, count: 20), [UInt8](repeating: 6, count: 32)]))
+      fingerprints: [fingerprint(4, count: 20), fingerprint(6, count: 32)]))
   static let metadata = KeyMetadata(identities: [
     PGPKeyIdentity(
-      keyVersion: .v4, profile: .a, fingerprint: [UInt8](repeating: 4, count: 20), isBackedUp: true,
+      profile: .a, fingerprint: fingerprint(4, count: 20), isBackedUp: true,
       created: 1_759_536_000, expires: .max, userIDs: ["Alice <alice@example.org>", "Älice", ""],
       revocationCertificate: [1, 2, 3], certificate: [4, 5]),
     PGPKeyIdentity(
-      keyVersion: .v6, profile: .b, fingerprint: [UInt8](repeating: 6, count: 32), isBackedUp: false,
+      profile: .b, fingerprint: fingerprint(6, count: 32), isBackedUp: false,
       created: 0, expires: nil, userIDs: [], revocationCertificate: [], certificate: []),
   ])
   static let settings = ProtectedSettings(
@@ -28,6 +29,11 @@ enum Sample {
     Contact(id: UUID(), displayName: "Bob", certificate: [7, 8, 9], isVerified: true, added: 1_759_536_060),
     Contact(id: UUID(), displayName: "", certificate: [], isVerified: false, added: 0),
   ])
+
+  /// The same byte, `count` times.
+  static func fingerprint(_ byte: UInt8, count: Int) -> Fingerprint {
+    Fingerprint(bytes: [UInt8](repeating: byte, count: count))!
+  }
 
   static func store(_ domains: ProtectedDomains) throws {
     try domains.update(PrivateKeyControl.self) { $0 = control }

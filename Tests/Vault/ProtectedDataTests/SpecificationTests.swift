@@ -5,6 +5,7 @@
 
 import Enclaves
 import Foundation
+import OpenPGP
 import Primitives
 import Secrets
 import SpecExamples
@@ -22,18 +23,20 @@ struct SpecificationTests {
     .privateKeyControl: 3, .keyMetadata: 2, .protectedSettings: 5, .contacts: 4, .frameworkSentinel: 1,
   ]
 
+  private static let fingerprint4 = Fingerprint(bytes: Array(0xA0..<0xB4))!
+  private static let fingerprint6 = Fingerprint(bytes: Array(0xB0..<0xD0))!
   private static let control = PrivateKeyControl(
     authMode: .highSecurity,
     recoveryJournal: RecoveryJournal(
       kind: .rewrap, phase: .staging, targetMode: .highSecurity, targetGeneration: 9,
-      fingerprints: [Array(0xA0..<0xB4), Array(0xB0..<0xD0)]))
+      fingerprints: [fingerprint4, fingerprint6]))
   private static let metadata = KeyMetadata(identities: [
     PGPKeyIdentity(
-      keyVersion: .v4, profile: .a, fingerprint: Array(0xA0..<0xB4), isBackedUp: true, created: 1_759_536_000,
+      profile: .a, fingerprint: fingerprint4, isBackedUp: true, created: 1_759_536_000,
       expires: 1_822_608_000, userIDs: ["Alice Example <alice@example.org>", "Älice"],
       revocationCertificate: Array("revocation".utf8), certificate: Array("certificate 4".utf8)),
     PGPKeyIdentity(
-      keyVersion: .v6, profile: .b, fingerprint: Array(0xB0..<0xD0), isBackedUp: false,
+      profile: .b, fingerprint: fingerprint6, isBackedUp: false,
       created: 1_759_536_001,
       expires: nil, userIDs: [], revocationCertificate: [], certificate: Array("certificate 6".utf8)),
   ])

@@ -15,12 +15,12 @@ internal import Primitives
 /// The fingerprint of a key.
 ///
 /// [RFC 9580, section 5.5.4](https://www.rfc-editor.org/rfc/rfc9580#section-5.5.4)
-public struct Fingerprint: Hashable, Sendable {
+public struct Fingerprint: Hashable, Comparable, Sendable {
   static let version4ByteCount = 20
   static let version6ByteCount = 32
 
   /// Nil for a version that is not known.
-  static func byteCount(version: UInt8) -> Int? {
+  package static func byteCount(version: UInt8) -> Int? {
     switch version {
     case 4: version4ByteCount
     case 6: version6ByteCount
@@ -37,6 +37,20 @@ public struct Fingerprint: Hashable, Sendable {
   public init(version: UInt8, bytes: [UInt8]) {
     self.version = version
     self.bytes = bytes
+  }
+
+  /// The fingerprint of a key of version 4 (20 octets) or 6 (32 octets); nil for any other length.
+  public init?(bytes: [UInt8]) {
+    switch bytes.count {
+    case Self.version4ByteCount: self.init(version: 4, bytes: bytes)
+    case Self.version6ByteCount: self.init(version: 6, bytes: bytes)
+    default: return nil
+    }
+  }
+
+  /// By their octets; a shorter one that another begins with comes first.
+  public static func < (left: Self, right: Self) -> Bool {
+    left.bytes.lexicographicallyPrecedes(right.bytes)
   }
 
   /// The key ID: the last eight octets of version 4, the first eight of version 6. A fingerprint of another

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import OpenPGP
+
 /// The domain of the user's own OpenPGP keys (PD-11).
 public struct KeyMetadata: ProtectedPayload {
   /// ``ProtectedDomain/keyMetadata``.
@@ -47,28 +49,6 @@ public struct KeyMetadata: ProtectedPayload {
 
 /// The metadata of one of the user's own OpenPGP keys (PD-11). It is not secret, but private.
 public struct PGPKeyIdentity: Equatable, Sendable {
-  /// RFC 9580, section 5.5.2. The numbers are stored.
-  public enum KeyVersion: UInt8, Sendable, CaseIterable {
-    /// RFC 9580, section 5.5.2.2.
-    case v4 = 4
-    /// RFC 9580, section 5.5.2.3.
-    case v6 = 6
-
-    /// RFC 9580, section 5.5.4.
-    public var fingerprintByteCount: Int {
-      switch self {
-      case .v4: 20
-      case .v6: 32
-      }
-    }
-
-    init?(fingerprintByteCount: Int) {
-      guard let found = Self.allCases.first(where: { $0.fingerprintByteCount == fingerprintByteCount })
-      else { return nil }
-      self = found
-    }
-  }
-
   /// The suite that a key was made for (PG-01, PG-02). The numbers are stored.
   public enum Profile: UInt8, Sendable, CaseIterable {
     /// Profile A: understood everywhere.
@@ -86,12 +66,10 @@ public struct PGPKeyIdentity: Equatable, Sendable {
   /// Bytes of a certificate: with pictures and many certifications some reach 100 KiB.
   public static let certificateByteCountLimit = 1 << 18
 
-  /// The version of the primary key.
-  public var keyVersion: KeyVersion
   /// The suite that the key was made for.
   public var profile: Profile
-  /// 20 bytes for version 4, 32 for version 6.
-  public var fingerprint: [UInt8]
+  /// Of the primary key, which is of version 4 or 6.
+  public var fingerprint: Fingerprint
   /// Whether the owner has made a backup of the secret key.
   public var isBackedUp: Bool
   /// Seconds since 1970, UTC, as OpenPGP has it (RFC 9580, section 3.5).
@@ -107,10 +85,9 @@ public struct PGPKeyIdentity: Equatable, Sendable {
 
   /// An identity with these values. Writing its metadata checks the rules.
   public init(
-    keyVersion: KeyVersion, profile: Profile, fingerprint: [UInt8], isBackedUp: Bool, created: UInt32,
+    profile: Profile, fingerprint: Fingerprint, isBackedUp: Bool, created: UInt32,
     expires: UInt32?, userIDs: [String], revocationCertificate: [UInt8], certificate: [UInt8]
   ) {
-    self.keyVersion = keyVersion
     self.profile = profile
     self.fingerprint = fingerprint
     self.isBackedUp = isBackedUp
@@ -127,7 +104,6 @@ public struct PGPKeyIdentity: Equatable, Sendable {
 extension PGPKeyIdentity {
   /// An identity in a payload: values of fixed length, and the ranges of the others.
   struct Fields {
-    let keyVersion: KeyVersion
     let profile: Profile
     let fingerprint: Range<Int>
     let isBackedUp: Bool
@@ -138,9 +114,9 @@ extension PGPKeyIdentity {
     let certificate: Range<Int>
 
     init(_ bytes: RawSpan, _ cursor: inout PayloadCursor) throws(MalformedPayload) {
-      keyVersion = try cursor.one(bytes)
+      let fingerprintByteCount = try cursor.fingerprintByteCount(bytes)
       profile = try cursor.one(bytes)
-      fingerprint = try cursor.range(bytes, count: keyVersion.fingerprintByteCount)
+      fingerprint = try cursor.range(bytes, count: fingerprintByteCount)
       isBackedUp = try cursor.flag(bytes)
       created = try cursor.uint32(bytes)
       expires = try cursor.flag(bytes) ? try cursor.uint32(bytes) : nil
@@ -157,18 +133,17 @@ extension PGPKeyIdentity {
 
   init(_ fields: Fields, _ bytes: RawSpan) {
     self.init(
-      keyVersion: fields.keyVersion, profile: fields.profile, fingerprint: bytes.array(fields.fingerprint),
-      isBackedUp: fields.isBackedUp, created: fields.created, expires: fields.expires,
+      profile: fields.profile, fingerprint: bytes.fingerprint(fields.fingerprint), isBackedUp: fields.isBackedUp, created: fields.created, expires: fields.expires,
       userIDs: fields.userIDs.map { bytes.text($0) },
       revocationCertificate: bytes.array(fields.revocationCertificate),
       certificate: bytes.array(fields.certificate))
   }
 
   func write(to writer: inout PayloadWriter) {
-    guard fingerprint.count == keyVersion.fingerprintByteCount else { return writer.refuse() }
-    writer.append(keyVersion.rawValue)
+    guard Fingerprint(bytes: fingerprint.bytes) == fingerprint else { return writer.refuse() }
+    writer.append(fingerprint.version)
     writer.append(profile.rawValue)
-    writer.append(fingerprint)
+    writer.append(fingerprint.bytes)
     writer.append(isBackedUp)
     writer.append(bigEndian: created)
     writer.append(expires != nil)

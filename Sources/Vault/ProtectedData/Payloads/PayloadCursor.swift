@@ -4,6 +4,7 @@
 // only the values that they need.
 
 internal import Foundation
+internal import OpenPGP
 internal import Primitives
 
 struct PayloadCursor {
@@ -67,6 +68,12 @@ struct PayloadCursor {
     return try range(bytes, count: Int(count))
   }
 
+  /// The version of a key, as the bytes that its fingerprint has (RFC 9580, section 5.5.4).
+  mutating func fingerprintByteCount(_ bytes: RawSpan) throws(MalformedPayload) -> Int {
+    guard let count = Fingerprint.byteCount(version: try byte(bytes)) else { throw MalformedPayload() }
+    return count
+  }
+
   func finish(_ bytes: RawSpan) throws(MalformedPayload) {
     guard cursor.isAtEnd(of: bytes) else { throw MalformedPayload() }
   }
@@ -86,6 +93,12 @@ extension RawSpan {
 
   func text(_ range: Range<Int>) -> String {
     unsafe extracting(range).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// - Precondition: the range has the length of a fingerprint.
+  func fingerprint(_ range: Range<Int>) -> Fingerprint {
+    guard let fingerprint = Fingerprint(bytes: array(range)) else { preconditionFailure("no fingerprint") }
+    return fingerprint
   }
 
   func array(_ range: Range<Int>) -> [UInt8] { [UInt8](copying: extracting(range)) }

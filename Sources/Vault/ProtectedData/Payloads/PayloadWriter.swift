@@ -23,7 +23,7 @@ public struct PayloadWriter: ~Copyable {
     unsafe withUnsafeBytes(of: value.bigEndian) { append(unsafe $0.bytes) }
   }
 
-  mutating func append(_ array: [UInt8]) { append(unsafe array.span.bytes) }
+  mutating func append(_ array: [UInt8]) { append(array.rawSpan) }
 
   /// Appends the UTF-8 of a text, after its length in two bytes.
   mutating func append(text: String) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+public import OpenPGP
+
 /// The domain with the authentication mode of private keys and the journal of a change to them (PD-10).
 public struct PrivateKeyControl: ProtectedPayload {
   /// What each use of a private key asks for. The numbers are stored, and the same in all formats (AM-01,
@@ -38,7 +40,7 @@ public struct PrivateKeyControl: ProtectedPayload {
   public init(_ bytes: RawSpan) throws(MalformedPayload) {
     let (control, fingerprints) = try Self.fields(bytes)
     self = control
-    recoveryJournal?.fingerprints = fingerprints.map { bytes.array($0) }
+    recoveryJournal?.fingerprints = fingerprints.map { bytes.fingerprint($0) }
   }
 
   /// Everything but the fingerprints, and their ranges.
@@ -53,8 +55,8 @@ public struct PrivateKeyControl: ProtectedPayload {
         kind: try cursor.one(bytes), phase: try cursor.one(bytes), targetMode: try cursor.one(bytes),
         targetGeneration: try cursor.uint64(bytes), fingerprints: [])
       for _ in 0..<(try cursor.count(bytes, limit: KeyMetadata.countLimit)) {
-        let version = try cursor.one(bytes, of: PGPKeyIdentity.KeyVersion.self)
-        fingerprints.append(try cursor.range(bytes, count: version.fingerprintByteCount))
+        let byteCount = try cursor.fingerprintByteCount(bytes)
+        fingerprints.append(try cursor.range(bytes, count: byteCount))
       }
     }
     try cursor.finish(bytes)
@@ -73,11 +75,9 @@ public struct PrivateKeyControl: ProtectedPayload {
     writer.append(bigEndian: journal.targetGeneration)
     writer.append(bigEndian: UInt16(clamping: journal.fingerprints.count))
     for fingerprint in journal.fingerprints {
-      guard let version = PGPKeyIdentity.KeyVersion(fingerprintByteCount: fingerprint.count) else {
-        return writer.refuse()
-      }
-      writer.append(version.rawValue)
-      writer.append(fingerprint)
+      guard Fingerprint(bytes: fingerprint.bytes) == fingerprint else { return writer.refuse() }
+      writer.append(fingerprint.version)
+      writer.append(fingerprint.bytes)
     }
   }
 }
@@ -114,13 +114,13 @@ public struct RecoveryJournal: Equatable, Sendable {
   public var targetMode: PrivateKeyControl.AuthMode
   /// The generation of the rows that are being written.
   public var targetGeneration: UInt64
-  /// The keys that are changed: 20 bytes (version 4) or 32 (version 6) each, no key twice.
-  public var fingerprints: [[UInt8]]
+  /// The keys that are changed, of version 4 or 6; no key twice.
+  public var fingerprints: [Fingerprint]
 
   /// A journal with these values. Writing its control checks the rules.
   public init(
     kind: Kind, phase: Phase, targetMode: PrivateKeyControl.AuthMode, targetGeneration: UInt64,
-    fingerprints: [[UInt8]]
+    fingerprints: [Fingerprint]
   ) {
     self.kind = kind
     self.phase = phase

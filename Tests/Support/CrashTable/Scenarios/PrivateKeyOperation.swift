@@ -7,6 +7,7 @@ import CrashDisk
 import Enclaves
 import KeyCustody
 import Keychains
+import OpenPGP
 import Primitives
 import ProtectedData
 import Secrets
@@ -76,9 +77,9 @@ final class PrivateKeyOperation: CrashScenario {
       }
   }
 
-  static func fingerprint(_ number: Int) -> KeyFingerprint {
+  static func fingerprint(_ number: Int) -> Fingerprint {
     // 20 bytes are a fingerprint.
-    KeyFingerprint([UInt8](repeating: UInt8(number + 1), count: 20))!
+    Fingerprint(bytes: [UInt8](repeating: UInt8(number + 1), count: 20))!
   }
 
   /// A private key as it is exported: told from any other, and from itself with another expiry.

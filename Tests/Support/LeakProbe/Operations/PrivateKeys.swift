@@ -6,6 +6,7 @@ import CofferKit
 import Enclaves
 import KeyCustody
 import Keychains
+import OpenPGP
 import Primitives
 import ScriptedPrompts
 import Secrets
@@ -96,11 +97,11 @@ extension Room {
   /// Makes a coffer with a private key in custody, and lends it.
   @inline(never)
   fileprivate func withPrivateKey(
-    _ body: (Coffer, PrivateKeyCustody, KeyFingerprint) throws -> Void
+    _ body: (Coffer, PrivateKeyCustody, Fingerprint) throws -> Void
   ) throws {
     let passphrase = try passphrase()
     try makeCoffer(passphrase)
-    guard let fingerprint = KeyFingerprint(SystemRandom.publicBytes(count: 20)) else {
+    guard let fingerprint = Fingerprint(bytes: SystemRandom.publicBytes(count: 20)) else {
       throw Unexpected("no fingerprint")
     }
     try withCoffer(passphrase) { coffer in
