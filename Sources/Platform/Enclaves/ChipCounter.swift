@@ -5,6 +5,7 @@
 //   kind (1) ‖ place of the storage root key (1) ‖ its Name (34) ‖ index (4) ‖ Name of the index (34)
 
 internal import Primitives
+internal import Secrets
 
 /// A reference to a counter in a chip, which only goes up.
 public struct ChipCounter: Equatable, Sendable {
@@ -37,7 +38,7 @@ public struct ChipCounter: Equatable, Sendable {
     guard bytes[0] == EnclaveKind.tpm.rawValue else {
       throw EnclaveKind(rawValue: bytes[0]) == nil ? .corrupt : .wrongKind
     }
-    let span = unsafe bytes.span.bytes
+    let span = bytes.rawSpan
     var cursor = ByteCursor()
     do {
       _ = try cursor.readByte(span)

@@ -71,7 +71,7 @@ public protocol Enclave: Sendable {
 extension Enclave {
   /// Reads a handle that is not secret: a chip's, which the chip has sealed.
   public func loadKey(_ handle: [UInt8]) throws(EnclaveError) -> EnclaveKey {
-    try loadKey(unsafe handle.span.bytes)
+    try loadKey(handle.rawSpan)
   }
 
   /// Checks the kind of the key, then the enclave. An enclave that can tell its own keys from others' does

@@ -19,7 +19,7 @@ extension EnclaveKind {
   }
 
   /// The same of a handle that is not secret: a chip's, sealed by the chip.
-  public init?(handle: [UInt8]) { self.init(handle: unsafe handle.span.bytes) }
+  public init?(handle: [UInt8]) { self.init(handle: handle.rawSpan) }
 }
 
 /// The fields of a handle that all kinds have.
@@ -73,7 +73,7 @@ struct EnclaveHandle {
   }
 
   /// The same of a handle that is not secret.
-  init(_ bytes: [UInt8]) throws(EnclaveError) { try self.init(unsafe bytes.span.bytes) }
+  init(_ bytes: [UInt8]) throws(EnclaveError) { try self.init(bytes.rawSpan) }
 
   /// Everything before the body; a sealed body is bound to it.
   var head: [UInt8] { Self.head(kind: kind, use: use, access: access, publicKey: publicKey) }

@@ -82,8 +82,8 @@ package struct EnclaveSealing: Sendable {
     do {
       try derive(secret, salt, head, .key).withBytes { key throws(CryptoError) in
         try aad.withBytes { aad throws(CryptoError) in
-          unsafe try cipher.seal(
-            plaintext, key: key, nonce: nonce.span.bytes, authenticating: aad, into: &output)
+          try cipher.seal(
+            plaintext, key: key, nonce: nonce.rawSpan, authenticating: aad, into: &output)
         }
       }
     } catch { preconditionFailure("less than 2 GiB can be sealed") }
@@ -98,7 +98,7 @@ package struct EnclaveSealing: Sendable {
     let secret = try agree(sealed.ephemeralKey, key, enclave, authorization)
     let head = head(sealed.ephemeralKey, sealed.salt)
     let keyCheck = derive(secret, sealed.salt, head, .keyCheck)
-    guard keyCheck.withBytes({ unsafe constantTimeEqual($0, sealed.keyCheck.span.bytes) }) else {
+    guard keyCheck.withBytes({ constantTimeEqual($0, sealed.keyCheck.rawSpan) }) else {
       throw .wrongKey
     }
     var plaintext = SecretBytes(zeroed: sealed.ciphertext.count - EnclaveSealed.tagByteCount)
@@ -108,8 +108,8 @@ package struct EnclaveSealing: Sendable {
       try plaintext.withMutableBytes { plaintext throws(CryptoError) in
         try derive(secret, sealed.salt, head, .key).withBytes { key throws(CryptoError) in
           try aad.withBytes { aad throws(CryptoError) in
-            unsafe try cipher.open(
-              sealed.ciphertext.span.bytes, key: key, nonce: sealed.nonce.span.bytes, authenticating: aad,
+            try cipher.open(
+              sealed.ciphertext.rawSpan, key: key, nonce: sealed.nonce.rawSpan, authenticating: aad,
               into: &plaintext)
           }
         }
@@ -137,7 +137,7 @@ package struct EnclaveSealing: Sendable {
   ) -> SymmetricKey {
     let info = label + [0, purpose.rawValue] + head.withBytes { SHA256.hash($0) }
     var hkdf = HKDF()
-    return secret.withBytes { unsafe hkdf.deriveKey(ikm: $0, salt: salt.span.bytes, info: info.span.bytes) }
+    return secret.withBytes { hkdf.deriveKey(ikm: $0, salt: salt.rawSpan, info: info.rawSpan) }
   }
 
   /// head ‖ plaintext length (8)

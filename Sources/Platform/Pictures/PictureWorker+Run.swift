@@ -16,7 +16,7 @@ extension PictureWorker {
     var header = [UInt8](repeating: 0, count: PictureRequest.byteCount)
     var span = header.mutableSpan
     var space = unsafe span.mutableBytes
-    guard readAll(&space), let (request, byteCount) = unsafe PictureRequest.read(header.span.bytes),
+    guard readAll(&space), let (request, byteCount) = PictureRequest.read(header.rawSpan),
       byteCount > 0, byteCount <= PictureLimits.fileByteCount
     else { end(with: .crashed) }
     var file = SecretBytes(zeroed: byteCount)
@@ -65,12 +65,12 @@ extension PictureWorker {
 
   private static func write(_ content: RawSpan, width: Int = 0, height: Int = 0) {
     let header = PictureAnswer.Header(width: width, height: height, contentByteCount: content.byteCount)
-    unsafe writeAll(header.bytes().span.bytes)
+    writeAll(header.bytes().rawSpan)
     writeAll(content)
   }
 
   private static func end(with error: PictureError) -> Never {
-    unsafe writeAll(PictureAnswer.Header(width: 0, height: 0, contentByteCount: 0).bytes(error).span.bytes)
+    writeAll(PictureAnswer.Header(width: 0, height: 0, contentByteCount: 0).bytes(error).rawSpan)
     _exit(1)
   }
 

@@ -96,12 +96,12 @@ public struct PictureWorker: Sendable {
       executable, arguments: arguments, deadline: .seconds(deadlineSeconds))
     do {
       var header = request.bytes(fileByteCount: file.byteCount)
-      unsafe try process.send(header.span.bytes, file)
+      try process.send(header.rawSpan, file)
       header = [UInt8](repeating: 0, count: PictureAnswer.headerByteCount)
       var span = header.mutableSpan
       var space = unsafe span.mutableBytes
       try process.receive(&space)
-      let answer = unsafe try PictureAnswer.Header(header.span.bytes, most: most)
+      let answer = try PictureAnswer.Header(header.rawSpan, most: most)
       var content = SecretBytes(zeroed: answer.contentByteCount)
       try content.withMutableBytes { bytes throws(PictureError) in try process.receive(&bytes) }
       return PictureAnswer(width: answer.width, height: answer.height, content: content)

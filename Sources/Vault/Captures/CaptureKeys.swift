@@ -33,7 +33,7 @@ struct CaptureKeys: Sendable {
 
   /// The keyed hash by which equal photos are recognised; it reveals nothing without the key.
   func mark(photoHash: [UInt8]) -> [UInt8] {
-    mark.withBytes { unsafe HMACSHA256.code(of: photoHash.span.bytes, key: $0) }
+    mark.withBytes { HMACSHA256.code(of: photoHash.rawSpan, key: $0) }
   }
 
   private static func derive(_ key: SharedSecretBytes, _ info: StaticString) -> SharedSecretBytes {

@@ -52,7 +52,7 @@ struct CaptureRecord: Equatable, Sendable {
       }
     }
     var sealer = SealedValue()
-    return key.withBytes { unsafe sealer.seal(bytes.span.bytes, key: $0, context: Self.context(id, mark)) }
+    return key.withBytes { sealer.seal(bytes.rawSpan, key: $0, context: Self.context(id, mark)) }
   }
 
   /// - Throws: `CaptureError.corrupt(nil)`

@@ -42,7 +42,7 @@ struct CaptureSealing: ~Copyable {
         preconditionFailure("a name has as many bytes as a name has")
       }
       var writer = try blobs.create(name: name)
-      unsafe try writer.write(Self.blobMagic.span.bytes)
+      try writer.write(Self.blobMagic.rawSpan)
       hash = try cipher.seal(part, byteCount: byteCount, from: source.read) { try writer.write($0) }
       try writer.finish()
       place = .blob(name)
@@ -52,7 +52,7 @@ struct CaptureSealing: ~Copyable {
   }
 
   mutating func add(_ part: CapturePart, bytes: [UInt8]) throws {
-    unsafe try add(part, PartSource(SecretBytes(copying: bytes.span.bytes)))
+    try add(part, PartSource(SecretBytes(copying: bytes.rawSpan)))
   }
 
   /// Metadata is read as a whole, since it must be a JSON object.

@@ -42,7 +42,7 @@ struct CaptureState: Equatable {
     bytes.append(bigEndian: Int64(byteCount))
     var sealer = SealedValue()
     let sealed = keys.record.withBytes {
-      unsafe sealer.seal(bytes.span.bytes, key: $0, context: Self.context)
+      sealer.seal(bytes.rawSpan, key: $0, context: Self.context)
     }
     try transaction.execute(
       "INSERT INTO captureState (only, sealed) VALUES (1, ?) ON CONFLICT DO UPDATE SET sealed = excluded.sealed",

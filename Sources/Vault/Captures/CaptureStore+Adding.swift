@@ -80,7 +80,7 @@ extension CaptureStore {
       let manifest = told.bytes
       // A manifest that could not be read again would make the capture worthless.
       guard CaptureManifest(manifest) == told else { throw CaptureError.badSignature }
-      let signature = try unsafe signer.sign(digest: SHA256.hash(manifest.span.bytes))
+      let signature = try signer.sign(digest: SHA256.hash(manifest.rawSpan))
       try sealing.add(.manifest, bytes: manifest)
       try sealing.add(.assertion, bytes: signer.publicKey + signature)
       if !sealing.record(created).blobs.isEmpty { try file.blobs.synchronise() }
@@ -124,7 +124,7 @@ extension CaptureStore {
       found in
       try found.withBytes(0) { sealed in
         let member = CaptureState.member(row.id, sealedRecord: sealed)
-        unsafe hash.remove(member.span.bytes, from: &state.captures)
+        hash.remove(member.rawSpan, from: &state.captures)
       }
     }
     state.byteCount -= row.record.byteCount
@@ -164,8 +164,8 @@ extension CaptureStore {
           .integer(Int64(part.rawValue)), .bytes(Data(bytes)))
       }
       var hash = keys.memberHash()
-      let member = unsafe CaptureState.member(id, sealedRecord: sealed.span.bytes)
-      unsafe hash.add(member.span.bytes, to: &state.captures)
+      let member = CaptureState.member(id, sealedRecord: sealed.rawSpan)
+      hash.add(member.rawSpan, to: &state.captures)
       state.byteCount += record.byteCount
       try state.save(transaction, keys: keys)
       try alongside(transaction)

@@ -139,7 +139,7 @@ final class ExportFolder {
   }
 
   func write(_ name: String, _ bytes: [UInt8]) throws {
-    try write(name) { try unsafe $0(bytes.span.bytes) }
+    try write(name) { try $0(bytes.rawSpan) }
   }
 
   /// - Parameter body: hands pieces of the file to the closure it is given.

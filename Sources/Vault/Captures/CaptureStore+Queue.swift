@@ -5,6 +5,7 @@
 public import Foundation
 internal import Logging
 public import Primitives
+internal import Secrets
 internal import Storage
 
 /// Sends a sealed capture somewhere.
@@ -120,7 +121,7 @@ extension CaptureStore {
           count = try reader.read(into: &output)
         }
         if count == 0 { break }
-        try unsafe body(piece.span.bytes.extracting(first: count))
+        try body(piece.rawSpan.extracting(first: count))
       }
     }
   }

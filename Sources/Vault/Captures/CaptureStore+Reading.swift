@@ -124,9 +124,9 @@ extension CaptureStore {
     guard assertion.count > P256.publicKeyByteCount else { throw CaptureError.corrupt(.assertion) }
     let publicKey = Array(assertion[..<P256.publicKeyByteCount])
     let manifestBytes = manifest.bytes
-    guard unsafe Hexadecimal.text(SHA256.hash(publicKey.span.bytes)) == manifest.keyID,
-      unsafe P256.isValidSignature(
-        Array(assertion[P256.publicKeyByteCount...]), digest: SHA256.hash(manifestBytes.span.bytes),
+    guard Hexadecimal.text(SHA256.hash(publicKey.rawSpan)) == manifest.keyID,
+      P256.isValidSignature(
+        Array(assertion[P256.publicKeyByteCount...]), digest: SHA256.hash(manifestBytes.rawSpan),
         publicKey: publicKey)
     else { throw CaptureError.badSignature }
     let own = try keychain.loadDeviceState()?.attestationKeyId

@@ -197,7 +197,7 @@ public final class CaptureStore: Sendable {
       }
       try row.withBytes(3) { sealed in
         let member = CaptureState.member(id, sealedRecord: sealed)
-        unsafe hash.add(member.span.bytes, to: &digest)
+        hash.add(member.rawSpan, to: &digest)
       }
       do { scan.rows.append(try Self.row(row, keys: keys)) } catch CaptureError.corrupt {
         scan.damaged.append(id)

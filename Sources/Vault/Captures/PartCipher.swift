@@ -59,7 +59,7 @@ struct PartCipher: ~Copyable {
       let aad = associatedData(part, chunk: chunk, byteCount: byteCount)
       let nonce = SystemRandom.publicBytes(count: AES256GCM.nonceByteCount)
       try box.withMutableBytes { box in
-        unsafe box.copy(nonce.span.bytes, to: 0)
+        box.copy(nonce.rawSpan, to: 0)
         var content = box._mutatingExtracting(AES256GCM.nonceByteCount..<AES256GCM.nonceByteCount + count)
         guard try read(&content) == count else { throw CaptureError.cannotRead(part) }
         hash.update(content.bytes)
@@ -68,8 +68,8 @@ struct PartCipher: ~Copyable {
         try box.withMutableBytes { box in
           var sealed = box._mutatingExtracting(
             AES256GCM.nonceByteCount..<count + Self.overheadByteCount)
-          unsafe try cipher.sealInPlace(
-            &sealed, key: key, nonce: nonce.span.bytes, authenticating: aad.span.bytes)
+          try cipher.sealInPlace(
+            &sealed, key: key, nonce: nonce.rawSpan, authenticating: aad.rawSpan)
         }
       }
       try box.withBytes { try write($0.extracting(first: count + Self.overheadByteCount)) }
@@ -104,9 +104,9 @@ struct PartCipher: ~Copyable {
           try box.withBytes { box throws(CryptoError) in
             try plain.withMutableBytes { plain throws(CryptoError) in
               var output = plain._mutatingExtracting(first: count)
-              unsafe try cipher.open(
+              try cipher.open(
                 box.extracting(AES256GCM.nonceByteCount..<count + Self.overheadByteCount), key: key,
-                nonce: box.extracting(first: AES256GCM.nonceByteCount), authenticating: aad.span.bytes,
+                nonce: box.extracting(first: AES256GCM.nonceByteCount), authenticating: aad.rawSpan,
                 into: &output)
             }
           }

@@ -85,7 +85,7 @@ public struct UploadStatus: Equatable, Sendable {
     bytes.append(bigEndian: lastAttempt ?? 0)
     bytes.append(bigEndian: nextAttempt ?? 0)
     var sealer = SealedValue()
-    return key.withBytes { unsafe sealer.seal(bytes.span.bytes, key: $0, context: Self.context(id)) }
+    return key.withBytes { sealer.seal(bytes.rawSpan, key: $0, context: Self.context(id)) }
   }
 
   /// - Throws: `CaptureError.corrupt(nil)`

@@ -6,6 +6,7 @@
 public import Agent
 internal import Foundation
 public import Keychains
+internal import Secrets
 
 /// The session of a coffer: the keys that its agents keep, wherever they run.
 public struct AgentSession: Sendable {
@@ -22,7 +23,7 @@ public struct AgentSession: Sendable {
     self.home = home
     binding = coffer.map { coffer in
       let id = unsafe withUnsafeBytes(of: coffer.uuid) { unsafe Array($0) }
-      return unsafe AgentBinding(to: id.span.bytes)
+      return AgentBinding(to: id.rawSpan)
     }
   }
 

@@ -138,7 +138,7 @@ public struct AuditLog: Equatable, Sendable {
       bytes.append(bigEndian: UInt32(clamping: entry.count))
       bytes.append(bigEndian: entry.time)
     }
-    return unsafe SecretBytes(copying: bytes.span.bytes)
+    return SecretBytes(copying: bytes.rawSpan)
   }
 }
 

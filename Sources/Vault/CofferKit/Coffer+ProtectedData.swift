@@ -66,20 +66,20 @@ extension Coffer {
   public func authorization() -> CustodyAuthorization { CustodyAuthorization(owner: keys.owner) }
 
   /// Changes the authentication mode of all private keys, or of none if it fails.
-  /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer; `CustodyError`.
+  /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `CustodyError`.
   public func switchMode(
     _ custody: PrivateKeyCustody, to mode: AuthenticationMode, _ authorization: CustodyAuthorization,
     acknowledgesMissingBackup: Bool
   ) throws {
-    guard slot != nil else { throw CofferError.personRequired }
+    guard slot != nil else { throw CofferError.slotRequired }
     try custody.switchMode(to: mode, authorization, acknowledgesMissingBackup: acknowledgesMissingBackup)
     audit(.modeSwitched)
   }
 
   /// Deletes a domain and creates an empty one; its data is lost.
-  /// - Throws: `CofferError.personRequired`; `ProtectedDataError`.
+  /// - Throws: `CofferError.slotRequired`; `ProtectedDataError`.
   public func reset(_ domain: ProtectedDomain) throws {
-    guard slot != nil else { throw CofferError.personRequired }
+    guard slot != nil else { throw CofferError.slotRequired }
     try unlockProtectedData()
     try protectedDomains().resetDomain(domain)
     audit(.domainReset)
@@ -87,9 +87,9 @@ extension Coffer {
 
   /// Deletes all protected data and creates empty domains, bound to the chip if one answers; the data is lost.
   /// Private keys stay, but cannot be used if their enclave is gone.
-  /// - Throws: `CofferError.personRequired`; `ProtectedDataError`; `EnclaveError`.
+  /// - Throws: `CofferError.slotRequired`; `ProtectedDataError`; `EnclaveError`.
   public func resetProtectedData() throws {
-    guard slot != nil else { throw CofferError.personRequired }
+    guard slot != nil else { throw CofferError.slotRequired }
     try protectedDomains().resetFramework(session, in: machine.enclaveForNewKeys())
     audit(.protectedDataReset)
   }

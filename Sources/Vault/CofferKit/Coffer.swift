@@ -147,9 +147,9 @@ public final class Coffer: Sendable {
   /// who has restored a backup.
   ///
   /// - Returns: false when it already is the current one.
-  /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer; `EnclaveError.unavailable`.
+  /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `EnclaveError.unavailable`.
   public func acceptEarlierState() throws -> Bool {
-    guard slot != nil else { throw CofferError.personRequired }
+    guard slot != nil else { throw CofferError.slotRequired }
     guard try counter.accept() else { return false }
     audit(.earlierStateAccepted)
     return true
@@ -170,9 +170,9 @@ public final class Coffer: Sendable {
   ///
   /// - Parameter executable: a program that runs the agent when its first argument is `agent`.
   /// - Returns: the limits after which the session ends: without use, and at the latest.
-  /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer; `AgentError`.
+  /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `AgentError`.
   public func beginSession(executable: String) throws -> (idleSeconds: Int, absoluteSeconds: Int) {
-    guard let slot else { throw CofferError.personRequired }
+    guard let slot else { throw CofferError.slotRequired }
     return try AgentSession(home: home, coffer: id).begin(keys, slot: slot.id, executable: executable)
   }
 
@@ -208,7 +208,7 @@ public final class Coffer: Sendable {
   ///
   /// - Throws: `KeybagError.noSuchSlot` when it was not opened with a passphrase.
   public func changePassphrase(to passphrase: borrowing Passphrase, kdf: SlotKDF? = nil) throws {
-    guard let slot else { throw CofferError.personRequired }
+    guard let slot else { throw CofferError.slotRequired }
     guard slot.kind == .passphrase else { throw KeybagError.noSuchSlot }
     try check(passphrase)
     try changeKeybag { keybag in
@@ -319,10 +319,10 @@ public final class Coffer: Sendable {
   }
 
   /// Changes the slots as one transaction, and leaves no old wrapped key in the write-ahead log.
-  /// - Throws: `CofferError.personRequired` when an agent's keys opened this coffer.
+  /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer.
   @discardableResult
   private func changeKeybag<R>(_ change: (inout Keybag) throws -> R) throws -> R {
-    guard slot != nil else { throw CofferError.personRequired }
+    guard slot != nil else { throw CofferError.slotRequired }
     try file.claimWriting()
     // Asked before the transaction, because a chip is slow.
     let mark = try counter.next()

@@ -12,5 +12,5 @@ public enum CofferError: Error, Equatable, Sendable {
   /// This machine was forgotten, so nothing signs its captures.
   case deviceNotRegistered
   /// The operation needs fresh authentication, but an agent's keys opened the coffer.
-  case personRequired
+  case slotRequired
 }

@@ -66,7 +66,7 @@ public struct Device: Sendable {
 
   /// The key's name: SHA-256 of its public key, in hexadecimal.
   static func keyID(_ key: EnclaveKey) -> String {
-    unsafe Hexadecimal.text(SHA256.hash(key.publicKey.span.bytes))
+    Hexadecimal.text(SHA256.hash(key.publicKey.rawSpan))
   }
 
   /// The model of this machine as its maker names it, else its processor architecture.

@@ -45,8 +45,8 @@ public struct Settings: Equatable, Sendable {
   func save(_ keychain: KeychainService) throws(KeychainError) {
     var bytes: [UInt8] = [1, UInt8(Self.policies.firstIndex(of: policy) ?? 0)]
     bytes.append(bigEndian: lastRecoveryDrill ?? 0)
-    unsafe try keychain.save(
-      SecretBytes(copying: bytes.span.bytes), forKey: Self.account,
+    try keychain.save(
+      SecretBytes(copying: bytes.rawSpan), forKey: Self.account,
       accessibility: .whenUnlockedThisDeviceOnly)
   }
 }

@@ -49,12 +49,12 @@ public struct MessageCipher: ~Copyable {
       var bytes = unsafe span.mutableBytes
       SystemRandom.fill(&bytes)
     }
-    unsafe box.copy(nonce.span.bytes, to: 0)
+    box.copy(nonce.rawSpan, to: 0)
     var sealed = box._mutatingExtracting(droppingFirst: AES256GCM.nonceByteCount)
     defer { key.erase() }
     try key.withBytes { key throws(CryptoError) in
-      unsafe try cipher.sealInPlace(
-        &sealed, key: key, nonce: nonce.span.bytes, authenticating: associated.span.bytes)
+      try cipher.sealInPlace(
+        &sealed, key: key, nonce: nonce.rawSpan, authenticating: associated.rawSpan)
     }
   }
 
@@ -69,9 +69,9 @@ public struct MessageCipher: ~Copyable {
     let associated = aad.bytes
     defer { key.erase() }
     try key.withBytes { key throws(CryptoError) in
-      unsafe try cipher.open(
+      try cipher.open(
         box.extracting(droppingFirst: AES256GCM.nonceByteCount), key: key,
-        nonce: box.extracting(Self.nonceRange), authenticating: associated.span.bytes, into: &frame)
+        nonce: box.extracting(Self.nonceRange), authenticating: associated.rawSpan, into: &frame)
     }
   }
 

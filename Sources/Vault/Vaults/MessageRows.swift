@@ -102,7 +102,7 @@ struct SealedRows {
   /// - Returns: whether every row was seen.
   func forEach(_ body: (MessageRow, RawSpan) throws -> Bool) rethrows -> Bool {
     for (row, range) in rows {
-      guard unsafe try body(row, boxes.span.bytes.extracting(range)) else { return false }
+      guard try body(row, boxes.rawSpan.extracting(range)) else { return false }
     }
     return true
   }

@@ -23,7 +23,7 @@ public struct VaultExportSeal: ExportSeal {
     key.withBytes { hmac.start(key: $0) }
     var length: [UInt8] = []
     length.append(bigEndian: Int64(headers.byteCount))
-    unsafe hmac.update(length.span.bytes)
+    hmac.update(length.rawSpan)
     hmac.update(headers)
     hmac.update(content)
     var code = [UInt8](repeating: 0, count: HMACSHA256.byteCount)

@@ -140,7 +140,7 @@ final class VaultRow<Value: Sendable>: Sendable {
     }
     guard let sealed else { throw VaultError.corrupt }
     if let value = known.withLock({ $0.sealed == sealed ? $0.value : nil }) { return value }
-    let value = unsafe SealedValue.read(sealed.span.bytes, key: key, context: context, read)
+    let value = SealedValue.read(sealed.rawSpan, key: key, context: context, read)
     guard let value else { throw VaultError.corrupt }
     known.withLock { $0 = Known(sealed: sealed, value: value, unsealCount: $0.unsealCount + 1) }
     return value
@@ -151,7 +151,7 @@ final class VaultRow<Value: Sendable>: Sendable {
     _ value: Value, bytes: [UInt8], _ transaction: borrowing Transaction, key: SharedSecretBytes
   ) throws {
     var sealer = SealedValue()
-    let sealed = key.withBytes { unsafe sealer.seal(bytes.span.bytes, key: $0, context: context) }
+    let sealed = key.withBytes { sealer.seal(bytes.rawSpan, key: $0, context: context) }
     try transaction.execute(
       "INSERT INTO vault (part, sealed) VALUES (?, ?) ON CONFLICT DO UPDATE SET sealed = excluded.sealed",
       .integer(part), .bytes(Data(sealed)))

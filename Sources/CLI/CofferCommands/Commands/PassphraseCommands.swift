@@ -130,6 +130,6 @@ struct PassphraseGenerateCommand: CofferCommand {
 
   private static func write(_ text: String) {
     let bytes = Array(text.utf8)
-    unsafe Terminal.write(bytes.span.bytes)
+    Terminal.write(bytes.rawSpan)
   }
 }

@@ -15,7 +15,7 @@ extension Failure {
       self.init(
         .missing, "no_device", "this machine was forgotten, so nothing can sign its captures",
         hint: "'coffer unlock' registers it again")
-    case .personRequired:
+    case .slotRequired:
       self.init(.locked, "person_required", "this needs the passphrase; a session is not enough")
     case .recoveryUnproven:
       self.init(

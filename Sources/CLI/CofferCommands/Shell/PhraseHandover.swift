@@ -39,7 +39,7 @@ struct PhraseHandover {
     }
     defer { close(descriptor) }
     var code = phrase.withWords { Terminal.writeAll($0, to: descriptor) }
-    if code == 0 { code = unsafe Terminal.writeAll([UInt8(ascii: "\n")].span.bytes, to: descriptor) }
+    if code == 0 { code = Terminal.writeAll([UInt8(ascii: "\n")].rawSpan, to: descriptor) }
     if code == 0, fsync(descriptor) != 0 { code = errno }
     guard code == 0 else {
       unsafe unlink(path)

@@ -8,6 +8,7 @@
 
 internal import CSystem
 internal import Glibc
+internal import Secrets
 internal import Synchronization
 internal import Texts
 
@@ -64,7 +65,7 @@ enum Terminal {
       defer { lines.removeAll(keepingCapacity: true) }
       return lines
     }
-    unsafe writeOut(collected.span.bytes)
+    writeOut(collected.rawSpan)
   }
 
   /// Writes bytes to standard output without copying them, after the collected lines.
@@ -122,7 +123,7 @@ enum Terminal {
   static func writeError(_ text: String) {
     // Earlier output comes first.
     flush()
-    _ = unsafe writeAll(Array(text.utf8).span.bytes, to: STDERR_FILENO)
+    _ = writeAll(Array(text.utf8).rawSpan, to: STDERR_FILENO)
   }
 
   // MARK: Descriptors

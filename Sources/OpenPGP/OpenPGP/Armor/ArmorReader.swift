@@ -101,7 +101,7 @@ public final class ArmorReader: ByteSource {
       guard try nextVisibleByte() == UInt8(ascii: "=") else { throw .malformed(.armor) }
     }
     guard let rest = decoder.takeRest() else { throw .malformed(.armor) }
-    decoded.withMutableBytes { $0.copy(unsafe rest.span.bytes, to: ready.upperBound) }
+    decoded.withMutableBytes { $0.copy(rest.rawSpan, to: ready.upperBound) }
     ready = ready.lowerBound..<ready.upperBound + rest.count
   }
 

@@ -13,6 +13,7 @@
 // them out too, and keeps the same limit: it writes nothing that could not be read again.
 
 internal import Primitives
+internal import Secrets
 
 /// A cleartext signed message.
 ///
@@ -54,7 +55,7 @@ public struct CleartextMessage: Sendable {
   ) throws(OpenPGPError) -> [SignatureVerification] {
     let texts = signatures.filter { $0.type == .text }
     var judged = try DetachedVerification(verifier).verify(texts) { hashes in
-      hashes.update(unsafe text.bytes.span.bytes)
+      hashes.update(text.bytes.rawSpan)
     }[...]
     // A binary signature would be over line ends that are not known.
     let verifications = signatures.map { signature in
@@ -139,7 +140,7 @@ public struct CleartextSigner {
   public func sign(_ document: RawSpan, writingTo sink: any ByteSink) throws(OpenPGPError) {
     let text = try CleartextText(document: document)
     let signer = try DocumentSigner(signers, type: .text, hash: hash, time: time)
-    signer.update(unsafe text.bytes.span.bytes)
+    signer.update(text.bytes.rawSpan)
     let signatures = try signer.finish()
     var head = "\(ArmorHeader.signedMessageLine)\n"
     // GnuPG needs to know the algorithm beforehand; no reader of version 6 does (section 6.2.2.3).
@@ -192,7 +193,7 @@ struct CleartextText: Sendable {
   /// Writes the lines with dashes escaped, each with its end.
   func writeDashEscaped(to sink: any ByteSink) throws(OpenPGPError) {
     guard lineCount > 0 else { return }
-    var rest = unsafe bytes.span.bytes
+    var rest = bytes.rawSpan
     while true {
       let end = rest.firstOffset(of: UInt8(ascii: "\n"))
       let line = rest.extracting(0..<(end ?? rest.byteCount))

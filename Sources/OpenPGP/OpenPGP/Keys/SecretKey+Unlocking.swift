@@ -82,7 +82,7 @@ extension SecretKey {
     guard count >= 0 else { return false }
     let sum = SecretMaterial.checksum(material.extracting(first: count))
     let octets = [UInt8(sum >> 8), UInt8(sum & 255)]
-    return constantTimeEqual(material.extracting(last: checksumByteCount), unsafe octets.span.bytes)
+    return constantTimeEqual(material.extracting(last: checksumByteCount), octets.rawSpan)
   }
 
   private static let checksumByteCount = 2
@@ -115,7 +115,7 @@ extension SecretKey {
     let key = try s2k.deriveKey(password: password, byteCount: keyByteCount)
     var material = protectedMaterial.withBytes { SecretBytes(copying: $0) }
     var stream = try key.withBytes { key throws(OpenPGPError) in
-      try CFBCipher(cipher, .decrypt, key: key, iv: unsafe iv.span.bytes)
+      try CFBCipher(cipher, .decrypt, key: key, iv: iv.rawSpan)
     }
     material.withMutableBytes { stream.process(&$0) }
     return material
@@ -136,8 +136,8 @@ extension SecretKey {
     do throws(OpenPGPError) {
       try material.withMutableBytes { material throws(OpenPGPError) in
         try opener.open(
-          &material, nonce: unsafe nonce.span.bytes,
-          authenticating: unsafe binding.associatedData.span.bytes)
+          &material, nonce: nonce.rawSpan,
+          authenticating: binding.associatedData.rawSpan)
       }
     } catch {
       throw .wrongPassword

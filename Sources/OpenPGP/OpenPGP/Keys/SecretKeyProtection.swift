@@ -101,7 +101,7 @@ extension UnlockedKey {
       return writer.finish()
     }
     var stream = try key.withBytes { key throws(OpenPGPError) in
-      try CFBCipher(cipher, .encrypt, key: key, iv: unsafe iv.span.bytes)
+      try CFBCipher(cipher, .encrypt, key: key, iv: iv.rawSpan)
     }
     packet.withMutableBytes { stream.process(&$0) }
     return SecretKey(
@@ -124,7 +124,7 @@ extension UnlockedKey {
     }
     packet.withMutableBytes {
       sealer.seal(
-        &$0, nonce: unsafe nonce.span.bytes, authenticating: unsafe binding.associatedData.span.bytes)
+        &$0, nonce: nonce.rawSpan, authenticating: binding.associatedData.rawSpan)
     }
     return SecretKey(
       publicKey: publicKey, protection: .aead(cipher, aead, s2k, nonce: nonce),

@@ -39,7 +39,7 @@ final class MessageComposer: ByteSource {
     while headOffset == head.count && partRange.isEmpty && stage != .end { try advance() }
     if headOffset < head.count {
       let head = head
-      return try body(unsafe head.span.bytes.extracting(headOffset..<head.count))
+      return try body(head.rawSpan.extracting(headOffset..<head.count))
     }
     return try part.withBytes { (bytes) throws(OpenPGPError) -> R in try body(bytes.extracting(partRange)) }
   }
@@ -72,7 +72,7 @@ final class MessageComposer: ByteSource {
     let (start, end) = try part.withMutableBytes { (bytes) throws(OpenPGPError) in
       let start = Self.readingOffset - fields.count - restRange.count
       bytes.move(restRange, to: start)
-      bytes.copy(unsafe fields.span.bytes, to: start)
+      bytes.copy(fields.rawSpan, to: start)
       let room = Self.readingOffset..<bytes.byteCount
       let count = try bytes.withRange(room) { (free) throws(OpenPGPError) in try source.read(into: &free) }
       return (start, Self.readingOffset + count)

@@ -100,7 +100,7 @@ final class MDCCheckedSource: ByteSource {
     begin()
     let expected = SEIPDv1Prefix.mdcHeader + SEIPDv1Prefix.digest(hash)
     let code = work.code
-    let isSame = unsafe constantTimeEqual(expected.span.bytes, code.span.bytes)
+    let isSame = constantTimeEqual(expected.rawSpan, code.rawSpan)
     guard isSame, SEIPDv1Prefix.isRepeated(work.prefix) else { throw .notAuthentic }
   }
 
@@ -140,7 +140,7 @@ final class SEIPDv1Encryptor: BatchWork {
     // The MDC needs room after the last octets.
     let room = start..<batch.bytes.count - SEIPDv1Prefix.mdcByteCount
     var filled = try batch.bytes.withMutableBytes { (bytes) throws(OpenPGPError) in
-      bytes.copy(unsafe beginning.span.bytes, to: 0)
+      bytes.copy(beginning.rawSpan, to: 0)
       return start
         + (try bytes.withRange(room) { (free) throws(OpenPGPError) in try source.read(into: &free) })
     }
@@ -148,7 +148,7 @@ final class SEIPDv1Encryptor: BatchWork {
     batch.bytes.withBytes { hash.update($0.extracting(0..<filled)) }
     if batch.isLast {
       let code = SEIPDv1Prefix.mdcHeader + SEIPDv1Prefix.digest(hash)
-      batch.bytes.withMutableBytes { $0.copy(unsafe code.span.bytes, to: filled) }
+      batch.bytes.withMutableBytes { $0.copy(code.rawSpan, to: filled) }
       filled += code.count
     }
     batch.contentByteCount = filled
@@ -200,6 +200,6 @@ enum SEIPDv1Prefix {
     _ algorithm: SymmetricAlgorithm, _ direction: CFBCipher.Direction, key: RawSpan
   ) throws(OpenPGPError) -> CFBCipher {
     let iv = [UInt8](repeating: 0, count: try byteCount(algorithm) - 2)
-    return try CFBCipher(algorithm, direction, key: key, iv: unsafe iv.span.bytes)
+    return try CFBCipher(algorithm, direction, key: key, iv: iv.rawSpan)
   }
 }

@@ -155,7 +155,7 @@ struct SEIPDv2Keys: Sendable {
     derived = SharedSecretBytes(
       sessionKey.withBytes { key in
         HKDF.derive(
-          .sha256, ikm: key, salt: unsafe salt.span.bytes, info: fields,
+          .sha256, ikm: key, salt: salt.rawSpan, info: fields,
           byteCount: keyByteCount + nonceByteCount - 8)
       })
   }
@@ -203,13 +203,13 @@ final class SEIPDv2ChunkCipher {
   }
 
   private func seal(_ bytes: inout MutableRawSpan, _ nonce: [UInt8], _ fields: [UInt8]) {
-    cipher.seal(&bytes, nonce: unsafe nonce.span.bytes, authenticating: unsafe fields.span.bytes)
+    cipher.seal(&bytes, nonce: nonce.rawSpan, authenticating: fields.rawSpan)
   }
 
   private func open(
     _ bytes: inout MutableRawSpan, _ nonce: [UInt8], _ fields: [UInt8]
   ) throws(OpenPGPError) {
-    try cipher.open(&bytes, nonce: unsafe nonce.span.bytes, authenticating: unsafe fields.span.bytes)
+    try cipher.open(&bytes, nonce: nonce.rawSpan, authenticating: fields.rawSpan)
   }
 
   private func nonce(_ number: Int) -> [UInt8] {

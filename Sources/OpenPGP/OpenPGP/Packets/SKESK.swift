@@ -95,10 +95,10 @@ extension SKESK {
     case .version6(let aead, let nonce, let encrypted):
       let fields = fields(aead)
       let key = try sealed(aead, derived, .open) { (cipher) throws(OpenPGPError) in
-        var bytes = SecretBytes(copying: unsafe encrypted.span.bytes)
+        var bytes = SecretBytes(copying: encrypted.rawSpan)
         try bytes.withMutableBytes { (bytes) throws(OpenPGPError) in
           try cipher.open(
-            &bytes, nonce: unsafe nonce.span.bytes, authenticating: unsafe fields.span.bytes)
+            &bytes, nonce: nonce.rawSpan, authenticating: fields.rawSpan)
         }
         bytes.shorten(to: bytes.count - AEADAlgorithm.tagByteCount)
         return SharedSecretBytes(bytes)
@@ -146,8 +146,8 @@ extension SKESK {
       var bytes = writer.finish()
       bytes.withMutableBytes { bytes in
         cipher.seal(
-          &bytes, nonce: unsafe nonce.span.bytes,
-          authenticating: unsafe fields.span.bytes)
+          &bytes, nonce: nonce.rawSpan,
+          authenticating: fields.rawSpan)
       }
       return bytes.withBytes { [UInt8](copying: $0) }
     }
@@ -162,7 +162,7 @@ extension SKESK {
     var stream = try derived.withBytes { (derived) throws(OpenPGPError) in
       try SEIPDv1Prefix.cipher(cipher, .decrypt, key: derived)
     }
-    var bytes = SecretBytes(copying: unsafe encrypted.span.bytes)
+    var bytes = SecretBytes(copying: encrypted.rawSpan)
     bytes.withMutableBytes { stream.process(&$0) }
     let algorithm = bytes.withBytes {
       SymmetricAlgorithm(rawValue: unsafe $0.unsafeLoad(as: UInt8.self))

@@ -4,6 +4,7 @@
 // is not as described makes the signature malformed; an unknown type is kept.
 
 internal import Primitives
+internal import Secrets
 
 extension Subpacket {
   /// A subpacket of this content, to be written.
@@ -19,9 +20,9 @@ extension Subpacket {
     self.body = body
     if type == .embeddedSignature {
       // A signature in an embedded signature stays unread, so that no input decides how deep this goes.
-      content = isEmbedded ? nil : .embeddedSignature(try Self.embeddedSignature(unsafe body.span.bytes))
+      content = isEmbedded ? nil : .embeddedSignature(try Self.embeddedSignature(body.rawSpan))
     } else {
-      content = try Content(type: type, body: unsafe body.span.bytes)
+      content = try Content(type: type, body: body.rawSpan)
     }
   }
 

@@ -4,6 +4,7 @@
 // are kept as they were read. How the content of each type is read and written is in Subpacket+Content.
 
 internal import Primitives
+internal import Secrets
 
 /// A signature subpacket.
 ///
@@ -148,7 +149,7 @@ public struct SubpacketArea: Hashable, Sendable {
   init(bytes: [UInt8], isEmbedded: Bool) throws(OpenPGPError) {
     self.bytes = bytes
     var subpackets: [Subpacket] = []
-    let area = unsafe bytes.span.bytes
+    let area = bytes.rawSpan
     var cursor = PacketCursor()
     while !cursor.isAtEnd(area) {
       let count = try Self.readLength(&cursor, area)

@@ -128,7 +128,7 @@ final class CanonicalText {
       searched = lineEnd + 1
       if isCarriageReturn(before: lineEnd, in: bytes) { continue }
       append(bytes.extracting(start..<lineEnd), hash)
-      append(unsafe Self.lineEnd.span.bytes, hash)
+      append(Self.lineEnd.rawSpan, hash)
       start = searched
     }
     append(bytes.extracting(start..<bytes.byteCount), hash)

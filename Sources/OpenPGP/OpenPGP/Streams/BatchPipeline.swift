@@ -139,7 +139,7 @@ extension Batch {
     let start = beginning.count
     let room = bytes.count
     let filled = try bytes.withMutableBytes { (bytes) throws(OpenPGPError) in
-      bytes.copy(unsafe beginning.span.bytes, to: 0)
+      bytes.copy(beginning.rawSpan, to: 0)
       return start
         + (try bytes.withRange(start..<room) { (free) throws(OpenPGPError) in try source.read(into: &free) })
     }

@@ -112,7 +112,7 @@ public protocol ByteSink: AnyObject {
 
 extension ByteSink {
   /// Takes the bytes of an array.
-  public func write(_ bytes: [UInt8]) throws(OpenPGPError) { try write(unsafe bytes.span.bytes) }
+  public func write(_ bytes: [UInt8]) throws(OpenPGPError) { try write(bytes.rawSpan) }
 
   /// Takes all that `source` gives.
   func write(allOf source: any ByteSource) throws(OpenPGPError) {

@@ -160,7 +160,7 @@ struct RereadMACs: ~Copyable {
     let start = number * AES256GCM.tagByteCount
     let seen = Array(tags[start..<start + AES256GCM.tagByteCount])
     let found = tag(of: piece, number: number)
-    return unsafe constantTimeEqual(seen.span.bytes, found.span.bytes)
+    return constantTimeEqual(seen.rawSpan, found.rawSpan)
   }
 
   private mutating func tag(of piece: RawSpan, number: Int) -> [UInt8] {
@@ -171,7 +171,7 @@ struct RereadMACs: ~Copyable {
     var bytes = unsafe span.mutableBytes
     do {
       try key.withBytes { (key) throws(CryptoError) in
-        try cipher.sealInPlace(&bytes, key: key, nonce: unsafe nonce.span.bytes, authenticating: piece)
+        try cipher.sealInPlace(&bytes, key: key, nonce: nonce.rawSpan, authenticating: piece)
       }
     } catch {
       preconditionFailure("a piece is shorter than the cipher's limit")

@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import OpenPGP
+internal import Secrets
 
 enum InlineDetachCommand: Subcommand {
   static let name = "inline-detach"
@@ -64,6 +65,6 @@ enum InlineDetachCommand: Subcommand {
     } catch {
       throw Failure(error, .signatures)
     }
-    try output.prepare(unsafe collected.bytes.span.bytes)
+    try output.prepare(collected.bytes.rawSpan)
   }
 }

@@ -56,7 +56,7 @@
       let bytes = Array(body)
       return EnclaveHandle(
         kind: kind, use: use, access: access, publicKey: Array(publicKey),
-        body: SharedSecretBytes(SecretBytes(copying: unsafe bytes.span.bytes))
+        body: SharedSecretBytes(SecretBytes(copying: bytes.rawSpan))
       ).key
     }
 

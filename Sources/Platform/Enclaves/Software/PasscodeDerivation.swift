@@ -35,8 +35,8 @@ enum PasscodeDerivation: UInt8 {
       do {
         try key.withMutableBytes { key throws(Argon2idError) in
           try passcode.withBytes { passcode throws(Argon2idError) in
-            unsafe try Argon2id.derive(
-              password: passcode, salt: salt.span.bytes, parameters: .recommended, into: &key)
+            try Argon2id.derive(
+              password: passcode, salt: salt.rawSpan, parameters: .recommended, into: &key)
           }
         }
       } catch {
@@ -49,7 +49,7 @@ enum PasscodeDerivation: UInt8 {
       let info: StaticString = "coffer enclave v1 random passcode"
       key.withMutableBytes { key in
         passcode.withBytes { passcode in
-          info.withRawSpan { unsafe hkdf.derive(ikm: passcode, salt: salt.span.bytes, info: $0, into: &key) }
+          info.withRawSpan { hkdf.derive(ikm: passcode, salt: salt.rawSpan, info: $0, into: &key) }
         }
       }
     }

@@ -134,7 +134,7 @@ struct SoftwareBody {
     var sealer = SealedValue()
     do {
       return try key.withBytes { key throws(SealedValue.Failure) in
-        unsafe try sealer.open(sealed.span.bytes, key: key, context: Self.context(handle.head, derivation))
+        try sealer.open(sealed.rawSpan, key: key, context: Self.context(handle.head, derivation))
       }
     } catch {
       throw error == .wrongKey ? .wrongPasscode : .corrupt

@@ -38,7 +38,7 @@
     init(_ handle: EnclaveHandle) throws(EnclaveError) {
       // Nothing in it is secret: the private area is encrypted by the chip.
       let bytes = handle.body.withBytes { [UInt8](copying: $0) }
-      let span = unsafe bytes.span.bytes
+      let span = bytes.rawSpan
       var cursor = ByteCursor()
       do {
         guard let root = TPMContext.StorageRoot(rawValue: try cursor.readByte(span)) else {
@@ -81,7 +81,7 @@
       value.withMutableBytes { value in
         passcode.withBytes { passcode in
           info.withRawSpan {
-            unsafe hkdf.derive(ikm: passcode, salt: salt.span.bytes, info: $0, into: &value)
+            hkdf.derive(ikm: passcode, salt: salt.rawSpan, info: $0, into: &value)
           }
         }
         unsafe value.withUnsafeMutableBytes { unsafe $0[SHA256.byteCount - 1] |= 1 }

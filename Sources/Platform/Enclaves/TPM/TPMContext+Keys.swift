@@ -229,7 +229,7 @@
         unsafe Array($0.prefix(Int(nonce.pointee.size)))
       }
       challenge.append(bigEndian: UInt32(0))
-      let digest = unsafe SHA256.hash(challenge.span.bytes)
+      let digest = SHA256.hash(challenge.rawSpan)
       guard let signed = DERSignature(try reader.sign(digest: digest)) else { throw .biometryRefused }
       var signature = TPMT_SIGNATURE()
       signature.sigAlg = COFFER_ALG_ECDSA

@@ -31,7 +31,7 @@
       var output = unsafe span.mutableBytes
       authorization.withBytes { authorization in
         info.withRawSpan {
-          unsafe hkdf.derive(ikm: authorization, salt: rootName.span.bytes, info: $0, into: &output)
+          hkdf.derive(ikm: authorization, salt: rootName.rawSpan, info: $0, into: &output)
         }
       }
       self.mark = mark
@@ -69,7 +69,7 @@
       }
       var name: [UInt8] = []
       name.append(bigEndian: COFFER_ALG_SHA256)
-      return unsafe name + SHA256.hash(bytes.span.bytes)
+      return name + SHA256.hash(bytes.rawSpan)
     }
   }
 #endif

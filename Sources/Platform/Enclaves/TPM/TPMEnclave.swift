@@ -75,7 +75,7 @@
           privateArea: made.privateArea)
         return EnclaveHandle(
           kind: .tpm, use: use, access: access, publicKey: made.publicKey,
-          body: SharedSecretBytes(SecretBytes(copying: unsafe body.bytes.span.bytes))
+          body: SharedSecretBytes(SecretBytes(copying: body.bytes.rawSpan))
         ).key
       }
     }

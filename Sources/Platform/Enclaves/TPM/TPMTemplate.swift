@@ -2,6 +2,8 @@
 //
 // Public areas of the keys (TPM 2.0 Part 2, section 12.2), and the policies they carry.
 
+internal import Secrets
+
 #if TPM
   internal import CTSS
   internal import Primitives
@@ -110,7 +112,7 @@
       let bytes = unsafe try marshalled { unsafe Tss2_MU_TPMT_PUBLIC_Marshal(&area, $0, $1, $2) }
       var name: [UInt8] = []
       name.append(bigEndian: COFFER_ALG_SHA256)
-      return unsafe name + SHA256.hash(bytes.span.bytes)
+      return name + SHA256.hash(bytes.rawSpan)
     }
 
     /// The output of a marshalling function.
@@ -165,7 +167,7 @@
     /// Two steps: the signer's Name, then a reference, which is empty here.
     private static func signed(_ name: [UInt8]) -> [UInt8] {
       let first = update(start, signedCommand, name)
-      return unsafe SHA256.hash(first.span.bytes)
+      return SHA256.hash(first.rawSpan)
     }
 
     private static func either(_ branches: [[UInt8]]) -> [UInt8] {
@@ -176,7 +178,7 @@
       var bytes = digest
       bytes.append(bigEndian: command)
       bytes += rest
-      return unsafe SHA256.hash(bytes.span.bytes)
+      return SHA256.hash(bytes.rawSpan)
     }
   }
 #endif

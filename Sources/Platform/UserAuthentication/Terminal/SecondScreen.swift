@@ -5,6 +5,7 @@
 // every way out, also when a signal ends or stops the process.
 
 internal import Glibc
+internal import Secrets
 
 /// The second screen of the controlling terminal, shown until this value is dropped.
 ///
@@ -40,7 +41,7 @@ public struct SecondScreen: ~Copyable {
   /// - Throws: ``PromptError`` `.noTerminal`, `.terminalFailed`.
   public borrowing func write(_ text: String) throws(PromptError) {
     let bytes = Array(text.utf8)
-    try unsafe write(bytes.span.bytes)
+    try write(bytes.rawSpan)
   }
 
   /// Writes a secret without copying it.

@@ -6,6 +6,7 @@
 internal import CSystem
 internal import Foundation
 internal import Glibc
+internal import Secrets
 
 /// Answers clients until the agent is to end. Belongs to one thread.
 @safe
@@ -178,8 +179,8 @@ final class AgentLoop {
     switch request {
     case .status:
       let status = holder.status(sessionWatch: sessionWatch, isPressureWatched: pressure != nil)
-      return unsafe send(
-        .status, descriptor, status.body.span.bytes, binding: status.binding, slot: status.slot)
+      return send(
+        .status, descriptor, status.body.rawSpan, binding: status.binding, slot: status.slot)
     case .give(let binding, let slot):
       // The answer goes first: a client that no longer waits has shut down its socket, and its keys do not
       // count. The limits begin before the client gets the answer.

@@ -11,6 +11,7 @@
 
 internal import Foundation
 internal import Primitives
+internal import Secrets
 public import Storage
 
 /// A keychain in a service, bound to the coffer's file so that earlier states are recognised.
@@ -103,7 +104,7 @@ public struct BoundServiceKeychain: Keychain {
       bytes.append(bigEndian: UInt32(item.sealed.count))
       bytes += item.sealed
     }
-    return unsafe SHA256.hash(bytes.span.bytes)
+    return SHA256.hash(bytes.rawSpan)
   }
 
   private static func items(_ items: [SealedItem], after changes: [KeychainChange]) -> [SealedItem] {

@@ -111,7 +111,7 @@ public final class FileBinding: PartBinding {
         throw StorageError.corrupt(part: .binding)
       }
       self.bytes = bytes
-      let span = unsafe bytes.span.bytes
+      let span = bytes.rawSpan
       var cursor = ByteCursor()
       do {
         revision = try cursor.readBytes(span, count: 8)
@@ -127,7 +127,7 @@ public final class FileBinding: PartBinding {
   private func load(_ transaction: borrowing Transaction) throws -> BindingRecord {
     let row = try Row(transaction)
     if let record = last.withLock({ $0?.row == row.bytes ? $0?.record : nil }) { return record }
-    let record = unsafe SealedValue.read(row.sealed.span.bytes, key: key, context: context) {
+    let record = SealedValue.read(row.sealed.rawSpan, key: key, context: context) {
       BindingRecord($0)
     }
     guard let record, row.revision == Self.bytes(record.revision), row.slots == record.digests[.slots],
@@ -140,7 +140,7 @@ public final class FileBinding: PartBinding {
   private func save(_ record: BindingRecord, _ transaction: borrowing Transaction) throws {
     var sealer = SealedValue()
     let bytes = record.bytes
-    let sealed = key.withBytes { unsafe sealer.seal(bytes.span.bytes, key: $0, context: context) }
+    let sealed = key.withBytes { sealer.seal(bytes.rawSpan, key: $0, context: context) }
     // Every coffer has slots before it has anything else.
     guard let slots = record.digests[.slots] else { throw StorageError.corrupt(part: .record) }
     var row = Self.bytes(record.revision) + slots
@@ -161,7 +161,7 @@ public final class FileBinding: PartBinding {
   /// part (1) ‖ the part's anchors, hashed; nil when it has none.
   private static func digest(_ part: BoundPart, _ transaction: borrowing Transaction) throws -> [UInt8]? {
     var hash = SHA256()
-    unsafe hash.update([part.rawValue].span.bytes)
+    hash.update([part.rawValue].rawSpan)
     var isEmpty = true
     try transaction.forEachAnchor(of: part) {
       hash.update($0)

@@ -144,7 +144,7 @@ public struct Keybag: Equatable, Sendable {
     let bodyByteCount = record.byteCount - SHA256.byteCount
     guard bodyByteCount > 0 else { throw .corrupt }
     let digest = SHA256.hash(record.extracting(first: bodyByteCount))
-    guard unsafe constantTimeEqual(digest.span.bytes, record.extracting(last: SHA256.byteCount)) else {
+    guard constantTimeEqual(digest.rawSpan, record.extracting(last: SHA256.byteCount)) else {
       throw .corrupt
     }
     var cursor = ByteCursor()
@@ -173,7 +173,7 @@ public struct Keybag: Equatable, Sendable {
   /// The record as it is stored.
   public func record() -> [UInt8] {
     let body = signedBytes() + mac
-    return unsafe body + SHA256.hash(body.span.bytes)
+    return body + SHA256.hash(body.rawSpan)
   }
 
   private init(coffer: UUID, keychain: KeychainPlace, generation: Int, slots: [KeySlot], mac: [UInt8]) {
@@ -198,7 +198,7 @@ public struct Keybag: Equatable, Sendable {
   ///   `.wrongSecret` without the when-unlocked key.
   private func check(_ keys: ClassKeys) throws(KeybagError) {
     guard let expected = computeMAC(keys) else { throw .wrongSecret }
-    guard unsafe constantTimeEqual(expected.span.bytes, mac.span.bytes) else { throw .corrupt }
+    guard constantTimeEqual(expected.rawSpan, mac.rawSpan) else { throw .corrupt }
   }
 
   /// As ``check(_:)``, before a change.
@@ -217,7 +217,7 @@ public struct Keybag: Equatable, Sendable {
     guard let whenUnlocked = keys.whenUnlocked else { return nil }
     let key = whenUnlocked.withBytes { HKDF.secret(from: $0, info: "coffer keybag v1 slots") }
     let bytes = signedBytes()
-    return key.withBytes { unsafe HMACSHA256.code(of: bytes.span.bytes, key: $0) }
+    return key.withBytes { HMACSHA256.code(of: bytes.rawSpan, key: $0) }
   }
 }
 

@@ -6,6 +6,7 @@
 
 internal import Foundation
 internal import Primitives
+internal import Secrets
 
 struct JournalManifest: Equatable {
   /// Counts the manifests of a keychain, from 1.
@@ -25,7 +26,7 @@ struct JournalManifest: Equatable {
     bytes.append(bigEndian: revision)
     bytes.append(bigEndian: UInt32(rows.count))
     for row in rows { bytes.append(contentsOf: row) }
-    return bytes + SHA256.hash(unsafe bytes.span.bytes)
+    return bytes + SHA256.hash(bytes.rawSpan)
   }
 
   /// Reads a record; nil when it is not a complete manifest.
@@ -33,12 +34,12 @@ struct JournalManifest: Equatable {
   init?(_ bytes: [UInt8], coffer: UUID) throws(KeychainError) {
     guard bytes.count >= Self.leastByteCount, bytes.starts(with: Self.magic) else { return nil }
     let content = Array(bytes.dropLast(SHA256.byteCount))
-    guard SHA256.hash(unsafe content.span.bytes) == Array(bytes.suffix(SHA256.byteCount)) else { return nil }
+    guard SHA256.hash(content.rawSpan) == Array(bytes.suffix(SHA256.byteCount)) else { return nil }
     do { try self.init(content: content, coffer) } catch { throw .invalidData }
   }
 
   private init(content: [UInt8], _ coffer: UUID) throws {
-    let span = unsafe content.span.bytes
+    let span = content.rawSpan
     let start = Self.magic + [Self.version] + coffer.bytes
     var cursor = ByteCursor()
     guard try cursor.readBytes(span, count: start.count) == start else { throw KeychainError.invalidData }

@@ -5,6 +5,7 @@
 
 internal import Foundation
 internal import Primitives
+internal import Secrets
 
 struct JournalRow: Equatable {
   let item: SealedItem
@@ -22,7 +23,7 @@ struct JournalRow: Equatable {
     bytes.append(bigEndian: UInt32(item.sealed.count))
     bytes.append(contentsOf: item.sealed)
     self.bytes = bytes
-    digest = SHA256.hash(unsafe bytes.span.bytes)
+    digest = SHA256.hash(bytes.rawSpan)
   }
 
   /// Reads a row that a manifest names.
@@ -37,7 +38,7 @@ struct JournalRow: Equatable {
   static func isStarted(_ bytes: [UInt8]) -> Bool { bytes.starts(with: magic) }
 
   private static func item(_ bytes: [UInt8], _ coffer: UUID) throws -> SealedItem {
-    let span = unsafe bytes.span.bytes
+    let span = bytes.rawSpan
     let start = start(coffer)
     var cursor = ByteCursor()
     guard try cursor.readBytes(span, count: start.count) == start else { throw KeychainError.invalidData }

@@ -5,6 +5,7 @@
 
 internal import Foundation
 internal import Primitives
+internal import Secrets
 
 struct JournalState {
   /// The valid manifest; nil before the first one.
@@ -25,7 +26,7 @@ struct JournalState {
     var repeated: [StoredRecord.Place] = []
     var manifests: [(manifest: JournalManifest, digest: [UInt8])] = []
     for record in records {
-      let digest = SHA256.hash(unsafe record.bytes.span.bytes)
+      let digest = SHA256.hash(record.bytes.rawSpan)
       // A service may have added a record twice.
       guard byDigest[digest] == nil else {
         repeated.append(record.place)

@@ -24,7 +24,7 @@ struct KeychainIndex {
     self.accessibility = accessibility
     var hash = SetHash(key: Self.memberKey(key))
     for item in items where item.accessibility == accessibility && !item.isIndex {
-      unsafe hash.add(Self.member(item).span.bytes, to: &digest)
+      hash.add(Self.member(item).rawSpan, to: &digest)
     }
   }
 

@@ -251,7 +251,7 @@ public final class KeychainService: Sendable {
     var sealer = SealedValue()
     let bytes = index.bytes
     let sealed = key.withBytes {
-      unsafe sealer.seal(bytes.span.bytes, key: $0, context: Self.context(account, index.accessibility))
+      sealer.seal(bytes.rawSpan, key: $0, context: Self.context(account, index.accessibility))
     }
     return SealedItem(account: account, accessibility: index.accessibility, sealed: Data(sealed))
   }
@@ -271,7 +271,7 @@ public final class KeychainService: Sendable {
     else { throw .invalidData }
     let stored = try Self.open(item, key)
     let expected = KeychainIndex(of: items, accessibility, key: key).bytes
-    guard stored.withBytes({ unsafe constantTimeEqual($0, expected.span.bytes) }) else { throw .invalidData }
+    guard stored.withBytes({ constantTimeEqual($0, expected.rawSpan) }) else { throw .invalidData }
   }
 
   func change(

@@ -40,8 +40,8 @@ extension KeySlot {
     do {
       try wrappingKey(secret, salt: salt).withBytes { key throws(CryptoError) in
         try all.withBytes { all throws(CryptoError) in
-          unsafe try cipher.seal(
-            all, key: key, nonce: open.nonce.span.bytes, authenticating: aad.span.bytes, into: &output)
+          try cipher.seal(
+            all, key: key, nonce: open.nonce.rawSpan, authenticating: aad.rawSpan, into: &output)
         }
       }
     } catch { preconditionFailure("96 bytes can be sealed") }
@@ -57,15 +57,15 @@ extension KeySlot {
   func unwrap(_ credential: borrowing SlotCredential) throws(KeybagError) -> ClassKeys? {
     let secret = try credential.secret(kdf, salt: salt)
     let expected = Self.derivedCheck(secret, salt: salt)
-    guard unsafe constantTimeEqual(expected.span.bytes, check.span.bytes) else { return nil }
+    guard constantTimeEqual(expected.rawSpan, check.rawSpan) else { return nil }
     var all = SecretBytes(zeroed: Self.keysByteCount)
     var cipher = AES256GCM()
     let aad = publicBytes()
     do {
       try Self.wrappingKey(secret, salt: salt).withBytes { key throws(CryptoError) in
         try all.withMutableBytes { all throws(CryptoError) in
-          unsafe try cipher.open(
-            wrapped.span.bytes, key: key, nonce: nonce.span.bytes, authenticating: aad.span.bytes,
+          try cipher.open(
+            wrapped.rawSpan, key: key, nonce: nonce.rawSpan, authenticating: aad.rawSpan,
             into: &all)
         }
       }
@@ -82,7 +82,7 @@ extension KeySlot {
   private static func wrappingKey(_ secret: borrowing SecretBytes, salt: [UInt8]) -> SymmetricKey {
     var hkdf = HKDF()
     return secret.withBytes {
-      unsafe hkdf.deriveKey(ikm: $0, salt: salt.span.bytes, info: "coffer keybag v1 wrap")
+      hkdf.deriveKey(ikm: $0, salt: salt.rawSpan, info: "coffer keybag v1 wrap")
     }
   }
 
@@ -93,7 +93,7 @@ extension KeySlot {
     var output = unsafe span.mutableBytes
     let info: StaticString = "coffer keybag v1 check"
     secret.withBytes { secret in
-      info.withRawSpan { unsafe hkdf.derive(ikm: secret, salt: salt.span.bytes, info: $0, into: &output) }
+      info.withRawSpan { hkdf.derive(ikm: secret, salt: salt.rawSpan, info: $0, into: &output) }
     }
     return check
   }

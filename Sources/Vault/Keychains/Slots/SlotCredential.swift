@@ -30,16 +30,16 @@ public struct SlotCredential: ~Copyable, Sendable {
           switch kdf {
           case .pbkdf2(let iterations):
             do {
-              unsafe try PBKDF2.hmacSHA256(
-                password: input, salt: salt.span.bytes, rounds: iterations, into: &secret)
+              try PBKDF2.hmacSHA256(
+                password: input, salt: salt.rawSpan, rounds: iterations, into: &secret)
             } catch { throw Argon2idError.parameters }
           case .argon2id(let parameters):
-            unsafe try Argon2id.derive(
-              password: input, salt: salt.span.bytes, parameters: parameters, into: &secret)
+            try Argon2id.derive(
+              password: input, salt: salt.rawSpan, parameters: parameters, into: &secret)
           case .expansion(let expansion):
             var hkdf = HKDF()
             expansion.info.withRawSpan {
-              unsafe hkdf.derive(ikm: input, salt: salt.span.bytes, info: $0, into: &secret)
+              hkdf.derive(ikm: input, salt: salt.rawSpan, info: $0, into: &secret)
             }
           }
         }

@@ -8,6 +8,8 @@
 internal import Glibc
 
 /// Open converters, a few at a time.
+///
+/// `@unchecked Sendable`: a converter has one owner at a time, because the value cannot be copied.
 @safe
 struct CharsetConverters: ~Copyable, @unchecked Sendable {
   /// A name from the list and the descriptor that iconv gave for it.

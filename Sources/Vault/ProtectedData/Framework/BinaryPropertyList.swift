@@ -5,6 +5,7 @@
 // encoding, and the reader accepts no other.
 
 internal import Primitives
+internal import Secrets
 
 enum PropertyListValue: Equatable {
   /// ASCII.
@@ -47,7 +48,7 @@ enum BinaryPropertyList {
 
   /// The dictionary with exactly this encoding; nil for any other bytes.
   static func dictionary(_ bytes: [UInt8]) -> [String: PropertyListValue]? {
-    let span = unsafe bytes.span.bytes
+    let span = bytes.rawSpan
     var cursor = ByteCursor()
     var found: [String: PropertyListValue] = [:]
     do {

@@ -43,7 +43,7 @@ struct DomainRecord: Equatable {
     guard bytes.count >= Self.headByteCount + SealedValue.overheadByteCount, bytes.count <= longest else {
       return nil
     }
-    let span = unsafe bytes.span.bytes
+    let span = bytes.rawSpan
     var cursor = ByteCursor()
     do {
       guard try cursor.readBytes(span, count: Self.magic.count) == Self.magic,
@@ -58,7 +58,7 @@ struct DomainRecord: Equatable {
   /// Opens the record that this head was read from; nil when it is not what was sealed.
   func open(_ bytes: [UInt8], under key: SharedSecretBytes) -> SharedSecretBytes? {
     SealedValue.read(
-      unsafe bytes.span.bytes.extracting(droppingFirst: Self.headByteCount), key: key, context: head
+      bytes.rawSpan.extracting(droppingFirst: Self.headByteCount), key: key, context: head
     ) { SharedSecretBytes(SecretBytes(copying: $0)) }
   }
 }
@@ -89,7 +89,7 @@ enum DomainKey {
     let head = magic + [domain.rawValue]
     guard bytes.count == byteCount, bytes.starts(with: head) else { return nil }
     return SealedValue.read(
-      unsafe bytes.span.bytes.extracting(droppingFirst: head.count), key: keys.wrapping,
+      bytes.rawSpan.extracting(droppingFirst: head.count), key: keys.wrapping,
       context: purpose + [domain.rawValue]
     ) { SharedSecretBytes(SecretBytes(copying: $0)) }
   }

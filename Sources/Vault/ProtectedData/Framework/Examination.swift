@@ -152,7 +152,7 @@ extension GenerationLedger {
     let bytes = bytes
     try ProtectedDataError.sorting {
       try keychain.save(
-        SecretBytes(copying: unsafe bytes.span.bytes), forKey: Self.account,
+        SecretBytes(copying: bytes.rawSpan), forKey: Self.account,
         accessibility: .whenUnlockedThisDeviceOnly)
     }
   }

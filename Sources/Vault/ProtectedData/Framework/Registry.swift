@@ -47,7 +47,7 @@ struct Registry: Equatable {
       if let state = entries[domain] { bytes += [domain.rawValue, state.rawValue] }
     }
     bytes += Self.code(bytes, keys)
-    return unsafe bytes + SHA256.hash(bytes.span.bytes)
+    return bytes + SHA256.hash(bytes.rawSpan)
   }
 
   /// Reads a record without any key; nil for anything but the bytes of one.
@@ -55,7 +55,7 @@ struct Registry: Equatable {
     let contentCount = record.count - Self.tailByteCount
     let digestOffset = record.count - SHA256.byteCount
     guard contentCount > 0 else { return nil }
-    let span = unsafe record.span.bytes
+    let span = record.rawSpan
     guard SHA256.hash(span.extracting(first: digestOffset)) == Array(record[digestOffset...]) else {
       return nil
     }
@@ -83,11 +83,11 @@ struct Registry: Equatable {
     let content = Array(record.dropLast(tailByteCount))
     let code = Array(record.dropLast(SHA256.byteCount).suffix(HMACSHA256.byteCount))
     let expected = Self.code(content, keys)
-    return unsafe constantTimeEqual(code.span.bytes, expected.span.bytes)
+    return constantTimeEqual(code.rawSpan, expected.rawSpan)
   }
 
   private static func code(_ content: [UInt8], _ keys: RootKeys) -> [UInt8] {
-    keys.registry.withBytes { unsafe HMACSHA256.code(of: content.span.bytes, key: $0) }
+    keys.registry.withBytes { HMACSHA256.code(of: content.rawSpan, key: $0) }
   }
 }
 
@@ -114,5 +114,5 @@ enum ResetMark {
     return mark?.withBytes { [UInt8](copying: $0) } == digest(record)
   }
 
-  private static func digest(_ record: [UInt8]) -> [UInt8] { unsafe SHA256.hash(record.span.bytes) }
+  private static func digest(_ record: [UInt8]) -> [UInt8] { SHA256.hash(record.rawSpan) }
 }

@@ -96,7 +96,7 @@ enum RootSecret {
   }
 
   static func item(_ bytes: [UInt8], _ account: String) -> SecretChange {
-    item(SharedSecretBytes(SecretBytes(copying: unsafe bytes.span.bytes)), account)
+    item(SharedSecretBytes(SecretBytes(copying: bytes.rawSpan)), account)
   }
 
   private static func item(_ secret: SharedSecretBytes, _ account: String) -> SecretChange {

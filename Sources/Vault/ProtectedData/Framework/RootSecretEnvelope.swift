@@ -39,9 +39,9 @@ package struct RootSecretEnvelope: Equatable {
   /// magic ‖ algorithm ‖ 0 ‖ AAD version (1) ‖ SHA-256(ephemeral key) ‖ SHA-256(binding key) ‖ salt
   private static func sealing(_ bindingPublicKey: [UInt8]) -> EnclaveSealing {
     EnclaveSealing(label: magic) { ephemeralKey, salt in
-      let bound = unsafe SHA256.hash(ephemeralKey.span.bytes) + SHA256.hash(bindingPublicKey.span.bytes)
+      let bound = SHA256.hash(ephemeralKey.rawSpan) + SHA256.hash(bindingPublicKey.rawSpan)
       let head = magic + Array(algorithm.utf8) + [0, aadVersion] + bound + salt
-      return SecretBytes(copying: unsafe head.span.bytes)
+      return SecretBytes(copying: head.rawSpan)
     }
   }
 
