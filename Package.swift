@@ -5,7 +5,8 @@
 // list. `scripts/check-imports` reads this file and checks every import; ARCHITECTURE.md explains.
 //
 // MODULES=Secrets,OpenPGP in the environment leaves only the tests of these modules and what they need
-// (`scripts/test --module`); FUZZ adds the fuzz targets (`scripts/fuzz`).
+// (`scripts/test --module`); FUZZ adds the fuzz targets (`scripts/fuzz`); OPTIMIZED optimizes the modules in a
+// debug build, where a sanitizer would make them some ten times slower otherwise (`scripts/test --sanitize`).
 
 import PackageDescription
 
@@ -18,7 +19,7 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
   // Says whose bytes a span lends; Secrets/Spans.swift alone needs it.
   .enableExperimentalFeature("Lifetimes"),
-]
+] + (Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])])
 
 /// Tests keep the language mode and the warnings, and may use pointers without ceremony.
 let strictTests: [SwiftSetting] = [

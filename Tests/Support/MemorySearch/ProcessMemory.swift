@@ -83,6 +83,9 @@ public enum ProcessMemory {
     return found
   }
 
+  /// A sanitizer keeps a map of all memory in regions of tebibytes, which hold no data of the program.
+  private static let shadowByteCount: UInt = 1 << 40
+
   private struct Region {
     let range: Range<UInt>
     let name: String
@@ -102,7 +105,7 @@ public enum ProcessMemory {
       // Pages of the kernel, which cannot be read this way.
       guard name != "[vvar]", name != "[vvar_vclock]", name != "[vsyscall]" else { continue }
       let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
-      guard ends.count == 2 else { continue }
+      guard ends.count == 2, ends[1] - ends[0] < shadowByteCount else { continue }
       regions.append(Region(range: ends[0]..<ends[1], name: name))
     }
     return regions
