@@ -152,7 +152,7 @@ final class OutputDesignator {
   }
 
   /// Writes `text` as all of the output.
-  func prepare(_ text: String) throws(Failure) { try prepare(unsafe Array(text.utf8).rawSpan) }
+  func prepare(_ text: String) throws(Failure) { try prepare(Array(text.utf8).rawSpan) }
 
   /// Writes `bytes` as all of the output, to the disk or the descriptor; a file does not have its name yet.
   func prepare(_ bytes: RawSpan) throws(Failure) {
