@@ -195,7 +195,8 @@ struct ProcessView {
     for line in try text("maps").split(separator: "\n") {
       let fields = line.split(separator: " ", omittingEmptySubsequences: true)
       let ends = fields[0].split(separator: "-").compactMap { UInt(String($0), radix: 16) }
-      guard ends.count == 2, fields[1].hasPrefix("r") else { continue }
+      // A sanitizer's map of all memory, of tebibytes, holds no data.
+      guard ends.count == 2, fields[1].hasPrefix("r"), ends[1] - ends[0] < 1 << 40 else { continue }
       var content = [UInt8](repeating: 0, count: Int(ends[1] - ends[0]))
       var read = pread(memory, &content, content.count, Int(bitPattern: ends[0]))
       if read < content.count {

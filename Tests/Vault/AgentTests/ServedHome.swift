@@ -48,6 +48,7 @@ final class TestClock: AgentClock, Sendable {
   private struct State {
     var now: UInt64 = 1_000_000_000_000
     var moment: UInt64?
+    var waits = 0
   }
 
   let descriptor: Int32
@@ -66,9 +67,13 @@ final class TestClock: AgentClock, Sendable {
 
   var now: UInt64 { state.withLock { $0.now } }
 
+  /// How often the agent has begun to wait. What it did before, the test may look at.
+  var waits: Int { state.withLock { $0.waits } }
+
   func wake(at moment: UInt64?) {
     state.withLock {
       $0.moment = moment
+      $0.waits += 1
       silence()
       ringIfDue($0)
     }
