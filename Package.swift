@@ -10,16 +10,17 @@
 
 import PackageDescription
 
-let strict: [SwiftSetting] = [
-  .swiftLanguageMode(.v6),
-  .strictMemorySafety(),
-  .treatAllWarnings(as: .error),
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  // Says whose bytes a span lends; Secrets/Spans.swift alone needs it.
-  .enableExperimentalFeature("Lifetimes"),
-] + (Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])])
+let strict: [SwiftSetting] =
+  [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // Says whose bytes a span lends; Secrets/Spans.swift alone needs it.
+    .enableExperimentalFeature("Lifetimes"),
+  ] + (Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])])
 
 /// Tests keep the language mode and the warnings, and may use pointers without ceremony.
 let strictTests: [SwiftSetting] = [
@@ -90,7 +91,7 @@ let package = Package(
       name: "CofferKit",
       targets: [
         "CofferKit", "Agent", "KeyCustody", "ProtectedData", "Captures", "Vaults", "Keychains", "Enclaves",
-        "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets",
+        "UserAuthentication", "MessageFormats", "Storage", "OpenPGP", "Primitives", "Secrets",
       ]),
     .library(name: "CofferPrimitives", targets: ["Secrets", "Primitives"]),
     .library(name: "CofferOpenPGP", targets: ["OpenPGP", "Secrets"]),

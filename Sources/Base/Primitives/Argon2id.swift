@@ -45,6 +45,7 @@ public struct Argon2idParameters: Equatable, Sendable {
 }
 
 /// Why an Argon2id derivation was not done.
+@nonexhaustive
 public enum Argon2idError: Error, Equatable, Sendable {
   /// Costs outside the standard's bounds or ours.
   case parameters

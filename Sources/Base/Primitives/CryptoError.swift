@@ -7,6 +7,7 @@
 #endif
 
 /// The errors of ``CryptoService`` and of the primitives below it.
+@nonexhaustive
 public enum CryptoError: Error, Equatable, Sendable {
   /// The library refused to encrypt.
   case encryptionFailed

@@ -29,6 +29,7 @@ public struct SealedValue: ~Copyable {
   public init() {}
 
   /// Why a sealed value does not open.
+  @nonexhaustive
   public enum Failure: Error, Equatable, Sendable {
     /// Shorter than its fixed fields, or of a version that does not exist.
     case malformed

@@ -137,6 +137,7 @@ public struct Passphrase: ~Copyable, Sendable {
 }
 
 /// Why bytes are not a valid passphrase. No case reveals anything of the bytes.
+@nonexhaustive
 public enum PassphraseError: Error, Equatable, Sendable {
   /// There are no bytes.
   case empty

@@ -62,6 +62,7 @@ extension SecretBytes {
 }
 
 /// Why a secret could not be read.
+@nonexhaustive
 public enum SecretReadError: Error, Equatable, Sendable {
   /// There were more bytes than allowed.
   case tooLong(byteCountLimit: Int)

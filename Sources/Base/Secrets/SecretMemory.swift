@@ -141,6 +141,7 @@ public enum SecretMemory {
 }
 
 /// Why secrets cannot be kept safely in this process.
+@nonexhaustive
 public enum SecretMemoryError: Error, Equatable, Sendable {
   /// The process could not be made undumpable: another process of the same user could read its memory.
   case staysDumpable

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -133,6 +134,23 @@ int coffer_make_undumpable(void) {
 int coffer_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 
 long coffer_getrandom(void *bytes, size_t count) { return getrandom(bytes, count, 0); }
+
+int coffer_write_all(int descriptor, const void *bytes, size_t count) {
+  const char *next = bytes;
+  while (count > 0) {
+    ssize_t written = write(descriptor, next, count);
+    if (written >= 0) {
+      next += written;
+      count -= (size_t)written;
+    } else if (errno == EAGAIN) {
+      struct pollfd wait = {.fd = descriptor, .events = POLLOUT};
+      poll(&wait, 1, -1);
+    } else if (errno != EINTR) {
+      return -1;
+    }
+  }
+  return 0;
+}
 
 int coffer_open_unnamed(const char *folder, int flags) {
   int descriptor = open(folder, O_TMPFILE | O_CLOEXEC | flags, 0600);

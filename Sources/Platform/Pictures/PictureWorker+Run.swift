@@ -86,12 +86,8 @@ extension PictureWorker {
   }
 
   private static func writeAll(_ bytes: RawSpan) {
-    unsafe bytes.withUnsafeBytes { bytes in
-      var done = 0
-      while done < bytes.count {
-        let count = unsafe Glibc.write(STDOUT_FILENO, bytes.baseAddress! + done, bytes.count - done)
-        if count > 0 { done += count } else if errno != EINTR { _exit(1) }
-      }
+    unsafe bytes.withUnsafeBytes {
+      if unsafe coffer_write_all(STDOUT_FILENO, $0.baseAddress, $0.count) != 0 { _exit(1) }
     }
   }
 }

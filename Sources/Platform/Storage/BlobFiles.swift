@@ -4,6 +4,7 @@
 // names them, and removed after it. A file that no row names was left by a crash and is removed. The contents
 // are the business of the module that seals them.
 
+internal import CSystem
 internal import Glibc
 
 /// The blob files of a coffer.
@@ -196,17 +197,10 @@ extension BlobFiles {
 
     /// Writes all of `bytes`.
     public mutating func write(_ bytes: RawSpan) throws {
-      var offset = 0
-      while offset < bytes.byteCount {
-        let written = unsafe bytes.withUnsafeBytes { bytes in
-          unsafe Glibc.write(descriptor, bytes.baseAddress?.advanced(by: offset), bytes.count - offset)
-        }
-        guard written > 0 else {
-          if written < 0, errno == EINTR { continue }
-          throw StorageError(systemError: errno)
-        }
-        offset += written
+      let result = unsafe bytes.withUnsafeBytes {
+        unsafe coffer_write_all(descriptor, $0.baseAddress, $0.count)
       }
+      guard result == 0 else { throw StorageError(systemError: errno) }
     }
 
     /// Waits until the bytes are on the disk. The name is durable only after ``BlobFiles/synchronise()``.

@@ -28,6 +28,8 @@ public enum CaptureError: Error, Equatable, Sendable {
   case alreadyExists
   /// A file of an export could not be written.
   case cannotWrite(errno: Int32)
+  /// The folder for an export is not there, or is not a folder.
+  case noFolder
   /// The operation was interrupted and has changed nothing.
   case interrupted
 

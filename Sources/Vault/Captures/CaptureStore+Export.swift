@@ -175,7 +175,12 @@ final class ExportFolder {
       switch error {
       case .alreadyExists: throw .alreadyExists
       case .cannotWrite(let code): throw .cannotWrite(errno: code)
-      default: throw .cannotWrite(errno: ENOENT)
+      case .notFound, .wrongKind: throw .noFolder
+      case .interrupted: throw .interrupted
+      case .cannotRead(let code): throw .cannotWrite(errno: code)
+      case .messageTooLarge, .malformed, .metadataOutOfBounds, .entry, .tooDeep, .unsuitableIdentifier,
+        .finished:
+        preconditionFailure("creating a file does not read messages")
       }
     }
   }

@@ -24,7 +24,7 @@ public enum CustodyError: Error, Equatable, Sendable {
   case passcodeRequired
   /// There are keys without a backup: going over to high security wants that acknowledged (AM-05).
   case acknowledgementRequired(keysWithoutBackup: Int)
-  /// A change was interrupted; call ``PrivateKeyCustody/recover()`` first.
+  /// A change was interrupted and cannot be ended now; ``PrivateKeyCustody/recover()`` tries again and says why.
   case recoveryPending
   /// The coffer holds its maximum of keys already.
   case tooManyKeys(limit: Int)
@@ -48,7 +48,7 @@ extension CustodyError {
   init(_ error: EnclaveSealingError) {
     self =
       switch error {
-      case .enclave(let error): .enclave(error)
+      case .enclave(let error): CustodyError(error)
       case .wrongKey, .tampered: .corrupt
       }
   }

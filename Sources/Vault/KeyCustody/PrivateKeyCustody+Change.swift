@@ -119,7 +119,8 @@ extension CustodyItems {
   /// Pending items that can be deleted once a change is finished or rolled back: its own, and all others if
   /// every key has its envelope. If one is missing, a pending item may be the only copy.
   func rests(of journal: RecoveryJournal) -> [String] {
-    isWhole ? pendingAccounts : journal.fingerprints.map(Place.pending.account).filter(pendingAccounts.contains)
+    isWhole
+      ? pendingAccounts : journal.fingerprints.map(Place.pending.account).filter(pendingAccounts.contains)
   }
 
   /// Pending items that belong to no change, if every other key has its envelope.

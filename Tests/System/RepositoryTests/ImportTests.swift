@@ -40,7 +40,9 @@ struct ImportTests {
     arguments: [
       (true, #"module("Early", in: .base, ["Secrets"]),"#, "Early depends on Secrets, which does not stand"),
       (false, #"module("Late", in: .openPGP, ["Storage"]),"#, "Late (openPGP) depends on Storage (platform)"),
-      (false, #"module("Late", in: .vault, ["OpenPGP"]),"#, "Late (vault) depends on OpenPGP (openPGP)"),
+      (
+        false, #"module("Late", in: .platform, ["OpenPGP"]),"#, "Late (platform) depends on OpenPGP (openPGP)"
+      ),
       (false, #"module("Late", in: .cellar, []),"#, "cellar is no layer"),
     ])
   func lists(first: Bool, list: String, complaint: String) throws {

@@ -30,6 +30,10 @@ long coffer_getrandom(void *bytes, size_t count);
  * where the file system cannot do this. */
 int coffer_rename_new(const char *path, const char *target);
 
+/* Writes all bytes, however many calls that takes, and waits for a descriptor that does not block. 0, or -1 and
+ * errno. */
+int coffer_write_all(int descriptor, const void *bytes, size_t count);
+
 /* A new file without a name in a folder, mode 0600 (O_TMPFILE); it is gone when it is closed, unless it gets a
  * name. `flags` are O_WRONLY or O_RDWR, and O_EXCL for one that never gets a name. A descriptor, or -1 and errno:
  * EOPNOTSUPP where the file system has no such files, or where they could not get a name. */

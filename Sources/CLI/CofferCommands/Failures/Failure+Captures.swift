@@ -41,6 +41,7 @@ extension Failure {
         "the directory already exists and is not empty; an export overwrites nothing")
     case .cannotWrite where error.isOutOfSpace:
       self.init(.noRoom, "full", "the disk is full", hint: Self.fullExportHint)
+    case .noFolder: self.init(.missing, "no_such_file", "there is no folder there to export to")
     case .interrupted: self = .interrupted("nothing was changed")
     case .cannotWrite: self.init(.missing, "not_permitted", "the files cannot be written there")
     }

@@ -18,7 +18,8 @@ extension Failure {
     case .corrupt: self.init(.corrupt, "corrupt", "the depth map is damaged and was not drawn", hint: saved)
     case .crashed, .timedOut, .encodingFailed, .cannotStart, .noSandbox, .notBuilt:
       self.init(
-        .noHardware, "decoder_failed", "the process that draws pictures failed, or could not be started safely",
+        .noHardware, "decoder_failed",
+        "the process that draws pictures failed, or could not be started safely",
         hint: saved)
     }
   }

@@ -133,21 +133,8 @@ enum Terminal {
     // A reader that has gone must not end the process in the middle of an operation.
     let former = signal(SIGPIPE, SIG_IGN)
     defer { signal(SIGPIPE, former) }
-    return unsafe bytes.withUnsafeBytes { bytes in
-      var written = 0
-      while written < bytes.count {
-        let count = unsafe Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
-        if count > 0 {
-          written += count
-        } else if errno == EAGAIN {
-          // The parent process has made it non-blocking.
-          var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-          unsafe _ = poll(&wait, 1, -1)
-        } else if errno != EINTR {
-          return errno
-        }
-      }
-      return 0
+    return unsafe bytes.withUnsafeBytes {
+      unsafe coffer_write_all(descriptor, $0.baseAddress, $0.count) == 0 ? 0 : errno
     }
   }
 }

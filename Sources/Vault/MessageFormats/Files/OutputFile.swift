@@ -2,6 +2,7 @@
 //
 // Writing a file that is either whole under its name or not there, through a buffer; or standard output.
 
+internal import CSystem
 internal import Glibc
 
 /// A file being written, or standard output. When it goes unfinished, nothing of the file is left.
@@ -86,20 +87,10 @@ struct OutputFile: ~Copyable {
 package enum SystemWrite {
   /// Writes all of `bytes`.
   package static func all(_ bytes: RawSpan, to descriptor: Int32) throws(MessageFormatError) {
-    var code: Int32 = 0
-    unsafe bytes.withUnsafeBytes { source in
-      var offset = 0
-      while offset < source.count, let base = source.baseAddress {
-        let count = unsafe Glibc.write(descriptor, base + offset, source.count - offset)
-        if count >= 0 {
-          offset += count
-        } else if errno != EINTR {
-          code = errno
-          return
-        }
-      }
+    let result = unsafe bytes.withUnsafeBytes {
+      unsafe coffer_write_all(descriptor, $0.baseAddress, $0.count)
     }
-    if code != 0 { throw .cannotWrite(errno: code) }
+    guard result == 0 else { throw .cannotWrite(errno: errno) }
   }
 
   /// Makes the names in the folder of `path` durable, as far as the file system can.

@@ -72,7 +72,9 @@ package final class UnnamedFile {
       unfinished.end()
       return
     }
-    guard unsafe coffer_name_unnamed(descriptor, target) == 0 else { throw errno == EEXIST ? .alreadyExists : .cannotWrite(errno: errno) }
+    guard unsafe coffer_name_unnamed(descriptor, target) == 0 else {
+      throw errno == EEXIST ? .alreadyExists : .cannotWrite(errno: errno)
+    }
     hasName = true
   }
 

@@ -133,7 +133,8 @@ extension PGPKeyIdentity {
 
   init(_ fields: Fields, _ bytes: RawSpan) {
     self.init(
-      profile: fields.profile, fingerprint: bytes.fingerprint(fields.fingerprint), isBackedUp: fields.isBackedUp, created: fields.created, expires: fields.expires,
+      profile: fields.profile, fingerprint: bytes.fingerprint(fields.fingerprint),
+      isBackedUp: fields.isBackedUp, created: fields.created, expires: fields.expires,
       userIDs: fields.userIDs.map { bytes.text($0) },
       revocationCertificate: bytes.array(fields.revocationCertificate),
       certificate: bytes.array(fields.certificate))
