@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In a build with the thread sanitizer alone: the sanitizer does not see how Swift's Mutex is taken when another
- * thread holds it, since that happens in a library that was built without it, and would report a data race for
- * whatever the mutex protects. This stands in for that function and tells the sanitizer. */
+ * What the sanitizers of the compiler must know; empty in other builds. */
 #if defined(__has_feature)
+
+#if __has_feature(address_sanitizer)
+/* A few bytes live to the end of a process on purpose, because a signal handler may be reading them. A small
+ * quarantine keeps searches of memory short. */
+const char *__asan_default_options(void);
+
+const char *__asan_default_options(void) { return "detect_leaks=0:quarantine_size_mb=16"; }
+#endif
+
 #if __has_feature(thread_sanitizer)
+/* How Swift's Mutex is taken when another thread holds it happens in a library that was built without the
+ * sanitizer, which would report a data race for whatever the mutex protects. This takes the function's place and
+ * tells the sanitizer. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -23,4 +33,5 @@ __attribute__((swiftcall)) void coffer_lock_slow(uint32_t thread, __attribute__(
   __tsan_acquire(mutex);
 }
 #endif
+
 #endif
