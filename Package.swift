@@ -1,7 +1,7 @@
 // swift-tools-version:6.2
 // SPDX-License-Identifier: Apache-2.0
 //
-// The modules, in the order of the layers: each may import only what stands above it here and in its own
+// The modules, in the order of the layers: each may import only what is above it here and in its own
 // list. `scripts/check-imports` reads this file and checks every import; ARCHITECTURE.md explains.
 //
 // MODULES=Secrets,OpenPGP in the environment leaves only the tests of these modules and what they need

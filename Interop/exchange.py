@@ -84,7 +84,7 @@ def spoil_own(ours, profile):
 
 
 def judge(peer, profile, name, maker, reader, check):
-    """Runs one check. What a peer said it cannot do is no failure; anything else is."""
+    """Runs one check. Things that a peer said it cannot do are not failures; anything else is."""
     outcome = Outcome(peer, profile, name, maker.peer.name, GOOD)
     try:
         outcome.said = check(maker, reader) or ""

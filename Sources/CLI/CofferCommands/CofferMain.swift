@@ -99,13 +99,13 @@ public enum CofferMain {
     if line.options.contains(where: { $0 == "--help" || $0 == "-h" }) {
       // A group has no operands, so a word after it must be one of its commands.
       if line.command is any CommandGroup.Type, let word = line.rest.first, !word.hasPrefix("-") {
-        throw unknown(word, behind: line.command)
+        throw unknown(word, after: line.command)
       }
       return line.command
     }
     guard line.words.isEmpty, line.rest.first == "help" else { return nil }
     let wanted = ArgumentOrder.sorted(Array(line.rest.dropFirst()), root: CofferRoot.self)
-    if let word = wanted.rest.first { throw unknown(word, behind: wanted.command) }
+    if let word = wanted.rest.first { throw unknown(word, after: wanted.command) }
     return wanted.command
   }
 
@@ -119,10 +119,10 @@ public enum CofferMain {
     {
       return
     }
-    throw unknown(word, behind: line.command)
+    throw unknown(word, after: line.command)
   }
 
-  private static func unknown(_ word: String, behind command: any HelpPage.Type) -> Failure {
+  private static func unknown(_ word: String, after command: any HelpPage.Type) -> Failure {
     let message =
       if ArgumentOrder.takesValue(word) {
         "missing value for '\(word)'"

@@ -3,7 +3,7 @@
 internal import CZlib
 internal import LibCrypto
 
-/// The libraries of the system that the engine stands on.
+/// The libraries of the system that the engine uses.
 public enum EngineLibraries {
   /// Name and version of each, as it runs.
   public static var versions: [String] {

@@ -3,7 +3,7 @@
 // Every limit of the engine, with its reason. Input comes from strangers: nothing it says may make this
 // process take more memory or time than these allow.
 
-/// The limits of what is read.
+/// The limits of input.
 public enum Limits {
   /// Which limit was met.
   @nonexhaustive
@@ -14,7 +14,7 @@ public enum Limits {
     case certificatePacketCount
     /// ``Limits/certificateByteCount``.
     case certificateByteCount
-    /// ``Limits/subpacketByteCount``, or what the area of a signature can hold.
+    /// ``Limits/subpacketByteCount``, or the size of a signature's area.
     case subpacketByteCount
     /// ``Limits/integerBitCount``.
     case integerBitCount

@@ -34,7 +34,7 @@ public enum OpenPGPError: Error, Equatable, Sendable {
   case notEnoughMemory(neededByteCount: Int, availableByteCount: Int)
   /// The caller's source or sink failed; the number is that of the system.
   case inputOutput(errno: Int32)
-  /// What was read again is not what was read first: somebody changed the file meanwhile.
+  /// The second reading differs from the first: somebody changed the file meanwhile.
   case inputChanged
   /// The cryptographic library refused what should not fail.
   case internalFailure
@@ -75,9 +75,9 @@ public enum OpenPGPError: Error, Equatable, Sendable {
     case armor
     /// A cleartext signed message.
     case cleartextSignature
-    /// Packets in an order that is no message (section 10.3).
+    /// Packets in an order that a message does not have (section 10.3).
     case messageStructure
-    /// Packets in an order that is no certificate or key (section 10.1, 10.2).
+    /// Packets in an order that a certificate or key does not have (section 10.1, 10.2).
     case certificateStructure
     /// Secret keys where certificates are expected: they are not read, so that nobody gets used to giving them
     /// away.

@@ -4,7 +4,7 @@
 // what (RFC 9580, sections 5.2, 9 and 13). Each path asks it at one place. It knows no clock: callers pass
 // the time in.
 
-/// What is acceptable.
+/// The algorithms and dates that are acceptable.
 public struct Policy: Sendable {
   /// The policy of this release.
   public static let standard = Policy()
@@ -21,7 +21,7 @@ public struct Policy: Sendable {
     case publicKeyAlgorithm(PublicKeyAlgorithm)
     /// RSA below 2,048 bits.
     case keySize(bitCount: Int)
-    /// RSA whose public exponent is even or below 3: with 1, what is encrypted stays as it was.
+    /// RSA whose public exponent is even or below 3: with 1, encryption changes nothing.
     case publicExponent
     /// The cipher is too weak.
     case symmetricAlgorithm(SymmetricAlgorithm)
@@ -146,7 +146,7 @@ extension Policy {
     return creationTime < key.creationTime ? .signatureOlderThanKey : nil
   }
 
-  /// What of ``refusal(signature:by:)`` can be said without the key.
+  /// The part of ``refusal(signature:by:)`` that needs no key.
   public func refusal(signature: Signature) -> Rule? {
     guard let creationTime = signature.creationTime else { return .creationTimeMissing }
     let use: HashUse = signature.type.isOverDocument ? .document : .certification
@@ -154,7 +154,7 @@ extension Policy {
     return hasUnknownCriticalPart(signature) ? .criticalSubpacket : nil
   }
 
-  /// Whether a critical part of what the signature's maker signed is not known.
+  /// Whether the signature has a critical part that is not known.
   func hasUnknownCriticalPart(_ signature: Signature) -> Bool {
     let isOverDocument = signature.type.isOverDocument
     return !signature.hashedArea.subpackets.allSatisfy { isUnderstood($0, isOverDocument: isOverDocument) }
@@ -168,8 +168,8 @@ extension Policy {
     return nil
   }
 
-  /// Section 5.2.3.7: what is critical must be known. Of a notation that means its name (section 5.2.3.24), of a
-  /// fingerprint its version.
+  /// Section 5.2.3.7: critical parts must be known. Of a notation that means its name (section 5.2.3.24), of
+  /// a fingerprint its version.
   private func isUnderstood(_ subpacket: Subpacket, isOverDocument: Bool) -> Bool {
     guard subpacket.isCritical else { return true }
     switch subpacket.content {

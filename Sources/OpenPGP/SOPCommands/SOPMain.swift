@@ -28,7 +28,7 @@ public enum SOPMain {
   }
 
   private static func run(_ arguments: [String], isDebugging: inout Bool) throws(Failure) {
-    // What is no UTF-8 was replaced on its way here, and would name another user or another file.
+    // Bytes that are not UTF-8 were replaced on their way here, and would name another user or another file.
     guard !arguments.contains(where: { $0.unicodeScalars.contains("\u{FFFD}") }) else {
       throw Failure(.expectedText, "an argument is not text in UTF-8")
     }
@@ -107,7 +107,7 @@ public enum SOPMain {
       armor | dearmor         text around packets, and back
 
     Data goes from standard input to standard output. Keys, certificates and passwords are in files, in @ENV:NAME
-    or behind @FD:n. Every subcommand has --help, and --debug. Exit codes are in Specs/sop.md.
+    or in @FD:n. Every subcommand has --help, and --debug. Exit codes are in Specs/sop.md.
 
     example: coffer-sop generate-key 'Alice <alice@example.org>' > alice.key
 

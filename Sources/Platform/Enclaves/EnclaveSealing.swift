@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sealing to an enclave's key (Specs/envelopes.md, "Sealing"): an ephemeral P-256 key agrees with the
-// enclave's, HKDF-SHA256 makes a key and a key check of that, AES-256-GCM seals. The ephemeral
-// private key ends with the call, so from then on only the enclave can open.
+// Sealing to an enclave's key (Specs/envelopes.md, "Sealing to an enclave's key"): an ephemeral P-256 key
+// agrees with the enclave's, HKDF-SHA256 makes a key and a key check of that, AES-256-GCM seals. The
+// ephemeral private key ends with the call, so from then on only the enclave can open.
 
 internal import Primitives
 package import Secrets

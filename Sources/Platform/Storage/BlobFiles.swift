@@ -52,8 +52,8 @@ public struct BlobFiles: Sendable {
     }
   }
 
-  /// Overwrites and removes a blob; it is no error if there is none. One that has another name as well, or is
-  /// a link or a pipe, is only removed.
+  /// Overwrites and removes a blob; it is not an error if there is none. One that has another name as well,
+  /// or is a link or a pipe, is only removed.
   public func remove(_ name: BlobName) {
     guard let folder = try? BlobFolder(folder) else { return }
     folder.remove(name)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a coffer is made (Specs/storage.md, "Creation"): first under a random name, then, when it is complete,
-// under its own name, which never replaces another file. The writer's lock is held from the first step to the
-// last.
+// How a coffer is made (Specs/storage.md, "Creation, and what a crash leaves"): first under a random name,
+// then, when it is complete, under its own name, which never replaces another file. The writer's lock is held from
+// the first step to the last.
 
 internal import CSystem
 internal import GRDB

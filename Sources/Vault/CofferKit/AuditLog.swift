@@ -100,7 +100,7 @@ public struct AuditLog: Equatable, Sendable {
 
   // MARK: The item
 
-  /// - Throws: `KeychainError.invalidData` when the item is gone or not what was stored.
+  /// - Throws: `KeychainError.invalidData` when the item is gone or was changed.
   static func load(_ keychain: KeychainService) throws(KeychainError) -> AuditLog {
     guard let bytes = try keychain.loadSecret(forKey: account) else { throw .invalidData }
     return try bytes.withBytes { bytes throws(KeychainError) in try AuditLog(bytes) }

@@ -83,7 +83,7 @@ extension Coffer {
   ///
   /// - Parameters:
   ///   - onlyResumes: whether only to continue an interrupted rotation.
-  ///   - progress: false stops after the batch; what is done stays done.
+  ///   - progress: false stops after the batch; finished batches stay.
   /// - Returns: nil when it was stopped.
   /// - Throws: `VaultError.noRotationUnderWay`.
   public func rotateVaultKey(

@@ -273,7 +273,7 @@ public final class Coffer: Sendable {
   }
 
   /// Forgets this machine: the slots of its chip, and its registration. Captures that it signed stay.
-  /// - Returns: what was removed, and what may still be in the chip.
+  /// - Returns: the removed parts, and those that may still be in the chip.
   public func forgetDevice() throws -> ForgottenDevice {
     let removed = try changeKeybag { keybag in
       let slots = keybag.slots.filter { $0.kind == .enclave }

@@ -16,7 +16,7 @@ public import Vaults
 public struct Diagnosis: Sendable {
   /// How serious a finding is.
   public enum Severity: String, Sendable {
-    /// Something is not what was stored.
+    /// Something differs from its stored form.
     case damage
     /// Another user can read the coffer's files, or could have changed them.
     case exposure
@@ -32,9 +32,9 @@ public struct Diagnosis: Sendable {
     public let text: String
   }
 
-  /// What was found, in the order of the checks.
+  /// The findings, in the order of the checks.
   public var findings: [Finding] = []
-  /// What was checked, one line each.
+  /// The checks that were made, one line each.
   public var checks: [String] = []
   /// Whether only parts that need no key were checked.
   public var isWithoutKeys = false
@@ -54,7 +54,7 @@ public struct Diagnosis: Sendable {
 }
 
 extension Diagnosis {
-  /// Examines what can be examined without a key: modes, header, schema, pages, indexes, slots.
+  /// Examines everything that needs no key: modes, header, schema, pages, indexes, slots.
   /// - Throws: `StorageError` when nothing could be examined; damage becomes a finding.
   public static func withoutKeys(home: String) throws -> Diagnosis {
     guard DatabaseFile.exists(home: home) else { throw StorageError.notFound }

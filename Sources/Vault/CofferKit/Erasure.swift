@@ -21,7 +21,7 @@ public enum Erasure {
   /// Destroys the coffer in `home`, damaged or not. The slots are erased first, which makes everything else
   /// unreadable; then every byte is overwritten and the files are removed.
   ///
-  /// - Returns: what is left outside of the coffer's folder.
+  /// - Returns: the remains outside of the coffer's folder.
   /// - Throws: `StorageError.notFound`; `.inUse`; `.notPermitted` when a file could not be removed.
   public static func erase(home: String, machine: Machine = Machine()) throws -> Remains {
     guard DatabaseFile.exists(home: home) else { throw StorageError.notFound }
@@ -65,7 +65,7 @@ public enum Erasure {
     return remains
   }
 
-  /// What an erasure could not reach.
+  /// The remains that an erasure could not reach.
   public struct Remains: Equatable, Sendable {
     /// An agent that does not answer may still have the keys, which open older copies of the file.
     public var agent = false

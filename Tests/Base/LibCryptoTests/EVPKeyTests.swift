@@ -29,7 +29,7 @@ struct EVPKeyTests {
     #expect(throws: LibCryptoError.refused) { _ = try one.sharedSecret(with: other).count }
   }
 
-  @Test("A key made of its parts is the key; with another's point it is no pair")
+  @Test("A key made of its parts is the key; with another's point it is not a pair")
   func parts() throws {
     let one = EVPKey.generate(.ellipticCurve, group: "P-256")!
     let other = EVPKey.generate(.ellipticCurve, group: "P-256")!

@@ -42,7 +42,7 @@ struct PassphraseTests {
     #expect(failure { try Passphrase(utf8: secret(bytes)) } == .notUTF8)
   }
 
-  @Test("Nothing is no passphrase")
+  @Test("No bytes are not a passphrase")
   func refusesEmpty() {
     #expect(failure { try Passphrase(utf8: secret("")) } == .empty)
   }
@@ -78,7 +78,7 @@ struct PassphraseTests {
     #expect(bytes == Array(expected.utf8))
   }
 
-  @Test("An empty line is no passphrase", arguments: ["", "\n", "\r\n"])
+  @Test("An empty line is not a passphrase", arguments: ["", "\n", "\r\n"])
   func readsEmptyLine(written: String) throws {
     let pipe = Pipe()
     try pipe.fileHandleForWriting.write(contentsOf: Data(written.utf8))

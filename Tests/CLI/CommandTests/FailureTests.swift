@@ -50,7 +50,7 @@ struct FailureTests {
     }
   }
 
-  @Test("A chip that does not answer is no corrupt keychain")
+  @Test("A chip that does not answer is not a corrupt keychain")
   func chip() {
     let failure = Failure(KeychainError.enclave(.notAnswering))
     #expect(failure.exit == .noHardware && failure.code == "chip_not_answering")

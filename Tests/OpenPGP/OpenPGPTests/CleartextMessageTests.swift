@@ -136,7 +136,7 @@ struct CleartextMessageTests {
     }
   }
 
-  @Test("A block of what is no packets wants its tail too, however the source lends it")
+  @Test("A block without packets needs its tail too, however the source lends it")
   func tailOfGarbage() {
     let message = Array(
       "-----BEGIN PGP SIGNED MESSAGE-----\n\nhello\n-----BEGIN PGP SIGNATURE-----\n\nKBESExQV\n".utf8)

@@ -72,7 +72,7 @@ struct MessageGrammarTests {
     }
   }
 
-  @Test("What is no message")
+  @Test("Packets that are not a message")
   func noMessages() throws {
     let sealed = try TestMessage(.version1(.aes256)).encrypted(Self.data)
     expectNoMessage([])

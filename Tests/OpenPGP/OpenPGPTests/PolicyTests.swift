@@ -102,7 +102,7 @@ struct PolicyTests {
     }
   }
 
-  @Test("Old ciphers are read, AES alone is written, and plaintext is no cipher")
+  @Test("Old ciphers are read, AES alone is written, and plaintext is not a cipher")
   func ciphers() {
     let old: [SymmetricAlgorithm] = [.tripleDES, .cast5, .blowfish, .twofish, .camellia256]
     for cipher in old {

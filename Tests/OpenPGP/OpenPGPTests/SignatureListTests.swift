@@ -67,7 +67,7 @@ struct SignatureListTests {
     }
   }
 
-  @Test("Armor that breaks off is no list of signatures")
+  @Test("Armor that breaks off is not a list of signatures")
   func brokenArmor() {
     let source = BreakingSource(Self.signature)
     #expect(throws: OpenPGPError.malformed(.armor)) { _ = try SignatureList(reading: source) }

@@ -150,7 +150,7 @@ struct SignaturePropertiesTests {
     }
   }
 
-  @Test("An end that was moved since is no end")
+  @Test("An end that was moved since does not count")
   func extendedExpiry() throws {
     let twoDays = Holder.SelfSignatureContents(
       primary: [.keyFlags([.certify, .sign]), .keyExpirationTime(seconds: 2 * 86_400)])

@@ -200,7 +200,7 @@ struct SignatureVerifierTests {
     #expect(try Self.result(recipe, holder) == .good)
   }
 
-  @Test("The first signature being bad or unusable is no reason to give up on the next")
+  @Test("The first signature being bad or unusable does not keep the next from being tried")
   func laterSignature() throws {
     let holder = try Self.holder(4)
     let good = try SignatureFixture(holder.primary).made()
@@ -213,7 +213,7 @@ struct SignatureVerifierTests {
     #expect(verifications.map(\.result) == [.bad, .refused(.signatureType(.timestamp)), .good])
   }
 
-  @Test("A signature of an unknown algorithm or hash is no reason to give up on the next")
+  @Test("A signature of an unknown algorithm or hash does not keep the next from being tried")
   func unknownAlgorithms() throws {
     let holder = try Self.holder(4)
     let good = try SignatureFixture(holder.primary).made()

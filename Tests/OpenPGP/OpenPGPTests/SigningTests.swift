@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Signatures of a digest by every algorithm, and what is no signature.
+// Signatures of a digest by every algorithm, and bytes that are not a signature.
 
 import Primitives
 import Testing

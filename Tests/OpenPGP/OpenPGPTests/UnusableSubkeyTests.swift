@@ -11,7 +11,7 @@ struct UnusableSubkeyTests {
     try MessageEncryption(to: holders.map(\.certificate), time: day(10))
   }
 
-  @Test("A subkey that cannot be encrypted to is left out, and is no reason to do without the others")
+  @Test("A subkey that cannot be encrypted to is left out, and the others are used")
   func leftOut() throws {
     let zero: PublicKeyMaterial = .x25519([UInt8](repeating: 0, count: 32))
     let point = MPI([4] + [UInt8](repeating: 1, count: 96))

@@ -185,7 +185,7 @@ struct ValidCertificateKeysTests {
     #expect(try holder.valid(on: 20).encryptionKeys(for: .encryptStorage) == [old.publicKey])
   }
 
-  @Test("A subkey of an unknown algorithm is no hindrance")
+  @Test("A subkey of an unknown algorithm does no harm")
   func unknownAlgorithm() throws {
     var holder = try KeyHolderFixture.usual()
     let key = try holder.addEncryptionSubkey()

@@ -41,7 +41,7 @@ struct CalendarTimeTests {
   }
 
   @Test(
-    "What is no time is refused",
+    "Text that is not a time is refused",
     arguments: [
       "", "2024", "2023-02-29", "2024-13-01", "2024-00-01", "2024-01-32", "2024-01-01T24:00:00Z",
       "2024-01-01T00:60:00Z", "2024-01-01T00:00:61Z", "2024-01-01T00:00:00", "2024-01-01T00:00:00+",
@@ -55,7 +55,7 @@ struct CalendarTimeTests {
     #expect(throws: Failure.self) { try CalendarTime.bound(text) }
   }
 
-  @Test("A hyphen is no bound, and now is now")
+  @Test("A hyphen means no limit, and now is now")
   func words() throws {
     #expect(try CalendarTime.bound("-") == nil)
     let now = try #require(try CalendarTime.bound("now"))

@@ -65,7 +65,7 @@ struct MessageSessionTests {
     #expect(cut.output.isEmpty)
   }
 
-  @Test("Signatures inside are found, and a missing one is no failure but an empty file")
+  @Test("Signatures inside are found, and a missing one is not a failure but an empty file")
   func signed() throws {
     let fixture = try SOPFixture()
     try fixture.makeKey("alice")
@@ -123,7 +123,7 @@ struct MessageSessionTests {
   }
 
   @Test(
-    "What is no session key is bad data",
+    "Text that is not a session key is bad data",
     arguments: [
       "", "9", "9:", "9:00", "x:00", "999:00", "9:\(String(repeating: "0", count: 63))g",
       "7:\(String(repeating: "0", count: 64))",

@@ -52,7 +52,9 @@ struct EnclaveConformanceTests {
     #expect(throws: EnclaveError.invalidInput) { try device.enclave.agrees(signing) }
   }
 
-  @Test("What is no point and no digest is refused before anything is asked", arguments: TestDevice.kinds)
+  @Test(
+    "Bytes that are not a point or a digest are refused before anything is asked", arguments: TestDevice.kinds
+  )
   func badInput(_ kind: EnclaveKind) throws {
     let device = try TestDevice(kind)
     let agreeing = try device.enclave.makeKey(.agreement)
@@ -199,7 +201,7 @@ struct EnclaveConformanceTests {
       let authorization = try #require(person.authorizations(requirement).first)
       let salt = kind == .tpm ? 112..<144 : 77..<109
       for offset in stride(from: 0, to: key.dataRepresentation.count - 32, by: step) {
-        // What nothing is derived from, and what only the keychain reads: Specs/enclaves.md, «Security».
+        // What nothing is derived from, and what only the keychain reads: Specs/enclaves.md, "Security".
         let isFree = offset == 10 && !(kind == .software && requirement.asksForPasscode)
         guard !isFree, requirement.asksForPasscode || !salt.contains(offset) else { continue }
         let bytes = changed(key.dataRepresentation, at: offset, xor: 1 << UInt8.random(in: 0..<8))

@@ -95,7 +95,8 @@
     // MARK: Hostile files
 
     @Test(
-      "What is no picture is called so", arguments: ["", "G", "GIF89a....", "<svg/>", "\u{7F}ELF\u{1}\u{1}"])
+      "Bytes that are not a picture are called so",
+      arguments: ["", "G", "GIF89a....", "<svg/>", "\u{7F}ELF\u{1}\u{1}"])
     func noPictures(text: String) {
       #expect(throws: PictureError.notAPicture) { _ = try Thumbnail.make(Array(text.utf8)) }
     }

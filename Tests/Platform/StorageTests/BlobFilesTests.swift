@@ -76,7 +76,7 @@ struct BlobFilesTests {
     #expect(try Data(contentsOf: URL(filePath: target)) == Data([9]))
   }
 
-  @Test("A missing blob is damage, and to remove it again is no error")
+  @Test("A missing blob is damage, and to remove it again is not an error")
   func missing() throws {
     let home = try TemporaryHome()
     let blobs = try blobs(home)

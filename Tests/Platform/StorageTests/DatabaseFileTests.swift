@@ -183,7 +183,7 @@ struct DatabaseFileTests {
     #expect(throws: StorageError.corrupt(part: .schema)) { try DatabaseFile.open(home: home.path) }
   }
 
-  @Test("A file that is no coffer is told from none at all")
+  @Test("A file that is not a coffer is told from one that is missing")
   func noCoffer() throws {
     #expect(throws: StorageError.notFound) { try DatabaseFile.open(home: home.path) }
     try FileManager.default.createDirectory(atPath: home.path, withIntermediateDirectories: true)

@@ -79,7 +79,7 @@ struct ForeignFileTests {
   }
 
   @Test(
-    "A blob that is no file, or gone, is damage; it is removed and what it leads to is not",
+    "A blob that is not a file, or gone, is damage; it is removed and what it leads to is not",
     arguments: ForeignKind.allCases)
   func blob(kind: ForeignKind) throws {
     let blobs = try DatabaseFile.create(home: home.path) { _ in }.blobs

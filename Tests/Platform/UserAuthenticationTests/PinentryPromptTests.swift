@@ -88,9 +88,10 @@ struct PinentryPromptTests {
     #expect(try program.isGone())
   }
 
-  @Test("A program is waited for, for half a minute, and a person for five")
+  @Test("A program is waited for, for half a minute, and an answer for five")
   func patience() {
-    #expect(PinentryPatience().program == .seconds(30) && PinentryPatience().person == .seconds(300))
+    #expect(
+      PinentryPatience().programLimit == .seconds(30) && PinentryPatience().answerLimit == .seconds(300))
   }
 
   @Test("Confirming knows yes, no and giving up")
@@ -157,7 +158,7 @@ final class FakePinentry {
     // Who hangs after the answer has all the time that a busy machine needs.
     guard let hang, hang != .end else { return PinentryPrompt(program: path) }
     let short = PinentryPatience(
-      program: hang == .answer ? .seconds(30) : .seconds(3), person: .milliseconds(300))
+      programLimit: hang == .answer ? .seconds(30) : .seconds(3), answerLimit: .milliseconds(300))
     return PinentryPrompt(program: path, patience: short)
   }
 

@@ -162,7 +162,7 @@ struct TerminalPromptTests {
   }
 
   @Test(
-    "A file that is no terminal, and no file at all, are no terminal",
+    "A file that is not a terminal, and a missing file, do not count as a terminal",
     arguments: ["/dev/null", "/nonexistent"])
   func noTerminal(path: String) {
     let prompt = TerminalPrompt(path: path, style: Self.plain)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is in a folder: the names and contents of files, and the folders in it. Memory that SQLite shares
-// between processes (`-shm`) is no disk: it is left out, and gone after a crash.
+// between processes (`-shm`) is not a disk: it is left out, and gone after a crash.
 
 import Glibc
 

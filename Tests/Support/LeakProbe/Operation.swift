@@ -17,13 +17,13 @@ struct Operation: Sendable {
   let name: String
   let needs: Need
   /// What is given back stays alive while the parent searches; only controls give anything.
-  let run: @Sendable (Room) throws -> (any Sendable)?
+  let run: @Sendable (Workspace) throws -> (any Sendable)?
 
-  init(_ name: String, _ run: @escaping @Sendable (Room) throws -> Void) {
+  init(_ name: String, _ run: @escaping @Sendable (Workspace) throws -> Void) {
     self.init(name, needs: .nothing, run)
   }
 
-  init(_ name: String, needs: Need, _ run: @escaping @Sendable (Room) throws -> Void) {
+  init(_ name: String, needs: Need, _ run: @escaping @Sendable (Workspace) throws -> Void) {
     self.name = name
     self.needs = needs
     self.run = {
@@ -32,14 +32,14 @@ struct Operation: Sendable {
     }
   }
 
-  private init(control name: String, keeping run: @escaping @Sendable (Room) throws -> any Sendable) {
+  private init(control name: String, keeping run: @escaping @Sendable (Workspace) throws -> any Sendable) {
     self.name = name
     needs = .control
     self.run = run
   }
 
   static func control(
-    _ name: String, _ run: @escaping @Sendable (Room) throws -> any Sendable
+    _ name: String, _ run: @escaping @Sendable (Workspace) throws -> any Sendable
   ) -> Operation {
     Operation(control: name, keeping: run)
   }

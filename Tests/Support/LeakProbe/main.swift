@@ -48,9 +48,9 @@ func complain(_ text: String) {
 /// Everything that the operation had is gone when this returns, but what `kept` says.
 @inline(never)
 func perform(_ operation: Operation) -> (any Sendable)? {
-  let room = Room(searched: words[2], given: words[3], tcti: words.dropFirst(4).first)
+  let workspace = Workspace(searched: words[2], given: words[3], tcti: words.dropFirst(4).first)
   do {
-    return try operation.run(room)
+    return try operation.run(workspace)
   } catch {
     complain("\(operation.name): \(error)")
     exit(1)

@@ -68,7 +68,8 @@ public final class NumberedItemStore: ItemStore {
   /// Whether the stop has happened.
   public var isStopped: Bool { state.withLock { $0.isStopped } }
 
-  /// The records as a reader would see them. Setting them is no call, and they are synchronised then: for damage.
+  /// The records as a reader would see them. Setting them is not a call, and they are synchronised then: for
+  /// damage.
   public var records: [StoredRecord] {
     get { state.withLock { $0.visible } }
     set {

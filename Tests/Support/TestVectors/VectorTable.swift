@@ -82,7 +82,7 @@ public struct VectorRow: Sendable, CustomStringConvertible {
 
   /// A cell of decimal digits.
   public func integer(_ column: String) throws -> Int {
-    guard let number = Int(try text(column)) else { throw VectorFault("\(place): \(column) is no number") }
+    guard let number = Int(try text(column)) else { throw VectorFault("\(place): \(column) is not a number") }
     return number
   }
 
@@ -120,7 +120,7 @@ public func hexBytes(_ text: some StringProtocol) throws -> [UInt8] {
     case 0x30...0x39: digit - 0x30
     case 0x61...0x66: digit - 0x61 + 10
     case 0x41...0x46: digit - 0x41 + 10
-    default: throw VectorFault("a character is no hexadecimal digit")
+    default: throw VectorFault("a character is not a hexadecimal digit")
     }
   }
   guard digits.count.isMultiple(of: 2) else { throw VectorFault("an odd number of hexadecimal digits") }

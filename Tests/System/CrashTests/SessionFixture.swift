@@ -43,7 +43,7 @@ final class SessionFixture {
     }
   }
 
-  /// Until that agent is no more.
+  /// Until that agent has ended.
   func waitForEnd(of former: pid_t) throws {
     let start = ContinuousClock.now
     while try agent() == former {

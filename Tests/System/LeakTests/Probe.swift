@@ -28,7 +28,7 @@ final class Probe {
 
   /// Longer than any operation takes on a busy machine.
   private static let limitMilliseconds: Int32 = 60_000
-  /// A secret is shorter; more is no frame of ours.
+  /// A secret is shorter; more is not a frame of ours.
   private static let secretByteCountLimit = 1 << 20
   /// Pipes are made and passed on by one start at a time, so that no other probe keeps an end of them.
   private static let starting = Mutex(())

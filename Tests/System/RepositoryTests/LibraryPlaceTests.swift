@@ -21,7 +21,7 @@ struct LibraryPlaceTests {
     #expect(!outcome.output.contains("/bin/sh"))
   }
 
-  @Test("One that names none passes, and what is no program does not")
+  @Test("One that names none passes, and a file that is not a program does not")
   func others() throws {
     #expect(try check(["/bin/sh"]).status == 0)
     #expect(try check([Self.checker.path()]).status != 0)

@@ -19,7 +19,7 @@ struct PageTests {
     #expect(outcome.output.hasPrefix("ok  "))
   }
 
-  // MARK: Numbers of decisions
+  // MARK: Numbers of decisions, and headings
 
   @Test(
     "A number that no row explains is named with its place",
@@ -36,7 +36,7 @@ struct PageTests {
   }
 
   @Test(
-    "Numbers that a row explains pass, and so does what is no number of ours",
+    "Numbers that a row explains pass, and so do names that are not numbers of ours",
     arguments: [
       "/// Erases (PD-06, D36).", "// SP 800-38D, FIPS 180-4, RFC 9580", "// prefix D1, key 0xD44F, UTF-16",
       "  D4 4D 17 AD 12 A0, D44D77 D440, ED25-19, DD-44", "// AM-x",
@@ -46,13 +46,45 @@ struct PageTests {
     #expect(outcome.status == 0, "\(outcome.output)")
   }
 
-  @Test("A number in the text of a row is no explanation of it")
+  @Test("A number in the text of a row does not explain it")
   func onlyHeadings() throws {
     let outcome = try run(
       "check-citations", on: [("Docs/decisions.md", "| PD-06 | as PD-07 | |\n"), ("README.md", "PD-06")])
     #expect(outcome.status == 1)
     #expect(outcome.output.contains("Docs/decisions.md:1: PD-07"), "\(outcome.output)")
   }
+
+  @Test("A heading that the page does not have is named with its place", arguments: Self.wrongHeadings)
+  func unknownHeading(text: String, complaint: String) throws {
+    let outcome = try run(
+      "check-citations", on: [Self.decisions, Self.page, ("Sources/Base/Secrets/Made.swift", text)])
+    #expect(outcome.status == 1)
+    #expect(outcome.output.hasPrefix("Sources/Base/Secrets/Made.swift" + complaint), "\(outcome.output)")
+    #expect(outcome.output.split(separator: "\n").count == 1)
+  }
+
+  @Test(
+    "A heading that the page has passes, of any level, and also on the next line",
+    arguments: [
+      "// one (PD-06; Specs/page.md, \"Row\")\n", "  /// PD-06 (Specs/page.md,\n  /// \"A part\").\n",
+      "// PD-06: Specs/page.md, `init`; \"Column\"\n", "/* PD-06, Specs/page.md,\n * \"coffer init\" */\n",
+    ])
+  func knownHeading(text: String) throws {
+    let outcome = try run(
+      "check-citations", on: [Self.decisions, Self.page, ("Sources/Base/Secrets/Made.swift", text)])
+    #expect(outcome.status == 0, "\(outcome.output)")
+  }
+
+  private static let wrongHeadings = [
+    ("// one\n// two (Specs/page.md, \"Column\")\n", ":2: Specs/page.md has no heading \"Column\""),
+    ("// one (Specs/page.md,\n// \"Ro\").\n", ":1: Specs/page.md has no heading \"Ro\""),
+    ("// Specs/page.md, \"bytes\"\n", ":1: Specs/page.md has no heading \"bytes\""),
+    ("// Specs/gone.md, \"Row\"\n", ":1: Specs/gone.md has no heading \"Row\""),
+  ]
+
+  private static let page = (
+    "Specs/page.md", "# Page\n\n## Row\n\n```text\n# bytes\n```\n\n### A part\n\n### `coffer init`\n"
+  )
 
   private static let decisions = (
     "Docs/decisions.md", "| rule | what |\n|---|---|\n| PD-06 | a |\n| D36 | b |\n"
@@ -202,6 +234,8 @@ struct PageTests {
     arguments: [
       ("README.md", "It begins anew.", "anew"), ("Specs/made.md", "One without a name is none.", "is none"),
       ("scripts/made", "# what stands behind it", "stands behind"),
+      ("Docs/made.md", "Signatures stand beside their data.", "stand beside"),
+      ("Specs/made.md", "A line that is no header is passed over.", "is no "),
       ("Docs/made.md", "the person decides", "the person"),
       ("Examples/main.swift", "print(\"no file «x»\")", "«"), ("SECURITY.md", "the room below", "the room"),
       ("CONTRIBUTING.md", "It works all the same.", "all the same"),
@@ -217,8 +251,9 @@ struct PageTests {
   @Test(
     "Other uses of these words pass, and so do worked examples",
     arguments: [
-      "There is none.", "None is left.", "There is room for more.", "a person_required error", "personal",
-      "```text x\n«the person»\n```",
+      "There is none.", "There is no coffer.", "It is no longer valid.", "A star stands for any name.",
+      "a stand-in in software", "None is left.", "There is room for more.", "a person_required error",
+      "personal", "```text x\n«the person»\n```",
     ])
   func kept(text: String) throws {
     let outcome = try run("check-words", on: [("README.md", text + "\n")])

@@ -26,9 +26,9 @@ struct RedLineTests {
         "`Vaults: VaultState`", "`Vaults: MessageBox`",
         "VaultState.swift: this red-line file is in no row"
       ),
-      ("`Vaults: VaultState`", "`Vaults: VaultState, Cellar`", "\"Vaults: Cellar\" is no file"),
+      ("`Vaults: VaultState`", "`Vaults: VaultState, Cellar`", "\"Vaults: Cellar\" is not a file"),
       ("`ErasureTests.again`", "`ErasureTests.never`", "there is no test \"ErasureTests.never\""),
-      ("`ErasureTests.again`", "`ErasureTests`", "\"ErasureTests\" is no name of a test"),
+      ("`ErasureTests.again`", "`ErasureTests`", "\"ErasureTests\" is not the name of a test"),
       (
         "`VaultsTests.MemoryTests.nothingLeft`", "`MemoryTests.nothingLeft`",
         "is in PicturesTests VaultsTests; write the module"

@@ -66,7 +66,7 @@ struct TestSummaryTests {
     #expect(outcome.lines.last == "3 passed, 1 failed, 2 skipped")
   }
 
-  @Test("A crash is no success, and the tests that had not ended are named")
+  @Test("A crash is not a success, and the tests that had not ended are named")
   func crashed() throws {
     let outcome = try summary(of: Self.good + "◇ Test \"Crash\" started.\nFatal error\n", status: 1)
     #expect(outcome.status == 1)

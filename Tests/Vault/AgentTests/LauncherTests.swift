@@ -45,7 +45,7 @@ struct LauncherTests {
     func client() throws -> AgentClient { try #require(AgentClient.connect(folder.place())) }
 
     /// Waits for a child's end.
-    /// - Returns: what `waitpid` tells; nil when it is no child any more.
+    /// - Returns: what `waitpid` tells; nil when it is not a child any more.
     func wait(_ child: pid_t) -> Int32? {
       var status: Int32 = 0
       while waitpid(child, &status, 0) < 0 { if errno != EINTR { return nil } }

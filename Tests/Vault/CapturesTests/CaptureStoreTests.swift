@@ -101,7 +101,7 @@ struct CaptureStoreTests {
     #expect(Array(mark) != SHA256.hash(photo.span.bytes))
   }
 
-  @Test("What is no JSON object, or too large, is refused and leaves nothing")
+  @Test("Text that is not a JSON object, or too large, is refused and leaves nothing")
   func refusals() throws {
     let fixture = try CaptureFixture()
     for metadata in ["", "[]", "1", "null", "{", "{\"a\":1}x", "{\"a\":\u{1}}", "{a:1}", "\"{}\""] {

@@ -151,7 +151,7 @@ struct JournallingKeychainTests {
       (Record.manifest(digests: digests, after: [0]), "longer"),
     ] {
       expectInvalid(rows + [manifest], what)
-      // An older manifest beside it does not help: this is no part of one.
+      // An older manifest beside it does not help: this is not a part of one.
       expectInvalid(rows + [manifest, Record.manifest(revision: 1, of: [rows[0]])], what)
     }
     for (row, what) in [

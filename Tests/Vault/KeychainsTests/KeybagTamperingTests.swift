@@ -177,7 +177,7 @@ struct KeybagTamperingTests {
     try current.replaceSlot(
       keybag.slots[0].id, by: passphrase("new"), kdf: cheapPBKDF2, keys: unlocked.keys, now: 9)
     #expect(throws: KeybagError.wrongSecret) { try current.unlock(passphrase("one")) }
-    // Not a promise but its absence (Specs/keybag.md, «What is not protected»).
+    // Not a promise but its absence (Specs/keybag.md, "Security").
     #expect(try read(record).unlock(passphrase("one")).keys.exposed == unlocked.keys.exposed)
   }
 }

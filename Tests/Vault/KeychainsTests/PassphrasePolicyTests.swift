@@ -28,7 +28,7 @@ struct PassphrasePolicyTests {
     #expect(try problems(.standard, "VW7KPQ2LMZR9") == [.noLowercaseLetter])
     #expect(try problems(.standard, "VwxkpqyLmZrt") == [.noDigit])
     #expect(try problems(.strict, "Vw7kpq2LmZr9") == [.noSymbol])
-    #expect(try problems(.strict, "Vw7kpq2LmZr 9") == [.noSymbol], "a space is no symbol")
+    #expect(try problems(.strict, "Vw7kpq2LmZr 9") == [.noSymbol], "a space is not a symbol")
     #expect(try problems(.long, "Vw7kpq2LmZr9") == [.tooShort(minimum: 15, found: 12)])
   }
 

@@ -41,7 +41,7 @@ struct FolderTests {
     return Dictionary(uniqueKeysWithValues: groups.map { ($0.reason, $0.paths.sorted()) })
   }
 
-  @Test("what is no part of a Maildir is named, and nothing of it is read")
+  @Test("a file that is not part of a Maildir is named, and nothing of it is read")
   func straysInMaildir() throws {
     for path in ["cur/1", "Archive/cur/1", "cur/deep/1", ".Sent/new/1", ".Sent/Old/cur/1", ".git/HEAD"] {
       _ = scratch.write("m/" + path, "Subject: \(path)\n\n")
@@ -117,7 +117,7 @@ struct FolderTests {
     }
   }
 
-  @Test("a folder that is no Maildir, a file and nothing are told apart")
+  @Test("a folder that is not a Maildir, a file and nothing are told apart")
   func wrongKinds() throws {
     _ = scratch.write("d/file", "x")
     #expect(throws: MessageFormatError.wrongKind) { _ = try MaildirSource(path: scratch.file("d")) }

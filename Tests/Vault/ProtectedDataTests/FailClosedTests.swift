@@ -53,7 +53,7 @@ struct FailClosedTests {
     #expect(try domains.read() == KeyMetadata.initial)
   }
 
-  @Test("PD-20: a row that the registry does not name is no domain; one that it names and is gone is damage")
+  @Test("PD-20: a row that the registry does not name is not a domain; a named row that is gone is damage")
   func pd20RegistryAlone() throws {
     let fixture = try ProtectedDataFixture()
     try fixture.changeRegistry { $0.entries[.contacts] = nil }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Older rows put back, and processes that ended between file and ledger (Specs/protected-data.md, «Generations»).
+// Older rows put back, and processes that ended between file and ledger (Specs/protected-data.md, "Generations").
 
 import Foundation
 import Keychains

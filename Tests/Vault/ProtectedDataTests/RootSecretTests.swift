@@ -145,7 +145,7 @@ struct RootSecretTests {
     _ = try fixture.unlocked()
   }
 
-  @Test("PD-06: an enclave that is missing or does not answer is no damage, and nothing takes its place")
+  @Test("PD-06: an enclave that is missing or does not answer is not damage, and nothing takes its place")
   func pd06EnclaveAway() throws {
     let fixture = try ProtectedDataFixture()
     let asked = Guarded<[EnclaveKind]>([])

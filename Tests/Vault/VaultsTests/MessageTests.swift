@@ -150,7 +150,7 @@ struct MessageTests {
   }
 
   @Test(
-    "Text that is no UUID names no message",
+    "Text that is not a UUID names no message",
     arguments: [
       "", "6f9619ff-8b86-d011-b42d-00c04fc964f", "6f9619ff-8b86-d011-b42d-00c04fc964fff",
       "6f9619ff08b86-d011-b42d-00c04fc964ff", "6f9619ffx8b86-d011-b42d-00c04fc964ff",

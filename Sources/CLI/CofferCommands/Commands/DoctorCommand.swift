@@ -106,7 +106,7 @@ extension DoctorCommand {
     guard acceptEarlierState else { return try context.open(opening) }
     var context = context
     context.acceptsEarlierState = true
-    let coffer = try context.open(opening, needing: .person)
+    let coffer = try context.open(opening, needing: .slot)
     context.remark(
       try coffer.acceptEarlierState()
         ? "This state of the coffer is now accepted."

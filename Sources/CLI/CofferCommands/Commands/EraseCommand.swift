@@ -37,7 +37,7 @@ struct EraseCommand: CofferCommand {
         hint: "add --yes if you are sure")
     }
     if !force {
-      let coffer = try context.open(opening, needing: .person)
+      let coffer = try context.open(opening, needing: .slot)
       try coffer.checkErasable()
       coffer.close()
     }

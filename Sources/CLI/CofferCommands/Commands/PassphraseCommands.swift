@@ -50,7 +50,7 @@ struct PassphraseChangeCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let coffer = try context.open(opening, needing: .person)
+    let coffer = try context.open(opening, needing: .slot)
     let new = try context.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
     try coffer.changePassphrase(to: new, kdf: kdf?.kdf)
     let ending = SessionEnding(coffer)

@@ -121,7 +121,7 @@ struct ResetCommand: CofferCommand {
         .refused, "not_confirmed", "the data in '\(domain)' would be lost",
         hint: "add --yes if that is what you want")
     }
-    let coffer = try context.open(opening, needing: .person)
+    let coffer = try context.open(opening, needing: .slot)
     switch scope {
     case .domain(let domain): try coffer.reset(domain)
     case .framework: try coffer.resetProtectedData()

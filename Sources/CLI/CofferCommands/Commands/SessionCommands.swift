@@ -35,7 +35,7 @@ struct UnlockCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let coffer = try context.open(opening, needing: .person)
+    let coffer = try context.open(opening, needing: .slot)
     let limits = try coffer.beginSession(executable: "/proc/self/exe")
     let registered = register(coffer, context)
     if context.isJSON {
@@ -112,7 +112,7 @@ struct ForgetDeviceCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let coffer = try context.open(opening, needing: .person)
+    let coffer = try context.open(opening, needing: .slot)
     let forgotten = try coffer.forgetDevice()
     let removed = forgotten.slotCount
     let ending = SessionEnding(coffer)

@@ -39,7 +39,7 @@ struct CommandContext {
     /// An open session is enough.
     case session
     /// Requires fresh authentication. Used by commands that change who can open the coffer.
-    case person
+    case slot
   }
 
   func locked() throws -> LockedCoffer {

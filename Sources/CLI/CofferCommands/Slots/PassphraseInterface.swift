@@ -68,7 +68,7 @@ struct SlotAddPassphraseCommand: CofferCommand {
   @Option(help: "The key derivation for the passphrase.") var kdf: KDFName = .argon2id
 
   func execute(_ context: CommandContext) throws {
-    let coffer = try context.open(opening, needing: .person)
+    let coffer = try context.open(opening, needing: .slot)
     let new = try context.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
     let slot = SlotAnswer(try coffer.addSlot(new, kdf: kdf.kdf))
     context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")

@@ -34,7 +34,7 @@ struct SlotAddRecoveryCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     if recoveryPhraseOut == nil { try context.requireTerminalForWords() }
-    let coffer = try context.open(opening, needing: .person)
+    let coffer = try context.open(opening, needing: .slot)
     let phrase = try PhraseHandover(context).makePhrase(file: recoveryPhraseOut)
     let slot: SlotAnswer
     do {

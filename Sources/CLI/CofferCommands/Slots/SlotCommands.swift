@@ -89,7 +89,7 @@ struct SlotRemoveCommand: CofferCommand {
     guard let uuid = UUID(uuidString: id) else {
       throw Failure.usage("'\(id)' is not the id of a slot", hint: "'coffer slot list' shows the ids")
     }
-    let coffer = try context.open(opening, needing: .person)
+    let coffer = try context.open(opening, needing: .slot)
     try coffer.removeSlot(uuid)
     let ending = SessionEnding(coffer)
     if context.isJSON {

@@ -86,7 +86,7 @@ struct SlotAddTPMCommand: CofferCommand {
     // Before anything is asked: is there a chip?
     guard let chip = context.machine.chip else { throw EnclaveError.unavailable }
     try chip.checkReadiness()
-    let coffer = try context.open(passphrase, pin: nil, needing: .person)
+    let coffer = try context.open(passphrase, pin: nil, needing: .slot)
     let slot = SlotAnswer(try coffer.addSlot(context.machine.chipSlot(), pin: context.newPIN(pin.given())))
     context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
   }

@@ -22,7 +22,7 @@ public enum ArmorKind: String, Sendable, CaseIterable {
   /// nothing writes it.
   case file = "ARMORED FILE"
 
-  /// What a block that begins with this packet is called; nil for a packet that begins nothing.
+  /// The label of a block that begins with this packet; nil for a packet that begins nothing.
   public init?(firstPacket type: PacketType) {
     switch type {
     case .publicKey: self = .publicKey

@@ -15,7 +15,7 @@ internal import Texts
 public final class ArmorReader: ByteSource {
   /// How many blocks of the source count.
   public enum Scope: Sendable {
-    /// The first; what follows it is not read.
+    /// The first; anything after it is not read.
     case firstBlock
     /// All, as if their packets were one sequence: files of several certificates.
     case allBlocks
@@ -75,7 +75,7 @@ public final class ArmorReader: ByteSource {
     ready = ready.lowerBound + count..<ready.upperBound
   }
 
-  /// Decodes what the source lends, as far as there is room.
+  /// Decodes the lent bytes of the source, as far as there is room.
   private func fill() throws(OpenPGPError) {
     let step = try source.withNext { (next) throws(OpenPGPError) -> Base64Decoder.Step in
       guard !next.isEmpty else { throw .malformed(.armor) }
@@ -95,7 +95,7 @@ public final class ArmorReader: ByteSource {
     }
   }
 
-  /// Takes the equals signs and puts the bytes before them after what was decoded.
+  /// Takes the equals signs and puts the bytes before them after the decoded ones.
   private func readPadding() throws(OpenPGPError) {
     for _ in decoder.pendingCount..<4 {
       guard try nextVisibleByte() == UInt8(ascii: "=") else { throw .malformed(.armor) }
@@ -114,7 +114,7 @@ public final class ArmorReader: ByteSource {
   }
 
   /// Takes a checksum, whatever it is, and the tail.
-  /// - Parameter isAfterPadding: whether the rest of a line with padding comes first, which is no checksum.
+  /// - Parameter isAfterPadding: whether the rest of a line with padding comes first; it is not a checksum.
   private func endBlock(isAfterPadding: Bool = false) throws(OpenPGPError) {
     guard decoder.pendingCount == 0 else { throw .malformed(.armor) }
     var isLineStart = !isAfterPadding
@@ -143,6 +143,6 @@ public final class ArmorReader: ByteSource {
     try ArmorHeader.skipHeaders(source)
   }
 
-  /// What is decoded at once: 64 KiB, and what the decoder writes beyond its end.
+  /// Room for one round of decoding: 64 KiB, and the octets that the decoder writes beyond them.
   private static let bufferByteCount = 64 << 10 + 16
 }

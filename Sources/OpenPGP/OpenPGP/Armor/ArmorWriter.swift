@@ -63,7 +63,7 @@ public final class ArmorWriter: ByteSink {
     filled += bytes.byteCount
   }
 
-  /// Writes what is kept as one line, full or the last.
+  /// Writes the kept bytes as one line, full or the last.
   private func writeLine() throws(OpenPGPError) {
     let count = filled
     filled = 0

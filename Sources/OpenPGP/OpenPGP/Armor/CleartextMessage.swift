@@ -45,7 +45,7 @@ public struct CleartextMessage: Sendable {
 
   /// Verifies every signature, and writes the text when at least one verifies and `isAcceptable` agrees.
   ///
-  /// Line ends are LF, without blanks before them, and the last line has none: what is not signed is not
+  /// Line ends are LF, without blanks before them, and the last line has none: text that is not signed is not
   /// delivered.
   /// - Parameter isAcceptable: whether the text may be released; asked only when a signature verifies.
   /// - Returns: a verification for each of ``signatures``, in their order.

@@ -5,8 +5,8 @@
 // time.
 //
 // They are written in canonical order (section 10.1): after each component its signatures, revocations first.
-// What was read in that order is written as it was. Merging two copies leaves nothing out: a signature in
-// doubt here may count under another policy.
+// A certificate that was read in that order is written as it was. Merging two copies leaves nothing out: a
+// signature in doubt here may count under another policy.
 
 /// A certificate: a primary key, and what its holder and others say about it.
 ///

@@ -23,7 +23,7 @@ struct CertificateAssembler {
 
   init(_ primaryKey: PublicKey) { assembled = Certificate(primaryKey: primaryKey) }
 
-  /// What has been put together, in canonical order.
+  /// The certificate so far, in canonical order.
   var certificate: Certificate {
     var certificate = assembled
     certificate.signatures = Certificate.canonicalOrder(certificate.signatures)

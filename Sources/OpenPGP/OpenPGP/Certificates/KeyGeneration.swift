@@ -11,7 +11,7 @@ public import Secrets
 
 /// A new key to be made.
 public struct KeyGeneration: Sendable {
-  /// What the keys are made of and what they promise.
+  /// The algorithms of the keys, and the features that they promise.
   public var profile: KeyProfile
   /// The first is the primary one; of equal ones one is made. There may be none.
   public var userIDs: [UserID]
@@ -82,7 +82,7 @@ public enum KeyProfile: Sendable, CaseIterable {
   case universal
   /// Version 6, Ed448 and X448, version 2 of encrypted data, OCB before GCM.
   case advanced
-  /// Version 4, RSA with 3,072 bits: what knows RFC 4880 and no curves.
+  /// Version 4, RSA with 3,072 bits: for software that knows RFC 4880 and no curves.
   case rfc4880
   /// Version 6, Ed25519 and X25519: the algorithms that RFC 9580 demands of everybody.
   case rfc9580
@@ -122,7 +122,7 @@ public enum KeyProfile: Sendable, CaseIterable {
 }
 
 extension SecretKeyProtection.Profile {
-  /// What a key of this version is locked with: version 4 goes to GnuPG, which has no Argon2.
+  /// How a key of this version is locked: version 4 goes to GnuPG, which has no Argon2.
   static func forKey(version: UInt8) -> SecretKeyProtection.Profile { version == 6 ? .advanced : .universal }
 }
 
@@ -133,7 +133,7 @@ enum KeyPreferences {
     var contents: [Subpacket.Content] = [
       .preferredSymmetricAlgorithms([.aes256, .aes192, .aes128]),
       .preferredHashAlgorithms([.sha512, .sha256]),
-      // Compression is never asked for: what it saves is little, and what it tells about the text is much.
+      // Compression is never asked for: it saves little and tells much about the text.
       .preferredCompressionAlgorithms([.uncompressed]),
       .features(features(version: version)),
     ]

@@ -103,7 +103,7 @@ public struct KeyUpdate: Sendable {
     }
   }
 
-  /// What new subkeys of an old key are made of: as strong as the primary key, and read by who reads it.
+  /// The algorithms of new subkeys of an old key: as strong as the primary key, known to the same software.
   private static func profile(for primary: PublicKey) -> KeyProfile {
     guard primary.version == 4 else { return primary.algorithm == .ed448 ? .advanced : .rfc9580 }
     return primary.algorithm == .rsa ? .rfc4880 : .universal

@@ -99,7 +99,7 @@ struct SelfSignatureResolver {
     return found
   }
 
-  /// Whether `key` made the signature over `target`; what cannot be verified was not.
+  /// Whether `key` made the signature over `target`; false also when it cannot be verified.
   mutating func isMade(_ signature: Signature, over target: SignedTarget, by key: PublicKey) -> Bool {
     verificationCount += 1
     return (try? signature.isValid(over: target, by: key)) ?? false

@@ -74,13 +74,13 @@ struct TransferableKeyReader {
     case .pkesk, .skesk, .onePassSignature:
       throw .malformed(.certificateStructure)
     default:
-      // What may be ignored may be anywhere (section 10).
+      // Packets that may be ignored may be anywhere (section 10).
       guard hasBegun || !packet.type.isCritical else { throw .malformed(.certificateStructure) }
       if let current { takeComponent(packet, of: current) }
     }
   }
 
-  /// What belongs to the primary key that came last.
+  /// Takes a packet that belongs to the primary key that came last.
   private mutating func takeComponent(_ packet: Packet, of current: Int) {
     switch packet {
     case .userID(let userID): entries[current].assembler.begin(userID)
@@ -101,7 +101,7 @@ struct TransferableKeyReader {
     isAfterUnreadableSubkey = if case .unknownSecret = packet { true } else { false }
   }
 
-  /// What belongs to the component that came last.
+  /// Takes a packet that belongs to the component that came last.
   private mutating func takeSignature(_ packet: Packet, of current: Int) {
     if isAfterUnreadableSubkey { return entries[current].unreadableSubkeys.append(packet) }
     switch packet {

@@ -10,7 +10,7 @@ public import Secrets
 ///
 /// [RFC 9580, section 10.2](https://www.rfc-editor.org/rfc/rfc9580#section-10.2)
 public struct TransferableSecretKey: Sendable {
-  /// What may be given away: the same without anything secret.
+  /// The certificate, which may be given away: the same without anything secret.
   public var certificate: Certificate
   /// By the fingerprint of the key or subkey; not every key of the certificate need be here.
   public var secrets: [Fingerprint: SecretKey]

@@ -53,9 +53,9 @@ public struct ValidCertificate: Sendable {
 
   /// The certificate itself.
   public let certificate: Certificate
-  /// When what it says counts.
+  /// The time for which the certificate is judged.
   public let time: Timestamp
-  /// What is wrong with the certificate as a whole; then none of its keys can be used.
+  /// The flaw of the certificate as a whole; then none of its keys can be used.
   public let problem: Problem?
   /// The primary key first.
   public let keys: [Key]
@@ -77,7 +77,7 @@ public struct ValidCertificate: Sendable {
 
   /// Finds out what a certificate says at a time.
   /// - Parameters:
-  ///   - time: when what the certificate says counts: now to encrypt and sign, the signature's creation to
+  ///   - time: for which the certificate is judged: now to encrypt and sign, the signature's creation to
   ///     verify.
   ///   - now: today. What the holder has said since `time` counts where there is nothing older.
   ///   - revokers: certificates that may hold a key which the holder has allowed to revoke

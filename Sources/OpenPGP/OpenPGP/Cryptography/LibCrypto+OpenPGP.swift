@@ -69,7 +69,7 @@ extension HKDF {
 }
 
 extension OpenPGPError {
-  /// - Parameter refused: what it is called here when libcrypto does not take what it is given.
+  /// - Parameter refused: the error to throw when libcrypto refuses its input.
   init(_ error: LibCryptoError, refused: OpenPGPError) {
     self = error == .refused ? refused : .internalFailure
   }

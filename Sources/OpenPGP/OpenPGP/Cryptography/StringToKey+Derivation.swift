@@ -91,7 +91,7 @@ extension StringToKey {
 
   // MARK: Argon2
 
-  /// KiB that are written in all passes together; 0 for what is refused, and for other types.
+  /// KiB that are written in all passes together; 0 for refused parameters, and for other types.
   var argon2PassedKiB: Int {
     guard case .argon2(_, let passes, let lanes, let memoryExponent) = self,
       let costs = try? Self.costs(passes: passes, lanes: lanes, memoryExponent: memoryExponent)

@@ -30,7 +30,7 @@ extension BigNumber {
 extension EVPKey {
   /// The public key.
   /// - Throws: ``OpenPGPError/unsupported(_:)`` for an algorithm or a curve that is not there;
-  ///   ``OpenPGPError/malformed(_:)`` with `publicKey` when its fields are no key.
+  ///   ``OpenPGPError/malformed(_:)`` with `publicKey` when its fields are not a key.
   static func make(_ key: PublicKey) throws(OpenPGPError) -> EVPKey {
     switch key.material {
     case .rsa(let modulus, let exponent):

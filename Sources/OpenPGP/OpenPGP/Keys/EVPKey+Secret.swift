@@ -10,8 +10,8 @@ internal import Secrets
 
 extension EVPKey {
   /// The private key.
-  /// - Throws: ``OpenPGPError/malformed(_:)`` with `secretKey` when the fields are no private key or not that of
-  ///   the public key; ``OpenPGPError/unsupported(_:)`` for an algorithm or a curve that is not there.
+  /// - Throws: ``OpenPGPError/malformed(_:)`` with `secretKey` when the fields are not a private key, or not
+  ///   that of the public key; ``OpenPGPError/unsupported(_:)`` for an unknown algorithm or curve.
   static func make(_ key: PublicKey, secretFields: RawSpan) throws(OpenPGPError) -> EVPKey {
     switch key.material {
     case .rsa(let modulus, let exponent):

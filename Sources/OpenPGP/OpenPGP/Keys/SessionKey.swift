@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Session keys, and what they are encrypted as and with.
+// Session keys, the form in which they are encrypted, and the keys that encrypt them.
 //
 // RSA and ECDH encrypt a payload (RFC 9580, sections 5.1.3 and 5.1.5): version 3 puts the cipher's number
 // before the key, version 6 leaves it out, both put a checksum after it. ECDH, X25519 and X448 wrap with a

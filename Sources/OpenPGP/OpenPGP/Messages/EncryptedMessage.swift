@@ -92,7 +92,7 @@ final class EncryptedMessage {
   }
 
   /// The plaintext; its end comes only when all of it is authentic.
-  /// - Parameter isRecognised: whether the ciphertext is known to be what has been authenticated before.
+  /// - Parameter isRecognised: whether this ciphertext is known to have been authenticated before.
   func plaintext(
     under key: SessionKey, _ format: EncryptionFormat, isRecognised: Bool
   ) throws(OpenPGPError) -> any ByteSource {
@@ -109,7 +109,7 @@ final class EncryptedMessage {
     }
   }
 
-  /// Reads what comes after the ciphertext, which has been read.
+  /// Reads on after the ciphertext, which has been read.
   /// - Throws: ``OpenPGPError/malformed(_:)`` when it is anything that means something.
   func expectEnd() throws(OpenPGPError) {
     guard try body.isAtEnd() else { throw .malformed(.trailingOctets) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, sections 5.4, 5.9 and 10.3: what is inside an encryption, or is a signed message by itself:
-// one-pass signatures, literal data, signatures. The length of the data need not be known: what does not fit
-// into one part is written in parts.
+// RFC 9580, sections 5.4, 5.9 and 10.3: the packets inside an encryption, or of a message that is only
+// signed: one-pass signatures, literal data, signatures. The length of the data need not be known: data that
+// does not fit into one part is written in parts.
 
 internal import Primitives
 internal import Secrets
@@ -21,7 +21,7 @@ final class MessageComposer: ByteSource {
   private var headOffset = 0
   private var part = SecretBytes(zeroed: readingOffset + partByteCount)
   private var partRange = 0..<0
-  /// What was read and belongs to the part after this one: as many octets as the fields of the packet have.
+  /// Octets that were read and belong to the part after this one: as many as the fields of the packet have.
   private var restRange = 0..<0
 
   /// - Parameter signer: takes in the data as it passes; nil for a message without signatures.
@@ -95,6 +95,6 @@ final class MessageComposer: ByteSource {
   private static let partByteCount = 128 << 10
   /// Where data is read to, as many as a part has: what goes before it, the fields of the packet or the end
   /// of the data before, moves up to it. So data has the same alignment in memory as in the pages of a file: some
-  /// processors take three times as long to copy what is moved by 1 to 15 octets.
+  /// processors take three times as long to copy octets that move by 1 to 15.
   private static let readingOffset = 64
 }

@@ -44,7 +44,7 @@ public struct MessageDecryption {
   /// - Throws: ``OpenPGPError/noKeyFits``, ``OpenPGPError/keyIsLocked`` (from a decryptor),
   ///   ``OpenPGPError/notAuthentic`` for every change of the ciphertext, ``OpenPGPError/refused(_:)``,
   ///   ``OpenPGPError/malformed(_:)`` and the like; then nothing has been written. The sink's own errors, and
-  ///   ``OpenPGPError/inputChanged`` when the second pass does not read what the first did, can come later.
+  ///   ``OpenPGPError/inputChanged`` when the second pass reads other bytes than the first, can come later.
   public func decrypt(
     from source: any RewindableSource, to sink: any ByteSink,
     releasingIf isAcceptable: (DecryptedMessage) -> Bool = { _ in true }

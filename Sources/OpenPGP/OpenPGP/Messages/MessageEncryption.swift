@@ -10,7 +10,7 @@ public import Secrets
 
 /// One message to be encrypted.
 public struct MessageEncryption {
-  /// What a password protects when there is no certificate that says what its holder can read.
+  /// The format for a password when no certificate says what its holder can read.
   public enum PasswordProfile: Sendable {
     /// Version 1 with iterated and salted S2K: what GnuPG reads.
     case universal

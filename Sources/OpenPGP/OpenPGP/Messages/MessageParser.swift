@@ -7,9 +7,9 @@
 internal import Primitives
 internal import Secrets
 
-/// Reads one message that is not encrypted, or what was.
+/// Reads one message that is not encrypted, or the packets inside one that was.
 final class MessageParser {
-  /// What was found besides the data.
+  /// The findings besides the data.
   struct Contents {
     var literal: LiteralDataHeader
     var signatures: [Signature]
@@ -21,7 +21,7 @@ final class MessageParser {
   private let budget = CompressionBudget()
   private var literal: LiteralDataHeader?
 
-  /// - Parameter intendedFor: the certificate of who decrypted the message.
+  /// - Parameter intendedFor: the certificate that decrypted the message.
   init(verifier: SignatureVerifier?, intendedFor: Fingerprint?, sink: any ByteSink) {
     self.sink = sink
     signatures = MessageSignatures(verifier, intendedFor: intendedFor)
@@ -47,7 +47,7 @@ final class MessageParser {
     try signatures.endLevel(level)
   }
 
-  /// Reads what announces signatures, and then the data; false when there is no data.
+  /// Reads the announcements of signatures, and then the data; false when there is no data.
   private func readSignaturesBefore(_ packets: PacketReader, depth: Int) throws(OpenPGPError) -> Bool {
     while let (header, body) = try packets.next() {
       if try body.isIgnored(header.type) { continue }
@@ -140,7 +140,7 @@ final class BufferingSink: ByteSink {
     isComplete = true
   }
 
-  /// Writes what was held.
+  /// Writes the held plaintext.
   func release(to sink: any ByteSink) throws(OpenPGPError) {
     precondition(isComplete, "a part of the plaintext is not the plaintext")
     guard heldCount > 0 else { return }
@@ -156,6 +156,6 @@ final class BufferingSink: ByteSink {
   }
 
   private static let firstByteCount = 16 << 10
-  /// What is larger is decrypted a second time, which is cheaper than much locked memory.
+  /// Larger plaintext is decrypted a second time, which is cheaper than much locked memory.
   private static let byteCountLimit = SecretMemory.lockedByteCountLimit
 }

@@ -15,7 +15,7 @@ final class MessageSignatures {
   private let hashes = DocumentHashes(saltedLimit: Limits.saltedHashCount)
   /// The salts of signatures that are not hashed for, since there are too many.
   private var refusedSalts: Set<[UInt8]> = []
-  /// What was announced and has not been closed yet; nil could not be read.
+  /// Announcements that are not closed yet; nil for one that could not be read.
   private var open: [Announcement?] = []
   private var announcedCount = 0
   private var subpacketByteCount = 0
@@ -30,7 +30,7 @@ final class MessageSignatures {
   private struct Judgement {
     let signature: Signature
     let hash: DocumentHash?
-    /// Whether it is what was announced.
+    /// Whether it is the signature that was announced.
     let isAnnounced: Bool
   }
 

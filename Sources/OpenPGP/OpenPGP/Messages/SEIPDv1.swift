@@ -64,7 +64,7 @@ final class MDCCheckedSource: ByteSource {
 
   /// - Parameters:
   ///   - byteCount: of the ciphertext, where that is known: a short message needs little memory.
-  ///   - checks: false for a second reading, when what is read has been recognised already.
+  ///   - checks: false for a second reading, when the ciphertext has been recognised already.
   init(_ work: SEIPDv1Decryptor, byteCount: Int?, checks: Bool) {
     self.work = work
     self.checks = checks
@@ -87,7 +87,7 @@ final class MDCCheckedSource: ByteSource {
 
   private func hashNext(_ count: Int) {
     begin()
-    // What has been lent can be lent again.
+    // Plaintext that has been lent can be lent again.
     try? pipeline.withNext { (next) throws(OpenPGPError) in hash.update(next.extracting(0..<count)) }
   }
 
@@ -188,7 +188,7 @@ enum SEIPDv1Prefix {
     Array(prefix.suffix(4).prefix(2)) == Array(prefix.suffix(2))
   }
 
-  /// The modification detection code: what is hashed is the prefix, the plaintext, and the code's own header.
+  /// The modification detection code: a hash of the prefix, the plaintext, and the code's own header.
   static func digest(_ hash: borrowing HashContext) -> [UInt8] {
     var hash = hash.duplicate()
     hash.update(mdcHeader)

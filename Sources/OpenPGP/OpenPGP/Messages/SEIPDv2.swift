@@ -254,6 +254,6 @@ struct SEIPDv2Layout {
   /// Octets of plaintext in the batches before batch `number`.
   func plaintextByteCount(beforeBatch number: Int) -> Int { number * batchChunkCount * chunkByteCount }
 
-  /// Large enough that handing over costs nothing; four of them stay below what may be locked.
+  /// Large enough that handing over costs nothing; four of them stay below the limit of locked memory.
   private static let batchByteCount = 512 << 10
 }

@@ -7,7 +7,7 @@
 ///
 /// [RFC 9580, section 5.4](https://www.rfc-editor.org/rfc/rfc9580#section-5.4)
 public struct OnePassSignature: Hashable, Sendable {
-  /// What a version has of its own.
+  /// The fields that only one version has.
   public enum Variant: Hashable, Sendable {
     /// For a signature of version 4 (or 3).
     case version3(issuer: KeyID)

@@ -41,8 +41,8 @@ public enum Packet: Sendable {
   /// The same of a secret key, whose body stays in memory for secrets.
   case unknownSecret(PacketType, body: SharedSecretBytes, why: OpenPGPError)
 
-  /// The packet of this type and body. What cannot be read becomes ``unknown(_:body:why:)``, so that one
-  /// packet never spoils a sequence in which it may be skipped.
+  /// The packet of this type and body. A body that cannot be read becomes ``unknown(_:body:why:)``, so that
+  /// one packet never spoils a sequence in which it may be skipped.
   public init(type: PacketType, body: RawSpan) {
     do {
       self = try Self.parse(type, body)

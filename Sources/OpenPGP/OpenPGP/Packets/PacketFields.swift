@@ -106,7 +106,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
   }
 }
 
-/// A multiprecision integer that is no secret.
+/// A multiprecision integer that is not secret.
 ///
 /// [RFC 9580, section 3.2](https://www.rfc-editor.org/rfc/rfc9580#section-3.2)
 public struct MPI: Hashable, Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // RFC 9580, section 4.2: takes a stream apart into packets, and bodies into fields. The body of a packet is a
-// source of its own; what was not read of it is skipped before the next packet.
+// source of its own; its unread rest is skipped before the next packet.
 
 internal import Primitives
 package import Secrets
@@ -36,7 +36,7 @@ package final class PacketBody: ByteSource {
   private let source: any ByteSource
   private var remaining: Int
   private var isLastPart: Bool
-  /// Whether it reaches to the end of what it is in.
+  /// Whether it reaches to the end of the stream that it is part of.
   let isIndeterminate: Bool
 
   init(_ source: any ByteSource, length: PacketHeader.Length) {
@@ -95,7 +95,7 @@ package final class PacketBody: ByteSource {
   /// All that is left, in memory for secrets.
   package func readAll() throws(OpenPGPError) -> SecretBytes {
     guard remaining <= Limits.packetByteCount || isIndeterminate else { throw .overLimit(.packetByteCount) }
-    // The length says how much, but only what is there is believed: nothing is reserved for a lie.
+    // The length may be a lie: memory is taken only for octets that arrive.
     return isLastPart && !isIndeterminate ? try readKnown(remaining) : try readOpen()
   }
 

@@ -11,7 +11,7 @@ final class PartialBodyWriter: ByteSink {
   private let sink: any ByteSink
   private let type: PacketType
   private var hasBegun = false
-  /// What is too short for a part as yet.
+  /// Octets that do not fill a part yet.
   private var rest = SecretBytes(zeroed: smallestPartByteCount)
   private var restCount = 0
 
@@ -37,7 +37,7 @@ final class PartialBodyWriter: ByteSink {
   /// Writes the last part.
   func finish() throws(OpenPGPError) { try writePart(RawSpan(), restCount, isLast: true) }
 
-  /// Writes what was kept, and then `bytes`, as one part of `count` octets.
+  /// Writes the kept octets, and then `bytes`, as one part of `count` octets.
   private func writePart(_ bytes: RawSpan, _ count: Int, isLast: Bool) throws(OpenPGPError) {
     let length = Self.length(count, isLast: isLast)
     try sink.write(hasBegun ? length : [0xC0 | type.rawValue] + length)

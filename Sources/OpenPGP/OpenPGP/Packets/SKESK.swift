@@ -22,7 +22,7 @@ public struct SKESK: Hashable, Sendable {
   public let cipher: SymmetricAlgorithm
   /// How the password becomes a key.
   public let stringToKey: StringToKey
-  /// What the version has of its own.
+  /// The fields that only this version has.
   public let form: Form
 
   /// 4 or 6.

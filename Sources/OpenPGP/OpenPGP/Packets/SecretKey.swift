@@ -55,7 +55,7 @@ public struct SecretKey: Sendable {
     _ cursor: inout PacketCursor, _ body: RawSpan, usage: UInt8, version: UInt8
   ) throws(OpenPGPError) -> SecretKeyProtection {
     guard usage != 0 else { return .none }
-    // Version 6 says how long the parameters are; whatever it does not know can be kept.
+    // Version 6 says how long the parameters are, so unknown ones can be kept.
     var end: Int?
     if version == 6 {
       // Checksums of two octets are not for version 6 (section 5.5.3).

@@ -11,11 +11,11 @@ internal import Primitives
 public struct Signature: Hashable, Sendable {
   /// 3, 4 or 6.
   public let version: UInt8
-  /// What it is over and says.
+  /// Its kind of target, and its meaning.
   public let type: SignatureType
   /// The algorithm of the key that made it.
   public let algorithm: PublicKeyAlgorithm
-  /// The hash of what was signed.
+  /// The hash of the signed data.
   public let hash: HashAlgorithm
   /// Of version 3 only.
   let version3: Version3Fields?
@@ -27,7 +27,7 @@ public struct Signature: Hashable, Sendable {
   public let digestPrefix: [UInt8]
   /// Version 6: as many octets as the hash algorithm wants; else empty.
   public let salt: [UInt8]
-  /// What the key made.
+  /// The signature proper, which the key made.
   public let material: SignatureMaterial
 
   struct Version3Fields: Hashable, Sendable {
@@ -153,7 +153,7 @@ public struct Signature: Hashable, Sendable {
   }
 }
 
-/// What a signature is over and says.
+/// The type of a signature: its kind of target, and its meaning.
 ///
 /// [RFC 9580, section 5.2.1](https://www.rfc-editor.org/rfc/rfc9580#section-5.2.1)
 public struct SignatureType: RawRepresentable, Hashable, Sendable {
@@ -200,7 +200,7 @@ public struct SignatureType: RawRepresentable, Hashable, Sendable {
   public var isOverDocument: Bool { self == .binary || self == .text }
 }
 
-/// What the public-key algorithm made.
+/// The result of the public-key algorithm.
 ///
 /// [RFC 9580, section 5.2.3](https://www.rfc-editor.org/rfc/rfc9580#section-5.2.3)
 public enum SignatureMaterial: Hashable, Sendable {

@@ -129,7 +129,7 @@ public struct AEADCiphersuite: Hashable, Sendable {
 public struct SubpacketArea: Hashable, Sendable {
   /// The octets as they came, or as they are to be written.
   public let bytes: [UInt8]
-  /// What is in them, in their order.
+  /// Their contents, in their order.
   public let subpackets: [Subpacket]
 
   /// An area to be written.
@@ -267,7 +267,7 @@ public struct KeyFlags: OptionSet, Hashable, Sendable {
   public static let sign = KeyFlags(rawValue: 0x02)
   /// May encrypt messages.
   public static let encryptCommunications = KeyFlags(rawValue: 0x04)
-  /// May encrypt what is stored.
+  /// May encrypt stored data.
   public static let encryptStorage = KeyFlags(rawValue: 0x08)
   /// The secret part may have been split.
   public static let split = KeyFlags(rawValue: 0x10)

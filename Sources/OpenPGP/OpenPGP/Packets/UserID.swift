@@ -18,7 +18,7 @@ public struct UserID: Hashable, Sendable {
   /// A user ID from text, for example `Alice <alice@example.org>`.
   public init(_ text: String) { bytes = Array(text.utf8) }
 
-  /// What a signature over it takes in: version 4 and later prefix B4 and a length (section 5.2.4).
+  /// The octets that a signature over it hashes: version 4 and later prefix B4 and a length (section 5.2.4).
   var hashed: [UInt8] {
     var output: [UInt8] = [0xB4]
     output.append(bigEndian: UInt32(bytes.count))
@@ -36,7 +36,7 @@ public struct UserAttribute: Hashable, Sendable {
   /// A user attribute from its octets.
   public init(bytes: [UInt8]) { self.bytes = bytes }
 
-  /// What a signature over it takes in: prefix D1 and a length (section 5.2.4).
+  /// The octets that a signature over it hashes: prefix D1 and a length (section 5.2.4).
   var hashed: [UInt8] {
     var output: [UInt8] = [0xD1]
     output.append(bigEndian: UInt32(bytes.count))
@@ -46,7 +46,8 @@ public struct UserAttribute: Hashable, Sendable {
 
 extension UserID {
   /// The mail address: the text between the last angle brackets, or the whole when there are none and it
-  /// has an @; nil for anything else. Compared as it is written: what is left of the @ is the server's affair.
+  /// has an @; nil for anything else. Compared as it is written: only the server knows
+  /// what the part before the @ means.
   public var address: String? {
     guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
     var address = text[...]

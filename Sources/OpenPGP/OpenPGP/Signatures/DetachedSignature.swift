@@ -137,7 +137,7 @@ public struct SignatureList: Sendable {
       } catch .overLimit(.packetByteCount) {
         malformedCount += 1
       } catch .malformed(.armor) {
-        // The source's own: what is cut off or broken there is nothing of a packet.
+        // The source's own error: armor that is cut off or broken says nothing about a packet.
         throw .malformed(.armor)
       } catch .malformed {
         malformedCount += 1

@@ -52,7 +52,7 @@ struct SignatureBuilder {
 }
 
 extension Signature {
-  /// This draft with the digest's first octets and what the signer made of it.
+  /// This draft with the digest's first octets and the signer's result.
   func signed(digest: [UInt8], with signer: any Signer) throws(OpenPGPError) -> Signature {
     Signature(
       version: version, type: type, algorithm: algorithm, hash: hash, hashedArea: hashedArea,
@@ -86,7 +86,7 @@ extension Subpacket {
   }
 }
 
-/// What a signature that is not over a document is over.
+/// The target of a signature that is not over a document.
 enum SignedTarget {
   case directKey(PublicKey)
   case userID(PublicKey, UserID)

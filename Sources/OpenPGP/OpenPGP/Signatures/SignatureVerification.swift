@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What came of verifying a signature over a document, and the proof that one was good.
+// The result of verifying a signature over a document, and the proof that one was good.
 
 /// The outcome of verifying a signature over a document. Only a verifier makes one.
 public struct SignatureVerification: Sendable {

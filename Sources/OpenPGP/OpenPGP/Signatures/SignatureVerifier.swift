@@ -18,7 +18,7 @@ public struct SignatureVerifier: Sendable {
   public var time: Timestamp
   /// Bounds for the creation time of signatures (SOP's --not-before and --not-after).
   public var notBefore: Timestamp?
-  /// The latest creation time; nil is no bound besides ``time``.
+  /// The latest creation time; nil means no limit but ``time``.
   public var notAfter: Timestamp?
 
   /// A verifier without bounds of its own on creation times.
@@ -31,7 +31,7 @@ public struct SignatureVerifier: Sendable {
   /// - Parameters:
   ///   - intendedFor: the primary key of who decrypted the message, to compare with intended recipients; nil
   ///     when it was not encrypted.
-  ///   - cache: what was found out for the other signatures of the document.
+  ///   - cache: the findings for the other signatures of the document.
   func verify(
     _ signature: Signature, _ hash: DocumentHash, intendedFor: Fingerprint?, cache: SigningKeyCache
   ) -> SignatureVerification {
@@ -133,7 +133,7 @@ public struct SignatureVerifier: Sendable {
 
   private static func result(_ problem: ValidCertificate.Problem) -> SignatureVerification.Result {
     switch problem {
-    // What was said only later does not count for what was signed before.
+    // Statements made only later do not count for documents signed before.
     case .notBound, .notYetValid: .refused(.keyNotBound)
     case .expired: .refused(.keyExpired)
     case .revoked: .revoked

@@ -88,12 +88,12 @@ final class Batch {
   var isLast = false
   /// What reading leaves for transforming: how many bytes there are.
   var contentByteCount = 0
-  /// What the pipeline knows of it, under the pipeline's lock.
+  /// Its state, under the pipeline's lock.
   var state = State.free
   var number = 0
   var failure: OpenPGPError?
 
-  /// What is still to be handed out: pieces of one size, apart from the last, with gaps between them.
+  /// The octets still to be handed out: pieces of one size, apart from the last, with gaps between them.
   private var piece = 0..<0
   private var end = 0
   private var pieceByteCount = 0
@@ -130,8 +130,8 @@ final class Batch {
 extension Batch {
   /// Fills the batch with `beginning`, which the batch before kept back, and then from `source`, up to its room or the
   /// end. Ciphertext ends with what authenticates it, and only the end of the stream shows where that begins.
-  /// - Returns: the last `count` octets, which are no content: the batch after this one begins with them, and in
-  ///   the last batch they are the tag or code of the whole.
+  /// - Returns: the last `count` octets, which are not content: the batch after this one begins with them,
+  ///   and in the last batch they are the tag or code of the whole.
   /// - Throws: ``OpenPGPError/notAuthentic`` when there are fewer.
   func fill(
     from source: any ByteSource, after beginning: [UInt8], keepingBack count: Int

@@ -95,11 +95,11 @@ extension ByteSource {
 /// A source that can be read again from its beginning.
 ///
 /// While it recognises, it gives exactly what it gave before, or fails with ``OpenPGPError/inputChanged`` before it hands
-/// out a byte that is not the same: what was decided in the first pass holds for the second.
+/// out a byte that is not the same: decisions of the first pass hold for the second.
 public protocol RewindableSource: ByteSource {
   /// Goes back to the first byte. What lies beyond the furthest byte that was read before has not been seen.
   /// - Parameter recognising: pass false only if you recognise by yourself, for example by an authentication tag, that
-  ///   what is read again is what was read before. From then on the source keeps no track of what it reads, which saves
+  ///   the bytes are the same as before. From then on the source keeps no track of what it reads, which saves
   ///   time, so you cannot pass true later.
   func rewind(recognising: Bool) throws(OpenPGPError)
 }
@@ -161,7 +161,7 @@ public final class MemorySource: RewindableSource {
 
 /// Collects public bytes in an array.
 public final class ArraySink: ByteSink {
-  /// What was written.
+  /// All bytes that were written.
   public private(set) var bytes: [UInt8] = []
 
   /// An empty array.

@@ -52,7 +52,7 @@ public final class FileDescriptorSource: ByteSource {
 
   /// Enough that the system calls cost nothing, and it stays in the processor's cache.
   private static let bufferByteCount = 128 << 10
-  /// What is wanted in pieces so large is read straight to where it is wanted.
+  /// Reads of at least this many bytes go straight to the caller's memory.
   private static let directByteCount = 32 << 10
 }
 
@@ -75,10 +75,10 @@ public final class FileDescriptorSink: ByteSink {
     }
   }
 
-  /// Writes what is still here. Without it the last bytes are lost.
+  /// Writes the bytes that are still here. Without it the last bytes are lost.
   public func flush() throws(OpenPGPError) { try writeOut(RawSpan()) }
 
-  /// Writes what is here, and then `bytes`.
+  /// Writes the gathered bytes, and then `bytes`.
   private func writeOut(_ bytes: RawSpan) throws(OpenPGPError) {
     let count = filled
     filled = 0
@@ -87,7 +87,7 @@ public final class FileDescriptorSink: ByteSink {
     }
   }
 
-  /// Headers and small parts are gathered; what is larger goes straight to the descriptor.
+  /// Headers and small parts are gathered; larger ones go straight to the descriptor.
   private static let bufferByteCount = 64 << 10
 }
 
@@ -128,7 +128,7 @@ public final class AtomicFileSink: ByteSink {
   /// See ``ByteSink/write(_:)``.
   public func write(_ bytes: RawSpan) throws(OpenPGPError) { try sink.write(bytes) }
 
-  /// Writes everything to the disk, still without the name: what can fail because the disk is full fails here.
+  /// Writes everything to the disk, still without the name: a full disk fails here.
   public func sync() throws(OpenPGPError) {
     try sink.flush()
     guard fsync(descriptor) == 0 else { throw .inputOutput(errno: errno) }
@@ -138,7 +138,7 @@ public final class AtomicFileSink: ByteSink {
   /// - Throws: ``OpenPGPError/inputOutput(errno:)``, with EEXIST when there is something at the path by now.
   public func commit() throws(OpenPGPError) {
     try sync()
-    // A link is made only where nothing is; renaming would replace what came there meanwhile.
+    // A link is made only where nothing is; renaming would replace a file that was made there meanwhile.
     if let temporaryPath {
       guard unsafe link(temporaryPath, path) == 0 else { throw .inputOutput(errno: errno) }
       unsafe unlink(temporaryPath)

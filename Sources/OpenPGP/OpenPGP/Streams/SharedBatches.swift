@@ -44,7 +44,7 @@ final class SharedBatches: @unchecked Sendable {
     }
   }
 
-  /// What was in the batch has been used.
+  /// The octets of the batch have been used.
   func giveBack(_ batch: Batch) {
     lock.lock()
     batch.state = .free

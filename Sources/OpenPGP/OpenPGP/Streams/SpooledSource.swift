@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A descriptor that is read twice. A regular file is read again in place; what comes through a pipe is copied
+// A descriptor that is read twice. A regular file is read again in place; input from a pipe is copied
 // to a temporary file without a name during the first pass. Only input is ever written there, which for
 // messages is ciphertext. Others can write to a regular file while it is read, so each piece of it is tagged
 // when it is first read, and compared before it is handed out again.
@@ -12,11 +12,11 @@ internal import Secrets
 /// Reads a descriptor, and can read it again.
 public final class SpooledSource: RewindableSource {
   private let input: Descriptor
-  /// Where the input began, when it is a regular file; nil for what can be read only once.
+  /// Where the input began, when it is a regular file; nil for input that can be read only once.
   private let fileStart: Int?
   private var spool: TemporaryFile?
   private var buffer = SecretBytes(zeroed: 0)
-  /// What of `buffer` is still to be lent; it ends at `position`.
+  /// The part of `buffer` that is still to be lent; it ends at `position`.
   private var lent = 0..<0
   /// How far the input has been read, in this pass and in the furthest.
   private var position = 0
@@ -104,7 +104,7 @@ public final class SpooledSource: RewindableSource {
     }
   }
 
-  /// Reads on at `position`: what was seen before from where it can be read again, the rest from the input.
+  /// Reads on at `position`: bytes that were seen before from the copy or file, the rest from the input.
   private func readOn(into target: inout MutableRawSpan, from start: Int) throws(OpenPGPError) -> Int {
     let known = (position < seenCount ? seenCount : endPosition ?? .max) - position
     let end = start + min(target.byteCount - start, fileStart == nil || endPosition != nil ? known : .max)
@@ -126,7 +126,7 @@ public final class SpooledSource: RewindableSource {
     return filled
   }
 
-  /// Before the buffer is used again: until then what came through a pipe is in it, and nowhere else.
+  /// Before the buffer is used again: until then bytes from a pipe are in it, and nowhere else.
   private func startSpool() throws(OpenPGPError) {
     guard fileStart == nil, spool == nil else { return }
     let file = try TemporaryFile()
@@ -136,9 +136,9 @@ public final class SpooledSource: RewindableSource {
     spool = file
   }
 
-  /// What is read and compared at a time: it stays in the processor's cache.
+  /// How many bytes are read and compared at a time: they stay in the processor's cache.
   private static let pieceByteCount = 256 << 10
-  /// What is wanted in pieces so large is read straight to where it is wanted, when nothing is compared.
+  /// Reads of at least this many bytes go straight to the caller's memory, when nothing is compared.
   private static let directByteCount = 32 << 10
 }
 
@@ -155,7 +155,7 @@ struct RereadMACs: ~Copyable {
   /// Remembers the next piece.
   mutating func append(_ piece: RawSpan) { tags += tag(of: piece, number: count) }
 
-  /// Whether piece `number` is what it was.
+  /// Whether piece `number` is unchanged.
   mutating func matches(_ piece: RawSpan, number: Int) -> Bool {
     let start = number * AES256GCM.tagByteCount
     let seen = Array(tags[start..<start + AES256GCM.tagByteCount])

@@ -21,7 +21,7 @@ enum ArmorCommand: Subcommand {
       let input = try SpooledSource(descriptor: STDIN_FILENO)
       let output = StandardStreams.output()
       if try ArmorReader.isArmored(input) {
-        // Read to its end first: what is no armor is refused before anything is written.
+        // Read to its end first: broken armor is refused before anything is written.
         try ArmorReader(input, .allBlocks).drain()
         try input.rewind(recognising: true)
         try input.copy(to: output)

@@ -18,8 +18,8 @@ enum InlineVerifyCommand: Subcommand {
     Succeeds when one signature is good; nothing comes out before that is known.
 
       --verifications-out=FILE    a line for each signature that is good
-      --not-before=TIME           older signatures do not count; - is no bound, and the default
-      --not-after=TIME            younger ones do not count; - is no bound, and the default
+      --not-before=TIME           older signatures do not count; - means no limit, the default
+      --not-after=TIME            younger ones do not count; - means no limit, the default
 
     example: coffer-sop inline-verify alice.cert < letter.pgp > letter.txt
     """

@@ -10,7 +10,7 @@ enum SignCommand: Subcommand {
     .flag("no-armor"), .value("micalg-out"), .values("with-key-password"), .value("as"),
   ]
   static let page = """
-    coffer-sop sign: signatures that stand beside their data
+    coffer-sop sign: makes detached signatures
 
     usage: coffer-sop sign [OPTIONS] KEYS ... < DATA > SIGNATURES
 

@@ -15,7 +15,7 @@ enum ValidateUserIDCommand: Subcommand {
     Succeeds when every certificate of standard input has the user ID, claimed by its holder and certified by
     an authority, which the CERTS are.
 
-      --addr-spec-only      USERID is a mail address, whatever name stands beside it
+      --addr-spec-only      USERID is a mail address; any name may come with it
       --validate-at=TIME    as things were then, not now
 
     example: coffer-sop validate-userid 'Bob <bob@example.org>' alice.cert < bob.cert

@@ -8,14 +8,14 @@ enum VerifyCommand: Subcommand {
   static let operandCounts = 2...any
   static let options: [OptionRule] = [.value("not-before"), .value("not-after")]
   static let page = """
-    coffer-sop verify: verifies signatures that stand beside their data
+    coffer-sop verify: verifies detached signatures
 
     usage: coffer-sop verify [OPTIONS] SIGNATURES CERTS ... < DATA > VERIFICATIONS
 
     Succeeds when one signature is good, and prints a line for each that is.
 
-      --not-before=TIME    older signatures do not count; - is no bound, and the default
-      --not-after=TIME     younger ones do not count; - is no bound, and the default
+      --not-before=TIME    older signatures do not count; - means no limit, the default
+      --not-after=TIME     younger ones do not count; - means no limit, the default
 
     example: coffer-sop verify letter.sig alice.cert < letter.txt
     """

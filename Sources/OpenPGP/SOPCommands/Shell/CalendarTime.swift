@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times of the command line, ISO 8601 in UTC, without Foundation: loading it takes longer than most of what
-// this command does. It reads what has one meaning only: `2026-01-31T12:00:00Z`, `20260131T120000Z`, and
+// this command does. It reads forms with one meaning only: `2026-01-31T12:00:00Z`, `20260131T120000Z`, and
 // either with `+01:00`, `+0100` or `+01` in the place of Z. Seconds may be left out, and fractions of them
 // are dropped.
 
@@ -14,7 +14,7 @@ enum CalendarTime {
   /// The time by the system's clock.
   static func now() -> Timestamp { clamped(Int(time(nil))) }
 
-  /// A value of `--not-before` and the like: a time, `now`, or nil for `-`, which is no bound.
+  /// A value of `--not-before` and the like: a time, `now`, or nil for `-`, which means no limit.
   static func bound(_ text: String) throws(Failure) -> Timestamp? {
     switch text {
     case "-": return nil

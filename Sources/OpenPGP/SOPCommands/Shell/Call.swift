@@ -94,7 +94,7 @@ enum OptionRule: Equatable {
 /// One subcommand; a file each in Commands/.
 protocol Subcommand: SendableMetatype {
   static var name: String { get }
-  /// What the operands are that must be there, in their order, as the page names them.
+  /// The names of the operands that must be there, in their order, as on the page.
   static var operandNames: [String] { get }
   /// How many operands there may be.
   static var operandCounts: ClosedRange<Int> { get }

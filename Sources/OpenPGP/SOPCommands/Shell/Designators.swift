@@ -52,11 +52,11 @@ struct InputDesignator {
 
   static func unknownPrefix(_ text: String) -> Failure {
     Failure(
-      .unsupportedSpecialPrefix, "'\(text)' begins with @ and is no designator that there is",
+      .unsupportedSpecialPrefix, "'\(text)' begins with @ and is not a known designator",
       hint: "write ./\(text) if a file is meant")
   }
 
-  /// Lends what is there.
+  /// Lends the bytes of the file, variable or descriptor.
   /// - Throws: 61 when the file or the variable is not there.
   func withSource<R>(_ body: (any ByteSource) throws(Failure) -> R) throws(Failure) -> R {
     switch place {
@@ -174,7 +174,7 @@ final class OutputDesignator {
     }
   }
 
-  /// Gives what was prepared its name: the last that a subcommand does.
+  /// Gives the prepared file its name: the last step of a subcommand.
   func finish() throws(Failure) {
     do {
       switch target {

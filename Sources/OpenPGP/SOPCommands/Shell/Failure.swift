@@ -10,7 +10,7 @@ internal import OpenPGP
 /// Why a subcommand ends, as it is told on standard error.
 struct Failure: Error, Equatable {
   let exit: ExitCode
-  /// What was wrong: lower case, no full stop, nothing of keys, certificates or messages.
+  /// The fault: lower case, no full stop, nothing of keys, certificates or messages.
   let message: String
   /// The safe next step.
   let hint: String?
@@ -58,7 +58,7 @@ enum ExitCode: Int32, CaseIterable {
   case keyCannotCertify = 109
 }
 
-/// What the engine was busy with.
+/// The input or output on which the engine failed.
 enum Subject: String {
   case certificates, keys, signatures, message, document, armor, output
 }

@@ -168,7 +168,7 @@ final class LazyDecryptor: Decryptor {
     self.unlock = unlock
   }
 
-  /// All keys of `key` that can decrypt; whether they still should is no question for old messages.
+  /// All keys of `key` that can decrypt, also those that have expired or are revoked: old messages need them.
   static func all(in key: TransferableSecretKey, passwords: [SharedSecretBytes]) -> [LazyDecryptor] {
     key.certificate.publicKeys.filter { $0.algorithm.encrypts && key.secrets[$0.fingerprint] != nil }
       .map { publicKey in

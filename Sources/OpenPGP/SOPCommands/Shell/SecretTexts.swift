@@ -117,7 +117,7 @@ enum PasswordText {
 
 /// Reads and writes session keys.
 enum SessionKeyText {
-  /// - Throws: 41 when it is no session key.
+  /// - Throws: 41 when it is not a session key.
   static func read(_ designator: String) throws(Failure) -> SessionKey {
     let text = try InputDesignator(designator).readSecret(byteCountLimit: byteCountLimit)
     guard let key = text.withBytes({ parse($0) }) else {

@@ -54,7 +54,7 @@ enum StandardStreams {
     }
   }
 
-  /// Writes a line to standard error; what cannot be written is lost.
+  /// Writes a line to standard error; a line that cannot be written is lost.
   static func note(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
@@ -67,7 +67,7 @@ enum StandardStreams {
 struct Release {
   private var failure: Failure?
 
-  /// Whether what must come before the data was written.
+  /// Whether the output that must come before the data was written.
   mutating func isAllowed(_ prepare: () throws(Failure) -> Void) -> Bool {
     do {
       try prepare()
@@ -78,7 +78,7 @@ struct Release {
     }
   }
 
-  /// Throws what was in the way, if anything was.
+  /// Throws the failure that kept the data back, if there was one.
   func throwFailure() throws(Failure) {
     if let failure { throw failure }
   }

@@ -5,7 +5,7 @@
 
 internal import OpenPGP
 
-/// Certificates to verify with, and the lines about what was good.
+/// Certificates to verify with, and the lines about good signatures.
 struct Verification {
   let verifier: SignatureVerifier
   /// The designators of the certificates' files, in the order of ``verifier``'s certificates.
@@ -13,8 +13,9 @@ struct Verification {
 
   /// - Parameters:
   ///   - designators: of certificates.
-  ///   - notBefore: the value of that option; nil is no bound.
-  ///   - notAfter: the value of that option; nil is no bound, since the policy refuses what is from the future.
+  ///   - notBefore: the value of that option; nil means no limit.
+  ///   - notAfter: the value of that option; nil means no limit. Signatures from the future are refused
+  ///     anyway, by the policy.
   init(with designators: [String], notBefore: String?, notAfter: String?) throws(Failure) {
     let now = CalendarTime.now()
     let bounds = try (CalendarTime.bound(notBefore ?? "-"), CalendarTime.bound(notAfter ?? "-"))

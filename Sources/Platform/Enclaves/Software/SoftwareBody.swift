@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The body of a software handle (Specs/enclaves.md, "Software"):
+// The body of a software handle (Specs/enclaves.md, "Body of a software handle"):
 //
 //   salt (32) ‖ derivation (1) ‖ verifier count (1) ‖ verifier (0 or 65) ‖ secret
 //

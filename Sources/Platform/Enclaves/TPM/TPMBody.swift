@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The body of a TPM handle (Specs/enclaves.md, "TPM"):
+// The body of a TPM handle (Specs/enclaves.md, "Body of a TPM handle"):
 //
 //   storage root: place (1) ‖ Name (34) ‖ salt (32) ‖ verifier count (1) ‖ verifier (0 or 65)
 //   ‖ public count (2) ‖ TPM2B_PUBLIC ‖ private count (2) ‖ TPM2B_PRIVATE

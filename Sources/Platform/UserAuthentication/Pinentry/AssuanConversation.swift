@@ -47,7 +47,7 @@ struct AssuanConversation: ~Copyable {
     var answer = SecretBytes(zeroed: byteCountLimit)
     var count = 0
     try send("GETPIN\n")
-    let end = patience.endForPerson
+    let end = patience.endForAnswer
     while true {
       switch try nextLine(until: end) {
       case .ok: return answer.withBytes { SecretBytes(copying: $0.extracting(first: count)) }
@@ -62,7 +62,7 @@ struct AssuanConversation: ~Copyable {
   /// Asks for one of two buttons.
   mutating func confirm() throws(PromptError) -> Bool {
     try send("CONFIRM\n")
-    switch try reply(until: patience.endForPerson) {
+    switch try reply(until: patience.endForAnswer) {
     case .ok: return true
     case .error(let code) where code & 0xFFFF == ErrorCode.notConfirmed: return false
     case .error(let code): throw Self.sorted(code)

@@ -11,12 +11,12 @@ internal import Texts
 /// that started the command.
 struct PinentryPatience: Sendable {
   /// For answers that the program gives by itself; enough for a slow desktop.
-  var program: Duration = .seconds(30)
+  var programLimit: Duration = .seconds(30)
   /// For the user to type, and to look something up.
-  var person: Duration = .seconds(300)
+  var answerLimit: Duration = .seconds(300)
 
-  var endForProgram: ContinuousClock.Instant { ContinuousClock.now.advanced(by: program) }
-  var endForPerson: ContinuousClock.Instant { ContinuousClock.now.advanced(by: person) }
+  var endForProgram: ContinuousClock.Instant { ContinuousClock.now.advanced(by: programLimit) }
+  var endForAnswer: ContinuousClock.Instant { ContinuousClock.now.advanced(by: answerLimit) }
 }
 
 /// Prompts with a pinentry program (`pinentry`, `pinentry-gnome3`, `pinentry-curses`, …).

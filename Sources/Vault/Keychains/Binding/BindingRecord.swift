@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which state of each part of the coffer's file was stored last (Specs/binding.md, "Record"):
+// Which state of each part of the coffer's file was stored last (Specs/binding.md, "Row"):
 //
 //   version 1 (1) ‖ revision (8) ‖ count (1) ‖ count × (part (1) ‖ digest (32))
 //   ‖ counter: length (2, 0 for none) ‖ handle ‖ value (8) ‖ time (8)

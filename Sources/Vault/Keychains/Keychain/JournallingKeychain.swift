@@ -61,7 +61,7 @@ public final class JournallingKeychain: Keychain {
     }
   }
 
-  /// Removes every record of the coffer from the store; it is no error if there is none. An interruption
+  /// Removes every record of the coffer from the store; it is not an error if there is none. An interruption
   /// leaves a corrupt keychain; repeat the call.
   public func remove() throws(KeychainError) {
     try turn.writing.withLock { _ throws(KeychainError) in

@@ -8,7 +8,7 @@ public import Secrets
 public enum SecretChange: Sendable {
   /// Saves the secret in place of any other of that name.
   case save(SharedSecretBytes, account: String, accessibility: AccessibilityClass)
-  /// Deletes the item of that name; it is no error if there is none.
+  /// Deletes the item of that name; it is not an error if there is none.
   case delete(account: String)
 }
 

@@ -38,7 +38,7 @@ extension KeychainService {
     } catch { throw Self.sorted(error) }
   }
 
-  /// Deletes the key of that name from the enclave, then its handle; it is no error if there is none.
+  /// Deletes the key of that name from the enclave, then its handle; it is not an error if there is none.
   public func deleteSecureEnclaveKey(tag: String, in enclave: any Enclave) throws(KeychainError) {
     if let key = try loadSecureEnclaveKey(tag: tag, in: enclave) {
       do { try enclave.deleteKey(key) } catch { throw Self.sorted(error) }

@@ -117,7 +117,7 @@ public final class KeychainService: Sendable {
     return secret
   }
 
-  /// Deletes the item of that name; it is no error if there is none.
+  /// Deletes the item of that name; it is not an error if there is none.
   public func delete(forKey account: String) throws(KeychainError) {
     do throws(KeychainError) {
       try change("delete") { [self] current throws(KeychainError) in

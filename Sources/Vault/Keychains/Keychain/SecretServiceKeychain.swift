@@ -46,7 +46,7 @@
       try SecretServiceClient(bus, failure: KeychainError.loadFailed).unlock(timeout: timeout)
     }
 
-    /// Removes the keychain from the service; it is no error if there is none.
+    /// Removes the keychain from the service; it is not an error if there is none.
     public func remove() throws(KeychainError) { try keychain.remove() }
   }
 

@@ -25,7 +25,7 @@ struct JSONScanner {
     end = range.upperBound
   }
 
-  /// The next byte that is no white space; nil at the end.
+  /// The next byte that is not white space; nil at the end.
   mutating func peek(_ bytes: RawSpan) -> UInt8? {
     while offset < end {
       let byte = bytes.byte(offset)
@@ -36,7 +36,7 @@ struct JSONScanner {
     return nil
   }
 
-  /// Passes over `byte`, the next that is no white space; false when it is another.
+  /// Passes over `byte`, the next that is not white space; false when it is another.
   mutating func take(_ byte: UInt8, _ bytes: RawSpan) -> Bool {
     guard peek(bytes) == byte else { return false }
     offset += 1

@@ -99,7 +99,7 @@ enum HTMLText {
     return offset + 1
   }
 
-  /// Elements that stand within a word's line (HTML Living Standard, phrasing content).
+  /// Elements within a word's line (HTML Living Standard, phrasing content).
   private static let inlineNames: [StaticString] = [
     "b", "i", "a", "u", "s", "em", "span", "font", "strong", "small", "big", "sub", "sup", "tt", "code",
     "wbr", "mark", "abbr", "o",

@@ -23,7 +23,7 @@ struct MailHeaderWalk {
     bodyStart = range.upperBound
   }
 
-  /// The next header; nil after the last. A line that is no header is passed over.
+  /// The next header; nil after the last. A line that is not a header is passed over.
   mutating func next(_ bytes: RawSpan) -> MailHeaderField? {
     while offset < end {
       let start = offset

@@ -84,7 +84,7 @@ public struct MboxSource: MessageSource, ~Copyable {
     guard try hasMore() else { return }
     while buffer.count - start < 5, try fill() {}
     if buffer.withBytes({ $0.matches("From ", at: start) }) { return }
-    // The rest up to the first separator is no message.
+    // The rest up to the first separator is not a message.
     entry = 1
     while true {
       if let found = look() {

@@ -90,7 +90,7 @@ struct TextFolder: ~Copyable, Sendable {
     return offset
   }
 
-  /// Appends letters of U+00C0 to U+00FF and U+0400 to U+045F that stand before ASCII or another such
+  /// Appends letters of U+00C0 to U+00FF and U+0400 to U+045F that come before ASCII or another such
   /// letter; where the first other character stands.
   private mutating func appendKnownLetters(_ text: RawSpan, from start: Int) -> Int {
     var offset = start

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The subset of binary property lists that the root secret's envelope uses (Specs/protected-data.md,
-// "Property list"): a dictionary of ASCII strings, small integers and data. A dictionary has exactly one
+// "Envelope"): a dictionary of ASCII strings, small integers and data. A dictionary has exactly one
 // encoding, and the reader accepts no other.
 
 internal import Primitives

@@ -4,7 +4,7 @@
  * files are taken over from the C library for this whole program, SQLite's too. Those below one folder are
  * counted, written down while `crash_disk_record` lasts, and may be made to fail. All others pass through.
  *
- * Memory that SQLite shares between processes (`-shm`) is no disk and is not counted. */
+ * Memory that SQLite shares between processes (`-shm`) is not a disk and is not counted. */
 #ifndef CRASHDISK_H
 #define CRASHDISK_H
 

@@ -12,57 +12,59 @@ import Secrets
 
 extension Operation {
   static let captures = [
-    Operation("add a capture") { room in
-      try room.withCapture { _, _ in }
+    Operation("add a capture") { workspace in
+      try workspace.withCapture { _, _ in }
     },
-    Operation("add a capture that is there already") { room in
-      try room.withCapture { coffer, _ in
-        let again = NewCapture(photo: try PartSource(path: room.photoPath, for: .photo))
+    Operation("add a capture that is there already") { workspace in
+      try workspace.withCapture { coffer, _ in
+        let again = NewCapture(photo: try PartSource(path: workspace.photoPath, for: .photo))
         try expectThrow("the same photo again") {
           _ = try coffer.captures.add(again, signer: coffer.captureAccess.signer())
         }
       }
     },
-    Operation("verify a capture") { room in
-      try room.withCapture { coffer, id in _ = try coffer.captures.verify(id) }
+    Operation("verify a capture") { workspace in
+      try workspace.withCapture { coffer, id in _ = try coffer.captures.verify(id) }
     },
-    Operation("show a capture") { room in
-      try room.withCapture { coffer, id in
+    Operation("show a capture") { workspace in
+      try workspace.withCapture { coffer, id in
         _ = try coffer.captures.info(id)
         try coffer.captures.withPart(.photo, of: id) { $0.byteCount > 0 }
         try coffer.captures.withPart(.metadata, of: id) { $0.byteCount > 0 }
         _ = try coffer.captures.exifFields(of: id)
       }
     },
-    Operation("export a capture") { room in
-      try room.withCapture { coffer, id in
-        try expect(try coffer.captures.export(id, to: room.given + "/out").count >= 6, "all was written")
+    Operation("export a capture") { workspace in
+      try workspace.withCapture { coffer, id in
+        try expect(try coffer.captures.export(id, to: workspace.given + "/out").count >= 6, "all was written")
       }
     },
-    Operation("remove a capture") { room in
-      try room.withCapture { coffer, id in try coffer.captures.remove(id) }
+    Operation("remove a capture") { workspace in
+      try workspace.withCapture { coffer, id in try coffer.captures.remove(id) }
     },
-    Operation("verify a damaged capture") { room in
-      let passphrase = try room.passphrase()
-      let id = try room.makeCapture(passphrase)
-      try room.damageBlobs()
-      try room.withCoffer(passphrase) { coffer in
+    Operation("verify a damaged capture") { workspace in
+      let passphrase = try workspace.passphrase()
+      let id = try workspace.makeCapture(passphrase)
+      try workspace.damageBlobs()
+      try workspace.withCoffer(passphrase) { coffer in
         try expectThrow("a damaged capture") { _ = try coffer.captures.verify(id) }
-        try expectThrow("a damaged export") { _ = try coffer.captures.export(id, to: room.given + "/out") }
+        try expectThrow("a damaged export") {
+          _ = try coffer.captures.export(id, to: workspace.given + "/out")
+        }
       }
     },
-    Operation("a capture while the coffer is locked") { room in
-      let passphrase = try room.passphrase()
-      let id = try room.makeCapture(passphrase)
-      let keys = try room.classKeys(passphrase).locked()
-      let access = try LockedCoffer(home: room.home, machine: room.machine).captures(keys)
+    Operation("a capture while the coffer is locked") { workspace in
+      let passphrase = try workspace.passphrase()
+      let id = try workspace.makeCapture(passphrase)
+      let keys = try workspace.classKeys(passphrase).locked()
+      let access = try LockedCoffer(home: workspace.home, machine: workspace.machine).captures(keys)
       _ = try access.store.verify(id)
       access.store.clearCache()
     },
   ]
 }
 
-extension Room {
+extension Workspace {
   var photoPath: String { given + "/photo.bin" }
 
   /// Makes a coffer with a capture, and lends it.

@@ -8,28 +8,28 @@ import Secrets
 
 extension Operation {
   static let ciphers = [
-    Operation("derive with HKDF") { room in
-      let key = room.bytes("input key", count: 32)
-      room.tellDerived("derived key", from: key, salt: SystemRandom.publicBytes(count: 32), "leak probe")
+    Operation("derive with HKDF") { workspace in
+      let key = workspace.bytes("input key", count: 32)
+      workspace.tellDerived("derived key", from: key, salt: SystemRandom.publicBytes(count: 32), "leak probe")
     },
-    Operation("derive with PBKDF2") { room in
-      try room.derive { password, salt, output throws(CryptoError) in
+    Operation("derive with PBKDF2") { workspace in
+      try workspace.derive { password, salt, output throws(CryptoError) in
         try PBKDF2.hmacSHA256(password: password, salt: salt, rounds: 1_000, into: &output)
       }
     },
-    Operation("derive with PBKDF2 and SHA-512") { room in
-      try room.derive { password, salt, output throws(CryptoError) in
+    Operation("derive with PBKDF2 and SHA-512") { workspace in
+      try workspace.derive { password, salt, output throws(CryptoError) in
         try PBKDF2.hmacSHA512(password: password, salt: salt, rounds: 2_048, into: &output)
       }
     },
-    Operation("derive with Argon2id") { room in
-      try room.derive { password, salt, output throws(Argon2idError) in
+    Operation("derive with Argon2id") { workspace in
+      try workspace.derive { password, salt, output throws(Argon2idError) in
         try Argon2id.derive(password: password, salt: salt, parameters: .recommended, into: &output)
       }
     },
-    Operation("derive with Argon2id without the memory for it") { room in
+    Operation("derive with Argon2id without the memory for it") { workspace in
       try expectThrow("too little memory") {
-        try room.derive { password, salt, output throws(Argon2idError) in
+        try workspace.derive { password, salt, output throws(Argon2idError) in
           try Argon2id.derive(
             password: password, salt: salt, parameters: .recommended,
             memory: MemoryGuard(availableByteCount: 1 << 20), into: &output)
@@ -40,18 +40,18 @@ extension Operation {
     Operation("open damaged AES-256-GCM") { try $0.useCipher(isDamaged: true) },
     Operation("seal and open a sealed value") { try $0.useSealedValue(isKeyWrong: false) },
     Operation("open a sealed value with a wrong key") { try $0.useSealedValue(isKeyWrong: true) },
-    Operation("authenticate with HMAC") { room in
+    Operation("authenticate with HMAC") { workspace in
       var hmac = HMACSHA256()
-      let key = room.bytes("key", count: 32)
-      let message = room.bytes("message", count: 100)
+      let key = workspace.bytes("key", count: 32)
+      let message = workspace.bytes("message", count: 100)
       var code = SecretBytes(zeroed: HMACSHA256.byteCount)
       code.withMutableBytes { code in
         key.withBytes { key in message.withBytes { hmac.authenticate($0, key: key, into: &code) } }
       }
       SecretReport.tell("code", code)
     },
-    Operation("hash a secret") { room in
-      let secret = room.bytes("secret", count: 200)
+    Operation("hash a secret") { workspace in
+      let secret = workspace.bytes("secret", count: 200)
       var digest = SecretBytes(zeroed: SHA256.byteCount)
       digest.withMutableBytes { digest in secret.withBytes { SHA256.hash($0, into: &digest) } }
       SecretReport.tell("digest", digest)
@@ -59,7 +59,7 @@ extension Operation {
   ]
 }
 
-extension Room {
+extension Workspace {
   @inline(never)
   fileprivate func derive<E: Error>(
     _ body: (_ password: RawSpan, _ salt: RawSpan, _ output: inout MutableRawSpan) throws(E) -> Void

@@ -12,12 +12,12 @@ import Secrets
 extension Operation {
   static let controls = [
     control("deliberate-leak") { try $0.leak() },
-    control("keys-in-use") { room in
-      let passphrase = try room.passphrase()
-      try room.makeCoffer(passphrase)
-      let coffer = try room.open(passphrase)
+    control("keys-in-use") { workspace in
+      let passphrase = try workspace.passphrase()
+      try workspace.makeCoffer(passphrase)
+      let coffer = try workspace.open(passphrase)
       try coffer.vault.checkCount()
-      return KeysInUse(coffer: coffer, keys: room.bytes("secret of a program", count: 32))
+      return KeysInUse(coffer: coffer, keys: workspace.bytes("secret of a program", count: 32))
     },
   ]
 }
@@ -44,7 +44,7 @@ private final class Leak: Sendable {
   }
 }
 
-extension Room {
+extension Workspace {
   /// Leaves a copy on the heap, a half of another, a copy in reverse, hexadecimal and base64 in strings, UTF-16
   /// on the heap, a copy in an abandoned stack frame, and base64 in a file: each of a secret of its own.
   @inline(never)

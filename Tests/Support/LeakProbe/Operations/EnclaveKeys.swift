@@ -32,7 +32,7 @@ extension Operation {
   ]
 }
 
-extension Room {
+extension Workspace {
   private static let access = AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: .devicePasscode)
 
   private func key(

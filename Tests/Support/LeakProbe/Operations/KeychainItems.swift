@@ -10,25 +10,25 @@ import Secrets
 
 extension Operation {
   static let keychainItems = [
-    Operation("save and load a keychain item") { room in
-      try room.withKeychain { keychain in
-        let item = room.bytes("item", count: 64)
+    Operation("save and load a keychain item") { workspace in
+      try workspace.withKeychain { keychain in
+        let item = workspace.bytes("item", count: 64)
         try keychain.save(item, forKey: "item")
         guard let loaded = try keychain.loadSecret(forKey: "item") else { throw Unexpected("no item") }
         try expect(loaded.isEqual(to: item), "the item is what was saved")
       }
     },
-    Operation("replace and delete a keychain item") { room in
-      try room.withKeychain { keychain in
-        try keychain.save(room.bytes("item", count: 64), forKey: "item")
+    Operation("replace and delete a keychain item") { workspace in
+      try workspace.withKeychain { keychain in
+        try keychain.save(workspace.bytes("item", count: 64), forKey: "item")
         try keychain.save(
-          room.bytes("new item", count: 64), forKey: "item", accessibility: .whenUnlockedThisDeviceOnly)
+          workspace.bytes("new item", count: 64), forKey: "item", accessibility: .whenUnlockedThisDeviceOnly)
         try keychain.delete(forKey: "item")
         try expect(try keychain.loadSecret(forKey: "item") == nil, "the item is gone")
       }
     },
-    Operation("save and load a symmetric key") { room in
-      try room.withKeychain { keychain in
+    Operation("save and load a symmetric key") { workspace in
+      try workspace.withKeychain { keychain in
         let key = SymmetricKey()
         key.withBytes { SecretReport.tell("key", $0) }
         try keychain.saveSymmetricKey(key, forKey: "key")
@@ -36,14 +36,14 @@ extension Operation {
         try expect(loaded.isEqual(to: key), "the key is what was saved")
       }
     },
-    Operation("a batch of keychain items") { room in
-      try room.withKeychain { keychain in
+    Operation("a batch of keychain items") { workspace in
+      try workspace.withKeychain { keychain in
         try keychain.apply([
           .save(
-            SharedSecretBytes(room.bytes("first item", count: 64)), account: "batch.1",
+            SharedSecretBytes(workspace.bytes("first item", count: 64)), account: "batch.1",
             accessibility: .whenUnlockedThisDeviceOnly),
           .save(
-            SharedSecretBytes(room.bytes("second item", count: 32)), account: "batch.2",
+            SharedSecretBytes(workspace.bytes("second item", count: 32)), account: "batch.2",
             accessibility: .whenUnlockedThisDeviceOnly),
           .delete(account: "batch.3"),
         ])
@@ -51,9 +51,9 @@ extension Operation {
         try expect(found.count == 2, "both items are there")
       }
     },
-    Operation("a batch of keychain items that fails") { room in
-      try room.withKeychain { keychain in
-        let first = SharedSecretBytes(room.bytes("first item", count: 64))
+    Operation("a batch of keychain items that fails") { workspace in
+      try workspace.withKeychain { keychain in
+        let first = SharedSecretBytes(workspace.bytes("first item", count: 64))
         try expectThrow("a name that no item can have") {
           try keychain.apply([
             .save(first, account: "batch.1", accessibility: .afterFirstUnlockThisDeviceOnly),
@@ -69,19 +69,21 @@ extension Operation {
         }
       }
     },
-    Operation("load a damaged keychain item") { room in
-      let passphrase = try room.passphrase()
-      try room.makeCoffer(passphrase)
-      try room.withCoffer(passphrase) { try $0.keychain.save(room.bytes("item", count: 64), forKey: "item") }
-      try room.damageItem("item")
-      try room.withCoffer(passphrase) { coffer in
+    Operation("load a damaged keychain item") { workspace in
+      let passphrase = try workspace.passphrase()
+      try workspace.makeCoffer(passphrase)
+      try workspace.withCoffer(passphrase) {
+        try $0.keychain.save(workspace.bytes("item", count: 64), forKey: "item")
+      }
+      try workspace.damageItem("item")
+      try workspace.withCoffer(passphrase) { coffer in
         try expectThrow("a damaged item") { _ = try coffer.keychain.loadSecret(forKey: "item") }
       }
     },
   ]
 }
 
-extension Room {
+extension Workspace {
   /// Opens the coffer for `body`, and closes it.
   @inline(never)
   func withCoffer(_ passphrase: borrowing Passphrase, _ body: (Coffer) throws -> Void) throws {

@@ -12,18 +12,18 @@ import Vaults
 
 extension Operation {
   static let messages = [
-    Operation("add a message") { room in
-      try room.withMessages { _, _ in }
+    Operation("add a message") { workspace in
+      try workspace.withMessages { _, _ in }
     },
-    Operation("show a message") { room in
-      try room.withMessages { coffer, ids in
+    Operation("show a message") { workspace in
+      try workspace.withMessages { coffer, ids in
         for id in ids {
           try coffer.vault.withMessage(id) { try expect($1.byteCount >= 96, "the content is there") }
         }
       }
     },
-    Operation("search messages") { room in
-      try room.withMessages { coffer, ids in
+    Operation("search messages") { workspace in
+      try workspace.withMessages { coffer, ids in
         var query = SearchQuery(words: ["heron"])
         var found = 0
         _ = try coffer.vault.forEachMessage { _, metadata, content in
@@ -33,49 +33,49 @@ extension Operation {
         try expect(found == ids.count, "every message holds the word")
       }
     },
-    Operation("remove a message") { room in
-      try room.withMessages { coffer, ids in try coffer.vault.remove(ids[0]) }
+    Operation("remove a message") { workspace in
+      try workspace.withMessages { coffer, ids in try coffer.vault.remove(ids[0]) }
     },
-    Operation("show a damaged message") { room in
-      let passphrase = try room.passphrase()
-      let ids = try room.makeMessages(passphrase)
-      try room.damageMessages()
-      try room.withCoffer(passphrase) { coffer in
+    Operation("show a damaged message") { workspace in
+      let passphrase = try workspace.passphrase()
+      let ids = try workspace.makeMessages(passphrase)
+      try workspace.damageMessages()
+      try workspace.withCoffer(passphrase) { coffer in
         try expectThrow("a damaged message") { try coffer.vault.withMessage(ids[0]) { _, _ in } }
         let unreadable = try coffer.vault.forEachMessage { _, _, _ in true }
         try expect(unreadable.count == ids.count, "no message opens")
       }
     },
-    Operation("stop in the middle of reading") { room in
-      try room.withMessages { coffer, ids in
+    Operation("stop in the middle of reading") { workspace in
+      try workspace.withMessages { coffer, ids in
         try expectThrow("reading") {
           try coffer.vault.withMessage(ids[0]) { _, _ in throw Unexpected("enough") }
         }
       }
     },
-    Operation("rotate the vault key") { room in
-      try room.withMessages { coffer, _ in
+    Operation("rotate the vault key") { workspace in
+      try workspace.withMessages { coffer, _ in
         try expect(try coffer.vault.rotate { _ in true } != nil, "the rotation ends")
       }
     },
-    Operation("interrupt a rotation, and roll back") { room in
-      try room.withMessages { coffer, _ in
+    Operation("interrupt a rotation, and roll back") { workspace in
+      try workspace.withMessages { coffer, _ in
         try expect(try coffer.vault.rotate { _ in false } == nil, "the rotation is stopped")
         _ = try coffer.vault.resumeRotation { _ in true }
         _ = try coffer.vault.rollBack { _ in true }
       }
     },
-    Operation("examine everything") { room in
-      try room.withMessages { coffer, _ in
+    Operation("examine everything") { workspace in
+      try workspace.withMessages { coffer, _ in
         try expect(try coffer.examine(isDeep: true).isHealthy, "all is well")
       }
     },
-    Operation("encrypt and decrypt a message as values") { room in
+    Operation("encrypt and decrypt a message as values") { workspace in
       let key = SymmetricKey()
       key.withBytes { SecretReport.tell("vault key", $0) }
       var encryption = MessageEncryption()
       let message = PlaintextMessage(
-        content: room.bytes("content", count: 96),
+        content: workspace.bytes("content", count: 96),
         metadata: MessageMetadata(contentType: MessageMetadata.binaryType))
       let sealed = try encryption.encrypt(message, timestamp: 1, key: key, keyVersion: 1)
       try expect(
@@ -87,7 +87,7 @@ extension Operation {
   ]
 }
 
-extension Room {
+extension Workspace {
   /// Makes a coffer with a note and a long note, and lends it.
   @inline(never)
   fileprivate func withMessages(_ body: (Coffer, [MessageID]) throws -> Void) throws {

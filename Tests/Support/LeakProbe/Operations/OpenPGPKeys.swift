@@ -11,20 +11,22 @@ extension Operation {
   static let openPGP =
     [KeyProfile.universal, .advanced, .rfc4880].flatMap { profile in
       [
-        Operation("sign with an OpenPGP key, \(profile)") { room in
-          let key = try room.openPGPKey(profile)
-          let document = MemorySource(SharedSecretBytes(room.bytes("document", count: 4_096)))
-          let signatures = try DetachedSigning([key.signer], time: Room.time).sign(document)
+        Operation("sign with an OpenPGP key, \(profile)") { workspace in
+          let key = try workspace.openPGPKey(profile)
+          let document = MemorySource(SharedSecretBytes(workspace.bytes("document", count: 4_096)))
+          let signatures = try DetachedSigning([key.signer], time: Workspace.time).sign(document)
           try expect(signatures.count == 1, "there is a signature")
         },
-        Operation("encrypt to an OpenPGP key and decrypt, \(profile)") { room in
-          try room.sendMessage(try room.openPGPKey(profile), byteCount: 4_096, isDamaged: false)
+        Operation("encrypt to an OpenPGP key and decrypt, \(profile)") { workspace in
+          try workspace.sendMessage(try workspace.openPGPKey(profile), byteCount: 4_096, isDamaged: false)
         },
-        Operation("decrypt an OpenPGP message in two passes, \(profile)") { room in
-          try room.sendMessage(try room.openPGPKey(profile), byteCount: Room.largeByteCount, isDamaged: false)
+        Operation("decrypt an OpenPGP message in two passes, \(profile)") { workspace in
+          try workspace.sendMessage(
+            try workspace.openPGPKey(profile), byteCount: Workspace.largeByteCount, isDamaged: false)
         },
-        Operation("refuse a damaged OpenPGP message, \(profile)") { room in
-          try room.sendMessage(try room.openPGPKey(profile), byteCount: Room.largeByteCount, isDamaged: true)
+        Operation("refuse a damaged OpenPGP message, \(profile)") { workspace in
+          try workspace.sendMessage(
+            try workspace.openPGPKey(profile), byteCount: Workspace.largeByteCount, isDamaged: true)
         },
       ]
     } + [
@@ -35,7 +37,7 @@ extension Operation {
     ]
 }
 
-extension Room {
+extension Workspace {
   fileprivate struct OpenPGPKey {
     let certificate: Certificate
     let signer: UnlockedKey

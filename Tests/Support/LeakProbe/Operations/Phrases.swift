@@ -12,8 +12,8 @@ import UserAuthentication
 
 extension Operation {
   static let phrases = [
-    Operation("read a passphrase from a pipe") { room in
-      let text = room.text("passphrase", byteCount: 24)
+    Operation("read a passphrase from a pipe") { workspace in
+      let text = workspace.text("passphrase", byteCount: 24)
       var ends: (Int32, Int32) = (0, 0)
       let made = withUnsafeMutablePointer(to: &ends) {
         $0.withMemoryRebound(to: Int32.self, capacity: 2) { pipe($0) }
@@ -25,29 +25,29 @@ extension Operation {
       close(ends.0)
       try expect(read.byteCount == text.count, "all of it was read")
     },
-    Operation("read a passphrase from a file") { room in
-      let text = room.text("passphrase", byteCount: 24)
-      let path = room.given + "/passphrase"
-      try text.withBytes { try room.write($0, to: path) }
+    Operation("read a passphrase from a file") { workspace in
+      let text = workspace.text("passphrase", byteCount: 24)
+      let path = workspace.given + "/passphrase"
+      try text.withBytes { try workspace.write($0, to: path) }
       try expect(try Passphrase.read(path: path).byteCount == text.count, "all of it was read")
     },
-    Operation("normalise and judge a passphrase") { room in
+    Operation("normalise and judge a passphrase") { workspace in
       // An "a" and a combining diaeresis behind it, which become one letter.
-      let text = room.text("passphrase", byteCount: 24)
-      let passphrase = try Passphrase(utf8: Room.joined(text, [0x61, 0xCC, 0x88]))
+      let text = workspace.text("passphrase", byteCount: 24)
+      let passphrase = try Passphrase(utf8: Workspace.joined(text, [0x61, 0xCC, 0x88]))
       for policy in PassphrasePolicy.allCases where policy != .strict {
         try expect(policy.check(passphrase).isAccepted, "a strong passphrase is accepted")
       }
       try expect(passphrase.byteCount == text.count + 2, "it was composed")
     },
-    Operation("generate a passphrase") { room in
+    Operation("generate a passphrase") { workspace in
       let words = PassphraseGenerator.generate(random: SystemRandom.fill)
       SecretReport.tell("generated passphrase", words)
       let passphrase = try Passphrase(utf8: words)
       try expect(PassphrasePolicy.long.check(passphrase).isAccepted, "what is generated is accepted")
     },
-    Operation("generate a recovery phrase and compare what is typed") { room in
-      let phrase = room.phrase()
+    Operation("generate a recovery phrase and compare what is typed") { workspace in
+      let phrase = workspace.phrase()
       for position in 0..<RecoveryPhrase.wordCount {
         try expect(phrase.word(at: position).count >= 3, "a word has three letters")
       }
@@ -55,16 +55,16 @@ extension Operation {
       let isSame = phrase.withWords { words in typed.withWords { constantTimeEqual(words, $0) } }
       try expect(isSame, "typed words are the words")
     },
-    Operation("ask for a passphrase") { room in
+    Operation("ask for a passphrase") { workspace in
       let prompt = ScriptedPrompt()
-      prompt.append(room.text("passphrase", byteCount: 24))
+      prompt.append(workspace.text("passphrase", byteCount: 24))
       let answer = try prompt.ask(PromptRequest("Passphrase"))
       try expect(try Passphrase(utf8: answer).byteCount == 24, "the answer is what was typed")
     },
   ]
 }
 
-extension Room {
+extension Workspace {
   /// Writes a file straight from where the bytes are.
   func write(_ bytes: RawSpan, to path: String) throws {
     let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)

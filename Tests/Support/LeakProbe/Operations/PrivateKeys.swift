@@ -15,83 +15,84 @@ import UserAuthentication
 extension Operation {
   static let privateKeys = [
     Operation("wrap a private key") { try $0.withPrivateKey { _, _, _ in } },
-    Operation("use a private key") { room in
-      try room.withPrivateKey { coffer, custody, key in
+    Operation("use a private key") { workspace in
+      try workspace.withPrivateKey { coffer, custody, key in
         try custody.withPrivateKey(key, coffer.authorization()) { secret, _ in
-          try expect(secret.byteCount == Room.privateKeyByteCount, "the key is lent")
+          try expect(secret.byteCount == Workspace.privateKeyByteCount, "the key is lent")
         }
       }
     },
-    Operation("use a private key by a finger") { room in
-      try room.withPrivateKey { coffer, custody, key in
-        let finger = CustodyAuthorization(finger: try custody.fingerVerifier(room.context()))
+    Operation("use a private key by a finger") { workspace in
+      try workspace.withPrivateKey { coffer, custody, key in
+        let finger = CustodyAuthorization(finger: try custody.fingerVerifier(workspace.context()))
         try custody.withPrivateKey(key, finger) { secret, _ in
-          try expect(secret.byteCount == Room.privateKeyByteCount, "the key is lent")
+          try expect(secret.byteCount == Workspace.privateKeyByteCount, "the key is lent")
         }
       }
     },
-    Operation("a use of a private key that throws") { room in
-      try room.withPrivateKey { coffer, custody, key in
+    Operation("a use of a private key that throws") { workspace in
+      try workspace.withPrivateKey { coffer, custody, key in
         try expectThrow("a use") {
           try custody.withPrivateKey(key, coffer.authorization()) { _, _ in throw Unexpected("enough") }
         }
       }
     },
-    Operation("a use of a private key by somebody else") { room in
-      try room.withPrivateKey { _, custody, key in
-        let other = SharedSecretBytes(room.bytes("wrong owner key", count: 32))
+    Operation("a use of a private key by somebody else") { workspace in
+      try workspace.withPrivateKey { _, custody, key in
+        let other = SharedSecretBytes(workspace.bytes("wrong owner key", count: 32))
         try expectThrow("another's key") {
           try custody.withPrivateKey(key, CustodyAuthorization(owner: other)) { _, _ in }
         }
       }
     },
-    Operation("replace a private key") { room in
-      try room.withPrivateKey { coffer, custody, key in
+    Operation("replace a private key") { workspace in
+      try workspace.withPrivateKey { coffer, custody, key in
         try custody.replace(key, coffer.authorization()) { _ in
-          room.bytes("new private key", count: Room.privateKeyByteCount)
+          workspace.bytes("new private key", count: Workspace.privateKeyByteCount)
         }
       }
     },
-    Operation("bring private keys under another mode") { room in
-      try room.withPrivateKey { coffer, custody, key in
-        let both = try coffer.authorization(custody, finger: room.context())
+    Operation("bring private keys under another mode") { workspace in
+      try workspace.withPrivateKey { coffer, custody, key in
+        let both = try coffer.authorization(custody, finger: workspace.context())
         try coffer.switchMode(custody, to: .highSecurity, both, acknowledgesMissingBackup: true)
         try custody.withPrivateKey(key, both) { secret, _ in
-          try expect(secret.byteCount == Room.privateKeyByteCount, "the key is lent")
+          try expect(secret.byteCount == Workspace.privateKeyByteCount, "the key is lent")
         }
       }
     },
-    Operation("refuse another mode") { room in
-      try room.withPrivateKey { coffer, custody, _ in
+    Operation("refuse another mode") { workspace in
+      try workspace.withPrivateKey { coffer, custody, _ in
         try expectThrow("a mode without a finger") {
           try coffer.switchMode(
             custody, to: .highSecurity, coffer.authorization(), acknowledgesMissingBackup: true)
         }
       }
     },
-    Operation("delete a private key") { room in
-      try room.withPrivateKey { _, custody, key in try custody.delete(key) }
+    Operation("delete a private key") { workspace in
+      try workspace.withPrivateKey { _, custody, key in try custody.delete(key) }
     },
-    Operation("import private keys twice") { room in
-      try room.withPrivateKey { coffer, custody, key in
-        let second = SharedSecretBytes(room.bytes("imported private key", count: Room.privateKeyByteCount))
+    Operation("import private keys twice") { workspace in
+      try workspace.withPrivateKey { coffer, custody, key in
+        let second = SharedSecretBytes(
+          workspace.bytes("imported private key", count: Workspace.privateKeyByteCount))
         for _ in 0..<2 {
           try custody.importKeys(
             [(secret: second, payload: .transferableSecretKeyV4, fingerprint: key)], coffer.authorization())
         }
       }
     },
-    Operation("wrap and use a private key with a chip", needs: .chip) { room in
-      try room.withPrivateKey { coffer, custody, key in
+    Operation("wrap and use a private key with a chip", needs: .chip) { workspace in
+      try workspace.withPrivateKey { coffer, custody, key in
         try custody.withPrivateKey(key, coffer.authorization()) { secret, _ in
-          try expect(secret.byteCount == Room.privateKeyByteCount, "the key is lent")
+          try expect(secret.byteCount == Workspace.privateKeyByteCount, "the key is lent")
         }
       }
     },
   ]
 }
 
-extension Room {
+extension Workspace {
   fileprivate static let privateKeyByteCount = 220
 
   /// Makes a coffer with a private key in custody, and lends it.

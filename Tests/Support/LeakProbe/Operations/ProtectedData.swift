@@ -11,30 +11,30 @@ import Secrets
 
 extension Operation {
   static let protectedData = [
-    Operation("unlock protected data and lock them again") { room in
-      try room.withProtectedData { coffer, domains in
+    Operation("unlock protected data and lock them again") { workspace in
+      try workspace.withProtectedData { coffer, domains in
         try expect(domains.relockAll(), "they are locked again")
         try coffer.unlockProtectedData()
       }
     },
-    Operation("change protected settings") { room in
-      try room.withProtectedData { _, domains in
+    Operation("change protected settings") { workspace in
+      try workspace.withProtectedData { _, domains in
         try domains.update(ProtectedSettings.self) { $0.gracePeriodSeconds = 90 }
         try expect(try domains.read(ProtectedSettings.self).gracePeriodSeconds == 90, "they are changed")
       }
     },
-    Operation("add a contact") { room in
-      try room.withProtectedData { _, domains in try room.addContact(domains) }
+    Operation("add a contact") { workspace in
+      try workspace.withProtectedData { _, domains in try workspace.addContact(domains) }
     },
-    Operation("a change of protected data that throws") { room in
-      try room.withProtectedData { _, domains in
+    Operation("a change of protected data that throws") { workspace in
+      try workspace.withProtectedData { _, domains in
         try expectThrow("a change") {
           try domains.update(ProtectedSettings.self) { _ in throw Unexpected("enough") }
         }
       }
     },
-    Operation("a relock that fails") { room in
-      try room.withProtectedData { _, domains in
+    Operation("a relock that fails") { workspace in
+      try workspace.withProtectedData { _, domains in
         struct Failing: RelockParticipant {
           func relock() throws { throw Unexpected("no") }
         }
@@ -42,22 +42,22 @@ extension Operation {
         try expectThrow("a relock") { try domains.relock() }
       }
     },
-    Operation("reset a domain, and all") { room in
-      try room.withProtectedData { coffer, _ in
+    Operation("reset a domain, and all") { workspace in
+      try workspace.withProtectedData { coffer, _ in
         try coffer.reset(.protectedSettings)
         try coffer.resetProtectedData()
         try coffer.unlockProtectedData()
       }
     },
-    Operation("protected data bound to a chip", needs: .chip) { room in
-      try room.withProtectedData { _, domains in
+    Operation("protected data bound to a chip", needs: .chip) { workspace in
+      try workspace.withProtectedData { _, domains in
         try domains.update(ProtectedSettings.self) { $0.gracePeriodSeconds = 90 }
       }
     },
   ]
 }
 
-extension Room {
+extension Workspace {
   /// Makes a coffer, unlocks its protected data, and lends both.
   @inline(never)
   fileprivate func withProtectedData(_ body: (Coffer, ProtectedDomains) throws -> Void) throws {

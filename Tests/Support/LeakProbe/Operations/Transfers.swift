@@ -11,23 +11,23 @@ import Vaults
 
 extension Operation {
   static let transfers = [
-    Operation("import an mbox") { room in
-      try room.importMail { path, coffer in
+    Operation("import an mbox") { workspace in
+      try workspace.importMail { path, coffer in
         var source = try MboxSource(path: path)
         return try coffer.vault.importMessages(from: &source) { _, _ in true }.importedCount
       }
     },
-    Operation("stop an import") { room in
-      try room.importMail { path, coffer in
+    Operation("stop an import") { workspace in
+      try workspace.importMail { path, coffer in
         var source = try MboxSource(path: path)
         try expectThrow("an import") {
           try coffer.vault.importMessages(from: &source) { _, _ in throw Unexpected("enough") }
         }
-        return Room.mailCount
+        return Workspace.mailCount
       }
     },
-    Operation("search imported mail") { room in
-      try room.importMail { path, coffer in
+    Operation("search imported mail") { workspace in
+      try workspace.importMail { path, coffer in
         var source = try MboxSource(path: path)
         try coffer.vault.importMessages(from: &source) { _, _ in true }
         var query = SearchQuery(words: ["heron"])
@@ -39,9 +39,9 @@ extension Operation {
         return found
       }
     },
-    Operation("export an mbox") { room in
-      try room.exportMessages { coffer in
-        var sink = try MboxSink(path: room.given + "/out.mbox", seal: coffer.vault.exportSeal())
+    Operation("export an mbox") { workspace in
+      try workspace.exportMessages { coffer in
+        var sink = try MboxSink(path: workspace.given + "/out.mbox", seal: coffer.vault.exportSeal())
         _ = try coffer.vault.forEachMessage {
           try sink.append(id: $0.description, $1, $2)
           return true
@@ -49,9 +49,9 @@ extension Operation {
         try sink.finish()
       }
     },
-    Operation("export JSON Lines") { room in
-      try room.exportMessages { coffer in
-        var sink = try JSONLinesSink(path: room.given + "/out.jsonl")
+    Operation("export JSON Lines") { workspace in
+      try workspace.exportMessages { coffer in
+        var sink = try JSONLinesSink(path: workspace.given + "/out.jsonl")
         _ = try coffer.vault.forEachMessage {
           try sink.append(id: $0.description, $1, $2)
           return true
@@ -62,7 +62,7 @@ extension Operation {
   ]
 }
 
-extension Room {
+extension Workspace {
   fileprivate static let mailCount = 3
 
   /// Makes a coffer and a mailbox for it.

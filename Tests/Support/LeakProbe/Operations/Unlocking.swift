@@ -9,68 +9,69 @@ import Storage
 
 extension Operation {
   static let unlocking = [
-    Operation("make a coffer") { room in
-      try room.makeCoffer(try room.passphrase(), room.phrase(), kdf: .recommended)
+    Operation("make a coffer") { workspace in
+      try workspace.makeCoffer(try workspace.passphrase(), workspace.phrase(), kdf: .recommended)
     },
-    Operation("unlock with a passphrase (Argon2id)") { room in
-      let passphrase = try room.passphrase()
-      try room.makeCoffer(passphrase, room.phrase(), kdf: .recommended)
-      try room.open(passphrase).close()
+    Operation("unlock with a passphrase (Argon2id)") { workspace in
+      let passphrase = try workspace.passphrase()
+      try workspace.makeCoffer(passphrase, workspace.phrase(), kdf: .recommended)
+      try workspace.open(passphrase).close()
     },
-    Operation("unlock with a passphrase (PBKDF2)") { room in
-      let passphrase = try room.passphrase()
-      try room.makeCoffer(passphrase, room.phrase(), kdf: .pbkdf2)
-      try room.open(passphrase).close()
+    Operation("unlock with a passphrase (PBKDF2)") { workspace in
+      let passphrase = try workspace.passphrase()
+      try workspace.makeCoffer(passphrase, workspace.phrase(), kdf: .pbkdf2)
+      try workspace.open(passphrase).close()
     },
-    Operation("unlock with the recovery phrase") { room in
-      let phrase = room.phrase()
-      try room.makeCoffer(try room.passphrase(), phrase)
-      try room.tellKeys(SlotCredential(phrase))
+    Operation("unlock with the recovery phrase") { workspace in
+      let phrase = workspace.phrase()
+      try workspace.makeCoffer(try workspace.passphrase(), phrase)
+      try workspace.tellKeys(SlotCredential(phrase))
       // As it is typed.
       let typed = try phrase.withWords { try RecoveryPhrase(words: $0) }
-      try Coffer.open(home: room.home, credential: SlotCredential(typed), machine: room.machine).close()
+      let (home, machine) = (workspace.home, workspace.machine)
+      try Coffer.open(home: home, credential: SlotCredential(typed), machine: machine).close()
     },
-    Operation("unlock with a chip's PIN", needs: .chip) { room in
-      let pin = room.pin()
-      try room.makeCofferWithChip(pin)
-      try LockedCoffer(home: room.home, machine: room.machine).unlock(room.machine.chipSlot(), pin: pin)
-        .close()
+    Operation("unlock with a chip's PIN", needs: .chip) { workspace in
+      let pin = workspace.pin()
+      try workspace.makeCofferWithChip(pin)
+      let machine = workspace.machine
+      try LockedCoffer(home: workspace.home, machine: machine).unlock(machine.chipSlot(), pin: pin).close()
     },
-    Operation("unlock with keys handed on") { room in
-      let passphrase = try room.passphrase()
-      try room.makeCoffer(passphrase)
-      let keys = try room.classKeys(passphrase)
-      let coffer = try LockedCoffer(home: room.home, machine: room.machine).unlock(keys)
+    Operation("unlock with keys handed on") { workspace in
+      let passphrase = try workspace.passphrase()
+      try workspace.makeCoffer(passphrase)
+      let keys = try workspace.classKeys(passphrase)
+      let coffer = try LockedCoffer(home: workspace.home, machine: workspace.machine).unlock(keys)
       try coffer.vault.checkCount()
       coffer.close()
     },
-    Operation("a wrong passphrase") { room in
-      try room.makeCoffer(try room.passphrase())
-      let other = try room.passphrase("wrong passphrase")
-      try expectThrow("a wrong passphrase") { _ = try room.open(other) }
+    Operation("a wrong passphrase") { workspace in
+      try workspace.makeCoffer(try workspace.passphrase())
+      let other = try workspace.passphrase("wrong passphrase")
+      try expectThrow("a wrong passphrase") { _ = try workspace.open(other) }
     },
-    Operation("a wrong PIN", needs: .chip) { room in
-      try room.makeCofferWithChip(room.pin())
-      let other = room.pin("wrong PIN")
+    Operation("a wrong PIN", needs: .chip) { workspace in
+      try workspace.makeCofferWithChip(workspace.pin())
+      let other = workspace.pin("wrong PIN")
       try expectThrow("a wrong PIN") {
-        _ = try LockedCoffer(home: room.home, machine: room.machine).unlock(
-          room.machine.chipSlot(), pin: other)
+        _ = try LockedCoffer(home: workspace.home, machine: workspace.machine).unlock(
+          workspace.machine.chipSlot(), pin: other)
       }
     },
-    Operation("unlock with damaged slots") { room in
-      let passphrase = try room.passphrase()
-      try room.makeCoffer(passphrase)
-      try room.damageFirstSlot()
-      try expectThrow("unlocking a damaged slot") { _ = try room.open(passphrase) }
+    Operation("unlock with damaged slots") { workspace in
+      let passphrase = try workspace.passphrase()
+      try workspace.makeCoffer(passphrase)
+      try workspace.damageFirstSlot()
+      try expectThrow("unlocking a damaged slot") { _ = try workspace.open(passphrase) }
     },
-    Operation("erase a coffer") { room in
-      try room.makeCoffer(try room.passphrase())
-      _ = try Erasure.erase(home: room.home)
+    Operation("erase a coffer") { workspace in
+      try workspace.makeCoffer(try workspace.passphrase())
+      _ = try Erasure.erase(home: workspace.home)
     },
   ]
 }
 
-extension Room {
+extension Workspace {
   /// Makes a coffer that a chip opens too.
   @inline(never)
   func makeCofferWithChip(_ pin: SharedSecretBytes) throws {

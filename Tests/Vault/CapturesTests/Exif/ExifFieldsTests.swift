@@ -73,7 +73,7 @@ struct ExifFieldsTests {
   }
 
   @Test(
-    "What is no date, time or offset is none",
+    "Text that is not a date, time or offset gives nil",
     arguments: [
       "2025:02:29 00:00:00", "2025:13:01 00:00:00", "2025:00:01 00:00:00", "2025:01:00 00:00:00",
       "2025:01:01 24:00:00", "2025:01:01 00:60:00", "2025:01:01 00:00:61", "2025-01-01 00:00:00",

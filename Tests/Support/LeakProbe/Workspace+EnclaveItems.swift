@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the keychain items of enclave keys, and protected data, hold that is secret. Where there is no chip,
-// the handle of a key holds the private key itself (Specs/enclaves.md, "Software").
+// the handle of a key holds the private key itself (Specs/enclaves.md, "Body of a software handle").
 
 import Enclaves
 import Keychains
@@ -10,7 +10,7 @@ import ProtectedData
 import Secrets
 import Storage
 
-extension Room {
+extension Workspace {
   /// Tells of the private keys in the handles and envelopes of a software enclave, and of the finger key.
   func tellEnclaveItems(_ keychain: KeychainService) throws {
     for account in try keychain.accounts() {
@@ -65,7 +65,7 @@ extension Room {
     _ = try file.read { transaction in
       try transaction.forEachRow("SELECT domain, wrappedKey FROM protectedDomains") { row in
         let context = Array("coffer protected data v1 domain key".utf8) + [UInt8(try row.integer(0))]
-        // COFPDDK1 and the domain stand before the sealed value (Specs/protected-data.md, "Domain key").
+        // COFPDDK1 and the domain come before the sealed value (Specs/protected-data.md, "Domain key").
         let sealed = [UInt8](try row.bytes(1).dropFirst(9))
         let key = try wrapping.withBytes {
           try sealer.open(sealed.span.bytes, key: $0, context: context)

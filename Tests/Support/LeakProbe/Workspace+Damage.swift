@@ -8,7 +8,7 @@ import Keychains
 import Primitives
 import Storage
 
-extension Room {
+extension Workspace {
   /// Changes the last byte of the wrapped class keys in the first slot, and makes the digest fit: the
   /// passphrase is right, and the seal is not.
   func damageFirstSlot() throws {

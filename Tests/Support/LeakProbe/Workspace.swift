@@ -11,7 +11,7 @@ import Secrets
 import Storage
 
 /// The place and the means of one operation.
-final class Room: Sendable {
+final class Workspace: Sendable {
   /// The coffer, and whatever else the operation may write.
   let searched: String
   /// What comes in and goes out plain.
