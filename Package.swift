@@ -139,7 +139,7 @@ let package = Package(
 
     // OpenPGP: the engine and coffer-sop
     module("OpenPGP", in: .openPGP, ["Texts", "Secrets", "LibCrypto", "Primitives", "CSystem", "CZlib"]),
-    module("SOPCommands", in: .openPGP, ["Texts", "Secrets", "OpenPGP"]),
+    module("SOPCommands", in: .openPGP, ["Texts", "Secrets", "OpenPGP", "CSystem"]),
     command("coffer-sop", in: .openPGP, ["SOPCommands"]),
 
     // Platform: the disk, the desktop, the TPM, the reader of fingers, the decoder of pictures
@@ -161,7 +161,8 @@ let package = Package(
     module(
       "Keychains", in: .vault,
       ["Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "CZxcvbn", "CUtf8proc", log]),
-    module("Vaults", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
+    module(
+      "Vaults", in: .vault, ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
     module(
       "Captures", in: .vault,
       ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
@@ -272,7 +273,7 @@ let package = Package(
     tests(
       "VaultsTests", in: .vault,
       [
-        "Vaults", "Keychains", "Storage", "MessageFormats", "Primitives", "Secrets", "CFaultVFS",
+        "Vaults", "Keychains", "Storage", "MessageFormats", "Primitives", "Texts", "Secrets", "CFaultVFS",
         "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors", sqlite, "InMemoryKeychains",
       ]),
     tests(

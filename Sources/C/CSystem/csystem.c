@@ -135,6 +135,14 @@ int coffer_is_dumpable(void) { return prctl(PR_GET_DUMPABLE, 0, 0, 0, 0); }
 
 long coffer_getrandom(void *bytes, size_t count) { return getrandom(bytes, count, 0); }
 
+int coffer_fill_standard_descriptors(void) {
+  for (int place = 0; place <= 2; place++) {
+    if (fcntl(place, F_GETFD) >= 0) continue;
+    if (open("/dev/null", place == 0 ? O_WRONLY : O_RDONLY) != place) return -1;
+  }
+  return 0;
+}
+
 int coffer_write_all(int descriptor, const void *bytes, size_t count) {
   const char *next = bytes;
   while (count > 0) {

@@ -3,6 +3,7 @@
 // The command `coffer`: its commands, its help, and how a run ends.
 
 internal import ArgumentParser
+internal import CSystem
 internal import Foundation
 internal import Pictures
 internal import Secrets
@@ -61,7 +62,7 @@ public enum CofferMain {
   public static func run(_ arguments: [String]) -> Int32 {
     // Coffer starts itself with this argument to decode a picture.
     if arguments == [PictureWorker.argument] { PictureWorker.run() }
-    Terminal.takePlaces()
+    guard coffer_fill_standard_descriptors() == 0 else { return ExitCode.bug.rawValue }
     if arguments.isEmpty {
       Terminal.remark(lines: CofferRoot.page)
       return ExitCode.usage.rawValue

@@ -3,6 +3,7 @@
 // The Stateless OpenPGP command: finds the subcommand, runs it, and says how it went. Specs/sop.md promises
 // what it does.
 
+internal import CSystem
 internal import Glibc
 internal import Secrets
 internal import Texts
@@ -14,7 +15,7 @@ public enum SOPMain {
   public static func run(_ arguments: [String]) -> Int32 {
     // A reader that goes away is an error of writing like any other.
     signal(SIGPIPE, SIG_IGN)
-    guard StandardStreams.takePlaces() else { return ExitCode.unspecifiedFailure.rawValue }
+    guard coffer_fill_standard_descriptors() == 0 else { return ExitCode.unspecifiedFailure.rawValue }
     var isDebugging = false
     do throws(Failure) {
       try run(arguments, isDebugging: &isDebugging)

@@ -7,6 +7,7 @@ internal import Foundation
 public import Keychains
 internal import MessageFormats
 public import Primitives
+internal import Texts
 
 /// The manifest of a capture.
 public struct CaptureManifest: Equatable, Sendable {
@@ -50,7 +51,7 @@ public struct CaptureManifest: Equatable, Sendable {
       "{\"bytes\":\($0.byteCount),\"name\":\"\($0.name)\",\"sha256\":\"\($0.sha256)\"}"
     }
     return Array(
-      ("{\"capture\":\"\(capture)\",\"created\":\"\(Timestamp.format(created))\",\"device\":\"\(deviceID)\","
+      ("{\"capture\":\"\(capture)\",\"created\":\"\(RFC3339.format(created))\",\"device\":\"\(deviceID)\","
         + "\"keyId\":\"\(keyID)\",\"level\":\"\(level.rawValue)\",\"parts\":[\(parts.joined(separator: ","))],"
         + "\"version\":1}").utf8)
   }
@@ -71,7 +72,7 @@ public struct CaptureManifest: Equatable, Sendable {
       let parts: [Part]
     }
     guard let document = try? JSONDecoder().decode(Document.self, from: Data(bytes)),
-      let capture = CaptureID(document.capture), let created = Timestamp.parse(document.created)
+      let capture = CaptureID(document.capture), let created = RFC3339.parse(document.created)
     else { return nil }
     self.capture = capture
     self.created = created

@@ -2,6 +2,8 @@
 //
 // The metadata that every format of this module stores with a message.
 
+internal import Texts
+
 /// Title, tags, media type and date of a message.
 public struct MessageMetadata: Sendable, Equatable {
   /// One line for lists; for mail the decoded subject. May be empty.
@@ -50,7 +52,7 @@ public struct MessageMetadata: Sendable, Equatable {
     guard contentType.utf8.count <= MessageLimits.contentTypeByteCount else {
       throw .metadataOutOfBounds("content type")
     }
-    guard Timestamp.representable.contains(date) else { throw .metadataOutOfBounds("date") }
+    guard CivilTime.representable.contains(date) else { throw .metadataOutOfBounds("date") }
   }
 }
 

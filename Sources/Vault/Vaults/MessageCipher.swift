@@ -12,6 +12,7 @@
 internal import MessageFormats
 public import Primitives
 internal import Secrets
+internal import Texts
 
 /// Seals and opens the boxes of messages in place.
 ///
@@ -105,13 +106,13 @@ struct AssociatedData {
   ///   - keyVersion: from 1.
   mutating func set(id: MessageID, timestamp: Int64, keyVersion: Int) {
     if keyVersion != self.keyVersion { layOut(keyVersion) }
-    let timestampRange = timestampOffset..<timestampOffset + Timestamp.byteCount
+    let timestampRange = timestampOffset..<timestampOffset + RFC3339.byteCount
     let idOffset = idOffset
     var span = bytes.mutableSpan
     var output = unsafe span.mutableBytes
     id.write(to: &output, at: idOffset)
     var place = output._mutatingExtracting(timestampRange)
-    Timestamp.write(timestamp, into: &place)
+    RFC3339.write(timestamp, into: &place)
   }
 
   private mutating func layOut(_ keyVersion: Int) {
@@ -121,7 +122,7 @@ struct AssociatedData {
     bytes += [UInt8](repeating: 0, count: 36)
     bytes += "\",\"timestamp\":\"".utf8
     timestampOffset = bytes.count
-    bytes += [UInt8](repeating: 0, count: Timestamp.byteCount)
+    bytes += [UInt8](repeating: 0, count: RFC3339.byteCount)
     bytes += "\",\"version\":1}".utf8
   }
 }

@@ -7,6 +7,7 @@
 internal import MessageFormats
 internal import Primitives
 internal import Secrets
+internal import Texts
 
 enum MessageFrame {
   private static let version: UInt8 = 1
@@ -18,7 +19,7 @@ enum MessageFrame {
       && metadata.title.utf8.count <= MessageLimits.titleByteCount
       && metadata.tags.count <= MessageLimits.tagCount
       && metadata.tags.allSatisfy { $0.utf8.count <= MessageLimits.tagByteCount }
-      && Timestamp.representable.contains(metadata.date)
+      && CivilTime.representable.contains(metadata.date)
   }
 
   static func byteCount(_ metadata: MessageMetadata, contentByteCount: Int) -> Int {

@@ -7,6 +7,7 @@ internal import MessageFormats
 public import Primitives
 internal import Secrets
 internal import Storage
+internal import Texts
 
 /// Names a message.
 public typealias MessageID = RecordID
@@ -172,7 +173,7 @@ struct MessageOpener: ~Copyable {
   private mutating func open(_ row: MessageRow, _ box: RawSpan) throws(VaultError) -> Int {
     guard let key = keys.versions[row.keyVersion] else { throw .dataTampered(row.id) }
     let count = box.byteCount - MessageCipher.overheadByteCount
-    guard count >= 0, Timestamp.representable.contains(row.timestamp) else { throw .dataTampered(row.id) }
+    guard count >= 0, CivilTime.representable.contains(row.timestamp) else { throw .dataTampered(row.id) }
     if count > frame.count { frame = SecretBytes(zeroed: max(count, min(2 * frame.count, 1 << 20))) }
     do {
       try frame.withMutableBytes { frame throws(CryptoError) in

@@ -3,6 +3,7 @@
 import Foundation
 import MessageFormats
 import Testing
+import Texts
 
 @Suite("MIME")
 struct MIMETests {
@@ -157,7 +158,7 @@ struct MIMETests {
       _ = texts(mail)
       _ = query.matches(MessageMetadata(contentType: "message/rfc822"), mail.span.bytes)
       _ = query.matches(MessageMetadata(contentType: "text/html; charset=koi8-r"), mail.span.bytes)
-      _ = Timestamp.parse(mail.span.bytes)
+      _ = RFC3339.parse(mail.span.bytes)
       batch += mail
       if seed % 10 == 9 {
         _ = try? Format.mbox.read(scratch.write("noise", Array("From x\n".utf8) + batch))

@@ -3,6 +3,7 @@
 import Foundation
 import MessageFormats
 import Testing
+import Texts
 
 @Suite("Exports come back exactly")
 struct RoundTripTests {
@@ -67,7 +68,7 @@ struct RoundTripTests {
             title: Self.titles.randomElement(using: &random)!,
             tags: Self.tagLists.randomElement(using: &random)!,
             contentType: Self.types.randomElement(using: &random)!,
-            date: Int64.random(in: Timestamp.representable, using: &random)), content))
+            date: Int64.random(in: CivilTime.representable, using: &random)), content))
     }
     try format.write(messages, to: scratch.file("out"))
     let (back, errors) = try format.read(scratch.file("out"))

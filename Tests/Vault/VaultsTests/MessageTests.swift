@@ -6,6 +6,7 @@ import Foundation
 import MessageFormats
 import Secrets
 import Testing
+import Texts
 
 @testable import Vaults
 
@@ -112,11 +113,11 @@ struct MessageTests {
       tags: Array(
         repeating: String(repeating: "g", count: MessageLimits.tagByteCount), count: MessageLimits.tagCount),
       contentType: String(repeating: "c", count: MessageLimits.contentTypeByteCount),
-      date: Timestamp.representable.upperBound)
+      date: CivilTime.representable.upperBound)
     #expect(try add(largest) == largest)
     for change: (inout MessageMetadata) -> Void in [
       { $0.title += "t" }, { $0.tags.append("") }, { $0.tags[0] += "g" }, { $0.contentType += "c" },
-      { $0.date += 1 }, { $0.date = Timestamp.representable.lowerBound - 1 },
+      { $0.date += 1 }, { $0.date = CivilTime.representable.lowerBound - 1 },
     ] {
       var larger = largest
       change(&larger)

@@ -30,6 +30,10 @@ long coffer_getrandom(void *bytes, size_t count);
  * where the file system cannot do this. */
 int coffer_rename_new(const char *path, const char *target);
 
+/* Opens /dev/null in the wrong direction on each of the descriptors 0 to 2 that is closed. Otherwise the next file
+ * that is opened, perhaps one with secrets, could become standard output. 0, or -1 when one stays closed. */
+int coffer_fill_standard_descriptors(void);
+
 /* Writes all bytes, however many calls that takes, and waits for a descriptor that does not block. 0, or -1 and
  * errno. */
 int coffer_write_all(int descriptor, const void *bytes, size_t count);

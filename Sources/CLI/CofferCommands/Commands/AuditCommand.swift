@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import CofferKit
 internal import MessageFormats
+internal import Texts
 
 struct AuditCommand: CofferCommand {
   static let configuration = CommandConfiguration(commandName: "audit", abstract: "The log of what was done.")
@@ -27,7 +28,7 @@ struct AuditCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     for entry in try context.open(opening).auditLog() {
-      let time = Timestamp.format(entry.time)
+      let time = RFC3339.format(entry.time)
       if context.isJSON {
         JSON.print(Answer(time: time, event: entry.event.code, count: entry.count))
       } else {

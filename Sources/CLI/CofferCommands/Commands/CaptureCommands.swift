@@ -6,6 +6,7 @@ internal import CofferKit
 internal import Keychains
 internal import MessageFormats
 internal import Primitives
+internal import Texts
 internal import Vaults
 
 struct CaptureCommand: CommandGroup {
@@ -123,7 +124,7 @@ struct CaptureListCommand: CofferCommand {
     let listing = try context.captures(opening).store.listing()
     for capture in listing.captures.prefix(limit ?? .max) {
       let answer = Answer(
-        id: capture.id.description, created: Timestamp.format(capture.created), byteCount: capture.byteCount)
+        id: capture.id.description, created: RFC3339.format(capture.created), byteCount: capture.byteCount)
       if context.isJSON {
         JSON.print(answer)
       } else if Terminal.isOutputTerminal {

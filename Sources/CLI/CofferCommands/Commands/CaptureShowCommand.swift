@@ -8,6 +8,7 @@ internal import Keychains
 internal import MessageFormats
 internal import Primitives
 internal import Secrets
+internal import Texts
 internal import Vaults
 
 struct CaptureShowCommand: CofferCommand {
@@ -55,7 +56,7 @@ struct CaptureShowCommand: CofferCommand {
     let metadata = try Self.metadata(of: id, store)
     let placeholder = UUID().uuidString
     let answer = Answer(
-      id: id.description, created: Timestamp.format(info.summary.created),
+      id: id.description, created: RFC3339.format(info.summary.created),
       parts: info.parts.map { Answer.Part(part: $0.part.name, byteCount: $0.byteCount, sha256: $0.sha256) },
       exif: exif.map { Dictionary($0.list.map { ($0.name, $0.text) }) { first, _ in first } },
       metadata: metadata.map { _ in placeholder }, level: info.manifest.level.rawValue,

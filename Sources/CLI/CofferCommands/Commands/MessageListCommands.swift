@@ -113,7 +113,7 @@ enum MessageLine {
   }
 
   static func print(_ id: MessageID, _ metadata: MessageMetadata, isJSON: Bool) {
-    let date = Timestamp.format(metadata.date)
+    let date = RFC3339.format(metadata.date)
     if isJSON {
       return JSON.print(
         Answer(

@@ -9,6 +9,7 @@ internal import Keychains
 internal import MessageFormats
 internal import Primitives
 internal import Secrets
+internal import Texts
 internal import Vaults
 
 /// A slot in JSON.
@@ -30,7 +31,7 @@ struct SlotAnswer: Encodable {
   init(_ slot: KeySlot) {
     id = slot.id.uuidString.lowercased()
     kind = slot.method.name
-    created = Timestamp.format(slot.created)
+    created = RFC3339.format(slot.created)
     var costs: (Int?, Int?, Int?) = (nil, nil, nil)
     var rounds: Int?
     switch slot.kdf {
@@ -147,8 +148,8 @@ struct StatusCommand: CofferCommand {
     answer.messageCount = vault.messageCount
     answer.keyVersion = vault.currentKeyVersion
     answer.keyCreated = vault.keys.first { $0.version == vault.currentKeyVersion }
-      .map { Timestamp.format($0.created) }
-    answer.lastRecoveryDrill = try coffer.settings().lastRecoveryDrill.map(Timestamp.format)
+      .map { RFC3339.format($0.created) }
+    answer.lastRecoveryDrill = try coffer.settings().lastRecoveryDrill.map(RFC3339.format)
     answer.recentFailures = vault.recentFailures
     answer.unexaminedFailures = vault.unexaminedFailures
   }

@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import CofferKit
 internal import MessageFormats
 internal import Primitives
+internal import Texts
 internal import Vaults
 
 struct VaultCommand: CommandGroup {
@@ -156,8 +157,8 @@ struct VaultStatusCommand: CofferCommand {
           messages: status.messageCount, keyVersion: status.currentKeyVersion,
           keys: status.keys.map {
             .init(
-              version: $0.version, created: Timestamp.format($0.created),
-              retired: $0.retired.map(Timestamp.format))
+              version: $0.version, created: RFC3339.format($0.created),
+              retired: $0.retired.map(RFC3339.format))
           },
           rotating: status.isRotating, rotationDue: status.isRotationDue,
           recentFailures: status.recentFailures))
@@ -168,11 +169,11 @@ struct VaultStatusCommand: CofferCommand {
         if key.version == status.currentKeyVersion {
           "in use"
         } else if let retired = key.retired {
-          "replaced \(Timestamp.format(retired)), kept for \(Vault.retiredKeyDays) days"
+          "replaced \(RFC3339.format(retired)), kept for \(Vault.retiredKeyDays) days"
         } else {
           "being replaced"
         }
-      Terminal.print("key       version \(key.version), made \(Timestamp.format(key.created)), \(state)")
+      Terminal.print("key       version \(key.version), made \(RFC3339.format(key.created)), \(state)")
     }
     if status.isRotating {
       Terminal.print("rotation  started and not finished: coffer vault rotate --resume")

@@ -12,7 +12,7 @@ enum MessageView {
   /// Title, date and tags, then the text.
   static func print(_ metadata: MessageMetadata, _ content: RawSpan) {
     Terminal.print("\(Terminal.bold("Title:")) \(metadata.title)")
-    Terminal.print("\(Terminal.bold("Date:"))  \(Timestamp.format(metadata.date))")
+    Terminal.print("\(Terminal.bold("Date:"))  \(RFC3339.format(metadata.date))")
     Terminal.print("\(Terminal.bold("Type:"))  \(metadata.contentType)")
     if !metadata.tags.isEmpty {
       Terminal.print("\(Terminal.bold("Tags:"))  \(metadata.tags.joined(separator: " "))")
@@ -58,7 +58,7 @@ enum MessageView {
     JSON.print(
       Answer(
         id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
-        date: Timestamp.format(metadata.date), encoding: text == nil ? "base64" : "utf-8",
+        date: RFC3339.format(metadata.date), encoding: text == nil ? "base64" : "utf-8",
         content: text ?? encoded))
   }
 

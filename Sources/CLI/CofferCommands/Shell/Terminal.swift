@@ -34,14 +34,6 @@ enum Terminal {
     unsafe getenv(name).map { unsafe String(cString: $0) } ?? ""
   }
 
-  /// If a standard descriptor is closed, opens /dev/null on it in the wrong direction. Otherwise the next file that is
-  /// opened, perhaps the coffer's own, could become standard output.
-  static func takePlaces() {
-    for place in STDIN_FILENO...STDERR_FILENO where fcntl(place, F_GETFD) < 0 {
-      unsafe _ = open("/dev/null", place == STDIN_FILENO ? O_WRONLY : O_RDONLY)
-    }
-  }
-
   // MARK: Standard output
 
   /// Writes a line to standard output. On a pipe, lines are collected until ``flush()``.

@@ -8,18 +8,6 @@ internal import OpenPGP
 
 /// The process's own streams.
 enum StandardStreams {
-  /// If a standard descriptor is closed, opens /dev/null on it in the wrong direction. Otherwise the next
-  /// file that is opened could become descriptor 1 and receive plaintext.
-  /// - Returns: whether all three places are taken.
-  static func takePlaces() -> Bool {
-    for place in STDIN_FILENO...STDERR_FILENO where fcntl(place, F_GETFD) < 0 {
-      guard unsafe open("/dev/null", place == STDIN_FILENO ? O_WRONLY : O_RDONLY) == place else {
-        return false
-      }
-    }
-    return true
-  }
-
   static func input() -> FileDescriptorSource { FileDescriptorSource(descriptor: STDIN_FILENO) }
 
   static func output() -> FileDescriptorSink { FileDescriptorSink(descriptor: STDOUT_FILENO) }

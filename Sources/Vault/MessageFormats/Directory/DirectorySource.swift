@@ -4,6 +4,8 @@
 // files are left out and counted; folders are opened by descriptor. A `metadata.jsonl` at the top, as
 // `DirectorySink` writes it, says more about the files it names.
 
+internal import Texts
+
 /// A reader of all files in a folder.
 ///
 /// The title is the relative path, the type follows from the content and the ending, the date is that of the last
@@ -127,7 +129,7 @@ public struct DirectorySource: MessageSource, ~Copyable {
     _ known: JSONRecord?, _ path: String, _ entry: FolderHandle.Entry,
     _ body: (MessageMetadata, RawSpan) throws -> Void
   ) throws {
-    let range = Timestamp.representable
+    let range = CivilTime.representable
     let modified = min(max(modified, range.lowerBound), range.upperBound)
     try buffer.withBytes { content in
       let metadata = MessageMetadata(

@@ -2,6 +2,8 @@
 //
 // One line of JSON Lines: the members that this module knows, in the order in which it writes them.
 
+internal import Texts
+
 /// The known members of one object.
 struct JSONRecord {
   var title: String?
@@ -48,7 +50,7 @@ struct JSONRecord {
     case "date":
       guard date == nil else { throw Self.repeated }
       guard let text = try text(&scanner, bytes, limit: 64) else { return }
-      guard let seconds = Timestamp.parse(text) else { throw JSONFlaw("the date is not RFC 3339") }
+      guard let seconds = RFC3339.parse(text) else { throw JSONFlaw("the date is not RFC 3339") }
       date = seconds
     case "encoding":
       guard isBase64 == nil else { throw Self.repeated }

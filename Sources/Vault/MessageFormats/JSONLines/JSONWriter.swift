@@ -3,6 +3,8 @@
 // The one way in which this module writes JSON: members in a fixed order, no white space, and only those
 // escapes that RFC 8259 section 7 demands.
 
+internal import Texts
+
 enum JSONWriter {
   /// Appends the members that describe a message: `"title":…,"tags":…,"type":…,"date":…`.
   static func append(_ metadata: MessageMetadata, into buffer: inout ByteBuffer) {
@@ -16,7 +18,7 @@ enum JSONWriter {
     buffer.append("],\"type\":")
     append(metadata.contentType, into: &buffer)
     buffer.append(",\"date\":\"")
-    buffer.append(Timestamp.format(metadata.date))
+    buffer.append(RFC3339.format(metadata.date))
     buffer.append(ASCII.quote)
   }
 

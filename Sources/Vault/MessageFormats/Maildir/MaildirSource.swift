@@ -4,6 +4,8 @@
 // Folders are opened by descriptor and links are not followed, so nothing outside is read. Everything else is
 // left out and counted, and so are files that are removed meanwhile: a mail program may be at work.
 
+internal import Texts
+
 /// A reader of Maildir folders.
 ///
 /// The main folder comes first, then the subfolders by name; in each, `cur` before `new`, sorted by file
@@ -148,7 +150,7 @@ public struct MaildirSource: MessageSource, ~Copyable {
         return false
       }
       try file.readAll(into: &buffer)
-      modified = min(max(file.modified, 0), Timestamp.representable.upperBound)
+      modified = min(max(file.modified, 0), CivilTime.representable.upperBound)
     } catch {
       throw MessageFormatError.entry(path: path, error)
     }

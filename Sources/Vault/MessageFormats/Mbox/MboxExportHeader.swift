@@ -14,6 +14,8 @@
 // therefore accepts and removes them only if the seal is from its own coffer; otherwise the message is an
 // ordinary mail. Specs/vault.md, "Seal of an export".
 
+internal import Texts
+
 /// Proves that the headers of an export, and the content after them, are from this coffer.
 public protocol ExportSeal: Sendable {
   /// The code of header lines, without the seal's own, and of the content of a message: 32 bytes.
@@ -63,7 +65,7 @@ struct MboxExportHeader {
     sealedByteCount = offset
     guard let seal = Self.value(bytes, &offset, Self.sealName),
       let title = Self.decoded(titleText), let type = Self.decoded(typeText),
-      let date = Timestamp.parse(dateText), let tags = Self.tags(tagsText)
+      let date = RFC3339.parse(dateText), let tags = Self.tags(tagsText)
     else { return nil }
     self.seal = seal
     switch export {
@@ -107,7 +109,7 @@ struct MboxExportHeader {
     if !metadata.tags.isEmpty { buffer.shorten(to: buffer.count - 2) }
     buffer.append(ASCII.newline)
     Self.append(Self.typeName, metadata.contentType, into: &buffer)
-    Self.append(Self.dateName, Timestamp.format(metadata.date), into: &buffer, isPlain: true)
+    Self.append(Self.dateName, RFC3339.format(metadata.date), into: &buffer, isPlain: true)
     let code = buffer.withBytes(in: start..<buffer.count) { key.code(headers: $0, content: content) }
     Self.append(Self.sealName, Self.digits(code), into: &buffer, isPlain: true)
   }
