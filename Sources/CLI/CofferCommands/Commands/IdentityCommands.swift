@@ -26,8 +26,8 @@ struct IdentityCommand: CommandGroup {
            coffer identity list
            coffer identity show | export | default | delete WHO
 
-    WHO is a fingerprint of 40 or 64 hexadecimal digits, a key ID of 16, an address, a name, the beginnings of
-    words of a name, or 'me' for the default identity. If several identities fit, none is taken.
+    WHO is a fingerprint of 40 or 64 hexadecimal digits, a key ID of 16, an address, a name, the beginnings
+    of words of a name, or 'me' for the default identity. If several identities fit, none is taken.
 
     example: coffer identity generate --user-id 'Ada Lovelace <ada@example.org>'
     """
@@ -40,13 +40,13 @@ struct IdentityGenerateCommand: CofferCommand {
 
     usage: coffer identity generate --user-id TEXT... [--profile universal|advanced]
                                     [--expires never|DATE|Ny | --no-expiry]
-                                    \(OpeningOptions.usage)
+                                  \(OpeningOptions.usage)
 
     Needs the passphrase or PIN, even during a session. Prints the fingerprint.
 
       --user-id TEXT  your name and mail address; give it again for others of the same identity
-      --profile       universal (the default) for everybody, GnuPG included; advanced for version 6 of OpenPGP
-                      with Ed448 and X448, which GnuPG cannot read
+      --profile       universal (the default) for everybody, GnuPG included; advanced for version 6 of
+                      OpenPGP with Ed448 and X448, which GnuPG cannot read
       --expires       never, a date such as 2030-01-31, or years such as 5y; by default 2y
       --no-expiry     the same as --expires never
 
@@ -125,7 +125,8 @@ struct IdentityDefaultCommand: CofferCommand {
   static let page = """
     coffer identity default: make an identity the default one, the first of the list
 
-    usage: coffer identity default WHO \(OpeningOptions.usage)
+    usage: coffer identity default WHO
+                                  \(OpeningOptions.usage)
 
     example: coffer identity default ada@example.org
     """
