@@ -90,8 +90,8 @@ let package = Package(
     .library(
       name: "CofferKit",
       targets: [
-        "CofferKit", "Agent", "KeyCustody", "ProtectedData", "Captures", "Vaults", "Keychains", "Enclaves",
-        "UserAuthentication", "MessageFormats", "Storage", "OpenPGP", "Primitives", "Secrets",
+        "CofferKit", "Agent", "Identities", "KeyCustody", "ProtectedData", "Captures", "Vaults", "Keychains",
+        "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "OpenPGP", "Primitives", "Secrets",
       ]),
     .library(name: "CofferPrimitives", targets: ["Secrets", "Primitives"]),
     .library(name: "CofferOpenPGP", targets: ["OpenPGP", "Secrets"]),
@@ -175,12 +175,15 @@ let package = Package(
         "Secrets", "Primitives", "OpenPGP", "Storage", "Enclaves", "UserAuthentication", "Keychains",
         "ProtectedData", log,
       ]),
+    module(
+      "Identities", in: .vault,
+      ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData", "KeyCustody"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module(
       "CofferKit", in: .vault,
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "UserAuthentication", "Keychains",
-        "Vaults", "Captures", "ProtectedData", "KeyCustody", "Agent", log,
+        "Vaults", "Captures", "ProtectedData", "KeyCustody", "Identities", "Agent", log,
       ]),
 
     // CLI: the command coffer
@@ -188,8 +191,8 @@ let package = Package(
       "CofferCommands", in: .cli,
       [
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
-        "Vaults", "Enclaves", "Pictures", "Captures", "ProtectedData", "KeyCustody", "Agent", "CofferKit",
-        "CSystem",
+        "Vaults", "Enclaves", "Pictures", "Captures", "ProtectedData", "KeyCustody", "Identities", "Agent",
+        "CofferKit", "CSystem",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -293,6 +296,12 @@ let package = Package(
       [
         "KeyCustody", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "UserAuthentication", "Storage",
         "Primitives", "Secrets", "MemorySearch", "SoftwareTPM", "SpecExamples", "TemporaryHomes",
+      ]),
+    tests(
+      "IdentitiesTests", in: .vault,
+      [
+        "Identities", "KeyCustody", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "Storage",
+        "Primitives", "Secrets", "MemorySearch", "TemporaryHomes",
       ]),
     tests(
       "AgentTests", in: .vault,

@@ -17,7 +17,8 @@ struct CofferRoot: CommandGroup {
       PassphraseCommand.self, RecoverCommand.self,
       RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self,
       EraseCommand.self, MessageCommand.self,
-      VaultCommand.self, CaptureCommand.self, RecoveryStateCommand.self, ResetCommand.self,
+      VaultCommand.self, CaptureCommand.self, IdentityCommand.self, RecoveryStateCommand.self,
+      ResetCommand.self,
       AgentCommand.self,
     ])
   static let page = """
@@ -31,6 +32,7 @@ struct CofferRoot: CommandGroup {
       message add|show|list|search|remove|import|export
       vault status|rotate|rollback
       capture add|list|show|export|verify|remove
+      identity generate|list|show|export|default|delete
       slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
       recovery-state | reset  what is wrong with protected data; delete it and start over

@@ -66,6 +66,10 @@ public struct AuditLog: Equatable, Sendable {
     case failuresExamined = 24
     /// The owner has accepted a restored, older state of the coffer.
     case earlierStateAccepted = 25
+    /// An identity was made.
+    case identityGenerated = 26
+    /// An identity was deleted.
+    case identityDeleted = 27
   }
 
   /// One line of the log.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import OpenPGP
 public import ProtectedData
 
 /// The records of custody in the protected data: the journal and the mode (PD-10), and the metadata of the
@@ -11,6 +12,8 @@ public protocol CustodyRecords: Sendable {
   func changeControl(_ change: (inout PrivateKeyControl) -> Void) throws(ProtectedDataError)
   /// The metadata of the keys.
   func identities() throws(ProtectedDataError) -> [PGPKeyIdentity]
+  /// Changes the metadata of the keys. It is on the disk when this returns.
+  func changeIdentities(_ change: (inout [PGPKeyIdentity]) -> Void) throws(ProtectedDataError)
 }
 
 extension ProtectedDomains: CustodyRecords {
@@ -26,6 +29,13 @@ extension ProtectedDomains: CustodyRecords {
   public func identities() throws(ProtectedDataError) -> [PGPKeyIdentity] {
     try read(KeyMetadata.self).identities
   }
+
+  /// Changes the domain of key metadata, on the disk when this returns.
+  public func changeIdentities(
+    _ change: (inout [PGPKeyIdentity]) -> Void
+  ) throws(ProtectedDataError) {
+    do { try update(KeyMetadata.self) { change(&$0.identities) } } catch { throw ProtectedDataError(error) }
+  }
 }
 
 extension CustodyRecords {
@@ -37,6 +47,18 @@ extension CustodyRecords {
     try changeControl {
       $0.recoveryJournal = nil
       $0.authMode = mode
+    }
+  }
+
+  /// Removes the metadata of the keys of a change that the manifest does not name: of a new key whose change
+  /// was not made, and of a deleted one. It asks the journal and guesses nothing: the metadata of a key that was
+  /// lost otherwise stays.
+  func unlist(_ journal: RecoveryJournal, _ manifest: CustodyManifest) throws(ProtectedDataError) {
+    guard journal.kind == .wrap || journal.kind == .delete else { return }
+    let gone = journal.fingerprints.filter { manifest.digests[$0] == nil }
+    guard !gone.isEmpty else { return }
+    try changeIdentities { identities in
+      identities.removeAll { gone.contains($0.fingerprint) }
     }
   }
 }

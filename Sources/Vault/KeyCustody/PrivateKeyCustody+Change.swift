@@ -20,9 +20,12 @@ extension PrivateKeyCustody {
   ///   - kind: for the journal.
   ///   - mode: the next mode; nil to stay.
   ///   - authorization: must satisfy the present mode, if `make` opens anything, and the next.
+  ///   - identity: the metadata of a new key. It is on the disk before the key is valid, and removed if the change
+  ///     is not made.
   ///   - make: opens present keys and seals new ones. Nothing is written while it runs.
   func change(
     _ kind: RecoveryJournal.Kind, to mode: AuthenticationMode?, _ authorization: CustodyAuthorization,
+    listing identity: PGPKeyIdentity? = nil,
     make: (CustodyItems, inout NewEnvelopes) throws -> Void
   ) throws {
     try changing.withLock { _ in
@@ -43,6 +46,7 @@ extension PrivateKeyCustody {
         try records.changeControl { $0.recoveryJournal = journal }
         try stage(new.envelopes)
         try verify(new, authorization)
+        if let identity { try records.changeIdentities { $0.append(identity) } }
         try flip(new.envelopes, to: next, discarding: items.restsBeside(journal.fingerprints))
       } catch {
         guard undo(journal) else { throw error }
@@ -87,14 +91,16 @@ extension PrivateKeyCustody {
   ///
   /// - Returns: whether the change was still made: a store may fail after it has written. The change may not
   ///   be on the disk yet then; it is once the journal, which is written later, could be cleared.
-  private func undo(_ journal: RecoveryJournal) -> Bool {
+  func undo(_ journal: RecoveryJournal) -> Bool {
     do {
       let items = try CustodyItems(keychain)
       guard items.manifest.generation < journal.targetGeneration else {
+        try records.unlist(journal, items.manifest)
         try records.end(items.manifest.mode)
         return true
       }
       try discard(items.rests(of: journal))
+      try records.unlist(journal, items.manifest)
       try records.end(items.manifest.mode)
     } catch {
       Self.log.warning("a change that failed is cleaned up after the next unlock")
@@ -117,10 +123,12 @@ extension PrivateKeyCustody {
 
 extension CustodyItems {
   /// Pending items that can be deleted once a change is finished or rolled back: its own, and all others if
-  /// every key has its envelope. If one is missing, a pending item may be the only copy.
+  /// every key has its envelope. If one is missing, a pending item may be the only copy, and a deletion stages
+  /// nothing.
   func rests(of journal: RecoveryJournal) -> [String] {
-    isWhole
-      ? pendingAccounts : journal.fingerprints.map(Place.pending.account).filter(pendingAccounts.contains)
+    if isWhole { return pendingAccounts }
+    guard journal.kind != .delete else { return [] }
+    return journal.fingerprints.map(Place.pending.account).filter(pendingAccounts.contains)
   }
 
   /// Pending items that belong to no change, if every other key has its envelope.

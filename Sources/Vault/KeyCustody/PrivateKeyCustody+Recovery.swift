@@ -63,11 +63,14 @@ extension PrivateKeyCustody {
     let present = items.manifest.mode
     if items.manifest.generation >= journal.targetGeneration {
       try discard(items.rests(of: journal))
+      try records.unlist(journal, items.manifest)
       try records.end(present)
       return .completed
     }
-    if items.isWhole {
+    // A deletion changes nothing before its one batch, also where keys are incomplete.
+    if items.isWhole || journal.kind == .delete {
       try discard(items.rests(of: journal))
+      try records.unlist(journal, items.manifest)
       try records.end(present)
       return .rolledBack
     }
@@ -81,6 +84,7 @@ extension PrivateKeyCustody {
       return .promoted
     }
     Self.log.error("private keys are incomplete after an interrupted change")
+    try records.unlist(journal, items.manifest)
     try records.end(present)
     return .unrecoverable
   }

@@ -107,13 +107,15 @@ public final class PrivateKeyCustody: Sendable {
 
   /// Seals a private key. Erase your own copy only after this returns (SE-07).
   ///
+  /// - Parameter identity: the metadata of the key. Key and metadata are written both or neither, also when
+  ///   the process ends meanwhile.
   /// - Throws: `CustodyError.alreadyExists`, `.tooManyKeys`, `.invalidInput`, and as ``switchMode(to:_:acknowledgesMissingBackup:)``.
   public func wrap(
     _ secret: borrowing SecretBytes, _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint,
-    _ authorization: CustodyAuthorization
+    _ authorization: CustodyAuthorization, listing identity: PGPKeyIdentity? = nil
   ) throws {
     let secret = SharedSecretBytes(secret.duplicate())
-    try change(.wrap, to: nil, authorization) { items, new in
+    try change(.wrap, to: nil, authorization, listing: identity) { items, new in
       guard items.manifest.digests[fingerprint] == nil else { throw CustodyError.alreadyExists }
       try secret.withBytes { try new.seal($0, payload, fingerprint) }
     }
@@ -121,7 +123,7 @@ public final class PrivateKeyCustody: Sendable {
 
   /// Seals imported private keys, all or none; existing keys are replaced.
   ///
-  /// - Throws: as ``wrap(_:_:_:_:)``, but for `.alreadyExists`.
+  /// - Throws: as ``wrap(_:_:_:_:listing:)``, but for `.alreadyExists`.
   public func importKeys(
     _ keys: [(secret: SharedSecretBytes, payload: PrivateKeyPayload, fingerprint: Fingerprint)],
     _ authorization: CustodyAuthorization
@@ -177,7 +179,7 @@ public final class PrivateKeyCustody: Sendable {
     }
   }
 
-  /// Deletes a private key permanently, even if its envelope is missing or damaged (SE-12).
+  /// Deletes a private key permanently, even if its envelope is missing or damaged (SE-12), and then its metadata.
   ///
   /// The items are deleted first: a chip that no longer answers must not prevent the deletion of a key.
   public func delete(_ fingerprint: Fingerprint) throws {
@@ -190,10 +192,27 @@ public final class PrivateKeyCustody: Sendable {
       var manifest = items.manifest
       manifest.generation += 1
       manifest.digests[fingerprint] = nil
+      let journal = RecoveryJournal(
+        kind: .delete, phase: .staging, targetMode: manifest.mode, targetGeneration: manifest.generation,
+        fingerprints: [fingerprint])
       var changes = CustodyItems.Place.allCases.map { SecretChange.delete(account: $0.account(fingerprint)) }
       changes.save(manifest)
-      do throws(KeychainError) { try keychain.apply(changes) } catch { throw CustodyError(error) }
+      try records.changeControl { $0.recoveryJournal = journal }
+      do throws(KeychainError) { try keychain.apply(changes) } catch {
+        guard undo(journal) else { throw CustodyError(error) }
+      }
       if let envelope { forget([envelope]) }
+      finish(journal, manifest)
+    }
+  }
+
+  /// Removes the metadata of a deleted key and the journal; the key is gone, so a failure changes nothing of that.
+  private func finish(_ journal: RecoveryJournal, _ manifest: CustodyManifest) {
+    do {
+      try records.unlist(journal, manifest)
+      try records.end(manifest.mode)
+    } catch {
+      Self.log.warning("the metadata of a deleted key is removed after the next unlock")
     }
   }
 

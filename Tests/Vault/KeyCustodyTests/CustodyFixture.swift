@@ -40,6 +40,10 @@ final class NotedRecords: CustodyRecords {
 
   func identities() throws(ProtectedDataError) -> [PGPKeyIdentity] { state.withLock { $0.identities } }
 
+  func changeIdentities(_ change: (inout [PGPKeyIdentity]) -> Void) throws(ProtectedDataError) {
+    try write { change(&$0.identities) }
+  }
+
   /// Notes that a backup was made of these keys.
   func noteBackup(_ numbers: some Sequence<Int>) {
     state.withLock { state in

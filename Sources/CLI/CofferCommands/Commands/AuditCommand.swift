@@ -68,6 +68,8 @@ extension AuditLog.Event {
     case .vaultLocked: "vault_locked"
     case .failuresExamined: "failures_examined"
     case .earlierStateAccepted: "earlier_state_accepted"
+    case .identityGenerated: "identity_generated"
+    case .identityDeleted: "identity_deleted"
     }
   }
 
@@ -98,6 +100,8 @@ extension AuditLog.Event {
     case .vaultLocked: "messages did not open, and the vault locked itself"
     case .failuresExamined: "failures looked at"
     case .earlierStateAccepted: "earlier state accepted"
+    case .identityGenerated: "identity made"
+    case .identityDeleted: "identity deleted"
     }
   }
 }

@@ -7,6 +7,7 @@ internal import Agent
 internal import Captures
 internal import CofferKit
 internal import Enclaves
+internal import Identities
 internal import KeyCustody
 internal import Keychains
 internal import MessageFormats
@@ -68,6 +69,8 @@ struct Failure: Error {
     case let error as EnclaveError: self.init(enclave: error)
     case let error as ProtectedDataError: self.init(protectedData: error)
     case let error as CustodyError: self.init(custody: error)
+    case let error as IdentityError: self.init(identity: error)
+    case let problem as UserIDProblem: self = .usage("--user-id: \(problem.sentence)")
     case let error as CofferError: self.init(coffer: error)
     default: self.init(unsorted: "\(type(of: error))")
     }

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Identities: making, choosing the default one, deleting.
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Enclaves
+internal import Foundation
+internal import Identities
+internal import Primitives
+internal import Secrets
+internal import Texts
+internal import UserAuthentication
+
+struct IdentityCommand: CommandGroup {
+  static let configuration = CommandConfiguration(
+    commandName: "identity", abstract: "Your own OpenPGP keys.",
+    subcommands: [
+      IdentityGenerateCommand.self, IdentityListCommand.self, IdentityShowCommand.self,
+      IdentityExportCommand.self, IdentityDefaultCommand.self, IdentityDeleteCommand.self,
+    ])
+  static let page = """
+    coffer identity: your own OpenPGP keys, whose private parts are sealed to this machine
+
+    usage: coffer identity generate --user-id TEXT
+           coffer identity list
+           coffer identity show | export | default | delete WHO
+
+    WHO is a fingerprint of 40 or 64 hexadecimal digits, a key ID of 16, an address, a name, the beginnings
+    of words of a name, or 'me' for the default identity. If several identities fit, none is taken.
+
+    example: coffer identity generate --user-id 'Ada Lovelace <ada@example.org>'
+    """
+}
+
+struct IdentityGenerateCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "generate", abstract: "Make an identity.")
+  static let page = """
+    coffer identity generate: make an identity; its private part is sealed from the first moment
+
+    usage: coffer identity generate --user-id TEXT... [--profile universal|advanced]
+                                    [--expires never|DATE|Ny | --no-expiry]
+                                  \(OpeningOptions.usage)
+
+    Needs the passphrase or PIN, even during a session. Prints the fingerprint.
+
+      --user-id TEXT  your name and mail address; give it again for others of the same identity
+      --profile       universal (the default) for everybody, GnuPG included; advanced for version 6 of
+                      OpenPGP with Ed448 and X448, which GnuPG cannot read
+      --expires       never, a date such as 2030-01-31, or years such as 5y; by default 2y
+      --no-expiry     the same as --expires never
+
+    example: coffer identity generate --user-id 'Ada Lovelace <ada@example.org>'
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Option(name: .customLong("user-id"), help: "A name and mail address.") var userIDs: [String] = []
+  @Option(help: "universal or advanced.") var profile = ProfileName.universal
+  @Option(help: "never, a date, or years such as 5y.") var expires: String?
+  @Flag(help: "The same as --expires never.") var noExpiry = false
+
+  func validate() throws {
+    if userIDs.isEmpty { throw ValidationError("an identity needs --user-id, a name and mail address") }
+    if noExpiry, expires != nil { throw ValidationError("give --expires or --no-expiry, not both") }
+  }
+
+  func execute(_ context: CommandContext) throws {
+    let wanted = try wanted()
+    let end = try wanted.end(from: Int64(Date().timeIntervalSince1970))
+    _ = try context.locked()
+    context.remark("A new identity, \(profile.rawValue): \(profile.promise).")
+    if let end {
+      context.remark("It expires on \(IdentityView.day(end)).")
+    } else {
+      context.remark("It never expires.")
+    }
+    if wanted.userIDs.allSatisfy({ $0.address == nil }) {
+      context.remark("It has no mail address: nobody can find you by mail address.")
+    }
+    let coffer = try context.open(opening, needing: .slot)
+    let open = try coffer.openIdentities()
+    let identity = try coffer.generateIdentity(wanted, open)
+    let view = IdentityView(identity)
+    if context.isJSON { return JSON.print(view.answer(open.enclaveKind)) }
+    context.remark("Made and \(open.enclaveKind.sealedTo).")
+    for line in view.card { context.remark(line) }
+    context.remark("Your public part, for everybody: coffer identity export \(view.word)")
+    Terminal.print("\(identity.fingerprint)")
+  }
+
+  private func wanted() throws -> NewIdentity {
+    let texts = try userIDs.map { try UserIDText(new: $0) }
+    return try NewIdentity(userIDs: texts, isUniversal: profile == .universal, expiry: try expiry())
+  }
+
+  private func expiry() throws -> NewIdentity.Expiry {
+    if noExpiry || expires == "never" { return .never }
+    guard let expires else { return NewIdentity.defaultExpiry }
+    if expires.hasSuffix("y"), let years = Int(expires.dropLast()), years > 0 { return .years(years) }
+    guard expires.utf8.count == 10, let time = RFC3339.parse(expires + "T00:00:00Z") else {
+      throw Failure.usage(
+        "--expires is not a date: '\(expires)'", hint: "never, a date such as 2030-01-31, or years such as 5y"
+      )
+    }
+    return .at(time)
+  }
+}
+
+enum ProfileName: String, ExpressibleByArgument, CaseIterable {
+  case universal, advanced
+
+  /// The programs that can write to such an identity.
+  var promise: String {
+    switch self {
+    case .universal: "everybody can write to you, GnuPG included"
+    case .advanced: "programs of 2024 and later can write to you; GnuPG cannot"
+    }
+  }
+}
+
+struct IdentityDefaultCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "default", abstract: "Make an identity the default one.")
+  static let page = """
+    coffer identity default: make an identity the default one, the first of the list
+
+    usage: coffer identity default WHO
+                                  \(OpeningOptions.usage)
+
+    example: coffer identity default ada@example.org
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Argument(help: "The identity.") var who: String
+
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening)
+    let (open, identities) = try context.identities(coffer)
+    let identity = try identities.chosen(who)
+    try open.store.makeDefault(identity)
+    if context.isJSON { return JSON.print(["default": identity.fingerprint]) }
+    context.remark("'\(IdentityView(identity).title)' is the default identity.")
+  }
+}
+
+struct IdentityDeleteCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete", abstract: "Delete an identity for good.")
+  static let page = """
+    coffer identity delete: delete an identity and its private part for good
+
+    usage: coffer identity delete WHO [--yes] [--no-backup]
+                                  \(OpeningOptions.usage)
+
+    Needs the passphrase or PIN, even during a session. Asks you to type its name, and then once more.
+
+      --yes        do not ask
+      --no-backup  delete it although there is no backup: messages to it can never be read again
+
+    example: coffer identity delete ada@example.org
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Argument(help: "The identity.") var who: String
+  @Flag(help: "Do not ask.") var yes = false
+  @Flag(help: "Delete it although there is no backup.") var noBackup = false
+
+  func execute(_ context: CommandContext) throws {
+    guard yes || context.hasTerminal else {
+      throw Failure(
+        .locked, "no_prompt", "deleting asks twice, and there is no terminal to ask on",
+        hint: "add --yes if you are sure")
+    }
+    let coffer = try context.open(opening, needing: .slot)
+    let (open, identities) = try context.identities(coffer)
+    let identity = try identities.chosen(who)
+    guard identity.isBackedUp || noBackup || !identity.hasPrivatePart else { throw IdentityError.noBackup }
+    if !yes { try ask(identity, context) }
+    try coffer.deleteIdentity(identity, open, acknowledgesMissingBackup: noBackup)
+    if context.isJSON { return JSON.print(["deleted": identity.fingerprint]) }
+    context.remark("'\(IdentityView(identity).title)' is deleted.")
+  }
+
+  /// - Throws: `cancelled` unless the name is typed and the question is answered with yes.
+  private func ask(_ identity: Identity, _ context: CommandContext) throws {
+    let first = identity.userIDs.first
+    let name = first?.name ?? first?.address ?? identity.fingerprint
+    let shown = TerminalText.line(name)
+    let typed = try context.terminal().ask(PromptRequest("type its name to go on, \(shown)", isShown: true))
+    let isSame = typed.withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) == shown }
+    let question =
+      identity.isBackedUp
+      ? "Messages to it can then be read with the backup alone. Delete?"
+      : "No backup: messages to it can never be read again. Delete?"
+    guard isSame, try context.confirm(question) else {
+      throw Failure(.refused, "cancelled", "nothing was deleted")
+    }
+  }
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Identities: what is there, and giving the public part away. Nothing of the private part is opened.
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Enclaves
+internal import Identities
+internal import Secrets
+
+struct IdentityListCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "list", abstract: "List your identities.")
+  static let page = """
+    coffer identity list: list your identities, the default one first
+
+    usage: coffer identity list \(OpeningOptions.usage)
+
+    A star marks the default identity. On a pipe: fingerprint, end and user ID, separated by tabs.
+
+    example: coffer identity list
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+
+  func execute(_ context: CommandContext) throws {
+    let (open, identities) = try context.identities(context.open(opening))
+    for identity in identities {
+      let view = IdentityView(identity)
+      if context.isJSON {
+        JSON.print(view.answer(open.enclaveKind))
+      } else {
+        Terminal.print(Terminal.isOutputTerminal ? view.row : view.fields)
+      }
+    }
+    if identities.isEmpty {
+      context.remark("There are no identities yet: coffer identity generate --user-id 'NAME <ADDRESS>'")
+    }
+  }
+}
+
+struct IdentityShowCommand: CofferCommand {
+  static let configuration = CommandConfiguration(commandName: "show", abstract: "Show an identity.")
+  static let page = """
+    coffer identity show: show an identity
+
+    usage: coffer identity show WHO [--details]
+                                \(OpeningOptions.usage)
+
+      --details  also its parts: the primary key and the subkeys
+
+    example: coffer identity show ada@example.org
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Argument(help: "The identity.") var who: String
+  @Flag(help: "Show its parts.") var details = false
+
+  func execute(_ context: CommandContext) throws {
+    let (open, identities) = try context.identities(context.open(opening))
+    let view = IdentityView(try identities.chosen(who))
+    if context.isJSON { return JSON.print(view.answer(open.enclaveKind, withParts: details)) }
+    for line in view.page(open.enclaveKind) { Terminal.print(line) }
+    if details {
+      for line in view.parts { Terminal.print(line) }
+    }
+  }
+}
+
+struct IdentityExportCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export", abstract: "Write the public part of an identity.")
+  static let page = """
+    coffer identity export: write the public part of an identity, which anybody may have
+
+    usage: coffer identity export WHO [--output FILE]
+                                  \(OpeningOptions.usage)
+
+      --output FILE  write a new file instead of standard output
+
+    example: coffer identity export ada@example.org > ada.asc
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Argument(help: "The identity.") var who: String
+  @Option(help: "A new file.", completion: .file()) var output: String?
+
+  struct Answer: Encodable {
+    let output: String
+    let fingerprint: String
+  }
+
+  func execute(_ context: CommandContext) throws {
+    guard !context.isJSON || output != nil else {
+      throw Failure.usage("with --json, the public part needs --output FILE")
+    }
+    let (_, identities) = try context.identities(context.open(opening))
+    let identity = try identities.chosen(who)
+    if let output {
+      try write(identity, to: output)
+      if context.isJSON { JSON.print(Answer(output: output, fingerprint: identity.fingerprint)) }
+    } else {
+      try print(identity)
+    }
+    context.remark("This is your public part. Anybody may have it. Fingerprint:")
+    for line in IdentityView(identity).fingerprint { context.remark(line) }
+  }
+
+  private func write(_ identity: Identity, to path: String) throws {
+    do { try identity.writePublicPart(path: path) } catch let error as IdentityError {
+      throw Failure(error, naming: path)
+    }
+  }
+
+  private func print(_ identity: Identity) throws {
+    let text = try identity.publicPart()
+    Terminal.write(text.rawSpan)
+  }
+}
+
+// MARK: Finding them
+
+extension CommandContext {
+  /// The identities of an open coffer; says it when a private key has none.
+  func identities(_ coffer: Coffer) throws -> (open: OpenIdentities, all: [Identity]) {
+    let open = try coffer.openIdentities()
+    if open.unlistedCount > 0 {
+      remark(
+        "\(open.unlistedCount.counted("private key")) cannot be listed without the passphrase or PIN: coffer lock, then coffer identity list"
+      )
+    }
+    return (open, try coffer.identities(open))
+  }
+}
+
+extension [Identity] {
+  /// The one identity that these words mean.
+  /// - Throws: `ambiguous_identity`, `unknown_identity`; `usage` for a fingerprint that is cut off.
+  func chosen(_ who: String) throws -> Identity {
+    switch choose(who) {
+    case .one(let identity): return identity
+    case .several(let fitting):
+      let candidates = fitting.map { "\(IdentityView($0).title) \($0.fingerprint)" }
+      throw Failure(
+        .usage, "ambiguous_identity", "'\(who)' fits \(fitting.count) identities",
+        hint: "name one by its fingerprint: \(candidates.joined(separator: ", "))")
+    case .shortFingerprint:
+      throw Failure.usage(
+        "'\(who)' is not a whole fingerprint, and short ones can be forged",
+        hint: "give all 40 or 64 digits, a key ID of 16, or the address")
+    case .nothing:
+      throw Failure(
+        .missing, "unknown_identity", "there is no identity '\(who)'",
+        hint: "'coffer identity list' shows them")
+    }
+  }
+}

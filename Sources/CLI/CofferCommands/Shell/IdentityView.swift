@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An identity in lines for users and in JSON. Names may come from elsewhere; ShownLine makes them safe.
+
+internal import Enclaves
+internal import Foundation
+internal import Identities
+internal import Texts
+
+struct IdentityView {
+  let identity: Identity
+
+  init(_ identity: Identity) { self.identity = identity }
+
+  // MARK: Words
+
+  /// The user ID that speaks for it, else the fingerprint.
+  var title: String { identity.userIDs.first?.text ?? identity.fingerprint }
+
+  /// A word that names it on a command line: the address, else the fingerprint.
+  var word: String { ShellWord.quoted(identity.userIDs.first?.address ?? identity.fingerprint) }
+
+  /// The day of a time, in UTC.
+  static func day(_ time: Int64) -> String { String(RFC3339.format(time).prefix(10)) }
+
+  private var profile: String { identity.isUniversal ? "universal" : "advanced" }
+
+  private var end: String {
+    guard let expires = identity.expires else { return "never expires" }
+    if identity.state == .expired { return "EXPIRED \(Self.day(expires))" }
+    let days = (expires - Int64(Date().timeIntervalSince1970)) / 86_400
+    return days > 30 ? "expires \(Self.day(expires))" : "expires in \(Int(days).counted("day"))"
+  }
+
+  private var condition: String {
+    if !identity.hasPrivatePart { return "PRIVATE PART LOST" }
+    switch identity.state {
+    case .revoked: return "REVOKED"
+    case .unusable: return "UNUSABLE"
+    case .good, .expired: return identity.isBackedUp ? "backed up" : "NO BACKUP"
+    }
+  }
+
+  // MARK: Lines
+
+  /// In the list, on a terminal.
+  var row: ShownLine {
+    let title = ColumnWidth.padded(ColumnWidth.cut(TerminalText.line(title), to: 36), to: 36)
+    return
+      "\(identity.isDefault ? "*" : " ") \(title)  \(profile.padded(to: 9))  \(end.padded(to: 18))  \(condition)"
+  }
+
+  /// In the list, on a pipe.
+  var fields: ShownLine {
+    "\(identity.fingerprint)" + "\t" + "\(identity.expires.map(Self.day) ?? "never")" + "\t" + "\(title)"
+  }
+
+  /// In capitals and groups of four: two lines of five groups for version 4, four of four for version 6.
+  var fingerprint: [ShownLine] { Self.lines(ofFingerprint: identity.fingerprint) }
+
+  private static func lines(ofFingerprint text: String) -> [ShownLine] {
+    let digits = Array(text.uppercased())
+    let groups = stride(from: 0, to: digits.count, by: 4).map {
+      String(digits[$0..<min($0 + 4, digits.count)])
+    }
+    let perLine = digits.count == 40 ? 5 : 4
+    return stride(from: 0, to: groups.count, by: perLine).enumerated().map { number, start in
+      "    \(number + 1)  \(groups[start..<min(start + perLine, groups.count)].joined(separator: " "))"
+    }
+  }
+
+  /// The names and the fingerprint.
+  var card: [ShownLine] { identity.userIDs.map { "  \($0.text)" } + fingerprint }
+
+  /// Everything but the parts.
+  func page(_ kind: EnclaveKind) -> [ShownLine] {
+    let uses = Set(identity.parts.flatMap(\.purposes))
+    let abilities = ["certify", "sign", "encrypt", "authenticate"].filter(uses.contains)
+    return card + [
+      "  profile      \(profile), version \(identity.version)\(identity.isDefault ? ", the default identity" : "")",
+      "  made         \(Self.day(identity.created)), \(end)",
+      "  state        \(identity.state.rawValue)",
+      "  private part \(identity.hasPrivatePart ? kind.sealedTo : "lost")",
+      "  can          \(abilities.joined(separator: ", "))",
+      "  backup       \(identity.isBackedUp ? "yes" : "none")",
+    ]
+  }
+
+  /// The primary key and the subkeys.
+  var parts: [ShownLine] {
+    identity.parts.flatMap { part -> [ShownLine] in
+      let end = part.expires.map { "expires \(Self.day($0))" } ?? "never expires"
+      return [
+        "",
+        "  \(part.algorithm), to \(part.purposes.joined(separator: ", ")), made \(Self.day(part.created)), \(end)",
+      ] + Self.lines(ofFingerprint: part.fingerprint)
+    }
+  }
+
+  // MARK: JSON
+
+  struct Answer: Encodable {
+    struct Name: Encodable {
+      let text: String
+      let name: String?
+      let address: String?
+    }
+
+    struct Part: Encodable {
+      let fingerprint: String
+      let algorithm: String
+      let purposes: [String]
+      let created: String
+      let expires: String?
+    }
+
+    let fingerprint: String
+    let profile: String
+    let version: Int
+    let created: String
+    let expires: String?
+    let userIds: [Name]
+    let custody: String
+    let backedUp: Bool
+    let revocation: Bool
+    let `default`: Bool
+    let state: String
+    let privatePart: Bool
+    let parts: [Part]?
+  }
+
+  func answer(_ kind: EnclaveKind, withParts: Bool = false) -> Answer {
+    let parts = identity.parts.map { part in
+      Answer.Part(
+        fingerprint: part.fingerprint, algorithm: part.algorithm, purposes: part.purposes,
+        created: RFC3339.format(part.created), expires: part.expires.map { RFC3339.format($0) })
+    }
+    return Answer(
+      fingerprint: identity.fingerprint, profile: profile, version: identity.version,
+      created: RFC3339.format(identity.created), expires: identity.expires.map { RFC3339.format($0) },
+      userIds: identity.userIDs.map { Answer.Name(text: $0.text, name: $0.name, address: $0.address) },
+      custody: kind.name, backedUp: identity.isBackedUp, revocation: identity.hasRevocation,
+      default: identity.isDefault, state: identity.state.rawValue, privatePart: identity.hasPrivatePart,
+      parts: withParts ? parts : nil)
+  }
+}
+
+extension EnclaveKind {
+  /// Where a private part is, after "it is".
+  var sealedTo: String {
+    switch self {
+    case .tpm: "sealed to this machine's chip"
+    case .secureEnclave: "sealed to this machine's Secure Enclave"
+    case .software: "sealed by software: this machine has no chip for it"
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The identities of an open coffer, with their entries in the audit log.
+
+public import Enclaves
+public import Identities
+internal import KeyCustody
+internal import Logging
+internal import ProtectedData
+internal import Vaults
+
+/// The identities of a coffer, after recovery from an interrupted change.
+public struct OpenIdentities: Sendable {
+  /// Finds them and moves one to the front.
+  public let store: IdentityStore
+  /// Where their private parts are sealed.
+  public let enclaveKind: EnclaveKind
+  /// Private keys that no identity lists: tell the user. Only fresh authentication can list them again.
+  public let unlistedCount: Int
+}
+
+extension Coffer {
+  /// The identities. If a slot opened this coffer, private keys that lost their metadata are listed again.
+  /// - Throws: `ProtectedDataError`; `CustodyError`; `EnclaveError.unavailable`.
+  public func openIdentities() throws -> OpenIdentities {
+    let custody = try openPrivateKeys().custody
+    let domains = try protectedDomains()
+    let store = IdentityStore(custody, domains)
+    var unlisted = try store.unlistedCount()
+    if unlisted > 0, slot != nil {
+      // What cannot be opened now, as without a finger, must not hide the others.
+      do { unlisted -= try store.listUnlisted(authorization(), at: clock.now()) } catch {
+        Self.log.warning("a private key without metadata cannot be opened to list it")
+      }
+    }
+    return OpenIdentities(store: store, enclaveKind: try domains.enclaveKind(), unlistedCount: unlisted)
+  }
+
+  /// All identities, the default one first, judged now.
+  /// - Throws: `IdentityError.corrupt`; `ProtectedDataError`; `CustodyError`.
+  public func identities(_ open: OpenIdentities) throws -> [Identity] { try open.store.all(at: clock.now()) }
+
+  /// Makes an identity. When this returns, all of it is on the disk; if it throws, nothing of it.
+  /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `IdentityError`; `CustodyError`;
+  ///   `ProtectedDataError`.
+  public func generateIdentity(_ wanted: NewIdentity, _ open: OpenIdentities) throws -> Identity {
+    guard slot != nil else { throw CofferError.slotRequired }
+    let identity = try open.store.generate(wanted, authorization(), at: clock.now())
+    audit(.identityGenerated)
+    return identity
+  }
+
+  /// Deletes an identity permanently.
+  /// - Parameter acknowledgesMissingBackup: whether the user knows that there is no other copy.
+  /// - Throws: `CofferError.slotRequired`; `IdentityError.noBackup`; `CustodyError`; `ProtectedDataError`.
+  public func deleteIdentity(
+    _ identity: Identity, _ open: OpenIdentities, acknowledgesMissingBackup: Bool
+  ) throws {
+    guard slot != nil else { throw CofferError.slotRequired }
+    try open.store.delete(identity, acknowledgesMissingBackup: acknowledgesMissingBackup)
+    audit(.identityDeleted)
+  }
+}

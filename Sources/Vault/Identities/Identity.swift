@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An identity as a user sees it. Only what is public is in it: nothing of the private part is opened to show one.
+
+public import OpenPGP
+internal import Primitives
+internal import ProtectedData
+
+/// One of the user's own OpenPGP keys, with its names.
+public struct Identity: Sendable {
+  /// What can be done with it now.
+  public enum State: String, Sendable, CaseIterable {
+    /// It can be used.
+    case good
+    /// Its end has passed.
+    case expired
+    /// Its owner has revoked it.
+    case revoked
+    /// Its public part does not say enough, or the policy refuses it.
+    case unusable
+  }
+
+  /// The primary key or a subkey.
+  public struct Part: Sendable {
+    /// Lower-case hexadecimal.
+    public let fingerprint: String
+    /// The name of the algorithm, such as `Ed25519`.
+    public let algorithm: String
+    /// `certify`, `sign`, `encrypt`, `authenticate`.
+    public let purposes: [String]
+    /// Seconds since 1970, UTC.
+    public let created: Int64
+    /// Seconds since 1970, UTC; nil for never.
+    public let expires: Int64?
+  }
+
+  /// Lower-case hexadecimal: 40 digits of version 4, 64 of version 6.
+  public let fingerprint: String
+  /// Of the key: 4 or 6.
+  public let version: Int
+  /// Whether the profile is the one that GnuPG reads too.
+  public let isUniversal: Bool
+  /// Seconds since 1970, UTC.
+  public let created: Int64
+  /// Seconds since 1970, UTC; nil for never.
+  public let expires: Int64?
+  /// The first one speaks for the identity.
+  public let userIDs: [UserIDText]
+  /// Whether a backup of the private part was made.
+  public let isBackedUp: Bool
+  /// Whether a revocation certificate is kept.
+  public let hasRevocation: Bool
+  /// Whether custody has the private part; false after a loss.
+  public let hasPrivatePart: Bool
+  /// Whether it is the first of the list, which signs unless another one is named.
+  public let isDefault: Bool
+  /// At the time when the identity was looked up.
+  public let state: State
+  /// The primary key, then the subkeys.
+  public let parts: [Part]
+
+  /// The public part.
+  public let certificate: Certificate
+  let key: Fingerprint
+
+  /// Judges the public part at a time.
+  /// - Throws: ``IdentityError/corrupt`` when it is not the certificate of this key.
+  init(
+    _ stored: PGPKeyIdentity, isDefault: Bool, hasPrivatePart: Bool, at now: Timestamp
+  ) throws(IdentityError) {
+    let found: [Certificate]
+    do { found = try Certificate.readAll(MemorySource(stored.certificate)) } catch { throw .corrupt }
+    guard let certificate = found.first, found.count == 1, certificate.fingerprint == stored.fingerprint
+    else {
+      throw .corrupt
+    }
+    let valid = ValidCertificate(certificate, at: now, now: now, policy: .standard)
+    self.certificate = certificate
+    key = stored.fingerprint
+    fingerprint = Hexadecimal.text(stored.fingerprint.bytes)
+    version = Int(stored.fingerprint.version)
+    isUniversal = stored.profile == .a
+    created = Int64(stored.created)
+    expires = stored.expires.map(Int64.init)
+    userIDs = stored.userIDs.map { UserIDText($0) }
+    isBackedUp = stored.isBackedUp
+    hasRevocation = !stored.revocationCertificate.isEmpty
+    self.hasPrivatePart = hasPrivatePart
+    self.isDefault = isDefault
+    state = State(valid.problem)
+    parts = valid.keys.map { Part($0) }
+  }
+}
+
+extension Identity.State {
+  fileprivate init(_ problem: ValidCertificate.Problem?) {
+    self =
+      switch problem {
+      case nil: .good
+      case .expired: .expired
+      case .revoked: .revoked
+      case .notBound, .notYetValid, .refused: .unusable
+      }
+  }
+}
+
+extension Identity.Part {
+  fileprivate init(_ key: ValidCertificate.Key) {
+    fingerprint = Hexadecimal.text(key.publicKey.fingerprint.bytes)
+    algorithm = Self.name(of: key.publicKey.algorithm)
+    created = Int64(key.publicKey.creationTime.secondsSince1970)
+    expires = key.expirationTime.map { Int64($0.secondsSince1970) }
+    var purposes: [String] = []
+    if key.flags.contains(.certify) { purposes.append("certify") }
+    if key.flags.contains(.sign) { purposes.append("sign") }
+    if !key.flags.isDisjoint(with: [.encryptCommunications, .encryptStorage]) { purposes.append("encrypt") }
+    if key.flags.contains(.authenticate) { purposes.append("authenticate") }
+    self.purposes = purposes
+  }
+
+  private static func name(of algorithm: PublicKeyAlgorithm) -> String {
+    switch algorithm {
+    case .rsa, .rsaEncryptOnly, .rsaSignOnly: "RSA"
+    case .elgamal: "Elgamal"
+    case .dsa: "DSA"
+    case .ecdh: "ECDH"
+    case .ecdsa: "ECDSA"
+    case .eddsaLegacy, .ed25519: "Ed25519"
+    case .x25519: "X25519"
+    case .x448: "X448"
+    case .ed448: "Ed448"
+    default: "algorithm \(algorithm.rawValue)"
+    }
+  }
+}

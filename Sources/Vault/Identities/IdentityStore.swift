@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The user's own OpenPGP keys: private parts in custody, everything else in the domain key-metadata. The order in
+// which both are written is custody's (Specs/envelopes.md, "Key and metadata").
+
+public import KeyCustody
+internal import OpenPGP
+internal import Primitives
+internal import ProtectedData
+internal import Secrets
+
+/// The identities of a coffer.
+public struct IdentityStore: Sendable {
+  private let custody: PrivateKeyCustody
+  private let records: any CustodyRecords
+
+  /// - Parameters:
+  ///   - custody: after recovery from an interrupted change.
+  ///   - records: those of the custody.
+  public init(_ custody: PrivateKeyCustody, _ records: any CustodyRecords) {
+    self.custody = custody
+    self.records = records
+  }
+
+  // MARK: Looking
+
+  /// All identities, the default one first, judged at a time.
+  /// - Parameter now: seconds since 1970, UTC.
+  /// - Throws: ``IdentityError/corrupt``; `ProtectedDataError`; `CustodyError`.
+  public func all(at now: Int64) throws -> [Identity] {
+    let keys = Set(try custody.fingerprints())
+    return try records.identities().enumerated().map { index, stored in
+      try Identity(
+        stored, isDefault: index == 0, hasPrivatePart: keys.contains(stored.fingerprint), at: Timestamp(now))
+    }
+  }
+
+  /// How many private keys have no metadata, as after a reset of the domain: nobody sees them.
+  public func unlistedCount() throws -> Int { try unlisted().count }
+
+  private func unlisted() throws -> [Fingerprint] {
+    let listed = Set(try records.identities().map(\.fingerprint))
+    return try custody.fingerprints().filter { !listed.contains($0) }
+  }
+
+  // MARK: Changing
+
+  /// Makes an identity. When this returns, private part and metadata are on the disk; if it throws, neither is.
+  /// - Parameter now: the creation time; seconds since 1970, UTC.
+  /// - Throws: ``IdentityError``; `CustodyError`; `ProtectedDataError`.
+  public func generate(
+    _ wanted: NewIdentity, _ authorization: CustodyAuthorization, at now: Int64
+  ) throws -> Identity {
+    let time = Timestamp(now)
+    let present = try records.identities().count
+    guard present < KeyMetadata.countLimit else { throw IdentityError.tooMany(limit: KeyMetadata.countLimit) }
+    let key = try wanted.key(at: time)
+    let metadata = try PGPKeyIdentity(key, at: time)
+    let secret = try key.secretBytes()
+    try custody.wrap(
+      secret, key.certificate.primaryKey.version == 6 ? .transferableSecretKeyV6 : .transferableSecretKeyV4,
+      metadata.fingerprint, authorization, listing: metadata)
+    return try Identity(metadata, isDefault: present == 0, hasPrivatePart: true, at: time)
+  }
+
+  /// Moves an identity to the front.
+  /// - Throws: ``IdentityError/missing``; `ProtectedDataError`.
+  public func makeDefault(_ identity: Identity) throws {
+    var isFound = false
+    try records.changeIdentities { identities in
+      guard let index = identities.firstIndex(where: { $0.fingerprint == identity.key }) else { return }
+      isFound = true
+      identities.insert(identities.remove(at: index), at: 0)
+    }
+    guard isFound else { throw IdentityError.missing }
+  }
+
+  /// Deletes an identity permanently: the private part first, then its metadata. If the process ends between the
+  /// two, recovery removes the metadata.
+  /// - Parameter acknowledgesMissingBackup: whether the user knows that there is no other copy.
+  /// - Throws: ``IdentityError/noBackup``, before anything is written; `CustodyError`; `ProtectedDataError`.
+  public func delete(_ identity: Identity, acknowledgesMissingBackup: Bool) throws {
+    guard let stored = try records.identities().first(where: { $0.fingerprint == identity.key }) else {
+      throw IdentityError.missing
+    }
+    guard stored.isBackedUp || acknowledgesMissingBackup || !identity.hasPrivatePart else {
+      throw IdentityError.noBackup
+    }
+    if try custody.fingerprints().contains(identity.key) { return try custody.delete(identity.key) }
+    try records.changeIdentities { identities in identities.removeAll { $0.fingerprint == identity.key } }
+  }
+
+  /// Lists private keys without metadata again: the key itself has its public part. A new revocation certificate
+  /// is made. Keys that are not OpenPGP keys are left as they are.
+  /// - Returns: how many were listed.
+  /// - Throws: `CustodyError`, `ProtectedDataError`; what was listed before stays.
+  @discardableResult
+  public func listUnlisted(_ authorization: CustodyAuthorization, at now: Int64) throws -> Int {
+    var count = 0
+    for fingerprint in try unlisted() {
+      let metadata = try custody.withPrivateKey(fingerprint, authorization) { bytes, _ in
+        let source = MemorySource(SharedSecretBytes(SecretBytes(copying: bytes)))
+        let key = (try? TransferableSecretKey.readAll(source))?.first
+        return key.flatMap { try? PGPKeyIdentity($0, at: Timestamp(now)) }
+      }
+      guard let metadata, metadata.fingerprint == fingerprint else { continue }
+      try records.changeIdentities { identities in
+        guard !identities.contains(where: { $0.fingerprint == fingerprint }) else { return }
+        identities.append(metadata)
+      }
+      count += 1
+    }
+    return count
+  }
+}
+
+extension Timestamp {
+  /// The nearest time of the format.
+  init(_ seconds: Int64) { self.init(secondsSince1970: UInt32(clamping: seconds)) }
+}

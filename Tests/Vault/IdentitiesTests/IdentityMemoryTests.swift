@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// After an identity was made, listed, shown, given out and deleted, its private part is not in the memory of the
+// process.
+
+import Identities
+import MemorySearch
+import Testing
+
+@Suite("What identities leave in memory", .serialized)
+struct IdentityMemoryTests {
+  /// Runs away from the stack frames that search later.
+  @inline(never)
+  private func use(isUniversal: Bool) throws -> (needle: Needle, seenWhileAlive: Int) {
+    let fixture = try IdentityFixture()
+    let identity = try fixture.generate("Ada <ada@example.org>", isUniversal: isUniversal)
+    let body = identity.certificate.primaryKey.body.count
+    // Header, public part, protection, and in version 4 the length of the number.
+    let start = 2 + body + (isUniversal ? 3 : 1)
+    let fingerprint = identity.certificate.fingerprint
+    let (needle, seen) = try fixture.custody.withPrivateKey(fingerprint, fixture.passcode) { bytes, _ in
+      let needle = Needle(bytes.extracting(start..<(start + 28)))
+      return (needle, try ProcessMemory.places(of: needle).count)
+    }
+    try fixture.records.changeIdentities { $0 = [] }
+    #expect(try fixture.store.listUnlisted(fixture.passcode, at: IdentityFixture.now) == 1)
+    _ = try fixture.all()[0].publicPart()
+    try fixture.store.delete(identity, acknowledgesMissingBackup: true)
+    return (needle, seen)
+  }
+
+  @Test("Nothing of a private part stays, in either profile", arguments: [true, false])
+  func nothingStays(isUniversal: Bool) throws {
+    let (needle, seen) = try use(isUniversal: isUniversal)
+    #expect(seen > 0, "the search finds what is there")
+    #expect(try ProcessMemory.places(of: needle) == [])
+  }
+}
