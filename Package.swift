@@ -10,16 +10,17 @@
 
 import PackageDescription
 
-let strict: [SwiftSetting] = [
-  .swiftLanguageMode(.v6),
-  .strictMemorySafety(),
-  .treatAllWarnings(as: .error),
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  // Says whose bytes a span lends; Secrets/Spans.swift alone needs it.
-  .enableExperimentalFeature("Lifetimes"),
-] + (Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])])
+let strict: [SwiftSetting] =
+  [
+    .swiftLanguageMode(.v6),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    // Says whose bytes a span lends; Secrets/Spans.swift alone needs it.
+    .enableExperimentalFeature("Lifetimes"),
+  ] + (Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])])
 
 /// Tests keep the language mode and the warnings, and may use pointers without ceremony.
 let strictTests: [SwiftSetting] = [
@@ -89,7 +90,8 @@ let package = Package(
     .library(
       name: "CofferKit",
       targets: [
-        "CofferKit", "Agent", "KeyCustody", "ProtectedData", "Captures", "Vaults", "Keychains", "Enclaves",
+        "CofferKit", "Agent", "Contacts", "KeyCustody", "ProtectedData", "Captures", "Vaults", "Keychains",
+        "Enclaves",
         "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets",
       ]),
     .library(name: "CofferPrimitives", targets: ["Secrets", "Primitives"]),
@@ -173,12 +175,14 @@ let package = Package(
         "Secrets", "Primitives", "OpenPGP", "Storage", "Enclaves", "UserAuthentication", "Keychains",
         "ProtectedData", log,
       ]),
+    module("Contacts", in: .vault, ["Secrets", "Primitives", "OpenPGP", "ProtectedData"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module(
       "CofferKit", in: .vault,
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "UserAuthentication", "Keychains",
         "Vaults", "Captures", "ProtectedData", "KeyCustody", "Agent", log,
+        "Contacts", "OpenPGP",
       ]),
 
     // CLI: the command coffer
@@ -187,7 +191,7 @@ let package = Package(
       [
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
         "Vaults", "Enclaves", "Pictures", "Captures", "ProtectedData", "KeyCustody", "Agent", "CofferKit",
-        "CSystem",
+        "CSystem", "Contacts", "OpenPGP",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -291,6 +295,12 @@ let package = Package(
       [
         "KeyCustody", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "UserAuthentication", "Storage",
         "Primitives", "Secrets", "MemorySearch", "SoftwareTPM", "SpecExamples", "TemporaryHomes",
+      ]),
+    tests(
+      "ContactsTests", in: .vault,
+      [
+        "Contacts", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "Storage", "Primitives", "Secrets",
+        "TemporaryHomes",
       ]),
     tests(
       "AgentTests", in: .vault,

@@ -17,7 +17,7 @@ struct CofferRoot: CommandGroup {
       RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self,
       EraseCommand.self, MessageCommand.self,
       VaultCommand.self, CaptureCommand.self, RecoveryStateCommand.self, ResetCommand.self,
-      AgentCommand.self,
+      AgentCommand.self, ContactCommand.self,
     ])
   static let page = """
     coffer: keeps messages and keys sealed on your own machine
@@ -30,6 +30,7 @@ struct CofferRoot: CommandGroup {
       message add|show|list|search|remove|import|export
       vault status|rotate|rollback
       capture add|list|show|export|verify|remove
+      contact import|list|show|rename|remove|export|verify
       slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
       recovery-state | reset  what is wrong with protected data; delete it and start over

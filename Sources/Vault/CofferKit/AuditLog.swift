@@ -66,6 +66,18 @@ public struct AuditLog: Equatable, Sendable {
     case failuresExamined = 24
     /// The owner has accepted a restored, older state of the coffer.
     case earlierStateAccepted = 25
+    /// A contact's public part was stored.
+    case contactStored = 40
+    /// A contact was given another name.
+    case contactRenamed = 41
+    /// A contact was removed.
+    case contactRemoved = 42
+    /// A contact's fingerprint was compared, and is the same.
+    case contactVerified = 43
+    /// A contact's fingerprint was compared, and is not the same.
+    case contactNotConfirmed = 44
+    /// A contact is no longer verified.
+    case contactVerificationUndone = 45
   }
 
   /// One line of the log.

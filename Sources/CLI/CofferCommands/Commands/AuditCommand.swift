@@ -67,6 +67,12 @@ extension AuditLog.Event {
     case .vaultLocked: "vault_locked"
     case .failuresExamined: "failures_examined"
     case .earlierStateAccepted: "earlier_state_accepted"
+    case .contactStored: "contact_stored"
+    case .contactRenamed: "contact_renamed"
+    case .contactRemoved: "contact_removed"
+    case .contactVerified: "contact_verified"
+    case .contactNotConfirmed: "contact_not_confirmed"
+    case .contactVerificationUndone: "contact_verification_undone"
     }
   }
 
@@ -97,6 +103,12 @@ extension AuditLog.Event {
     case .vaultLocked: "messages did not open, and the vault locked itself"
     case .failuresExamined: "failures looked at"
     case .earlierStateAccepted: "earlier state accepted"
+    case .contactStored: "contact stored"
+    case .contactRenamed: "contact renamed"
+    case .contactRemoved: "contact removed"
+    case .contactVerified: "contact verified"
+    case .contactNotConfirmed: "contact not confirmed"
+    case .contactVerificationUndone: "contact no longer verified"
     }
   }
 }
