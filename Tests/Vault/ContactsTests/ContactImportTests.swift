@@ -201,7 +201,7 @@ struct ContactImportTests {
     try fixture.take(Person("Bob <bob@example.org>").certificate)
     _ = try fixture.file.write { transaction in
       try transaction.execute(
-        "UPDATE protectedDomains SET payload = substr(payload, 1, length(payload) - 1) || x'00' WHERE domain = 4"
+        "UPDATE protectedDomains SET payload = zeroblob(200) WHERE domain = 4"
       )
     }
     #expect(throws: ProtectedDataError.self) { try fixture.reopened().list(at: Fixture.now) }

@@ -63,7 +63,7 @@ struct ContactListCommand: CofferCommand {
     let widths = (0..<3).map { column in rows.map { ColumnWidth.of($0[column]) }.max() ?? 0 }
     for row in rows {
       guard Terminal.isOutputTerminal else {
-        Terminal.print("\(row.joined(separator: "\t"))")
+        Terminal.print("\(row[0])\t\(row[1])\t\(row[2])\t\(row[3])")
         continue
       }
       var line = ""

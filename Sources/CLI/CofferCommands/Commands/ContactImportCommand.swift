@@ -158,7 +158,7 @@ struct ContactImportCommand: CofferCommand {
       }
       let id = try coffer.storeContact(index, of: parts, as: preview, name: self.name)
       let words = ShellWord.quoted(self.name ?? preview.key.suggestedName)
-      context.remark("stored as \(name). Not verified yet: when you speak, 'coffer contact verify \(words)'")
+      context.remark("stored as \(name). Not verified yet: when you speak,  coffer contact verify \(words)")
       return Outcome(code: "new", contact: id?.uuidString.lowercased())
     case .unchanged:
       context.remark("\(ContactWords.quoted(preview.contact?.name ?? "")): nothing new")
