@@ -90,8 +90,9 @@ let package = Package(
     .library(
       name: "CofferKit",
       targets: [
-        "CofferKit", "Agent", "Identities", "KeyCustody", "ProtectedData", "Captures", "Vaults", "Keychains",
-        "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "OpenPGP", "Primitives", "Secrets",
+        "CofferKit", "Agent", "Contacts", "Identities", "KeyCustody", "ProtectedData", "Captures", "Vaults",
+        "Keychains", "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "OpenPGP", "Primitives",
+        "Secrets",
       ]),
     .library(name: "CofferPrimitives", targets: ["Secrets", "Primitives"]),
     .library(name: "CofferOpenPGP", targets: ["OpenPGP", "Secrets"]),
@@ -178,12 +179,13 @@ let package = Package(
     module(
       "Identities", in: .vault,
       ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData", "KeyCustody"]),
+    module("Contacts", in: .vault, ["Secrets", "Primitives", "OpenPGP", "ProtectedData"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module(
       "CofferKit", in: .vault,
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "UserAuthentication", "Keychains",
-        "Vaults", "Captures", "ProtectedData", "KeyCustody", "Identities", "Agent", log,
+        "Vaults", "Captures", "ProtectedData", "KeyCustody", "OpenPGP", "Identities", "Contacts", "Agent", log,
       ]),
 
     // CLI: the command coffer
@@ -191,8 +193,8 @@ let package = Package(
       "CofferCommands", in: .cli,
       [
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
-        "Vaults", "Enclaves", "Pictures", "Captures", "ProtectedData", "KeyCustody", "Identities", "Agent",
-        "CofferKit", "CSystem",
+        "Vaults", "Enclaves", "Pictures", "Captures", "OpenPGP", "ProtectedData", "KeyCustody", "Identities",
+        "Contacts", "Agent", "CofferKit", "CSystem",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -302,6 +304,12 @@ let package = Package(
       [
         "Identities", "KeyCustody", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "Storage",
         "Primitives", "Secrets", "MemorySearch", "TemporaryHomes",
+      ]),
+    tests(
+      "ContactsTests", in: .vault,
+      [
+        "Contacts", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "Storage", "Primitives", "Secrets",
+        "TemporaryHomes",
       ]),
     tests(
       "AgentTests", in: .vault,

@@ -17,9 +17,8 @@ struct CofferRoot: CommandGroup {
       PassphraseCommand.self, RecoverCommand.self,
       RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self,
       EraseCommand.self, MessageCommand.self,
-      VaultCommand.self, CaptureCommand.self, IdentityCommand.self, RecoveryStateCommand.self,
-      ResetCommand.self,
-      AgentCommand.self,
+      VaultCommand.self, CaptureCommand.self, IdentityCommand.self, ContactCommand.self,
+      RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
     ])
   static let page = """
     coffer: keeps messages and keys sealed on your own machine
@@ -33,6 +32,7 @@ struct CofferRoot: CommandGroup {
       vault status|rotate|rollback
       capture add|list|show|export|verify|remove
       identity generate|list|show|export|default|delete
+      contact import|list|show|rename|remove|export|verify
       slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
       recovery-state | reset  what is wrong with protected data; delete it and start over

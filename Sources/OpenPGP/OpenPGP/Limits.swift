@@ -52,6 +52,9 @@ public enum Limits {
   /// itself, since areas end; but each takes some thirty times the memory of its shortest form. This is room
   /// for a thousand signatures of 4 KiB each, or for thirty-two whose areas are as full as version 4 allows.
   public static let subpacketByteCount = 4 << 20
+  /// Signatures of one component that cannot be verified, and are kept when a certificate is reduced to its
+  /// holder's statements: the holder may have made some, a stranger any number.
+  public static let unverifiedSignatureCount = 16
   /// Bits of a multiprecision integer: RSA keys of 16,384 bits are the largest that anybody has made; a
   /// longer one only costs time.
   public static let integerBitCount = 16_384

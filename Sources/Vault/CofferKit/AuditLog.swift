@@ -70,6 +70,18 @@ public struct AuditLog: Equatable, Sendable {
     case identityGenerated = 26
     /// An identity was deleted.
     case identityDeleted = 27
+    /// A contact's public part was stored.
+    case contactStored = 28
+    /// A contact was given another name.
+    case contactRenamed = 29
+    /// A contact was removed.
+    case contactRemoved = 30
+    /// A contact's fingerprint was compared, and is the same.
+    case contactVerified = 31
+    /// A contact's fingerprint was compared, and is not the same.
+    case contactNotConfirmed = 32
+    /// A contact is no longer verified.
+    case contactVerificationUndone = 33
   }
 
   /// One line of the log.

@@ -95,7 +95,8 @@ struct AccessTests {
     }
     #expect(throws: ProtectedDataError.invalidValue(.contacts)) {
       try domains.update(ContactsSnapshot.self) {
-        $0.contacts[0].certificate = [UInt8](repeating: 0, count: Contact.certificateByteCountLimit + 1)
+        $0.contacts[0].keys[0].certificate = [UInt8](
+          repeating: 0, count: Contact.certificateByteCountLimit + 1)
       }
     }
     #expect(throws: ProtectedDataError.invalidValue(.privateKeyControl)) {
@@ -113,9 +114,9 @@ struct AccessTests {
     let domains = try fixture.unlocked()
     let certificate = [UInt8](repeating: 7, count: Contact.certificateByteCountLimit)
     func contact() -> Contact {
-      Contact(id: UUID(), displayName: "", certificate: certificate, isVerified: false, added: 0)
+      Sample.contact(certificate: certificate)
     }
-    // Each takes 31 bytes more than its certificate.
+    // Each takes 53 bytes more than its certificate.
     let many = ContactsSnapshot(contacts: (0..<15).map { _ in contact() })
     try domains.update(ContactsSnapshot.self) { $0 = many }
     #expect(throws: ProtectedDataError.invalidValue(.contacts)) {
@@ -123,7 +124,7 @@ struct AccessTests {
     }
     try domains.update(ContactsSnapshot.self) {
       var last = contact()
-      last.certificate = Array(certificate.dropLast(16 * 31 + 2))
+      last.keys[0].certificate = Array(certificate.dropLast(16 * 53 + 2))
       $0.contacts.append(last)
     }
     let stored: ContactsSnapshot = try domains.read()

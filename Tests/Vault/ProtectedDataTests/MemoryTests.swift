@@ -63,20 +63,18 @@ struct MemoryTests {
   private func store(_ fixture: ProtectedDataFixture) throws -> [Named] {
     let secret = SystemRandom.secretBytes(count: 48)
     var contacts = ContactsSnapshot(contacts: [
-      Contact(
-        id: UUID(), displayName: "", certificate: [UInt8](repeating: 0, count: 48), isVerified: true, added: 0
-      )
+      Sample.contact(certificate: [UInt8](repeating: 0, count: 48))
     ])
     secret.withBytes { bytes in
       for offset in 0..<48 {
-        contacts.contacts[0].certificate[offset] =
+        contacts.contacts[0].keys[0].certificate[offset] =
           bytes.unsafeLoad(fromUncheckedByteOffset: offset, as: UInt8.self)
       }
     }
     let domains = try fixture.unlocked()
     try domains.update(ContactsSnapshot.self) { $0.contacts = contacts.contacts }
     // This array is the only one by now, so it is overwritten in place.
-    for offset in 0..<48 { contacts.contacts[0].certificate[offset] = 0 }
+    for offset in 0..<48 { contacts.contacts[0].keys[0].certificate[offset] = 0 }
     try domains.relock()
     return [(name: "certificate", needle: secret.withBytes { Needle($0) })]
   }

@@ -48,7 +48,7 @@ struct PayloadTests {
   )
   func pd10Domains() {
     let expected: [(String, UInt8, UInt16)] = [
-      ("private-key-control", 1, 1), ("key-metadata", 2, 1), ("protected-settings", 3, 2), ("contacts", 4, 1),
+      ("private-key-control", 1, 1), ("key-metadata", 2, 1), ("protected-settings", 3, 2), ("contacts", 4, 2),
       ("protected-framework-sentinel", 5, 1),
     ]
     #expect(ProtectedDomain.allCases.count == expected.count)
@@ -119,6 +119,7 @@ struct PayloadTests {
       #expect(throws: MalformedPayload.self) { try ContactsSnapshot.check(whole.span.bytes) }
     }
     #expect(ContactsSnapshot(contacts: [contact, contact]).encodedArray == nil)
+    contactRules()
     var identity = Sample.metadata.identities[0]
     identity.expires = identity.created
     #expect(KeyMetadata(identities: [identity]).encodedArray == nil)
@@ -128,6 +129,29 @@ struct PayloadTests {
     var control = Sample.control
     control.recoveryJournal?.fingerprints += [Sample.fingerprint(4, count: 20)]
     #expect(control.encodedArray == nil)
+  }
+
+  /// One key in use or none, which alone may be verified, and no key of two contacts.
+  private func contactRules() {
+    let bob = Sample.contacts.contacts[0]
+    func isAccepted(_ contacts: Contact...) -> Bool {
+      ContactsSnapshot(contacts: contacts).encodedArray != nil
+    }
+    #expect(isAccepted(bob))
+    var other = Sample.contact(certificate: [])
+    other.keys.append(bob.keys[2])
+    #expect(isAccepted(other) && !isAccepted(bob, other))
+    var two = bob
+    two.keys[0].state = .inUse
+    #expect(!isAccepted(two))
+    var unused = bob
+    unused.keys[1].state = .former
+    #expect(!isAccepted(unused))
+    unused.verification = nil
+    #expect(isAccepted(unused))
+    var wrong = bob
+    wrong.verification?.fingerprint = bob.keys[0].fingerprint
+    #expect(!isAccepted(wrong))
   }
 
   @Test("Each limit can be reached and not passed")
@@ -159,10 +183,20 @@ struct PayloadTests {
     #expect(!isAccepted { $0.certificate = blob((1 << 18) + 1) })
     func contacts(_ count: Int) -> ContactsSnapshot {
       ContactsSnapshot(
-        contacts: (0..<count).map { _ in
-          Contact(id: UUID(), displayName: "", certificate: [], isVerified: false, added: .max)
-        })
+        contacts: (0..<count).map { _ in Sample.contact(certificate: []) })
     }
+    func keys(_ count: Int) -> ContactsSnapshot {
+      var contact = Sample.contact(certificate: [])
+      contact.keys = (0..<count).map { _ in
+        var key = Sample.contact(certificate: []).keys[0]
+        key.state = .former
+        return key
+      }
+      return ContactsSnapshot(contacts: [contact])
+    }
+    #expect(keys(0).encodedArray == nil)
+    #expect(keys(16).encodedArray != nil)
+    #expect(keys(17).encodedArray == nil)
     #expect(contacts(4096).encodedArray != nil)
     #expect(contacts(4097).encodedArray == nil)
   }

@@ -26,9 +26,31 @@ enum Sample {
     clipboardNotice: false, gracePeriodSeconds: 3600, onboardingCompleted: true, colourTheme: .dark,
     encryptToSelf: false, tutorialCompleted: true)
   static let contacts = ContactsSnapshot(contacts: [
-    Contact(id: UUID(), displayName: "Bob", certificate: [7, 8, 9], isVerified: true, added: 1_759_536_060),
-    Contact(id: UUID(), displayName: "", certificate: [], isVerified: false, added: 0),
+    Contact(
+      id: UUID(), displayName: "Bob",
+      keys: [
+        Contact.Key(
+          fingerprint: fingerprint(1, count: 20), certificate: [7, 8, 9], state: .former,
+          firstSeen: 1_759_536_060),
+        Contact.Key(
+          fingerprint: fingerprint(2, count: 32), certificate: [], state: .inUse, firstSeen: .max),
+        Contact.Key(fingerprint: fingerprint(3, count: 20), certificate: [1], state: .waiting, firstSeen: 0),
+      ],
+      verification: Contact.Verification(
+        date: 1_759_536_061, manner: .wholeFingerprint, fingerprint: fingerprint(2, count: 32)),
+      failedVerification: 9),
+    contact(certificate: []),
   ])
+
+  /// A contact without a name, and with one key of its own.
+  static func contact(certificate: [UInt8]) -> Contact {
+    let id = UUID()
+    let random = withUnsafeBytes(of: id.uuid) { Array($0) }
+    let fingerprint = Fingerprint(bytes: random + [0, 0, 0, 0])!
+    return Contact(
+      id: id, displayName: "",
+      keys: [Contact.Key(fingerprint: fingerprint, certificate: certificate, state: .inUse, firstSeen: 0)])
+  }
 
   /// The same byte, `count` times.
   static func fingerprint(_ byte: UInt8, count: Int) -> Fingerprint {

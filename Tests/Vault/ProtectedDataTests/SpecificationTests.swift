@@ -49,7 +49,17 @@ struct SpecificationTests {
       Contact(
         id: try #require(UUID(uuidString: "5d1a4c2e-70a6-4b0f-9d53-0c3f1e2a6b7c")),
         displayName: "Bob Beispiel",
-        certificate: Array("certificate of Bob".utf8), isVerified: true, added: 1_759_536_060)
+        keys: [
+          Contact.Key(
+            fingerprint: Self.fingerprint4, certificate: Array("certificate of Bob".utf8), state: .inUse,
+            firstSeen: 1_759_536_060),
+          Contact.Key(
+            fingerprint: Self.fingerprint6, certificate: Array("newer certificate of Bob".utf8),
+            state: .waiting, firstSeen: 1_759_536_063),
+        ],
+        verification: Contact.Verification(
+          date: 1_759_536_061, manner: .groups, fingerprint: Self.fingerprint4),
+        failedVerification: 1_759_536_062)
     ])
   }
 

@@ -70,6 +70,12 @@ extension AuditLog.Event {
     case .earlierStateAccepted: "earlier_state_accepted"
     case .identityGenerated: "identity_generated"
     case .identityDeleted: "identity_deleted"
+    case .contactStored: "contact_stored"
+    case .contactRenamed: "contact_renamed"
+    case .contactRemoved: "contact_removed"
+    case .contactVerified: "contact_verified"
+    case .contactNotConfirmed: "contact_not_confirmed"
+    case .contactVerificationUndone: "contact_verification_undone"
     }
   }
 
@@ -102,6 +108,12 @@ extension AuditLog.Event {
     case .earlierStateAccepted: "earlier state accepted"
     case .identityGenerated: "identity made"
     case .identityDeleted: "identity deleted"
+    case .contactStored: "contact stored"
+    case .contactRenamed: "contact renamed"
+    case .contactRemoved: "contact removed"
+    case .contactVerified: "contact verified"
+    case .contactNotConfirmed: "contact not confirmed"
+    case .contactVerificationUndone: "contact no longer verified"
     }
   }
 }

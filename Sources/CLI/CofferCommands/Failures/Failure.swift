@@ -6,6 +6,7 @@
 internal import Agent
 internal import Captures
 internal import CofferKit
+internal import Contacts
 internal import Enclaves
 internal import Identities
 internal import KeyCustody
@@ -30,6 +31,15 @@ struct Failure: Error {
   var unreadable: [String] = []
   /// The kind of those, in one word.
   var unreadableKind = "message"
+  /// The contacts that were meant, when several were.
+  var candidates: [Candidate] = []
+
+  /// A contact that may be meant.
+  struct Candidate: Encodable {
+    let contact: String
+    let fingerprint: String?
+    let addresses: [String]
+  }
 
   init(_ exit: ExitCode, _ code: String, _ message: String, hint: String? = nil) {
     self.exit = exit
@@ -71,6 +81,7 @@ struct Failure: Error {
     case let error as CustodyError: self.init(custody: error)
     case let error as IdentityError: self.init(identity: error)
     case let problem as UserIDProblem: self = .usage("--user-id: \(problem.sentence)")
+    case let error as ContactError: self.init(contact: error)
     case let error as CofferError: self.init(coffer: error)
     default: self.init(unsorted: "\(type(of: error))")
     }
@@ -92,7 +103,8 @@ extension Failure {
   func lines(isJSON: Bool) -> String {
     if isJSON {
       let body = Answer.Body(
-        code: code, message: message, hint: hint, unreadable: unreadable.isEmpty ? nil : unreadable)
+        code: code, message: message, hint: hint, unreadable: unreadable.isEmpty ? nil : unreadable,
+        candidates: candidates.isEmpty ? nil : candidates)
       return JSON.text(Answer(error: body)) + "\n"
     }
     var text = unreadable.map { "\(unreadableKind) \($0): corrupted or tampered\n" }.joined()
@@ -107,6 +119,7 @@ extension Failure {
       let message: String
       let hint: String?
       let unreadable: [String]?
+      let candidates: [Candidate]?
     }
     let error: Body
   }

@@ -89,6 +89,13 @@ extension Certificate {
     guard !certificates.isEmpty else { throw .malformed(.secretKeyAsCertificate) }
     return certificates
   }
+
+  /// The same, and no certificate when there is any secret key among them, readable or not: its owner has given
+  /// it away by mistake.
+  /// - Throws: as ``readAll(_:)``, with `secretKeyAsCertificate` when there is any secret key.
+  public static func readAllWithoutSecrets(_ source: any ByteSource) throws(OpenPGPError) -> [Certificate] {
+    try TransferableKeyReader.readAllWithoutSecrets(source).map(\.certificate)
+  }
 }
 
 extension Certificate {

@@ -32,12 +32,28 @@ struct TransferableKeyReader {
   /// Why the first primary key that was passed over was.
   private var firstProblem: OpenPGPError?
   private var hasBegun = false
+  /// Whether any packet was of a secret key, readable or not.
+  private var hasSecret = false
   private var packetCount = 0
   private var byteCount = 0
 
   /// Everything in the source; the same key twice becomes one.
   /// - Throws: ``OpenPGPError/malformed(_:)`` with `certificateStructure` when there is no key.
   static func readAll(_ source: any ByteSource) throws(OpenPGPError) -> [Entry] {
+    let reader = try read(source)
+    if reader.entries.isEmpty { throw reader.firstProblem ?? .malformed(.certificateStructure) }
+    return reader.entries
+  }
+
+  /// The same, and nothing when there is any secret key.
+  /// - Throws: also ``OpenPGPError/malformed(_:)`` with `secretKeyAsCertificate`.
+  static func readAllWithoutSecrets(_ source: any ByteSource) throws(OpenPGPError) -> [Entry] {
+    let reader = try read(source)
+    guard !reader.hasSecret else { throw .malformed(.secretKeyAsCertificate) }
+    return reader.entries
+  }
+
+  private static func read(_ source: any ByteSource) throws(OpenPGPError) -> TransferableKeyReader {
     let packets = PacketReader(source)
     var reader = TransferableKeyReader()
     while let (header, body) = try packets.next() {
@@ -45,8 +61,10 @@ struct TransferableKeyReader {
       try reader.count(header)
       try reader.take(try body.readPacket(header.type))
     }
-    if reader.entries.isEmpty { throw reader.firstProblem ?? .malformed(.certificateStructure) }
-    return reader.entries
+    if reader.entries.isEmpty && !reader.hasSecret {
+      throw reader.firstProblem ?? .malformed(.certificateStructure)
+    }
+    return reader
   }
 
   private mutating func count(_ header: PacketHeader) throws(OpenPGPError) {
@@ -58,6 +76,10 @@ struct TransferableKeyReader {
   }
 
   private mutating func take(_ packet: Packet) throws(OpenPGPError) {
+    switch packet {
+    case .secretKey, .secretSubkey, .unknownSecret: hasSecret = true
+    default: break
+    }
     switch packet {
     case .marker, .padding, .trust: return
     case .publicKey(let key): begin(key, isSecret: false)

@@ -86,7 +86,17 @@ public struct ValidCertificate: Sendable {
     _ certificate: Certificate, at time: Timestamp, now: Timestamp, policy: Policy,
     revokers: [Certificate] = []
   ) {
-    var resolver = SelfSignatureResolver(certificate.primaryKey, at: time, now: now, policy: policy)
+    self.init(
+      certificate, at: time, now: now, policy: policy, revokers: revokers, isVerifiedBefore: false)
+  }
+
+  /// - Parameter isVerifiedBefore: whether every signature is where it belongs, and was verified there.
+  init(
+    _ certificate: Certificate, at time: Timestamp, now: Timestamp, policy: Policy, revokers: [Certificate],
+    isVerifiedBefore: Bool
+  ) {
+    var resolver = SelfSignatureResolver(
+      certificate.primaryKey, at: time, now: now, policy: policy, isVerifiedBefore: isVerifiedBefore)
     let userIDs = resolver.resolveUserIDs(certificate)
     let properties = PrimaryKeyProperties(
       certificate, userIDs: userIDs, revokers: revokers, resolver: &resolver)
@@ -104,7 +114,8 @@ public struct ValidCertificate: Sendable {
       publicKey: certificate.primaryKey, isPrimary: true, flags: properties.flags,
       expirationTime: properties.expirationTime, problem: properties.problem,
       selfSignature: properties.newestSelfSignature)
-    let revocations = certificate.subkeyRevocations
+    // Those of other subkeys do not verify; where nothing is verified they must not be tried.
+    let revocations = isVerifiedBefore ? [] : certificate.subkeyRevocations
     keys =
       [primary] + certificate.subkeys.map { resolver.resolve($0, of: properties, revocations: revocations) }
     features = properties.last { $0.asFeatures } ?? []

@@ -74,6 +74,11 @@ struct PayloadCursor {
     return count
   }
 
+  /// Version (1: 4 or 6) ‖ fingerprint (20 or 32)
+  mutating func fingerprint(_ bytes: RawSpan) throws(MalformedPayload) -> Range<Int> {
+    try range(bytes, count: try fingerprintByteCount(bytes))
+  }
+
   func finish(_ bytes: RawSpan) throws(MalformedPayload) {
     guard cursor.isAtEnd(of: bytes) else { throw MalformedPayload() }
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import OpenPGP
 internal import Primitives
 internal import Secrets
 
@@ -36,6 +37,13 @@ public struct PayloadWriter: ~Copyable {
   mutating func append(blob: [UInt8]) {
     append(bigEndian: UInt32(clamping: blob.count))
     append(blob)
+  }
+
+  /// Appends the version of a fingerprint, then its bytes. A fingerprint of another version is refused.
+  mutating func append(_ fingerprint: Fingerprint) {
+    guard Fingerprint(bytes: fingerprint.bytes) == fingerprint else { return refuse() }
+    append(fingerprint.version)
+    append(fingerprint.bytes)
   }
 
   /// Records that the payload has no encoding.

@@ -5,6 +5,7 @@
 import CofferKit
 import Foundation
 import Keychains
+import OpenPGP
 import Primitives
 import ProtectedData
 import Secrets
@@ -82,11 +83,17 @@ extension Workspace {
       }
     }
     var contacts = [
-      Contact(id: UUID(), displayName: "", certificate: certificate, isVerified: true, added: 0)
+      Contact(
+        id: UUID(), displayName: "",
+        keys: [
+          Contact.Key(
+            fingerprint: Fingerprint(version: 4, bytes: [UInt8](repeating: 1, count: 20)),
+            certificate: certificate, state: .inUse, firstSeen: 0)
+        ])
     ]
     certificate = []
     try domains.update(ContactsSnapshot.self) { $0.contacts = contacts }
-    for offset in 0..<secret.count { contacts[0].certificate[offset] = 0 }
+    for offset in 0..<secret.count { contacts[0].keys[0].certificate[offset] = 0 }
   }
 }
 

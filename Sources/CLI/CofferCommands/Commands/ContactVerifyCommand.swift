@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Comparing a fingerprint by typing what its owner reads. It is never shown here: who reads it off the screen
+// verifies nothing.
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Contacts
+internal import Foundation
+internal import ProtectedData
+internal import Primitives
+internal import Secrets
+internal import UserAuthentication
+
+struct ContactVerifyCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Compare a fingerprint with its owner.")
+  static let page = """
+    coffer contact verify: compare the fingerprint of a contact with its owner
+
+    usage: coffer contact verify WHO [--fingerprint TEXT | --undo]
+                                 \(OpeningOptions.usage)
+
+    Speak to the contact, face to face or by telephone. Coffer asks for four groups of the fingerprint,
+    chosen at random: type what you hear, or paste all of it. One wrong group may be tried again; after a
+    second one the exit code is 7, and the contact stays as it was.
+
+      --fingerprint  compare this whole fingerprint instead
+      --undo         make the contact not verified
+
+    example: coffer contact verify bob
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Argument(help: "A fingerprint, an address or a name.") var who: String
+  @Option(help: "Compare this whole fingerprint.") var fingerprint: String?
+  @Flag(help: "Make the contact not verified.") var undo = false
+
+  func validate() throws {
+    if undo, fingerprint != nil { throw ValidationError("give --fingerprint or --undo, not both") }
+    if let fingerprint, !FingerprintChallenge.isWhole(fingerprint) {
+      throw ValidationError("--fingerprint wants all 40 or 64 characters")
+    }
+  }
+
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening)
+    let contact = try coffer.contact(who)
+    let name = ContactWords.quoted(contact.name)
+    if undo {
+      try coffer.forgetVerification(contact.id)
+      if context.isJSON { JSON.print(["unverified": contact.id.uuidString.lowercased()]) }
+      context.remark("\(name) is no longer verified.")
+      return
+    }
+    let challenge = try coffer.contacts().challenge(contact.id)
+    let manner =
+      if let fingerprint {
+        challenge.isWholeFingerprint(fingerprint) ? Contact.Verification.Manner.wholeFingerprint : nil
+      } else {
+        try ask(challenge, name, context)
+      }
+    try coffer.finishVerification(challenge, manner)
+    guard manner != nil else {
+      throw Failure(
+        .refused, "not_confirmed", "this is not the fingerprint of \(name), who stays as it was",
+        hint: "ask for the public part again: this one may be somebody else's")
+    }
+    if context.isJSON { JSON.print(["verified": contact.id.uuidString.lowercased()]) }
+    context.remark("\(name) is verified from now on.")
+  }
+
+  /// Asks for the groups one after the other.
+  /// - Returns: how the fingerprint was compared; nil after a second wrong answer.
+  private func ask(
+    _ challenge: FingerprintChallenge, _ name: String, _ context: CommandContext
+  ) throws -> Contact.Verification.Manner? {
+    let prompt = try context.prompt(for: "the fingerprint", hint: "use --fingerprint TEXT")
+    let numbers = challenge.groups.map(String.init)
+    context.remark(
+      "Speak to \(name): face to face, or by telephone when you know the voice. Not by mail or chat.")
+    context.remark(
+      "Your contact reads the fingerprint with the program that has the key (gpg --fingerprint).")
+    context.remark("Ask for group \(numbers.dropLast().joined(separator: ", ")) and \(numbers.last ?? "").")
+    context.remark("Groups have four characters; you may also paste all of the fingerprint.")
+    var hasFailed = false
+    for group in challenge.groups {
+      var problem: String?
+      while true {
+        let text = try answer(prompt, "group \(group)", problem)
+        if FingerprintChallenge.isWhole(text) {
+          if challenge.isWholeFingerprint(text) { return .wholeFingerprint }
+        } else if challenge.isRight(text, group: group) {
+          break
+        }
+        if hasFailed { return nil }
+        hasFailed = true
+        problem = "that is not the contact's: listen again"
+      }
+    }
+    return .groups
+  }
+
+  private func answer(_ prompt: any PassphrasePrompt, _ words: String, _ problem: String?) throws -> String {
+    let typed = try prompt.ask(PromptRequest(words, problem: problem, isShown: true))
+    return typed.withBytes { bytes in String(decoding: [UInt8](copying: bytes), as: UTF8.self) }
+  }
+}

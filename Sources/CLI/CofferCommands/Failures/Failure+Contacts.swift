@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Contacts
+
+extension Failure {
+  init(contact error: ContactError) {
+    switch error {
+    case .unknown:
+      self.init(
+        .missing, "unknown_contact", "there is no such contact", hint: "'coffer contact import FILE' adds one"
+      )
+    case .ambiguous(let ids):
+      self.init(
+        .usage, "ambiguous_recipient", "this fits \(ids.count.counted("contact"))",
+        hint: "say more of the name, or the address")
+    case .tooFewDigits:
+      self = .usage(
+        "8 characters of a fingerprint can be forged", hint: "give the whole fingerprint, or the address")
+    case .privateKey:
+      self.init(
+        .refused, "private_key_in_contact", "this is somebody's private key, and nothing of it is stored",
+        hint: "tell its owner, who should make a new one")
+    case .unreadable: self.init(.refused, "malformed", "this is not the public part of an OpenPGP key")
+    case .certificateTooLarge:
+      self.init(
+        .refused, "certificate_too_large",
+        "this public part has more than 256 KiB, even without what others added")
+    case .full:
+      self.init(
+        .refused, "contacts_full", "contacts may have 4 MiB together, and there is no room for more",
+        hint: "'coffer contact remove' makes room")
+    case .tooManyKeys: self.init(.refused, "too_many_keys", "a contact has at most 16 keys")
+    case .unfitName: self = .usage("a name has from 1 to 1,024 bytes")
+    case .noKeyInUse: self.init(.refused, "key_change_pending", "no key of this contact is in use")
+    case .changedMeanwhile:
+      self.init(.inUse, "in_use", "another process has changed this contact", hint: "try again")
+    case .corrupt:
+      self.init(.corrupt, "contact_corrupt", "a contact is corrupt", hint: Self.corruptHint)
+    }
+  }
+}

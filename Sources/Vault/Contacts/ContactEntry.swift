@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Foundation
+internal import OpenPGP
+public import ProtectedData
+
+/// A contact as lists and questions show it, judged at one time.
+public struct ContactEntry: Equatable, Sendable, Identifiable {
+  /// One of its keys.
+  public struct Key: Equatable, Sendable {
+    /// What it is used for.
+    public let state: Contact.Key.State
+    /// Seconds since 1970, UTC.
+    public let firstSeen: UInt32
+    /// Where it came from first.
+    public let source: Contact.Key.Source
+    /// What it says now.
+    public let summary: KeySummary
+  }
+
+  /// Names the contact for its whole life.
+  public let id: UUID
+  /// The name that the user gave.
+  public let name: String
+  /// In the order in which they came.
+  public let keys: [Key]
+  /// Nil when not verified.
+  public let verification: Contact.Verification?
+  /// When a verification failed last: seconds since 1970, UTC.
+  public let failedVerification: UInt32?
+
+  /// Judges a stored contact.
+  init(_ contact: Contact, at now: Timestamp) throws(ContactError) {
+    id = contact.id
+    name = contact.displayName
+    var keys: [Key] = []
+    for key in contact.keys {
+      let summary = KeySummary(try .stored(key), at: now, isVerifiedBefore: true)
+      keys.append(Key(state: key.state, firstSeen: key.firstSeen, source: key.source, summary: summary))
+    }
+    self.keys = keys
+    verification = contact.verification
+    failedVerification = contact.failedVerification
+  }
+
+  /// The key that new messages go to; nil while none is in use.
+  public var keyInUse: Key? { keys.first { $0.state == .inUse } }
+
+  /// Whether a new key waits for the user's decision.
+  public var hasWaitingKey: Bool { keys.contains { $0.state == .waiting } }
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Taking over certificates: first a preview, which asks nothing and changes nothing, then one transaction, which
+// refuses when the contacts are no longer those of the preview.
+
+public import Foundation
+public import OpenPGP
+internal import ProtectedData
+
+/// What one certificate would change.
+public struct ContactPreview: Equatable, Sendable {
+  /// The kind of the change.
+  public enum Outcome: Sendable {
+    /// Nobody has this key, or claims one of its addresses.
+    case new
+    /// The stored copy says all that this one says.
+    case unchanged
+    /// The stored copy would learn something.
+    case updated
+    /// A contact has one of its addresses with another key, or the key waits for a decision already.
+    case newKey
+  }
+
+  /// The kind of the change.
+  public let outcome: Outcome
+  /// The key as it would be, merged with the stored copy.
+  public let key: KeySummary
+  /// The contact as it is; nil for a new one.
+  public let contact: ContactEntry?
+  /// What a stored copy would learn.
+  public let changes: [KeyChange]
+  /// Whether the contact's key in use has certified a user ID of the new one.
+  public let isVouchedFor: Bool
+  /// The packets to store.
+  let certificate: [UInt8]
+
+  /// Whether the user is asked before an update is stored.
+  public var needsDecision: Bool {
+    changes.contains { $0.needsDecision(isVerified: contact?.verification != nil) }
+  }
+}
+
+/// What to do with another key for a contact's address.
+public enum NewKeyDecision: Sendable {
+  /// The contact keeps its key; the new one waits.
+  case keep
+  /// The new key is used from now on; the old one becomes former, and the contact is not verified.
+  case use
+  /// They are two people.
+  case separate
+  /// The new key is forgotten.
+  case ignore
+}
+
+extension ContactStore {
+  /// What each certificate of a file would change.
+  /// - Throws: `ContactError.certificateTooLarge`, `.corrupt`; `ProtectedDataError`.
+  public func preview(_ parts: PublicParts, at now: Timestamp) throws -> [ContactPreview] {
+    let snapshot = try domains.read(ContactsSnapshot.self)
+    let entries = try snapshot.contacts.map { try ContactEntry($0, at: now) }
+    return try parts.incoming.map { try Self.preview($0, snapshot.contacts, entries, at: now) }
+  }
+
+  /// Stores one certificate of a file.
+  /// - Parameters:
+  ///   - index: which one, in the order of the previews.
+  ///   - preview: what the user has seen. If the contacts have changed since, nothing is stored.
+  ///   - name: of a new contact; nil is the one that the key suggests.
+  ///   - decision: about another key for a contact's address.
+  /// - Returns: the contact that has the key now; nil when it was forgotten.
+  /// - Throws: `ContactError.changedMeanwhile`, `.full`, `.tooManyKeys`, `.unfitName`; `ProtectedDataError`.
+  @discardableResult
+  public func store(
+    _ index: Int, of parts: PublicParts, as preview: ContactPreview, name: String? = nil,
+    decision: NewKeyDecision = .keep, at now: Timestamp
+  ) throws -> UUID? {
+    let name = try name.map(Self.checked)
+    return try change { snapshot in
+      let entries = try snapshot.contacts.map { try ContactEntry($0, at: now) }
+      let found = try Self.preview(parts.incoming[index], snapshot.contacts, entries, at: now)
+      guard found == preview else { throw ContactError.changedMeanwhile }
+      let taking = Taking(preview: preview, now: now, name: name)
+      return try taking.apply(to: &snapshot.contacts, decision)
+    }
+  }
+
+  private static func preview(
+    _ incoming: IncomingCertificate, _ contacts: [Contact], _ entries: [ContactEntry], at now: Timestamp
+  ) throws(ContactError) -> ContactPreview {
+    let fingerprint = incoming.reduced.fingerprint
+    for (contact, entry) in zip(contacts, entries) {
+      guard let index = contact.keys.firstIndex(where: { $0.fingerprint == fingerprint }) else { continue }
+      let stored = try Certificate.stored(contact.keys[index])
+      let merged = stored.merging(incoming.reduced).reducedToHolderStatements()
+      let packets = try merged.packets()
+      let isKnown = packets == contact.keys[index].certificate
+      let summary = KeySummary(merged, at: now)
+      let isWaiting = contact.keys[index].state == .waiting
+      return ContactPreview(
+        outcome: isWaiting ? .newKey : isKnown ? .unchanged : .updated, key: summary, contact: entry,
+        changes: KeyChange.changes(from: entry.keys[index].summary, to: summary),
+        isVouchedFor: isWaiting && isVouchedFor(incoming.whole, by: contact, at: now), certificate: packets)
+    }
+    let summary = KeySummary(incoming.reduced, at: now)
+    let addresses = Set(summary.addresses.map { ContactQuery.folded(address: $0) })
+    let index = entries.firstIndex { entry in
+      entry.addresses.contains { addresses.contains(ContactQuery.folded(address: $0)) }
+    }
+    return ContactPreview(
+      outcome: index == nil ? .new : .newKey, key: summary, contact: index.map { entries[$0] }, changes: [],
+      isVouchedFor: index.map { isVouchedFor(incoming.whole, by: contacts[$0], at: now) } ?? false,
+      certificate: try incoming.reduced.packets())
+  }
+
+  /// Whether the key in use has certified a user ID that the new key claims.
+  private static func isVouchedFor(_ certificate: Certificate, by contact: Contact, at now: Timestamp) -> Bool
+  {
+    guard let key = contact.keyInUse, let old = try? Certificate.stored(key) else { return false }
+    let authority = ValidCertificate(old, at: now, now: now, policy: .standard)
+    let valid = ValidCertificate(certificate, at: now, now: now, policy: .standard)
+    return valid.userIDs.contains { valid.isCertified($0.userID, by: [authority]) }
+  }
+}
+
+/// The change that stores a certificate.
+private struct Taking {
+  let preview: ContactPreview
+  let now: Timestamp
+  let name: String?
+
+  private var fingerprint: Fingerprint { preview.key.fingerprint }
+
+  private func key(_ state: Contact.Key.State) -> Contact.Key {
+    Contact.Key(
+      fingerprint: fingerprint, certificate: preview.certificate, state: state,
+      firstSeen: now.secondsSince1970)
+  }
+
+  func apply(to contacts: inout [Contact], _ decision: NewKeyDecision) throws(ContactError) -> UUID? {
+    guard let id = preview.contact?.id, let index = contacts.firstIndex(where: { $0.id == id }) else {
+      return try add(to: &contacts)
+    }
+    if let place = contacts[index].keys.firstIndex(where: { $0.fingerprint == fingerprint }) {
+      contacts[index].keys[place].certificate = preview.certificate
+      if preview.outcome != .newKey { return id }
+    }
+    switch decision {
+    case .keep:
+      try wait(&contacts[index])
+      return id
+    case .use:
+      try wait(&contacts[index])
+      use(&contacts[index])
+      return id
+    case .separate:
+      contacts[index].keys.removeAll { $0.fingerprint == fingerprint }
+      return try add(to: &contacts)
+    case .ignore:
+      contacts[index].keys.removeAll { $0.fingerprint == fingerprint }
+      return nil
+    }
+  }
+
+  private func add(to contacts: inout [Contact]) throws(ContactError) -> UUID {
+    guard contacts.count < ContactsSnapshot.countLimit else { throw .full }
+    let suggested = String(
+      decoding: preview.key.suggestedName.utf8.prefix(Contact.nameByteCountLimit / 2), as: UTF8.self)
+    let contact = Contact(id: UUID(), displayName: name ?? suggested, keys: [key(.inUse)])
+    contacts.append(contact)
+    return contact.id
+  }
+
+  /// Puts the key among those that wait, unless it is there.
+  private func wait(_ contact: inout Contact) throws(ContactError) {
+    if contact.keys.contains(where: { $0.fingerprint == fingerprint }) { return }
+    guard contact.keys.count < Contact.keyCountLimit else { throw .tooManyKeys }
+    contact.keys.append(key(.waiting))
+  }
+
+  private func use(_ contact: inout Contact) {
+    for index in contact.keys.indices {
+      if contact.keys[index].fingerprint == fingerprint {
+        contact.keys[index].state = .inUse
+      } else if contact.keys[index].state == .inUse {
+        contact.keys[index].state = .former
+      }
+    }
+    contact.verification = nil
+    contact.failedVerification = nil
+  }
+}

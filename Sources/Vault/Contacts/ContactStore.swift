@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The contacts of an open coffer, in their domain of protected data (PD-13). Every call reads the domain again; every
+// change is one transaction.
+
+public import Foundation
+public import OpenPGP
+public import ProtectedData
+
+/// Other people's public parts. Make one value for unlocked protected data.
+public struct ContactStore: Sendable {
+  let domains: ProtectedDomains
+
+  /// The contacts in `domains`.
+  public init(_ domains: ProtectedDomains) { self.domains = domains }
+
+  /// All contacts, in the order in which they came, judged at a time.
+  ///
+  /// Signatures are not verified again, since all were before they were stored. Before a key is used, judge its
+  /// certificate.
+  /// - Throws: `ContactError.corrupt`; `ProtectedDataError`.
+  public func list(at now: Timestamp) throws -> [ContactEntry] {
+    try domains.read(ContactsSnapshot.self).contacts.map { try ContactEntry($0, at: now) }
+  }
+
+  /// The contact that `who` means: a fingerprint or key ID, an address, a name, or beginnings of its words.
+  /// - Throws: `ContactError.unknown`, `.ambiguous`, `.tooFewDigits`, `.corrupt`; `ProtectedDataError`.
+  public func find(_ who: String, at now: Timestamp) throws -> ContactEntry {
+    try ContactQuery(who).one(of: list(at: now))
+  }
+
+  /// The public part in use, as armored text to give away.
+  /// - Throws: `ContactError.unknown`, `.noKeyInUse`; `ProtectedDataError`.
+  public func armored(_ id: UUID) throws -> [UInt8] {
+    let contacts = try domains.read(ContactsSnapshot.self).contacts
+    guard let contact = contacts.first(where: { $0.id == id }) else { throw ContactError.unknown }
+    guard let key = contact.keyInUse else { throw ContactError.noKeyInUse }
+    return try key.armored()
+  }
+
+  /// Gives a contact another name.
+  /// - Throws: `ContactError.unknown`, `.unfitName`; `ProtectedDataError`.
+  public func rename(_ id: UUID, to name: String) throws {
+    let name = try Self.checked(name)
+    try update(id) { $0.displayName = name }
+  }
+
+  /// Removes a contact with all its keys, and what is known of them.
+  /// - Throws: `ContactError.unknown`; `ProtectedDataError`.
+  public func remove(_ id: UUID) throws {
+    try change { snapshot in
+      guard let index = snapshot.contacts.firstIndex(where: { $0.id == id }) else {
+        throw ContactError.unknown
+      }
+      snapshot.contacts.remove(at: index)
+    }
+  }
+
+  // MARK: Verification
+
+  /// Questions about the fingerprint of the key in use, which they do not reveal.
+  /// - Throws: `ContactError.unknown`, `.noKeyInUse`; `ProtectedDataError`.
+  public func challenge(_ id: UUID) throws -> FingerprintChallenge {
+    let contacts = try domains.read(ContactsSnapshot.self).contacts
+    guard let contact = contacts.first(where: { $0.id == id }) else { throw ContactError.unknown }
+    guard let key = contact.keyInUse else { throw ContactError.noKeyInUse }
+    return FingerprintChallenge(contact: id, fingerprint: key.fingerprint)
+  }
+
+  /// Stores that the questions were answered, or that they were not.
+  /// - Parameter manner: how; nil when the answers were wrong, which changes nothing but the date of the failure.
+  /// - Throws: `ContactError.unknown`, `.changedMeanwhile` when another key is in use by now; `ProtectedDataError`.
+  public func finish(
+    _ challenge: FingerprintChallenge, _ manner: Contact.Verification.Manner?, at now: Timestamp
+  ) throws {
+    try update(challenge.contact) { contact in
+      guard contact.keyInUse?.fingerprint == challenge.fingerprint else {
+        throw ContactError.changedMeanwhile
+      }
+      guard let manner else {
+        contact.failedVerification = now.secondsSince1970
+        return
+      }
+      contact.verification = Contact.Verification(
+        date: now.secondsSince1970, manner: manner, fingerprint: challenge.fingerprint)
+      contact.failedVerification = nil
+    }
+  }
+
+  /// Makes a contact not verified.
+  /// - Throws: `ContactError.unknown`; `ProtectedDataError`.
+  public func forgetVerification(_ id: UUID) throws { try update(id) { $0.verification = nil } }
+
+  // MARK: Changes
+
+  private func update(_ id: UUID, _ body: (inout Contact) throws -> Void) throws {
+    try change { snapshot in
+      guard let index = snapshot.contacts.firstIndex(where: { $0.id == id }) else {
+        throw ContactError.unknown
+      }
+      try body(&snapshot.contacts[index])
+    }
+  }
+
+  /// Changes all contacts in one transaction.
+  func change<R>(_ body: (inout ContactsSnapshot) throws -> R) throws -> R {
+    do { return try domains.update(ContactsSnapshot.self, body) } catch let error as ProtectedDataError {
+      // Names and certificates were checked, so together they are too large.
+      if error == .invalidValue(.contacts) { throw ContactError.full }
+      throw error
+    }
+  }
+
+  /// A name without blanks at its ends.
+  static func checked(_ name: String) throws(ContactError) -> String {
+    let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !name.isEmpty, name.utf8.count <= Contact.nameByteCountLimit else { throw .unfitName }
+    return name
+  }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Certificates from a file, armored or not, and to one. Only their holders' statements are taken over.
+
+internal import OpenPGP
+internal import ProtectedData
+public import Secrets
+
+/// A certificate from a file, before it is a contact's.
+struct IncomingCertificate {
+  /// As it came, with what others say: the old key may vouch for the new one.
+  let whole: Certificate
+  /// What its holder says.
+  let reduced: Certificate
+}
+
+/// The certificates of a file.
+public struct PublicParts: Sendable {
+  let incoming: [IncomingCertificate]
+
+  /// How many there are, each once.
+  public var count: Int { incoming.count }
+
+  /// Reads all certificates. Private keys among them refuse all.
+  /// - Parameter bytes: armored or not; locked memory, since it may be a private key by mistake.
+  /// - Throws: `.privateKey`, `.unreadable`, `.certificateTooLarge`.
+  public init(_ bytes: SharedSecretBytes) throws(ContactError) {
+    let certificates: [Certificate]
+    do throws(OpenPGPError) {
+      let source = MemorySource(bytes)
+      let packets: any ByteSource =
+        try ArmorReader.isArmored(source) ? ArmorReader(source, .allBlocks) : source
+      certificates = try Certificate.readAllWithoutSecrets(packets)
+    } catch .malformed(.secretKeyAsCertificate) {
+      throw .privateKey
+    } catch {
+      throw .unreadable(error)
+    }
+    incoming = certificates.map {
+      IncomingCertificate(whole: $0, reduced: $0.reducedToHolderStatements())
+    }
+    for certificate in incoming { _ = try certificate.reduced.packets() }
+  }
+}
+
+extension Certificate {
+  /// The packets, as they are stored.
+  func packets() throws(ContactError) -> [UInt8] {
+    let sink = ArraySink()
+    do { try write(to: sink) } catch { throw .unreadable(error) }
+    guard sink.bytes.count <= Contact.certificateByteCountLimit else { throw .certificateTooLarge }
+    return sink.bytes
+  }
+
+  /// A stored certificate.
+  static func stored(_ key: Contact.Key) throws(ContactError) -> Certificate {
+    let found: [Certificate]
+    do { found = try readAll(MemorySource(key.certificate)) } catch { throw .corrupt }
+    guard found.count == 1, found[0].fingerprint == key.fingerprint else { throw .corrupt }
+    return found[0]
+  }
+}
+
+extension Contact.Key {
+  /// The public part as armored text, to give away.
+  func armored() throws(ContactError) -> [UInt8] {
+    let sink = ArraySink()
+    do throws(OpenPGPError) {
+      let armor = try ArmorWriter(sink, kind: .publicKey)
+      try armor.write(certificate)
+      try armor.finish()
+    } catch { throw .unreadable(error) }
+    return sink.bytes
+  }
+}

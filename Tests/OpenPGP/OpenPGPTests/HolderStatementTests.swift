@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Secrets
+import Testing
+
+@testable import OpenPGP
+
+@Suite("A certificate reduced to its holder's statements")
+struct HolderStatementTests {
+  private static let made = Timestamp(secondsSince1970: 1_700_000_000)
+  private static let later = Timestamp(secondsSince1970: 1_700_086_400)
+  private static let userID = UserID("Bob <bob@example.org>")
+
+  private func key(_ profile: KeyProfile = .universal, _ userID: UserID = userID) throws
+    -> TransferableSecretKey
+  {
+    try KeyGeneration(profile, userIDs: [userID], creationTime: Self.made).generate()
+  }
+
+  private func signer(_ key: TransferableSecretKey) throws -> UnlockedKey {
+    try key.unlocked(key.certificate.fingerprint, for: .certify, passwords: [])
+  }
+
+  private func read(_ certificate: Certificate) throws -> Certificate {
+    let sink = ArraySink()
+    try certificate.write(to: sink)
+    return try #require(try Certificate.readAll(MemorySource(sink.bytes)).first)
+  }
+
+  @Test(
+    "A certificate of its holder alone stays as it is",
+    arguments: [KeyProfile.universal, .advanced, .rfc4880])
+  func unchanged(profile: KeyProfile) throws {
+    let certificate = try key(profile).certificate
+    #expect(certificate.reducedToHolderStatements() == certificate)
+  }
+
+  @Test("What others added is left out: certifications, user IDs, subkeys, pictures, unknown packets")
+  func others() throws {
+    let (bob, stranger) = (try key(), try key(.universal, UserID("Mallory")))
+    var flooded = try bob.certificate.certifying(Self.userID, at: Self.later, by: signer(stranger))
+      .certifying(UserID("Bob <mallory@example.org>"), at: Self.later, by: signer(stranger))
+    let foreign = try #require(flooded.userIDs[0].signatures.last)
+    flooded.userIDs[0].signatures += Array(repeating: foreign, count: 3000)
+    flooded.userAttributes = [.init(UserAttribute(bytes: [1, 2, 3]), signatures: [foreign])]
+    flooded.subkeys.append(stranger.certificate.subkeys[0])
+    flooded.opaquePackets = [OpaquePacket(PacketType(rawValue: 60), body: [1])]
+    #expect(flooded.reducedToHolderStatements() == bob.certificate)
+  }
+
+  @Test("A signature that names the holder and was not made by him is left out")
+  func forged() throws {
+    let bob = try key()
+    let own = bob.certificate.userIDs[0].signatures[0]
+    var forged = bob.certificate
+    forged.userIDs.append(.init(UserID("Bob <mallory@example.org>"), signatures: [own]))
+    forged.userIDs[0].signatures += bob.certificate.subkeys[0].signatures
+    #expect(forged.reducedToHolderStatements() == bob.certificate)
+  }
+
+  @Test("Unhashed additions to one signature make no second one, and are left out")
+  func unhashed() throws {
+    let certificate = try key().certificate
+    let own = certificate.userIDs[0].signatures[0]
+    var many = certificate
+    many.userIDs[0].signatures = try (0..<50).map { number in
+      let notation = try Subpacket(typeOctet: 100, body: [UInt8(number)], isEmbedded: false)
+      return Signature(
+        version: own.version, type: own.type, algorithm: own.algorithm, hash: own.hash,
+        hashedArea: own.hashedArea, unhashedArea: SubpacketArea(own.unhashedArea.subpackets + [notation]),
+        digestPrefix: own.digestPrefix, salt: own.salt, material: own.material)
+    }
+    #expect(many.reducedToHolderStatements() == certificate)
+  }
+
+  @Test(
+    "Revocations are kept and count, the misplaced one of a subkey too",
+    arguments: [KeyProfile.universal, .advanced])
+  func revocations(profile: KeyProfile) throws {
+    let bob = try key(profile)
+    let subkey = bob.certificate.subkeys[0].packet.fingerprint
+    let reason = RevocationReason(.compromised)
+    for part in [Certificate.Part.primaryKey, .subkey(subkey), .userID(Self.userID)] {
+      let revoked = try bob.certificate.revoking(part, reason: reason, at: Self.later, by: signer(bob))
+      #expect(try read(revoked).reducedToHolderStatements() == read(revoked))
+    }
+    var misplaced = bob.certificate
+    misplaced.userIDs[0].signatures.append(
+      try bob.certificate.revocation(of: .subkey(subkey), reason: reason, at: Self.later, by: signer(bob)))
+    let reduced = misplaced.reducedToHolderStatements()
+    #expect(reduced.subkeys[0].signatures.contains { $0.type == .subkeyRevocation })
+    for certificate in [misplaced, reduced] {
+      let valid = ValidCertificate(certificate, at: Self.later, now: Self.later, policy: .standard)
+      #expect(valid.keys[1].problem == .revoked(reason))
+    }
+  }
+
+  @Test("Subkeys and signatures of unknown versions are kept, and no more than a few of the latter")
+  func future() throws {
+    var certificate = try key().certificate
+    let unknown = OpaquePacket(.signature, body: [9, 1, 2, 3])
+    certificate.userIDs[0].opaquePackets = [unknown]
+    certificate.opaqueSubkeys = [.init(OpaquePacket(.publicSubkey, body: [9, 9]), opaquePackets: [unknown])]
+    #expect(certificate.reducedToHolderStatements() == certificate)
+    certificate.userIDs[0].opaquePackets = Array(repeating: unknown, count: 100)
+    #expect(certificate.reducedToHolderStatements().userIDs[0].opaquePackets.count == 16)
+  }
+
+  @Test(
+    "Judged without verifying again, a reduced certificate says the same",
+    arguments: [KeyProfile.universal, .advanced, .rfc4880])
+  func verifiedBefore(profile: KeyProfile) throws {
+    let bob = try key(profile)
+    let subkey = bob.certificate.subkeys[0].packet.fingerprint
+    let parts = [Certificate.Part.primaryKey, .subkey(subkey), .userID(Self.userID)]
+    let certificates =
+      [bob.certificate]
+      + (try parts.map {
+        try bob.certificate.revoking($0, reason: RevocationReason(.retired), at: Self.later, by: signer(bob))
+      })
+    for certificate in certificates {
+      let reduced = certificate.reducedToHolderStatements()
+      let slow = ValidCertificate(reduced, at: Self.later, now: Self.later, policy: .standard)
+      let fast = ValidCertificate(verifiedBefore: reduced, at: Self.later, policy: .standard)
+      #expect(fast.verificationCount == 0 && slow.verificationCount > 0)
+      #expect(fast.problem == slow.problem && fast.keys.map(\.problem) == slow.keys.map(\.problem))
+      #expect(fast.userIDs.map(\.problem) == slow.userIDs.map(\.problem))
+      #expect(fast.keys.map(\.expirationTime) == slow.keys.map(\.expirationTime))
+    }
+  }
+
+  @Test("A sequence with any secret key holds no certificate for a reader who refuses secrets")
+  func secrets() throws {
+    let bob = try key()
+    let sink = ArraySink()
+    try bob.certificate.write(to: sink)
+    #expect(try Certificate.readAllWithoutSecrets(MemorySource(sink.bytes)) == [bob.certificate])
+    try Packet.secretSubkey(try #require(bob.secrets[bob.certificate.subkeys[0].packet.fingerprint])).write(
+      to: sink)
+    #expect(throws: OpenPGPError.malformed(.secretKeyAsCertificate)) {
+      try Certificate.readAllWithoutSecrets(MemorySource(sink.bytes))
+    }
+  }
+}
