@@ -185,7 +185,8 @@ let package = Package(
       "CofferKit", in: .vault,
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "UserAuthentication", "Keychains",
-        "Vaults", "Captures", "ProtectedData", "KeyCustody", "OpenPGP", "Identities", "Contacts", "Agent", log,
+        "Vaults", "Captures", "ProtectedData", "KeyCustody", "OpenPGP", "Identities", "Contacts", "Agent",
+        log,
       ]),
 
     // CLI: the command coffer
