@@ -5,7 +5,6 @@
 internal import CofferKit
 internal import Contacts
 internal import Foundation
-internal import MessageFormats
 internal import OpenPGP
 internal import ProtectedData
 internal import Texts
@@ -21,7 +20,7 @@ enum ContactWords {
 
   static func day(_ seconds: UInt32) -> String { String(instant(seconds).prefix(10)) }
 
-  static func instant(_ seconds: UInt32) -> String { MessageFormats.Timestamp.format(Int64(seconds)) }
+  static func instant(_ seconds: UInt32) -> String { RFC3339.format(Int64(seconds)) }
 
   /// The lines of a fingerprint: of version 4 two of five groups, of version 6 four of four, each with its number.
   static func lines(of fingerprint: Fingerprint) -> [String] {
