@@ -179,7 +179,7 @@ let package = Package(
     module(
       "Identities", in: .vault,
       ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData", "KeyCustody"]),
-    module("Contacts", in: .vault, ["Secrets", "Primitives", "OpenPGP", "ProtectedData"]),
+    module("Contacts", in: .vault, ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module(
       "CofferKit", in: .vault,

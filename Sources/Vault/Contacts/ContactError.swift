@@ -22,8 +22,10 @@ public enum ContactError: Error, Equatable, Sendable {
   case full
   /// The contact has as many keys as one may have.
   case tooManyKeys
-  /// The name is empty or too long.
+  /// The name is empty or too long, has control characters, or looks like an address or a fingerprint.
   case unfitName
+  /// Another contact has this name.
+  case nameTaken
   /// The contact has no key in use.
   case noKeyInUse
   /// Another process has changed the contact since it was looked at.

@@ -63,7 +63,7 @@ struct ContactQuery {
   }
 
   /// NFC and case folding.
-  private static func folded(_ text: String) -> String {
+  static func folded(_ text: String) -> String {
     text.precomposedStringWithCanonicalMapping.lowercased()
   }
 

@@ -53,6 +53,12 @@ public enum NewKeyDecision: Sendable {
 }
 
 extension ContactStore {
+  /// The name that a new contact with this key gets, unless the user chooses one.
+  /// - Throws: `ProtectedDataError`.
+  public func suggestedName(for key: KeySummary) throws -> String {
+    ContactName.suggested(by: key, beside: try domains.read(ContactsSnapshot.self).contacts)
+  }
+
   /// What each certificate of a file would change.
   /// - Throws: `ContactError.certificateTooLarge`, `.corrupt`; `ProtectedDataError`.
   public func preview(_ parts: PublicParts, at now: Timestamp) throws -> [ContactPreview] {
@@ -68,14 +74,13 @@ extension ContactStore {
   ///   - name: of a new contact; nil is the one that the key suggests.
   ///   - decision: about another key for a contact's address.
   /// - Returns: the contact that has the key now; nil when it was forgotten.
-  /// - Throws: `ContactError.changedMeanwhile`, `.full`, `.tooManyKeys`, `.unfitName`; `ProtectedDataError`.
+  /// - Throws: `ContactError.changedMeanwhile`, `.full`, `.tooManyKeys`, `.unfitName`, `.nameTaken`; `ProtectedDataError`.
   @discardableResult
   public func store(
     _ index: Int, of parts: PublicParts, as preview: ContactPreview, name: String? = nil,
     decision: NewKeyDecision = .keep, at now: Timestamp
   ) throws -> UUID? {
-    let name = try name.map(Self.checked)
-    return try change { snapshot in
+    try change { snapshot in
       let entries = try snapshot.contacts.map { try ContactEntry($0, at: now) }
       let found = try Self.preview(parts.incoming[index], snapshot.contacts, entries, at: now)
       guard found == preview else { throw ContactError.changedMeanwhile }
@@ -163,9 +168,11 @@ private struct Taking {
 
   private func add(to contacts: inout [Contact]) throws(ContactError) -> UUID {
     guard contacts.count < ContactsSnapshot.countLimit else { throw .full }
-    let suggested = String(
-      decoding: preview.key.suggestedName.utf8.prefix(Contact.nameByteCountLimit / 2), as: UTF8.self)
-    let contact = Contact(id: UUID(), displayName: name ?? suggested, keys: [key(.inUse)])
+    let name =
+      if let name { try ContactName.checked(name, beside: contacts) } else {
+        ContactName.suggested(by: preview.key, beside: contacts)
+      }
+    let contact = Contact(id: UUID(), displayName: name, keys: [key(.inUse)])
     contacts.append(contact)
     return contact.id
   }

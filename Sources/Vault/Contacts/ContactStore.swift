@@ -39,10 +39,15 @@ public struct ContactStore: Sendable {
   }
 
   /// Gives a contact another name.
-  /// - Throws: `ContactError.unknown`, `.unfitName`; `ProtectedDataError`.
+  /// - Throws: `ContactError.unknown`, `.unfitName`, `.nameTaken`; `ProtectedDataError`.
   public func rename(_ id: UUID, to name: String) throws {
-    let name = try Self.checked(name)
-    try update(id) { $0.displayName = name }
+    try change { snapshot in
+      guard let index = snapshot.contacts.firstIndex(where: { $0.id == id }) else {
+        throw ContactError.unknown
+      }
+      let others = snapshot.contacts.filter { $0.id != id }
+      snapshot.contacts[index].displayName = try ContactName.checked(name, beside: others)
+    }
   }
 
   /// Removes a contact with all its keys, and what is known of them.
@@ -109,12 +114,5 @@ public struct ContactStore: Sendable {
       if error == .invalidValue(.contacts) { throw ContactError.full }
       throw error
     }
-  }
-
-  /// A name without blanks at its ends.
-  static func checked(_ name: String) throws(ContactError) -> String {
-    let name = name.trimmingCharacters(in: .whitespacesAndNewlines)
-    guard !name.isEmpty, name.utf8.count <= Contact.nameByteCountLimit else { throw .unfitName }
-    return name
   }
 }

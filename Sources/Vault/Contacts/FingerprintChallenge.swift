@@ -31,6 +31,9 @@ public struct FingerprintChallenge: Sendable {
     FingerprintText.digits(text)?.uppercased() == FingerprintText.groups(fingerprint)[group - 1]
   }
 
+  /// Whether this could be a group.
+  public static func isGroup(_ text: String) -> Bool { FingerprintText.digits(text)?.count == 4 }
+
   /// Whether this is a whole fingerprint, of whomever.
   public static func isWhole(_ text: String) -> Bool { FingerprintText.fingerprint(text) != nil }
 

@@ -170,6 +170,7 @@ struct ContactRenameCommand: CofferCommand {
     let contact = try coffer.contact(who)
     try coffer.renameContact(contact.id, to: name)
     if context.isJSON { JSON.print(["renamed": contact.id.uuidString.lowercased()]) }
+    context.remark("\(ContactWords.quoted(contact.name)) is \(ContactWords.quoted(name)) from now on.")
   }
 }
 
@@ -197,7 +198,8 @@ struct ContactRemoveCommand: CofferCommand {
     let coffer = try context.open(opening)
     let contact = try coffer.contact(who)
     if !yes {
-      let lost = contact.verification.map { ", verified since \(ContactWords.day($0.date))" } ?? ""
+      var lost = contact.verification.map { ", verified since \(ContactWords.day($0.date))" } ?? ""
+      if contact.keyInUse?.summary.status == .revoked { lost += ", whose key is REVOKED" }
       let question = "Remove \(ContactWords.quoted(contact.name))\(lost)?"
       guard context.hasTerminal else {
         throw Failure(

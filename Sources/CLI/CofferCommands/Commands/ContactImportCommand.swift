@@ -152,12 +152,13 @@ struct ContactImportCommand: CofferCommand {
     switch preview.outcome {
     case .new:
       for line in ContactWords.lines(of: preview.key) { context.remark("  \(line)") }
-      let name = ContactWords.quoted(name ?? preview.key.suggestedName)
+      let suggested = try coffer.contacts().suggestedName(for: preview.key)
+      let name = ContactWords.quoted(self.name ?? suggested)
       if asks, !(try context.confirm("Store as \(name)?")) {
         throw Failure(.refused, "cancelled", "nothing was stored")
       }
       let id = try coffer.storeContact(index, of: parts, as: preview, name: self.name)
-      let words = ShellWord.quoted(self.name ?? preview.key.suggestedName)
+      let words = ShellWord.quoted(self.name ?? suggested)
       context.remark("stored as \(name). Not verified yet: when you speak,  coffer contact verify \(words)")
       return Outcome(code: "new", contact: id?.uuidString.lowercased())
     case .unchanged:
@@ -209,7 +210,10 @@ struct ContactImportCommand: CofferCommand {
     let name = ContactWords.quoted(contact.name)
     switch decision {
     case .keep:
-      guard !asks else { break }
+      guard !asks else {
+        context.remark("\(name): the old key stays in use, and the new one waits")
+        break
+      }
       let fingerprints = [inUse, preview.key.fingerprint].compactMap(\.self).map(FingerprintText.plain)
       outcome.failure = Failure(
         .refused, "key_change_pending",

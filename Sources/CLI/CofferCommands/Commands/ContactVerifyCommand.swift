@@ -54,6 +54,11 @@ struct ContactVerifyCommand: CofferCommand {
       context.remark("\(name) is no longer verified.")
       return
     }
+    guard contact.keyInUse?.summary.status != .revoked else {
+      throw Failure(
+        .refused, "recipient_revoked", "\(name) has said that this key is not used any more",
+        hint: "ask for the new public part")
+    }
     let challenge = try coffer.contacts().challenge(contact.id)
     let manner =
       if let fingerprint {
@@ -89,14 +94,18 @@ struct ContactVerifyCommand: CofferCommand {
       var problem: String?
       while true {
         let text = try answer(prompt, "group \(group)", problem)
+        problem = "that is not the contact's: listen again"
         if FingerprintChallenge.isWhole(text) {
           if challenge.isWholeFingerprint(text) { return .wholeFingerprint }
         } else if challenge.isRight(text, group: group) {
           break
+        } else if !FingerprintChallenge.isGroup(text) {
+          // A slip of the finger is not an answer.
+          problem = "a group has four characters, 0 to 9 and A to F"
+          continue
         }
         if hasFailed { return nil }
         hasFailed = true
-        problem = "that is not the contact's: listen again"
       }
     }
     return .groups

@@ -85,7 +85,7 @@ struct IdentityGenerateCommand: CofferCommand {
     if context.isJSON { return JSON.print(view.answer(open.enclaveKind)) }
     context.remark("Made and \(open.enclaveKind.sealedTo).")
     for line in view.card { context.remark(line) }
-    context.remark("Your public part, for everybody: coffer identity export \(view.word)")
+    context.remark("Your public part, for everybody: coffer identity export \(identity.fingerprint)")
     Terminal.print("\(identity.fingerprint)")
   }
 

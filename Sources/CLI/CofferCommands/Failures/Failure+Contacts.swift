@@ -12,7 +12,7 @@ extension Failure {
     case .ambiguous(let ids):
       self.init(
         .usage, "ambiguous_recipient", "this fits \(ids.count.counted("contact"))",
-        hint: "say more of the name, or the address")
+        hint: "say more of the name, or give the address or the fingerprint")
     case .tooFewDigits:
       self = .usage(
         "8 characters of a fingerprint can be forged", hint: "give the whole fingerprint, or the address")
@@ -30,7 +30,10 @@ extension Failure {
         .refused, "contacts_full", "contacts may have 4 MiB together, and there is no room for more",
         hint: "'coffer contact remove' makes room")
     case .tooManyKeys: self.init(.refused, "too_many_keys", "a contact has at most 16 keys")
-    case .unfitName: self = .usage("a name has from 1 to 1,024 bytes")
+    case .unfitName:
+      self = .usage(
+        "a name has from 1 to 1,024 bytes, no control characters, and is not an address or a fingerprint")
+    case .nameTaken: self = .usage("another contact is called that", hint: "choose another name")
     case .noKeyInUse: self.init(.refused, "key_change_pending", "no key of this contact is in use")
     case .changedMeanwhile:
       self.init(.inUse, "in_use", "another process has changed this contact", hint: "try again")

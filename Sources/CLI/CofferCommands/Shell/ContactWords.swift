@@ -200,7 +200,9 @@ extension Coffer {
       }
       let names = found.map { contact in
         ([ContactWords.quoted(contact.name)]
-          + (contact.keyInUse?.summary.addresses.prefix(1).map { "<\($0)>" } ?? [])).joined(separator: " ")
+          + (contact.keyInUse?.summary.addresses.prefix(1).map { "<\($0)>" } ?? [])
+          + [contact.keyInUse?.summary.fingerprint].compactMap(\.self).map(FingerprintText.plain))
+          .joined(separator: " ")
       }
       failure.message =
         "\(ContactWords.quoted(who)) fits \(ids.count.counted("contact")): \(names.joined(separator: ", "))"

@@ -17,9 +17,6 @@ struct IdentityView {
   /// The user ID that speaks for it, else the fingerprint.
   var title: String { identity.userIDs.first?.text ?? identity.fingerprint }
 
-  /// A word that names it on a command line: the address, else the fingerprint.
-  var word: String { ShellWord.quoted(identity.userIDs.first?.address ?? identity.fingerprint) }
-
   /// The day of a time, in UTC.
   static func day(_ time: Int64) -> String { String(RFC3339.format(time).prefix(10)) }
 
