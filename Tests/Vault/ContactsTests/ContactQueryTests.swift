@@ -52,6 +52,28 @@ struct ContactQueryTests {
     #expect(throws: ContactError.ambiguous(ids)) { try fixture.store.find("bo", at: Fixture.now) }
   }
 
+  @Test("A name is of one contact, and never looks like an address or a fingerprint")
+  func names() throws {
+    let fixture = try Fixture()
+    try fixture.take(Person("Bob <bob@example.org>").certificate)
+    try fixture.take(Person("BOB <bob@elsewhere.example>").certificate)
+    try fixture.take(Person("bob@example.org <eve@example.org>").certificate)
+    #expect(try fixture.store.list(at: Fixture.now).map(\.name) == ["Bob", "BOB 2", "eve@example.org"])
+    let second = try fixture.store.find("bob 2", at: Fixture.now)
+    #expect(throws: ContactError.nameTaken) { try fixture.store.rename(second.id, to: " bob ") }
+    for name in [
+      "bob@example.org", String(repeating: "1F2E ", count: 10), "0123456789abcdef", "a\tb", "a\u{1B}[31m",
+      "a\u{202E}b", "", " ",
+    ] {
+      #expect(throws: ContactError.unfitName, "\(name)") { try fixture.store.rename(second.id, to: name) }
+    }
+    try fixture.store.rename(second.id, to: "bob 2")
+    #expect(try fixture.store.find("bob 2", at: Fixture.now).name == "bob 2")
+    #expect(throws: ContactError.nameTaken) {
+      try fixture.take(Person("Dan <dan@example.org>").certificate, name: "Bob")
+    }
+  }
+
   @Test("A contact is renamed and removed, others stay")
   func renaming() throws {
     let fixture = try Fixture()
