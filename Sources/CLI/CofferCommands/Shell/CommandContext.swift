@@ -20,6 +20,8 @@ struct CommandContext {
   let machine: Machine
   /// Whether the coffer is opened to accept an older state as the current one.
   var acceptsEarlierState = false
+  /// What the passphrase or PIN is asked for, if it is not for opening alone: "to read a message for Ada".
+  var purpose: String?
 
   /// How many times a prompt asks before it fails.
   static let promptTries = 3
@@ -202,7 +204,9 @@ struct CommandContext {
 
   /// A question; a pinentry window also says which coffer it is about.
   func request(_ words: String, problem: String?) -> PromptRequest {
-    PromptRequest(words, description: isPinentry ? "To open the coffer in \(home)" : nil, problem: problem)
+    let words = purpose.map { "\(words), \($0)" } ?? words
+    return PromptRequest(
+      words, description: isPinentry ? "To open the coffer in \(home)" : nil, problem: problem)
   }
 
   private var isPinentry: Bool { !(ProcessInfo.processInfo.environment["COFFER_PINENTRY"] ?? "").isEmpty }
