@@ -21,6 +21,7 @@ struct ContactQuery {
       if found.count == 1 { return found[0] }
       if found.count > 1 { throw .ambiguous(found.map(\.id)) }
     }
+    if isPartOfFingerprint { throw .tooFewDigits }
     throw .unknown
   }
 
@@ -49,6 +50,12 @@ struct ContactQuery {
         return beginnings.allSatisfy { beginning in words.contains { $0.hasPrefix(beginning) } }
       },
     ]
+  }
+
+  /// Whether it can only be some of the digits of a fingerprint: not `abba` or `2026`, which may be meant as names.
+  private var isPartOfFingerprint: Bool {
+    guard let digits = FingerprintText.digits(text), digits.count >= 4 else { return false }
+    return digits.contains(where: \.isNumber) && digits.contains(where: \.isLetter)
   }
 
   /// Primary keys and subkeys.
