@@ -60,7 +60,7 @@ struct ContactQuery {
 
   /// Primary keys and subkeys.
   private static func fingerprints(_ contact: ContactEntry) -> [Fingerprint] {
-    contact.keys.flatMap { [$0.summary.fingerprint] + $0.summary.subkeys }
+    contact.keys.flatMap { $0.summary.parts.map(\.fingerprint) }
   }
 
   /// The domain without regard to the case of ASCII letters; the local part likewise, so that two contacts that

@@ -107,8 +107,10 @@ struct ContactShowCommand: CofferCommand {
   static let page = """
     coffer contact show: show a contact and its keys
 
-    usage: coffer contact show WHO
+    usage: coffer contact show WHO [--details]
                                \(OpeningOptions.usage)
+
+      --details  also the parts of each key: the primary key and the subkeys
 
     Names in quotation marks were chosen by the owner of the key.
 
@@ -118,11 +120,12 @@ struct ContactShowCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Argument(help: "A fingerprint, an address or a name.") var who: String
+  @Flag(help: "Show the parts of each key.") var details = false
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
     let contact = try coffer.contact(who)
-    if context.isJSON { return JSON.print(ContactWords.Answer(contact)) }
+    if context.isJSON { return JSON.print(ContactWords.Answer(contact, withParts: details)) }
     Terminal.print("\(contact.name)")
     if let found = contact.verification {
       Terminal.print("verified \(ContactWords.day(found.date)): \(found.manner.words)")
@@ -135,6 +138,10 @@ struct ContactShowCommand: CofferCommand {
     for key in contact.keys {
       Terminal.print("\(key.state.words) since \(ContactWords.day(key.firstSeen)):")
       for line in ContactWords.lines(of: key.summary) { Terminal.print("  \(line)") }
+      for part in details ? key.summary.parts : [] {
+        Terminal.print("    \(PartWords.line(part))")
+        for line in ContactWords.lines(of: part.fingerprint) { Terminal.print("      \(line)") }
+      }
     }
     guard contact.hasWaitingKey, let inUse = contact.keyInUse else { return }
     context.remark("A key waits for your decision. Ask its owner, then import it again with one of:")

@@ -107,6 +107,7 @@ extension ContactWords {
       let addresses: [String]
       let names: [String]
       let formats: [String]
+      let parts: [PartWords.Answer]?
     }
 
     let id: String
@@ -115,7 +116,7 @@ extension ContactWords {
     let notConfirmed: String?
     let keys: [Key]
 
-    init(_ contact: ContactEntry) {
+    init(_ contact: ContactEntry, withParts: Bool = false) {
       id = contact.id.uuidString.lowercased()
       name = contact.name
       verified = contact.verification.map { Verified(at: instant($0.date), how: $0.manner.code) }
@@ -126,7 +127,8 @@ extension ContactWords {
           status: key.summary.status.code, created: instant(key.summary.created),
           expires: key.summary.expires.map(instant), firstSeen: instant(key.firstSeen),
           addresses: key.summary.addresses, names: key.summary.userIDs,
-          formats: key.summary.readsSEIPD2 ? ["seipd1", "seipd2"] : ["seipd1"])
+          formats: key.summary.readsSEIPD2 ? ["seipd1", "seipd2"] : ["seipd1"],
+          parts: withParts ? key.summary.parts.map { PartWords.Answer($0) } : nil)
       }
     }
   }
