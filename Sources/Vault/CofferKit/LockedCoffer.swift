@@ -96,6 +96,8 @@ public final class LockedCoffer: Sendable {
     let coffer = try Coffer(
       file: file, keybag: keybag, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
     if !acceptsEarlierState { try coffer.counter.check() }
+    // The passphrase or PIN was right, so fingers count again.
+    coffer.fingerCount.reset()
     return coffer
   }
 

@@ -71,9 +71,9 @@ final class PrivateKeyOperation: CrashScenario {
           kind, count == 1 ? "mode switch, 1 key" : "mode switch, \(count) keys", keyCount: count,
           deed: { open in
             try open.custody.switchMode(
-              to: .highSecurity, open.authorization(), acknowledgesMissingBackup: true)
+              to: .highSecurityWithFinger, open.authorization(), acknowledgesMissingBackup: true)
           },
-          change: { $0.mode = .highSecurity })
+          change: { $0.mode = .highSecurityWithFinger })
       }
   }
 

@@ -55,7 +55,7 @@ extension Operation {
     Operation("bring private keys under another mode") { workspace in
       try workspace.withPrivateKey { coffer, custody, key in
         let both = try coffer.authorization(custody, finger: workspace.context())
-        try coffer.switchMode(custody, to: .highSecurity, both, acknowledgesMissingBackup: true)
+        try coffer.switchMode(custody, to: .highSecurityWithFinger, both, acknowledgesMissingBackup: true)
         try custody.withPrivateKey(key, both) { secret, _ in
           try expect(secret.byteCount == Workspace.privateKeyByteCount, "the key is lent")
         }
@@ -65,7 +65,7 @@ extension Operation {
       try workspace.withPrivateKey { coffer, custody, _ in
         try expectThrow("a mode without a finger") {
           try coffer.switchMode(
-            custody, to: .highSecurity, coffer.authorization(), acknowledgesMissingBackup: true)
+            custody, to: .highSecurityWithFinger, coffer.authorization(), acknowledgesMissingBackup: true)
         }
       }
     },
