@@ -93,7 +93,7 @@ package struct EnclaveSealing: Sendable {
     return sealed
   }
 
-  /// Opens the result of ``seal(_:to:)``.
+  /// Opens the result of ``seal(_:to:mixing:)``.
   package func open(
     _ sealed: EnclaveSealed, _ key: EnclaveKey, in enclave: any Enclave, authorization: KeyAuthorization,
     mixing other: SharedSecretBytes? = nil

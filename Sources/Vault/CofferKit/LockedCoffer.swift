@@ -4,6 +4,7 @@
 
 internal import Captures
 public import Foundation
+internal import KeyCustody
 public import Keychains
 public import Secrets
 internal import Storage

@@ -48,6 +48,12 @@ public struct CustodyAuthorization: Sendable {
     CustodyAuthorization(finger, passcode, isOwners: isOwners, openGuard)
   }
 
+  /// The same, with a finger that was recognised.
+  /// - Parameter finger: from ``PrivateKeyCustody/fingerVerifier(_:)``.
+  public func with(finger: any BiometryVerifier) -> CustodyAuthorization {
+    CustodyAuthorization(finger, passcode, isOwners: isOwners, openGuard)
+  }
+
   /// The authorization for the enclave's keys of a mode.
   /// - Throws: `CustodyError.fingerRequired`, `.passcodeRequired`, `.guardRequired`.
   func key(for mode: AuthenticationMode) throws(CustodyError) -> KeyAuthorization {

@@ -5,6 +5,7 @@
 #if TPM
   import Enclaves
   import Keychains
+  import MemorySearch
   import Primitives
   import ProtectedData
   import Secrets
@@ -210,6 +211,28 @@
       for other in [Array(bytes.dropLast()), bytes + [0], []] {
         #expect(throws: CustodyError.corrupt) { _ = try GuardRecord(other.span.bytes) }
       }
+    }
+
+    @inline(never)
+    private func usePIN() throws -> (gone: [(String, Needle)], seen: Int) {
+      let (chip, fixture) = try guarded(1)
+      defer { withExtendedLifetime(chip) {} }
+      let pin = SharedSecretBytes(SystemRandom.secretBytes(count: 24))
+      var gone = [("PIN", pin.withBytes { Needle($0) })]
+      let made = try fixture.custody.newGuard(pin: pin, in: fixture.enclave)
+      gone.append(("guard key", made.open.key.withBytes { Needle($0) }))
+      try fixture.custody.switchMode(
+        to: .highSecurityWithGuard, fixture.withPIN(), guard: made, acknowledgesMissingBackup: true)
+      let opened = try fixture.custody.openGuard(pin: pin)
+      #expect(try fixture.read(0, fixture.passcode.with(guard: opened)) == CustodyFixture.secret(0))
+      return (gone, try ProcessMemory.places(of: gone[1].1).count)
+    }
+
+    @Test("No PIN and no guard key stays, once they were used")
+    func nothingStays() throws {
+      let (gone, seen) = try usePIN()
+      #expect(seen > 0, "the search finds what is there")
+      for (name, needle) in gone { #expect(try ProcessMemory.places(of: needle) == [], "\(name)") }
     }
 
     // MARK: Changes that fail
