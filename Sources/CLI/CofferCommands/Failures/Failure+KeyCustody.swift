@@ -53,7 +53,7 @@ extension Failure {
     }
   }
 
-  /// The answers of the guard's chip. The passphrase is no way round it.
+  /// The answers of the guard's chip. The passphrase does not get round it.
   private init(guard error: EnclaveError) {
     let backup = "without the guard, only the backups of your identities help"
     switch error {
