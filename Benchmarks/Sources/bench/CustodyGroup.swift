@@ -28,7 +28,7 @@ enum CustodyGroup {
   private static func row(_ name: String, _ enclave: any Enclave, _ count: Int, target: Double?) throws {
     let custody = try BenchCustody(enclave, count: count)
     defer { custody.remove() }
-    let there = try seconds { try custody.switchMode(to: .highSecurity) }
+    let there = try seconds { try custody.switchMode(to: .highSecurityWithFinger) }
     let back = try seconds { try custody.switchMode(to: .standard) }
     let seconds = max(there, back)
     let isMissed = target.map { seconds >= $0 && count == 200 } ?? false

@@ -61,10 +61,13 @@ package struct EnclaveSealing: Sendable {
   }
 
   /// Seals `plaintext`, of less than 2 GiB, to a key for agreement. The enclave is not asked.
-  package func seal(_ plaintext: RawSpan, to key: EnclaveKey) throws(EnclaveSealingError) -> EnclaveSealed {
+  /// - Parameter other: a second secret that opening takes too; nil for the enclave alone.
+  package func seal(
+    _ plaintext: RawSpan, to key: EnclaveKey, mixing other: SharedSecretBytes? = nil
+  ) throws(EnclaveSealingError) -> EnclaveSealed {
     let ephemeral = P256PrivateKey()
     let secret: SecretBytes
-    do { secret = try ephemeral.sharedSecret(with: key.publicKey) } catch {
+    do { secret = Self.mix(try ephemeral.sharedSecret(with: key.publicKey), other) } catch {
       throw .enclave(.invalidInput)
     }
     let salt = SystemRandom.publicBytes(count: EnclaveSealed.saltByteCount)
@@ -90,12 +93,13 @@ package struct EnclaveSealing: Sendable {
     return sealed
   }
 
-  /// Opens the result of ``seal(_:to:)``.
+  /// Opens the result of ``seal(_:to:mixing:)``.
   package func open(
-    _ sealed: EnclaveSealed, _ key: EnclaveKey, in enclave: any Enclave, authorization: KeyAuthorization
+    _ sealed: EnclaveSealed, _ key: EnclaveKey, in enclave: any Enclave, authorization: KeyAuthorization,
+    mixing other: SharedSecretBytes? = nil
   ) throws(EnclaveSealingError) -> SecretBytes {
     guard sealed.ciphertext.count >= EnclaveSealed.tagByteCount else { throw .tampered }
-    let secret = try agree(sealed.ephemeralKey, key, enclave, authorization)
+    let secret = Self.mix(try agree(sealed.ephemeralKey, key, enclave, authorization), other)
     let head = head(sealed.ephemeralKey, sealed.salt)
     let keyCheck = derive(secret, sealed.salt, head, .keyCheck)
     guard keyCheck.withBytes({ constantTimeEqual($0, sealed.keyCheck.rawSpan) }) else {
@@ -124,6 +128,15 @@ package struct EnclaveSealing: Sendable {
     do {
       return try enclave.sharedSecret(key, with: ephemeralKey, authorization: authorization)
     } catch { throw .enclave(error) }
+  }
+
+  /// secret ‖ other
+  private static func mix(_ secret: consuming SecretBytes, _ other: SharedSecretBytes?) -> SecretBytes {
+    guard let other else { return secret }
+    var mixed = SecretWriter(byteCount: secret.count + other.count)
+    secret.withBytes { mixed.append($0) }
+    other.withBytes { mixed.append($0) }
+    return mixed.finish()
   }
 
   private enum Purpose: UInt8 {

@@ -4,7 +4,7 @@
 
 public import Enclaves
 public import Identities
-internal import KeyCustody
+public import KeyCustody
 internal import Logging
 internal import ProtectedData
 internal import Vaults
@@ -41,11 +41,14 @@ extension Coffer {
   public func identities(_ open: OpenIdentities) throws -> [Identity] { try open.store.all(at: clock.now()) }
 
   /// Makes an identity. When this returns, all of it is on the disk; if it throws, nothing of it.
+  /// - Parameter authorization: satisfies the mode; nil for the passphrase or PIN that opened the coffer.
   /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `IdentityError`; `CustodyError`;
   ///   `ProtectedDataError`.
-  public func generateIdentity(_ wanted: NewIdentity, _ open: OpenIdentities) throws -> Identity {
+  public func generateIdentity(
+    _ wanted: NewIdentity, _ open: OpenIdentities, _ authorization: CustodyAuthorization? = nil
+  ) throws -> Identity {
     guard slot != nil else { throw CofferError.slotRequired }
-    let identity = try open.store.generate(wanted, authorization(), at: clock.now())
+    let identity = try open.store.generate(wanted, authorization ?? self.authorization(), at: clock.now())
     audit(.identityGenerated)
     return identity
   }

@@ -54,6 +54,13 @@ extension Coffer {
     return OpenPrivateKeys(custody: custody, recovery: recovery)
   }
 
+  /// The mode of the private keys, without opening protected data.
+  /// - Throws: `CustodyError`.
+  public func authenticationMode() throws -> AuthenticationMode { try PrivateKeyCustody.mode(keychain) }
+
+  /// The count of wrong fingers over all commands.
+  public var fingerCount: KeychainFingerCount { KeychainFingerCount(keychain) }
+
   /// The authorization from the passphrase or PIN that opened this coffer, and from a finger.
   /// - Throws: `AuthenticationError` when the context has expired.
   public func authorization(
@@ -66,13 +73,15 @@ extension Coffer {
   public func authorization() -> CustodyAuthorization { CustodyAuthorization(owner: keys.owner) }
 
   /// Changes the authentication mode of all private keys, or of none if it fails.
+  /// - Parameter newGuard: the guard of the next mode, if that has a guard record.
   /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `CustodyError`.
   public func switchMode(
     _ custody: PrivateKeyCustody, to mode: AuthenticationMode, _ authorization: CustodyAuthorization,
-    acknowledgesMissingBackup: Bool
+    guard newGuard: NewGuard? = nil, acknowledgesMissingBackup: Bool
   ) throws {
     guard slot != nil else { throw CofferError.slotRequired }
-    try custody.switchMode(to: mode, authorization, acknowledgesMissingBackup: acknowledgesMissingBackup)
+    try custody.switchMode(
+      to: mode, authorization, guard: newGuard, acknowledgesMissingBackup: acknowledgesMissingBackup)
     audit(.modeSwitched)
   }
 

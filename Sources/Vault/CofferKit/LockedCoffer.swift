@@ -4,6 +4,7 @@
 
 internal import Captures
 public import Foundation
+internal import KeyCustody
 public import Keychains
 public import Secrets
 internal import Storage
@@ -96,6 +97,8 @@ public final class LockedCoffer: Sendable {
     let coffer = try Coffer(
       file: file, keybag: keybag, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
     if !acceptsEarlierState { try coffer.counter.check() }
+    // The passphrase or PIN was right, so fingers count again.
+    coffer.fingerCount.reset()
     return coffer
   }
 

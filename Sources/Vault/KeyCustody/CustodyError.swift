@@ -20,7 +20,13 @@ public enum CustodyError: Error, Equatable, Sendable {
   case keychain(KeychainError)
   /// The mode asks for a finger, and none was recognised.
   case fingerRequired
-  /// New keys of this mode need the passphrase or PIN.
+  /// The mode asks for its guard, such as its PIN, which was not opened.
+  case guardRequired
+  /// The guard's chip refused, with this error: `.wrongPasscode` for a wrong PIN.
+  case guardRefused(EnclaveError)
+  /// The guard *PIN* needs a chip that counts wrong PINs.
+  case guardNeedsChip
+  /// The passphrase or PIN of a slot is needed; neither a finger nor a session is enough.
   case passcodeRequired
   /// There are keys without a backup: going over to high security wants that acknowledged (AM-05).
   case acknowledgementRequired(keysWithoutBackup: Int)

@@ -20,6 +20,10 @@ struct CustodyItems {
     func account(_ fingerprint: Fingerprint) -> String { rawValue + fingerprint.storedText }
   }
 
+  private static let single = [
+    CustodyManifest.account, FingerKey.account, GuardRecord.account, GuardRecord.pendingAccount,
+  ]
+
   let manifest: CustodyManifest
   private let items: [String: SharedSecretBytes]
 
@@ -29,8 +33,7 @@ struct CustodyItems {
     let prefixes = Place.allCases.map { place in only.map { place.account($0) } ?? place.rawValue }
     do {
       items = try keychain.secrets(in: Self.accessibility) { account in
-        account == CustodyManifest.account || account == FingerKey.account
-          || prefixes.contains { account.hasPrefix($0) }
+        Self.single.contains(account) || prefixes.contains { account.hasPrefix($0) }
       }
     } catch { throw CustodyError(error) }
     guard let stored = items[CustodyManifest.account] else { throw .corrupt }
@@ -38,6 +41,22 @@ struct CustodyItems {
   }
 
   func fingerKey() throws(CustodyError) -> FingerKey { try FingerKey(items[FingerKey.account]) }
+
+  /// The guard record of the present mode.
+  /// - Throws: `CustodyError.corrupt` when it is not the one that the manifest names, or the mode has none.
+  func guardRecord() throws(CustodyError) -> GuardRecord {
+    guard let record = record(GuardRecord.account), record.digest() == manifest.guardDigest else {
+      throw .corrupt
+    }
+    return record
+  }
+
+  /// The guard record that takes its place when a change is complete.
+  var pendingGuard: GuardRecord? { record(GuardRecord.pendingAccount) }
+
+  private func record(_ account: String) -> GuardRecord? {
+    items[account]?.withBytes { try? GuardRecord($0) }
+  }
 
   /// The envelope of a key.
   /// - Throws: `CustodyError.missing` when the manifest names no such key; `.corrupt` when it does, and the
@@ -57,22 +76,41 @@ struct CustodyItems {
   }
 
   /// The names of all pending items, whatever is in them.
-  var pendingAccounts: [String] { items.keys.filter { $0.hasPrefix(Place.pending.rawValue) }.sorted() }
+  var pendingAccounts: [String] {
+    items.keys.filter { $0.hasPrefix(Place.pending.rawValue) || $0 == GuardRecord.pendingAccount }.sorted()
+  }
+
+  /// Whether the guard record that the manifest names is there; true if it names none.
+  var isGuardWhole: Bool { manifest.guardDigest == nil || (try? guardRecord()) != nil }
 
   /// Whether every envelope that the manifest names is there.
   var isWhole: Bool { isWhole(but: []) }
 
   /// Whether every envelope that the manifest names is there, those of some keys left out.
   func isWhole(but left: [Fingerprint]) -> Bool {
+    isGuardWhole && areWhole(but: left)
+  }
+
+  /// The same, without the guard record.
+  func areWhole(but left: [Fingerprint]) -> Bool {
     manifest.digests.keys.allSatisfy { left.contains($0) || (try? envelope($0)) != nil }
   }
 
-  /// The pending envelopes of a change; nil when one is missing, or is not of the change's mode.
+  /// The pending envelopes of a change; nil when one is missing, or is not of the change's mode and guard.
   func pendingEnvelopes(_ journal: RecoveryJournal) -> [PrivateKeyEnvelope]? {
     let found = journal.fingerprints.compactMap { stored($0, .pending) }
-    guard found.count == journal.fingerprints.count, found.allSatisfy({ $0.mode == journal.targetMode })
+    let guardDigest = targetGuardDigest(journal)
+    guard found.count == journal.fingerprints.count,
+      found.allSatisfy({ $0.mode == journal.targetMode && $0.guardDigest == guardDigest }),
+      (guardDigest != nil) == (journal.targetMode == .highSecurityWithGuard)
     else { return nil }
     return found
+  }
+
+  /// The guard record that holds after a change: the pending one, or else the present one if it is there.
+  func targetGuardDigest(_ journal: RecoveryJournal) -> [UInt8]? {
+    guard journal.targetMode == .highSecurityWithGuard else { return nil }
+    return pendingGuard?.digest() ?? (isGuardWhole ? manifest.guardDigest : nil)
   }
 }
 
@@ -83,6 +121,13 @@ extension [SecretChange] {
       .save(
         SharedSecretBytes(envelope.bytes()),
         account: place.account(envelope.fingerprint), accessibility: CustodyItems.accessibility))
+  }
+
+  /// Writes a guard record under a name.
+  mutating func save(_ record: GuardRecord, _ account: String) {
+    append(
+      .save(
+        SharedSecretBytes(record.bytes()), account: account, accessibility: CustodyItems.accessibility))
   }
 
   mutating func save(_ manifest: CustodyManifest) {

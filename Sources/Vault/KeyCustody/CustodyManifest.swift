@@ -2,7 +2,7 @@
 //
 // Which envelopes are valid, and under which mode (Specs/envelopes.md, "Manifest"):
 //
-//   "COFPKMF1" ‖ generation (8) ‖ mode (1) ‖ count (2) ‖ (length (1) ‖ fingerprint ‖ digest (32))…
+//   "COFPKMF1" ‖ generation (8) ‖ mode (1) ‖ digest of the guard record (0 or 32) ‖ count (2) ‖ (length (1) ‖ fingerprint ‖ digest (32))…
 
 internal import OpenPGP
 internal import Primitives
@@ -13,6 +13,8 @@ struct CustodyManifest: Equatable, Sendable {
   /// One more with each change.
   var generation: UInt64 = 0
   var mode: AuthenticationMode = .standard
+  /// SHA-256 of the guard record, if the mode has one.
+  var guardDigest: [UInt8]?
   /// SHA-256 of each envelope.
   var digests: [Fingerprint: [UInt8]] = [:]
 
@@ -26,12 +28,14 @@ struct CustodyManifest: Equatable, Sendable {
   /// Whether the manifest names this envelope.
   func names(_ envelope: PrivateKeyEnvelope) -> Bool {
     digests[envelope.fingerprint] == envelope.digest() && envelope.mode == mode
+      && envelope.guardDigest == guardDigest
   }
 
   var bytes: [UInt8] {
     var bytes = Self.magic
     bytes.append(bigEndian: generation)
     bytes.append(mode.rawValue)
+    bytes += guardDigest ?? []
     bytes.append(bigEndian: UInt16(digests.count))
     for (fingerprint, digest) in digests.sorted(by: { $0.key < $1.key }) {
       bytes.append(UInt8(fingerprint.bytes.count))
@@ -55,6 +59,9 @@ struct CustodyManifest: Equatable, Sendable {
       throw CustodyError.corrupt
     }
     self.mode = mode
+    if mode == .highSecurityWithGuard {
+      guardDigest = try cursor.readBytes(bytes, count: SHA256.byteCount)
+    }
     let count = try cursor.readUInt16(bytes)
     guard count <= Self.keyLimit else { throw CustodyError.corrupt }
     var last: Fingerprint?

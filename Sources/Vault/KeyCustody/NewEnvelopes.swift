@@ -13,14 +13,19 @@ struct NewEnvelopes: ~Copyable {
   private(set) var envelopes: [PrivateKeyEnvelope] = []
   private let enclave: any Enclave
   private let enrolment: KeyEnrolment
+  /// What the mode's envelopes take beside the enclave; nil for a mode without a guard record.
+  private let openGuard: OpenGuard?
   /// HMAC-SHA256 of each private key, under a key that ends with the change.
   private var proofs: [Fingerprint: [UInt8]] = [:]
   private let proofKey = SystemRandom.secretBytes(count: SymmetricKey.byteCount)
 
-  init(_ mode: AuthenticationMode, in enclave: any Enclave, _ enrolment: KeyEnrolment) {
+  init(
+    _ mode: AuthenticationMode, in enclave: any Enclave, _ enrolment: KeyEnrolment, _ openGuard: OpenGuard?
+  ) {
     self.mode = mode
     self.enclave = enclave
     self.enrolment = enrolment
+    self.openGuard = openGuard
   }
 
   /// Seals a private key to a new key of the enclave.
@@ -33,7 +38,7 @@ struct NewEnvelopes: ~Copyable {
     do { key = try enclave.createKey(use: .agreement, access: mode.access, enrolment: enrolment) } catch {
       throw .enclave(error)
     }
-    envelopes.append(try PrivateKeyEnvelope.seal(secret, payload, fingerprint, to: key))
+    envelopes.append(try PrivateKeyEnvelope.seal(secret, payload, fingerprint, to: key, guard: openGuard))
     proofs[fingerprint] = proof(secret)
   }
 

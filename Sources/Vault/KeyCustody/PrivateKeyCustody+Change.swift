@@ -20,12 +20,13 @@ extension PrivateKeyCustody {
   ///   - kind: for the journal.
   ///   - mode: the next mode; nil to stay.
   ///   - authorization: must satisfy the present mode, if `make` opens anything, and the next.
+  ///   - newGuard: takes the place of the present guard; nil to keep it, or to have none.
   ///   - identity: the metadata of a new key. It is on the disk before the key is valid, and removed if the change
   ///     is not made.
   ///   - make: opens present keys and seals new ones. Nothing is written while it runs.
   func change(
     _ kind: RecoveryJournal.Kind, to mode: AuthenticationMode?, _ authorization: CustodyAuthorization,
-    listing identity: PGPKeyIdentity? = nil,
+    guard newGuard: NewGuard? = nil, listing identity: PGPKeyIdentity? = nil,
     make: (CustodyItems, inout NewEnvelopes) throws -> Void
   ) throws {
     try changing.withLock { _ in
@@ -33,39 +34,54 @@ extension PrivateKeyCustody {
       try endPendingChange()
       let items = try CustodyItems(keychain)
       let mode = mode ?? items.manifest.mode
-      _ = try authorization.key(for: mode)
+      let openGuard = try items.openGuard(for: mode, authorization, newGuard)
+      let later = openGuard.map { authorization.with(guard: $0) } ?? authorization
+      _ = try later.key(for: mode)
       var new = NewEnvelopes(
         mode, in: enclave,
-        try authorization.enrolment(for: mode, fingerKey: items.fingerKey().publicKey))
+        try authorization.enrolment(for: mode, fingerKey: items.fingerKey().publicKey), openGuard)
       try make(items, &new)
-      let next = try items.manifest.next(with: new.envelopes, mode)
+      let next = try items.manifest.next(with: new.envelopes, mode, guardDigest: openGuard?.digest)
       let journal = RecoveryJournal(
         kind: kind, phase: .staging, targetMode: mode, targetGeneration: next.generation,
         fingerprints: new.envelopes.map(\.fingerprint))
       do {
         try records.changeControl { $0.recoveryJournal = journal }
-        try stage(new.envelopes)
-        try verify(new, authorization)
+        try stage(new.envelopes, newGuard)
+        try verify(new, newGuard, later)
         if let identity { try records.changeIdentities { $0.append(identity) } }
-        try flip(new.envelopes, to: next, discarding: items.restsBeside(journal.fingerprints))
+        try flip(
+          new.envelopes, to: next, newGuard?.record, discarding: items.restsBeside(journal.fingerprints))
       } catch {
         guard undo(journal) else { throw error }
       }
+      if items.manifest.guardDigest != next.guardDigest { forget(try? items.guardRecord()) }
       forget(new.envelopes.compactMap { items.stored($0.fingerprint, .permanent) })
       finish(mode)
     }
   }
 
-  private func stage(_ envelopes: [PrivateKeyEnvelope]) throws(CustodyError) {
+  private func stage(_ envelopes: [PrivateKeyEnvelope], _ newGuard: NewGuard?) throws(CustodyError) {
     var changes: [SecretChange] = []
+    if let newGuard { changes.save(newGuard.record, GuardRecord.pendingAccount) }
     for envelope in envelopes { changes.save(envelope, .pending) }
     guard !changes.isEmpty else { return }
     do { try keychain.apply(changes) } catch { throw CustodyError(error) }
   }
 
-  /// Reads the staged envelopes back, and opens them as a later use will.
-  private func verify(_ new: borrowing NewEnvelopes, _ authorization: CustodyAuthorization) throws {
+  /// Reads the staged guard and envelopes back, and opens them as a later use will.
+  private func verify(
+    _ new: borrowing NewEnvelopes, _ newGuard: NewGuard?, _ authorization: CustodyAuthorization
+  ) throws {
     let items = try CustodyItems(keychain)
+    if let newGuard {
+      guard let staged = items.pendingGuard, staged == newGuard.record else { throw CustodyError.corrupt }
+      let opened = try staged.open(pin: newGuard.pin, enclaveOfKind: enclaveOfKind)
+      let isSame = opened.key.withBytes { found in
+        newGuard.open.key.withBytes { constantTimeEqual(found, $0) }
+      }
+      guard isSame else { throw CustodyError.corrupt }
+    }
     for envelope in new.envelopes {
       guard items.stored(envelope.fingerprint, .pending) == envelope else { throw CustodyError.corrupt }
       let secret = try open(envelope, authorization)
@@ -75,9 +91,16 @@ extension PrivateKeyCustody {
 
   /// Makes the new envelopes valid and removes the former ones, in one batch.
   func flip(
-    _ envelopes: [PrivateKeyEnvelope], to manifest: CustodyManifest, discarding rests: [String] = []
+    _ envelopes: [PrivateKeyEnvelope], to manifest: CustodyManifest, _ newGuard: GuardRecord?,
+    discarding rests: [String] = []
   ) throws(CustodyError) {
     var changes: [SecretChange] = rests.map { .delete(account: $0) }
+    if let newGuard {
+      changes.save(newGuard, GuardRecord.account)
+      changes.append(.delete(account: GuardRecord.pendingAccount))
+    } else if manifest.guardDigest == nil {
+      changes.append(.delete(account: GuardRecord.account))
+    }
     for envelope in envelopes {
       changes.save(envelope, .permanent)
       changes.append(.delete(account: CustodyItems.Place.pending.account(envelope.fingerprint)))
@@ -128,7 +151,8 @@ extension CustodyItems {
   func rests(of journal: RecoveryJournal) -> [String] {
     if isWhole { return pendingAccounts }
     guard journal.kind != .delete else { return [] }
-    return journal.fingerprints.map(Place.pending.account).filter(pendingAccounts.contains)
+    return (journal.fingerprints.map(Place.pending.account) + [GuardRecord.pendingAccount])
+      .filter(pendingAccounts.contains)
   }
 
   /// Pending items that belong to no change, if every other key has its envelope.
@@ -141,11 +165,12 @@ extension CustodyManifest {
   /// The manifest after a change.
   /// - Throws: `CustodyError.tooManyKeys`.
   func next(
-    with envelopes: [PrivateKeyEnvelope], _ mode: AuthenticationMode
+    with envelopes: [PrivateKeyEnvelope], _ mode: AuthenticationMode, guardDigest: [UInt8]?
   ) throws(CustodyError) -> CustodyManifest {
     var next = self
     next.generation += 1
     next.mode = mode
+    next.guardDigest = guardDigest
     for envelope in envelopes {
       next.digests[envelope.fingerprint] = envelope.digest()
     }

@@ -74,12 +74,16 @@ extension PrivateKeyCustody {
       try records.end(present)
       return .rolledBack
     }
-    if let envelopes = items.pendingEnvelopes(journal), items.isWhole(but: journal.fingerprints),
-      journal.targetMode == present || items.manifest.digests.keys.allSatisfy(journal.fingerprints.contains)
+    if let envelopes = items.pendingEnvelopes(journal), items.areWhole(but: journal.fingerprints),
+      items.isGuardWhole || items.targetGuardDigest(journal) != items.manifest.guardDigest,
+      (journal.targetMode == present
+        && items.targetGuardDigest(journal) == items.manifest.guardDigest)
+        || items.manifest.digests.keys.allSatisfy(journal.fingerprints.contains)
     {
-      var next = try items.manifest.next(with: envelopes, journal.targetMode)
+      var next = try items.manifest.next(
+        with: envelopes, journal.targetMode, guardDigest: items.targetGuardDigest(journal))
       next.generation = journal.targetGeneration
-      try flip(envelopes, to: next)
+      try flip(envelopes, to: next, items.pendingGuard)
       try records.end(journal.targetMode)
       return .promoted
     }

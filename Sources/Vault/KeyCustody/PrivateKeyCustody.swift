@@ -20,7 +20,7 @@ public final class PrivateKeyCustody: Sendable {
   let records: any CustodyRecords
   /// Where new keys are made.
   let enclave: any Enclave
-  private let enclaveOfKind: @Sendable (EnclaveKind) -> (any Enclave)?
+  let enclaveOfKind: @Sendable (EnclaveKind) -> (any Enclave)?
   /// One change at a time; other processes are kept out by the writer's lock.
   let changing = Mutex<Void>(())
 
@@ -46,7 +46,8 @@ public final class PrivateKeyCustody: Sendable {
   /// Makes an empty custody. Once, while a coffer is made.
   public static func prepare(_ keychain: KeychainService) throws(KeychainError) {
     var changes: [SecretChange] = [
-      .save(FingerKey.generate(), account: FingerKey.account, accessibility: CustodyItems.accessibility)
+      .save(FingerKey.generate(), account: FingerKey.account, accessibility: CustodyItems.accessibility),
+      KeychainFingerCount.initial,
     ]
     changes.save(CustodyManifest())
     try keychain.apply(changes)
@@ -65,6 +66,8 @@ public final class PrivateKeyCustody: Sendable {
   /// How many keys have no envelope, or one that does not match the manifest. Nothing is opened.
   public func examine() throws -> Int {
     let items = try CustodyItems(keychain)
+    // Without its guard record, no envelope opens.
+    guard items.isGuardWhole else { return items.manifest.digests.count }
     return items.manifest.digests.keys.count { (try? items.envelope($0)) == nil }
   }
 
@@ -94,7 +97,9 @@ public final class PrivateKeyCustody: Sendable {
   func open(
     _ envelope: PrivateKeyEnvelope, _ authorization: CustodyAuthorization
   ) throws(CustodyError) -> SecretBytes {
-    try envelope.open(in: enclave(of: envelope), authorization: authorization.key(for: envelope.mode))
+    try envelope.open(
+      in: enclave(of: envelope), authorization: authorization.key(for: envelope.mode),
+      guard: authorization.openGuard)
   }
 
   /// - Throws: `CustodyError.enclave` when this machine has no enclave of the kind.
@@ -109,7 +114,7 @@ public final class PrivateKeyCustody: Sendable {
   ///
   /// - Parameter identity: the metadata of the key. Key and metadata are written both or neither, also when
   ///   the process ends meanwhile.
-  /// - Throws: `CustodyError.alreadyExists`, `.tooManyKeys`, `.invalidInput`, and as ``switchMode(to:_:acknowledgesMissingBackup:)``.
+  /// - Throws: `CustodyError.alreadyExists`, `.tooManyKeys`, `.invalidInput`, and as ``switchMode(to:_:guard:acknowledgesMissingBackup:)``.
   public func wrap(
     _ secret: borrowing SecretBytes, _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint,
     _ authorization: CustodyAuthorization, listing identity: PGPKeyIdentity? = nil
@@ -155,18 +160,20 @@ public final class PrivateKeyCustody: Sendable {
   ///
   /// - Parameters:
   ///   - mode: the next mode; the present one seals all keys again.
-  ///   - authorization: must satisfy the present mode and the next.
+  ///   - newGuard: the guard of the next mode, if that has a guard record.
+  ///   - authorization: must satisfy the present mode and the next, apart from `newGuard`.
   ///   - acknowledgesMissingBackup: whether the user knows that keys without a backup are lost with the
-  ///     fingers (AM-05).
+  ///     fingers or the guard (AM-05).
   /// - Throws: `CustodyError.acknowledgementRequired`, `.fingerRequired`, `.passcodeRequired`, before anything
   ///   is written; ``CustodyError``, after which nothing has changed.
   public func switchMode(
-    to mode: AuthenticationMode, _ authorization: CustodyAuthorization,
+    to mode: AuthenticationMode, _ authorization: CustodyAuthorization, guard newGuard: NewGuard? = nil,
     acknowledgesMissingBackup: Bool = false
   ) throws {
-    try change(.rewrap, to: mode, authorization) { [self] items, new in
+    guard (newGuard != nil) == (mode == .highSecurityWithGuard) else { throw CustodyError.guardRequired }
+    try change(.rewrap, to: mode, authorization, guard: newGuard) { [self] items, new in
       let fingerprints = items.manifest.digests.keys.sorted()
-      if mode == .highSecurity, !acknowledgesMissingBackup {
+      if mode.isHighSecurity, !acknowledgesMissingBackup {
         let withBackup = try records.identities().filter(\.isBackedUp).map(\.fingerprint)
         let count = fingerprints.count { !withBackup.contains($0) }
         guard count == 0 else { throw CustodyError.acknowledgementRequired(keysWithoutBackup: count) }
@@ -213,6 +220,15 @@ public final class PrivateKeyCustody: Sendable {
       try records.end(manifest.mode)
     } catch {
       Self.log.warning("the metadata of a deleted key is removed after the next unlock")
+    }
+  }
+
+  /// Removes the keys of a former guard record from their chip.
+  func forget(_ record: GuardRecord?) {
+    for way in record?.ways ?? [] {
+      do { try enclaveOfKind(way.key.kind)?.deleteKey(way.key) } catch {
+        Self.log.warning("a key that is not used any more stays in its enclave")
+      }
     }
   }
 

@@ -5,7 +5,8 @@
 //   "COFPKEY1" ‖ payload (1) ‖ fingerprint (20 or 32) ‖ length (2) ‖ handle ‖ enclave's public key (65)
 //   ‖ ephemeral public key (65) ‖ salt (32) ‖ key check (32) ‖ nonce (12) ‖ length (4) ‖ ciphertext ‖ tag (16)
 //
-// It contains everything that opening needs, except the enclave and the authorization.
+// Version 2, "COFPKEY2", has the digest of the guard record (32) after the fingerprint. An envelope contains
+// everything that opening needs, except the enclave, the authorization and the guard.
 
 internal import Enclaves
 internal import OpenPGP
@@ -16,6 +17,8 @@ internal import Secrets
 struct PrivateKeyEnvelope: Equatable, Sendable {
   let payload: PrivateKeyPayload
   let fingerprint: Fingerprint
+  /// SHA-256 of the guard record that is needed too; nil in version 1.
+  let guardDigest: [UInt8]?
   /// The enclave's key, read from its handle.
   let key: EnclaveKey
   let mode: AuthenticationMode
@@ -25,50 +28,60 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
   static let secretByteCountLimit = 1 << 20
 
   private static let magic = Array("COFPKEY1".utf8)
+  private static let guardedMagic = Array("COFPKEY2".utf8)
 
   // MARK: Sealing
 
-  /// Seals a private key to `key`.
+  /// Seals a private key to `key`, and to `openGuard` if there is one.
   /// - Throws: `CustodyError.invalidInput` when it is empty, too long, or the fingerprint of another version.
   static func seal(
-    _ secret: RawSpan, _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint, to key: EnclaveKey
+    _ secret: RawSpan, _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint, to key: EnclaveKey,
+    guard openGuard: OpenGuard? = nil
   ) throws(CustodyError) -> PrivateKeyEnvelope {
     guard (1...secretByteCountLimit).contains(secret.byteCount),
-      fingerprint.bytes.count == payload.fingerprintByteCount, let mode = AuthenticationMode(key)
+      fingerprint.bytes.count == payload.fingerprintByteCount,
+      let mode = AuthenticationMode(key, isGuarded: openGuard != nil)
     else { throw .invalidInput }
     do {
-      let sealed = try sealing(payload, fingerprint, key).seal(secret, to: key)
+      let sealed = try sealing(payload, fingerprint, openGuard?.digest, key)
+        .seal(secret, to: key, mixing: openGuard?.key)
       return PrivateKeyEnvelope(
-        payload: payload, fingerprint: fingerprint, key: key, mode: mode, sealed: sealed)
+        payload: payload, fingerprint: fingerprint, guardDigest: openGuard?.digest, key: key, mode: mode,
+        sealed: sealed)
     } catch { throw CustodyError(error) }
   }
 
   /// The private key.
-  /// - Throws: `CustodyError.enclave` with the enclave's refusal; `.corrupt` when the agreement succeeded,
-  ///   but the ciphertext does not open.
-  func open(in enclave: any Enclave, authorization: KeyAuthorization) throws(CustodyError) -> SecretBytes {
+  /// - Throws: `CustodyError.enclave` with the enclave's refusal; `.guardRequired` without its guard; `.corrupt`
+  ///   when the agreement succeeded, but the ciphertext does not open.
+  func open(
+    in enclave: any Enclave, authorization: KeyAuthorization, guard openGuard: OpenGuard? = nil
+  ) throws(CustodyError) -> SecretBytes {
+    var guardKey: SharedSecretBytes?
+    if let guardDigest {
+      guard let openGuard, openGuard.digest == guardDigest else { throw .guardRequired }
+      guardKey = openGuard.key
+    }
     let loaded: EnclaveKey
     // The enclave checks that the handle is its own and whole.
     do {
       loaded = try key.handle.withBytes { handle throws(EnclaveError) in try enclave.loadKey(handle) }
     } catch { throw CustodyError(error) }
-    do { return try open(loaded, enclave, authorization) } catch { throw CustodyError(error) }
-  }
-
-  private func open(
-    _ key: EnclaveKey, _ enclave: any Enclave, _ authorization: KeyAuthorization
-  ) throws(EnclaveSealingError) -> SecretBytes {
-    try Self.sealing(payload, fingerprint, key).open(sealed, key, in: enclave, authorization: authorization)
+    do {
+      return try Self.sealing(payload, fingerprint, guardDigest, loaded)
+        .open(sealed, loaded, in: enclave, authorization: authorization, mixing: guardKey)
+    } catch { throw CustodyError(error) }
   }
 
   private static func sealing(
-    _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint, _ key: EnclaveKey
+    _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint, _ guardDigest: [UInt8]?, _ key: EnclaveKey
   ) -> EnclaveSealing {
-    EnclaveSealing(label: Array("CypherAir-SE-Wrap-v1:".utf8) + fingerprint.storedText.utf8) {
+    let label = Array("CypherAir-SE-Wrap-v1:".utf8) + fingerprint.storedText.utf8
+    return EnclaveSealing(label: guardDigest == nil ? label : label + [0] + "guard".utf8) {
       (ephemeralKey, salt) in
       var head = SecretWriter(
-        byteCount: headByteCount(fingerprint, key) + ephemeralKey.count + salt.count)
-      append(payload, fingerprint, key, to: &head)
+        byteCount: headByteCount(fingerprint, guardDigest, key) + ephemeralKey.count + salt.count)
+      append(payload, fingerprint, guardDigest, key, to: &head)
       head.append(ephemeralKey)
       head.append(salt)
       return head.finish()
@@ -77,18 +90,23 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
 
   /// Appends everything up to the enclave's public key. A handle may hold a private key.
   private static func append(
-    _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint, _ key: EnclaveKey,
+    _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint, _ guardDigest: [UInt8]?, _ key: EnclaveKey,
     to head: inout SecretWriter
   ) {
-    var fields = magic + [payload.rawValue] + fingerprint.bytes
+    var fields = guardDigest == nil ? magic : guardedMagic
+    fields += [payload.rawValue] + fingerprint.bytes + (guardDigest ?? [])
     fields.append(bigEndian: UInt16(key.handle.count))
     head.append(fields)
     key.handle.withBytes { head.append($0) }
     head.append(key.publicKey)
   }
 
-  private static func headByteCount(_ fingerprint: Fingerprint, _ key: EnclaveKey) -> Int {
-    magic.count + 1 + fingerprint.bytes.count + 2 + key.handle.count + key.publicKey.count
+  private static func headByteCount(
+    _ fingerprint: Fingerprint, _ guardDigest: [UInt8]?, _ key: EnclaveKey
+  ) -> Int {
+    let guardByteCount = guardDigest?.count ?? 0
+    return magic.count + 1 + fingerprint.bytes.count + guardByteCount + 2 + key.handle.count
+      + key.publicKey.count
   }
 
   // MARK: Bytes
@@ -97,8 +115,8 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
     var fields = sealed.ephemeralKey + sealed.salt + sealed.keyCheck + sealed.nonce
     fields.append(bigEndian: UInt32(sealed.ciphertext.count - EnclaveSealed.tagByteCount))
     var bytes = SecretWriter(
-      byteCount: Self.headByteCount(fingerprint, key) + fields.count + sealed.ciphertext.count)
-    Self.append(payload, fingerprint, key, to: &bytes)
+      byteCount: Self.headByteCount(fingerprint, guardDigest, key) + fields.count + sealed.ciphertext.count)
+    Self.append(payload, fingerprint, guardDigest, key, to: &bytes)
     bytes.append(fields)
     bytes.append(sealed.ciphertext)
     return bytes.finish()
@@ -114,16 +132,19 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
 
   private init(fields bytes: RawSpan) throws {
     var cursor = ByteCursor()
-    guard try cursor.readBytes(bytes, count: Self.magic.count) == Self.magic,
+    let magic = try cursor.readBytes(bytes, count: Self.magic.count)
+    guard magic == Self.magic || magic == Self.guardedMagic,
       let payload = PrivateKeyPayload(rawValue: try cursor.readByte(bytes)),
       let fingerprint = Fingerprint(bytes: try cursor.readBytes(bytes, count: payload.fingerprintByteCount))
     else { throw CustodyError.corrupt }
     self.payload = payload
     self.fingerprint = fingerprint
+    guardDigest =
+      magic == Self.guardedMagic ? try cursor.readBytes(bytes, count: SHA256.byteCount) : nil
     let handle = try cursor.readRange(bytes, count: try cursor.readUInt16(bytes))
     let publicKey = try cursor.readBytes(bytes, count: P256.publicKeyByteCount)
     guard let key = EnclaveKey(handle: bytes.extracting(handle)), key.publicKey == publicKey,
-      let mode = AuthenticationMode(key)
+      let mode = AuthenticationMode(key, isGuarded: guardDigest != nil)
     else { throw CustodyError.corrupt }
     self.key = key
     self.mode = mode
@@ -140,11 +161,12 @@ struct PrivateKeyEnvelope: Equatable, Sendable {
   }
 
   private init(
-    payload: PrivateKeyPayload, fingerprint: Fingerprint, key: EnclaveKey, mode: AuthenticationMode,
-    sealed: EnclaveSealed
+    payload: PrivateKeyPayload, fingerprint: Fingerprint, guardDigest: [UInt8]?, key: EnclaveKey,
+    mode: AuthenticationMode, sealed: EnclaveSealed
   ) {
     self.payload = payload
     self.fingerprint = fingerprint
+    self.guardDigest = guardDigest
     self.key = key
     self.mode = mode
     self.sealed = sealed

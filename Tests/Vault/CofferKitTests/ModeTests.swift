@@ -34,19 +34,20 @@ struct ModeTests {
     #expect(throws: AuthenticationError.failed) { _ = try finger(.noMatch, in: coffer, custody) }
     #expect(throws: CustodyError.fingerRequired) {
       try coffer.switchMode(
-        custody, to: .highSecurity, coffer.authorization(), acknowledgesMissingBackup: true)
+        custody, to: .highSecurityWithFinger, coffer.authorization(), acknowledgesMissingBackup: true)
     }
     #expect(try custody.mode() == .standard)
 
     try coffer.switchMode(
-      custody, to: .highSecurity, finger(.match, in: coffer, custody), acknowledgesMissingBackup: true)
-    #expect(try custody.mode() == .highSecurity)
+      custody, to: .highSecurityWithFinger, finger(.match, in: coffer, custody),
+      acknowledgesMissingBackup: true)
+    #expect(try custody.mode() == .highSecurityWithFinger)
     coffer.close()
     let again = try Coffer.open(
       home: home.path, credential: SlotCredential(passphrase()),
       machine: Machine(enclaves: [SoftwareEnclave()]))
     let reopened = try again.openPrivateKeys().custody
-    #expect(try reopened.mode() == .highSecurity)
+    #expect(try reopened.mode() == .highSecurityWithFinger)
     try again.switchMode(
       reopened, to: .standard, finger(.match, in: again, reopened), acknowledgesMissingBackup: false)
     #expect(try reopened.mode() == .standard)

@@ -16,11 +16,12 @@
     func wholeLife() throws {
       let chip = try SoftwareTPM()
       let fixture = try CustodyFixture(TPMEnclave(tcti: chip.tcti))
-      try fixture.wrap(2)
+      try fixture.wrapWithFinger(2)
       #expect(try fixture.read(1, fixture.passcode) == CustodyFixture.secret(1))
       #expect(try fixture.read(1, fixture.finger()) == CustodyFixture.secret(1))
-      try fixture.custody.switchMode(to: .highSecurity, fixture.both(), acknowledgesMissingBackup: true)
-      #expect(try fixture.modesOfKeys() == [.highSecurity])
+      try fixture.custody.switchMode(
+        to: .highSecurityWithFinger, fixture.both(), acknowledgesMissingBackup: true)
+      #expect(try fixture.modesOfKeys() == [.highSecurityWithFinger])
       #expect(try fixture.read(0, fixture.finger()) == CustodyFixture.secret(0))
       #expect(throws: CustodyError.fingerRequired) { try fixture.read(0, fixture.passcode) }
       let before = try fixture.items()
@@ -36,7 +37,7 @@
     func refusals() throws {
       let chip = try SoftwareTPM()
       let fixture = try CustodyFixture(TPMEnclave(tcti: chip.tcti))
-      try fixture.wrap(1)
+      try fixture.wrapWithFinger(1)
       let stranger = CustodyAuthorization(owner: .init(.init(zeroed: 32)))
       #expect(throws: CustodyError.enclave(.wrongPasscode)) { try fixture.read(0, stranger) }
       let otherKey = try FingerKey(FingerKey.generate()).verifier(until: .now.advanced(by: .seconds(60)))
@@ -50,11 +51,12 @@
     func goesAway() throws {
       let chip = try SoftwareTPM()
       let fixture = try CustodyFixture(TPMEnclave(tcti: chip.tcti))
-      try fixture.wrap(2)
+      try fixture.wrapWithFinger(2)
       let before = try fixture.items()
       chip.kill()
       #expect(throws: CustodyError.self) {
-        try fixture.custody.switchMode(to: .highSecurity, fixture.both(), acknowledgesMissingBackup: true)
+        try fixture.custody.switchMode(
+          to: .highSecurityWithFinger, fixture.both(), acknowledgesMissingBackup: true)
       }
       #expect(try fixture.items() == before)
       #expect(fixture.records.journal == nil)

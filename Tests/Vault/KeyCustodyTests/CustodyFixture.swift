@@ -219,6 +219,12 @@ final class CustodyFixture {
     (0..<300).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7) } + [edition]
   }
 
+  /// Keys of mode *standard*, with fingers switched on.
+  func wrapWithFinger(_ count: Int) throws {
+    try custody.switchMode(to: .standardWithFinger, both())
+    try wrap(count)
+  }
+
   func wrap(_ count: Int) throws {
     for number in 0..<count {
       let secret = Self.secret(number)

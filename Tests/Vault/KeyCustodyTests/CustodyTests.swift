@@ -19,7 +19,7 @@ struct CustodyTests {
     try fixture.wrap(3)
     for number in 0..<3 {
       #expect(try fixture.read(number, fixture.passcode) == CustodyFixture.secret(number))
-      #expect(try fixture.read(number, fixture.finger()) == CustodyFixture.secret(number))
+      #expect(throws: CustodyError.passcodeRequired) { try fixture.read(number, fixture.finger()) }
     }
     #expect(try fixture.custody.fingerprints() == (0..<3).map { CustodyFixture.fingerprint($0) })
     #expect(try fixture.custody.mode() == .standard)
@@ -48,7 +48,7 @@ struct CustodyTests {
   @Test("Without what the mode asks for nothing opens, and each refusal has its name")
   func refusals() throws {
     let fixture = try CustodyFixture()
-    try fixture.wrap(1)
+    try fixture.wrapWithFinger(1)
     let stranger = CustodyAuthorization(owner: SharedSecretBytes(SystemRandom.secretBytes(count: 32)))
     #expect(throws: CustodyError.passcodeRequired) { try fixture.read(0, CustodyAuthorization()) }
     #expect(throws: CustodyError.enclave(.wrongPasscode)) { try fixture.read(0, stranger) }

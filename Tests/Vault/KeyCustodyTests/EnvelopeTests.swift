@@ -19,7 +19,7 @@ struct EnvelopeTests {
 
   private func seal() throws -> PrivateKeyEnvelope {
     let key = try enclave.createKey(
-      use: .agreement, access: AuthenticationMode.highSecurity.access,
+      use: .agreement, access: AuthenticationMode.highSecurityWithFinger.access,
       enrolment: KeyEnrolment(biometryVerifier: finger.publicKey))
     return try PrivateKeyEnvelope.seal(
       secret.span.bytes, .transferableSecretKeyV4, CustodyFixture.fingerprint(1), to: key)
@@ -38,7 +38,7 @@ struct EnvelopeTests {
     let again = try PrivateKeyEnvelope(envelope.storedBytes.span.bytes)
     #expect(again == envelope)
     #expect(again.storedBytes == envelope.storedBytes)
-    #expect(again.mode == .highSecurity)
+    #expect(again.mode == .highSecurityWithFinger)
     #expect(try open(envelope.storedBytes) == secret)
     #expect(try seal().sealed.ephemeralKey != envelope.sealed.ephemeralKey)
   }
@@ -76,7 +76,7 @@ struct EnvelopeTests {
   @Test("Keys of another use, protection or requirement are no envelope's")
   func otherAccess() throws {
     let accesses: [(EnclaveKeyUse, AccessControl)] = [
-      (.signing, AuthenticationMode.highSecurity.access),
+      (.signing, AuthenticationMode.highSecurityWithFinger.access),
       (.agreement, AccessControl(.afterFirstUnlockThisDeviceOnly, requirement: .biometryAny)),
       (.agreement, AccessControl(.whenUnlockedThisDeviceOnly)),
     ]
@@ -95,7 +95,7 @@ struct EnvelopeTests {
   func manifest() throws {
     var manifest = CustodyManifest()
     manifest.generation = 0x0102_0304_0506_0708
-    manifest.mode = .highSecurity
+    manifest.mode = .highSecurityWithFinger
     manifest.digests[CustodyFixture.fingerprint(2)] = [UInt8](repeating: 2, count: 32)
     manifest.digests[CustodyFixture.fingerprint(1, .transferableSecretKeyV6)] = [UInt8](
       repeating: 1, count: 32)

@@ -24,6 +24,7 @@ struct MemoryTests {
     gone.append(("private key", secret.withBytes { Needle($0) }))
     gone.append(("replaced private key", next.withBytes { Needle($0) }))
     let fingerprint = CustodyFixture.fingerprint(1)
+    try fixture.custody.switchMode(to: .standardWithFinger, fixture.both())
     try fixture.custody.wrap(secret, .transferableSecretKeyV4, fingerprint, fixture.both())
     let isSame = try fixture.custody.withPrivateKey(fingerprint, fixture.passcode) { found, _ in
       secret.withBytes { constantTimeEqual($0, found) }
@@ -36,7 +37,8 @@ struct MemoryTests {
       try fixture.custody.replace(fingerprint, fixture.passcode) { _ in throw Given() }
     }
     try fixture.custody.replace(fingerprint, fixture.passcode) { _ in next.duplicate() }
-    try fixture.custody.switchMode(to: .highSecurity, fixture.both(), acknowledgesMissingBackup: true)
+    try fixture.custody.switchMode(
+      to: .highSecurityWithFinger, fixture.both(), acknowledgesMissingBackup: true)
     let alive = try ProcessMemory.places(of: gone[1].1).count
     try fixture.custody.delete(fingerprint)
     return (gone, alive + (secret.count == 200 && next.count == 200 ? 0 : 1))

@@ -19,11 +19,12 @@ struct RecoveryTests {
     // The flip and all that would clean up after it fail.
     fixture.store.plan.withLock { $0.batchesLeft = 1 }
     #expect(throws: CustodyError.self) {
-      try fixture.custody.switchMode(to: .highSecurity, fixture.both(), acknowledgesMissingBackup: true)
+      try fixture.custody.switchMode(
+        to: .highSecurityWithFinger, fixture.both(), acknowledgesMissingBackup: true)
     }
     fixture.store.plan.withLock { $0.batchesLeft = nil }
     #expect(try fixture.pendingCount() == 3)
-    #expect(fixture.records.journal?.targetMode == .highSecurity)
+    #expect(fixture.records.journal?.targetMode == .highSecurityWithFinger)
     return fixture
   }
 
@@ -50,9 +51,9 @@ struct RecoveryTests {
     for number in 0..<lost { try fixture.change(account(number, .permanent)) { _ in nil } }
     #expect(try fixture.custody.recover() == .promoted)
     #expect(try fixture.pendingCount() == 0)
-    #expect(try fixture.modesOfKeys() == [.highSecurity])
-    #expect(try fixture.custody.mode() == .highSecurity)
-    #expect(fixture.records.mode == .highSecurity)
+    #expect(try fixture.modesOfKeys() == [.highSecurityWithFinger])
+    #expect(try fixture.custody.mode() == .highSecurityWithFinger)
+    #expect(fixture.records.mode == .highSecurityWithFinger)
     for number in 0..<3 {
       #expect(try fixture.read(number, fixture.finger()) == CustodyFixture.secret(number))
     }
@@ -87,11 +88,13 @@ struct RecoveryTests {
     #expect(try fixture.pendingCount() == 2)
     // No change of all keys goes over the gap, and a backup closes it.
     #expect(throws: CustodyError.corrupt) {
-      try fixture.custody.switchMode(to: .highSecurity, fixture.both(), acknowledgesMissingBackup: true)
+      try fixture.custody.switchMode(
+        to: .highSecurityWithFinger, fixture.both(), acknowledgesMissingBackup: true)
     }
     try fixture.custody.importKeys(import0, fixture.passcode)
-    try fixture.custody.switchMode(to: .highSecurity, fixture.both(), acknowledgesMissingBackup: true)
-    #expect(try fixture.modesOfKeys() == [.highSecurity])
+    try fixture.custody.switchMode(
+      to: .highSecurityWithFinger, fixture.both(), acknowledgesMissingBackup: true)
+    #expect(try fixture.modesOfKeys() == [.highSecurityWithFinger])
     #expect(try fixture.pendingCount() == 0)
   }
 
@@ -120,10 +123,11 @@ struct RecoveryTests {
     let pending = try #require(fixture.records.journal)
     let items = try CustodyItems(fixture.keychain)
     let envelopes = try #require(items.pendingEnvelopes(pending))
-    try fixture.custody.flip(envelopes, to: items.manifest.next(with: envelopes, pending.targetMode))
+    try fixture.custody.flip(
+      envelopes, to: items.manifest.next(with: envelopes, pending.targetMode, guardDigest: nil), nil)
     #expect(try fixture.custody.recover() == .completed)
-    #expect(try fixture.modesOfKeys() == [.highSecurity])
-    #expect(fixture.records.mode == .highSecurity)
+    #expect(try fixture.modesOfKeys() == [.highSecurityWithFinger])
+    #expect(fixture.records.mode == .highSecurityWithFinger)
     #expect(try fixture.pendingCount() == 0)
   }
 
@@ -142,8 +146,9 @@ struct RecoveryTests {
   @Test("The next change ends an interrupted one first")
   func nextChange() throws {
     let fixture = try interrupted()
-    try fixture.custody.switchMode(to: .highSecurity, fixture.both(), acknowledgesMissingBackup: true)
-    #expect(try fixture.modesOfKeys() == [.highSecurity])
+    try fixture.custody.switchMode(
+      to: .highSecurityWithFinger, fixture.both(), acknowledgesMissingBackup: true)
+    #expect(try fixture.modesOfKeys() == [.highSecurityWithFinger])
     #expect(try fixture.pendingCount() == 0)
     #expect(fixture.records.journal == nil)
   }

@@ -28,16 +28,42 @@ struct WorkedExampleTests {
     let envelope = try PrivateKeyEnvelope(bytes.span.bytes)
     #expect(envelope.storedBytes == bytes)
     #expect(envelope.fingerprint.bytes == (try example.bytes("fingerprint")))
-    let secret = try envelope.open(in: enclave, authorization: authorization.key(for: envelope.mode))
+    let secret = try envelope.open(
+      in: enclave, authorization: authorization.key(for: envelope.mode), guard: authorization.openGuard)
     return secret.withBytes { [UInt8](copying: $0) }
   }
 
-  @Test("The envelope of mode standard opens with the owner key, and with the finger")
+  @Test(
+    "The envelope of mode standard opens with the owner key, and with the finger only if that is switched on")
   func standard() throws {
     let key = try example.bytes("private-key")
     let owner = CustodyAuthorization(owner: try secret("owner-key"))
     #expect(try open("envelope-standard", owner) == key)
-    #expect(try open("envelope-standard", finger()) == key)
+    #expect(throws: CustodyError.passcodeRequired) { try open("envelope-standard", finger()) }
+    #expect(try open("envelope-standard-with-finger", owner) == key)
+    #expect(try open("envelope-standard-with-finger", finger()) == key)
+  }
+
+  @Test("The envelope of version 2 opens with the owner key and the guard, and with neither alone")
+  func guarded() throws {
+    let record = try example.bytes("guard-record")
+    #expect(try GuardRecord(record.span.bytes).bytes().withBytes { [UInt8](copying: $0) } == record)
+    let key = try secret("guard-secret").withBytes { HKDF.secret(from: $0, info: "coffer guard v1 envelope") }
+    let opened = OpenGuard(digest: SHA256.hash(record.span.bytes), key: SharedSecretBytes(key))
+    let owner = CustodyAuthorization(owner: try secret("owner-key"))
+    #expect(try open("envelope-guarded", owner.with(guard: opened)) == example.bytes("private-key"))
+    #expect(throws: CustodyError.guardRequired) { try open("envelope-guarded", owner) }
+    let other = OpenGuard(digest: opened.digest, key: try secret("guard-secret"))
+    #expect(throws: CustodyError.corrupt) { try open("envelope-guarded", owner.with(guard: other)) }
+    #expect(throws: CustodyError.passcodeRequired) {
+      try open("envelope-guarded", CustodyAuthorization(guard: opened))
+    }
+    let bytes = try example.bytes("manifest-guarded")
+    let manifest = try CustodyManifest(bytes.span.bytes)
+    #expect(manifest.bytes == bytes)
+    #expect(manifest.guardDigest == opened.digest)
+    let envelope = try example.bytes("envelope-guarded")
+    #expect(manifest.names(try PrivateKeyEnvelope(envelope.span.bytes)))
   }
 
   @Test("The envelope of mode high security opens with the finger and not with the owner key")

@@ -9,7 +9,7 @@ import Testing
 /// A value of every domain that is not the one it begins with.
 enum Sample {
   static let control = PrivateKeyControl(
-    authMode: .highSecurity,
+    authMode: .highSecurityWithFinger,
     recoveryJournal: RecoveryJournal(
       kind: .modifyExpiry, phase: .flipped, targetMode: .standard, targetGeneration: 1 << 40,
       fingerprints: [fingerprint(4, count: 20), fingerprint(6, count: 32)]))

@@ -26,9 +26,9 @@ struct SpecificationTests {
   private static let fingerprint4 = Fingerprint(bytes: Array(0xA0..<0xB4))!
   private static let fingerprint6 = Fingerprint(bytes: Array(0xB0..<0xD0))!
   private static let control = PrivateKeyControl(
-    authMode: .highSecurity,
+    authMode: .highSecurityWithFinger,
     recoveryJournal: RecoveryJournal(
-      kind: .rewrap, phase: .staging, targetMode: .highSecurity, targetGeneration: 9,
+      kind: .rewrap, phase: .staging, targetMode: .highSecurityWithFinger, targetGeneration: 9,
       fingerprints: [fingerprint4, fingerprint6]))
   private static let metadata = KeyMetadata(identities: [
     PGPKeyIdentity(

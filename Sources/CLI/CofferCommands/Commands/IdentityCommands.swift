@@ -78,9 +78,10 @@ struct IdentityGenerateCommand: CofferCommand {
     if wanted.userIDs.allSatisfy({ $0.address == nil }) {
       context.remark("It has no mail address: nobody can find you by mail address.")
     }
-    let coffer = try context.open(opening, needing: .slot)
-    let open = try coffer.openIdentities()
-    let identity = try coffer.generateIdentity(wanted, open)
+    let parts = try context.privateParts(
+      context.open(opening, needing: .slot), opening, "to make an identity", sealing: true)
+    let open = try parts.coffer.openIdentities()
+    let identity = try parts.coffer.generateIdentity(wanted, open, parts.authorization)
     let view = IdentityView(identity)
     if context.isJSON { return JSON.print(view.answer(open.enclaveKind)) }
     context.remark("Made and \(open.enclaveKind.sealedTo).")

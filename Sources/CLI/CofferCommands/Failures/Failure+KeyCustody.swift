@@ -19,18 +19,30 @@ extension Failure {
         .noHardware, "no_enclave", "the private key is in an enclave that is not available", hint: backup)
     case .enclave(.wrongPasscode):
       self.init(.corrupt, "private_key_corrupt", "the private key is of another coffer", hint: backup)
+    case .enclave(.lockedOut(let seconds)):
+      self.init(EnclaveError.lockedOut(secondsLeft: seconds))
+      hint = "wrong PINs have locked the TPM, and private keys are in it: wait"
     case .enclave(let error): self.init(error)
     case .keychain(let error): self.init(error)
     case .fingerRequired:
       self.init(
         .wrongSecret, "finger_required", "in high-security mode only a finger opens private keys")
+    case .guardRequired:
+      self.init(
+        .wrongSecret, "guard_required", "in high-security mode private keys open with the guard's PIN too",
+        hint: "use --guard-pin-fd, --guard-pin-file, or COFFER_PINENTRY")
+    case .guardRefused(let error): self.init(guard: error)
+    case .guardNeedsChip:
+      self.init(
+        .noHardware, "no_chip", "without a chip that counts tries, a guard's PIN would protect nothing",
+        hint: "COFFER_TCTI names the TPM")
     case .passcodeRequired:
       self.init(.locked, "person_required", "this needs the passphrase or PIN; a session is not enough")
     case .acknowledgementRequired(let count):
       self.init(
         .refused, "no_backup",
         "\(count.counted("private key")) \(count == 1 ? "has" : "have") no backup and would be lost with the "
-          + "fingers")
+          + "guard")
     case .recoveryPending:
       self.init(
         .inUse, "recovery_pending", "an interrupted change of private keys cannot be finished now",
@@ -38,6 +50,22 @@ extension Failure {
     case .tooManyKeys(let limit):
       self.init(.refused, "too_many_keys", "a coffer has at most \(limit) private keys")
     case .invalidInput: self.init(.refused, "invalid_value", "this is not a private key that can be stored")
+    }
+  }
+
+  /// The answers of the guard's chip. The passphrase does not get round it.
+  private init(guard error: EnclaveError) {
+    let backup = "without the guard, only the backups of your identities help"
+    switch error {
+    case .wrongPasscode:
+      self.init(.wrongSecret, "wrong_pin", "wrong PIN of the guard; the TPM has counted it")
+    case .lockedOut:
+      self.init(
+        .locked, "pin_locked_out", error.sentence,
+        hint: "wait: in high-security mode no passphrase opens private keys")
+    default:
+      self.init(enclave: error)
+      hint = backup
     }
   }
 }

@@ -29,8 +29,12 @@ extension Failure {
     case .failed: self.init(.wrongSecret, "not_recognised", "the finger was not recognised")
     case .lockedOut:
       self.init(
-        .wrongSecret, "finger_locked_out", "too many fingers were not recognised",
-        hint: "the passphrase or PIN unlocks the reader")
+        .wrongSecret, "finger_locked_out", "5 fingers in a row were not yours",
+        hint: "'coffer unlock', with the passphrase or PIN, lets fingers count again")
+    case .countUnavailable:
+      self.init(
+        .inUse, "in_use", "wrong fingers cannot be counted now, so none is taken",
+        hint: "another process may be writing: try again")
     case .factorNotAccepted:
       self.init(.wrongSecret, "finger_required", "only a finger is accepted here")
     case .notEnrolled:

@@ -9,7 +9,8 @@ enum ArgumentOrder {
   private static let flags: Set<String> = ["--json", "--quiet"]
   private static let options: Set<String> = [
     "--home", "--passphrase-fd", "--passphrase-file", "--new-passphrase-fd", "--new-passphrase-file",
-    "--phrase-fd", "--phrase-file", "--pin-fd", "--pin-file",
+    "--phrase-fd", "--phrase-file", "--pin-fd", "--pin-file", "--guard-pin-fd", "--guard-pin-file",
+    "--new-guard-pin-fd", "--new-guard-pin-file",
   ]
 
   /// A command line, taken apart.

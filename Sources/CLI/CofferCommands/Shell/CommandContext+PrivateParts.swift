@@ -4,30 +4,112 @@
 // opens the coffer, with a session if there is one, checks, and only then calls `privateParts`.
 
 internal import CofferKit
+internal import Enclaves
 internal import KeyCustody
+internal import Keychains
+internal import ProtectedData
+internal import Secrets
+internal import UserAuthentication
 
-/// A coffer that was opened by its owner just now, and what opens its private parts.
+/// A coffer, and what opens its private parts.
 struct PrivateParts {
-  /// Opened by a slot, not by an agent's keys.
+  /// Opened by its owner just now if something is to be sealed; else it may be a session's, which changes no slot
+  /// and seals no private part.
   let coffer: Coffer
   /// After recovery from an interrupted change.
   let custody: PrivateKeyCustody
-  /// For as long as the command runs.
+  /// For as long as the command runs; that of a finger for 30 seconds.
   let authorization: CustodyAuthorization
 }
 
 extension CommandContext {
-  /// Asks for what the mode of the private keys wants, unless the options or an earlier prompt gave it.
+  /// Asks for what the mode of the private keys wants, unless the options or an earlier prompt gave it: in *standard*
+  /// the passphrase or PIN of a slot, or a finger if that was switched on; in *high-security* a finger, or the
+  /// passphrase or PIN of a slot and the guard's PIN.
   ///
   /// - Parameters:
   ///   - coffer: as the command opened it.
   ///   - opening: the command's options.
   ///   - purpose: what the private part is for, with the names as they may be shown: "to read a message for Ada".
-  func privateParts(_ coffer: Coffer, _ opening: OpeningOptions, _ purpose: String) throws -> PrivateParts {
+  ///   - sealing: whether a private part is made or sealed again, which always takes the passphrase or PIN of a slot.
+  func privateParts(
+    _ coffer: Coffer, _ opening: OpeningOptions, _ purpose: String, sealing: Bool = false
+  ) throws -> PrivateParts {
     var context = self
     context.purpose = purpose
-    let owned = coffer.slot != nil ? coffer : try context.open(opening, needing: .slot)
+    switch try coffer.authenticationMode() {
+    case .standard: return try context.withOwner(coffer, opening)
+    case .standardWithFinger:
+      if coffer.slot == nil, !sealing, let parts = try context.withFingerIfThere(coffer) { return parts }
+      return try context.withOwner(coffer, opening)
+    case .highSecurityWithFinger:
+      // Before the passphrase, because asking for that would let wrong fingers count from none again.
+      let finger = try context.finger(.deviceOwnerWithBiometrics, coffer)
+      let owned = sealing ? try context.owned(coffer, opening) : coffer
+      let custody = try owned.openPrivateKeys().custody
+      guard let finger else { throw CustodyError.fingerRequired }
+      return PrivateParts(
+        coffer: owned, custody: custody, authorization: try owned.authorization(custody, finger: finger))
+    case .highSecurityWithGuard:
+      let parts = try context.withOwner(coffer, opening)
+      let opened = try context.openGuard(parts.custody, opening.guardPIN)
+      return PrivateParts(
+        coffer: parts.coffer, custody: parts.custody, authorization: parts.authorization.with(guard: opened))
+    }
+  }
+
+  /// A slot was opened just now, or is asked for.
+  private func owned(_ coffer: Coffer, _ opening: OpeningOptions) throws -> Coffer {
+    coffer.slot != nil ? coffer : try open(opening, needing: .slot)
+  }
+
+  private func withOwner(_ coffer: Coffer, _ opening: OpeningOptions) throws -> PrivateParts {
+    let owned = try owned(coffer, opening)
     let custody = try owned.openPrivateKeys().custody
     return PrivateParts(coffer: owned, custody: custody, authorization: owned.authorization())
+  }
+
+  // MARK: The finger
+
+  /// Nil when the passphrase is to be asked for instead.
+  private func withFingerIfThere(_ coffer: Coffer) throws -> PrivateParts? {
+    guard let finger = try finger(.deviceOwner, coffer) else { return nil }
+    let custody = try coffer.openPrivateKeys().custody
+    return PrivateParts(
+      coffer: coffer, custody: custody, authorization: try coffer.authorization(custody, finger: finger))
+  }
+
+  /// Waits for a finger. Wrong ones are counted over all commands.
+  /// - Returns: nil when the policy takes the passphrase, and it is to be asked for now.
+  /// - Throws: `AuthenticationError`.
+  func finger(_ policy: AuthenticationPolicy, _ coffer: Coffer) throws -> AuthenticatedContext? {
+    let authenticator = UserAuthenticator(
+      prompt: TerminalPrompt(), reader: FingerprintReaders.system,
+      guide: TerminalFingerprintGuide(purpose: purpose), count: coffer.fingerCount)
+    return try authenticator.recognise(policy)
+  }
+
+  // MARK: The guard
+
+  /// Opens the guard with the PIN that the options give, or asks for it.
+  func openGuard(_ custody: PrivateKeyCustody, _ options: GuardPINOptions) throws -> OpenGuard {
+    if let given = try options.given() { return try custody.openGuard(pin: given) }
+    // A chip that takes no PIN now is named before anybody types one.
+    try custody.checkGuard()
+    let prompt = try prompt(
+      for: "the guard's PIN", hint: "use --guard-pin-fd, --guard-pin-file, or COFFER_PINENTRY")
+    var problem: String?
+    for _ in 1...Self.promptTries {
+      var request = request("PIN of the guard", problem: problem)
+      request.byteCountLimit = PINPolicy.longest
+      do {
+        return try custody.openGuard(pin: SharedSecretBytes(Passphrase(utf8: prompt.ask(request))))
+      } catch CustodyError.guardRefused(.wrongPasscode) {
+        problem = "wrong PIN; the TPM has counted it"
+      } catch let error as PassphraseError {
+        problem = Failure(error).message
+      }
+    }
+    throw CustodyError.guardRefused(.wrongPasscode)
   }
 }

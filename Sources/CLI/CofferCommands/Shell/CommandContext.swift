@@ -276,13 +276,18 @@ struct CommandContext {
   }
 
   /// A new PIN: given, or asked for twice.
-  func newPIN(_ given: SharedSecretBytes?) throws -> SharedSecretBytes {
+  ///
+  /// - Parameter option: the common beginning of the options that give it, for the hint.
+  func newPIN(
+    _ given: SharedSecretBytes?, words: String = "new PIN", option: String = "--pin"
+  ) throws -> SharedSecretBytes {
     if let given { return given }
-    let prompt = try prompt(for: "a new PIN", hint: "use --pin-fd, --pin-file, or COFFER_PINENTRY")
+    let prompt = try prompt(
+      for: "a new PIN", hint: "use \(option)-fd, \(option)-file, or COFFER_PINENTRY")
     var problem: String?
     while true {
       let first = try prompt.ask(
-        PromptRequest("new PIN", problem: problem, byteCountLimit: PINPolicy.longest))
+        PromptRequest(words, problem: problem, byteCountLimit: PINPolicy.longest))
       if let found = first.withBytes({ PINPolicy.problem(with: $0) }) {
         problem = found.description
         continue

@@ -70,12 +70,58 @@ struct PINOptions: ParsableArguments {
   }
 }
 
+/// The PIN of the guard of high security.
+struct GuardPINOptions: ParsableArguments {
+  static let usage = "[--guard-pin-fd N | --guard-pin-file PATH]"
+
+  @Option(name: .customLong("guard-pin-fd"), help: "Read the guard's PIN from this descriptor.")
+  var fd: Int32?
+  @Option(
+    name: .customLong("guard-pin-file"), help: "Read the guard's PIN from this file.", completion: .file())
+  var file: String?
+
+  func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
+
+  func given() throws -> SharedSecretBytes? {
+    do {
+      guard let typed = try Passphrase.given(fd: fd, file: file) else { return nil }
+      return SharedSecretBytes(typed)
+    } catch let error as PassphraseError {
+      throw Failure(passphrase: error, reading: "guard's PIN", option: "--guard-pin")
+    }
+  }
+}
+
+struct NewGuardPINOptions: ParsableArguments {
+  static let usage = "[--new-guard-pin-fd N | --new-guard-pin-file PATH]"
+
+  @Option(name: .customLong("new-guard-pin-fd"), help: "Read the new guard's PIN from this descriptor.")
+  var fd: Int32?
+  @Option(
+    name: .customLong("new-guard-pin-file"), help: "Read the new guard's PIN from this file.",
+    completion: .file())
+  var file: String?
+
+  func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
+
+  func given() throws -> SharedSecretBytes? {
+    do {
+      guard let typed = try Passphrase.given(fd: fd, file: file) else { return nil }
+      return SharedSecretBytes(typed)
+    } catch let error as PassphraseError {
+      throw Failure(passphrase: error, reading: "new guard's PIN", option: "--new-guard-pin")
+    }
+  }
+}
+
 /// A passphrase or PIN that is given with options instead of typed at a prompt.
 struct OpeningOptions: ParsableArguments {
   static let usage = "[--passphrase-fd N | --passphrase-file PATH | --pin-fd N | --pin-file PATH]"
 
   @OptionGroup var passphrase: PassphraseOptions
   @OptionGroup var pin: PINOptions
+  /// For commands that use private parts.
+  @OptionGroup var guardPIN: GuardPINOptions
 
   var isGiven: Bool { passphrase.fd != nil || passphrase.file != nil || pin.fd != nil || pin.file != nil }
 

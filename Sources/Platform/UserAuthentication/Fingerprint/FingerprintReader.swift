@@ -18,6 +18,18 @@ public protocol FingerprintReader: Sendable {
   ) throws(FingerprintError) -> Bool
 }
 
+/// The readers of this machine.
+public enum FingerprintReaders {
+  /// The default reader of fprintd; nil in a build without it. Nothing is contacted yet.
+  public static var system: (any FingerprintReader)? {
+    #if Fingerprint
+      FprintdReader()
+    #else
+      nil
+    #endif
+  }
+}
+
 /// The progress of a wait for a finger, to show to the user.
 public enum FingerprintProgress: Equatable, Sendable {
   /// The reader waits for a finger.

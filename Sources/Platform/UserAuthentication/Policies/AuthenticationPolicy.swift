@@ -94,6 +94,8 @@ public enum AuthenticationError: Error, Equatable, Sendable {
   case readerUnavailable(FingerprintError)
   /// The passcode could not be asked for. Never `PromptError.cancelled`, which becomes ``cancelled``.
   case promptUnavailable(PromptError)
+  /// Wrong fingers cannot be counted now, so none is compared.
+  case countUnavailable
   /// The deadline of an ``AuthenticatedContext`` has passed, or it was erased.
   case expired
   /// An ``AuthenticatedContext`` is valid, but its factor does not satisfy the policy.

@@ -4,12 +4,10 @@
 // everything but a clear yes is an error, and a policy of fingers alone never reaches the prompt.
 
 public import Secrets
-internal import Synchronization
 
 /// Evaluates policies with a prompt and, if there is one, a fingerprint reader.
 ///
-/// Wrong fingers are counted over the lifetime of this value, so keep one for as long as the process lives;
-/// the count does not outlive the process. The chip counts wrong passcodes permanently, and its lockout
+/// Wrong fingers are counted by a ``FingerCount``, which may outlive the process. The chip counts wrong passcodes permanently, and its lockout
 /// reaches the caller through `verify`.
 public final class UserAuthenticator: Sendable {
   private let prompt: any PassphrasePrompt
@@ -17,18 +15,19 @@ public final class UserAuthenticator: Sendable {
   private let guide: any FingerprintGuide
   private let limits: AuthenticationLimits
   private let clock: AuthenticationClock
-  private let fingerFailureCount = Mutex(0)
+  private let count: any FingerCount
 
   /// - Parameters:
   ///   - prompt: the way to ask for the passcode.
   ///   - reader: nil when there is none.
   ///   - guide: shows that the reader waits for a finger.
+  ///   - count: of wrong fingers; by default that of this value alone.
   ///   - limits: how many tries there are, and how long a context is valid.
   ///   - clock: the system's, except in tests.
   public init(
     prompt: any PassphrasePrompt, reader: (any FingerprintReader)? = nil,
-    guide: any FingerprintGuide = SilentFingerprintGuide(), limits: AuthenticationLimits = .init(),
-    clock: AuthenticationClock = .system
+    guide: any FingerprintGuide = SilentFingerprintGuide(), count: any FingerCount = ProcessFingerCount(),
+    limits: AuthenticationLimits = .init(), clock: AuthenticationClock = .system
   ) {
     precondition(limits.fingerTryLimit > 0 && limits.passcodeTryLimit > 0, "there must be a first try")
     precondition(
@@ -37,6 +36,7 @@ public final class UserAuthenticator: Sendable {
     self.prompt = prompt
     self.reader = reader
     self.guide = guide
+    self.count = count
     self.limits = limits
     self.clock = clock
   }
@@ -63,6 +63,25 @@ public final class UserAuthenticator: Sendable {
       throw error
     case .passcodeInstead:
       return try askForPasscode(policy, request, carriesPasscode, attempt, verify)
+    }
+  }
+
+  /// Waits for a finger alone.
+  ///
+  /// - Parameters:
+  ///   - policy: whether the passcode is offered instead.
+  ///   - attempt: to stop it from another thread.
+  /// - Returns: nil when the policy offers the passcode, and it is to be asked for now.
+  /// - Throws: ``AuthenticationError``.
+  public func recognise(
+    _ policy: AuthenticationPolicy, attempt: AuthenticationAttempt? = nil
+  ) throws(AuthenticationError) -> AuthenticatedContext? {
+    let running: AuthenticationAttempt
+    if let attempt { running = attempt } else { running = try AuthenticationAttempt() }
+    switch recogniseFinger(policy, running) {
+    case .recognised: return context(policy, .biometry, nil)
+    case .refused(let error): throw error
+    case .passcodeInstead: return nil
     }
   }
 
@@ -118,27 +137,19 @@ public final class UserAuthenticator: Sendable {
     _ notice: any FingerprintNotice
   ) throws(AuthenticationError) -> Bool {
     // A try is counted before it is made, so that parallel evaluations share the limit.
-    guard takeFingerTry() else { throw .lockedOut(secondsLeft: nil) }
+    guard try count.takeTry(limit: limits.fingerFailureLimit) else { throw .lockedOut(secondsLeft: nil) }
     let isRecognised: Bool
     do throws(FingerprintError) {
       isRecognised = try reader.verify(timeout: limits.fingerWait, attempt: attempt) { notice.show($0) }
     } catch {
       // Nothing was compared.
-      fingerFailureCount.withLock { $0 = max($0 - 1, 0) }
+      count.giveBack()
       throw Self.sorted(error, policy, attempt)
     }
-    if isRecognised { fingerFailureCount.withLock { $0 = 0 } }
+    if isRecognised { count.reset() }
     // A stop that came with the finger is still a stop.
     guard attempt.stop == nil else { throw Self.stopError(policy, attempt) }
     return isRecognised
-  }
-
-  private func takeFingerTry() -> Bool {
-    fingerFailureCount.withLock { count in
-      guard count < limits.fingerFailureLimit else { return false }
-      count += 1
-      return true
-    }
   }
 
   private static func stopError(
@@ -170,7 +181,7 @@ public final class UserAuthenticator: Sendable {
       guard attempt.stop != .cancelled else { throw AuthenticationError.cancelled }
       if let typed = try ask(request), try verify(typed) {
         guard attempt.stop != .cancelled else { throw AuthenticationError.cancelled }
-        fingerFailureCount.withLock { $0 = 0 }
+        count.reset()
         return context(policy, .passcode, carriesPasscode ? SharedSecretBytes(typed) : nil)
       }
       request.problem = "that was not right; \(triesLeft == 1 ? "one try" : "\(triesLeft) tries") left"

@@ -12,14 +12,19 @@ internal import Synchronization
 public struct TerminalFingerprintGuide: FingerprintGuide {
   private let path: String
   private let style: TerminalStyle
+  private let purpose: String?
 
   /// A guide on the controlling terminal, `/dev/tty`, with the colours that the environment allows.
-  public init() { self.init(path: "/dev/tty", style: .ofEnvironment()) }
+  /// - Parameter purpose: what the finger is for, as it may be shown: "to read a message for Ada".
+  public init(purpose: String? = nil) {
+    self.init(path: "/dev/tty", style: .ofEnvironment(), purpose: purpose)
+  }
 
   /// Speaks on the terminal at `path`: for tests.
-  init(path: String, style: TerminalStyle) {
+  init(path: String, style: TerminalStyle, purpose: String? = nil) {
     self.path = path
     self.style = style
+    self.purpose = purpose
   }
 
   /// Shows one row until the notice ends; silent without a terminal.
@@ -27,7 +32,7 @@ public struct TerminalFingerprintGuide: FingerprintGuide {
     _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt
   ) -> any FingerprintNotice {
     guard let wake = WakeSocket(),
-      let notice = TerminalNotice.started(path: path, style: style, policy, attempt, wake)
+      let notice = TerminalNotice.started(path: path, style: style, purpose, policy, attempt, wake)
     else { return SilentFingerprintGuide().begin(policy, attempt) }
     return notice
   }
@@ -43,29 +48,31 @@ private final class TerminalNotice: FingerprintNotice {
   private let path: String
   private let style: TerminalStyle
   private let fallbackTitle: String
+  private let waiting: String
   private let attempt: AuthenticationAttempt
   private let wake: WakeSocket
   private let state = Mutex(State())
   private let thread = Mutex<pthread_t?>(nil)
 
   private init(
-    path: String, style: TerminalStyle, _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt,
-    _ wake: consuming WakeSocket
+    path: String, style: TerminalStyle, _ purpose: String?, _ policy: AuthenticationPolicy,
+    _ attempt: AuthenticationAttempt, _ wake: consuming WakeSocket
   ) {
     self.path = path
     self.style = style
     self.fallbackTitle = policy.fallbackTitle
     self.attempt = attempt
     self.wake = wake
-    state.withLock { $0.row = Self.text(.waiting) }
+    waiting = "touch the fingerprint reader" + (purpose.map { ", \($0)" } ?? "")
+    state.withLock { $0.row = text(.waiting) }
   }
 
   /// Nil when no thread can be started.
   static func started(
-    path: String, style: TerminalStyle, _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt,
-    _ wake: consuming WakeSocket
+    path: String, style: TerminalStyle, _ purpose: String?, _ policy: AuthenticationPolicy,
+    _ attempt: AuthenticationAttempt, _ wake: consuming WakeSocket
   ) -> TerminalNotice? {
-    let notice = TerminalNotice(path: path, style: style, policy, attempt, wake)
+    let notice = TerminalNotice(path: path, style: style, purpose, policy, attempt, wake)
     let handedOver = unsafe Unmanaged.passRetained(notice)
     var thread = pthread_t()
     let failure = unsafe pthread_create(
@@ -88,7 +95,7 @@ private final class TerminalNotice: FingerprintNotice {
   func show(_ progress: FingerprintProgress) {
     let isNews = state.withLock { state in
       let former = state.row
-      state.row = Self.text(progress)
+      state.row = text(progress)
       return state.row != former
     }
     if isNews { wake.wake() }
@@ -142,9 +149,9 @@ private final class TerminalNotice: FingerprintNotice {
     return " (\(fallback)Control-C: cancel) "
   }
 
-  private static func text(_ progress: FingerprintProgress) -> String {
+  private func text(_ progress: FingerprintProgress) -> String {
     switch progress {
-    case .waiting: "touch the fingerprint reader"
+    case .waiting: waiting
     case .scanAgain(.unreadable): "that could not be read; touch the reader again"
     case .scanAgain(.swipeTooShort): "that was too short; swipe again"
     case .scanAgain(.notCentred): "put the finger in the middle of the reader"

@@ -7,10 +7,14 @@ public struct PrivateKeyControl: ProtectedPayload {
   /// What each use of a private key asks for. The numbers are stored, and the same in all formats (AM-01,
   /// AM-02).
   public enum AuthMode: UInt8, Sendable, CaseIterable {
-    /// Each use of a key takes a finger or the passcode (AM-01).
+    /// Mode *standard*: each use of a key takes the passcode (AM-01).
     case standard = 1
-    /// Each use of a key takes a finger and nothing else (AM-02).
-    case highSecurity = 2
+    /// Mode *high security* with the guard *finger*: each use of a key takes a finger and nothing else (AM-02).
+    case highSecurityWithFinger = 2
+    /// Mode *standard* with fingers switched on: each use of a key takes a finger or the passcode (AM-01).
+    case standardWithFinger = 3
+    /// Mode *high security* with a guard record: each use of a key takes the passcode and the guard.
+    case highSecurityWithGuard = 4
   }
 
   /// ``ProtectedDomain/privateKeyControl``.

@@ -24,7 +24,13 @@ struct OpenCustody {
     }
     custody = PrivateKeyCustody(
       file: opened.file, keychain: opened.keychain, records: domains, enclave: SoftwareEnclave(),
-      enclaveOfKind: { $0 == .software ? SoftwareEnclave() : nil })
+      enclaveOfKind: { kind in
+        switch kind {
+        case .software: SoftwareEnclave()
+        case .tpm: StandInChip()
+        case .secureEnclave: nil
+        }
+      })
     try recover()
   }
 
@@ -58,7 +64,46 @@ struct OpenCustody {
   /// By what the keys of a mode open, each.
   private func ways(_ mode: AuthenticationMode) throws -> [CustodyAuthorization] {
     let finger = CustodyAuthorization(finger: try finger())
-    return mode == .standard ? [CustodyAuthorization(owner: Self.owner), finger] : [finger]
+    switch mode {
+    case .standard: return [CustodyAuthorization(owner: Self.owner)]
+    case .standardWithFinger: return [CustodyAuthorization(owner: Self.owner), finger]
+    case .highSecurityWithFinger: return [finger]
+    case .highSecurityWithGuard: return [try withGuard()]
+    }
+  }
+
+  // MARK: The guard
+
+  /// The PINs of the guard, before and after a change.
+  enum PIN: String, CaseIterable {
+    case first = "271828-a"
+    case second = "314159-b"
+
+    var secret: SharedSecretBytes {
+      let bytes = Array(rawValue.utf8)
+      return SharedSecretBytes(SecretBytes(copying: bytes.span.bytes))
+    }
+  }
+
+  /// Brings all keys under a new guard.
+  func enterGuard(_ pin: PIN, _ authorization: CustodyAuthorization) throws {
+    let made = try custody.newGuard(pin: pin.secret, in: StandInChip())
+    try custody.switchMode(
+      to: .highSecurityWithGuard, authorization, guard: made, acknowledgesMissingBackup: true)
+  }
+
+  /// The PIN that opens the guard; nil in a mode without a guard record.
+  func pin() throws -> PIN? {
+    guard try custody.mode() == .highSecurityWithGuard else { return nil }
+    let found = PIN.allCases.filter { (try? custody.openGuard(pin: $0.secret)) != nil }
+    guard found.count == 1 else { throw CrashFinding.lost("no PIN opens the guard") }
+    return found[0]
+  }
+
+  /// Passphrase and PIN.
+  func withGuard() throws -> CustodyAuthorization {
+    guard let pin = try pin() else { return CustodyAuthorization(owner: Self.owner) }
+    return CustodyAuthorization(owner: Self.owner, guard: try custody.openGuard(pin: pin.secret))
   }
 
   // MARK: Keys
@@ -104,6 +149,10 @@ struct OpenCustody {
     }
     guard try !opened.keychain.accounts().contains(where: { $0.contains("pending") }) else {
       throw CrashFinding.mixed("there are pending envelopes of no change")
+    }
+    let hasRecord = try opened.keychain.accounts().contains("com.cypherair.v1.guard")
+    guard hasRecord == (try custody.mode() == .highSecurityWithGuard) else {
+      throw CrashFinding.mixed("the guard record does not agree with the manifest")
     }
   }
 }

@@ -21,24 +21,28 @@ final class PrivateKeyOperation: CrashScenario {
   private let after: Contents
   private let deed: (OpenCustody) throws -> Void
 
-  /// The mode, and each private key by its number.
+  /// The mode, the guard's PIN, and each private key by its number.
   struct Contents: Equatable {
     var mode = AuthenticationMode.standard
+    var pin: OpenCustody.PIN?
     var keys: [Int: [UInt8]]
   }
 
   /// - Parameters:
   ///   - keyCount: how many keys there are before.
+  ///   - isGuarded: whether they are under the first guard before.
   ///   - deed: the operation.
   ///   - change: what it is to do.
   init(
-    _ kind: KeychainKind, _ operation: String, keyCount: Int, deed: @escaping (OpenCustody) throws -> Void,
+    _ kind: KeychainKind, _ operation: String, keyCount: Int, isGuarded: Bool = false,
+    deed: @escaping (OpenCustody) throws -> Void,
     change: (inout Contents) -> Void
   ) {
     self.kind = kind
     self.operation = operation
     self.deed = deed
     before = Contents(
+      mode: isGuarded ? .highSecurityWithGuard : .standard, pin: isGuarded ? .first : nil,
       keys: Dictionary(uniqueKeysWithValues: (0..<keyCount).map { ($0, Self.key($0, edition: 0)) }))
     var after = before
     change(&after)
@@ -71,10 +75,35 @@ final class PrivateKeyOperation: CrashScenario {
           kind, count == 1 ? "mode switch, 1 key" : "mode switch, \(count) keys", keyCount: count,
           deed: { open in
             try open.custody.switchMode(
-              to: .highSecurity, open.authorization(), acknowledgesMissingBackup: true)
+              to: .highSecurityWithFinger, open.authorization(), acknowledgesMissingBackup: true)
           },
-          change: { $0.mode = .highSecurity })
-      }
+          change: { $0.mode = .highSecurityWithFinger })
+      } + guards(kind)
+  }
+
+  private static func guards(_ kind: KeychainKind) -> [PrivateKeyOperation] {
+    [
+      PrivateKeyOperation(
+        kind, "finger switched on", keyCount: 2,
+        deed: { try $0.custody.switchMode(to: .standardWithFinger, $0.authorization()) },
+        change: { $0.mode = .standardWithFinger }),
+      PrivateKeyOperation(
+        kind, "guard made", keyCount: 2, deed: { try $0.enterGuard(.first, $0.authorization()) },
+        change: {
+          $0.mode = .highSecurityWithGuard
+          $0.pin = .first
+        }),
+      PrivateKeyOperation(
+        kind, "guard changed", keyCount: 2, isGuarded: true,
+        deed: { try $0.enterGuard(.second, $0.withGuard()) }, change: { $0.pin = .second }),
+      PrivateKeyOperation(
+        kind, "guard left", keyCount: 2, isGuarded: true,
+        deed: { try $0.custody.switchMode(to: .standard, $0.withGuard()) },
+        change: {
+          $0.mode = .standard
+          $0.pin = nil
+        }),
+    ]
   }
 
   static func fingerprint(_ number: Int) -> Fingerprint {
@@ -96,6 +125,7 @@ final class PrivateKeyOperation: CrashScenario {
     }
     let opened = try open(home)
     for (number, key) in before.keys { try opened.wrap(number, key) }
+    if let pin = before.pin { try opened.enterGuard(pin, opened.authorization()) }
     close(opened)
   }
 
@@ -105,7 +135,7 @@ final class PrivateKeyOperation: CrashScenario {
 
   func judge(_ store: OpenCustody) throws -> CrashVerdict {
     try store.recover()
-    let found = Contents(mode: try store.custody.mode(), keys: try store.keys())
+    let found = Contents(mode: try store.custody.mode(), pin: try store.pin(), keys: try store.keys())
     try store.checkOrder()
     if found == before { return .before }
     if found == after { return .after }

@@ -55,7 +55,7 @@ extension Operation {
     Operation("bring private keys under another mode") { workspace in
       try workspace.withPrivateKey { coffer, custody, key in
         let both = try coffer.authorization(custody, finger: workspace.context())
-        try coffer.switchMode(custody, to: .highSecurity, both, acknowledgesMissingBackup: true)
+        try coffer.switchMode(custody, to: .highSecurityWithFinger, both, acknowledgesMissingBackup: true)
         try custody.withPrivateKey(key, both) { secret, _ in
           try expect(secret.byteCount == Workspace.privateKeyByteCount, "the key is lent")
         }
@@ -65,7 +65,7 @@ extension Operation {
       try workspace.withPrivateKey { coffer, custody, _ in
         try expectThrow("a mode without a finger") {
           try coffer.switchMode(
-            custody, to: .highSecurity, coffer.authorization(), acknowledgesMissingBackup: true)
+            custody, to: .highSecurityWithFinger, coffer.authorization(), acknowledgesMissingBackup: true)
         }
       }
     },
@@ -80,6 +80,16 @@ extension Operation {
           try custody.importKeys(
             [(secret: second, payload: .transferableSecretKeyV4, fingerprint: key)], coffer.authorization())
         }
+      }
+    },
+    Operation("make a guard, use a private key with it, change it and leave it", needs: .chip) { workspace in
+      try workspace.withPrivateKey { coffer, custody, key in try workspace.useGuards(coffer, custody, key) }
+    },
+    Operation("refuse a wrong PIN of the guard", needs: .chip) { workspace in
+      try workspace.withPrivateKey { coffer, custody, _ in
+        try workspace.enterGuard(workspace.pin("PIN of the guard"), coffer, custody, coffer.authorization())
+        let wrong = workspace.pin("wrong PIN of the guard")
+        try expectThrow("a wrong PIN") { _ = try custody.openGuard(pin: wrong) }
       }
     },
     Operation("wrap and use a private key with a chip", needs: .chip) { workspace in
@@ -118,6 +128,53 @@ extension Workspace {
       try body(coffer, coffer.openPrivateKeys().custody, fingerprint)
     }
     try tellKeys(SlotCredential(passphrase))
+  }
+
+  fileprivate func enterGuard(
+    _ pin: SharedSecretBytes, _ coffer: Coffer, _ custody: PrivateKeyCustody,
+    _ authorization: CustodyAuthorization
+  ) throws {
+    let made = try custody.newGuard(pin: pin, in: chip())
+    try coffer.switchMode(
+      custody, to: .highSecurityWithGuard, authorization, guard: made, acknowledgesMissingBackup: true)
+  }
+
+  @inline(never)
+  fileprivate func useGuards(_ coffer: Coffer, _ custody: PrivateKeyCustody, _ key: Fingerprint) throws {
+    let pin = pin("PIN of the guard")
+    try enterGuard(pin, coffer, custody, coffer.authorization())
+    let open = try custody.openGuard(pin: pin)
+    try tellGuard(coffer, pin)
+    try custody.withPrivateKey(key, coffer.authorization().with(guard: open)) { secret, _ in
+      try expect(secret.byteCount == Self.privateKeyByteCount, "the key is lent")
+    }
+    let next = self.pin("next PIN of the guard")
+    try enterGuard(next, coffer, custody, coffer.authorization().with(guard: open))
+    let later = try custody.openGuard(pin: next)
+    try coffer.switchMode(
+      custody, to: .standard, coffer.authorization().with(guard: later), acknowledgesMissingBackup: false)
+  }
+
+  /// Tells of the guard secret and its key: the only way is a PIN (Specs/envelopes.md, "Guard record").
+  @inline(never)
+  fileprivate func tellGuard(_ coffer: Coffer, _ pin: SharedSecretBytes) throws {
+    let item = try coffer.keychain.requireSecret(forKey: "com.cypherair.v1.guard")
+    let record = item.withBytes { [UInt8](copying: $0) }
+    let (start, way) = (Array(record[..<41]) + [record[42]], Array(record[45...]))
+    let handle = Array(way[2...].prefix(Int(way[0]) << 8 | Int(way[1])))
+    let rest = Array(way[(2 + handle.count)...])
+    let head = start + way.prefix(2 + handle.count + 97)
+    let sealing = EnclaveSealing(label: Array("coffer guard v1 pin".utf8)) { (_, _) in
+      SecretBytes(copying: head.span.bytes)
+    }
+    let sealed = EnclaveSealed(
+      ephemeralKey: Array(rest[..<65]), salt: Array(rest[65..<97]), keyCheck: Array(rest[97..<129]),
+      nonce: Array(rest[129..<141]), ciphertext: Array(rest[141...]))
+    let secret = try sealing.open(
+      sealed, chip().loadKey(handle), in: chip(), authorization: .passcode(pin))
+    SecretReport.tell("guard secret", secret)
+    let key = secret.withBytes { HKDF.secret(from: $0, info: "coffer guard v1 envelope") }
+    SecretReport.tell("key of the guard", key)
   }
 
   /// A finger was recognised a moment ago.

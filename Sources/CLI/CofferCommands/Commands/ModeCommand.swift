@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What each use of a private part asks for: shown, and changed.
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Enclaves
+internal import Identities
+internal import KeyCustody
+internal import Primitives
+internal import ProtectedData
+internal import Secrets
+internal import UserAuthentication
+
+struct ModeCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mode", abstract: "What each use of your private parts asks for.")
+  static let page = """
+    coffer mode: what each use of your private parts asks for; shows it, or changes it
+
+    usage: coffer mode
+           coffer mode standard [--with-finger]
+           coffer mode high-security --guard pin|finger [--acknowledge-no-backup]
+                      \(GuardPINOptions.usage)
+                      \(NewGuardPINOptions.usage)
+                      \(OpeningOptions.usage)
+
+    standard       each use asks for the passphrase, or the PIN of a slot
+      --with-finger  a finger on the reader is enough too. With this on, a program that runs as you can use
+                     your identities while the coffer is unlocked.
+    high-security  the passphrase is not enough: each use needs the guard. If that is lost, only the backups
+                   of your identities help.
+      --guard pin    a PIN, and this machine's TPM counts wrong ones. It is asked for twice; take another
+                     than the one that opens the coffer. Given again, it is a new PIN.
+      --guard finger a finger on the reader. On Linux this is a check by this program: somebody who knows the
+                     passphrase and can run programs as you gets past it.
+      --acknowledge-no-backup
+                     although there is an identity without a backup
+
+    A change needs the passphrase or PIN, even during a session, and what the present mode asks for. All
+    private parts are sealed again, or none.
+
+    example: coffer mode high-security --guard pin
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @OptionGroup var newGuardPIN: NewGuardPINOptions
+  @Argument(help: "The new mode.") var mode: ModeName?
+  @Flag(help: "A finger is enough too.") var withFinger = false
+  @Option(name: .customLong("guard"), help: "pin or finger.") var guardName: GuardName?
+  @Flag(help: "Although there is an identity without a backup.") var acknowledgeNoBackup = false
+
+  enum ModeName: String, ExpressibleByArgument, CaseIterable {
+    case standard
+    case highSecurity = "high-security"
+  }
+
+  struct Answer: Encodable {
+    let mode: String
+    let withFinger: Bool
+    let guards: [String]
+    let eachUse: [[String]]
+
+    init(_ mode: AuthenticationMode) {
+      self.mode = mode.name
+      withFinger = mode == .standardWithFinger
+      guards = mode.guards.map(\.rawValue)
+      eachUse = mode.eachUse
+    }
+  }
+
+  func validate() throws {
+    if withFinger, mode != .standard { throw ValidationError("--with-finger goes with 'standard'") }
+    if mode != .highSecurity, guardName != nil || acknowledgeNoBackup {
+      throw ValidationError("--guard and --acknowledge-no-backup go with 'high-security'")
+    }
+    if newGuardPIN.fd != nil || newGuardPIN.file != nil, guardName != .pin {
+      throw ValidationError("--new-guard-pin goes with '--guard pin'")
+    }
+  }
+
+  func execute(_ context: CommandContext) throws {
+    switch mode {
+    case nil: try show(try context.open(opening).authenticationMode(), context)
+    case .standard: try enterStandard(context)
+    case .highSecurity: try enterHighSecurity(context)
+    }
+  }
+
+  private func show(_ mode: AuthenticationMode, _ context: CommandContext) throws {
+    if context.isJSON { return JSON.print(Answer(mode)) }
+    Terminal.print("mode      \(mode.name)")
+    for name in mode.guards {
+      Terminal.print("guard     \(name.rawValue)")
+      Terminal.print("          \(name.sentence)")
+    }
+    Terminal.print("each use  \(mode.asksFor)")
+    if mode == .standardWithFinger { Terminal.print("          \(AuthenticationMode.fingerSentence)") }
+  }
+
+  // MARK: Changing
+
+  private func enterStandard(_ context: CommandContext) throws {
+    let next: AuthenticationMode = withFinger ? .standardWithFinger : .standard
+    if withFinger { try GuardName.checkReader() }
+    let coffer = try context.open(opening)
+    if withFinger { context.remark("\(AuthenticationMode.fingerSentence)") }
+    let parts = try context.privateParts(coffer, opening, "to change the mode", sealing: true)
+    try parts.coffer.switchMode(
+      parts.custody, to: next, parts.authorization, acknowledgesMissingBackup: false)
+    try done(next, context)
+  }
+
+  private func enterHighSecurity(_ context: CommandContext) throws {
+    _ = try context.locked()
+    let name = try guardName ?? chosenGuard(context)
+    try name.check(context.machine)
+    let coffer = try context.open(opening)
+    try checkBackups(coffer, context)
+    context.remark("\(name.sentence)")
+    context.remark(
+      "From now on every reading and signing needs \(name.need); if that is lost, only the backups of your identities help."
+    )
+    let parts = try context.privateParts(coffer, opening, "to change the mode", sealing: true)
+    switch name {
+    case .pin:
+      let made = try newGuard(parts.custody, context)
+      try parts.coffer.switchMode(
+        parts.custody, to: .highSecurityWithGuard, parts.authorization, guard: made,
+        acknowledgesMissingBackup: acknowledgeNoBackup)
+      try done(.highSecurityWithGuard, context)
+    case .finger:
+      let authorization = try withFinger(parts, context)
+      try parts.coffer.switchMode(
+        parts.custody, to: .highSecurityWithFinger, authorization,
+        acknowledgesMissingBackup: acknowledgeNoBackup)
+      try done(.highSecurityWithFinger, context)
+    }
+  }
+
+  /// The guard is used once before anything depends on it.
+  private func withFinger(_ parts: PrivateParts, _ context: CommandContext) throws -> CustodyAuthorization {
+    var context = context
+    context.purpose = "to change the mode"
+    guard let finger = try context.finger(.deviceOwnerWithBiometrics, parts.coffer) else {
+      throw CustodyError.fingerRequired
+    }
+    return parts.authorization.with(finger: try parts.custody.fingerVerifier(finger))
+  }
+
+  private func newGuard(_ custody: PrivateKeyCustody, _ context: CommandContext) throws -> NewGuard {
+    guard let chip = context.machine.chip else { throw CustodyError.guardNeedsChip }
+    let pin = try context.newPIN(
+      newGuardPIN.given(), words: "new PIN of the guard", option: "--new-guard-pin")
+    return try custody.newGuard(pin: pin, in: chip)
+  }
+
+  /// A list of what this machine has, the strongest first.
+  private func chosenGuard(_ context: CommandContext) throws -> GuardName {
+    guard context.hasTerminal, !context.isJSON else {
+      throw Failure.usage("high-security needs --guard", hint: "--guard pin, or --guard finger")
+    }
+    let possible = GuardName.allCases.filter { (try? $0.check(context.machine)) != nil }
+    guard !possible.isEmpty else {
+      throw Failure(
+        .noHardware, "no_chip",
+        "this machine has no guard: no TPM answers, and no reader with an enrolled finger",
+        hint: "COFFER_TCTI names the TPM")
+    }
+    for name in possible {
+      Terminal.remark("\(name.rawValue.padded(to: 6))  \(name.sentence)")
+    }
+    let names = possible.map(\.rawValue).joined(separator: " or ")
+    let typed = try context.terminal().askLine("guard (\(names))")
+    let word = typed.withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) }
+    guard let name = possible.first(where: { $0.rawValue == word }) else {
+      throw Failure.usage("'\(word)' is not a guard of this machine", hint: names)
+    }
+    return name
+  }
+
+  /// Names every identity that would be lost with the guard (AM-05).
+  private func checkBackups(_ coffer: Coffer, _ context: CommandContext) throws {
+    let exposed = try context.identities(coffer).all.filter { !$0.isBackedUp && $0.hasPrivatePart }
+    guard !exposed.isEmpty else { return }
+    let names = exposed.map { "'\(IdentityView($0).title)'" }.joined(separator: ", ")
+    guard acknowledgeNoBackup else {
+      throw Failure(
+        .refused, "no_backup", "no backup, and lost with the guard: \(names)",
+        hint: "--acknowledge-no-backup if that is what you want")
+    }
+    context.remark("No backup: \(names).")
+  }
+
+  private func done(_ mode: AuthenticationMode, _ context: CommandContext) throws {
+    if context.isJSON { return JSON.print(Answer(mode)) }
+    context.remark("Mode \(mode.name): each use \(mode.asksFor).")
+  }
+}
