@@ -18,6 +18,7 @@ struct CofferRoot: CommandGroup {
       RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self,
       EraseCommand.self, MessageCommand.self,
       VaultCommand.self, CaptureCommand.self, IdentityCommand.self, ContactCommand.self,
+      EncryptCommand.self, DecryptCommand.self, SignCommand.self, VerifyCommand.self,
       RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
     ])
   static let page = """
@@ -33,6 +34,8 @@ struct CofferRoot: CommandGroup {
       capture add|list|show|export|verify|remove
       identity generate|list|show|export|default|delete
       contact import|list|show|rename|remove|export|verify
+      encrypt | decrypt       files and text to people, and from them
+      sign | verify           make and check signatures
       slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
       recovery-state | reset  what is wrong with protected data; delete it and start over
