@@ -90,7 +90,8 @@ let package = Package(
     .library(
       name: "CofferKit",
       targets: [
-        "CofferKit", "Agent", "Contacts", "Correspondence", "Identities", "KeyCustody", "ProtectedData", "Captures", "Vaults",
+        "CofferKit", "Agent", "Contacts", "Correspondence", "Identities", "KeyCustody", "ProtectedData",
+        "Captures", "Vaults",
         "Keychains", "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "OpenPGP", "Primitives",
         "Secrets",
       ]),
@@ -182,7 +183,7 @@ let package = Package(
     module("Contacts", in: .vault, ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData"]),
     module(
       "Correspondence", in: .vault,
-      ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData", "Identities", "Contacts", "CSystem"]),
+      ["Secrets", "Primitives", "OpenPGP", "ProtectedData", "Identities", "Contacts"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module(
       "CofferKit", in: .vault,
@@ -236,8 +237,8 @@ let package = Package(
       "leak-probe", path: "LeakProbe",
       [
         "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
-        "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", "CSystem",
-        "ScriptedPrompts", "InMemoryKeychains",
+        "Identities", "Correspondence", "UserAuthentication", "MessageFormats", "Storage", "Primitives",
+        "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains",
       ]),
 
     // Tests, module by module. Those that name a command start it, so it is built first.

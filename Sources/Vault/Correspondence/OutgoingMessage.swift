@@ -78,7 +78,7 @@ public struct OutgoingMessage: Sendable {
   }
 
   /// The engine's message, with a new session key. Its signer is still to be set.
-  /// - Throws: ``OpenPGPError``.
+  /// - Throws: `OpenPGPError`.
   public func encryption(passwords: [SharedSecretBytes]) throws(OpenPGPError) -> MessageEncryption {
     let isNew = !recipients.isEmpty && recipients.allSatisfy(\.readsVersion2)
     return try MessageEncryption(

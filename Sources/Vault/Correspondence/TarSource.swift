@@ -46,7 +46,7 @@ public final class TarSource: ByteSource {
 
   /// Looks at everything that goes into the archive, and reads no file.
   /// - Parameter paths: files and directories; each is called by the last part of its path.
-  /// - Throws: ``OpenPGPError/inputOutput(errno:)``, with ENOTUNIQ when two would have one name.
+  /// - Throws: `OpenPGPError.inputOutput`, with ENOTUNIQ when two would have one name.
   public init(paths: [String]) throws(OpenPGPError) {
     var walk = TarWalk()
     for path in paths { try walk.add(path) }

@@ -129,8 +129,8 @@ struct VerdictTests {
     #expect(try verdict([weak]).decisive?.reason == .tooWeak(.hashAlgorithm(.sha1)))
   }
 
-  @Test("by a key that its owner does not claim: invalid, foreign key")
-  func foreignKey() throws {
+  @Test("by a key that a stranger put into a public part: unknown, since that was never stored")
+  func strangersKey() throws {
     let mallory = try Correspondee("Mallory <m@example.org>")
     var certificate = bob.certificate
     certificate.subkeys.append(Certificate.Component(mallory.certificate.primaryKey, signatures: []))
@@ -138,9 +138,7 @@ struct VerdictTests {
     let primary = try mallory.primary()
     let signature = try DetachedSigning([primary], time: LettersFixture.before(days: 1))
       .sign(MemorySource(Array(Self.text.utf8)))
-    let found = try verdict(signature)
-    #expect(found.grade == .invalid || found.grade == .unknown)
-    if found.grade == .invalid { #expect(found.decisive?.reason == .foreignKey) }
+    #expect(try verdict(signature).grade == .unknown)
   }
 
   @Test("by a former key: not verified, with a note; by one that waits: unknown")

@@ -17,21 +17,22 @@ internal import UserAuthentication
 struct DecryptCommand: CofferCommand {
   enum Requirement: String, ExpressibleByArgument, CaseIterable { case verified, signed }
 
-  static let configuration = CommandConfiguration(commandName: "decrypt", abstract: "Read an encrypted message.")
+  static let configuration = CommandConfiguration(
+    commandName: "decrypt", abstract: "Read an encrypted message.")
   static let page = """
     coffer decrypt: read an encrypted message, and see who signed it
 
     usage: coffer decrypt [--output FILE] [--require verified|signed] [--details] [FILE|-]
                           \(OpeningOptions.usage)
 
-    On a terminal a text is shown after bars, and anything else is written beside FILE, under its name without
-    .pgp, .gpg or .asc. On a pipe the content is written as it is. Nothing comes out before all of it has been
-    found whole and unchanged, and nothing is overwritten. If there are several signatures, one that does not
-    hold counts.
+    On a terminal a text is shown after bars, and anything else is written beside FILE, under its name
+    without .pgp, .gpg or .asc. On a pipe the content is written as it is. Nothing comes out before all of it
+    has been found whole and unchanged, and nothing is overwritten. If there are several signatures, one that
+    does not hold counts.
 
       --output   write this new file
-      --require  signed: only if somebody whose key you have has signed it; verified: only a verified contact
-                 or you. Otherwise nothing comes out
+      --require  signed: only if somebody whose key you have has signed it; verified: only a verified
+                 contact or you. Otherwise nothing comes out
       --details  format, your identity, all recipients
 
     example: coffer decrypt letter.txt.pgp
@@ -75,7 +76,7 @@ struct DecryptCommand: CofferCommand {
       try asked.ask()
     }
     let watched = WatchedInput(
-      rewindable: source, "decrypting", total: input.byteCount.map { 2 * $0 }, context)
+      rewindable: source, title: "decrypting", total: input.byteCount.map { 2 * $0 }, context)
     defer { watched.finish() }
     let read: LetterReading.Result = try context.interruptibly(input) {
       try reading.read(watched, to: target, asked.lender) { verdict in
@@ -200,8 +201,8 @@ extension AddressBook {
     if let own = identities.first(where: { $0.certificate.publicKeys.contains(where: isMeant) }) {
       return "you, as \(LetterWords.quoted(IdentityView(own).title))"
     }
-    for contact in contacts where contact.certificates.contains(where: { $0.publicKeys.contains(where: isMeant) })
-    {
+    for contact in contacts
+    where contact.certificates.contains(where: { $0.publicKeys.contains(where: isMeant) }) {
       return LetterWords.quoted(contact.entry.name)
     }
     return recipient.code ?? "hidden"
@@ -248,7 +249,8 @@ extension Failure {
   /// The message hides its readers, and none of the keys here opens it.
   static func notForYouAfterTrying() -> Failure {
     Failure(
-      .missing, "not_for_you", "this message is not for you: it hides its readers, and none of your keys opens it",
+      .missing, "not_for_you",
+      "this message is not for you: it hides its readers, and none of your keys opens it",
       hint: "ask the sender to send it again, with your public part: coffer identity export me")
   }
 }

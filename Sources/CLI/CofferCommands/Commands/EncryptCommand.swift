@@ -82,10 +82,11 @@ struct EncryptCommand: CofferCommand {
     let coffer = try context.open(opening)
     let message = try message(coffer)
     let target = try LetterOutput(path: path)
-    try LetterRoom.check(content.byteCount.map { isArmored(path) ? $0 / 3 * 4 + $0 / 40 : $0 + 4096 }, for: path)
+    try LetterRoom.check(
+      content.byteCount.map { isArmored(path) ? $0 / 3 * 4 + $0 / 40 : $0 + 4096 }, for: path)
     context.remark("\(LetterWords.readers(message, hasPassword: password))")
     if let downgrade = LetterWords.downgrade(message) { context.remark("\(downgrade)") }
-    for name in content.leftOut { context.remark("left out, since it is no file: '\(name)'") }
+    for name in content.leftOut { context.remark("left out, not a file: '\(name)'") }
     let passwords = password ? [try newPassword(context)] : []
     let asked = PrivatePartAsked(context, coffer, opening, purpose: purpose(message))
     if message.signer != nil { try asked.ask() }
@@ -96,8 +97,11 @@ struct EncryptCommand: CofferCommand {
     if context.isJSON {
       JSON.print(answer(message, path, format, target.byteCount))
     } else {
-      let size = content.fileCount.map { "\t\($0.counted("file")), \(ByteCount.text(target.byteCount))" } ?? ""
-      context.remark("\(path)" + "\(size)")
+      var line: ShownLine = "\(path)"
+      if let count = content.fileCount {
+        line += "\t" + "\(count.counted("file")), \(ByteCount.text(target.byteCount))"
+      }
+      context.remark(line)
     }
   }
 
@@ -173,7 +177,7 @@ struct EncryptCommand: CofferCommand {
       borrowed = key
     }
     let ready = encryption
-    let source = WatchedSource(content.source, "encrypting", total: content.byteCount, context)
+    let source = WatchedSource(content.source, title: "encrypting", total: content.byteCount, context)
     defer { source.finish() }
     do {
       try context.interruptibly(content.input) {

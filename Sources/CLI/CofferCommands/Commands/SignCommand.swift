@@ -84,7 +84,7 @@ struct SignCommand: CofferCommand {
     _ context: CommandContext
   ) throws {
     let source = WatchedSource(
-      FileDescriptorSource(descriptor: input.descriptor), "hashing", total: input.byteCount, context)
+      FileDescriptorSource(descriptor: input.descriptor), title: "hashing", total: input.byteCount, context)
     defer { source.finish() }
     let text = clear ? try readText(input) : nil
     try context.interruptibly(input) {

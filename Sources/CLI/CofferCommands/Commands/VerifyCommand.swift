@@ -71,7 +71,9 @@ struct VerifyCommand: CofferCommand {
     _ source: SpooledSource, _ input: LetterInput, _ judge: SignatureJudge, _ context: CommandContext
   ) throws {
     // A message in the old style begins with a signature too, but does not end with one.
-    if let list = try? SignatureList(reading: source), !list.signatures.isEmpty || list.unknownVersionCount > 0 {
+    if let list = try? SignatureList(reading: source),
+      !list.signatures.isEmpty || list.unknownVersionCount > 0
+    {
       return try verifyBeside(source, judge, context)
     }
     try verifyMessage(source, input, judge, context)
@@ -106,7 +108,7 @@ struct VerifyCommand: CofferCommand {
   ) throws {
     let input = try LetterInput(path)
     let source = WatchedSource(
-      FileDescriptorSource(descriptor: input.descriptor), "hashing", total: input.byteCount, context)
+      FileDescriptorSource(descriptor: input.descriptor), title: "hashing", total: input.byteCount, context)
     let verifications = try context.interruptibly(input) {
       defer { source.finish() }
       do throws(OpenPGPError) {

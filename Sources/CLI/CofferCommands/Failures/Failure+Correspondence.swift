@@ -42,13 +42,14 @@ extension Failure {
   /// All problems of a message's recipients at once; the code is that of the first.
   init(recipients error: RecipientProblems) {
     let first = error.problems.first
+    let end = first?.end ?? (.refused, "recipient_refused")
     self.init(
-      .refused, first?.code ?? "recipient_refused", error.problems.map(\.sentence).joined(separator: "; "),
+      end.exit, end.code, error.problems.map(\.sentence).joined(separator: "; "),
       hint: first?.advice)
     problems = error.problems.map { problem in
       Problem(
         who: problem.who ?? "me", fingerprint: problem.fingerprint.map(FingerprintText.plain),
-        reason: problem.code, since: problem.since.map(ContactWords.instant))
+        reason: problem.end.code, since: problem.since.map(ContactWords.instant))
     }
   }
 }

@@ -68,7 +68,8 @@ extension Failure {
     case EPIPE: self.init(.missing, "no_output", "nobody reads the output")
     case EINTR: self = .interrupted("nothing was written")
     case ENOTUNIQ: self = .usage("two of the files have the same name")
-    case EINVAL: self = .usage("this has no name that an archive could give it", hint: "name the folder itself")
+    case EINVAL:
+      self = .usage("this has no name that an archive could give it", hint: "name the folder itself")
     default: self.init(.corrupt, "input_output", "\(name) cannot be read or written")
     }
   }

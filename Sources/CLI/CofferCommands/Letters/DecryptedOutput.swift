@@ -55,7 +55,9 @@ final class DecryptedOutput: ByteSink {
     if output == nil {
       let isText = heldBytes { MessageMetadata.isText($0) }
       if isText {
-        let text = heldBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
+        let text = heldBytes { bytes in
+          unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+        }
         BarredText.print(text)
         held = nil
         return Terminal.remark(BarredText.edge("end: \(ByteCount.text(byteCount)), \(coverage)"))

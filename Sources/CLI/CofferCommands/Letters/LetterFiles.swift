@@ -131,7 +131,7 @@ class WatchedSource: ByteSource {
   private var done = 0
   private var bar: ProgressBar
 
-  init(_ source: any ByteSource, _ title: String, total: Int?, _ context: CommandContext) {
+  init(_ source: any ByteSource, title: String, total: Int?, _ context: CommandContext) {
     self.source = source
     self.total = total
     bar = ProgressBar(title, isQuiet: context.isQuiet || context.isJSON)
@@ -167,9 +167,9 @@ class WatchedSource: ByteSource {
 final class WatchedInput: WatchedSource, RewindableSource {
   private let input: any RewindableSource
 
-  init(rewindable input: any RewindableSource, _ title: String, total: Int?, _ context: CommandContext) {
+  init(rewindable input: any RewindableSource, title: String, total: Int?, _ context: CommandContext) {
     self.input = input
-    super.init(input, title, total: total, context)
+    super.init(input, title: title, total: total, context)
   }
 
   func rewind(recognising: Bool) throws(OpenPGPError) { try input.rewind(recognising: recognising) }

@@ -49,6 +49,13 @@ enum LetterWords {
           + (recipient.correspondent.isVerified ? " (verified)" : " (not verified)")
       }
     }
+    // Several of the user's own identities are one reader.
+    var hasSelf = false
+    readers.removeAll { reader in
+      guard reader == "you" else { return false }
+      defer { hasSelf = true }
+      return hasSelf
+    }
     if hasPassword { readers.append("anybody with the password") }
     let isAlone = !message.isForSelf && readers.count == 1
     if message.recipients.contains(where: \.isSelf), !readers.contains("you") { readers.append("you") }
@@ -67,7 +74,9 @@ enum LetterWords {
     let older = message.downgradedFor
     guard !older.isEmpty else { return nil }
     let names = older.map { recipient -> String in
-      if case .identity = recipient.correspondent { return "you" }
+      if case .identity(let own) = recipient.correspondent {
+        return "your identity \(quoted(IdentityView(own).title))"
+      }
       return quoted(recipient.correspondent.name)
     }
     return "\(list(names)) can read the older format only, so the whole message has it."
@@ -75,14 +84,15 @@ enum LetterWords {
 }
 
 extension RecipientProblem {
-  /// For programs; stable.
-  var code: String {
+  /// How a command ends for it; the code is for programs, and stable.
+  var end: (exit: ExitCode, code: String) {
     switch reason {
-    case .expired: isOwn ? "own_identity_expired" : "recipient_expired"
-    case .revoked: "recipient_revoked"
-    case .cannotReceive: "recipient_cannot_receive"
-    case .refused: "recipient_refused"
-    case .keyChangePending: "key_change_pending"
+    case .expired where isOwn: (.refused, "own_identity_expired")
+    case .expired: (.refused, "recipient_expired")
+    case .revoked: (.refused, "recipient_revoked")
+    case .cannotReceive: (.refused, "recipient_cannot_receive")
+    case .refused: (.refused, "recipient_refused")
+    case .keyChangePending: (.refused, "key_change_pending")
     }
   }
 
@@ -121,7 +131,7 @@ extension RecipientProblem {
     case .revoked: "ask for the new one, then 'coffer contact import FILE'"
     case .cannotReceive: "ask for one that can, then 'coffer contact import FILE'"
     case .refused: "ask for a newer one, then 'coffer contact import FILE'"
-    case .keyChangePending: "'coffer contact show \(ShellWord.quoted(name))' shows both"
+    case .keyChangePending: "both are shown by: coffer contact show \(ShellWord.quoted(name))"
     }
   }
 

@@ -16,7 +16,8 @@ enum VerdictWords {
     switch finding.grade {
     case .verified: return "signed by \(signer(finding, withAddress: true))\(date(finding))"
     case .unverified:
-      return "signed with the key that you have for \(name(finding)); not verified, so it could be somebody else's"
+      return
+        "signed with the key that you have for \(name(finding)); not verified, so it could be somebody else's"
     case .unknown: return "\(unknown(finding)). Nothing is known about who that is"
     case .invalid: return "THE SIGNATURE DOES NOT HOLD: \(reason(finding)). Treat it as not signed"
     case .none: return "not signed: anybody can have written it"
@@ -26,7 +27,8 @@ enum VerdictWords {
   /// The verdict in the line above a text that was decrypted.
   static func shortSentence(_ verdict: Verdict, hadPassword: Bool) -> String {
     guard let finding = verdict.decisive else {
-      return "not signed: anybody who has \(hadPassword ? "the password" : "your public part") can have written it"
+      return
+        "not signed: anybody who has \(hadPassword ? "the password" : "your public part") can have written it"
     }
     switch finding.grade {
     case .verified:
@@ -111,7 +113,8 @@ enum VerdictWords {
     case .future: return "dated \(made), in the future; is this machine's clock right?"
     case .signatureExpired: return "it was made to end, and has ended"
     case .foreignKey:
-      return "made with a key that somebody put into the public part of \(name(finding)), who does not claim it"
+      return
+        "made with a key that somebody put into the public part of \(name(finding)), who does not claim it"
     case .malformed: return "it is not made as a signature must be"
     }
   }
@@ -162,7 +165,8 @@ extension VerdictWords {
         .refused, "not_verified", sentence, hint: "'coffer contact verify' compares the fingerprint")
     case .unknown:
       return Failure(
-        .missing, "unknown_signer", sentence, hint: "'coffer contact import FILE' adds the signer's public part")
+        .missing, "unknown_signer", sentence,
+        hint: "'coffer contact import FILE' adds the signer's public part")
     case .invalid: return Failure(.corrupt, "signature_invalid", sentence)
     case .none: return Failure(.missing, "not_signed", sentence)
     }
