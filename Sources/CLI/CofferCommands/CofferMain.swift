@@ -19,6 +19,7 @@ struct CofferRoot: CommandGroup {
       EraseCommand.self, MessageCommand.self,
       VaultCommand.self, CaptureCommand.self, IdentityCommand.self, ContactCommand.self,
       ModeCommand.self,
+      EncryptCommand.self, DecryptCommand.self, SignCommand.self, VerifyCommand.self,
       RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
     ])
   static let page = """
@@ -36,6 +37,8 @@ struct CofferRoot: CommandGroup {
       contact import|list|show|rename|remove|export|verify
       mode [standard|high-security]
                               what each use of your private parts asks for
+      encrypt | decrypt       files and text to people, and from them
+      sign | verify           make and check signatures
       slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
       recovery-state | reset  what is wrong with protected data; delete it and start over

@@ -82,6 +82,12 @@ public struct AuditLog: Equatable, Sendable {
     case contactNotConfirmed = 32
     /// A contact is no longer verified.
     case contactVerificationUndone = 33
+    /// An OpenPGP message was written.
+    case openPGPEncrypted = 34
+    /// An OpenPGP message was opened.
+    case openPGPDecrypted = 35
+    /// A file was signed, or a message that was written.
+    case openPGPSigned = 36
   }
 
   /// One line of the log.

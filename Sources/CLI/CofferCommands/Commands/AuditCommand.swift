@@ -76,6 +76,9 @@ extension AuditLog.Event {
     case .contactVerified: "contact_verified"
     case .contactNotConfirmed: "contact_not_confirmed"
     case .contactVerificationUndone: "contact_verification_undone"
+    case .openPGPEncrypted: "openpgp_encrypted"
+    case .openPGPDecrypted: "openpgp_decrypted"
+    case .openPGPSigned: "openpgp_signed"
     }
   }
 
@@ -114,6 +117,9 @@ extension AuditLog.Event {
     case .contactVerified: "contact verified"
     case .contactNotConfirmed: "contact not confirmed"
     case .contactVerificationUndone: "contact no longer verified"
+    case .openPGPEncrypted: "OpenPGP message written"
+    case .openPGPDecrypted: "OpenPGP message opened"
+    case .openPGPSigned: "signature made"
     }
   }
 }

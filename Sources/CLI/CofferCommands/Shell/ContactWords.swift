@@ -20,6 +20,11 @@ enum ContactWords {
 
   static func day(_ seconds: UInt32) -> String { String(instant(seconds).prefix(10)) }
 
+  /// Lower-case digits.
+  static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
   static func instant(_ seconds: UInt32) -> String { RFC3339.format(Int64(seconds)) }
 
   /// The lines of a fingerprint: of version 4 two of five groups, of version 6 four of four, each with its number.
