@@ -80,8 +80,8 @@ final class LettersFixture {
     let sink = ArraySink()
     try certificate.write(to: sink)
     let parts = try PublicParts(SharedSecretBytes(SecretBytes(copying: sink.bytes.span.bytes)))
-    let preview = try contacts.preview(parts, at: Self.now)
-    try contacts.store(0, of: parts, as: preview[0], decision: decision, at: Self.now)
+    let previews = try contacts.preview(parts, at: Self.now) { _ in decision }
+    try contacts.store(parts, as: previews, decisions: [decision], at: Self.now)
   }
 
   /// Verifies the key in use of the contact that `who` means.
