@@ -90,7 +90,7 @@ let package = Package(
     .library(
       name: "CofferKit",
       targets: [
-        "CofferKit", "Agent", "Contacts", "Identities", "KeyCustody", "ProtectedData", "Captures", "Vaults",
+        "CofferKit", "Agent", "Backups", "Contacts", "Identities", "KeyCustody", "ProtectedData", "Captures", "Vaults",
         "Keychains", "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "OpenPGP", "Primitives",
         "Secrets",
       ]),
@@ -182,11 +182,13 @@ let package = Package(
     module("Contacts", in: .vault, ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module(
+      "Backups", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "CSystem"]),
+    module(
       "CofferKit", in: .vault,
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "UserAuthentication", "Keychains",
         "Vaults", "Captures", "ProtectedData", "KeyCustody", "OpenPGP", "Identities", "Contacts", "Agent",
-        log,
+        "Backups", log,
       ]),
 
     // CLI: the command coffer
@@ -195,7 +197,7 @@ let package = Package(
       [
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
         "Vaults", "Enclaves", "Pictures", "Captures", "OpenPGP", "ProtectedData", "KeyCustody", "Identities",
-        "Contacts", "Agent", "CofferKit", "CSystem",
+        "Contacts", "Agent", "Backups", "CofferKit", "CSystem",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -311,6 +313,13 @@ let package = Package(
       [
         "Contacts", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "Storage", "Primitives", "Secrets",
         "TemporaryHomes",
+      ]),
+    tests(
+      "BackupsTests", in: .vault,
+      [
+        "Backups", "CofferKit", "Keychains", "Storage", "Enclaves", "KeyCustody", "Identities", "Contacts",
+        "ProtectedData", "OpenPGP", "Captures", "Vaults", "MessageFormats", "Primitives", "Secrets",
+        "SoftwareTPM", "InMemoryKeychains", "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "AgentTests", in: .vault,

@@ -19,6 +19,7 @@ struct CofferRoot: CommandGroup {
       EraseCommand.self, MessageCommand.self,
       VaultCommand.self, CaptureCommand.self, IdentityCommand.self, ContactCommand.self,
       RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
+      BackupCommand.self, RestoreCommand.self,
     ])
   static let page = """
     coffer: keeps messages and keys sealed on your own machine
@@ -38,6 +39,7 @@ struct CofferRoot: CommandGroup {
       recovery-state | reset  what is wrong with protected data; delete it and start over
       recover                 open with the twelve words, set a new passphrase
       recovery drill          prove that the words work
+      backup | restore        copy everything into one encrypted file; make a coffer of it
       doctor [--deep]         examine everything
       audit                   the log of what was done
       agent                   keep the keys of an unlocked coffer

@@ -76,6 +76,9 @@ extension AuditLog.Event {
     case .contactVerified: "contact_verified"
     case .contactNotConfirmed: "contact_not_confirmed"
     case .contactVerificationUndone: "contact_verification_undone"
+    case .backedUp: "backed_up"
+    case .backedUpWithIdentities: "backed_up_with_identities"
+    case .restored: "restored"
     }
   }
 
@@ -114,6 +117,9 @@ extension AuditLog.Event {
     case .contactVerified: "contact verified"
     case .contactNotConfirmed: "contact not confirmed"
     case .contactVerificationUndone: "contact no longer verified"
+    case .backedUp: "backed up, without identities"
+    case .backedUpWithIdentities: "backed up, with identities"
+    case .restored: "restored from a backup"
     }
   }
 }

@@ -4,6 +4,7 @@
 // each module.
 
 internal import Agent
+internal import Backups
 internal import Captures
 internal import CofferKit
 internal import Contacts
@@ -83,6 +84,7 @@ struct Failure: Error {
     case let problem as UserIDProblem: self = .usage("--user-id: \(problem.sentence)")
     case let error as ContactError: self.init(contact: error)
     case let error as CofferError: self.init(coffer: error)
+    case let error as BackupError: self.init(backup: error)
     default: self.init(unsorted: "\(type(of: error))")
     }
   }
