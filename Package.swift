@@ -90,7 +90,8 @@ let package = Package(
     .library(
       name: "CofferKit",
       targets: [
-        "CofferKit", "Agent", "Backups", "Contacts", "Identities", "KeyCustody", "ProtectedData", "Captures", "Vaults",
+        "CofferKit", "Agent", "Backups", "Contacts", "Identities", "KeyCustody", "ProtectedData", "Captures",
+        "Vaults",
         "Keychains", "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "OpenPGP", "Primitives",
         "Secrets",
       ]),
@@ -182,7 +183,7 @@ let package = Package(
     module("Contacts", in: .vault, ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module(
-      "Backups", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "CSystem"]),
+      "Backups", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains"]),
     module(
       "CofferKit", in: .vault,
       [

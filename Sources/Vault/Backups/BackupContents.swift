@@ -59,7 +59,7 @@ extension BackupReader {
   }
 
   /// Rows of a table, as many in a transaction as keep the log small.
-  /// - Returns: the first record that is no row.
+  /// - Returns: the first record of another kind.
   private mutating func restoreRows(
     to file: DatabaseFile, _ isStopped: (Int) -> Bool
   ) throws -> (kind: BackupRecordKind, byteCount: Int)? {

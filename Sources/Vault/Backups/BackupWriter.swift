@@ -116,7 +116,8 @@ public struct BackupWriter: ~Copyable {
 
   /// Seals a private part under the key that only the owner has: kind (1) ‖ length (1) ‖ fingerprint ‖ content.
   /// - Throws: `KeychainError.locked` without the owner key.
-  public mutating func append(privatePart part: borrowing SecretBytes, kind: UInt8, fingerprint: [UInt8]) throws
+  public mutating func append(privatePart part: borrowing SecretBytes, kind: UInt8, fingerprint: [UInt8])
+    throws
   {
     let key = try header.privateKey(keys)
     let plain = part.withBytes { part in
@@ -151,7 +152,8 @@ public struct BackupWriter: ~Copyable {
     guard reader.header.bytes == header.bytes else { throw BackupError.damaged }
     try reader.open(keys)
     try reader.check(isStopped: isStopped)
-    guard reader.recordCount == recordCount else { throw BackupError.damaged }
+    // The reader does not count the end.
+    guard reader.recordCount + 1 == recordCount else { throw BackupError.damaged }
   }
 
   /// Gives the file its name, if nothing has it.

@@ -102,13 +102,18 @@ extension Coffer {
       for part in BoundPart.allCases { try binding.verify(part, transaction) }
       if hasCaptures { (report.captureCount, blobs) = try captures.blobs(transaction) }
       total.byteCount = try BackupWriter.rowByteCount(transaction)
-      for name in blobs { total.byteCount += try byteCount(of: name) }
+      for name in blobs { total.byteCount += byteCount(of: name) }
       try writer.requireRoom(total.byteCount + total.byteCount / Self.overheadShare + Self.reservedByteCount)
       try writer.append(
         BackupAbout(made: made, byteCount: total.byteCount, hasPrivateParts: privateParts != nil))
       try writer.appendRows(transaction, keychain: items)
     }
-    for name in blobs { try writer.append(name, from: file.blobs) }
+    do {
+      for name in blobs { try writer.append(name, from: file.blobs) }
+    } catch let error as StorageError {
+      guard try isUnchanged(blobs, items) else { throw BackupError.changing }
+      throw error
+    }
     guard try isUnchanged(blobs, items) else { throw BackupError.changing }
     for content in contents {
       try writer.append(
@@ -157,11 +162,8 @@ extension Coffer {
     return try keychain.sealedItems().sorted(by: order) == items.sorted(by: order)
   }
 
-  private func byteCount(of name: BlobName) throws -> Int {
-    do { return try file.blobs.open(name).byteCount() } catch StorageError.corrupt {
-      throw BackupError.changing
-    }
-  }
+  /// Zero for a blob that cannot be read: writing it will say why.
+  private func byteCount(of name: BlobName) -> Int { (try? file.blobs.open(name).byteCount()) ?? 0 }
 
   /// One tag for 64 KiB, and the heads of records.
   private static let overheadShare = 64

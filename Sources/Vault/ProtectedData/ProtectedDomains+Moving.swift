@@ -87,6 +87,7 @@ extension ProtectedDomains {
 
   /// The keychain items that only this machine's enclave gives a meaning.
   public static let accountsOfThisMachine = [
-    RootSecret.account, RootSecret.floorAccount, BindingKey.account, GenerationLedger.account, ResetMark.account,
+    RootSecret.account, RootSecret.floorAccount, BindingKey.account, GenerationLedger.account,
+    ResetMark.account,
   ]
 }

@@ -26,7 +26,7 @@ final class BackupFixture {
   let home: TemporaryHome
   let machine: Machine
   let coffer: Coffer
-  let entropy: [UInt8] = SystemRandom.publicBytes(count: 16)
+  private let entropy: [UInt8] = SystemRandom.publicBytes(count: 16)
   /// Where backups go.
   let folder: TemporaryHome
 
@@ -34,14 +34,21 @@ final class BackupFixture {
     home = try TemporaryHome()
     folder = try TemporaryHome()
     self.machine = machine
+    let words = entropy
     coffer = try Coffer.create(
       home: home.path, passphrase: passphrase(),
-      recoveryPhrase: RecoveryPhrase(entropy: SecretBytes(copying: entropy.rawSpan)),
+      recoveryPhrase: RecoveryPhrase(entropy: SecretBytes(copying: words.rawSpan)),
       kdf: .pbkdf2(iterations: 600_000), machine: machine, attestation: attestation)
     try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
     for number in 0..<3 { try addMessage(number) }
     try addCapture(byteCount: 100)
     if blobs { try addCapture(byteCount: 150_000) }
+  }
+
+  /// The coffer's words.
+  func phrase() -> RecoveryPhrase {
+    let words = entropy
+    return RecoveryPhrase(entropy: SecretBytes(copying: words.rawSpan))
   }
 
   func addMessage(_ number: Int) throws {
@@ -98,7 +105,7 @@ func restore(
 func texts(_ coffer: Coffer) throws -> [String: [UInt8]] {
   var found: [String: [UInt8]] = [:]
   _ = try coffer.vault.forEachMessage(tag: nil) { _, metadata, content in
-    found[metadata.title ?? ""] = content.withUnsafeBytes { Array($0) }
+    found[metadata.title] = content.withUnsafeBytes { Array($0) }
     return true
   }
   return found

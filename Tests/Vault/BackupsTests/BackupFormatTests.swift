@@ -32,7 +32,9 @@ struct BackupFormatTests {
     try opened.withMutableRawSpan { try BackupChunks(derived).open(chunk.rawSpan, isLast: true, into: &$0) }
     #expect(opened == records)
     #expect(throws: BackupError.damaged) {
-      try opened.withMutableRawSpan { try BackupChunks(derived).open(chunk.rawSpan, isLast: false, into: &$0) }
+      try opened.withMutableRawSpan {
+        try BackupChunks(derived).open(chunk.rawSpan, isLast: false, into: &$0)
+      }
     }
   }
 
@@ -50,7 +52,9 @@ struct BackupFormatTests {
       changed[place] ^= 0x10
       try fixture.write(changed, "changed")
       let home = try TemporaryHome()
-      #expect(throws: (any Error).self, "byte \(place)") { try restore(fixture.path("changed"), to: home.path) }
+      #expect(throws: (any Error).self, "byte \(place)") {
+        try restore(fixture.path("changed"), to: home.path)
+      }
       #expect(!FileManager.default.fileExists(atPath: home.path), "byte \(place)")
     }
   }

@@ -41,7 +41,7 @@
       #expect(try coffer.device()?.state.deviceId != fixture.coffer.device()?.state.deviceId)
       #expect(try coffer.counter.check() == .latest)
       let id = try #require(try coffer.captures.list().first?.id)
-      #expect(try coffer.captures.verify(id).origin == .formerDevice)
+      #expect(try coffer.captures.verify(id).signer == .formerDevice)
       coffer.close()
       let again = try Coffer.open(home: home.path, credential: SlotCredential(passphrase()), machine: new)
       #expect(try privateParts(again).count == 1)

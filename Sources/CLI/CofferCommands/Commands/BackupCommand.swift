@@ -120,7 +120,8 @@ struct BackupCommand: CofferCommand {
       report.messageCount.counted("message"), report.captureCount.counted("capture"),
       report.contactCount.counted("contact"), report.privatePartCount.counted("identity", "identities"),
     ]
-    context.remark("Written and read back: \(held.joined(separator: ", ")); \(ByteCount.text(report.fileByteCount)).")
+    context.remark(
+      "Written and read back: \(held.joined(separator: ", ")); \(ByteCount.text(report.fileByteCount)).")
     if leftOut > 0 {
       context.remark(
         "Not in it: \(leftOut.counted("identity", "identities")), sealed to this machine. --with-identities takes "

@@ -99,7 +99,8 @@ struct RestoreCommand: CofferCommand {
   private func openByPassphrase(_ backup: LockedBackup, _ context: CommandContext) throws -> ClassKeys {
     do {
       if let given = try passphrase.opening() { return try backup.unlock(SlotCredential(given)) }
-      return try asking(context, try context.prompt(), "passphrase of the backup", "wrong passphrase") { typed in
+      return try asking(context, try context.prompt(), "passphrase of the backup", "wrong passphrase") {
+        typed in
         try backup.unlock(SlotCredential(Passphrase(utf8: typed)))
       }
     } catch KeybagError.wrongSecret { throw Self.wrong }
@@ -124,7 +125,9 @@ struct RestoreCommand: CofferCommand {
   ) throws -> ClassKeys {
     var problem: String?
     for attempt in 1...CommandContext.promptTries {
-      do { return try unlock(prompt.ask(context.request(what, problem: problem))) } catch KeybagError.wrongSecret {
+      do { return try unlock(prompt.ask(context.request(what, problem: problem))) } catch KeybagError
+        .wrongSecret
+      {
         problem = CommandContext.triesLeft(wrong, attempt)
       } catch let error where error is RecoveryPhraseError || error is PassphraseError {
         problem = CommandContext.triesLeft(Failure(error).message, attempt)

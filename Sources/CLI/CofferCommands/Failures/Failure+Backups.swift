@@ -26,7 +26,8 @@ extension Failure {
     case .stopped: self = .interrupted("nothing was left")
     case .changing:
       self.init(
-        .inUse, "in_use", "the coffer changed each time while it was read", hint: "try again when it is quiet")
+        .inUse, "in_use", "the coffer changed each time while it was read", hint: "try again when it is quiet"
+      )
     case .system(ENOENT): self.init(.missing, "no_such_file", "there is no such file")
     case .system: self.init(.missing, "not_permitted", "the file cannot be read")
     }

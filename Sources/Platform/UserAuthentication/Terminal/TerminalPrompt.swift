@@ -51,7 +51,8 @@ public struct TerminalPrompt: PassphrasePrompt {
   /// - Parameter isYesByDefault: whether an empty line is yes too.
   public func confirm(_ question: String, isYesByDefault: Bool) throws(PromptError) -> Bool {
     let request = PromptRequest(
-      question + (isYesByDefault ? " [Y/n]" : " [y/N]"), isShown: true, byteCountLimit: confirmationByteCountLimit)
+      question + (isYesByDefault ? " [Y/n]" : " [y/N]"), isShown: true,
+      byteCountLimit: confirmationByteCountLimit)
     let answer: SecretBytes
     do throws(PromptError) { answer = try ask(request) } catch {
       if case .tooLong = error { return false }
