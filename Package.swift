@@ -90,8 +90,8 @@ let package = Package(
     .library(
       name: "CofferKit",
       targets: [
-        "CofferKit", "Agent", "Contacts", "Correspondence", "Identities", "KeyCustody", "ProtectedData",
-        "Captures", "Vaults",
+        "CofferKit", "Agent", "Backups", "Contacts", "Correspondence", "Identities", "KeyCustody",
+        "ProtectedData", "Captures", "Vaults",
         "Keychains", "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "OpenPGP", "Primitives",
         "Secrets",
       ]),
@@ -186,11 +186,13 @@ let package = Package(
       ["Secrets", "Primitives", "OpenPGP", "ProtectedData", "Identities", "Contacts"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module(
+      "Backups", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains"]),
+    module(
       "CofferKit", in: .vault,
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "UserAuthentication", "Keychains",
         "Vaults", "Captures", "ProtectedData", "KeyCustody", "OpenPGP", "Identities", "Contacts",
-        "Correspondence", "Agent", log,
+        "Correspondence", "Agent", "Backups", log,
       ]),
 
     // CLI: the command coffer
@@ -199,7 +201,7 @@ let package = Package(
       [
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
         "Vaults", "Enclaves", "Pictures", "Captures", "OpenPGP", "ProtectedData", "KeyCustody", "Identities",
-        "Contacts", "Correspondence", "Agent", "CofferKit", "CSystem",
+        "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -321,6 +323,13 @@ let package = Package(
       [
         "Correspondence", "Contacts", "Identities", "KeyCustody", "ProtectedData", "OpenPGP", "Keychains",
         "Enclaves", "Storage", "Primitives", "Secrets", "MemorySearch", "TemporaryHomes",
+      ]),
+    tests(
+      "BackupsTests", in: .vault,
+      [
+        "Backups", "CofferKit", "Keychains", "Storage", "Enclaves", "KeyCustody", "Identities", "Contacts",
+        "ProtectedData", "OpenPGP", "Captures", "Vaults", "MessageFormats", "Primitives", "Secrets",
+        "SoftwareTPM", "InMemoryKeychains", "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "AgentTests", in: .vault,

@@ -21,6 +21,7 @@ struct CofferRoot: CommandGroup {
       ModeCommand.self,
       EncryptCommand.self, DecryptCommand.self, SignCommand.self, VerifyCommand.self,
       RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
+      BackupCommand.self, RestoreCommand.self,
     ])
   static let page = """
     coffer: keeps messages and keys sealed on your own machine
@@ -44,6 +45,7 @@ struct CofferRoot: CommandGroup {
       recovery-state | reset  what is wrong with protected data; delete it and start over
       recover                 open with the twelve words, set a new passphrase
       recovery drill          prove that the words work
+      backup | restore        copy everything into one encrypted file; make a coffer of it
       doctor [--deep]         examine everything
       audit                   the log of what was done
       agent                   keep the keys of an unlocked coffer

@@ -79,6 +79,9 @@ extension AuditLog.Event {
     case .openPGPEncrypted: "openpgp_encrypted"
     case .openPGPDecrypted: "openpgp_decrypted"
     case .openPGPSigned: "openpgp_signed"
+    case .backedUp: "backed_up"
+    case .backedUpWithIdentities: "backed_up_with_identities"
+    case .restored: "restored"
     }
   }
 
@@ -120,6 +123,9 @@ extension AuditLog.Event {
     case .openPGPEncrypted: "OpenPGP message written"
     case .openPGPDecrypted: "OpenPGP message opened"
     case .openPGPSigned: "signature made"
+    case .backedUp: "backed up, without identities"
+    case .backedUpWithIdentities: "backed up, with identities"
+    case .restored: "restored from a backup"
     }
   }
 }

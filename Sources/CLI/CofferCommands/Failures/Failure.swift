@@ -4,6 +4,7 @@
 // each module.
 
 internal import Agent
+internal import Backups
 internal import Captures
 internal import CofferKit
 internal import Contacts
@@ -101,6 +102,7 @@ struct Failure: Error {
     case let error as RecipientProblems: self.init(recipients: error)
     case let error as OpenPGPError: self.init(openPGP: error)
     case let error as CofferError: self.init(coffer: error)
+    case let error as BackupError: self.init(backup: error)
     default: self.init(unsorted: "\(type(of: error))")
     }
   }
