@@ -96,11 +96,11 @@ struct BackupCommand: CofferCommand {
     guard context.hasTerminal, Terminal.isErrorTerminal, !context.isJSON else { return false }
     let identities = count.counted("identity", "identities")
     switch try coffer.openPrivateKeys().custody.mode() {
-    case .standard:
+    case .standard, .standardWithFinger:
       return try context.terminal().confirm(
         "Take your \(identities) too, so that they open on another machine with the coffer's passphrase?",
         isYesByDefault: true)
-    case .highSecurity:
+    case .highSecurityWithFinger, .highSecurityWithGuard:
       return try context.confirm(
         "Take your \(identities) too? Then this file and the passphrase alone would open them, without finger, "
           + "PIN or key.")
