@@ -18,7 +18,7 @@ struct CofferRoot: CommandGroup {
       RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self,
       EraseCommand.self, MessageCommand.self,
       VaultCommand.self, CaptureCommand.self, IdentityCommand.self, ContactCommand.self,
-      ModeCommand.self,
+      ModeCommand.self, SettingsCommand.self,
       RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
     ])
   static let page = """
@@ -36,6 +36,7 @@ struct CofferRoot: CommandGroup {
       contact import|list|show|rename|remove|export|verify
       mode [standard|high-security]
                               what each use of your private parts asks for
+      settings [NAME VALUE]   grace-period, encrypt-to-self, lock-after
       slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
       recovery-state | reset  what is wrong with protected data; delete it and start over

@@ -82,6 +82,8 @@ public struct AuditLog: Equatable, Sendable {
     case contactNotConfirmed = 32
     /// A contact is no longer verified.
     case contactVerificationUndone = 33
+    /// A setting was changed.
+    case settingsChanged = 46
   }
 
   /// One line of the log.

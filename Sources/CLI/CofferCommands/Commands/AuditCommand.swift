@@ -76,6 +76,7 @@ extension AuditLog.Event {
     case .contactVerified: "contact_verified"
     case .contactNotConfirmed: "contact_not_confirmed"
     case .contactVerificationUndone: "contact_verification_undone"
+    case .settingsChanged: "settings_changed"
     }
   }
 
@@ -114,6 +115,7 @@ extension AuditLog.Event {
     case .contactVerified: "contact verified"
     case .contactNotConfirmed: "contact not confirmed"
     case .contactVerificationUndone: "contact no longer verified"
+    case .settingsChanged: "setting changed"
     }
   }
 }
