@@ -37,6 +37,9 @@ public enum AgentKeySelection: UInt8, Sendable, CaseIterable {
   case afterFirstUnlock = 2
   /// Both, or the one that is left. If the when-unlocked key is among them, the idle time restarts.
   case all = 3
+
+  /// The bit of the passcode of private keys, which is asked for alone.
+  static let passcode: UInt8 = 4
 }
 
 /// The keys that the agent gave.

@@ -62,6 +62,9 @@ public struct AgentOptions: Equatable, Sendable {
   /// The bounds of the limits: from a second to a day.
   public static let limitBounds: ClosedRange<Int> = 1...86_400
 
+  /// The longest time that the passcode of private keys is kept.
+  public static let graceLimitSeconds = 3600
+
   /// Seconds without a use of the when-unlocked key until it is erased.
   public var idleLimitSeconds = 300
   /// Seconds from an unlocking until the when-unlocked key is erased, however much it is used.

@@ -49,13 +49,20 @@ public struct AgentSession: Sendable {
   ///
   /// When this throws, it has not started a session; an earlier one may still be open.
   func begin(
-    _ keys: ClassKeys, slot: UUID, executable: String
+    _ keys: ClassKeys, slot: UUID, idleLimit: Int?, executable: String
   ) throws(AgentError) -> (idleSeconds: Int, absoluteSeconds: Int) {
     guard let binding else { throw .noHome }
     let agent = try AgentLauncher.agent(home: home, executable: executable)
     // Asked before it has the keys: an agent that hangs is given none.
     let status = try agent.status()
     try agent.give(keys.withoutOwner(), binding: binding, slot: slot)
-    return (status.idleLimitSeconds, status.absoluteLimitSeconds)
+    if let idleLimit { try agent.setIdleLimit(seconds: idleLimit) }
+    return (idleLimit ?? status.idleLimitSeconds, status.absoluteLimitSeconds)
   }
+
+  /// The passcode of private keys, within the grace period.
+  func passcode() -> SharedSecretBytes? { finder.passcode() }
+
+  /// Lets agents with a session keep the passcode of private keys; 0 seconds erase it.
+  func keep(_ passcode: SharedSecretBytes, seconds: Int) { finder.keep(passcode, seconds: seconds) }
 }

@@ -94,6 +94,8 @@ public struct AuditLog: Equatable, Sendable {
     case backedUpWithIdentities = 51
     /// This coffer was restored from a backup.
     case restored = 52
+    /// A setting was changed.
+    case settingsChanged = 46
   }
 
   /// One line of the log.

@@ -31,6 +31,8 @@ public final class Coffer: Sendable {
   public let captures: CaptureStore
   /// The slot that opened it; nil when an agent's keys did.
   public let slot: KeySlot?
+  /// When it was opened; if a slot opened it, that was an authentication.
+  let openedAt = ContinuousClock.now
   /// The machine it was opened on.
   public let machine: Machine
 
@@ -173,7 +175,8 @@ public final class Coffer: Sendable {
   /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `AgentError`.
   public func beginSession(executable: String) throws -> (idleSeconds: Int, absoluteSeconds: Int) {
     guard let slot else { throw CofferError.slotRequired }
-    return try AgentSession(home: home, coffer: id).begin(keys, slot: slot.id, executable: executable)
+    return try AgentSession(home: home, coffer: id).begin(
+      keys, slot: slot.id, idleLimit: settings().idleLimitSeconds, executable: executable)
   }
 
   /// Ends the session, wherever its agent runs. Call this after a change of slots, so that nobody continues with

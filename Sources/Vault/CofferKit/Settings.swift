@@ -2,8 +2,9 @@
 //
 // The settings of a coffer, in one keychain item (Specs/keychain.md, "Items of Coffer"):
 //
-//   version 1 (1) ‖ passphrase policy (1) ‖ last recovery drill (8, 0 for never)
+//   version 1 (1) ‖ passphrase policy (1) ‖ last recovery drill (8, 0 for never) ‖ idle limit (4, 0 for the agent's own)
 
+internal import Agent
 public import Keychains
 internal import Primitives
 internal import Secrets
@@ -14,6 +15,9 @@ public struct Settings: Equatable, Sendable {
   public var policy: PassphrasePolicy
   /// When the recovery phrase was last shown to open this coffer; seconds since 1970, UTC.
   public var lastRecoveryDrill: Int64?
+  /// Seconds without a command after which a session ends; nil for the agent's own limit. It is a setting of its
+  /// own, whatever each use of a private part asks for (AM-20).
+  public var idleLimitSeconds: Int?
 
   static let account = "coffer.settings"
   private static let policies: [PassphrasePolicy] = [.standard, .strict, .long]
@@ -30,11 +34,15 @@ public struct Settings: Equatable, Sendable {
         guard try cursor.readByte(bytes) == 1 else { throw KeychainError.invalidData }
         let policy = Int(try cursor.readByte(bytes))
         let drill = try cursor.readInt64(bytes)
-        guard policies.indices.contains(policy), cursor.isAtEnd(of: bytes) else {
+        let idleLimit = Int(try cursor.readUInt32(bytes))
+        guard policies.indices.contains(policy), cursor.isAtEnd(of: bytes),
+          idleLimit <= AgentOptions.limitBounds.upperBound
+        else {
           throw KeychainError.invalidData
         }
         var settings = Settings(policy: policies[policy])
         settings.lastRecoveryDrill = drill == 0 ? nil : drill
+        settings.idleLimitSeconds = idleLimit == 0 ? nil : idleLimit
         return settings
       } catch {
         throw .invalidData
@@ -45,6 +53,7 @@ public struct Settings: Equatable, Sendable {
   func save(_ keychain: KeychainService) throws(KeychainError) {
     var bytes: [UInt8] = [1, UInt8(Self.policies.firstIndex(of: policy) ?? 0)]
     bytes.append(bigEndian: lastRecoveryDrill ?? 0)
+    bytes.append(bigEndian: UInt32(clamping: idleLimitSeconds ?? 0))
     try keychain.save(
       SecretBytes(copying: bytes.rawSpan), forKey: Self.account,
       accessibility: .whenUnlockedThisDeviceOnly)

@@ -53,6 +53,13 @@ public struct SessionGrace: Equatable, Sendable {
     return lastAuthentication.duration(to: now) >= .seconds(Int64(settings.gracePeriodSeconds))
   }
 
+  /// Whole seconds that are left of the window; the last one is not counted, so that it never lasts longer (PD-25).
+  public func secondsLeft(now: ContinuousClock.Instant) -> Int {
+    guard let settings, let lastAuthentication, !mustAuthenticate(now: now) else { return 0 }
+    let passed = lastAuthentication.duration(to: now).components
+    return Int(settings.gracePeriodSeconds) - Int(passed.seconds) - (passed.attoseconds > 0 ? 1 : 0)
+  }
+
   /// Whether messages are encrypted to the sender too.
   /// - Throws: `.settingsUnavailable`: there is no default (PD-17).
   public func encryptsToSelf() throws(ProtectedDataError) -> Bool {

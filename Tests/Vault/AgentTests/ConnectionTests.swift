@@ -46,7 +46,13 @@ struct ConnectionTests {
     ("far too long", status + [UInt8](repeating: 1, count: 300)),
     ("another magic", Array("COFB".utf8) + status.dropFirst(4)),
     ("another version", Array("COFA".utf8) + [2, 1, 0, 0] + zeros),
-    ("an unknown kind", Array("COFA".utf8) + [1, 6, 0, 0] + zeros),
+    ("an unknown kind", Array("COFA".utf8) + [1, 8, 0, 0] + zeros),
+    ("keep without a passcode", Array("COFA".utf8) + [1, 6, 4, 0] + filled.prefix(32) + zeros.prefix(16)),
+    (
+      "keep of a class key",
+      Array("COFA".utf8) + [1, 6, 1, 0] + filled.prefix(32) + zeros.prefix(16) + filled.prefix(36)
+    ),
+    ("an idle limit without seconds", Array("COFA".utf8) + [1, 7, 0, 0] + zeros),
     ("kind zero", Array("COFA".utf8) + [1, 0, 0, 0] + zeros),
     ("a filled reserved byte", Array("COFA".utf8) + [1, 1, 0, 1] + zeros),
     ("status with keys", Array("COFA".utf8) + [1, 1, 3, 0] + zeros),

@@ -82,6 +82,7 @@ extension AuditLog.Event {
     case .backedUp: "backed_up"
     case .backedUpWithIdentities: "backed_up_with_identities"
     case .restored: "restored"
+    case .settingsChanged: "settings_changed"
     }
   }
 
@@ -126,6 +127,7 @@ extension AuditLog.Event {
     case .backedUp: "backed up, without identities"
     case .backedUpWithIdentities: "backed up, with identities"
     case .restored: "restored from a backup"
+    case .settingsChanged: "setting changed"
     }
   }
 }

@@ -109,7 +109,7 @@ struct ModeCommand: CofferCommand {
     let parts = try context.privateParts(coffer, opening, "to change the mode", sealing: true)
     try parts.coffer.switchMode(
       parts.custody, to: next, parts.authorization, acknowledgesMissingBackup: false)
-    try done(next, context)
+    done(next, parts.coffer, context)
   }
 
   private func enterHighSecurity(_ context: CommandContext) throws {
@@ -129,13 +129,13 @@ struct ModeCommand: CofferCommand {
       try parts.coffer.switchMode(
         parts.custody, to: .highSecurityWithGuard, parts.authorization, guard: made,
         acknowledgesMissingBackup: acknowledgeNoBackup)
-      try done(.highSecurityWithGuard, context)
+      done(.highSecurityWithGuard, parts.coffer, context)
     case .finger:
       let authorization = try withFinger(parts, context)
       try parts.coffer.switchMode(
         parts.custody, to: .highSecurityWithFinger, authorization,
         acknowledgesMissingBackup: acknowledgeNoBackup)
-      try done(.highSecurityWithFinger, context)
+      done(.highSecurityWithFinger, parts.coffer, context)
     }
   }
 
@@ -193,7 +193,8 @@ struct ModeCommand: CofferCommand {
     context.remark("No backup: \(names).")
   }
 
-  private func done(_ mode: AuthenticationMode, _ context: CommandContext) throws {
+  private func done(_ mode: AuthenticationMode, _ coffer: Coffer, _ context: CommandContext) {
+    if mode.isHighSecurity { coffer.endGrace() }
     if context.isJSON { return JSON.print(Answer(mode)) }
     context.remark("Mode \(mode.name): each use \(mode.asksFor).")
   }

@@ -17,8 +17,8 @@ struct UnlockCommand: CofferCommand {
     usage: coffer unlock \(OpeningOptions.usage)
 
     Starts the coffer's agent, which keeps the keys in memory that no other program can read. It drops them
-    after 5 minutes without a command, after 8 hours, when the screen locks or the machine sleeps, and on
-    'coffer lock'. With a TPM slot, asks for the PIN; press Return to use the passphrase instead.
+    after 5 minutes without a command ('coffer settings lock-after'), after 8 hours, when the screen locks
+    or the machine sleeps, and on 'coffer lock'. With a TPM slot, asks for the PIN; press Return to use the passphrase instead.
 
     example: coffer unlock
     """
@@ -37,6 +37,8 @@ struct UnlockCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening, needing: .slot)
     let limits = try coffer.beginSession(executable: "/proc/self/exe")
+    // Without protected data there is no grace period, which only means that private parts ask.
+    if (try? coffer.unlockProtectedData()) != nil { coffer.beginGrace() }
     let registered = register(coffer, context)
     if context.isJSON {
       JSON.print(

@@ -25,7 +25,7 @@ struct PrivateParts {
 extension CommandContext {
   /// Asks for what the mode of the private keys wants, unless the options or an earlier prompt gave it: in *standard*
   /// the passphrase or PIN of a slot, or a finger if that was switched on; in *high-security* a finger, or the
-  /// passphrase or PIN of a slot and the guard's PIN.
+  /// passphrase or PIN of a slot and the guard's PIN. In *standard*, a session asks for nothing within the grace period.
   ///
   /// - Parameters:
   ///   - coffer: as the command opened it.
@@ -38,8 +38,11 @@ extension CommandContext {
     var context = self
     context.purpose = purpose
     switch try coffer.authenticationMode() {
-    case .standard: return try context.withOwner(coffer, opening)
+    case .standard:
+      if coffer.slot == nil, !sealing, let parts = try context.withGrace(coffer) { return parts }
+      return try context.withOwner(coffer, opening)
     case .standardWithFinger:
+      if coffer.slot == nil, !sealing, let parts = try context.withGrace(coffer) { return parts }
       if coffer.slot == nil, !sealing, let parts = try context.withFingerIfThere(coffer) { return parts }
       return try context.withOwner(coffer, opening)
     case .highSecurityWithFinger:
@@ -66,7 +69,15 @@ extension CommandContext {
   private func withOwner(_ coffer: Coffer, _ opening: OpeningOptions) throws -> PrivateParts {
     let owned = try owned(coffer, opening)
     let custody = try owned.openPrivateKeys().custody
+    owned.beginGrace()
     return PrivateParts(coffer: owned, custody: custody, authorization: owned.authorization())
+  }
+
+  /// Within the grace period nobody is asked.
+  private func withGrace(_ coffer: Coffer) throws -> PrivateParts? {
+    guard let authorization = coffer.authorizationInGrace() else { return nil }
+    return PrivateParts(
+      coffer: coffer, custody: try coffer.openPrivateKeys().custody, authorization: authorization)
   }
 
   // MARK: The finger

@@ -6,7 +6,7 @@
 public import Foundation
 internal import Glibc
 public import Keychains
-internal import Secrets
+public import Secrets
 
 /// A connection to an agent.
 ///
@@ -117,6 +117,54 @@ public final class AgentClient {
       return AgentKeys(keys: ClassKeys(whenUnlocked: nil, afterFirstUnlock: answer.first), slot: slot)
     default: throw malformed()
     }
+  }
+
+  /// Lets the agent keep the passcode of private keys, while the coffer is unlocked.
+  ///
+  /// - Parameters:
+  ///   - passcode: 32 bytes.
+  ///   - seconds: how long, at most an hour; 0 erases the one it has.
+  ///   - binding: identifies the coffer.
+  /// - Throws: `AgentError.missingKey`, `.otherCoffer`, `.notAnswering`, `.malformedAnswer`.
+  public func keep(
+    _ passcode: SharedSecretBytes, seconds: Int, binding: AgentBinding
+  ) throws(AgentError) {
+    guard passcode.count == AgentHeader.keyByteCount else { throw .missingKey }
+    let number = Self.bytes(seconds)
+    let answer = try passcode.withBytes { passcode throws(AgentError) in
+      try ask(.keep(binding: binding), number.rawSpan, passcode)
+    }
+    if answer.header.kind == AgentAnswer.otherCoffer.rawValue { throw .otherCoffer }
+    try requireDone(answer.header)
+  }
+
+  /// The passcode of private keys, while the agent keeps it.
+  /// - Throws: `AgentError.locked` when it has none; `.otherCoffer`, `.notAnswering`, `.malformedAnswer`.
+  public func passcode(binding: AgentBinding) throws(AgentError) -> SharedSecretBytes {
+    let answer = try ask(.getPasscode(binding: binding))
+    switch AgentAnswer(rawValue: answer.header.kind) {
+    case .keys: break
+    case .notAvailable: throw .locked
+    case .otherCoffer: throw .otherCoffer
+    default: throw malformed()
+    }
+    guard answer.header.keys == AgentKeySelection.passcode, answer.header.binding == binding,
+      answer.first.count == AgentHeader.keyByteCount, answer.second.count == 0
+    else { throw malformed() }
+    return answer.first
+  }
+
+  /// Changes the idle limit from now on.
+  /// - Throws: `AgentError.limitOutOfBounds`, `.notAnswering`, `.malformedAnswer`.
+  public func setIdleLimit(seconds: Int) throws(AgentError) {
+    guard AgentOptions.limitBounds.contains(seconds) else { throw .limitOutOfBounds }
+    let number = Self.bytes(seconds)
+    try requireDone(ask(.idleLimit, number.rawSpan).header)
+  }
+
+  private static func bytes(_ seconds: Int) -> [UInt8] {
+    let number = UInt32(clamping: seconds)
+    return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
   }
 
   /// Lets the agent erase the when-unlocked key; they are erased when this returns.

@@ -5,6 +5,7 @@
 // command must not say "locked" meanwhile.
 
 internal import Keychains
+public import Secrets
 
 /// Looks for the agents of one coffer, and asks all of them.
 ///
@@ -78,6 +79,29 @@ public struct AgentFinder: Sendable {
     case .neverUnlocked: 1
     case .locked: 2
     case .unlocked: 3
+    }
+  }
+
+  // MARK: The passcode of private keys
+
+  /// The passcode of private keys that an agent of this coffer keeps; nil when none does.
+  public func passcode() -> SharedSecretBytes? {
+    guard let binding else { return nil }
+    for place in places() {
+      if let agent = try? AgentClient.find(place.socket), let found = try? agent.passcode(binding: binding) {
+        return found
+      }
+    }
+    return nil
+  }
+
+  /// Lets the agents of this coffer that are unlocked keep the passcode of private keys; 0 seconds erase it.
+  public func keep(_ passcode: SharedSecretBytes, seconds: Int) {
+    guard let binding else { return }
+    for place in places() {
+      guard let agent = try? AgentClient.find(place.socket) else { continue }
+      // An agent that does not take it only means that the user is asked again.
+      try? agent.keep(passcode, seconds: seconds, binding: binding)
     }
   }
 

@@ -11,11 +11,13 @@ struct AgentHeader: Equatable {
   /// Two class keys.
   static let keysByteCount = 64
   static let keyByteCount = 32
+  /// Of a number of seconds, before a passcode or alone.
+  static let secondsByteCount = 4
   static let magic: [UInt8] = Array("COFA".utf8)
   static let version: UInt8 = 1
 
   var kind: UInt8
-  /// Keys by bits: 1 when unlocked, 2 after first unlock.
+  /// Keys by bits: 1 when unlocked, 2 after first unlock, 4 the passcode of private keys.
   var keys: UInt8 = 0
   var binding: AgentBinding?
   var slot: UUID?
@@ -59,6 +61,11 @@ enum AgentRequest: Equatable {
   case get(AgentKeySelection, binding: AgentBinding)
   case lock
   case logout
+  /// Seconds and the passcode of private keys follow.
+  case keep(binding: AgentBinding)
+  case getPasscode(binding: AgentBinding)
+  /// Seconds follow.
+  case idleLimit
 
   var header: AgentHeader {
     switch self {
@@ -67,22 +74,35 @@ enum AgentRequest: Equatable {
     case .get(let selection, let binding): AgentHeader(kind: 3, keys: selection.rawValue, binding: binding)
     case .lock: AgentHeader(kind: 4)
     case .logout: AgentHeader(kind: 5)
+    case .keep(let binding): AgentHeader(kind: 6, keys: AgentKeySelection.passcode, binding: binding)
+    case .getPasscode(let binding):
+      AgentHeader(kind: 3, keys: AgentKeySelection.passcode, binding: binding)
+    case .idleLimit: AgentHeader(kind: 7)
     }
   }
 
   /// Nil for anything that the protocol does not allow.
   /// - Parameter byteCount: of the whole message, with the keys.
   init?(_ header: AgentHeader, byteCount: Int) {
-    let keysByteCount = header.kind == 2 ? AgentHeader.keysByteCount : 0
-    guard byteCount == AgentHeader.byteCount + keysByteCount else { return nil }
+    let bodyByteCount =
+      switch header.kind {
+      case 2: AgentHeader.keysByteCount
+      case 6: AgentHeader.secondsByteCount + AgentHeader.keyByteCount
+      case 7: AgentHeader.secondsByteCount
+      default: 0
+      }
+    guard byteCount == AgentHeader.byteCount + bodyByteCount else { return nil }
     switch (header.kind, header.keys, header.binding, header.slot) {
     case (1, 0, nil, nil): self = .status
     case (2, 3, let binding?, let slot?): self = .give(binding: binding, slot: slot)
+    case (3, AgentKeySelection.passcode, let binding?, nil): self = .getPasscode(binding: binding)
     case (3, let keys, let binding?, nil):
       guard let selection = AgentKeySelection(rawValue: keys) else { return nil }
       self = .get(selection, binding: binding)
     case (4, 0, nil, nil): self = .lock
     case (5, 0, nil, nil): self = .logout
+    case (6, AgentKeySelection.passcode, let binding?, nil): self = .keep(binding: binding)
+    case (7, 0, nil, nil): self = .idleLimit
     default: return nil
     }
   }

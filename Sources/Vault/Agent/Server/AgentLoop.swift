@@ -190,13 +190,30 @@ final class AgentLoop {
       wantsWatch = true
       return true
     case .get(let selection, let binding):
-      let keys = holder.page.held & selection.rawValue
+      let keys = holder.page.held & selection.rawValue & AgentKeySelection.all.rawValue
       guard keys != 0 else { return send(.notAvailable, descriptor) }
       guard binding == holder.binding else { return send(.otherCoffer, descriptor) }
       if keys & 1 != 0 { holder.touch() }
       return holder.page.withKeys(keys) {
         send(.keys, descriptor, $0, keys: keys, binding: binding, slot: holder.slot)
       }
+    case .keep(let binding):
+      // As with class keys, the answer goes first.
+      guard binding == holder.binding else { return send(.otherCoffer, descriptor) }
+      let now = holder.clock.now
+      guard send(.done, descriptor) else { return false }
+      holder.keepPasscode(now: now)
+      return true
+    case .getPasscode(let binding):
+      let key = holder.page.held & AgentKeySelection.passcode
+      guard key != 0 else { return send(.notAvailable, descriptor) }
+      guard binding == holder.binding else { return send(.otherCoffer, descriptor) }
+      return holder.page.withKeys(key) {
+        send(.keys, descriptor, $0, keys: key, binding: binding, slot: holder.slot)
+      }
+    case .idleLimit:
+      holder.setIdleLimit()
+      return send(.done, descriptor)
     case .lock:
       holder.lock()
       return send(.done, descriptor)

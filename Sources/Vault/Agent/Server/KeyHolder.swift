@@ -13,6 +13,8 @@ final class KeyHolder {
   private(set) var binding: AgentBinding?
   private(set) var slot: UUID?
   private let options: AgentOptions
+  private var idleLimitSeconds: Int
+  private var passcodeEnd: UInt64 = 0
   private var idleEnd: UInt64 = 0
   private var absoluteEnd: UInt64 = 0
 
@@ -20,10 +22,11 @@ final class KeyHolder {
     self.page = page
     self.clock = clock
     self.options = options
+    idleLimitSeconds = options.idleLimitSeconds
   }
 
   var state: AgentStatus.State {
-    switch page.held {
+    switch page.held & AgentKeySelection.all.rawValue {
     case 3: .unlocked
     case 2: .locked
     default: .neverUnlocked
@@ -31,7 +34,12 @@ final class KeyHolder {
   }
 
   /// When the next limit is reached; nil unless unlocked.
-  var nextLimit: UInt64? { state == .unlocked ? min(idleEnd, absoluteEnd) : nil }
+  var nextLimit: UInt64? {
+    guard state == .unlocked else { return nil }
+    return hasPasscode ? min(idleEnd, absoluteEnd, passcodeEnd) : min(idleEnd, absoluteEnd)
+  }
+
+  private var hasPasscode: Bool { page.held & AgentKeySelection.passcode != 0 }
 
   // MARK: Events
 
@@ -42,19 +50,36 @@ final class KeyHolder {
     self.binding = binding
     self.slot = slot
     absoluteEnd = now + Self.nanoseconds(options.absoluteLimitSeconds)
-    idleEnd = now + Self.nanoseconds(options.idleLimitSeconds)
+    idleEnd = now + Self.nanoseconds(idleLimitSeconds)
+  }
+
+  /// Takes over the passcode that the page has received, while the coffer is unlocked; 0 seconds erase the one held.
+  func keepPasscode(now: UInt64) {
+    let seconds = min(page.spareSeconds(), AgentOptions.graceLimitSeconds)
+    guard seconds > 0, state == .unlocked else { return page.erase(AgentKeySelection.passcode) }
+    page.takeSparePasscode()
+    passcodeEnd = now + Self.nanoseconds(seconds)
+  }
+
+  /// Changes the idle limit from now on; one out of bounds is ignored.
+  func setIdleLimit() {
+    let seconds = page.spareSeconds()
+    guard AgentOptions.limitBounds.contains(seconds) else { return }
+    idleLimitSeconds = seconds
+    touch()
   }
 
   /// The when-unlocked key was handed out.
-  func touch() { idleEnd = clock.now + Self.nanoseconds(options.idleLimitSeconds) }
+  func touch() { idleEnd = clock.now + Self.nanoseconds(idleLimitSeconds) }
 
-  /// Locks if a limit has been reached.
+  /// Locks if a limit has been reached. The passcode has one of its own.
   func expire() {
+    if hasPasscode, clock.now >= passcodeEnd { page.erase(AgentKeySelection.passcode) }
     if let nextLimit, clock.now >= nextLimit { lock() }
   }
 
-  /// Erases the when-unlocked key.
-  func lock() { page.erase(1) }
+  /// Erases the when-unlocked key, and the passcode.
+  func lock() { page.erase(1 | AgentKeySelection.passcode) }
 
   /// Erases keys that a hibernation image could contain, and the when-unlocked key in any case.
   func prepareForSleep() {
@@ -62,9 +87,9 @@ final class KeyHolder {
     if page.memory != .secret { forget() }
   }
 
-  /// Erases both keys.
+  /// Erases all keys.
   func forget() {
-    page.erase(3)
+    page.erase(3 | AgentKeySelection.passcode)
     binding = nil
     slot = nil
   }
@@ -81,7 +106,7 @@ final class KeyHolder {
     return AgentStatus(
       state: state, keyMemory: page.memory, sessionWatch: sessionWatch,
       isPressureWatched: isPressureWatched, processID: getpid(),
-      idleLimitSeconds: options.idleLimitSeconds, absoluteLimitSeconds: options.absoluteLimitSeconds,
+      idleLimitSeconds: idleLimitSeconds, absoluteLimitSeconds: options.absoluteLimitSeconds,
       secondsUntilIdle: left(idleEnd), secondsUntilAbsolute: left(absoluteEnd), binding: binding, slot: slot)
   }
 

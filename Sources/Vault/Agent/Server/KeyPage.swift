@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The one page that ever holds class keys. It has two halves: one holds the keys, the other receives the next
-// ones, so that new keys are taken over without copying them. Everything else is zero.
+// The one page that ever holds keys. It has two halves: one holds the class keys, the other receives the next
+// ones, so that new keys are taken over without copying them. After them is the passcode of private keys, while there is
+// one. Everything else is zero.
 
 internal import CSystem
 internal import Glibc
@@ -9,7 +10,7 @@ internal import Glibc
 /// A page for two class keys between two guard pages. Belongs to one thread.
 @safe
 final class KeyPage {
-  /// Keys by bits: 1 when unlocked, 2 after first unlock.
+  /// Keys by bits: 1 when unlocked, 2 after first unlock, 4 the passcode of private keys.
   private(set) var held: UInt8 = 0
   let memory: AgentStatus.KeyMemory
 
@@ -43,7 +44,7 @@ final class KeyPage {
   }
 
   deinit {
-    unsafe coffer_erase(base, 2 * AgentHeader.keysByteCount)
+    unsafe coffer_erase(base, Self.passcodeOffset + AgentHeader.keyByteCount)
     unsafe munmap(whole, 3 * Self.pageByteCount)
   }
 
@@ -58,7 +59,24 @@ final class KeyPage {
   func takeSpare() {
     unsafe coffer_erase(base + offset(half), AgentHeader.keysByteCount)
     half = 1 - half
+    erase(AgentKeySelection.passcode)
     held = 3
+  }
+
+  /// The seconds that were received before a passcode, or alone.
+  func spareSeconds() -> Int {
+    withSpare { spare in
+      (0..<AgentHeader.secondsByteCount).reduce(0) { seconds, place in
+        unsafe seconds << 8 | Int(spare.unsafeLoad(fromByteOffset: place, as: UInt8.self))
+      }
+    }
+  }
+
+  /// The passcode that was received after its seconds takes the place of the one held.
+  func takeSparePasscode() {
+    unsafe (base + Self.passcodeOffset).copyMemory(
+      from: base + offset(1 - half) + AgentHeader.secondsByteCount, byteCount: AgentHeader.keyByteCount)
+    held |= AgentKeySelection.passcode
   }
 
   func eraseSpare() { unsafe coffer_erase(base + offset(1 - half), AgentHeader.keysByteCount) }
@@ -69,18 +87,25 @@ final class KeyPage {
     if keys & 2 != 0 {
       unsafe coffer_erase(base + offset(half) + AgentHeader.keyByteCount, AgentHeader.keyByteCount)
     }
+    if keys & AgentKeySelection.passcode != 0 {
+      unsafe coffer_erase(base + Self.passcodeOffset, AgentHeader.keyByteCount)
+    }
     held &= ~keys
   }
 
   /// Lends those of the keys held that are wanted, in order, to send from.
   func withKeys<R>(_ wanted: UInt8, _ body: (RawSpan) -> R) -> R {
     let keys = held & wanted
-    let start = keys & 1 != 0 ? 0 : AgentHeader.keyByteCount
+    let start =
+      wanted == AgentKeySelection.passcode
+      ? Self.passcodeOffset : offset(half) + (keys & 1 != 0 ? 0 : AgentHeader.keyByteCount)
     let span = unsafe RawSpan(
-      _unsafeStart: UnsafeRawPointer(base + offset(half) + start),
+      _unsafeStart: UnsafeRawPointer(base + start),
       byteCount: keys.nonzeroBitCount * AgentHeader.keyByteCount)
     return body(span)
   }
+
+  private static let passcodeOffset = 2 * AgentHeader.keysByteCount
 
   private func offset(_ half: Int) -> Int { half * AgentHeader.keysByteCount }
 

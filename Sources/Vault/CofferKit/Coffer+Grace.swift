@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The grace period (PD-12, PD-25): in mode standard, an agent with a session keeps the passcode of private keys for so
+// long after the passphrase or PIN was given.
+
+public import KeyCustody
+internal import Keychains
+public import ProtectedData
+internal import Secrets
+internal import Storage
+
+extension Coffer {
+  /// The protected settings. They must be unlocked.
+  /// - Throws: `ProtectedDataError`.
+  public func protectedSettings() throws -> ProtectedSettings { try protectedDomains().read() }
+
+  /// Lets a session use private keys until the grace period ends, counted from when the slot was opened. Without a
+  /// session, in high security, or if the settings cannot be read (PD-17), it does nothing.
+  public func beginGrace() {
+    guard let owner = keys.owner, let mode = try? authenticationMode(), !mode.isHighSecurity else { return }
+    let grace = SessionGrace(settings: try? protectedSettings(), lastAuthentication: openedAt)
+    let seconds = grace.secondsLeft(now: .now)
+    guard seconds > 0 else { return }
+    keepInSession(CustodyAuthorization.passcode(owner: owner), seconds: seconds)
+  }
+
+  /// Ends the grace period at once.
+  public func endGrace() { keepInSession(SharedSecretBytes(SecretBytes(zeroed: 32)), seconds: 0) }
+
+  /// The authorization within the grace period; nil outside of it.
+  public func authorizationInGrace() -> CustodyAuthorization? {
+    AgentSession(home: home, coffer: id).passcode().map { CustodyAuthorization(handedOn: $0) }
+  }
+
+  private func keepInSession(_ passcode: SharedSecretBytes, seconds: Int) {
+    AgentSession(home: home, coffer: id).keep(passcode, seconds: seconds)
+  }
+
+  /// Changes the protected settings, and ends the grace period, which may be shorter now.
+  /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `ProtectedDataError`.
+  public func changeProtectedSettings(_ change: (inout ProtectedSettings) -> Void) throws {
+    guard slot != nil else { throw CofferError.slotRequired }
+    try protectedDomains().update(ProtectedSettings.self, change)
+    endGrace()
+    audit(.settingsChanged)
+  }
+
+  /// Changes how long a session may be idle, from the next one on (AM-20).
+  /// - Parameter seconds: 1 to 86,400; nil for the agent's own limit.
+  /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `KeychainError`.
+  public func setIdleLimit(seconds: Int?) throws {
+    guard slot != nil else { throw CofferError.slotRequired }
+    try file.claimWriting()
+    var settings = try settings()
+    settings.idleLimitSeconds = seconds
+    try settings.save(keychain)
+    audit(.settingsChanged)
+  }
+}
