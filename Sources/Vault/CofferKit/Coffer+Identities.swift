@@ -73,7 +73,8 @@ extension Coffer {
   /// Writes a backup of an identity, reads it back, and notes the date.
   /// - Throws: as ``generateIdentity(_:_:_:)``.
   public func backUp(
-    _ identity: Identity, _ open: OpenIdentities, to target: BackupTarget, under passphrase: SharedSecretBytes,
+    _ identity: Identity, _ open: OpenIdentities, to target: BackupTarget,
+    under passphrase: SharedSecretBytes,
     _ authorization: CustodyAuthorization
   ) throws {
     try open.store.backUp(identity, to: target, under: passphrase, authorization, at: clock.now())
@@ -113,7 +114,8 @@ extension Coffer {
   /// - Parameter publicPart: one certificate, armored.
   /// - Throws: `IdentityError`; `CustodyError`.
   public func certify(
-    _ publicPart: [UInt8], as identity: Identity, _ open: OpenIdentities, _ authorization: CustodyAuthorization
+    _ publicPart: [UInt8], as identity: Identity, _ open: OpenIdentities,
+    _ authorization: CustodyAuthorization
   ) throws -> CertifiedPart {
     let certified = try open.store.certify(publicPart, as: identity, authorization, at: clock.now())
     audit(.contactCertified)

@@ -90,7 +90,7 @@ extension IdentityStore {
 
   /// Makes a change. When this returns, private part and metadata are on the disk; if it throws, both are as before.
   /// A new subkey for messages is in no backup yet, so the identity has none then. A revocation certificate that is
-  /// missing is made on this occasion (PG-11).
+  /// missing is made on this occasion.
   /// - Parameter now: seconds since 1970, UTC.
   /// - Returns: the identity as it is then.
   /// - Throws: as ``check(_:of:)``; `CustodyError`; `ProtectedDataError`.
@@ -103,7 +103,9 @@ extension IdentityStore {
     var made = former
     try custody.replaceListed(identity.key, authorization) { bytes in
       var key = try TransferableSecretKey(opened: bytes)
-      do throws(OpenPGPError) { try key.make(change, at: time) } catch { throw IdentityError(changing: error) }
+      do throws(OpenPGPError) { try key.make(change, at: time) } catch {
+        throw IdentityError(changing: error)
+      }
       made = try PGPKeyIdentity(key, after: former, at: time)
       if !change.keepsBackup { made.backedUpAt = nil }
       return try key.listed(made)
@@ -127,7 +129,8 @@ extension TransferableSecretKey {
     case .newSubkey(let readsMessages):
       try addSubkey(for: readsMessages ? .encrypt : .sign, at: time, by: primary)
     case .subkeyRevocation(let text, let cause):
-      guard let subkey = certificate.subkeys.map(\.packet.fingerprint).first(where: { $0.text == text }) else {
+      guard let subkey = certificate.subkeys.map(\.packet.fingerprint).first(where: { $0.text == text })
+      else {
         throw .keyCannot(.certify)
       }
       try revoke(.subkey(subkey), cause.reason, at: time, by: primary)

@@ -125,7 +125,9 @@ extension IdentityStore {
     _ opened: [OpenedKey], _ authorization: CustodyAuthorization, at now: Int64
   ) throws {
     let present = try records.identities()
-    let new = opened.count { entry in !present.contains { $0.fingerprint == entry.key.certificate.fingerprint } }
+    let new = opened.count { entry in
+      !present.contains { $0.fingerprint == entry.key.certificate.fingerprint }
+    }
     guard present.count + new <= KeyMetadata.countLimit else {
       throw IdentityError.tooMany(limit: KeyMetadata.countLimit)
     }

@@ -69,7 +69,8 @@ extension PGPKeyIdentity {
     var revocation = former?.revocationCertificate ?? []
     if revocation.isEmpty, hasPrimaryKey {
       // An old algorithm may not be able to sign any more.
-      revocation = try profile == .other
+      revocation =
+        try profile == .other
         ? (try? key.revocationPacket(at: now)) ?? [] : key.revocationPacket(at: now)
     }
     let valid = ValidCertificate(certificate, at: now, now: now, policy: .standard)

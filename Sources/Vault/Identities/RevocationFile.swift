@@ -2,7 +2,7 @@
 //
 // The revocation certificate in a file for the day when an identity is lost. People have imported such files by
 // mistake and lost their keys, so it begins with an explanation, and no program takes it before a colon is removed
-// by hand (PG-11).
+// by hand.
 
 public import KeyCustody
 internal import OpenPGP
@@ -10,7 +10,7 @@ internal import ProtectedData
 internal import Texts
 
 extension IdentityStore {
-  /// Makes a revocation certificate for an identity that has none (PG-11), and keeps it.
+  /// Makes a revocation certificate for an identity that has none, and keeps it.
   /// - Parameter now: seconds since 1970, UTC.
   /// - Throws: ``IdentityError/privatePartLost``, ``IdentityError/primaryMissing``; `CustodyError`;
   ///   `ProtectedDataError`.
@@ -41,7 +41,9 @@ extension IdentityStore {
       try sink.write(Array(":".utf8))
       let armor = try ArmorWriter(sink, kind: .publicKey)
       // Section 10.1.2: of version 6 with the primary key, of version 4 the signature alone.
-      if identity.version == 6 { try Certificate(primaryKey: identity.certificate.primaryKey).write(to: armor) }
+      if identity.version == 6 {
+        try Certificate(primaryKey: identity.certificate.primaryKey).write(to: armor)
+      }
       try armor.write(packet)
       try armor.finish()
       try sink.commit()

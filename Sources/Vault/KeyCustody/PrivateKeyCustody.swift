@@ -126,7 +126,9 @@ public final class PrivateKeyCustody: Sendable {
   public func wrap(listing keys: [ListedPrivateKey], _ authorization: CustodyAuthorization) throws {
     try change(.wrap, to: nil, authorization) { items, new in
       for key in keys {
-        guard items.manifest.digests[key.identity.fingerprint] == nil else { throw CustodyError.alreadyExists }
+        guard items.manifest.digests[key.identity.fingerprint] == nil else {
+          throw CustodyError.alreadyExists
+        }
         try new.seal(key)
       }
     }

@@ -19,8 +19,8 @@ struct IdentityBackupCommand: CofferCommand {
                \(BackupPassphraseOptions.usage)
                \(OpeningOptions.usage)
 
-    Every OpenPGP program of its profile can read the file. Offers a generated passphrase on a terminal. Reads
-    the file back and opens it before it says that there is a backup. Overwrites nothing.
+    Every OpenPGP program of its profile can read the file. Offers a generated passphrase on a terminal.
+    Reads the file back and opens it before it says that there is a backup. Overwrites nothing.
 
     example: coffer identity backup ada@example.org /media/stick/ada-backup.asc
     """
@@ -46,10 +46,9 @@ struct IdentityBackupCommand: CofferCommand {
     try open.store.checkBackup(identity)
     let target: BackupTarget
     do { target = try BackupTarget(path: file) } catch { throw Failure(error, naming: file) }
-    if try Self.isOnDisk(of: context.home, file) {
-      context.remark("This is the disk that the coffer is on: if it breaks, both are lost.")
+    if !backupPassphrase.isGiven, context.hasTerminal {
+      context.remark("The backup has a passphrase of its own. Who has both has your identity.")
     }
-    context.remark("The backup has a passphrase of its own. Who has both has your identity.")
     let passphrase = try context.newPassphrase(
       backupPassphrase.given(), policy: coffer.settings().policy, option: "--backup-passphrase")
     let parts = try context.privateParts(coffer, opening, "to back up \(view.name)")
@@ -64,11 +63,14 @@ struct IdentityBackupCommand: CofferCommand {
     }
     context.remark("Written and read back: it opens with that passphrase, and holds")
     for line in view.card { context.remark(line) }
+    if Self.isOnDisk(of: context.home, file) {
+      context.remark("This is the disk that the coffer is on: if it breaks, both are lost.")
+    }
     context.remark("Keep it where this machine is not.")
   }
 
   /// Whether a new file would be on the file system of a folder.
-  private static func isOnDisk(of home: String, _ path: String) throws -> Bool {
+  private static func isOnDisk(of home: String, _ path: String) -> Bool {
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     var (mine, its) = (stat(), stat())
     return unsafe stat(home, &mine) == 0 && stat(folder, &its) == 0 && mine.st_dev == its.st_dev

@@ -15,7 +15,7 @@ struct IdentityCertifyCommand: CofferCommand {
     coffer identity certify: certify the names of a contact, for others who believe you
 
     usage: coffer identity certify CONTACT [--as WHO] [--output FILE]
-                                   \(OpeningOptions.usage)
+               \(OpeningOptions.usage)
 
     Writes the contact's public part with your certification of all its names. The contact must be verified.
     This changes nothing in your own contacts.
@@ -48,7 +48,8 @@ struct IdentityCertifyCommand: CofferCommand {
     let name = ContactWords.quoted(contact.name)
     guard contact.verification != nil else {
       throw Failure(
-        .refused, "not_verified", "\(name) is not verified: you cannot vouch for a key that you have not compared",
+        .refused, "not_verified",
+        "\(name) is not verified: you cannot vouch for a key that you have not compared",
         hint: "'coffer contact verify' compares the fingerprint with its owner")
     }
     guard contact.keyInUse?.summary.status != .expired, contact.keyInUse?.summary.status != .revoked else {

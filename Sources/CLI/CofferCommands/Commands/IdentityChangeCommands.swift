@@ -15,9 +15,10 @@ extension CommandContext {
   /// - Parameters:
   ///   - purpose: for the prompt, with the name of the identity after it.
   ///   - change: looks at the identity, and asks if it has to.
+  /// - Returns: the identity as it is then.
   func change(
     _ who: String, _ opening: OpeningOptions, _ purpose: String, _ change: (Identity) throws -> IdentityChange
-  ) throws -> (changed: Identity, change: IdentityChange) {
+  ) throws -> IdentityView {
     let coffer = try open(opening)
     let (store, identities) = try identities(coffer)
     let identity = try identities.chosen(who)
@@ -27,12 +28,13 @@ extension CommandContext {
     let owned = try parts.coffer.openIdentities()
     let changed = try parts.coffer.makeChange(wanted, of: identity, owned, parts.authorization)
     if isJSON { JSON.print(IdentityView(changed).answer(owned.enclaveKind, withParts: true)) }
-    return (changed, wanted)
+    return IdentityView(changed, among: identities)
   }
 }
 
 struct IdentityExpireCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "expire", abstract: "Move the end of an identity.")
+  static let configuration = CommandConfiguration(
+    commandName: "expire", abstract: "Move the end of an identity.")
   static let page = """
     coffer identity expire: give an identity another end; an expired one comes back to life
 
@@ -51,8 +53,7 @@ struct IdentityExpireCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let end = try ExpiryText.expiry(end, "the new end").end(from: Int64(Date().timeIntervalSince1970))
-    let (changed, _) = try context.change(who, opening, "to move the end of") { _ in .end(end) }
-    let view = IdentityView(changed)
+    let view = try context.change(who, opening, "to move the end of") { _ in .end(end) }
     let words = end.map { "now expires on \(IdentityView.day($0))" } ?? "never expires now"
     context.remark("'\(view.title)' \(words).")
     context.remark(view.exportHint)
@@ -66,7 +67,7 @@ struct IdentityAddUserIDCommand: CofferCommand {
     coffer identity add-user-id: add a name and mail address to an identity
 
     usage: coffer identity add-user-id WHO TEXT
-                                       \(OpeningOptions.usage)
+               \(OpeningOptions.usage)
 
     example: coffer identity add-user-id ada@example.org 'Ada Lovelace <ada@new.example>'
     """
@@ -78,9 +79,9 @@ struct IdentityAddUserIDCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let userID = try UserIDText(new: text)
-    let (changed, _) = try context.change(who, opening, "to add a name to") { _ in .newUserID(userID) }
+    let view = try context.change(who, opening, "to add a name to") { _ in .newUserID(userID) }
     context.remark("'\(text)' is one of its names now.")
-    context.remark(IdentityView(changed).exportHint)
+    context.remark(view.exportHint)
   }
 }
 
@@ -91,7 +92,7 @@ struct IdentityRevokeUserIDCommand: CofferCommand {
     coffer identity revoke-user-id: say that a name or address of an identity is not right any more
 
     usage: coffer identity revoke-user-id WHO TEXT
-                                          \(OpeningOptions.usage)
+               \(OpeningOptions.usage)
 
     TEXT is a whole name as 'coffer identity show' has it, or its address. The last one stays.
 
@@ -104,13 +105,13 @@ struct IdentityRevokeUserIDCommand: CofferCommand {
   @Argument(help: "The name or address.") var text: String
 
   func execute(_ context: CommandContext) throws {
-    let (changed, _) = try context.change(who, opening, "to revoke a name of") { identity in
+    let view = try context.change(who, opening, "to revoke a name of") { identity in
       let fitting = identity.userIDs.filter { $0.text == text || $0.address == text }
       guard let userID = fitting.first, fitting.count == 1 else { throw IdentityError.userIDMissing }
       return .userIDRevocation(userID)
     }
     context.remark("'\(text)' is not one of its names any more.")
-    context.remark(IdentityView(changed).exportHint)
+    context.remark(view.exportHint)
   }
 }
 
@@ -121,7 +122,7 @@ struct IdentityAddSubkeyCommand: CofferCommand {
     coffer identity add-subkey: add a part to an identity, for reading messages or for signing
 
     usage: coffer identity add-subkey WHO [--for encrypt|sign]
-                                      \(OpeningOptions.usage)
+               \(OpeningOptions.usage)
 
     A new part for reading is in no backup yet: make one again.
 
@@ -137,13 +138,12 @@ struct IdentityAddSubkeyCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     var wasBackedUp = false
-    let (changed, _) = try context.change(who, opening, "to add a part to") { identity in
+    let view = try context.change(who, opening, "to add a part to") { identity in
       wasBackedUp = identity.isBackedUp
       return .newSubkey(readsMessages: use == .encrypt)
     }
-    let view = IdentityView(changed)
     context.remark("A new part\(use == .encrypt ? " for reading messages" : " for signing").")
-    if wasBackedUp, !changed.isBackedUp {
+    if wasBackedUp, !view.identity.isBackedUp {
       context.remark(
         "The backup does not have it, and could not read what is written to it: "
           + "coffer identity backup \(view.word) FILE")
@@ -163,7 +163,7 @@ struct IdentityRevokeSubkeyCommand: CofferCommand {
     coffer identity revoke-subkey: say that a part of an identity is not used any more
 
     usage: coffer identity revoke-subkey WHO FINGERPRINT [--reason REASON]
-                                         \(OpeningOptions.usage)
+               \(OpeningOptions.usage)
 
     FINGERPRINT is that of the part, as 'coffer identity show WHO --details' has it. Messages that were
     written to it can still be read.
@@ -181,12 +181,12 @@ struct IdentityRevokeSubkeyCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let wanted = fingerprint.lowercased().filter { !$0.isWhitespace && $0 != ":" }
-    let (changed, _) = try context.change(who, opening, "to revoke a part of") { _ in
+    let view = try context.change(who, opening, "to revoke a part of") { _ in
       .subkeyRevocation(wanted, reason)
     }
     context.remark("That part is not used any more.")
-    let reads = changed.parts.contains { $0.purposes.contains("encrypt") && !$0.isRevoked }
-    if !reads { context.remark("Nobody can write to it now: coffer identity add-subkey \(IdentityView(changed).word)") }
-    context.remark(IdentityView(changed).exportHint)
+    let reads = view.identity.parts.contains { $0.purposes.contains("encrypt") && !$0.isRevoked }
+    if !reads { context.remark("Nobody can write to it now: coffer identity add-subkey \(view.word)") }
+    context.remark(view.exportHint)
   }
 }

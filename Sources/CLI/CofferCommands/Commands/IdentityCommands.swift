@@ -92,20 +92,23 @@ struct IdentityGenerateCommand: CofferCommand {
     }
     for address in present.flatMap(\.userIDs).compactMap(\.address)
     where wanted.userIDs.contains(where: { $0.address?.lowercased() == address.lowercased() }) {
-      context.remark("You have another identity with the address \(address): people will have two keys of you.")
+      context.remark(
+        "You have another identity with the address \(address): people will have two keys of you.")
       break
     }
     let open = try parts.coffer.openIdentities()
     let identity = try parts.coffer.generateIdentity(wanted, open, parts.authorization)
-    let view = IdentityView(identity)
+    let view = IdentityView(identity, among: present)
     if context.isJSON { return JSON.print(view.answer(open.enclaveKind)) }
     context.remark("Made and \(open.enclaveKind.sealedTo).")
     for line in view.card { context.remark(line) }
     context.remark("Three things to do now:")
-    let word = present.allSatisfy { $0.userIDs.first != identity.userIDs.first } ? view.word : identity.fingerprint
-    context.remark("  coffer identity backup \(word) FILE           a copy that outlives this machine (none yet)")
-    context.remark("  coffer identity revoke \(word) --export FILE  elsewhere, for the day when it is lost")
-    context.remark("  coffer identity export \(word) > FILE         your public part: give it to everybody")
+    context.remark(
+      "  coffer identity backup \(view.word) FILE           a copy that outlives this machine (none yet)")
+    context.remark(
+      "  coffer identity revoke \(view.word) --export FILE  elsewhere, for the day when it is lost")
+    context.remark(
+      "  coffer identity export \(view.word) > FILE         your public part: give it to everybody")
     Terminal.print("\(identity.fingerprint)")
   }
 

@@ -22,8 +22,8 @@ struct IdentityImportCommand: CofferCommand {
                \(KeyPassphraseOptions.usage)
                \(OpeningOptions.usage)
 
-    Reads FILE, or standard input, and shows what is in it. Keys that are here already are left out. Seals the
-    others, all or none, and makes a revocation certificate for each. The file stays as it is.
+    Reads FILE, or standard input, and shows what is in it. Keys that are here already are left out. Seals
+    the others, all or none, and makes a revocation certificate for each. The file stays as it is.
 
       --all              take all that are not here yet
       --key FINGERPRINT  take this one

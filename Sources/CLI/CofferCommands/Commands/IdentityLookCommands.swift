@@ -33,10 +33,12 @@ struct IdentityListCommand: CofferCommand {
         Terminal.print(Terminal.isOutputTerminal ? view.row : view.fields)
       }
     }
-    if let lacking = identities.first(where: { $0.hasPrivatePart && !$0.isBackedUp }), Terminal.isOutputTerminal {
+    if let lacking = identities.first(where: { $0.hasPrivatePart && !$0.isBackedUp }),
+      Terminal.isOutputTerminal
+    {
       context.remark(
         "NO BACKUP: if this machine breaks, messages to it are lost: coffer identity backup "
-          + "\(IdentityView(lacking).word) FILE")
+          + "\(IdentityView(lacking, among: identities).word) FILE")
     }
     if identities.isEmpty {
       context.remark("There are no identities yet: coffer identity generate --user-id 'NAME <ADDRESS>'")
@@ -64,7 +66,7 @@ struct IdentityShowCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let (open, identities) = try context.identities(context.open(opening))
-    let view = IdentityView(try identities.chosen(who))
+    let view = IdentityView(try identities.chosen(who), among: identities)
     if context.isJSON { return JSON.print(view.answer(open.enclaveKind, withParts: details)) }
     for line in view.page(open.enclaveKind) { Terminal.print(line) }
     if details {

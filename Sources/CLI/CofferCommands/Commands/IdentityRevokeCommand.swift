@@ -39,7 +39,8 @@ struct IdentityRevokeCommand: CofferCommand {
 
   func validate() throws {
     if export != nil, reason != nil || yes {
-      throw ValidationError("--export takes neither --reason nor --yes: it gives no reason, and revokes nothing")
+      throw ValidationError(
+        "--export takes neither --reason nor --yes: it gives no reason, and revokes nothing")
     }
     if yes, reason == nil { throw ValidationError("--yes needs --reason") }
   }
@@ -56,12 +57,11 @@ struct IdentityRevokeCommand: CofferCommand {
         .locked, "no_prompt", "revoking asks why, and there is no terminal to ask on",
         hint: "add --reason and --yes if you are sure")
     }
-    let (changed, _) = try context.change(who, opening, "to revoke") { identity in
+    let view = try context.change(who, opening, "to revoke") { identity in
       .revocation(try cause(identity, context))
     }
-    let view = IdentityView(changed)
     context.remark("'\(view.title)' is revoked. Only those learn it to whom you give it:")
-    context.remark("  coffer identity export \(changed.fingerprint) > FILE")
+    context.remark("  coffer identity export \(view.word) > FILE")
   }
 
   /// Asks why, and for the last group of the fingerprint.
@@ -110,16 +110,19 @@ struct IdentityRevokeCommand: CofferCommand {
       open = try parts.coffer.openIdentities()
       try parts.coffer.makeRevocation(identity, open, parts.authorization)
     }
-    do { try coffer.writeRevocation(identity, coffer.openIdentities(), path: path) } catch let error as IdentityError {
+    do { try coffer.writeRevocation(identity, coffer.openIdentities(), path: path) } catch let error
+      as IdentityError
+    {
       throw Failure(error, naming: path)
     }
     if context.isJSON { JSON.print(Answer(output: path, fingerprint: identity.fingerprint)) }
-    context.remark("Written. Nothing is revoked yet. Whoever has this file can end the identity: keep it apart")
+    context.remark(
+      "Written. Nothing is revoked yet. Whoever has this file can end the identity: keep it apart")
     context.remark("from this machine and from its backup. The file says what to do on the day.")
   }
 }
 
 extension SecretBytes {
-  /// What was typed and is no secret, as text.
+  /// What was typed, as text; for answers that are not secret.
   fileprivate var text: String { withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) } }
 }

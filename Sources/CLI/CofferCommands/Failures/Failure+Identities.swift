@@ -15,21 +15,24 @@ extension Failure {
     case .noBackup:
       self.init(
         .refused, "no_backup", "there is no backup: messages to this identity could never be read again",
-        hint: "add --no-backup if that is what you want")
+        hint: "'coffer identity backup' makes one; add --no-backup if you want to lose it")
     case .privatePartLost:
       self.init(
         .missing, "no_private_key", "the private part of this identity is lost",
         hint: "'coffer identity import BACKUP' brings it back")
     case .primaryMissing:
       self.init(
-        .refused, "primary_missing", "the primary key is not here: nothing can be changed or revoked without it",
+        .refused, "primary_missing",
+        "the primary key is not here: nothing can be changed or revoked without it",
         hint: "import the file that has everything")
     case .revoked:
       self.init(.refused, "identity_revoked", "this identity is revoked, and that cannot be taken back")
     case .unusable:
       self.init(
         .refused, "identity_unusable", "this identity cannot sign statements now",
-        hint: "'coffer identity show' says what is wrong; 'coffer identity expire' moves the end of an expired one")
+        hint:
+          "'coffer identity show' says what is wrong; 'coffer identity expire' moves the end of an expired one"
+      )
     case .userIDMissing:
       self.init(.missing, "not_found", "there is no such name", hint: "'coffer identity show' lists them")
     case .userIDExists: self.init(.inUse, "already_exists", "the identity has this name already")

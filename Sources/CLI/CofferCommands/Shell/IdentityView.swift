@@ -9,8 +9,14 @@ internal import Texts
 
 struct IdentityView {
   let identity: Identity
+  /// All of the coffer's, to tell which words mean this one.
+  private let all: [Identity]
 
-  init(_ identity: Identity) { self.identity = identity }
+  /// - Parameter all: needed for views that say what to type.
+  init(_ identity: Identity, among all: [Identity] = []) {
+    self.identity = identity
+    self.all = all.filter { $0.fingerprint != identity.fingerprint } + [identity]
+  }
 
   // MARK: Words
 
@@ -22,10 +28,13 @@ struct IdentityView {
 
   private var profile: String { identity.profile.rawValue }
 
-  /// The words that select it in an example for a shell.
+  /// The words that select it, and no other one, in an example for a shell.
   var word: String {
-    let name = identity.userIDs.first.flatMap { $0.address ?? $0.name }
-    return ShellWord.quoted(name ?? identity.fingerprint)
+    let first = identity.userIDs.first
+    let fitting = [first?.address, first?.name].compactMap(\.self).first { name in
+      if case .one(let found) = all.choose(name) { found.fingerprint == identity.fingerprint } else { false }
+    }
+    return ShellWord.quoted(fitting ?? identity.fingerprint)
   }
 
   private var end: String {
@@ -92,7 +101,9 @@ struct IdentityView {
 
   /// Everything but the parts.
   func page(_ kind: EnclaveKind) -> [ShownLine] {
-    let uses = Set(identity.parts.flatMap(\.purposes))
+    // Without its secret part the primary key does nothing.
+    let usable = identity.hasPrimaryKey ? identity.parts[...] : identity.parts.dropFirst()
+    let uses = Set(usable.flatMap(\.purposes))
     let abilities = ["certify", "sign", "encrypt", "authenticate"].filter(uses.contains)
     return card + [
       "  profile      \(profile), version \(identity.version)\(identity.isDefault ? ", the default identity" : "")",
@@ -154,13 +165,15 @@ struct IdentityView {
     let parts = identity.parts.map { part in
       Answer.Part(
         fingerprint: part.fingerprint, algorithm: part.algorithm, purposes: part.purposes,
-        created: RFC3339.format(part.created), expires: part.expires.map { RFC3339.format($0) }, revoked: part.isRevoked)
+        created: RFC3339.format(part.created), expires: part.expires.map { RFC3339.format($0) },
+        revoked: part.isRevoked)
     }
     return Answer(
       fingerprint: identity.fingerprint, profile: profile, version: identity.version,
       created: RFC3339.format(identity.created), expires: identity.expires.map { RFC3339.format($0) },
       userIds: identity.userIDs.map { Answer.Name(text: $0.text, name: $0.name, address: $0.address) },
-      custody: kind.name, backedUp: identity.isBackedUp, backedUpAt: identity.backedUp.map { RFC3339.format($0) },
+      custody: kind.name, backedUp: identity.isBackedUp,
+      backedUpAt: identity.backedUp.map { RFC3339.format($0) },
       revocation: identity.hasRevocation,
       default: identity.isDefault, state: identity.state.rawValue, privatePart: identity.hasPrivatePart,
       primaryKey: identity.hasPrimaryKey,

@@ -117,6 +117,8 @@ struct BackupPassphraseOptions: ParsableArguments {
     completion: .file())
   var file: String?
 
+  var isGiven: Bool { fd != nil || file != nil }
+
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
   func given() throws -> Passphrase? {

@@ -173,7 +173,8 @@ extension PGPKeyIdentity {
   init(_ fields: Fields, _ bytes: RawSpan) {
     self.init(
       profile: fields.profile, fingerprint: bytes.fingerprint(fields.fingerprint),
-      hasPrimaryKey: fields.hasPrimaryKey, backedUpAt: fields.backedUpAt, created: fields.created, expires: fields.expires,
+      hasPrimaryKey: fields.hasPrimaryKey, backedUpAt: fields.backedUpAt, created: fields.created,
+      expires: fields.expires,
       userIDs: fields.userIDs.map { bytes.text($0) },
       revocationCertificate: bytes.array(fields.revocationCertificate),
       certificate: bytes.array(fields.certificate))
