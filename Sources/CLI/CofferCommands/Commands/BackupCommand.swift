@@ -62,7 +62,7 @@ struct BackupCommand: CofferCommand {
     do { try BackupWriter.checkPlace(file) } catch { throw Failure(error, naming: file) }
     var privateParts: BackupOfPrivateParts?
     if try takesIdentities(coffer, context) {
-      let parts = try context.privateParts(coffer, opening, "to back up your identities")
+      let parts = try context.privateParts(coffer, opening, "to back up your identities", sealing: true)
       coffer = parts.coffer
       privateParts = BackupOfPrivateParts(custody: parts.custody, authorization: parts.authorization)
     }
