@@ -67,7 +67,7 @@ struct LetterTests {
     try shown.answer("passphrase: ", Place.passphrase)
     let (status, text) = shown.end()
     #expect(status == 0)
-    let lines = text.replacing("\r", with: "").split(separator: "\n").map(String.init)
+    let lines = text.replacing("\r\n", with: "\n").split(separator: "\n").map(String.init)
     let start = try #require(lines.firstIndex { $0.hasPrefix("── decrypted; signed by you, as \"Ada") })
     #expect(
       lines[(start + 1)...].prefix(3) == [
