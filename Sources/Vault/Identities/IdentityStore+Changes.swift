@@ -71,7 +71,8 @@ extension IdentityStore {
       guard identity.userIDs.count > 1 else { throw .lastUserID }
     case .newSubkey: guard identity.state == .good else { throw .unusable }
     case .subkeyRevocation(let subkey, _):
-      guard identity.parts.dropFirst().contains(where: { $0.fingerprint.text == subkey && !$0.isRevoked }) else {
+      guard identity.parts.dropFirst().contains(where: { $0.fingerprint.text == subkey && !$0.isRevoked })
+      else {
         throw .subkeyMissing
       }
     }

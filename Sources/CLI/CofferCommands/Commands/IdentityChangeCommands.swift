@@ -7,6 +7,7 @@ internal import CofferKit
 internal import Enclaves
 internal import Foundation
 internal import Identities
+internal import OpenPGP
 internal import Secrets
 internal import UserAuthentication
 

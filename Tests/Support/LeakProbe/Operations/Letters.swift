@@ -95,7 +95,7 @@ extension Workspace {
       let open = try coffer.openIdentities()
       let wanted = try NewIdentity(
         userIDs: [UserIDText(new: "Leak Probe <probe@example.org>")], isUniversal: isUniversal)
-      _ = try coffer.generateIdentity(wanted, open)
+      _ = try coffer.generateIdentity(wanted, open, coffer.authorization())
       try coffer.protectedDomains().relock()
     }
     try tellKeys(SlotCredential(passphrase))
