@@ -76,6 +76,13 @@ extension AuditLog.Event {
     case .contactVerified: "contact_verified"
     case .contactNotConfirmed: "contact_not_confirmed"
     case .contactVerificationUndone: "contact_verification_undone"
+    case .identityBackedUp: "identity_backed_up"
+    case .identitiesImported: "identities_imported"
+    case .identityEndChanged: "identity_end_changed"
+    case .identityRevoked: "identity_revoked"
+    case .identityChanged: "identity_changed"
+    case .revocationExported: "revocation_exported"
+    case .contactCertified: "contact_certified"
     }
   }
 
@@ -114,6 +121,13 @@ extension AuditLog.Event {
     case .contactVerified: "contact verified"
     case .contactNotConfirmed: "contact not confirmed"
     case .contactVerificationUndone: "contact no longer verified"
+    case .identityBackedUp: "identity backed up"
+    case .identitiesImported: "identities imported"
+    case .identityEndChanged: "end of an identity changed"
+    case .identityRevoked: "identity revoked"
+    case .identityChanged: "names or parts of an identity changed"
+    case .revocationExported: "revocation of an identity exported"
+    case .contactCertified: "contact certified"
     }
   }
 }

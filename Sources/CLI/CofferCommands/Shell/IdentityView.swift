@@ -9,8 +9,14 @@ internal import Texts
 
 struct IdentityView {
   let identity: Identity
+  /// All of the coffer's, to tell which words mean this one.
+  private let all: [Identity]
 
-  init(_ identity: Identity) { self.identity = identity }
+  /// - Parameter all: needed for views that say what to type.
+  init(_ identity: Identity, among all: [Identity] = []) {
+    self.identity = identity
+    self.all = all.filter { $0.fingerprint != identity.fingerprint } + [identity]
+  }
 
   // MARK: Words
 
@@ -20,7 +26,16 @@ struct IdentityView {
   /// The day of a time, in UTC.
   static func day(_ time: Int64) -> String { String(RFC3339.format(time).prefix(10)) }
 
-  private var profile: String { identity.isUniversal ? "universal" : "advanced" }
+  private var profile: String { identity.profile.rawValue }
+
+  /// The words that select it, and no other one, in an example for a shell.
+  var word: String {
+    let first = identity.userIDs.first
+    let fitting = [first?.address, first?.name].compactMap(\.self).first { name in
+      if case .one(let found) = all.choose(name) { found.fingerprint == identity.fingerprint } else { false }
+    }
+    return ShellWord.quoted(fitting ?? identity.fingerprint)
+  }
 
   private var end: String {
     guard let expires = identity.expires else { return "never expires" }
@@ -34,8 +49,23 @@ struct IdentityView {
     switch identity.state {
     case .revoked: return "REVOKED"
     case .unusable: return "UNUSABLE"
-    case .good, .expired: return identity.isBackedUp ? "backed up" : "NO BACKUP"
+    case .good, .expired: return backup
     }
+  }
+
+  private var backup: String {
+    identity.backedUp.map { "backed up \(Self.day($0))" } ?? "NO BACKUP"
+  }
+
+  /// A name for a sentence, fit for a terminal.
+  var name: String {
+    let first = identity.userIDs.first
+    return TerminalText.line(first?.name ?? first?.address ?? identity.fingerprint)
+  }
+
+  /// What to give away after a change.
+  var exportHint: ShownLine {
+    "People have your old public part. Send them the new one: coffer identity export \(word) > FILE"
   }
 
   // MARK: Lines
@@ -71,7 +101,9 @@ struct IdentityView {
 
   /// Everything but the parts.
   func page(_ kind: EnclaveKind) -> [ShownLine] {
-    let uses = Set(identity.parts.flatMap(\.purposes))
+    // Without its secret part the primary key does nothing.
+    let usable = identity.hasPrimaryKey ? identity.parts[...] : identity.parts.dropFirst()
+    let uses = Set(usable.flatMap(\.purposes))
     let abilities = ["certify", "sign", "encrypt", "authenticate"].filter(uses.contains)
     return card + [
       "  profile      \(profile), version \(identity.version)\(identity.isDefault ? ", the default identity" : "")",
@@ -79,14 +111,14 @@ struct IdentityView {
       "  state        \(identity.state.rawValue)",
       "  private part \(identity.hasPrivatePart ? kind.sealedTo : "lost")",
       "  can          \(abilities.joined(separator: ", "))",
-      "  backup       \(identity.isBackedUp ? "yes" : "none")",
-    ]
+      "  backup       \(identity.backedUp.map { Self.day($0) } ?? "none: coffer identity backup \(word) FILE")",
+    ] + (identity.hasPrimaryKey ? [] : ["  primary key  not here: nothing of this identity can be changed"])
   }
 
   /// The primary key and the subkeys.
   var parts: [ShownLine] {
     identity.parts.flatMap { part -> [ShownLine] in
-      let end = part.expires.map { "expires \(Self.day($0))" } ?? "never expires"
+      let end = part.isRevoked ? "REVOKED" : part.expires.map { "expires \(Self.day($0))" } ?? "never expires"
       return [
         "",
         "  \(part.algorithm), to \(part.purposes.joined(separator: ", ")), made \(Self.day(part.created)), \(end)",
@@ -109,6 +141,7 @@ struct IdentityView {
       let purposes: [String]
       let created: String
       let expires: String?
+      let revoked: Bool
     }
 
     let fingerprint: String
@@ -119,10 +152,12 @@ struct IdentityView {
     let userIds: [Name]
     let custody: String
     let backedUp: Bool
+    let backedUpAt: String?
     let revocation: Bool
     let `default`: Bool
     let state: String
     let privatePart: Bool
+    let primaryKey: Bool
     let parts: [Part]?
   }
 
@@ -130,14 +165,18 @@ struct IdentityView {
     let parts = identity.parts.map { part in
       Answer.Part(
         fingerprint: part.fingerprint, algorithm: part.algorithm, purposes: part.purposes,
-        created: RFC3339.format(part.created), expires: part.expires.map { RFC3339.format($0) })
+        created: RFC3339.format(part.created), expires: part.expires.map { RFC3339.format($0) },
+        revoked: part.isRevoked)
     }
     return Answer(
       fingerprint: identity.fingerprint, profile: profile, version: identity.version,
       created: RFC3339.format(identity.created), expires: identity.expires.map { RFC3339.format($0) },
       userIds: identity.userIDs.map { Answer.Name(text: $0.text, name: $0.name, address: $0.address) },
-      custody: kind.name, backedUp: identity.isBackedUp, revocation: identity.hasRevocation,
+      custody: kind.name, backedUp: identity.isBackedUp,
+      backedUpAt: identity.backedUp.map { RFC3339.format($0) },
+      revocation: identity.hasRevocation,
       default: identity.isDefault, state: identity.state.rawValue, privatePart: identity.hasPrivatePart,
+      primaryKey: identity.hasPrimaryKey,
       parts: withParts ? parts : nil)
   }
 }
