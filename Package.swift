@@ -222,7 +222,8 @@ let package = Package(
     probe(
       "crash-table", path: "CrashTable",
       [
-        "CrashDisk", "CofferKit", "OpenPGP", "Identities", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains",
+        "CrashDisk", "CofferKit", "OpenPGP", "Identities", "KeyCustody", "ProtectedData", "Vaults",
+        "Captures", "Keychains",
         "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", log,
         "ScriptedPrompts",
       ]),
@@ -232,8 +233,9 @@ let package = Package(
     probe(
       "leak-probe", path: "LeakProbe",
       [
-        "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
-        "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", "CSystem",
+        "CofferKit", "Identities", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains",
+        "Enclaves", "OpenPGP", "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets",
+        "CSystem",
         "ScriptedPrompts", "InMemoryKeychains",
       ]),
 
