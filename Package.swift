@@ -90,7 +90,8 @@ let package = Package(
     .library(
       name: "CofferKit",
       targets: [
-        "CofferKit", "Agent", "Contacts", "Identities", "KeyCustody", "ProtectedData", "Captures", "Vaults",
+        "CofferKit", "Agent", "Backups", "Contacts", "Correspondence", "Identities", "KeyCustody",
+        "ProtectedData", "Captures", "Vaults",
         "Keychains", "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "OpenPGP", "Primitives",
         "Secrets",
       ]),
@@ -180,13 +181,18 @@ let package = Package(
       "Identities", in: .vault,
       ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData", "KeyCustody"]),
     module("Contacts", in: .vault, ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData"]),
+    module(
+      "Correspondence", in: .vault,
+      ["Secrets", "Primitives", "OpenPGP", "ProtectedData", "Identities", "Contacts"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
+    module(
+      "Backups", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains"]),
     module(
       "CofferKit", in: .vault,
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "UserAuthentication", "Keychains",
-        "Vaults", "Captures", "ProtectedData", "KeyCustody", "OpenPGP", "Identities", "Contacts", "Agent",
-        log,
+        "Vaults", "Captures", "ProtectedData", "KeyCustody", "OpenPGP", "Identities", "Contacts",
+        "Correspondence", "Agent", "Backups", log,
       ]),
 
     // CLI: the command coffer
@@ -195,7 +201,7 @@ let package = Package(
       [
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
         "Vaults", "Enclaves", "Pictures", "Captures", "OpenPGP", "ProtectedData", "KeyCustody", "Identities",
-        "Contacts", "Agent", "CofferKit", "CSystem",
+        "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -233,8 +239,8 @@ let package = Package(
       "leak-probe", path: "LeakProbe",
       [
         "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
-        "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", "CSystem",
-        "ScriptedPrompts", "InMemoryKeychains",
+        "Identities", "Correspondence", "UserAuthentication", "MessageFormats", "Storage", "Primitives",
+        "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains",
       ]),
 
     // Tests, module by module. Those that name a command start it, so it is built first.
@@ -311,6 +317,19 @@ let package = Package(
       [
         "Contacts", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "Storage", "Primitives", "Secrets",
         "TemporaryHomes",
+      ]),
+    tests(
+      "CorrespondenceTests", in: .vault,
+      [
+        "Correspondence", "Contacts", "Identities", "KeyCustody", "ProtectedData", "OpenPGP", "Keychains",
+        "Enclaves", "Storage", "Primitives", "Secrets", "MemorySearch", "TemporaryHomes",
+      ]),
+    tests(
+      "BackupsTests", in: .vault,
+      [
+        "Backups", "CofferKit", "Keychains", "Storage", "Enclaves", "KeyCustody", "Identities", "Contacts",
+        "ProtectedData", "OpenPGP", "Captures", "Vaults", "MessageFormats", "Primitives", "Secrets",
+        "SoftwareTPM", "InMemoryKeychains", "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "AgentTests", in: .vault,

@@ -13,6 +13,7 @@ struct Bench {
     ("session", { try SessionGroup.run() }),
     ("captures", { try CapturesGroup.run() }),
     ("custody", { try CustodyGroup.run() }),
+    ("people", { try PeopleGroup.run() }),
   ]
 
   static func main() throws {

@@ -19,7 +19,9 @@ struct CofferRoot: CommandGroup {
       EraseCommand.self, MessageCommand.self,
       VaultCommand.self, CaptureCommand.self, IdentityCommand.self, ContactCommand.self,
       ModeCommand.self, SettingsCommand.self,
+      EncryptCommand.self, DecryptCommand.self, SignCommand.self, VerifyCommand.self,
       RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
+      BackupCommand.self, RestoreCommand.self,
     ])
   static let page = """
     coffer: keeps messages and keys sealed on your own machine
@@ -36,12 +38,15 @@ struct CofferRoot: CommandGroup {
       contact import|list|show|rename|remove|export|verify
       mode [standard|high-security]
                               what each use of your private parts asks for
+      encrypt | decrypt       files and text to people, and from them
+      sign | verify           make and check signatures
       settings [NAME VALUE]   grace-period, encrypt-to-self, lock-after
       slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
       recovery-state | reset  what is wrong with protected data; delete it and start over
       recover                 open with the twelve words, set a new passphrase
       recovery drill          prove that the words work
+      backup | restore        copy everything into one encrypted file; make a coffer of it
       doctor [--deep]         examine everything
       audit                   the log of what was done
       agent                   keep the keys of an unlocked coffer

@@ -48,11 +48,13 @@ extension DatabaseFile {
           undo(unfinished)
           unfinished.closeConnection()
         }
-        for ending in ["", "-wal", "-shm"] { unsafe unlink(temporary + ending) }
+        try? removeUnfinishedBlobs(home)
+        for ending in [blobsMark, "", "-wal", "-shm"] { unsafe unlink(temporary + ending) }
         giveUp(home, lock, madeFolders)
       }
     }
     try checkPlace(home: home)
+    try removeUnfinishedBlobs(home)
     removeUnfinished(home)
     let descriptor = unsafe Glibc.open(
       temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -75,6 +77,8 @@ extension DatabaseFile {
     try move(temporary, to: path)
     isNamed = true
     try sync(home)
+    // Only now: until the file's own name is durable, the mark says whose the blobs are.
+    unsafe unlink(temporary + blobsMark)
     return try open(home: home, lock: lock)
   }
 
@@ -87,7 +91,11 @@ extension DatabaseFile {
       throw StorageError(systemError: errno)
     }
     if names.contains(name) { throw .alreadyExists }
-    guard names.allSatisfy({ $0 == lockName || $0.hasPrefix(unfinishedPrefix) }) else { throw .notEmpty }
+    let isAllowed = names.allSatisfy { name in
+      name == lockName || name.hasPrefix(unfinishedPrefix)
+        || name == BlobFiles.folderName && hasUnfinishedBlobs(names)
+    }
+    guard isAllowed else { throw .notEmpty }
   }
 
   /// Takes the lock in a folder that is made if need be.
@@ -124,6 +132,44 @@ extension DatabaseFile {
   /// Removes those of these folders that are empty; they are listed with the outermost first.
   private static func remove(_ folders: [String]) {
     for folder in folders.reversed() { unsafe rmdir(folder) }
+  }
+
+  // MARK: Blobs of a file that is being made
+
+  /// The ending of a file beside a coffer that is being made. While both are there, the blobs belong to it, and are
+  /// removed with it.
+  private static let blobsMark = ".blobs"
+
+  /// Says that the blobs written from now on belong to this file, which is being made. Call it before the first.
+  /// - Throws: `StorageError.placeTaken` when there is a folder of that name already.
+  package func claimBlobs() throws {
+    precondition(path != home + "/" + Self.name, "a finished coffer's blobs are named by its rows")
+    guard !Self.isTaken(home + "/" + BlobFiles.folderName) else { throw StorageError.placeTaken(.blobs) }
+    let descriptor = unsafe Glibc.open(
+      path + Self.blobsMark, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw StorageError(systemError: errno) }
+    Glibc.close(descriptor)
+    try Self.sync(home)
+  }
+
+  /// Whether the folder of blobs was left by a creation that was interrupted.
+  private static func hasUnfinishedBlobs(_ names: [String]) -> Bool {
+    names.contains { name in
+      name.hasPrefix(unfinishedPrefix) && name.hasSuffix(blobsMark)
+        && names.contains(String(name.dropLast(blobsMark.count)))
+    }
+  }
+
+  /// Removes the blobs of a creation that was interrupted; before ``removeUnfinished(_:)``, which removes the mark.
+  /// - Throws: `StorageError.notPermitted` when one is still there afterwards.
+  private static func removeUnfinishedBlobs(_ home: String) throws {
+    let names = names(in: home) ?? []
+    guard !names.contains(name), hasUnfinishedBlobs(names) else { return }
+    try BlobFiles(home: home).destroy()
+    for name in names where name.hasPrefix(unfinishedPrefix) && name.hasSuffix(blobsMark) {
+      unsafe unlink(home + "/" + name)
+    }
+    try sync(home)
   }
 
   /// Removes the files of a creation that was interrupted.

@@ -88,6 +88,10 @@ public struct Transaction: ~Copyable {
     try run(sql, values)
   }
 
+  /// The same, with a list of values.
+  @discardableResult
+  public func execute(_ sql: StaticString, values: [StorageValue]) throws -> Int { try run(sql, values) }
+
   /// The same, with bytes for the last parameter, lent without copying them.
   @discardableResult
   public func execute(

@@ -82,6 +82,18 @@ public struct AuditLog: Equatable, Sendable {
     case contactNotConfirmed = 32
     /// A contact is no longer verified.
     case contactVerificationUndone = 33
+    /// An OpenPGP message was written.
+    case openPGPEncrypted = 34
+    /// An OpenPGP message was opened.
+    case openPGPDecrypted = 35
+    /// A file was signed, or a message that was written.
+    case openPGPSigned = 36
+    /// The whole coffer was backed up, without private parts.
+    case backedUp = 50
+    /// The whole coffer was backed up with its private parts; how many.
+    case backedUpWithIdentities = 51
+    /// This coffer was restored from a backup.
+    case restored = 52
     /// A setting was changed.
     case settingsChanged = 46
   }
@@ -160,6 +172,19 @@ public struct AuditLog: Equatable, Sendable {
   }
 }
 
+extension AuditLog {
+  /// Adds an entry to the log in its item.
+  static func line(
+    _ event: Event, count: Int, at time: Int64
+  ) -> (RawSpan) throws(KeychainError) -> SecretBytes {
+    { bytes throws(KeychainError) in
+      var log = try AuditLog(bytes)
+      log.append(event, count: count, at: time)
+      return log.bytes
+    }
+  }
+}
+
 extension Coffer {
   /// The entries of the audit log, oldest first.
   public func auditLog() throws -> [AuditLog.Entry] { try AuditLog.load(keychain).entries }
@@ -203,11 +228,6 @@ extension Coffer {
   private func line(
     _ event: AuditLog.Event, _ count: Int
   ) -> (RawSpan) throws(KeychainError) -> SecretBytes {
-    let now = clock.now()
-    return { bytes throws(KeychainError) in
-      var log = try AuditLog(bytes)
-      log.append(event, count: count, at: now)
-      return log.bytes
-    }
+    AuditLog.line(event, count: count, at: clock.now())
   }
 }

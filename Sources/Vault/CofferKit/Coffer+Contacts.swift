@@ -20,17 +20,16 @@ extension Coffer {
   /// The present time, as OpenPGP has it.
   public var openPGPTime: Timestamp { Timestamp(secondsSince1970: UInt32(clamping: clock.now())) }
 
-  /// Stores one certificate of a file.
+  /// Stores the certificates of a file: all or none.
   /// - Throws: what `ContactStore.store` throws.
   @discardableResult
-  public func storeContact(
-    _ index: Int, of parts: PublicParts, as preview: ContactPreview, name: String? = nil,
-    decision: NewKeyDecision = .keep
-  ) throws -> UUID? {
-    let id = try contacts().store(
-      index, of: parts, as: preview, name: name, decision: decision, at: openPGPTime)
-    audit(.contactStored, count: 1)
-    return id
+  public func storeContacts(
+    _ parts: PublicParts, as previews: [ContactPreview], name: String? = nil, decisions: [NewKeyDecision?]
+  ) throws -> [UUID?] {
+    let ids = try contacts().store(parts, as: previews, name: name, decisions: decisions, at: openPGPTime)
+    let count = ids.count { $0 != nil }
+    if count > 0 { audit(.contactStored, count: count) }
+    return ids
   }
 
   /// Gives a contact another name.

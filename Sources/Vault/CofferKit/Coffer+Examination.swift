@@ -41,6 +41,7 @@ extension Coffer {
       }
       return "the recovery phrase has never been tried: run 'coffer recovery drill'"
     }
+    try diagnosis.check("the date of the last backup") { try backupAdvice() }
     try diagnosis.check("the device's registration") {
       try device() == nil ? "this machine is not registered: 'coffer unlock' registers it" : nil
     }

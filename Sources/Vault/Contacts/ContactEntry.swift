@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import Foundation
-internal import OpenPGP
+public import OpenPGP
 public import ProtectedData
 
 /// A contact as lists and questions show it, judged at one time.
@@ -31,11 +31,16 @@ public struct ContactEntry: Equatable, Sendable, Identifiable {
 
   /// Judges a stored contact.
   init(_ contact: Contact, at now: Timestamp) throws(ContactError) {
+    self.init(contact, try contact.certificates(), at: now)
+  }
+
+  /// - Parameter certificates: of its keys, in their order.
+  init(_ contact: Contact, _ certificates: [Certificate], at now: Timestamp) {
     id = contact.id
     name = contact.displayName
     var keys: [Key] = []
-    for key in contact.keys {
-      let summary = KeySummary(try .stored(key), at: now, isVerifiedBefore: true)
+    for (key, certificate) in zip(contact.keys, certificates) {
+      let summary = KeySummary(certificate, at: now, isVerifiedBefore: true)
       keys.append(Key(state: key.state, firstSeen: key.firstSeen, source: key.source, summary: summary))
     }
     self.keys = keys
@@ -48,4 +53,32 @@ public struct ContactEntry: Equatable, Sendable, Identifiable {
 
   /// Whether a new key waits for the user's decision.
   public var hasWaitingKey: Bool { keys.contains { $0.state == .waiting } }
+}
+
+/// A contact with the certificates of its keys, to encrypt to it or to verify its signatures.
+public struct ContactCertificates: Sendable {
+  /// The contact.
+  public let entry: ContactEntry
+  /// Of ``entry``'s keys, in their order. Judge the one that you use: that they are stored says nothing about today.
+  public let certificates: [Certificate]
+
+  /// - Parameter certificates: of the contact's keys, in their order.
+  package init(entry: ContactEntry, certificates: [Certificate]) {
+    self.entry = entry
+    self.certificates = certificates
+  }
+
+  /// The certificate in use; nil while none is.
+  public var certificateInUse: Certificate? {
+    zip(entry.keys, certificates).first { $0.0.state == .inUse }?.1
+  }
+}
+
+extension Contact {
+  /// The certificates of its keys, in their order.
+  func certificates() throws(ContactError) -> [Certificate] {
+    var certificates: [Certificate] = []
+    for key in keys { certificates.append(try .stored(key)) }
+    return certificates
+  }
 }

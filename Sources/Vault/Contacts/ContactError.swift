@@ -10,7 +10,7 @@ public enum ContactError: Error, Equatable, Sendable {
   case unknown
   /// Several contacts are meant; which they are.
   case ambiguous([UUID])
-  /// Eight hexadecimal digits or fewer, which can be forged.
+  /// A few hexadecimal digits, which can be forged.
   case tooFewDigits
   /// There is a private key in what should be public parts.
   case privateKey

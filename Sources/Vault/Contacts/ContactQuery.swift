@@ -7,53 +7,87 @@ internal import Foundation
 package import OpenPGP
 internal import ProtectedData
 
-/// What a user typed to name a contact: a fingerprint, a key ID, an address, a name, or beginnings of its words.
-struct ContactQuery {
+/// What a word can mean somebody by.
+package struct WhoNames {
+  /// Of primary keys and subkeys.
+  package let fingerprints: [Fingerprint]
+  /// Those that are claimed now.
+  package let addresses: [String]
+  /// Whole names.
+  package let names: [String]
+
+  /// Somebody with these keys, addresses and names.
+  package init(fingerprints: [Fingerprint], addresses: [String], names: [String]) {
+    self.fingerprints = fingerprints
+    self.addresses = addresses
+    self.names = names
+  }
+}
+
+/// What a user typed to name somebody: a fingerprint, a key ID, an address, a name, or beginnings of its words.
+package struct ContactQuery {
   private let text: String
 
-  init(_ text: String) { self.text = text.trimmingCharacters(in: .whitespacesAndNewlines) }
+  /// The words of a user.
+  package init(_ text: String) { self.text = text.trimmingCharacters(in: .whitespacesAndNewlines) }
 
   /// The one contact that is meant.
   /// - Throws: `.unknown`, `.ambiguous`, `.tooFewDigits`.
   func one(of contacts: [ContactEntry]) throws(ContactError) -> ContactEntry {
-    for rule in try rules() {
-      let found = contacts.filter(rule)
-      if found.count == 1 { return found[0] }
-      if found.count > 1 { throw .ambiguous(found.map(\.id)) }
-    }
-    throw .unknown
+    let found = try fitting(contacts) { $0.whoNames }
+    guard found.count < 2 else { throw .ambiguous(found.map(\.id)) }
+    guard let contact = found.first else { throw .unknown }
+    return contact
   }
 
-  private func rules() throws(ContactError) -> [(ContactEntry) -> Bool] {
-    guard !text.isEmpty else { throw .unknown }
+  /// Those that fit the first rule that anything fits; none when nothing fits any.
+  /// - Throws: `.tooFewDigits`.
+  package func fitting<Item>(_ items: [Item], _ names: (Item) -> WhoNames) throws(ContactError) -> [Item] {
+    let named = items.map { (item: $0, names: names($0)) }
+    for rule in try rules() {
+      let found = named.filter { rule($0.names) }
+      if !found.isEmpty { return found.map(\.item) }
+    }
+    if isPartOfFingerprint { throw .tooFewDigits }
+    return []
+  }
+
+  private func rules() throws(ContactError) -> [(WhoNames) -> Bool] {
+    guard !text.isEmpty else { return [] }
     if let digits = FingerprintText.digits(text) {
       switch digits.count {
-      case 40, 64: return [{ Self.fingerprints($0).contains { $0.bytes == FingerprintText.bytes(digits) } }]
-      case 16:
-        return [{ Self.fingerprints($0).contains { $0.keyID.bytes == FingerprintText.bytes(digits) } }]
+      case 40, 64: return [{ $0.fingerprints.contains { $0.bytes == FingerprintText.bytes(digits) } }]
+      case 16: return [{ $0.fingerprints.contains { $0.keyID.bytes == FingerprintText.bytes(digits) } }]
       case 8 where digits.contains(where: \.isNumber): throw .tooFewDigits
       default: break
       }
     }
     if text.contains("@") {
       let address = Self.folded(address: text)
-      return [{ contact in contact.addresses.contains { Self.folded(address: $0) == address } }]
+      return [
+        { $0.addresses.contains { Self.folded(address: $0) == address } },
+        // A whole user ID.
+        { [text] in $0.names.contains { Self.folded($0) == Self.folded(text) } },
+      ]
     }
     let name = Self.folded(text)
     let beginnings = Self.words(name)
-    guard !beginnings.isEmpty else { return [{ Self.folded($0.name) == name }] }
+    guard !beginnings.isEmpty else { return [{ $0.names.contains { Self.folded($0) == name } }] }
     return [
-      { Self.folded($0.name) == name },
-      { contact in
-        let words = Self.words(Self.folded(contact.name))
-        return beginnings.allSatisfy { beginning in words.contains { $0.hasPrefix(beginning) } }
+      { $0.names.contains { Self.folded($0) == name } },
+      { who in
+        who.names.contains { whole in
+          let words = Self.words(Self.folded(whole))
+          return beginnings.allSatisfy { beginning in words.contains { $0.hasPrefix(beginning) } }
+        }
       },
     ]
   }
 
-  /// Primary keys and subkeys.
-  private static func fingerprints(_ contact: ContactEntry) -> [Fingerprint] {
-    contact.keys.flatMap { [$0.summary.fingerprint] + $0.summary.subkeys }
+  /// Whether it can only be some of the digits of a fingerprint: not `abba` or `2026`, which may be meant as names.
+  private var isPartOfFingerprint: Bool {
+    guard let digits = FingerprintText.digits(text), digits.count >= 4 else { return false }
+    return digits.contains(where: \.isNumber) && digits.contains(where: \.isLetter)
   }
 
   /// The domain without regard to the case of ASCII letters; the local part likewise, so that two contacts that
@@ -73,6 +107,13 @@ struct ContactQuery {
 }
 
 extension ContactEntry {
+  /// What it can be meant by.
+  package var whoNames: WhoNames {
+    WhoNames(
+      fingerprints: keys.flatMap { $0.summary.parts.map(\.fingerprint) }, addresses: addresses,
+      names: [name])
+  }
+
   /// The addresses that its keys claim now, former keys aside.
   var addresses: [String] { keys.filter { $0.state == .inUse }.flatMap(\.summary.addresses) }
 }

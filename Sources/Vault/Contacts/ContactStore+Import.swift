@@ -33,6 +33,8 @@ public struct ContactPreview: Equatable, Sendable {
   public let isVouchedFor: Bool
   /// The packets to store.
   let certificate: [UInt8]
+  /// Of the contact that is made if there is no other.
+  let idIfNew: UUID
 
   /// Whether the user is asked before an update is stored.
   public var needsDecision: Bool {
@@ -59,38 +61,71 @@ extension ContactStore {
     ContactName.suggested(by: key, beside: try domains.read(ContactsSnapshot.self).contacts)
   }
 
-  /// What each certificate of a file would change.
-  /// - Throws: `ContactError.certificateTooLarge`, `.corrupt`; `ProtectedDataError`.
-  public func preview(_ parts: PublicParts, at now: Timestamp) throws -> [ContactPreview] {
-    let snapshot = try domains.read(ContactsSnapshot.self)
-    let entries = try snapshot.contacts.map { try ContactEntry($0, at: now) }
-    return try parts.incoming.map { try Self.preview($0, snapshot.contacts, entries, at: now) }
-  }
-
-  /// Stores one certificate of a file.
-  /// - Parameters:
-  ///   - index: which one, in the order of the previews.
-  ///   - preview: what the user has seen. If the contacts have changed since, nothing is stored.
-  ///   - name: of a new contact; nil is the one that the key suggests.
-  ///   - decision: about another key for a contact's address.
-  /// - Returns: the contact that has the key now; nil when it was forgotten.
-  /// - Throws: `ContactError.changedMeanwhile`, `.full`, `.tooManyKeys`, `.unfitName`, `.nameTaken`; `ProtectedDataError`.
-  @discardableResult
-  public func store(
-    _ index: Int, of parts: PublicParts, as preview: ContactPreview, name: String? = nil,
-    decision: NewKeyDecision = .keep, at now: Timestamp
-  ) throws -> UUID? {
-    try change { snapshot in
-      let entries = try snapshot.contacts.map { try ContactEntry($0, at: now) }
-      let found = try Self.preview(parts.incoming[index], snapshot.contacts, entries, at: now)
-      guard found == preview else { throw ContactError.changedMeanwhile }
-      let taking = Taking(preview: preview, now: now, name: name)
-      return try taking.apply(to: &snapshot.contacts, decision)
+  /// What each certificate of a file would change, in their order: one may change what the next one finds.
+  /// - Parameter decide: see ``store(_:as:name:decisions:at:)``.
+  /// - Throws: `ContactError.certificateTooLarge`, `.corrupt`, `.full`, `.tooManyKeys`; `ProtectedDataError`.
+  public func preview(
+    _ parts: PublicParts, at now: Timestamp, decide: (ContactPreview) -> NewKeyDecision? = { _ in .keep }
+  ) throws -> [ContactPreview] {
+    var contacts = try domains.read(ContactsSnapshot.self).contacts
+    return try Self.take(parts, into: &contacts, ids: parts.incoming.map { _ in UUID() }, at: now) {
+      _, preview in
+      decide(preview)
     }
   }
 
+  /// Stores the certificates of a file in one transaction: all or none.
+  /// - Parameters:
+  ///   - previews: what the user has seen. If the contacts have changed since, nothing is stored.
+  ///   - name: of new contacts; nil is the one that the key suggests.
+  ///   - decisions: for each certificate what to do if it is another key for a contact's address; nil leaves the
+  ///     certificate out, whatever it is.
+  /// - Returns: for each, the contact that has the key now; nil when it was forgotten or left out.
+  /// - Throws: `ContactError.changedMeanwhile`, `.full`, `.tooManyKeys`, `.unfitName`, `.nameTaken`; `ProtectedDataError`.
+  @discardableResult
+  public func store(
+    _ parts: PublicParts, as previews: [ContactPreview], name: String? = nil, decisions: [NewKeyDecision?],
+    at now: Timestamp
+  ) throws -> [UUID?] {
+    try change { snapshot in
+      let ids = previews.map(\.idIfNew)
+      let found = try Self.take(parts, into: &snapshot.contacts, ids: ids, name: name, at: now) { index, _ in
+        decisions[index]
+      }
+      guard found == previews else { throw ContactError.changedMeanwhile }
+      return zip(found, decisions).map { preview, decision in
+        guard decision != nil else { return nil }
+        let fingerprint = preview.key.fingerprint
+        return snapshot.contacts.first { $0.keys.contains { $0.fingerprint == fingerprint } }?.id
+      }
+    }
+  }
+
+  /// Takes certificates over, one after the other.
+  /// - Returns: what each of them changed, or would have.
+  private static func take(
+    _ parts: PublicParts, into contacts: inout [Contact], ids: [UUID], name: String? = nil, at now: Timestamp,
+    decide: (Int, ContactPreview) -> NewKeyDecision?
+  ) throws -> [ContactPreview] {
+    var entries = try contacts.map { try ContactEntry($0, at: now) }
+    var previews: [ContactPreview] = []
+    for (index, incoming) in parts.incoming.enumerated() {
+      let preview = try preview(incoming, contacts, entries, id: ids[index], at: now)
+      previews.append(preview)
+      guard let decision = decide(index, preview) else { continue }
+      let before = contacts
+      try Taking(preview: preview, now: now, name: name).apply(to: &contacts, decision)
+      for place in contacts.indices where place >= before.count || contacts[place] != before[place] {
+        let entry = try ContactEntry(contacts[place], at: now)
+        if place < entries.count { entries[place] = entry } else { entries.append(entry) }
+      }
+    }
+    return previews
+  }
+
   private static func preview(
-    _ incoming: IncomingCertificate, _ contacts: [Contact], _ entries: [ContactEntry], at now: Timestamp
+    _ incoming: IncomingCertificate, _ contacts: [Contact], _ entries: [ContactEntry], id: UUID,
+    at now: Timestamp
   ) throws(ContactError) -> ContactPreview {
     let fingerprint = incoming.reduced.fingerprint
     for (contact, entry) in zip(contacts, entries) {
@@ -104,7 +139,8 @@ extension ContactStore {
       return ContactPreview(
         outcome: isWaiting ? .newKey : isKnown ? .unchanged : .updated, key: summary, contact: entry,
         changes: KeyChange.changes(from: entry.keys[index].summary, to: summary),
-        isVouchedFor: isWaiting && isVouchedFor(incoming.whole, by: contact, at: now), certificate: packets)
+        isVouchedFor: isWaiting && isVouchedFor(incoming.whole, by: contact, at: now), certificate: packets,
+        idIfNew: id)
     }
     let summary = KeySummary(incoming.reduced, at: now)
     let addresses = Set(summary.addresses.map { ContactQuery.folded(address: $0) })
@@ -114,7 +150,7 @@ extension ContactStore {
     return ContactPreview(
       outcome: index == nil ? .new : .newKey, key: summary, contact: index.map { entries[$0] }, changes: [],
       isVouchedFor: index.map { isVouchedFor(incoming.whole, by: contacts[$0], at: now) } ?? false,
-      certificate: try incoming.reduced.packets())
+      certificate: try incoming.reduced.packets(), idIfNew: id)
   }
 
   /// Whether the key in use has certified a user ID that the new key claims.
@@ -141,40 +177,33 @@ private struct Taking {
       firstSeen: now.secondsSince1970)
   }
 
-  func apply(to contacts: inout [Contact], _ decision: NewKeyDecision) throws(ContactError) -> UUID? {
+  func apply(to contacts: inout [Contact], _ decision: NewKeyDecision) throws(ContactError) {
     guard let id = preview.contact?.id, let index = contacts.firstIndex(where: { $0.id == id }) else {
       return try add(to: &contacts)
     }
     if let place = contacts[index].keys.firstIndex(where: { $0.fingerprint == fingerprint }) {
       contacts[index].keys[place].certificate = preview.certificate
-      if preview.outcome != .newKey { return id }
+      if preview.outcome != .newKey { return }
     }
     switch decision {
-    case .keep:
-      try wait(&contacts[index])
-      return id
+    case .keep: try wait(&contacts[index])
     case .use:
       try wait(&contacts[index])
       use(&contacts[index])
-      return id
     case .separate:
       contacts[index].keys.removeAll { $0.fingerprint == fingerprint }
-      return try add(to: &contacts)
-    case .ignore:
-      contacts[index].keys.removeAll { $0.fingerprint == fingerprint }
-      return nil
+      try add(to: &contacts)
+    case .ignore: contacts[index].keys.removeAll { $0.fingerprint == fingerprint }
     }
   }
 
-  private func add(to contacts: inout [Contact]) throws(ContactError) -> UUID {
+  private func add(to contacts: inout [Contact]) throws(ContactError) {
     guard contacts.count < ContactsSnapshot.countLimit else { throw .full }
     let name =
       if let name { try ContactName.checked(name, beside: contacts) } else {
         ContactName.suggested(by: preview.key, beside: contacts)
       }
-    let contact = Contact(id: UUID(), displayName: name, keys: [key(.inUse)])
-    contacts.append(contact)
-    return contact.id
+    contacts.append(Contact(id: preview.idIfNew, displayName: name, keys: [key(.inUse)]))
   }
 
   /// Puts the key among those that wait, unless it is there.

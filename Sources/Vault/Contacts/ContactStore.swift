@@ -23,6 +23,16 @@ public struct ContactStore: Sendable {
     try domains.read(ContactsSnapshot.self).contacts.map { try ContactEntry($0, at: now) }
   }
 
+  /// The same, with the certificates themselves.
+  /// - Throws: `ContactError.corrupt`; `ProtectedDataError`.
+  public func certificates(at now: Timestamp) throws -> [ContactCertificates] {
+    try domains.read(ContactsSnapshot.self).contacts.map { contact in
+      let certificates = try contact.certificates()
+      return ContactCertificates(
+        entry: ContactEntry(contact, certificates, at: now), certificates: certificates)
+    }
+  }
+
   /// The contact that `who` means: a fingerprint or key ID, an address, a name, or beginnings of its words.
   /// - Throws: `ContactError.unknown`, `.ambiguous`, `.tooFewDigits`, `.corrupt`; `ProtectedDataError`.
   public func find(_ who: String, at now: Timestamp) throws -> ContactEntry {

@@ -41,8 +41,9 @@ public struct KeySummary: Equatable, Sendable {
   let encryptionKeys: [Fingerprint]
   /// Keys other than these that the holder has revoked.
   let revokedKeys: [Fingerprint]
-  /// The subkeys, in whatever state.
-  let subkeys: [Fingerprint]
+  /// The primary key, then the subkeys, in whatever state.
+  public let parts: [CertificatePart]
+  var subkeys: [Fingerprint] { parts.dropFirst().map(\.fingerprint) }
 
   /// Judges a certificate.
   /// - Parameter isVerifiedBefore: whether all its signatures were, before it was stored; see `ValidCertificate`.
@@ -65,7 +66,7 @@ public struct KeySummary: Equatable, Sendable {
     revokedUserIDs = valid.userIDs.filter { $0.problem?.isRevocation == true }.map(\.userID.text)
     revokedKeys = valid.keys.filter { !$0.isPrimary && $0.problem?.isRevocation == true }
       .map(\.publicKey.fingerprint)
-    subkeys = valid.keys.dropFirst().map(\.publicKey.fingerprint)
+    parts = valid.parts
     readsSEIPD2 = valid.features.contains(.seipdVersion2)
   }
 

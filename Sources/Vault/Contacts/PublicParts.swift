@@ -2,7 +2,7 @@
 //
 // Certificates from a file, armored or not, and to one. Only their holders' statements are taken over.
 
-internal import OpenPGP
+public import OpenPGP
 internal import ProtectedData
 public import Secrets
 
@@ -20,6 +20,9 @@ public struct PublicParts: Sendable {
 
   /// How many there are, each once.
   public var count: Int { incoming.count }
+
+  /// The certificates, reduced to their holders' statements, to be used once without storing them.
+  public var certificates: [Certificate] { incoming.map(\.reduced) }
 
   /// Reads all certificates. Private keys among them refuse all.
   /// - Parameter bytes: armored or not; locked memory, since it may be a private key by mistake.

@@ -20,20 +20,6 @@ public struct Identity: Sendable {
     case unusable
   }
 
-  /// The primary key or a subkey.
-  public struct Part: Sendable {
-    /// Lower-case hexadecimal.
-    public let fingerprint: String
-    /// The name of the algorithm, such as `Ed25519`.
-    public let algorithm: String
-    /// `certify`, `sign`, `encrypt`, `authenticate`.
-    public let purposes: [String]
-    /// Seconds since 1970, UTC.
-    public let created: Int64
-    /// Seconds since 1970, UTC; nil for never.
-    public let expires: Int64?
-  }
-
   /// Lower-case hexadecimal: 40 digits of version 4, 64 of version 6.
   public let fingerprint: String
   /// Of the key: 4 or 6.
@@ -57,7 +43,7 @@ public struct Identity: Sendable {
   /// At the time when the identity was looked up.
   public let state: State
   /// The primary key, then the subkeys.
-  public let parts: [Part]
+  public let parts: [CertificatePart]
 
   /// The public part.
   public let certificate: Certificate
@@ -88,7 +74,7 @@ public struct Identity: Sendable {
     self.hasPrivatePart = hasPrivatePart
     self.isDefault = isDefault
     state = State(valid.problem)
-    parts = valid.keys.map { Part($0) }
+    parts = valid.parts
   }
 }
 
@@ -101,35 +87,5 @@ extension Identity.State {
       case .revoked: .revoked
       case .notBound, .notYetValid, .refused: .unusable
       }
-  }
-}
-
-extension Identity.Part {
-  fileprivate init(_ key: ValidCertificate.Key) {
-    fingerprint = Hexadecimal.text(key.publicKey.fingerprint.bytes)
-    algorithm = Self.name(of: key.publicKey.algorithm)
-    created = Int64(key.publicKey.creationTime.secondsSince1970)
-    expires = key.expirationTime.map { Int64($0.secondsSince1970) }
-    var purposes: [String] = []
-    if key.flags.contains(.certify) { purposes.append("certify") }
-    if key.flags.contains(.sign) { purposes.append("sign") }
-    if !key.flags.isDisjoint(with: [.encryptCommunications, .encryptStorage]) { purposes.append("encrypt") }
-    if key.flags.contains(.authenticate) { purposes.append("authenticate") }
-    self.purposes = purposes
-  }
-
-  private static func name(of algorithm: PublicKeyAlgorithm) -> String {
-    switch algorithm {
-    case .rsa, .rsaEncryptOnly, .rsaSignOnly: "RSA"
-    case .elgamal: "Elgamal"
-    case .dsa: "DSA"
-    case .ecdh: "ECDH"
-    case .ecdsa: "ECDSA"
-    case .eddsaLegacy, .ed25519: "Ed25519"
-    case .x25519: "X25519"
-    case .x448: "X448"
-    case .ed448: "Ed448"
-    default: "algorithm \(algorithm.rawValue)"
-    }
   }
 }

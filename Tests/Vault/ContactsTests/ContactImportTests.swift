@@ -168,12 +168,27 @@ struct ContactImportTests {
     let fixture = try Fixture()
     let eve = try Person("Eve <eve@example.org>")
     let parts = try Fixture.parts([eve.certificate])
-    let preview = try fixture.store.preview(parts, at: Fixture.now)[0]
+    let previews = try fixture.store.preview(parts, at: Fixture.now)
     try fixture.take(eve.certificate)
     #expect(throws: ContactError.changedMeanwhile) {
-      try fixture.store.store(0, of: parts, as: preview, at: Fixture.now)
+      try fixture.store.store(parts, as: previews, decisions: [.keep], at: Fixture.now)
     }
     #expect(try fixture.store.list(at: Fixture.now).count == 1)
+  }
+
+  @Test("Of two keys for one address in one file the second waits, and what is left out is not stored")
+  func oneAfterTheOther() throws {
+    let fixture = try Fixture()
+    let (first, second) = (try Person("Eve <eve@example.org>"), try Person("Eve <eve@example.org>"))
+    let bob = try Person("Bob <bob@example.org>")
+    #expect(
+      try fixture.take(first.certificate, second.certificate).map(\.outcome) == [.new, .newKey])
+    #expect(try entry(fixture, "eve").keys.map(\.state) == [.inUse, .waiting])
+    let parts = try Fixture.parts([bob.certificate, first.certificate])
+    let previews = try fixture.store.preview(parts, at: Fixture.now) { _ in nil }
+    let ids = try fixture.store.store(parts, as: previews, decisions: [nil, nil], at: Fixture.now)
+    #expect(ids == [nil, nil])
+    #expect(try fixture.store.list(at: Fixture.now).map(\.name) == ["Eve"])
   }
 
   @Test("A certificate that is too large, a 17th key and an unfit name are refused")

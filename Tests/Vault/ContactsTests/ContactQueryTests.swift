@@ -31,12 +31,12 @@ struct ContactQueryTests {
       #expect(try name(who) == "Ada Čapek", "\(who)")
     }
     for who in [
-      "", " ", "ob", "aker", "bob@example.com", "example.org", "bob@", "me", "..",
-      String(fingerprint.dropLast()),
+      "", " ", "ob", "aker", "bob@example.com", "example.org", "bob@", "me", "..", "abba",
+      "2026",
     ] {
       #expect(throws: ContactError.unknown, "\(who)") { try name(who) }
     }
-    for who in ["89ABCDEF", "0x01234567"] {
+    for who in ["89ABCDEF", "0x01234567", "21f6", String(fingerprint.dropLast())] {
       #expect(throws: ContactError.tooFewDigits) { try name(who) }
     }
   }

@@ -66,10 +66,9 @@ final class ContactsFixture {
     -> [ContactPreview]
   {
     let parts = try Self.parts(certificates)
-    let previews = try store.preview(parts, at: Self.now)
-    for (index, preview) in previews.enumerated() {
-      try store.store(index, of: parts, as: preview, name: name, decision: decision, at: Self.now)
-    }
+    let previews = try store.preview(parts, at: Self.now) { _ in decision }
+    try store.store(
+      parts, as: previews, name: name, decisions: previews.map { _ in decision }, at: Self.now)
     return previews
   }
 

@@ -48,7 +48,7 @@ struct IdentityChoiceTests {
     let groups = stride(from: 0, to: 40, by: 4).map { String(Array(bob.fingerprint)[$0..<($0 + 4)]) }
     #expect(indices(groups.joined(separator: " ")) == [2])
     #expect(indices(groups.joined(separator: ":")) == [2])
-    #expect(indices(bob.parts[1].fingerprint) == [2])
+    #expect(indices(bob.parts[1].fingerprint.hexadecimal) == [2])
     #expect(indices(String(bob.fingerprint.suffix(16))) == [2])
     #expect(indices(String(repeating: "0", count: 40)) == [])
   }

@@ -76,6 +76,12 @@ extension AuditLog.Event {
     case .contactVerified: "contact_verified"
     case .contactNotConfirmed: "contact_not_confirmed"
     case .contactVerificationUndone: "contact_verification_undone"
+    case .openPGPEncrypted: "openpgp_encrypted"
+    case .openPGPDecrypted: "openpgp_decrypted"
+    case .openPGPSigned: "openpgp_signed"
+    case .backedUp: "backed_up"
+    case .backedUpWithIdentities: "backed_up_with_identities"
+    case .restored: "restored"
     case .settingsChanged: "settings_changed"
     }
   }
@@ -115,6 +121,12 @@ extension AuditLog.Event {
     case .contactVerified: "contact verified"
     case .contactNotConfirmed: "contact not confirmed"
     case .contactVerificationUndone: "contact no longer verified"
+    case .openPGPEncrypted: "OpenPGP message written"
+    case .openPGPDecrypted: "OpenPGP message opened"
+    case .openPGPSigned: "signature made"
+    case .backedUp: "backed up, without identities"
+    case .backedUpWithIdentities: "backed up, with identities"
+    case .restored: "restored from a backup"
     case .settingsChanged: "setting changed"
     }
   }

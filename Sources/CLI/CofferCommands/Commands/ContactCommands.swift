@@ -60,19 +60,20 @@ struct ContactListCommand: CofferCommand {
       return
     }
     let rows = contacts.map { Self.row($0, at: now).map { TerminalText.line($0) } }
+    guard Terminal.isOutputTerminal else {
+      for row in rows { Terminal.print("\(row[0])\t\(row[1])\t\(row[2])\t\(row[3])") }
+      return
+    }
     let widths = (0..<3).map { column in rows.map { ColumnWidth.of($0[column]) }.max() ?? 0 }
     for row in rows {
-      guard Terminal.isOutputTerminal else {
-        Terminal.print("\(row[0])\t\(row[1])\t\(row[2])\t\(row[3])")
-        continue
-      }
       var line = ""
       for (column, width) in widths.enumerated() {
-        line += ColumnWidth.padded(row[column], to: min(width, Self.columnWidth)) + "  "
+        let width = min(width, Self.columnWidth)
+        line += ColumnWidth.padded(ColumnWidth.cut(row[column], to: width), to: width) + "  "
       }
       Terminal.print("\(ColumnWidth.cut(line + row[3], to: Terminal.columns))")
     }
-    if contacts.isEmpty, Terminal.isOutputTerminal {
+    if contacts.isEmpty {
       context.remark("no contacts yet: 'coffer contact import FILE' stores one")
     }
   }
@@ -82,8 +83,6 @@ struct ContactListCommand: CofferCommand {
   private static let noticeSeconds: UInt32 = 30 * 86_400
 
   private static func row(_ contact: ContactEntry, at now: Timestamp) -> [String] {
-    let count = contact.keys.count
-    let name = ColumnWidth.cut(contact.name, to: columnWidth - 9)
     var remark = ""
     if let key = contact.keyInUse?.summary {
       remark = ContactWords.state(key) ?? ""
@@ -97,9 +96,8 @@ struct ContactListCommand: CofferCommand {
       remark = "a new key waits: coffer contact show \(ShellWord.quoted(contact.name))"
     }
     return [
-      count > 1 ? "\(name) (\(count) keys)" : name,
-      ColumnWidth.cut(contact.keyInUse?.summary.addresses.first ?? "", to: columnWidth),
-      ContactWords.verification(contact), remark,
+      contact.name, contact.keyInUse?.summary.addresses.first ?? "", ContactWords.verification(contact),
+      remark,
     ]
   }
 }
@@ -109,8 +107,10 @@ struct ContactShowCommand: CofferCommand {
   static let page = """
     coffer contact show: show a contact and its keys
 
-    usage: coffer contact show WHO
+    usage: coffer contact show WHO [--details]
                                \(OpeningOptions.usage)
+
+      --details  also the parts of each key: the primary key and the subkeys
 
     Names in quotation marks were chosen by the owner of the key.
 
@@ -120,11 +120,12 @@ struct ContactShowCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Argument(help: "A fingerprint, an address or a name.") var who: String
+  @Flag(help: "Show the parts of each key.") var details = false
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
     let contact = try coffer.contact(who)
-    if context.isJSON { return JSON.print(ContactWords.Answer(contact)) }
+    if context.isJSON { return JSON.print(ContactWords.Answer(contact, withParts: details)) }
     Terminal.print("\(contact.name)")
     if let found = contact.verification {
       Terminal.print("verified \(ContactWords.day(found.date)): \(found.manner.words)")
@@ -137,6 +138,10 @@ struct ContactShowCommand: CofferCommand {
     for key in contact.keys {
       Terminal.print("\(key.state.words) since \(ContactWords.day(key.firstSeen)):")
       for line in ContactWords.lines(of: key.summary) { Terminal.print("  \(line)") }
+      for part in details ? key.summary.parts : [] {
+        Terminal.print("    \(PartWords.line(part))")
+        for line in ContactWords.lines(of: part.fingerprint) { Terminal.print("      \(line)") }
+      }
     }
     guard contact.hasWaitingKey, let inUse = contact.keyInUse else { return }
     context.remark("A key waits for your decision. Ask its owner, then import it again with one of:")
@@ -199,7 +204,9 @@ struct ContactRemoveCommand: CofferCommand {
     let contact = try coffer.contact(who)
     if !yes {
       var lost = contact.verification.map { ", verified since \(ContactWords.day($0.date))" } ?? ""
-      if contact.keyInUse?.summary.status == .revoked { lost += ", whose key is REVOKED" }
+      if contact.keyInUse?.summary.status == .revoked {
+        lost += ", whose key is REVOKED (an old copy of it would look good)"
+      }
       let question = "Remove \(ContactWords.quoted(contact.name))\(lost)?"
       guard context.hasTerminal else {
         throw Failure(

@@ -68,34 +68,84 @@ struct ContactImportCommand: CofferCommand {
     let results: [Result]
   }
 
-  /// What became of one certificate.
+  /// What becomes of one certificate.
   private struct Outcome {
-    var code: String
-    var contact: String?
+    let code: String
+    /// Nil when nothing is stored.
+    var decision: NewKeyDecision?
+    /// Said when it is stored; the contact's name goes before it.
+    var done = ""
     var failure: Failure?
   }
 
   func execute(_ context: CommandContext) throws {
-    let parts = try PublicParts(SharedSecretBytes(read()))
+    let parts = try parts()
     if name != nil, parts.count > 1 {
       throw Failure.usage("--name is for a file with one public part; this one has \(parts.count)")
     }
     let coffer = try context.open(opening)
-    let previews = try coffer.contacts().preview(parts, at: coffer.openPGPTime)
-    try checkReplaced(previews)
+    let previews = try coffer.contacts().preview(parts, at: coffer.openPGPTime, decide: decision)
+    try check(previews)
     try agree(previews, context)
-    var results: [Answer.Result] = []
-    var failure: Failure?
-    for (index, preview) in previews.enumerated() {
-      let outcome = try take(index, parts, preview, coffer, context)
-      failure = failure ?? outcome.failure
-      results.append(
+    let outcomes = try previews.map { try outcome($0, isSingle: parts.count == 1, coffer, context) }
+    let ids = try store(parts, previews, outcomes, coffer, context)
+    if context.isJSON {
+      let results = zip(previews, zip(outcomes, ids)).map { preview, stored in
         Answer.Result(
-          fingerprint: FingerprintText.plain(preview.key.fingerprint), outcome: outcome.code,
-          changes: preview.changes.map(ContactWords.code), contact: outcome.contact))
+          fingerprint: FingerprintText.plain(preview.key.fingerprint), outcome: stored.0.code,
+          changes: preview.changes.map(ContactWords.code), contact: stored.1?.uuidString.lowercased())
+      }
+      JSON.print(Answer(results: results))
     }
-    if context.isJSON { JSON.print(Answer(results: results)) }
-    if let failure { throw failure }
+    if let failure = outcomes.lazy.compactMap(\.failure).first { throw failure }
+  }
+
+  /// Stores what was decided, in one step, and says so.
+  /// - Returns: the contact of each certificate; nil where there is none.
+  private func store(
+    _ parts: PublicParts, _ previews: [ContactPreview], _ outcomes: [Outcome], _ coffer: Coffer,
+    _ context: CommandContext
+  ) throws -> [UUID?] {
+    guard outcomes.contains(where: { $0.decision != nil }) else { return previews.map { $0.contact?.id } }
+    let stored = try coffer.storeContacts(
+      parts, as: previews, name: name, decisions: outcomes.map(\.decision))
+    let names = try coffer.contacts().list(at: coffer.openPGPTime).map { ($0.id, $0.name) }
+    let nameOfID = Dictionary(uniqueKeysWithValues: names)
+    for (id, outcome) in zip(stored, outcomes) where outcome.decision != nil {
+      let name = id.flatMap { nameOfID[$0] }
+      if outcome.code == "new", let name {
+        context.remark(
+          "stored as \(ContactWords.quoted(name)). Not verified yet: when you speak,  coffer contact verify \(ShellWord.quoted(name))"
+        )
+      } else {
+        context.remark("\(name.map { ContactWords.quoted($0) + ": " } ?? "")\(outcome.done)")
+      }
+    }
+    return zip(stored, zip(previews, outcomes)).map { id, rest in
+      id ?? (rest.1.decision == nil ? rest.0.contact?.id : nil)
+    }
+  }
+
+  /// What the options say about a certificate; nil when it is left as it is.
+  private func decision(_ preview: ContactPreview) -> NewKeyDecision? {
+    switch preview.outcome {
+    case .new: return .keep
+    case .unchanged: return nil
+    case .updated: return preview.needsDecision && !acceptChanges ? nil : .keep
+    case .newKey:
+      let replaced = replace.flatMap(FingerprintText.fingerprint)
+      if let replaced, replaced == preview.contact?.keyInUse?.summary.fingerprint { return .use }
+      return separate ? .separate : ignore ? .ignore : .keep
+    }
+  }
+
+  /// Reads the file. What is wrong with it is said with its name.
+  private func parts() throws -> PublicParts {
+    do { return try PublicParts(SharedSecretBytes(read())) } catch let error as ContactError {
+      var failure = Failure(error)
+      if file != "-" { failure.message = "'\(file)': \(failure.message)" }
+      throw failure
+    }
   }
 
   private func read() throws -> SecretBytes {
@@ -121,12 +171,21 @@ struct ContactImportCommand: CofferCommand {
     !yes && !context.isJSON && Terminal.isErrorTerminal && context.hasTerminal
   }
 
-  private func checkReplaced(_ previews: [ContactPreview]) throws {
-    guard let replaced = replace.flatMap(FingerprintText.fingerprint) else { return }
-    let isFound = previews.contains { preview in
-      preview.outcome == .newKey && preview.contact?.keyInUse?.summary.fingerprint == replaced
+  /// - Throws: an error of usage when an option does not fit what the file has.
+  private func check(_ previews: [ContactPreview]) throws {
+    if let replaced = replace.flatMap(FingerprintText.fingerprint) {
+      let isFound = previews.contains { preview in
+        preview.outcome == .newKey && preview.contact?.keyInUse?.summary.fingerprint == replaced
+      }
+      if !isFound {
+        throw Failure.usage("no contact uses the key of --replace for an address of the new one")
+      }
     }
-    if !isFound { throw Failure.usage("no contact uses the key of --replace for an address of the new one") }
+    if let name, let contact = previews.first?.contact, !separate {
+      throw Failure.usage(
+        "--name is for a new contact, and you have \(ContactWords.quoted(contact.name))",
+        hint: "coffer contact rename \(ShellWord.quoted(contact.name)) \(ShellWord.quoted(name))")
+    }
   }
 
   /// Shows several certificates, and asks once for all.
@@ -145,37 +204,29 @@ struct ContactImportCommand: CofferCommand {
     }
   }
 
-  private func take(
-    _ index: Int, _ parts: PublicParts, _ preview: ContactPreview, _ coffer: Coffer, _ context: CommandContext
+  private func outcome(
+    _ preview: ContactPreview, isSingle: Bool, _ coffer: Coffer, _ context: CommandContext
   ) throws -> Outcome {
-    let asks = asks(context) && parts.count == 1
+    let asks = asks(context) && isSingle
     switch preview.outcome {
     case .new:
       for line in ContactWords.lines(of: preview.key) { context.remark("  \(line)") }
-      let suggested = try coffer.contacts().suggestedName(for: preview.key)
-      let name = ContactWords.quoted(self.name ?? suggested)
-      if asks, !(try context.confirm("Store as \(name)?")) {
+      let name = try self.name ?? coffer.contacts().suggestedName(for: preview.key)
+      if asks, !(try context.confirm("Store as \(ContactWords.quoted(name))?")) {
         throw Failure(.refused, "cancelled", "nothing was stored")
       }
-      let id = try coffer.storeContact(index, of: parts, as: preview, name: self.name)
-      let words = ShellWord.quoted(self.name ?? suggested)
-      context.remark("stored as \(name). Not verified yet: when you speak,  coffer contact verify \(words)")
-      return Outcome(code: "new", contact: id?.uuidString.lowercased())
+      return Outcome(code: "new", decision: .keep)
     case .unchanged:
       context.remark("\(ContactWords.quoted(preview.contact?.name ?? "")): nothing new")
-      return Outcome(code: "unchanged", contact: preview.contact?.id.uuidString.lowercased())
-    case .updated: return try update(index, parts, preview, asks, coffer, context)
-    case .newKey: return try decide(index, parts, preview, asks, coffer, context)
+      return Outcome(code: "unchanged")
+    case .updated: return try update(preview, asks, context)
+    case .newKey: return try decide(preview, asks, context)
     }
   }
 
-  private func update(
-    _ index: Int, _ parts: PublicParts, _ preview: ContactPreview, _ asks: Bool, _ coffer: Coffer,
-    _ context: CommandContext
-  ) throws -> Outcome {
+  private func update(_ preview: ContactPreview, _ asks: Bool, _ context: CommandContext) throws -> Outcome {
     let name = ContactWords.quoted(preview.contact?.name ?? "")
-    let contact = preview.contact?.id.uuidString.lowercased()
-    context.remark("\(name): updated")
+    context.remark("\(name) changes:")
     for change in preview.changes { context.remark("  \(ContactWords.words(change))") }
     if preview.needsDecision, !acceptChanges {
       guard asks else {
@@ -183,45 +234,34 @@ struct ContactImportCommand: CofferCommand {
           .refused, "change_needs_decision",
           "the public part of \(name) has changed in a way that you should see",
           hint: "ask its owner, then add --accept-changes")
-        return Outcome(code: "refused", contact: contact, failure: failure)
+        return Outcome(code: "refused", failure: failure)
       }
       guard try context.confirm("Store these changes?") else {
         throw Failure(.refused, "cancelled", "nothing was stored")
       }
     }
-    try coffer.storeContact(index, of: parts, as: preview)
-    return Outcome(code: "updated", contact: contact)
+    return Outcome(code: "updated", decision: .keep, done: "updated")
   }
 
-  private func decide(
-    _ index: Int, _ parts: PublicParts, _ preview: ContactPreview, _ asks: Bool, _ coffer: Coffer,
-    _ context: CommandContext
-  ) throws -> Outcome {
-    guard let contact = preview.contact else { throw ContactError.unknown }
-    let replaced = replace.flatMap(FingerprintText.fingerprint)
-    let inUse = contact.keyInUse?.summary.fingerprint
+  private func decide(_ preview: ContactPreview, _ asks: Bool, _ context: CommandContext) throws -> Outcome {
+    guard let contact = preview.contact, let present = decision(preview) else { throw ContactError.unknown }
     tell(preview, contact, context)
-    let decision: NewKeyDecision =
-      if let replaced, replaced == inUse { .use } else if separate { .separate } else if ignore {
-        .ignore
-      } else if asks { try choice(context) } else { .keep }
-    let id = try coffer.storeContact(index, of: parts, as: preview, name: name, decision: decision)
-    var outcome = Outcome(code: "new_key", contact: id?.uuidString.lowercased())
-    let name = ContactWords.quoted(contact.name)
+    let isDecided = present != .keep
+    let decision = !isDecided && asks ? try choice(context) : present
+    var outcome = Outcome(code: "new_key", decision: decision)
     switch decision {
     case .keep:
-      guard !asks else {
-        context.remark("\(name): the old key stays in use, and the new one waits")
-        break
-      }
-      let fingerprints = [inUse, preview.key.fingerprint].compactMap(\.self).map(FingerprintText.plain)
+      outcome.done = "the old key stays in use, and the new one waits"
+      guard !asks else { break }
+      let fingerprints = [contact.keyInUse?.summary.fingerprint, preview.key.fingerprint]
+        .compactMap(\.self).map(FingerprintText.plain)
       outcome.failure = Failure(
         .refused, "key_change_pending",
-        "\(name) has the key \(fingerprints.joined(separator: " in use, and a new one waits: "))",
+        "\(ContactWords.quoted(contact.name)) has the key \(fingerprints.joined(separator: " in use, and a new one waits: "))",
         hint: "ask its owner, then import it again with --replace \(fingerprints[0]), --separate or --ignore")
-    case .use: context.remark("\(name): the new key is used from now on, and not verified")
-    case .separate: context.remark("stored as another contact. Not verified yet.")
-    case .ignore: context.remark("the new key is forgotten")
+    case .use: outcome.done = "the new key is used from now on, and not verified"
+    case .separate: outcome.done = "stored as another contact. Not verified yet."
+    case .ignore: outcome.done = "the new key is forgotten"
     }
     return outcome
   }

@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import CofferKit
 internal import Primitives
+internal import Texts
 
 struct DoctorCommand: CofferCommand {
   static let configuration = CommandConfiguration(commandName: "doctor", abstract: "Examine the coffer.")
@@ -39,6 +40,8 @@ struct DoctorCommand: CofferCommand {
     let unreadable: [String]
     /// Missing if there are none.
     let damagedCaptures: [String]?
+    /// Missing if there is none, or no key.
+    let lastBackup: String?
   }
 
   func execute(_ context: CommandContext) throws {
@@ -50,7 +53,8 @@ struct DoctorCommand: CofferCommand {
           findings: diagnosis.findings.map { .init(severity: $0.severity.rawValue, text: $0.text) },
           unreadable: diagnosis.unreadable.map(\.description),
           damagedCaptures: diagnosis.damagedCaptures.isEmpty
-            ? nil : diagnosis.damagedCaptures.map(\.description)))
+            ? nil : diagnosis.damagedCaptures.map(\.description),
+          lastBackup: try coffer?.lastBackup().map { RFC3339.format($0.made) }))
     } else {
       if !context.isQuiet { for check in diagnosis.checks { Terminal.print("checked   \(check)") } }
       for finding in diagnosis.findings {

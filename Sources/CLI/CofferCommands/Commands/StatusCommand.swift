@@ -71,7 +71,8 @@ struct StatusCommand: CofferCommand {
     usage: coffer status \(OpeningOptions.usage)
 
     Does not ask for anything, and does not extend a session. With a passphrase or a PIN, also opens the
-    coffer, verifies the count of messages, and shows the age of the vault key and the last recovery drill.
+    coffer, verifies the count of messages, and shows the age of the vault key, the last recovery drill and
+    the last backup.
 
     example: coffer status
     """
@@ -101,6 +102,7 @@ struct StatusCommand: CofferCommand {
     var keyVersion: Int?
     var keyCreated: String?
     var lastRecoveryDrill: String?
+    var lastBackup: String?
     var recentFailures: Int?
     var unexaminedFailures: Int?
   }
@@ -150,6 +152,7 @@ struct StatusCommand: CofferCommand {
     answer.keyCreated = vault.keys.first { $0.version == vault.currentKeyVersion }
       .map { RFC3339.format($0.created) }
     answer.lastRecoveryDrill = try coffer.settings().lastRecoveryDrill.map(RFC3339.format)
+    answer.lastBackup = try coffer.lastBackup().map { RFC3339.format($0.made) }
     answer.recentFailures = vault.recentFailures
     answer.unexaminedFailures = vault.unexaminedFailures
   }
@@ -166,6 +169,7 @@ struct StatusCommand: CofferCommand {
     if let version = answer.keyVersion, let created = answer.keyCreated {
       Terminal.print("vault key  version \(version), made \(created)")
       Terminal.print("drill      \(answer.lastRecoveryDrill ?? "never: run 'coffer recovery drill'")")
+      Terminal.print("backup     \(answer.lastBackup ?? "none yet: run 'coffer backup FILE'")")
     }
     if let failures = answer.recentFailures, failures > 0 {
       Terminal.print("failures   \(failures.counted("message")) did not open in the last hour")

@@ -15,7 +15,7 @@ extension Failure {
         hint: "say more of the name, or give the address or the fingerprint")
     case .tooFewDigits:
       self = .usage(
-        "8 characters of a fingerprint can be forged", hint: "give the whole fingerprint, or the address")
+        "a part of a fingerprint can be forged", hint: "give the whole fingerprint, or the address")
     case .privateKey:
       self.init(
         .refused, "private_key_in_contact", "this is somebody's private key, and nothing of it is stored",

@@ -4,14 +4,17 @@
 // each module.
 
 internal import Agent
+internal import Backups
 internal import Captures
 internal import CofferKit
 internal import Contacts
+internal import Correspondence
 internal import Enclaves
 internal import Identities
 internal import KeyCustody
 internal import Keychains
 internal import MessageFormats
+internal import OpenPGP
 internal import ProtectedData
 internal import Secrets
 internal import Storage
@@ -33,6 +36,19 @@ struct Failure: Error {
   var unreadableKind = "message"
   /// The contacts that were meant, when several were.
   var candidates: [Candidate] = []
+
+  /// What is wrong with recipients of a message.
+  var problems: [Problem] = []
+  /// Whom a message is for, as far as it says: fingerprints or key IDs, nil for a hidden one.
+  var recipients: [String?] = []
+
+  /// What is wrong with one recipient.
+  struct Problem: Encodable {
+    let who: String
+    let fingerprint: String?
+    let reason: String
+    let since: String?
+  }
 
   /// A contact that may be meant.
   struct Candidate: Encodable {
@@ -82,7 +98,11 @@ struct Failure: Error {
     case let error as IdentityError: self.init(identity: error)
     case let problem as UserIDProblem: self = .usage("--user-id: \(problem.sentence)")
     case let error as ContactError: self.init(contact: error)
+    case let error as CorrespondenceError: self.init(correspondence: error)
+    case let error as RecipientProblems: self.init(recipients: error)
+    case let error as OpenPGPError: self.init(openPGP: error)
     case let error as CofferError: self.init(coffer: error)
+    case let error as BackupError: self.init(backup: error)
     default: self.init(unsorted: "\(type(of: error))")
     }
   }
@@ -104,7 +124,8 @@ extension Failure {
     if isJSON {
       let body = Answer.Body(
         code: code, message: message, hint: hint, unreadable: unreadable.isEmpty ? nil : unreadable,
-        candidates: candidates.isEmpty ? nil : candidates)
+        candidates: candidates.isEmpty ? nil : candidates, problems: problems.isEmpty ? nil : problems,
+        recipients: recipients.isEmpty ? nil : recipients)
       return JSON.text(Answer(error: body)) + "\n"
     }
     var text = unreadable.map { "\(unreadableKind) \($0): corrupted or tampered\n" }.joined()
@@ -120,6 +141,8 @@ extension Failure {
       let hint: String?
       let unreadable: [String]?
       let candidates: [Candidate]?
+      let problems: [Problem]?
+      let recipients: [String?]?
     }
     let error: Body
   }

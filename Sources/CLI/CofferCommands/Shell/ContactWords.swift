@@ -20,6 +20,11 @@ enum ContactWords {
 
   static func day(_ seconds: UInt32) -> String { String(instant(seconds).prefix(10)) }
 
+  /// Lower-case digits.
+  static func hexadecimal(_ bytes: [UInt8]) -> String {
+    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+  }
+
   static func instant(_ seconds: UInt32) -> String { RFC3339.format(Int64(seconds)) }
 
   /// The lines of a fingerprint: of version 4 two of five groups, of version 6 four of four, each with its number.
@@ -107,6 +112,7 @@ extension ContactWords {
       let addresses: [String]
       let names: [String]
       let formats: [String]
+      let parts: [PartWords.Answer]?
     }
 
     let id: String
@@ -115,7 +121,7 @@ extension ContactWords {
     let notConfirmed: String?
     let keys: [Key]
 
-    init(_ contact: ContactEntry) {
+    init(_ contact: ContactEntry, withParts: Bool = false) {
       id = contact.id.uuidString.lowercased()
       name = contact.name
       verified = contact.verification.map { Verified(at: instant($0.date), how: $0.manner.code) }
@@ -126,7 +132,8 @@ extension ContactWords {
           status: key.summary.status.code, created: instant(key.summary.created),
           expires: key.summary.expires.map(instant), firstSeen: instant(key.firstSeen),
           addresses: key.summary.addresses, names: key.summary.userIDs,
-          formats: key.summary.readsSEIPD2 ? ["seipd1", "seipd2"] : ["seipd1"])
+          formats: key.summary.readsSEIPD2 ? ["seipd1", "seipd2"] : ["seipd1"],
+          parts: withParts ? key.summary.parts.map { PartWords.Answer($0) } : nil)
       }
     }
   }

@@ -2,9 +2,11 @@
 //
 // An identity in lines for users and in JSON. Names may come from elsewhere; ShownLine makes them safe.
 
+internal import Contacts
 internal import Enclaves
 internal import Foundation
 internal import Identities
+internal import OpenPGP
 internal import Texts
 
 struct IdentityView {
@@ -85,12 +87,9 @@ struct IdentityView {
 
   /// The primary key and the subkeys.
   var parts: [ShownLine] {
-    identity.parts.flatMap { part -> [ShownLine] in
-      let end = part.expires.map { "expires \(Self.day($0))" } ?? "never expires"
-      return [
-        "",
-        "  \(part.algorithm), to \(part.purposes.joined(separator: ", ")), made \(Self.day(part.created)), \(end)",
-      ] + Self.lines(ofFingerprint: part.fingerprint)
+    identity.parts.flatMap { part in
+      ["", "  \(PartWords.line(part))"]
+        + Self.lines(ofFingerprint: FingerprintText.plain(part.fingerprint))
     }
   }
 
@@ -101,14 +100,6 @@ struct IdentityView {
       let text: String
       let name: String?
       let address: String?
-    }
-
-    struct Part: Encodable {
-      let fingerprint: String
-      let algorithm: String
-      let purposes: [String]
-      let created: String
-      let expires: String?
     }
 
     let fingerprint: String
@@ -123,22 +114,17 @@ struct IdentityView {
     let `default`: Bool
     let state: String
     let privatePart: Bool
-    let parts: [Part]?
+    let parts: [PartWords.Answer]?
   }
 
   func answer(_ kind: EnclaveKind, withParts: Bool = false) -> Answer {
-    let parts = identity.parts.map { part in
-      Answer.Part(
-        fingerprint: part.fingerprint, algorithm: part.algorithm, purposes: part.purposes,
-        created: RFC3339.format(part.created), expires: part.expires.map { RFC3339.format($0) })
-    }
-    return Answer(
+    Answer(
       fingerprint: identity.fingerprint, profile: profile, version: identity.version,
       created: RFC3339.format(identity.created), expires: identity.expires.map { RFC3339.format($0) },
       userIds: identity.userIDs.map { Answer.Name(text: $0.text, name: $0.name, address: $0.address) },
       custody: kind.name, backedUp: identity.isBackedUp, revocation: identity.hasRevocation,
       default: identity.isDefault, state: identity.state.rawValue, privatePart: identity.hasPrivatePart,
-      parts: withParts ? parts : nil)
+      parts: withParts ? identity.parts.map { PartWords.Answer($0) } : nil)
   }
 }
 

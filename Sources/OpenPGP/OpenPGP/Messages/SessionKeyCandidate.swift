@@ -98,7 +98,10 @@ extension MessageDecryption {
 
 extension PKESK {
   /// Whether the packet says that it is for `key`, or does not say whom it is for.
-  fileprivate func mayBe(for key: PublicKey) -> Bool {
+  fileprivate func mayBe(for key: PublicKey) -> Bool { Self.isFor(key, recipient, algorithm) }
+
+  /// Whether a packet with these fields may be for `key`.
+  static func isFor(_ key: PublicKey, _ recipient: Recipient, _ algorithm: PublicKeyAlgorithm) -> Bool {
     switch recipient {
     case .keyID(let id): id == key.keyID
     case .fingerprint(let fingerprint): fingerprint == key.fingerprint

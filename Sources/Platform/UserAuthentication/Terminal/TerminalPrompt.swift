@@ -44,15 +44,22 @@ public struct TerminalPrompt: PassphrasePrompt {
 
   /// Asks `question`; `y` or `yes`, in either case, is yes.
   public func confirm(_ question: String) throws(PromptError) -> Bool {
+    try confirm(question, isYesByDefault: false)
+  }
+
+  /// The same.
+  /// - Parameter isYesByDefault: whether an empty line is yes too.
+  public func confirm(_ question: String, isYesByDefault: Bool) throws(PromptError) -> Bool {
     let request = PromptRequest(
-      question + " [y/N]", isShown: true, byteCountLimit: confirmationByteCountLimit)
+      question + (isYesByDefault ? " [Y/n]" : " [y/N]"), isShown: true,
+      byteCountLimit: confirmationByteCountLimit)
     let answer: SecretBytes
     do throws(PromptError) { answer = try ask(request) } catch {
       if case .tooLong = error { return false }
       throw error
     }
     return answer.withBytes { bytes in
-      isWord(bytes, "y") || isWord(bytes, "yes")
+      isWord(bytes, "y") || isWord(bytes, "yes") || isYesByDefault && bytes.byteCount == 0
     }
   }
 

@@ -176,7 +176,7 @@ public struct Keybag: Equatable, Sendable {
     return body + SHA256.hash(body.rawSpan)
   }
 
-  private init(coffer: UUID, keychain: KeychainPlace, generation: Int, slots: [KeySlot], mac: [UInt8]) {
+  init(coffer: UUID, keychain: KeychainPlace, generation: Int, slots: [KeySlot], mac: [UInt8]) {
     self.coffer = coffer
     self.keychain = keychain
     self.generation = generation
@@ -202,12 +202,12 @@ public struct Keybag: Equatable, Sendable {
   }
 
   /// As ``check(_:)``, before a change.
-  private func checkOwner(_ keys: ClassKeys) throws(KeybagError) {
+  func checkOwner(_ keys: ClassKeys) throws(KeybagError) {
     try check(keys)
     guard keys.owner != nil else { throw .wrongSecret }
   }
 
-  private mutating func sign(_ keys: ClassKeys) {
+  mutating func sign(_ keys: ClassKeys) {
     generation += 1
     guard let mac = computeMAC(keys) else { preconditionFailure("a keybag is changed while it is unlocked") }
     self.mac = mac

@@ -54,4 +54,11 @@ extension KeychainService {
       throw logged(error, "load")
     }
   }
+
+  /// Every item as it is stored, the indexes too, after comparing the items with the indexes: for a backup.
+  public func sealedItems() throws(KeychainError) -> [SealedItem] {
+    let items = try keychain.items()
+    for accessibility in AccessibilityClass.allCases { try checkIndex(items, accessibility) }
+    return items
+  }
 }

@@ -9,6 +9,7 @@ internal import Glibc
 
 /// A file being written. If it is dropped before it has its name, it is removed.
 package final class UnnamedFile {
+  /// For writing, and for reading what was written.
   package let descriptor: Int32
   private let target: String
   /// The temporary name, if it must have one.
@@ -28,7 +29,7 @@ package final class UnnamedFile {
     target = path
     let folder = UnfinishedExport.parent(of: path)
     if !needsName {
-      let opened = unsafe coffer_open_unnamed(folder, O_WRONLY)
+      let opened = unsafe coffer_open_unnamed(folder, O_RDWR)
       if opened >= 0 {
         descriptor = opened
         unfinished = nil
@@ -40,7 +41,7 @@ package final class UnnamedFile {
     }
     let named = try UnfinishedExport(in: folder, record)
     named.begin()
-    descriptor = unsafe open(named.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    descriptor = unsafe open(named.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     unfinished = named
     guard descriptor >= 0 else {
       let code = errno

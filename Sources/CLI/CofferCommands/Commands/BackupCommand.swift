@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import Backups
+internal import CofferKit
+internal import Identities
+internal import KeyCustody
+internal import MessageFormats
+internal import ProtectedData
+internal import UserAuthentication
+
+struct BackupCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup", abstract: "Copy the whole coffer into one encrypted file.")
+  static let page = """
+    coffer backup: copy the whole coffer into one encrypted file, while it is in use
+
+    usage: coffer backup FILE [--with-identities | --without-identities]
+                         \(OpeningOptions.usage)
+
+    The file opens on any machine with a passphrase or the twelve words that the coffer has now; 'coffer
+    restore' makes a coffer of it. Private parts of identities are sealed to this machine and come along only
+    with --with-identities, which needs the passphrase or PIN even during a session. On a terminal you are
+    asked; on a pipe they stay here.
+
+      --with-identities     take the private parts of your identities too
+      --without-identities  leave them here, and do not ask
+
+    Overwrites nothing. The file (mode 0600) appears once all of it was written and read back. Keep it where
+    this machine is not.
+
+    example: coffer backup /media/stick/2026-11-22.coffer-backup
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Flag(help: "Take the private parts of your identities too.") var withIdentities = false
+  @Flag(help: "Leave the private parts of your identities here.") var withoutIdentities = false
+  @Argument(help: "The file to write.", completion: .file()) var file: String
+
+  struct Answer: Encodable {
+    let output: String
+    let byteCount: Int
+    let messages: Int
+    let captures: Int
+    let contacts: Int
+    /// Those whose private parts are in the file.
+    let identities: Int
+    /// Those whose private parts are not.
+    let identitiesLeftOut: Int
+    let verified: Bool
+  }
+
+  func validate() throws {
+    if withIdentities, withoutIdentities {
+      throw ValidationError("give --with-identities or --without-identities, not both")
+    }
+  }
+
+  func execute(_ context: CommandContext) throws {
+    var coffer = try context.open(opening)
+    do { try BackupWriter.checkPlace(file) } catch { throw Failure(error, naming: file) }
+    var privateParts: BackupOfPrivateParts?
+    if try takesIdentities(coffer, context) {
+      // They leave this machine, so the grace period and a finger are not enough.
+      let parts = try context.privateParts(coffer, opening, "to back up your identities", sealing: true)
+      coffer = parts.coffer
+      privateParts = BackupOfPrivateParts(custody: parts.custody, authorization: parts.authorization)
+    }
+    let report: BackupReport
+    do { report = try write(coffer, privateParts, context) } catch let error as MessageFormatError {
+      throw Failure(error, naming: file)
+    }
+    tell(report, context)
+  }
+
+  private func write(
+    _ coffer: Coffer, _ privateParts: BackupOfPrivateParts?, _ context: CommandContext
+  ) throws -> BackupReport {
+    let record = context.unfinishedExports()
+    Interruption.catchOnce()
+    var bar = ProgressBar("backing up", isQuiet: context.isQuiet || context.isJSON)
+    defer { bar.finish() }
+    return try coffer.backUp(to: file, privateParts: privateParts, record: record) { done, total in
+      bar.update(done >> 20, of: total >> 20, unit: "MiB")
+      return !Interruption.isRequested
+    }
+  }
+
+  /// Whether the private parts come along: as the options say, else as the user says, else not.
+  private func takesIdentities(_ coffer: Coffer, _ context: CommandContext) throws -> Bool {
+    if withoutIdentities { return false }
+    let open = try coffer.openIdentities()
+    let count = try coffer.identities(open).count { $0.hasPrivatePart }
+    guard count > 0 else { return false }
+    if withIdentities { return true }
+    guard context.hasTerminal, Terminal.isErrorTerminal, !context.isJSON else { return false }
+    let identities = count.counted("identity", "identities")
+    guard try coffer.authenticationMode().isHighSecurity else {
+      return try context.terminal().confirm(
+        "Take your \(identities) too, so that they open on another machine with the coffer's passphrase?",
+        isYesByDefault: true)
+    }
+    return try context.confirm(
+      "Take your \(identities) too? Then this file and the passphrase alone would open them, without the guard."
+    )
+  }
+
+  private func tell(_ report: BackupReport, _ context: CommandContext) {
+    let leftOut = report.identityCount - report.privatePartCount
+    if context.isJSON {
+      return JSON.print(
+        Answer(
+          output: file, byteCount: report.fileByteCount, messages: report.messageCount,
+          captures: report.captureCount, contacts: report.contactCount, identities: report.privatePartCount,
+          identitiesLeftOut: leftOut, verified: true))
+    }
+    let held = [
+      report.messageCount.counted("message"), report.captureCount.counted("capture"),
+      report.contactCount.counted("contact"), report.privatePartCount.counted("identity", "identities"),
+    ]
+    context.remark(
+      "Written and read back: \(held.joined(separator: ", ")); \(ByteCount.text(report.fileByteCount)).")
+    if leftOut > 0 {
+      context.remark(
+        "Not in it: \(leftOut.counted("identity", "identities")), sealed to this machine. --with-identities takes "
+          + "them along.")
+    }
+    context.remark("It opens with the passphrase or the recovery phrase. Keep it where this machine is not.")
+  }
+}

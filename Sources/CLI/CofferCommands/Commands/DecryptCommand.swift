@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Decrypts a message. Whom it is for is read before anybody is asked; the private part is opened for the session key
+// alone; nothing comes out before all of the message has authenticated.
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Contacts
+internal import Correspondence
+internal import Foundation
+internal import Glibc
+internal import Identities
+internal import OpenPGP
+internal import Secrets
+internal import UserAuthentication
+
+struct DecryptCommand: CofferCommand {
+  enum Requirement: String, ExpressibleByArgument, CaseIterable { case verified, signed }
+
+  static let configuration = CommandConfiguration(
+    commandName: "decrypt", abstract: "Read an encrypted message.")
+  static let page = """
+    coffer decrypt: read an encrypted message, and see who signed it
+
+    usage: coffer decrypt [--output FILE] [--require verified|signed] [--details] [FILE|-]
+                          \(OpeningOptions.usage)
+
+    On a terminal a text is shown after bars, and anything else is written beside FILE, under its name
+    without .pgp, .gpg or .asc. On a pipe the content is written as it is. Nothing comes out before all of it
+    has been found whole and unchanged, and nothing is overwritten. If there are several signatures, one that
+    does not hold counts.
+
+      --output   write this new file
+      --require  signed: only if somebody whose key you have has signed it; verified: only a verified
+                 contact or you. Otherwise nothing comes out
+      --details  format, your identity, all recipients
+
+    example: coffer decrypt letter.txt.pgp
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Option(help: "Write this file.", completion: .file()) var output: String?
+  @Option(help: "verified or signed.") var require: Requirement?
+  @Flag(help: "Format, your identity, all recipients.") var details = false
+  @Argument(help: "A file; - for standard input.", completion: .file()) var file = "-"
+
+  struct Answer: Encodable {
+    let output: String
+    let byteCount: Int
+    let decryptedWith: String?
+    let format: String
+    let grade: String
+    let notes: [String]
+    let signatures: [VerdictWords.Answer]
+  }
+
+  func execute(_ context: CommandContext) throws {
+    guard !context.isJSON || output != nil && output != "-" else {
+      throw Failure.usage("with --json, the content needs --output FILE")
+    }
+    let input = try LetterInput(file)
+    let coffer = try context.open(opening)
+    let book = try coffer.addressBook()
+    let source = try SpooledSource(descriptor: input.descriptor)
+    let plan = try context.interruptibly(input) { try readingPlan(source, book) }
+    guard !plan.isForNobodyHere else { throw Failure(notForYou: plan, book) }
+    let target = try DecryptedOutput(output, input, context)
+    try LetterRoom.check(input.byteCount.map { $0 + $0 / 20 }, for: target.path)
+    let asked = PrivatePartAsked(context, coffer, opening, purpose: purpose(plan))
+    var reading = LetterReading(plan: plan, judge: SignatureJudge(book), requirement: require)
+    if plan.named.isEmpty, plan.hasPassword {
+      reading.passwords = [try context.messagePassword()]
+    } else {
+      try confirmHidden(plan, context)
+      try asked.ask()
+    }
+    let watched = WatchedInput(
+      rewindable: source, title: "decrypting", total: input.byteCount.map { 2 * $0 }, context)
+    defer { watched.finish() }
+    let read: LetterReading.Result = try context.interruptibly(input) {
+      try reading.read(watched, to: target, asked.lender) { verdict in
+        watched.finish()
+        tell(verdict, reading, target, context)
+      }
+    }
+    asked.coffer.note(.decrypted)
+    try end(read, plan, book, target, context)
+  }
+
+  // MARK: Before anybody is asked
+
+  private func readingPlan(_ source: SpooledSource, _ book: AddressBook) throws -> ReadingPlan {
+    let recipients: MessageRecipients
+    do throws(OpenPGPError) {
+      recipients = try MessageRecipients(reading: source)
+      try source.rewind(recognising: true)
+    } catch .malformed, .overLimit(.armorLine) {
+      let name = file == "-" ? "this" : "'\(file)'"
+      throw Failure(
+        .refused, "malformed", "\(name) is not an encrypted OpenPGP message",
+        hint: "if it is signed and not encrypted: 'coffer verify FILE'")
+    } catch {
+      throw Failure(openPGP: error, writing: file)
+    }
+    return ReadingPlan(recipients, book.identities)
+  }
+
+  private func purpose(_ plan: ReadingPlan) -> String {
+    let names = plan.identities.map { IdentityView($0).title }
+    return "to read a message for \(LetterWords.list(names))"
+  }
+
+  /// Each identity that is tried costs an opening of its private part.
+  private func confirmHidden(_ plan: ReadingPlan, _ context: CommandContext) throws {
+    let count = plan.identities.count
+    guard plan.named.isEmpty, count > 1, context.hasTerminal else { return }
+    guard try context.confirm("This message hides its readers. Try your \(count) identities?") else {
+      throw Failure(.refused, "cancelled", "nothing was opened")
+    }
+  }
+
+  // MARK: Telling
+
+  /// Before the first octet of the content.
+  private func tell(
+    _ verdict: Verdict, _ reading: LetterReading, _ target: DecryptedOutput, _ context: CommandContext
+  ) {
+    let words = "decrypted; \(VerdictWords.shortSentence(verdict, hadPassword: !reading.passwords.isEmpty))"
+    if !context.isJSON {
+      Terminal.remark(target.isScreen ? BarredText.edge(words) : "\(words)")
+      for note in VerdictWords.notes(verdict, isDetailed: details) { Terminal.remark("\(note)") }
+    }
+  }
+
+  private func end(
+    _ read: LetterReading.Result, _ plan: ReadingPlan, _ book: AddressBook, _ target: DecryptedOutput,
+    _ context: CommandContext
+  ) throws {
+    let coverage = read.verdict.coverage
+    try target.finish(endingWith: coverage)
+    if context.isJSON, let path = target.path {
+      return JSON.print(
+        Answer(
+          output: path, byteCount: target.byteCount, decryptedWith: read.identity.map(FingerprintText.plain),
+          format: read.message.format.code, grade: read.verdict.grade.rawValue,
+          notes: read.verdict.notes.map(\.code), signatures: read.verdict.findings.map { .init($0) }))
+    }
+    if let path = target.path {
+      context.remark("\(path)" + "\t" + "\(ByteCount.text(target.byteCount)), \(coverage)")
+    }
+    if details {
+      for line in detailLines(read, plan, book) { Terminal.remark(line) }
+    }
+  }
+
+  private func detailLines(
+    _ read: LetterReading.Result, _ plan: ReadingPlan, _ book: AddressBook
+  ) -> [ShownLine] {
+    let format =
+      switch read.message.format {
+      case .version1: "that everybody reads (seipd1)"
+      case .version2: "of 2024 (seipd2)"
+      }
+    let own = plan.identities.first { $0.certificate.fingerprint == read.identity }
+    var lines: [ShownLine] = ["format      \(format)"]
+    lines.append("opened with \(own.map { IdentityView($0).title } ?? "a password")")
+    for recipient in plan.recipients.entries.prefix(Self.shownRecipientLimit) {
+      lines.append("recipient   \(book.words(recipient.recipient))")
+    }
+    let rest = plan.recipients.entries.count - Self.shownRecipientLimit
+    if rest > 0 { lines.append("and \(rest) more") }
+    if plan.hasPassword { lines.append("recipient   anybody with the password") }
+    if !read.message.literal.fileName.isEmpty {
+      let name = String(decoding: read.message.literal.fileName, as: UTF8.self)
+      lines.append("named       \(LetterWords.quoted(name)) by its sender; nobody has signed that")
+    }
+    return lines
+  }
+
+  private static let shownRecipientLimit = 32
+}
+
+extension Verdict {
+  /// How much of the content is signed.
+  fileprivate var coverage: String {
+    guard grade == .verified || grade == .unverified else { return "nothing of it signed" }
+    return notes.contains(.noRecipientsNamed) ? "all of it signed" : "all of it signed and for you"
+  }
+}
+
+extension AddressBook {
+  /// A recipient that a message names.
+  fileprivate func words(_ recipient: PKESK.Recipient) -> String {
+    let isMeant: (PublicKey) -> Bool =
+      switch recipient {
+      case .anonymous: { _ in false }
+      case .keyID(let id): { $0.keyID == id }
+      case .fingerprint(let fingerprint): { $0.fingerprint == fingerprint }
+      }
+    if let own = identities.first(where: { $0.certificate.publicKeys.contains(where: isMeant) }) {
+      return "you, as \(LetterWords.quoted(IdentityView(own).title))"
+    }
+    for contact in contacts
+    where contact.certificates.contains(where: { $0.publicKeys.contains(where: isMeant) }) {
+      return LetterWords.quoted(contact.entry.name)
+    }
+    return recipient.code ?? "hidden"
+  }
+}
+
+extension PKESK.Recipient {
+  /// Hexadecimal digits; nil for a hidden one.
+  fileprivate var code: String? {
+    switch self {
+    case .anonymous: nil
+    case .keyID(let id): ContactWords.hexadecimal(id.bytes)
+    case .fingerprint(let fingerprint): FingerprintText.plain(fingerprint)
+    }
+  }
+}
+
+extension Failure {
+  /// Nobody here can read it; says for whom it is.
+  fileprivate init(notForYou plan: ReadingPlan, _ book: AddressBook) {
+    if let lost = plan.lost.first {
+      self.init(
+        .missing, "identity_gone",
+        "this message is for your identity \(LetterWords.quoted(IdentityView(lost).title)), whose private part is lost",
+        hint: "a backup of the coffer's folder may have it")
+    } else {
+      let named = plan.recipients.entries.filter { $0.recipient != .anonymous }
+      var readers = named.prefix(Self.namedReaderLimit).map { book.words($0.recipient) }
+      if named.count > Self.namedReaderLimit { readers.append("\(named.count - Self.namedReaderLimit) more") }
+      let hidden = plan.recipients.hiddenCount
+      if hidden > 0 { readers.append("\(hidden.counted("hidden reader"))") }
+      let whom = readers.isEmpty ? "" : ". It is for \(LetterWords.list(readers))"
+      self.init(
+        .missing, "not_for_you", "this message is not for you\(whom)",
+        hint: "ask the sender to send it again, with your public part: coffer identity export me")
+    }
+    recipients = plan.recipients.entries.prefix(Self.listedReaderLimit).map(\.recipient.code)
+  }
+
+  private static let namedReaderLimit = 5
+  /// A message to a mailing list may name thousands.
+  private static let listedReaderLimit = 1000
+
+  /// The message hides its readers, and none of the keys here opens it.
+  static func notForYouAfterTrying() -> Failure {
+    Failure(
+      .missing, "not_for_you",
+      "this message is not for you: it hides its readers, and none of your keys opens it",
+      hint: "ask the sender to send it again, with your public part: coffer identity export me")
+  }
+}
+
+extension CommandContext {
+  /// The password of a message.
+  fileprivate func messagePassword() throws -> SharedSecretBytes {
+    let prompt = try prompt(for: "the password of the message", hint: "use COFFER_PINENTRY")
+    let typed = try prompt.ask(PromptRequest("password of the message"))
+    return SharedSecretBytes(try Passphrase(utf8: typed))
+  }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Verifies signatures: beside a file, or in a message that is signed and not encrypted. Nothing is asked for but an
+// open coffer.
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Correspondence
+internal import Foundation
+internal import Glibc
+internal import OpenPGP
+
+struct VerifyCommand: CofferCommand {
+  enum Requirement: String, ExpressibleByArgument, CaseIterable { case verified }
+
+  static let configuration = CommandConfiguration(commandName: "verify", abstract: "Check a signature.")
+  static let page = """
+    coffer verify: check who signed a file
+
+    usage: coffer verify [--signature FILE] [--require verified] [--output FILE] FILE
+                         \(OpeningOptions.usage)
+
+    FILE is a signature, whose file is found beside it under the name without .asc or .sig; or a message that
+    is signed and not encrypted, whose content is shown or written if a contact or you have signed it.
+
+      --signature  the signature, if FILE is what it was made for
+      --require    verified: contacts that are not verified do not count
+      --output     write the content of a message to this new file
+
+    example: coffer verify report.pdf.asc
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Option(help: "The signature.", completion: .file()) var signature: String?
+  @Option(help: "verified.") var require: Requirement?
+  @Option(help: "Write this file.", completion: .file()) var output: String?
+  @Argument(help: "A signature or a message.", completion: .file()) var file: String
+
+  struct Answer: Encodable {
+    let file: String
+    let output: String?
+    let grade: String
+    let notes: [String]
+    let signatures: [VerdictWords.Answer]
+  }
+
+  func execute(_ context: CommandContext) throws {
+    let coffer = try context.open(opening)
+    let judge = SignatureJudge(try coffer.addressBook())
+    if let signature {
+      return try verify(try signatures(in: try LetterInput(signature)), of: file, judge, context)
+    }
+    let input = try LetterInput(file)
+    let source = try SpooledSource(descriptor: input.descriptor)
+    try context.interruptibly(input) {
+      let form: OpenPGPInput
+      do throws(OpenPGPError) { form = try OpenPGPInput(source) } catch { throw notSigned(error) }
+      switch form {
+      case .cleartext(let message): try verify(message, input, judge, context)
+      case .armored(let reader) where reader.kind == .signature: try verifyBeside(source, judge, context)
+      case .armored: try verifyMessage(source, input, judge, context)
+      case .binary: try verifyBinary(source, input, judge, context)
+      }
+    }
+  }
+
+  // MARK: Detached
+
+  private func verifyBinary(
+    _ source: SpooledSource, _ input: LetterInput, _ judge: SignatureJudge, _ context: CommandContext
+  ) throws {
+    // A message in the old style begins with a signature too, but does not end with one.
+    if let list = try? SignatureList(reading: source),
+      !list.signatures.isEmpty || list.unknownVersionCount > 0
+    {
+      return try verifyBeside(source, judge, context)
+    }
+    try verifyMessage(source, input, judge, context)
+  }
+
+  /// Finds the file that a signature belongs to.
+  private func verifyBeside(
+    _ source: SpooledSource, _ judge: SignatureJudge, _ context: CommandContext
+  ) throws {
+    guard let document = LetterNames.stripped(file), unsafe access(document, F_OK) == 0 else {
+      throw Failure.usage(
+        "this is a signature, and the file that it belongs to is not beside it",
+        hint: "coffer verify --signature \(ShellWord.quoted(file)) FILE")
+    }
+    let list: SignatureList
+    do throws(OpenPGPError) {
+      try source.rewind(recognising: true)
+      list = try SignatureList(reading: OpenPGPInput.packets(source))
+    } catch { throw notSigned(error) }
+    try verify(list, of: document, judge, context)
+  }
+
+  private func signatures(in input: LetterInput) throws -> SignatureList {
+    do throws(OpenPGPError) {
+      let source = FileDescriptorSource(descriptor: input.descriptor)
+      return try SignatureList(reading: OpenPGPInput.packets(source, .allBlocks))
+    } catch { throw notSigned(error) }
+  }
+
+  private func verify(
+    _ list: SignatureList, of path: String, _ judge: SignatureJudge, _ context: CommandContext
+  ) throws {
+    let input = try LetterInput(path)
+    let source = WatchedSource(
+      FileDescriptorSource(descriptor: input.descriptor), title: "hashing", total: input.byteCount, context)
+    let verifications = try context.interruptibly(input) {
+      defer { source.finish() }
+      do throws(OpenPGPError) {
+        return try DetachedVerification(judge.verifier).verify(list.signatures, over: source)
+      } catch {
+        throw Failure(openPGP: error, writing: path)
+      }
+    }
+    let name = path == "-" ? "standard input" : (path as NSString).lastPathComponent
+    try answer(judge.verdict(verifications, isEncrypted: false), name, nil, context)
+  }
+
+  // MARK: Messages
+
+  private func verify(
+    _ message: CleartextMessage, _ input: LetterInput, _ judge: SignatureJudge, _ context: CommandContext
+  ) throws {
+    try release(input, judge, context) { (sink, allow) throws(OpenPGPError) in
+      try message.verify(with: judge.verifier, writingTo: sink) { allow($0) }
+    }
+  }
+
+  private func verifyMessage(
+    _ source: SpooledSource, _ input: LetterInput, _ judge: SignatureJudge, _ context: CommandContext
+  ) throws {
+    try release(input, judge, context) { (sink, allow) throws(OpenPGPError) in
+      try source.rewind(recognising: true)
+      let reader = InlineMessageReader(verifier: judge.verifier)
+      return try reader.read(from: source, to: sink) { allow($0.verifications) }.verifications
+    }
+  }
+
+  /// Shows or writes the content if its signature is good, and answers.
+  private func release(
+    _ input: LetterInput, _ judge: SignatureJudge, _ context: CommandContext,
+    _ read: (any ByteSink, ([SignatureVerification]) -> Bool) throws(OpenPGPError) -> [SignatureVerification]
+  ) throws {
+    let name = input.isStandardInput ? "standard input" : (input.path as NSString).lastPathComponent
+    // With --json the verdict is the answer; the content is written only where it is asked for.
+    let target =
+      context.isJSON && output == nil ? nil : try DecryptedOutput(output, input, context)
+    var verdict: Verdict?
+    do throws(OpenPGPError) {
+      let found = try read(target ?? DroppingSink()) { verifications in
+        let judged = judge.verdict(verifications, isEncrypted: false)
+        verdict = judged
+        guard failure(judged, name) == nil else { return false }
+        let words = "\(name): \(VerdictWords.sentence(judged))"
+        if let target, !context.isJSON {
+          Terminal.remark(target.isScreen ? BarredText.edge(words) : "\(words)")
+        }
+        return true
+      }
+      // The cleartext framework asks only if one is good.
+      if verdict == nil { verdict = judge.verdict(found, isEncrypted: false) }
+    } catch {
+      if case .inputOutput = error { throw Failure(openPGP: error, writing: output ?? input.path) }
+      throw notSigned(error)
+    }
+    guard let verdict else { throw Failure(unsorted: "Verdict") }
+    if failure(verdict, name) == nil { try target?.finish(endingWith: "all of it signed") }
+    try answer(verdict, name, target?.path, context, isTold: target != nil)
+  }
+
+  // MARK: Answering
+
+  private func failure(_ verdict: Verdict, _ name: String) -> Failure? {
+    VerdictWords.failure(verdict, wantsVerified: require == .verified, name)
+  }
+
+  private func answer(
+    _ verdict: Verdict, _ name: String, _ output: String?, _ context: CommandContext, isTold: Bool = false
+  ) throws {
+    let failure = failure(verdict, name)
+    if context.isJSON {
+      JSON.print(
+        Answer(
+          file: name, output: failure == nil ? output : nil, grade: verdict.grade.rawValue,
+          notes: verdict.notes.map(\.code), signatures: verdict.findings.map { .init($0) }))
+    } else if failure == nil {
+      if !isTold { Terminal.remark("\(name): \(VerdictWords.sentence(verdict))") }
+      for note in VerdictWords.notes(verdict, isDetailed: false) { Terminal.remark("\(note)") }
+    }
+    if let failure { throw failure }
+  }
+
+  private func notSigned(_ error: OpenPGPError) -> Failure {
+    if case .inputOutput = error { return Failure(openPGP: error, writing: file) }
+    return Failure(
+      .refused, "malformed", "this is not a signature or a signed message that can be read",
+      hint: "if it is encrypted: 'coffer decrypt FILE'")
+  }
+}
+
+/// Takes everything and keeps nothing.
+private final class DroppingSink: ByteSink {
+  func write(_ bytes: RawSpan) {}
+}

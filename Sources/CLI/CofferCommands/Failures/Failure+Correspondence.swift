@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Contacts
+internal import Correspondence
+internal import Identities
+internal import OpenPGP
+
+extension Failure {
+  init(correspondence error: CorrespondenceError) {
+    switch error {
+    case .unknown(let who):
+      self.init(contact: .unknown)
+      message = "no contact is called \(ContactWords.quoted(who))"
+    case .ambiguous(let who, let found):
+      self.init(
+        .usage, "ambiguous_recipient",
+        "\(ContactWords.quoted(who)) fits \(found.count.counted("contact")): \(Self.names(of: found))",
+        hint: "say more of the name, or give the address or the fingerprint")
+      candidates = found.map { one in
+        Candidate(
+          contact: one.name, fingerprint: one.certificate.map { FingerprintText.plain($0.fingerprint) },
+          addresses: one.addresses)
+      }
+    case .tooFewDigits: self.init(contact: .tooFewDigits)
+    case .noIdentity:
+      self.init(
+        .missing, "unknown_identity", "you have no identity to sign with, or to read it with later",
+        hint: "'coffer identity generate' makes one; --no-sign and --no-self do without")
+    case .noPrivatePart:
+      self.init(.missing, "no_private_key", "the private part of the identity that should sign is lost")
+    }
+  }
+
+  private static func names(of found: [Correspondent]) -> String {
+    found.map { one in
+      ([ContactWords.quoted(one.name)] + one.addresses.prefix(1).map { "<\($0)>" }
+        + [one.certificate?.fingerprint].compactMap(\.self).map(FingerprintText.plain))
+        .joined(separator: " ")
+    }.joined(separator: ", ")
+  }
+
+  /// All problems of a message's recipients at once; the code is that of the first.
+  init(recipients error: RecipientProblems) {
+    let first = error.problems.first
+    let end = first?.end ?? (.refused, "recipient_refused")
+    self.init(
+      end.exit, end.code, error.problems.map(\.sentence).joined(separator: "; "),
+      hint: first?.advice)
+    problems = error.problems.map { problem in
+      Problem(
+        who: problem.who ?? "me", fingerprint: problem.fingerprint.map(FingerprintText.plain),
+        reason: problem.end.code, since: problem.since.map(ContactWords.instant))
+    }
+  }
+}

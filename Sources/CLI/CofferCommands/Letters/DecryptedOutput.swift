@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where decrypted or verified content goes: a file, a pipe, or the terminal. Only a text that is not long is shown on
+// a terminal; anything else becomes a file beside the input.
+
+internal import Glibc
+internal import MessageFormats
+internal import OpenPGP
+internal import Primitives
+internal import Secrets
+
+final class DecryptedOutput: ByteSink {
+  /// More is not shown.
+  static let shownByteCountLimit = 1 << 20
+
+  /// The file that was written, or will be; nil for none.
+  private(set) var path: String?
+  private(set) var byteCount = 0
+  private var output: LetterOutput?
+  /// Where content goes that a terminal does not show; nil if there is no name for it.
+  private let fallback: String?
+  /// For the terminal: all that has come.
+  private var held: SecretBytes?
+
+  /// Whether it is for the terminal, as far as is known.
+  var isScreen: Bool { held != nil }
+
+  /// - Parameter wanted: the file that the user named; `-` for standard output.
+  init(_ wanted: String?, _ input: LetterInput, _ context: CommandContext) throws {
+    fallback = input.isStandardInput ? nil : LetterNames.decrypted(input.path)
+    if let wanted, wanted != "-" {
+      path = wanted
+      output = try LetterOutput(path: wanted)
+    } else if wanted == nil, Terminal.isOutputTerminal {
+      held = SecretBytes(zeroed: Self.shownByteCountLimit)
+    } else {
+      output = try LetterOutput(path: nil)
+    }
+  }
+
+  func write(_ bytes: RawSpan) throws(OpenPGPError) {
+    if output == nil, byteCount + bytes.byteCount > Self.shownByteCountLimit { try openFallback() }
+    if let output {
+      try output.write(bytes)
+    } else {
+      let start = byteCount
+      held?.withMutableBytes { $0.copy(bytes, to: start) }
+    }
+    byteCount += bytes.byteCount
+  }
+
+  /// Shows the content, or gives the file its name.
+  /// - Parameter coverage: how much of it is signed.
+  func finish(endingWith coverage: String) throws {
+    if output == nil {
+      let isText = heldBytes { MessageMetadata.isText($0) }
+      if isText {
+        let text = heldBytes { bytes in
+          unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+        }
+        BarredText.print(text)
+        held = nil
+        return Terminal.remark(BarredText.edge("end: \(ByteCount.text(byteCount)), \(coverage)"))
+      }
+      try openingFallback()
+    }
+    do { try output?.finish() } catch { throw Failure(openPGP: error, writing: path ?? "-") }
+  }
+
+  private func heldBytes<R>(_ body: (RawSpan) -> R) -> R {
+    guard held != nil else { return body(RawSpan()) }
+    let count = byteCount
+    var bytes = SecretBytes(zeroed: 0)
+    held?.withBytes { bytes = SecretBytes(copying: $0.extracting(first: count)) }
+    return bytes.withBytes { body($0) }
+  }
+
+  private func openingFallback() throws {
+    guard fallback != nil else { throw Self.notForTerminal }
+    do { try openFallback() } catch { throw Failure(openPGP: error, writing: fallback ?? "-") }
+  }
+
+  private func openFallback() throws(OpenPGPError) {
+    guard let fallback, let opened = try? LetterOutput(path: fallback) else {
+      throw .inputOutput(errno: fallback == nil ? EISDIR : EEXIST)
+    }
+    path = fallback
+    output = opened
+    let count = byteCount
+    try held?.withBytes { (bytes) throws(OpenPGPError) in try opened.write(bytes.extracting(first: count)) }
+    held = nil
+  }
+
+  private static let notForTerminal = Failure(
+    .refused, "not_for_terminal", "the content is not text, or too long to be shown",
+    hint: "--output FILE, or a pipe, takes it")
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The files of OpenPGP messages: their names, room for them, and output that appears when it is complete. A name inside
+// a message is never used.
+
+internal import CSystem
+internal import Foundation
+internal import Glibc
+internal import OpenPGP
+internal import Primitives
+
+/// A file or standard input, open for reading.
+final class LetterInput {
+  /// The path; `-` for standard input.
+  let path: String
+  let descriptor: Int32
+  /// Bytes, if it is a file.
+  let byteCount: Int?
+  let isDirectory: Bool
+
+  var isStandardInput: Bool { path == "-" }
+
+  init(_ path: String) throws {
+    self.path = path
+    if path == "-" {
+      descriptor = STDIN_FILENO
+    } else {
+      descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw Failure(cannotRead: path, errno) }
+    }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw Failure(cannotRead: path, errno) }
+    byteCount = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
+    isDirectory = status.st_mode & S_IFMT == S_IFDIR
+  }
+
+  deinit { if !isStandardInput, descriptor >= 0 { close(descriptor) } }
+}
+
+/// Where a result goes: a new file, or standard output.
+final class LetterOutput: ByteSink {
+  /// Nil for standard output.
+  let path: String?
+  /// Bytes that were written.
+  private(set) var byteCount = 0
+  private let file: AtomicFileSink?
+  private let stream: FileDescriptorSink?
+
+  /// - Parameter path: of a new file, which appears when it is complete; nil for standard output.
+  init(path: String?) throws {
+    self.path = path
+    do {
+      file = try path.map { (path) throws(OpenPGPError) in try AtomicFileSink(path: path) }
+    } catch {
+      throw Failure(openPGP: error, writing: path ?? "-")
+    }
+    stream = path == nil ? FileDescriptorSink(descriptor: STDOUT_FILENO) : nil
+    if path == nil { Terminal.flush() }
+  }
+
+  func write(_ bytes: RawSpan) throws(OpenPGPError) {
+    byteCount += bytes.byteCount
+    try file?.write(bytes)
+    try stream?.write(bytes)
+  }
+
+  /// Gives the file its name. Without it nothing remains.
+  func finish() throws(OpenPGPError) {
+    try file?.commit()
+    try stream?.flush()
+  }
+}
+
+enum LetterNames {
+  /// What is taken off the name of an encrypted or signed file.
+  private static let endings = [".pgp", ".gpg", ".asc", ".sig"]
+
+  static func encrypted(_ path: String, isArmored: Bool) -> String {
+    withoutSlashes(path) + (isArmored ? ".asc" : ".pgp")
+  }
+
+  static func archive(_ path: String, isArmored: Bool) -> String {
+    withoutSlashes(path) + ".tar" + (isArmored ? ".asc" : ".pgp")
+  }
+
+  static func signed(_ path: String) -> String { path + ".asc" }
+
+  static func decrypted(_ path: String) -> String { stripped(path) ?? path + ".decrypted" }
+
+  /// The name of the document that a detached signature belongs to; nil when the name does not say.
+  static func stripped(_ path: String) -> String? {
+    for ending in endings where path.lowercased().hasSuffix(ending) {
+      let rest = String(path.dropLast(ending.count))
+      return rest.isEmpty || rest.hasSuffix("/") ? nil : rest
+    }
+    return nil
+  }
+
+  private static func withoutSlashes(_ path: String) -> String {
+    var path = path
+    while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+    return path
+  }
+}
+
+enum LetterRoom {
+  /// Refuses a file that would not fit, before anybody is asked for anything.
+  static func check(_ byteCount: Int?, for path: String?) throws {
+    guard let byteCount, let path else { return }
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    var status = statvfs()
+    guard unsafe statvfs(folder, &status) == 0 else { return }
+    let free = Int(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
+    guard let failure = failure(needed: byteCount, free: free, folder) else { return }
+    throw failure
+  }
+
+  static func failure(needed: Int, free: Int, _ folder: String) -> Failure? {
+    guard needed > free else { return nil }
+    return Failure(
+      .noRoom, "full",
+      "this needs \(ByteCount.text(needed)) in '\(folder)', and \(ByteCount.text(free)) are free",
+      hint: "nothing was written; make room and try again")
+  }
+}
+
+/// A source that shows how far it is, and ends when the user wants it to.
+class WatchedSource: ByteSource {
+  private let source: any ByteSource
+  private let total: Int?
+  private var done = 0
+  private var bar: ProgressBar
+
+  init(_ source: any ByteSource, title: String, total: Int?, _ context: CommandContext) {
+    self.source = source
+    self.total = total
+    bar = ProgressBar(title, isQuiet: context.isQuiet || context.isJSON)
+  }
+
+  func withNext<R: ~Copyable>(_ body: (RawSpan) throws(OpenPGPError) -> R) throws(OpenPGPError) -> R {
+    if Interruption.isRequested { throw .inputOutput(errno: EINTR) }
+    return try source.withNext(body)
+  }
+
+  func consume(_ count: Int) {
+    source.consume(count)
+    count > 0 ? advance(count) : ()
+  }
+
+  func read(into target: inout MutableRawSpan) throws(OpenPGPError) -> Int {
+    if Interruption.isRequested { throw .inputOutput(errno: EINTR) }
+    let count = try source.read(into: &target)
+    advance(count)
+    return count
+  }
+
+  /// Clears the bar.
+  func finish() { bar.finish() }
+
+  private func advance(_ count: Int) {
+    done += count
+    bar.update(done / 1_000_000, of: total.map { $0 / 1_000_000 }, unit: "MB")
+  }
+}
+
+/// The same for what is read twice.
+final class WatchedInput: WatchedSource, RewindableSource {
+  private let input: any RewindableSource
+
+  init(rewindable input: any RewindableSource, title: String, total: Int?, _ context: CommandContext) {
+    self.input = input
+    super.init(input, title: title, total: total, context)
+  }
+
+  func rewind(recognising: Bool) throws(OpenPGPError) { try input.rewind(recognising: recognising) }
+}
+
+extension CommandContext {
+  /// Runs work that leaves nothing when it is interrupted: what it writes has no name before it is complete. While a
+  /// file is read, a signal is noticed between two pieces; a pipe may be silent for ever, so a signal ends it at once.
+  func interruptibly<R>(_ input: LetterInput?, _ work: () throws -> R) throws -> R {
+    let words = Failure.interrupted("nothing was written")
+    if let input, input.byteCount == nil {
+      return try Interruption.endingAtOnce(words, isJSON: isJSON, work)
+    }
+    Interruption.catchOnce()
+    do { return try work() } catch {
+      if Interruption.isRequested { throw words }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The primary key or a subkey of a certificate, as lists show it.
+public struct CertificatePart: Equatable, Sendable {
+  /// Names the key.
+  public let fingerprint: Fingerprint
+  /// The name of the algorithm, such as `Ed25519`.
+  public let algorithm: String
+  /// `certify`, `sign`, `encrypt`, `authenticate`.
+  public let purposes: [String]
+  /// When the key was made.
+  public let created: Timestamp
+  /// When it ends, or the primary key does; nil is never.
+  public let expires: Timestamp?
+  /// Nil when it may be used for its purposes.
+  public let problem: ValidCertificate.Problem?
+
+  init(_ key: ValidCertificate.Key) {
+    fingerprint = key.publicKey.fingerprint
+    algorithm = key.publicKey.algorithm.name
+    created = key.publicKey.creationTime
+    expires = key.expirationTime
+    problem = key.problem
+    var purposes: [String] = []
+    if key.flags.contains(.certify) { purposes.append("certify") }
+    if key.flags.contains(.sign) { purposes.append("sign") }
+    if !key.flags.isDisjoint(with: [.encryptCommunications, .encryptStorage]) { purposes.append("encrypt") }
+    if key.flags.contains(.authenticate) { purposes.append("authenticate") }
+    self.purposes = purposes
+  }
+}
+
+extension ValidCertificate {
+  /// The primary key, then the subkeys.
+  public var parts: [CertificatePart] { keys.map { CertificatePart($0) } }
+}
+
+extension PublicKeyAlgorithm {
+  /// As RFC 9580, section 9.1, calls it; both forms of Ed25519 have one name.
+  fileprivate var name: String {
+    switch self {
+    case .rsa, .rsaEncryptOnly, .rsaSignOnly: "RSA"
+    case .elgamal: "Elgamal"
+    case .dsa: "DSA"
+    case .ecdh: "ECDH"
+    case .ecdsa: "ECDSA"
+    case .eddsaLegacy, .ed25519: "Ed25519"
+    case .x25519: "X25519"
+    case .x448: "X448"
+    case .ed448: "Ed448"
+    default: "algorithm \(rawValue)"
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every row of the table of recipients: who can be written to, and all problems at once.
+
+import Contacts
+import Correspondence
+import Identities
+import OpenPGP
+import ProtectedData
+import Secrets
+import Testing
+
+@Suite("Recipients")
+struct RecipientTests {
+  let fixture: LettersFixture
+
+  init() throws { fixture = try LettersFixture() }
+
+  private func message(
+    _ whos: String..., signer: Identity? = nil, own: Identity? = nil, at time: Timestamp = LettersFixture.now
+  ) throws -> OutgoingMessage {
+    let book = try fixture.book(at: time)
+    return try OutgoingMessage(
+      to: whos.map { ($0, try book.find($0)) }, signer: signer, own: own, at: time)
+  }
+
+  private func problems(_ body: () throws -> OutgoingMessage) -> [RecipientProblem] {
+    do {
+      _ = try body()
+      return []
+    } catch { return (error as? RecipientProblems)?.problems ?? [] }
+  }
+
+  @Test("a contact that is not verified is written to, and so is a verified one")
+  func usable() throws {
+    try fixture.store(Correspondee("Bob <bob@example.org>").certificate)
+    let before = try message("bob")
+    #expect(before.recipients.map(\.correspondent.isVerified) == [false])
+    try fixture.verify("bob")
+    let after = try message("bob", "bob@example.org")
+    #expect(after.recipients.map(\.correspondent.isVerified) == [true])
+    #expect(!after.isForSelf)
+  }
+
+  @Test("all problems are reported at once, each with its reason")
+  func allAtOnce() throws {
+    let replaced = try Correspondee("Rae <rae@example.org>")
+    try fixture.store(try Correspondee("Dan <dan@example.org>", days: 50).certificate)
+    try fixture.store(try replaced.revoked(.superseded, at: LettersFixture.before(days: 5)))
+    try fixture.store(Correspondee("Bob <bob@example.org>").certificate)
+    let found = problems { try message("dan", "bob", "rae") }
+    #expect(found.map(\.who) == ["dan", "rae"])
+    #expect(
+      found.map(\.reason) == [
+        .expired(
+          since: LettersFixture.before(days: 50).secondsSince1970,
+          storedSince: LettersFixture.now.secondsSince1970),
+        .revoked(
+          RevocationReason(.superseded), since: LettersFixture.before(days: 5).secondsSince1970),
+      ])
+  }
+
+  @Test("a key without a part for encryption cannot receive")
+  func cannotReceive() throws {
+    var certificate = try Correspondee("Ed <ed@example.org>").certificate
+    certificate.subkeys.removeAll()
+    try fixture.store(certificate)
+    #expect(problems { try message("ed") }.map(\.reason) == [.cannotReceive])
+  }
+
+  @Test("a contact with a key that waits is refused until somebody has decided")
+  func pending() throws {
+    try fixture.store(Correspondee("Eve <eve@example.org>").certificate)
+    let newer = try Correspondee("Eve <eve@example.org>").certificate
+    try fixture.store(newer)
+    #expect(problems { try message("eve") }.map(\.reason) == [.keyChangePending])
+    try fixture.store(newer, decision: .use)
+    #expect(problems { try message("eve") }.isEmpty)
+  }
+
+  @Test("the user's own identity is judged first, and the others are not looked at")
+  func ownFirst() throws {
+    let ada = try fixture.identity("Ada <ada@example.org>", expiry: .years(1))
+    try fixture.store(try Correspondee("Dan <dan@example.org>", days: 50).certificate)
+    let later = LettersFixture.after(days: 400)
+    let found = problems { try message("dan", signer: ada, own: ada, at: later) }
+    #expect(found.count == 1)
+    #expect(found.first?.isOwn == true)
+    guard case .expired = found.first?.reason else {
+      Issue.record("\(found)")
+      return
+    }
+    #expect(problems { try message("dan", signer: ada, at: later) }.map(\.isOwn) == [true])
+    #expect(problems { try message("dan", at: later) }.map(\.who) == ["dan"])
+  }
+
+  @Test("a newer copy from a file is used, merged, and not stored")
+  func newerCopy() throws {
+    let dan = try Correspondee("Dan <dan@example.org>", days: 50)
+    try fixture.store(dan.certificate)
+    let valid = ValidCertificate(
+      dan.certificate, at: LettersFixture.before(days: 60), now: LettersFixture.now, policy: .standard)
+    let updated = try valid.settingExpiration(to: LettersFixture.after(days: 3650), by: dan.primary())
+    let book = try fixture.book()
+    let named = book.merging([updated])
+    let message = try OutgoingMessage(
+      to: named.map { ("dan.asc", $0) }, signer: nil, own: nil, at: book.time)
+    #expect(message.recipients.map(\.correspondent.name) == ["Dan"])
+    #expect(problems { try self.message("dan") }.count == 1)
+  }
+
+  @Test("the format is the best that all read, and says because of whom it is the older one")
+  func format() throws {
+    try fixture.store(Correspondee("Uma <uma@example.org>").certificate)
+    try fixture.store(Correspondee("Vic <vic@example.org>", isAdvanced: true).certificate)
+    try fixture.store(Correspondee("Wim <wim@example.org>", isAdvanced: true).certificate)
+    func check(_ whos: [String], _ version: Int, downgradedFor: [String]) throws {
+      let book = try fixture.book()
+      let message = try OutgoingMessage(
+        to: whos.map { ($0, try book.find($0)) }, signer: nil, own: nil, at: book.time)
+      let format = try message.encryption(passwords: []).format
+      if case .version2 = format { #expect(version == 2) } else { #expect(version == 1) }
+      #expect(message.downgradedFor.map(\.correspondent.name) == downgradedFor)
+    }
+    try check(["vic", "wim"], 2, downgradedFor: [])
+    try check(["uma"], 1, downgradedFor: [])
+    try check(["vic", "uma"], 1, downgradedFor: ["Uma"])
+  }
+
+  @Test("the user's own copy comes last and is said to be one; a named identity is not doubled")
+  func ownCopy() throws {
+    let ada = try fixture.identity("Ada <ada@example.org>")
+    try fixture.store(Correspondee("Bob <bob@example.org>").certificate)
+    let message = try message("bob", signer: ada, own: ada)
+    #expect(message.recipients.map(\.isSelf) == [false, true])
+    #expect(message.isForSelf)
+    #expect(try self.message("me", own: ada).recipients.map(\.isSelf) == [false])
+  }
+}
