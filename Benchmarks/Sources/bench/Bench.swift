@@ -11,6 +11,7 @@ struct Bench {
     ("vault", { try VaultGroup.run() }),
     ("command", { try CommandGroup.run() }),
     ("session", { try SessionGroup.run() }),
+    ("letters", { try LettersGroup.run() }),
     ("captures", { try CapturesGroup.run() }),
     ("custody", { try CustodyGroup.run() }),
     ("people", { try PeopleGroup.run() }),

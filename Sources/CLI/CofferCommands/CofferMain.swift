@@ -18,8 +18,8 @@ struct CofferRoot: CommandGroup {
       RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self,
       EraseCommand.self, MessageCommand.self,
       VaultCommand.self, CaptureCommand.self, IdentityCommand.self, ContactCommand.self,
-      ModeCommand.self, SettingsCommand.self,
       EncryptCommand.self, DecryptCommand.self, SignCommand.self, VerifyCommand.self,
+      ModeCommand.self, SettingsCommand.self,
       RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
       BackupCommand.self, RestoreCommand.self,
     ])
@@ -36,10 +36,10 @@ struct CofferRoot: CommandGroup {
       capture add|list|show|export|verify|remove
       identity generate|list|show|export|default|delete
       contact import|list|show|rename|remove|export|verify
-      mode [standard|high-security]
-                              what each use of your private parts asks for
       encrypt | decrypt       files and text to people, and from them
       sign | verify           make and check signatures
+      mode [standard|high-security]
+                              what each use of your private parts asks for
       settings [NAME VALUE]   grace-period, encrypt-to-self, lock-after
       slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate

@@ -96,6 +96,20 @@ public struct AuditLog: Equatable, Sendable {
     case restored = 52
     /// A setting was changed.
     case settingsChanged = 46
+    /// A backup of an identity was written and read back.
+    case identityBackedUp = 38
+    /// Private keys of a file were sealed; how many.
+    case identitiesImported = 39
+    /// An identity was given another end.
+    case identityEndChanged = 40
+    /// An identity was revoked.
+    case identityRevoked = 41
+    /// A user ID or a subkey of an identity was added or revoked.
+    case identityChanged = 42
+    /// The revocation certificate of an identity was written to a file.
+    case revocationExported = 43
+    /// A contact's names were certified.
+    case contactCertified = 44
   }
 
   /// One line of the log.

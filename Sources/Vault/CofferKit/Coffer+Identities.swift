@@ -7,6 +7,7 @@ public import Identities
 public import KeyCustody
 internal import Logging
 internal import ProtectedData
+public import Secrets
 internal import Vaults
 
 /// The identities of a coffer, after recovery from an interrupted change.
@@ -45,12 +46,81 @@ extension Coffer {
   /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `IdentityError`; `CustodyError`;
   ///   `ProtectedDataError`.
   public func generateIdentity(
-    _ wanted: NewIdentity, _ open: OpenIdentities, _ authorization: CustodyAuthorization? = nil
+    _ wanted: NewIdentity, _ open: OpenIdentities, _ authorization: CustodyAuthorization
   ) throws -> Identity {
     guard slot != nil else { throw CofferError.slotRequired }
-    let identity = try open.store.generate(wanted, authorization ?? self.authorization(), at: clock.now())
+    let identity = try open.store.generate(wanted, authorization, at: clock.now())
     audit(.identityGenerated)
     return identity
+  }
+
+  /// Changes an identity: private part and metadata, or neither.
+  /// - Returns: the identity as it is then.
+  /// - Throws: as ``generateIdentity(_:_:_:)``.
+  public func makeChange(
+    _ change: IdentityChange, of identity: Identity, _ open: OpenIdentities,
+    _ authorization: CustodyAuthorization
+  ) throws -> Identity {
+    guard slot != nil else { throw CofferError.slotRequired }
+    let changed = try open.store.make(change, of: identity, authorization, at: clock.now())
+    switch change {
+    case .end: audit(.identityEndChanged)
+    case .revocation: audit(.identityRevoked)
+    case .newUserID, .userIDRevocation, .newSubkey, .subkeyRevocation: audit(.identityChanged)
+    }
+    return changed
+  }
+
+  /// Writes a backup of an identity, reads it back, and notes the date.
+  /// - Throws: as ``generateIdentity(_:_:_:)``.
+  public func backUp(
+    _ identity: Identity, _ open: OpenIdentities, to target: BackupTarget,
+    under passphrase: SharedSecretBytes,
+    _ authorization: CustodyAuthorization
+  ) throws {
+    try open.store.backUp(identity, to: target, under: passphrase, authorization, at: clock.now())
+    audit(.identityBackedUp)
+  }
+
+  /// The private keys of a file, judged now.
+  /// - Throws: `IdentityError`.
+  public func keyFile(_ bytes: SharedSecretBytes) throws -> KeyFile { try KeyFile(bytes, at: clock.now()) }
+
+  /// Seals private keys of a file, all or none.
+  /// - Throws: as ``generateIdentity(_:_:_:)``.
+  public func importIdentities(
+    _ keys: [OpenedKey], _ open: OpenIdentities, _ authorization: CustodyAuthorization
+  ) throws {
+    guard slot != nil else { throw CofferError.slotRequired }
+    try open.store.importKeys(keys, authorization, at: clock.now())
+    audit(.identitiesImported, count: keys.count)
+  }
+
+  /// Makes and keeps a revocation certificate for an identity that has none.
+  /// - Throws: `IdentityError`; `CustodyError`; `ProtectedDataError`.
+  public func makeRevocation(
+    _ identity: Identity, _ open: OpenIdentities, _ authorization: CustodyAuthorization
+  ) throws {
+    try open.store.makeRevocation(identity, authorization, at: clock.now())
+  }
+
+  /// Writes the revocation certificate of an identity to a new file.
+  /// - Throws: `IdentityError`; `ProtectedDataError`.
+  public func writeRevocation(_ identity: Identity, _ open: OpenIdentities, path: String) throws {
+    try open.store.writeRevocation(identity, path: path)
+    audit(.revocationExported)
+  }
+
+  /// Certifies the names of somebody else's public part.
+  /// - Parameter publicPart: one certificate, armored.
+  /// - Throws: `IdentityError`; `CustodyError`.
+  public func certify(
+    _ publicPart: [UInt8], as identity: Identity, _ open: OpenIdentities,
+    _ authorization: CustodyAuthorization
+  ) throws -> CertifiedPart {
+    let certified = try open.store.certify(publicPart, as: identity, authorization, at: clock.now())
+    audit(.contactCertified)
+    return certified
   }
 
   /// Deletes an identity permanently.

@@ -20,24 +20,36 @@ public struct Identity: Sendable {
     case unusable
   }
 
+  /// The suite of the key.
+  public enum Profile: String, Sendable, CaseIterable {
+    /// Version 4, Curve25519: GnuPG reads it too.
+    case universal
+    /// Version 6, Ed448 and X448.
+    case advanced
+    /// Another suite, of an imported key.
+    case other
+  }
+
   /// Lower-case hexadecimal: 40 digits of version 4, 64 of version 6.
   public let fingerprint: String
   /// Of the key: 4 or 6.
   public let version: Int
-  /// Whether the profile is the one that GnuPG reads too.
-  public let isUniversal: Bool
+  /// The suite of the key.
+  public let profile: Profile
   /// Seconds since 1970, UTC.
   public let created: Int64
   /// Seconds since 1970, UTC; nil for never.
   public let expires: Int64?
   /// The first one speaks for the identity.
   public let userIDs: [UserIDText]
-  /// Whether a backup of the private part was made.
-  public let isBackedUp: Bool
+  /// When the last backup of the private part was made and read back: seconds since 1970, UTC; nil for none.
+  public let backedUp: Int64?
   /// Whether a revocation certificate is kept.
   public let hasRevocation: Bool
   /// Whether custody has the private part; false after a loss.
   public let hasPrivatePart: Bool
+  /// Whether that has the primary key, without which nothing of the identity can be changed.
+  public let hasPrimaryKey: Bool
   /// Whether it is the first of the list, which signs unless another one is named.
   public let isDefault: Bool
   /// At the time when the identity was looked up.
@@ -63,23 +75,43 @@ public struct Identity: Sendable {
     let valid = ValidCertificate(certificate, at: now, now: now, policy: .standard)
     self.certificate = certificate
     key = stored.fingerprint
-    fingerprint = Hexadecimal.text(stored.fingerprint.bytes)
+    fingerprint = stored.fingerprint.text
     version = Int(stored.fingerprint.version)
-    isUniversal = stored.profile == .a
+    profile = Profile(stored.profile)
     created = Int64(stored.created)
     expires = stored.expires.map(Int64.init)
     userIDs = stored.userIDs.map { UserIDText($0) }
-    isBackedUp = stored.isBackedUp
+    backedUp = stored.backedUpAt.map(Int64.init)
     hasRevocation = !stored.revocationCertificate.isEmpty
     self.hasPrivatePart = hasPrivatePart
+    hasPrimaryKey = stored.hasPrimaryKey
     self.isDefault = isDefault
     state = State(valid.problem)
     parts = valid.parts
   }
 }
 
+extension Identity {
+  /// Whether the profile is the one that GnuPG reads too.
+  public var isUniversal: Bool { profile == .universal }
+
+  /// Whether there is a backup of the private part.
+  public var isBackedUp: Bool { backedUp != nil }
+}
+
+extension Identity.Profile {
+  fileprivate init(_ stored: PGPKeyIdentity.Profile) {
+    self =
+      switch stored {
+      case .a: .universal
+      case .b: .advanced
+      case .other: .other
+      }
+  }
+}
+
 extension Identity.State {
-  fileprivate init(_ problem: ValidCertificate.Problem?) {
+  init(_ problem: ValidCertificate.Problem?) {
     self =
       switch problem {
       case nil: .good
@@ -88,4 +120,9 @@ extension Identity.State {
       case .notBound, .notYetValid, .refused: .unusable
       }
   }
+}
+
+extension Fingerprint {
+  /// Lower-case hexadecimal.
+  var text: String { Hexadecimal.text(bytes) }
 }

@@ -13,6 +13,32 @@ public enum IdentityError: Error, Equatable, Sendable {
   case invalidExpiry
   /// The coffer holds its maximum of identities already.
   case tooMany(limit: Int)
+  /// Custody has no private part of it any more.
+  case privatePartLost
+  /// The primary key is not here: only parts for daily use are, and nothing can be changed with them.
+  case primaryMissing
+  /// It is revoked already.
+  case revoked
+  /// Its public part does not say enough, or the policy refuses it, so that it cannot sign statements.
+  case unusable
+  /// It has no such user ID, or has it already.
+  case userIDMissing
+  /// There is this user ID already.
+  case userIDExists
+  /// The last user ID cannot be revoked: revoke the identity instead.
+  case lastUserID
+  /// It has no such subkey, or one that is revoked.
+  case subkeyMissing
+  /// A public part, or a private part, is larger than what can be stored.
+  case tooLarge
+  /// The file is not a private key that can be read.
+  case notAPrivateKey
+  /// The file holds public parts only.
+  case publicPartsOnly
+  /// The passphrase does not open the private key of a file.
+  case wrongPassphrase
+  /// A backup was written, and did not read back as the identity: it was removed.
+  case backupUnreadable
   /// Deleting would lose the only copy, and that was not acknowledged.
   case noBackup
   /// The stored public part is not what was written.

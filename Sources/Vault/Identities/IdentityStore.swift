@@ -7,12 +7,11 @@ public import KeyCustody
 internal import OpenPGP
 internal import Primitives
 internal import ProtectedData
-internal import Secrets
 
 /// The identities of a coffer.
 public struct IdentityStore: Sendable {
-  private let custody: PrivateKeyCustody
-  private let records: any CustodyRecords
+  let custody: PrivateKeyCustody
+  let records: any CustodyRecords
 
   /// - Parameters:
   ///   - custody: after recovery from an interrupted change.
@@ -43,6 +42,22 @@ public struct IdentityStore: Sendable {
     return try custody.fingerprints().filter { !listed.contains($0) }
   }
 
+  /// An identity as it is stored now.
+  /// - Throws: ``IdentityError/missing``
+  func stored(_ identity: Identity) throws -> PGPKeyIdentity {
+    guard let found = try records.identities().first(where: { $0.fingerprint == identity.key }) else {
+      throw IdentityError.missing
+    }
+    return found
+  }
+
+  /// The same, judged.
+  func found(_ key: Fingerprint, at now: Timestamp) throws -> Identity {
+    let all = try all(at: Int64(now.secondsSince1970))
+    guard let found = all.first(where: { $0.key == key }) else { throw IdentityError.missing }
+    return found
+  }
+
   // MARK: Changing
 
   /// Makes an identity. When this returns, private part and metadata are on the disk; if it throws, neither is.
@@ -56,10 +71,7 @@ public struct IdentityStore: Sendable {
     guard present < KeyMetadata.countLimit else { throw IdentityError.tooMany(limit: KeyMetadata.countLimit) }
     let key = try wanted.key(at: time)
     let metadata = try PGPKeyIdentity(key, at: time)
-    let secret = try key.secretBytes()
-    try custody.wrap(
-      secret, key.certificate.primaryKey.version == 6 ? .transferableSecretKeyV6 : .transferableSecretKeyV4,
-      metadata.fingerprint, authorization, listing: metadata)
+    try custody.wrap(listing: [key.listed(metadata)], authorization)
     return try Identity(metadata, isDefault: present == 0, hasPrivatePart: true, at: time)
   }
 
@@ -80,10 +92,8 @@ public struct IdentityStore: Sendable {
   /// - Parameter acknowledgesMissingBackup: whether the user knows that there is no other copy.
   /// - Throws: ``IdentityError/noBackup``, before anything is written; `CustodyError`; `ProtectedDataError`.
   public func delete(_ identity: Identity, acknowledgesMissingBackup: Bool) throws {
-    guard let stored = try records.identities().first(where: { $0.fingerprint == identity.key }) else {
-      throw IdentityError.missing
-    }
-    guard stored.isBackedUp || acknowledgesMissingBackup || !identity.hasPrivatePart else {
+    let stored = try stored(identity)
+    guard stored.backedUpAt != nil || acknowledgesMissingBackup || !identity.hasPrivatePart else {
       throw IdentityError.noBackup
     }
     if try custody.fingerprints().contains(identity.key) { return try custody.delete(identity.key) }
@@ -99,9 +109,7 @@ public struct IdentityStore: Sendable {
     var count = 0
     for fingerprint in try unlisted() {
       let metadata = try custody.withPrivateKey(fingerprint, authorization) { bytes, _ in
-        let source = MemorySource(SharedSecretBytes(SecretBytes(copying: bytes)))
-        let key = (try? TransferableSecretKey.readAll(source))?.first
-        return key.flatMap { try? PGPKeyIdentity($0, at: Timestamp(now)) }
+        (try? TransferableSecretKey(opened: bytes)).flatMap { try? PGPKeyIdentity($0, at: Timestamp(now)) }
       }
       guard let metadata, metadata.fingerprint == fingerprint else { continue }
       try records.changeIdentities { identities in

@@ -3,9 +3,7 @@
 // A new key, everything that is stored of it, and when it ends.
 
 internal import OpenPGP
-internal import Primitives
 internal import ProtectedData
-internal import Secrets
 internal import Texts
 
 /// An identity to be made.
@@ -45,9 +43,25 @@ public struct NewIdentity: Sendable {
 
   /// The end of an identity that is made now: seconds since 1970, UTC; nil for never.
   /// - Throws: ``IdentityError/invalidExpiry``
+  public func end(from now: Int64) throws(IdentityError) -> Int64? { try expiry.end(from: now) }
+
+  /// Makes the key, unlocked and in locked memory.
+  /// - Throws: ``IdentityError/invalidExpiry``, ``IdentityError/engine(_:)``
+  func key(at now: Timestamp) throws(IdentityError) -> TransferableSecretKey {
+    var generation = KeyGeneration(
+      isUniversal ? .universal : .advanced, userIDs: userIDs.map { UserID($0.text) }, creationTime: now)
+    let seconds = Int64(now.secondsSince1970)
+    generation.validitySeconds = try end(from: seconds).map { UInt32(clamping: $0 - seconds) }
+    do { return try generation.generate() } catch { throw .engine(error) }
+  }
+}
+
+extension NewIdentity.Expiry {
+  /// This end, seen from now: seconds since 1970, UTC; nil for never.
+  /// - Throws: ``IdentityError/invalidExpiry``
   public func end(from now: Int64) throws(IdentityError) -> Int64? {
     let end: Int64
-    switch expiry {
+    switch self {
     case .never: return nil
     case .at(let time): end = time
     case .years(let count):
@@ -63,75 +77,5 @@ public struct NewIdentity: Sendable {
     }
     guard end > now, end <= Int64(UInt32.max) else { throw .invalidExpiry }
     return end
-  }
-
-  /// Makes the key, unlocked and in locked memory.
-  /// - Throws: ``IdentityError/invalidExpiry``, ``IdentityError/engine(_:)``
-  func key(at now: Timestamp) throws(IdentityError) -> TransferableSecretKey {
-    var generation = KeyGeneration(
-      isUniversal ? .universal : .advanced, userIDs: userIDs.map { UserID($0.text) }, creationTime: now)
-    let seconds = Int64(now.secondsSince1970)
-    generation.validitySeconds = try end(from: seconds).map { UInt32(clamping: $0 - seconds) }
-    do { return try generation.generate() } catch { throw .engine(error) }
-  }
-}
-
-extension PGPKeyIdentity {
-  /// The metadata of a key that is open, with a new revocation certificate.
-  /// - Throws: ``IdentityError/engine(_:)`` when its primary key is not there.
-  init(_ key: borrowing TransferableSecretKey, at now: Timestamp) throws(IdentityError) {
-    let certificate = key.certificate
-    let packets = ArraySink()
-    let revocation = ArraySink()
-    do {
-      try certificate.write(to: packets)
-      let primary = try key.unlocked(certificate.fingerprint, for: .certify, passwords: [])
-      // No reason: it has to serve on whatever day it is needed.
-      let signature = try certificate.revocation(
-        of: .primaryKey, reason: RevocationReason(.none), at: now, by: primary)
-      try Packet.signature(signature).write(to: revocation)
-    } catch { throw .engine(error) }
-    let valid = ValidCertificate(certificate, at: now, now: now, policy: .standard)
-    self.init(
-      profile: certificate.primaryKey.version == 6 ? .b : .a, fingerprint: certificate.fingerprint,
-      isBackedUp: false, created: certificate.primaryKey.creationTime.secondsSince1970,
-      expires: valid.primaryKey.expirationTime?.secondsSince1970,
-      userIDs: certificate.userIDs.compactMap { String(validating: $0.packet.bytes, as: UTF8.self) },
-      revocationCertificate: revocation.bytes, certificate: packets.bytes)
-  }
-}
-
-extension TransferableSecretKey {
-  /// All packets, in locked memory.
-  func secretBytes() throws(IdentityError) -> SecretBytes {
-    let counted = CountingSink()
-    let sink: SecretSink
-    do {
-      try write(to: counted)
-      sink = SecretSink(byteCount: counted.count)
-      try write(to: sink)
-    } catch { throw .engine(error) }
-    return sink.bytes.duplicate()
-  }
-}
-
-/// Counts bytes and keeps none.
-private final class CountingSink: ByteSink {
-  private(set) var count = 0
-
-  func write(_ bytes: RawSpan) { count += bytes.byteCount }
-}
-
-/// Keeps so many bytes, in locked memory.
-private final class SecretSink: ByteSink {
-  private(set) var bytes: SecretBytes
-  private var count = 0
-
-  init(byteCount: Int) { bytes = SecretBytes(zeroed: byteCount) }
-
-  func write(_ next: RawSpan) {
-    let start = count
-    bytes.withMutableBytes { $0.copy(next, to: start) }
-    count += next.byteCount
   }
 }

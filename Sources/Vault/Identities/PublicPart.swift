@@ -8,27 +8,41 @@ extension Identity {
   /// The public part, armored (RFC 9580, section 6).
   /// - Throws: ``IdentityError/engine(_:)``
   public func publicPart() throws(IdentityError) -> [UInt8] {
-    let sink = ArraySink()
-    do { try write(to: sink) } catch { throw .engine(error) }
-    return sink.bytes
+    try certificate.armored()
   }
 
   /// Writes the public part, armored, to a new file, which appears when it is complete.
   /// - Throws: ``IdentityError/cannotWrite(errno:)``, with EEXIST when there is something at the path.
   public func writePublicPart(path: String) throws {
-    do {
-      let sink = try AtomicFileSink(path: path)
-      try write(to: sink)
-      try sink.commit()
-    } catch {
-      if case .inputOutput(let number) = error { throw IdentityError.cannotWrite(errno: number) }
-      throw IdentityError.engine(error)
-    }
+    try certificate.writeArmored(path: path)
+  }
+}
+
+extension Certificate {
+  func armored() throws(IdentityError) -> [UInt8] {
+    let sink = ArraySink()
+    do { try writeArmored(to: sink) } catch { throw .engine(error) }
+    return sink.bytes
   }
 
-  private func write(to sink: any ByteSink) throws(OpenPGPError) {
+  func writeArmored(path: String) throws(IdentityError) {
+    do {
+      let sink = try AtomicFileSink(path: path)
+      try writeArmored(to: sink)
+      try sink.commit()
+    } catch { throw IdentityError(writing: error) }
+  }
+
+  private func writeArmored(to sink: any ByteSink) throws(OpenPGPError) {
     let armor = try ArmorWriter(sink, kind: .publicKey)
-    try certificate.write(to: armor)
+    try write(to: armor)
     try armor.finish()
+  }
+}
+
+extension IdentityError {
+  /// An error of the engine while it wrote a file.
+  init(writing error: OpenPGPError) {
+    self = if case .inputOutput(let number) = error { .cannotWrite(errno: number) } else { .engine(error) }
   }
 }

@@ -11,9 +11,21 @@ public protocol CustodyRecords: Sendable {
   /// Changes mode or journal. It is on the disk when this returns.
   func changeControl(_ change: (inout PrivateKeyControl) -> Void) throws(ProtectedDataError)
   /// The metadata of the keys.
-  func identities() throws(ProtectedDataError) -> [PGPKeyIdentity]
+  func metadata() throws(ProtectedDataError) -> KeyMetadata
   /// Changes the metadata of the keys. It is on the disk when this returns.
-  func changeIdentities(_ change: (inout [PGPKeyIdentity]) -> Void) throws(ProtectedDataError)
+  func changeMetadata(_ change: (inout KeyMetadata) -> Void) throws(ProtectedDataError)
+}
+
+extension CustodyRecords {
+  /// The identities, without what a change has staged.
+  public func identities() throws(ProtectedDataError) -> [PGPKeyIdentity] { try metadata().identities }
+
+  /// Changes the identities. They are on the disk when this returns.
+  public func changeIdentities(
+    _ change: (inout [PGPKeyIdentity]) -> Void
+  ) throws(ProtectedDataError) {
+    try changeMetadata { change(&$0.identities) }
+  }
 }
 
 extension ProtectedDomains: CustodyRecords {
@@ -25,16 +37,12 @@ extension ProtectedDomains: CustodyRecords {
     do { try update(PrivateKeyControl.self, change) } catch { throw ProtectedDataError(error) }
   }
 
-  /// Reads the identities from the domain of key metadata.
-  public func identities() throws(ProtectedDataError) -> [PGPKeyIdentity] {
-    try read(KeyMetadata.self).identities
-  }
+  /// Reads the domain of key metadata.
+  public func metadata() throws(ProtectedDataError) -> KeyMetadata { try read() }
 
   /// Changes the domain of key metadata, on the disk when this returns.
-  public func changeIdentities(
-    _ change: (inout [PGPKeyIdentity]) -> Void
-  ) throws(ProtectedDataError) {
-    do { try update(KeyMetadata.self) { change(&$0.identities) } } catch { throw ProtectedDataError(error) }
+  public func changeMetadata(_ change: (inout KeyMetadata) -> Void) throws(ProtectedDataError) {
+    do { try update(KeyMetadata.self, change) } catch { throw ProtectedDataError(error) }
   }
 }
 
@@ -50,15 +58,19 @@ extension CustodyRecords {
     }
   }
 
-  /// Removes the metadata of the keys of a change that the manifest does not name: of a new key whose change
-  /// was not made, and of a deleted one. It asks the journal and guesses nothing: the metadata of a key that was
-  /// lost otherwise stays.
-  func unlist(_ journal: RecoveryJournal, _ manifest: CustodyManifest) throws(ProtectedDataError) {
-    guard journal.kind == .wrap || journal.kind == .delete else { return }
-    let gone = journal.fingerprints.filter { manifest.digests[$0] == nil }
-    guard !gone.isEmpty else { return }
-    try changeIdentities { identities in
-      identities.removeAll { gone.contains($0.fingerprint) }
+  /// Brings the metadata to where the keys are after a change: what was staged takes its place if the change was
+  /// made, and is dropped if not; the metadata of a deleted key is removed. It asks the journal and guesses
+  /// nothing: the metadata of a key that was lost otherwise stays.
+  func settle(_ journal: RecoveryJournal, _ manifest: CustodyManifest) throws(ProtectedDataError) {
+    guard journal.kind != .rewrap else { return }
+    let isMade = manifest.generation >= journal.targetGeneration
+    let gone = journal.kind == .delete ? journal.fingerprints.filter { manifest.digests[$0] == nil } : []
+    let present = try metadata()
+    guard !present.staged.isEmpty || present.identities.contains(where: { gone.contains($0.fingerprint) })
+    else { return }
+    try changeMetadata { metadata in
+      metadata.endStaging { isMade && journal.fingerprints.contains($0) }
+      metadata.identities.removeAll { gone.contains($0.fingerprint) }
     }
   }
 }

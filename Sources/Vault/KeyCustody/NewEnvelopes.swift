@@ -6,11 +6,14 @@
 internal import Enclaves
 internal import OpenPGP
 internal import Primitives
+internal import ProtectedData
 internal import Secrets
 
 struct NewEnvelopes: ~Copyable {
   let mode: AuthenticationMode
   private(set) var envelopes: [PrivateKeyEnvelope] = []
+  /// The metadata that the keys have once the change is made.
+  private(set) var identities: [PGPKeyIdentity] = []
   private let enclave: any Enclave
   private let enrolment: KeyEnrolment
   /// What the mode's envelopes take beside the enclave; nil for a mode without a guard record.
@@ -40,6 +43,12 @@ struct NewEnvelopes: ~Copyable {
     }
     envelopes.append(try PrivateKeyEnvelope.seal(secret, payload, fingerprint, to: key, guard: openGuard))
     proofs[fingerprint] = proof(secret)
+  }
+
+  /// The same, with the metadata of the key.
+  mutating func seal(_ key: ListedPrivateKey) throws {
+    try key.secret.withBytes { try seal($0, key.payload, key.identity.fingerprint) }
+    identities.append(key.identity)
   }
 
   /// Whether this is the private key that was sealed under the fingerprint.

@@ -21,12 +21,11 @@ extension PrivateKeyCustody {
   ///   - mode: the next mode; nil to stay.
   ///   - authorization: must satisfy the present mode, if `make` opens anything, and the next.
   ///   - newGuard: takes the place of the present guard; nil to keep it, or to have none.
-  ///   - identity: the metadata of a new key. It is on the disk before the key is valid, and removed if the change
-  ///     is not made.
-  ///   - make: opens present keys and seals new ones. Nothing is written while it runs.
+  ///   - make: opens present keys and seals new ones, with the metadata that these have then. Nothing is written
+  ///     while it runs. The metadata is staged before the change is made, and takes its place afterwards.
   func change(
     _ kind: RecoveryJournal.Kind, to mode: AuthenticationMode?, _ authorization: CustodyAuthorization,
-    guard newGuard: NewGuard? = nil, listing identity: PGPKeyIdentity? = nil,
+    guard newGuard: NewGuard? = nil,
     make: (CustodyItems, inout NewEnvelopes) throws -> Void
   ) throws {
     try changing.withLock { _ in
@@ -49,7 +48,10 @@ extension PrivateKeyCustody {
         try records.changeControl { $0.recoveryJournal = journal }
         try stage(new.envelopes, newGuard)
         try verify(new, newGuard, later)
-        if let identity { try records.changeIdentities { $0.append(identity) } }
+        // Another mode leaves the metadata alone, whatever state that is in.
+        if kind != .rewrap, try records.metadata().staged != new.identities {
+          try records.changeMetadata { $0.staged = new.identities }
+        }
         try flip(
           new.envelopes, to: next, newGuard?.record, discarding: items.restsBeside(journal.fingerprints))
       } catch {
@@ -57,7 +59,7 @@ extension PrivateKeyCustody {
       }
       if items.manifest.guardDigest != next.guardDigest { forget(try? items.guardRecord()) }
       forget(new.envelopes.compactMap { items.stored($0.fingerprint, .permanent) })
-      finish(mode)
+      finish(journal, next)
     }
   }
 
@@ -118,12 +120,12 @@ extension PrivateKeyCustody {
     do {
       let items = try CustodyItems(keychain)
       guard items.manifest.generation < journal.targetGeneration else {
-        try records.unlist(journal, items.manifest)
+        try records.settle(journal, items.manifest)
         try records.end(items.manifest.mode)
         return true
       }
       try discard(items.rests(of: journal))
-      try records.unlist(journal, items.manifest)
+      try records.settle(journal, items.manifest)
       try records.end(items.manifest.mode)
     } catch {
       Self.log.warning("a change that failed is cleaned up after the next unlock")
@@ -136,10 +138,14 @@ extension PrivateKeyCustody {
     do { try keychain.apply(accounts.map { .delete(account: $0) }) } catch { throw CustodyError(error) }
   }
 
-  /// Clears the journal after a change that was made: a failure here does not undo the change.
-  func finish(_ mode: AuthenticationMode) {
-    do { try records.end(mode) } catch {
-      Self.log.warning("the journal of a change that was made is cleared after the next unlock")
+  /// Settles the metadata after a change that was made, and clears the journal: a failure here does not undo the
+  /// change.
+  func finish(_ journal: RecoveryJournal, _ manifest: CustodyManifest) {
+    do {
+      try records.settle(journal, manifest)
+      try records.end(manifest.mode)
+    } catch {
+      Self.log.warning("a change that was made is cleaned up after the next unlock")
     }
   }
 }

@@ -63,14 +63,14 @@ extension PrivateKeyCustody {
     let present = items.manifest.mode
     if items.manifest.generation >= journal.targetGeneration {
       try discard(items.rests(of: journal))
-      try records.unlist(journal, items.manifest)
+      try records.settle(journal, items.manifest)
       try records.end(present)
       return .completed
     }
     // A deletion changes nothing before its one batch, also where keys are incomplete.
     if items.isWhole || journal.kind == .delete {
       try discard(items.rests(of: journal))
-      try records.unlist(journal, items.manifest)
+      try records.settle(journal, items.manifest)
       try records.end(present)
       return .rolledBack
     }
@@ -84,11 +84,12 @@ extension PrivateKeyCustody {
         with: envelopes, journal.targetMode, guardDigest: items.targetGuardDigest(journal))
       next.generation = journal.targetGeneration
       try flip(envelopes, to: next, items.pendingGuard)
+      try records.settle(journal, next)
       try records.end(journal.targetMode)
       return .promoted
     }
     Self.log.error("private keys are incomplete after an interrupted change")
-    try records.unlist(journal, items.manifest)
+    try records.settle(journal, items.manifest)
     try records.end(present)
     return .unrecoverable
   }

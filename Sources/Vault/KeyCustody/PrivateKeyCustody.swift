@@ -112,23 +112,36 @@ public final class PrivateKeyCustody: Sendable {
 
   /// Seals a private key. Erase your own copy only after this returns (SE-07).
   ///
-  /// - Parameter identity: the metadata of the key. Key and metadata are written both or neither, also when
-  ///   the process ends meanwhile.
   /// - Throws: `CustodyError.alreadyExists`, `.tooManyKeys`, `.invalidInput`, and as ``switchMode(to:_:guard:acknowledgesMissingBackup:)``.
   public func wrap(
     _ secret: borrowing SecretBytes, _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint,
-    _ authorization: CustodyAuthorization, listing identity: PGPKeyIdentity? = nil
+    _ authorization: CustodyAuthorization
   ) throws {
     let secret = SharedSecretBytes(secret.duplicate())
-    try change(.wrap, to: nil, authorization, listing: identity) { items, new in
+    try change(.wrap, to: nil, authorization) { items, new in
       guard items.manifest.digests[fingerprint] == nil else { throw CustodyError.alreadyExists }
       try secret.withBytes { try new.seal($0, payload, fingerprint) }
     }
   }
 
+  /// Seals new private keys with their metadata, all or none: keys and metadata are written both or neither, also
+  /// when the process ends meanwhile.
+  ///
+  /// - Throws: as ``wrap(_:_:_:_:)``.
+  public func wrap(listing keys: [ListedPrivateKey], _ authorization: CustodyAuthorization) throws {
+    try change(.wrap, to: nil, authorization) { items, new in
+      for key in keys {
+        guard items.manifest.digests[key.identity.fingerprint] == nil else {
+          throw CustodyError.alreadyExists
+        }
+        try new.seal(key)
+      }
+    }
+  }
+
   /// Seals imported private keys, all or none; existing keys are replaced.
   ///
-  /// - Throws: as ``wrap(_:_:_:_:listing:)``, but for `.alreadyExists`.
+  /// - Throws: as ``wrap(_:_:_:_:)``, but for `.alreadyExists`.
   public func importKeys(
     _ keys: [(secret: SharedSecretBytes, payload: PrivateKeyPayload, fingerprint: Fingerprint)],
     _ authorization: CustodyAuthorization
@@ -156,6 +169,23 @@ public final class PrivateKeyCustody: Sendable {
     }
   }
 
+  /// The same, with the metadata that the key has then: both change, or neither, also when the process ends
+  /// meanwhile.
+  ///
+  /// - Parameter replacement: makes the new key and its metadata; of the fingerprint and payload of the present one.
+  /// - Throws: `CustodyError.invalidInput` for another fingerprint; what `replacement` throws.
+  public func replaceListed(
+    _ fingerprint: Fingerprint, _ authorization: CustodyAuthorization,
+    by replacement: (RawSpan) throws -> ListedPrivateKey
+  ) throws {
+    try change(.modifyExpiry, to: nil, authorization) { [self] items, new in
+      let present = try open(try items.envelope(fingerprint), authorization)
+      let next = try present.withBytes { try replacement($0) }
+      guard next.identity.fingerprint == fingerprint else { throw CustodyError.invalidInput }
+      try new.seal(next)
+    }
+  }
+
   /// Seals every key under another mode, all or none.
   ///
   /// - Parameters:
@@ -174,7 +204,7 @@ public final class PrivateKeyCustody: Sendable {
     try change(.rewrap, to: mode, authorization, guard: newGuard) { [self] items, new in
       let fingerprints = items.manifest.digests.keys.sorted()
       if mode.isHighSecurity, !acknowledgesMissingBackup {
-        let withBackup = try records.identities().filter(\.isBackedUp).map(\.fingerprint)
+        let withBackup = try records.identities().filter { $0.backedUpAt != nil }.map(\.fingerprint)
         let count = fingerprints.count { !withBackup.contains($0) }
         guard count == 0 else { throw CustodyError.acknowledgementRequired(keysWithoutBackup: count) }
       }
@@ -210,16 +240,6 @@ public final class PrivateKeyCustody: Sendable {
       }
       if let envelope { forget([envelope]) }
       finish(journal, manifest)
-    }
-  }
-
-  /// Removes the metadata of a deleted key and the journal; the key is gone, so a failure changes nothing of that.
-  private func finish(_ journal: RecoveryJournal, _ manifest: CustodyManifest) {
-    do {
-      try records.unlist(journal, manifest)
-      try records.end(manifest.mode)
-    } catch {
-      Self.log.warning("the metadata of a deleted key is removed after the next unlock")
     }
   }
 

@@ -46,8 +46,8 @@ struct Operation: Sendable {
 
   static let all =
     unlocking + slots + phrases + keychainItems + messages + transfers + captures + protectedData
-    + privateKeys
-    + openPGP + enclaveKeys + ciphers + controls
+    + privateKeys + identities
+    + openPGP + letters + enclaveKeys + ciphers + controls
 }
 
 /// An operation did not end as it should; what it left says nothing.

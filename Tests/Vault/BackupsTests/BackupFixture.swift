@@ -69,7 +69,8 @@ final class BackupFixture {
 
   func addIdentity(_ name: String) throws -> String {
     let wanted = try NewIdentity(userIDs: [UserIDText(new: name)])
-    return try coffer.generateIdentity(wanted, coffer.openIdentities()).fingerprint
+    return try coffer.generateIdentity(wanted, coffer.openIdentities(), coffer.authorization())
+      .fingerprint
   }
 
   func path(_ name: String = "backup") -> String { folder.path + "/" + name }

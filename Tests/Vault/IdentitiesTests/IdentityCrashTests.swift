@@ -3,8 +3,10 @@
 // The process ends before any one write of an operation. After recovery a key is listed exactly when it is in custody
 // (Specs/envelopes.md, "Key and metadata").
 
+import Foundation
 import Identities
 import KeyCustody
+import Secrets
 import Testing
 
 @Suite("An interrupted change of identities")
@@ -49,6 +51,71 @@ struct IdentityCrashTests {
     if isReported { #expect(!found.kept.contains(ada.certificate.fingerprint)) }
     #expect(try fixture.custody.recover() == .nothingPending)
     #expect(try fixture.records.control().recoveryJournal == nil)
+  }
+
+  /// Changes of Ada, and whether she is then as they want her.
+  static let changes: [(change: IdentityChange, isMade: @Sendable (Identity) -> Bool)] = [
+    (.end(IdentityFixture.now + 999_999), { $0.expires == IdentityFixture.now + 999_999 }),
+    (.revocation(.superseded), { $0.state == .revoked }),
+    (.newSubkey(readsMessages: true), { $0.parts.count == 3 }),
+  ]
+
+  @Test(
+    "A change: private part and metadata say the same, that before or that after, and that after if reported",
+    arguments: 0..<limit, changes.indices)
+  func change(writes: Int, index: Int) throws {
+    let (change, isMade) = Self.changes[index]
+    let fixture = try IdentityFixture()
+    let kept = try fixture.generate("Kept")
+    let ada = try fixture.generate("Ada")
+    try fixture.records.changeIdentities { $0[1].backedUpAt = 1 }
+    fixture.budget.set(writes)
+    let later = IdentityFixture.now + 60
+    let isReported = (try? fixture.store.make(change, of: ada, fixture.passcode, at: later)) != nil
+    fixture.budget.set(nil)
+    _ = try fixture.custody.recover()
+    let all = try fixture.store.all(at: later)
+    #expect(all.map(\.fingerprint) == [kept.fingerprint, ada.fingerprint])
+    #expect(isMade(all[1]) || all[1].certificate == ada.certificate)
+    if isReported { #expect(isMade(all[1])) }
+    #expect(all[1].isBackedUp == (all[1].parts.count == 2))
+    for identity in all { #expect(try fixture.privatePart(identity).certificate == identity.certificate) }
+    #expect(try fixture.records.metadata().staged.isEmpty)
+    #expect(try fixture.custody.recover() == .nothingPending)
+    _ = try fixture.store.make(.end(nil), of: all[0], fixture.passcode, at: later)
+  }
+
+  @Test(
+    "Taking two keys from a file: both are here or none, and both if that was reported", arguments: 0..<limit)
+  func importing(writes: Int) throws {
+    let source = try IdentityFixture()
+    let folder = source.home.path
+    var opened: [OpenedKey] = []
+    for name in ["Ada", "Bob"] {
+      let path = folder + "/" + name
+      try source.store.backUp(
+        source.generate(name), to: BackupTarget(path: path), under: BackupTests.secret("x"), source.passcode,
+        at: IdentityFixture.now)
+      let bytes = Array(try Data(contentsOf: URL(filePath: path)))
+      let file = try KeyFile(
+        SharedSecretBytes(SecretBytes(copying: bytes.span.bytes)), at: IdentityFixture.now)
+      opened.append(try file.keys[0].opened([BackupTests.secret("x")]))
+    }
+    let fixture = try IdentityFixture()
+    let former = try fixture.generate("Former")
+    fixture.budget.set(writes)
+    let isReported =
+      (try? fixture.store.importKeys(opened, fixture.passcode, at: IdentityFixture.now)) != nil
+    fixture.budget.set(nil)
+    _ = try fixture.custody.recover()
+    let found = try fixture.found()
+    #expect(found.listed == found.kept && found.kept.contains(former.certificate.fingerprint))
+    #expect(found.kept.count == 3 || (found.kept.count == 1 && !isReported))
+    #expect(try fixture.records.metadata().staged.isEmpty)
+    for identity in try fixture.all() {
+      #expect(try fixture.privatePart(identity).certificate == identity.certificate)
+    }
+    #expect(try fixture.custody.recover() == .nothingPending)
   }
 
   @Test("The budget stops at every write: the longest operation is shorter than the limit")

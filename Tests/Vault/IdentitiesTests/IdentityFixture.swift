@@ -43,16 +43,14 @@ final class LimitedRecords: CustodyRecords {
   init(_ budget: WriteBudget) { self.budget = budget }
 
   func control() throws(ProtectedDataError) -> PrivateKeyControl { state.withLock { $0.control } }
-  func identities() throws(ProtectedDataError) -> [PGPKeyIdentity] {
-    state.withLock { $0.metadata.identities }
-  }
+  func metadata() throws(ProtectedDataError) -> KeyMetadata { state.withLock { $0.metadata } }
   func changeControl(_ change: (inout PrivateKeyControl) -> Void) throws(ProtectedDataError) {
     guard budget.take() else { throw .storage(.full) }
     state.withLock { change(&$0.control) }
   }
-  func changeIdentities(_ change: (inout [PGPKeyIdentity]) -> Void) throws(ProtectedDataError) {
+  func changeMetadata(_ change: (inout KeyMetadata) -> Void) throws(ProtectedDataError) {
     guard budget.take() else { throw .storage(.full) }
-    state.withLock { change(&$0.metadata.identities) }
+    state.withLock { change(&$0.metadata) }
   }
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// After an identity was made, listed, shown, given out and deleted, its private part is not in the memory of the
+// After an identity was made, listed, shown, given out, backed up, changed, taken from its backup and deleted, its private part is not in the memory of the
 // process.
 
+import Foundation
 import Identities
 import MemorySearch
+import Secrets
 import Testing
 
 @Suite("What identities leave in memory", .serialized)
@@ -25,6 +27,17 @@ struct IdentityMemoryTests {
     try fixture.records.changeIdentities { $0 = [] }
     #expect(try fixture.store.listUnlisted(fixture.passcode, at: IdentityFixture.now) == 1)
     _ = try fixture.all()[0].publicPart()
+    // A backup, another end, and the backup taken in again.
+    let passphrase = BackupTests.secret("a passphrase of the backup")
+    let path = fixture.home.path + "/backup"
+    try fixture.store.backUp(
+      identity, to: BackupTarget(path: path), under: passphrase, fixture.passcode, at: IdentityFixture.now)
+    _ = try fixture.store.make(.end(nil), of: identity, fixture.passcode, at: IdentityFixture.now)
+    try fixture.store.delete(identity, acknowledgesMissingBackup: true)
+    let bytes = Array(try Data(contentsOf: URL(filePath: path)))
+    let file = try KeyFile(SharedSecretBytes(SecretBytes(copying: bytes.span.bytes)), at: IdentityFixture.now)
+    try fixture.store.importKeys(
+      [file.keys[0].opened([passphrase])], fixture.passcode, at: IdentityFixture.now)
     try fixture.store.delete(identity, acknowledgesMissingBackup: true)
     return (needle, seen)
   }

@@ -19,7 +19,7 @@ struct IdentityStoreTests {
     // 2027-01-15 and 2029-01-15: 2028 has a day more.
     #expect(identity.expires == IdentityFixture.now + (365 + 366) * 86_400)
     #expect(identity.state == .good && identity.isDefault && identity.hasPrivatePart)
-    #expect(identity.hasRevocation && !identity.isBackedUp)
+    #expect(identity.hasRevocation && identity.backedUp == nil)
     #expect(identity.parts.map(\.purposes) == [["certify", "sign"], ["encrypt"]])
     #expect(try fixture.privatePart(identity).certificate == identity.certificate)
     let found = try fixture.all()
@@ -116,7 +116,7 @@ struct IdentityStoreTests {
     #expect(try fixture.custody.fingerprints() == [bob.certificate.fingerprint])
     #expect(throws: CustodyError.missing) { try fixture.privatePart(ada) }
     #expect(try fixture.privatePart(bob).certificate == bob.certificate)
-    try fixture.records.changeIdentities { $0[0].isBackedUp = true }
+    try fixture.records.changeIdentities { $0[0].backedUpAt = 1 }
     try fixture.store.delete(bob, acknowledgesMissingBackup: false)
     #expect(try fixture.custody.fingerprints().isEmpty)
   }

@@ -22,7 +22,7 @@ final class NotedRecords: CustodyRecords {
 
   struct State {
     var control = PrivateKeyControl.initial
-    var identities: [PGPKeyIdentity] = []
+    var metadata = KeyMetadata.initial
     /// Calls that write before one fails; nil for never.
     var writesLeft: Int?
   }
@@ -38,19 +38,19 @@ final class NotedRecords: CustodyRecords {
     try write { change(&$0.control) }
   }
 
-  func identities() throws(ProtectedDataError) -> [PGPKeyIdentity] { state.withLock { $0.identities } }
+  func metadata() throws(ProtectedDataError) -> KeyMetadata { state.withLock { $0.metadata } }
 
-  func changeIdentities(_ change: (inout [PGPKeyIdentity]) -> Void) throws(ProtectedDataError) {
-    try write { change(&$0.identities) }
+  func changeMetadata(_ change: (inout KeyMetadata) -> Void) throws(ProtectedDataError) {
+    try write { change(&$0.metadata) }
   }
 
   /// Notes that a backup was made of these keys.
   func noteBackup(_ numbers: some Sequence<Int>) {
     state.withLock { state in
-      state.identities = numbers.map { number in
+      state.metadata.identities = numbers.map { number in
         PGPKeyIdentity(
           profile: .a, fingerprint: CustodyFixture.fingerprint(number),
-          isBackedUp: true,
+          backedUpAt: 1,
           created: 0, expires: nil, userIDs: [], revocationCertificate: [], certificate: [])
       }
     }

@@ -13,15 +13,21 @@ enum Sample {
     recoveryJournal: RecoveryJournal(
       kind: .modifyExpiry, phase: .flipped, targetMode: .standard, targetGeneration: 1 << 40,
       fingerprints: [fingerprint(4, count: 20), fingerprint(6, count: 32)]))
-  static let metadata = KeyMetadata(identities: [
-    PGPKeyIdentity(
-      profile: .a, fingerprint: fingerprint(4, count: 20), isBackedUp: true,
-      created: 1_759_536_000, expires: .max, userIDs: ["Alice <alice@example.org>", "Älice", ""],
-      revocationCertificate: [1, 2, 3], certificate: [4, 5]),
-    PGPKeyIdentity(
-      profile: .b, fingerprint: fingerprint(6, count: 32), isBackedUp: false,
-      created: 0, expires: nil, userIDs: [], revocationCertificate: [], certificate: []),
-  ])
+  static let metadata = KeyMetadata(
+    identities: [
+      PGPKeyIdentity(
+        profile: .a, fingerprint: fingerprint(4, count: 20), backedUpAt: 1_759_536_001,
+        created: 1_759_536_000, expires: .max, userIDs: ["Alice <alice@example.org>", "Älice", ""],
+        revocationCertificate: [1, 2, 3], certificate: [4, 5]),
+      PGPKeyIdentity(
+        profile: .b, fingerprint: fingerprint(6, count: 32), hasPrimaryKey: false, backedUpAt: nil,
+        created: 0, expires: nil, userIDs: [], revocationCertificate: [], certificate: []),
+    ],
+    staged: [
+      PGPKeyIdentity(
+        profile: .other, fingerprint: fingerprint(4, count: 20), backedUpAt: nil, created: 7, expires: 8,
+        userIDs: ["Alice"], revocationCertificate: [1], certificate: [4, 5, 6])
+    ])
   static let settings = ProtectedSettings(
     clipboardNotice: false, gracePeriodSeconds: 3600, onboardingCompleted: true, colourTheme: .dark,
     encryptToSelf: false, tutorialCompleted: true)

@@ -30,16 +30,22 @@ struct SpecificationTests {
     recoveryJournal: RecoveryJournal(
       kind: .rewrap, phase: .staging, targetMode: .highSecurityWithFinger, targetGeneration: 9,
       fingerprints: [fingerprint4, fingerprint6]))
-  private static let metadata = KeyMetadata(identities: [
-    PGPKeyIdentity(
-      profile: .a, fingerprint: fingerprint4, isBackedUp: true, created: 1_759_536_000,
-      expires: 1_822_608_000, userIDs: ["Alice Example <alice@example.org>", "Älice"],
-      revocationCertificate: Array("revocation".utf8), certificate: Array("certificate 4".utf8)),
-    PGPKeyIdentity(
-      profile: .b, fingerprint: fingerprint6, isBackedUp: false,
-      created: 1_759_536_001,
-      expires: nil, userIDs: [], revocationCertificate: [], certificate: Array("certificate 6".utf8)),
-  ])
+  private static let metadata = KeyMetadata(
+    identities: [
+      PGPKeyIdentity(
+        profile: .a, fingerprint: fingerprint4, backedUpAt: 1_759_536_002, created: 1_759_536_000,
+        expires: 1_822_608_000, userIDs: ["Alice Example <alice@example.org>", "Älice"],
+        revocationCertificate: Array("revocation".utf8), certificate: Array("certificate 4".utf8)),
+      PGPKeyIdentity(
+        profile: .b, fingerprint: fingerprint6, hasPrimaryKey: false, backedUpAt: nil,
+        created: 1_759_536_001,
+        expires: nil, userIDs: [], revocationCertificate: [], certificate: Array("certificate 6".utf8)),
+    ],
+    staged: [
+      PGPKeyIdentity(
+        profile: .other, fingerprint: fingerprint4, backedUpAt: 1_759_536_002, created: 1_759_536_000,
+        expires: nil, userIDs: ["Alice"], revocationCertificate: [], certificate: Array("next 4".utf8))
+    ])
   private static let settings = ProtectedSettings(
     clipboardNotice: false, gracePeriodSeconds: 300, onboardingCompleted: true, colourTheme: .dark,
     encryptToSelf: true, tutorialCompleted: true)

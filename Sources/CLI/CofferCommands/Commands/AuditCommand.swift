@@ -83,6 +83,13 @@ extension AuditLog.Event {
     case .backedUpWithIdentities: "backed_up_with_identities"
     case .restored: "restored"
     case .settingsChanged: "settings_changed"
+    case .identityBackedUp: "identity_backed_up"
+    case .identitiesImported: "identities_imported"
+    case .identityEndChanged: "identity_end_changed"
+    case .identityRevoked: "identity_revoked"
+    case .identityChanged: "identity_changed"
+    case .revocationExported: "revocation_exported"
+    case .contactCertified: "contact_certified"
     }
   }
 
@@ -128,6 +135,13 @@ extension AuditLog.Event {
     case .backedUpWithIdentities: "backed up, with identities"
     case .restored: "restored from a backup"
     case .settingsChanged: "setting changed"
+    case .identityBackedUp: "identity backed up"
+    case .identitiesImported: "identities imported"
+    case .identityEndChanged: "end of an identity changed"
+    case .identityRevoked: "identity revoked"
+    case .identityChanged: "names or parts of an identity changed"
+    case .revocationExported: "revocation of an identity exported"
+    case .contactCertified: "contact certified"
     }
   }
 }

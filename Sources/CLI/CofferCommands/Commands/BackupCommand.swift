@@ -62,7 +62,6 @@ struct BackupCommand: CofferCommand {
     do { try BackupWriter.checkPlace(file) } catch { throw Failure(error, naming: file) }
     var privateParts: BackupOfPrivateParts?
     if try takesIdentities(coffer, context) {
-      // They leave this machine, so the grace period and a finger are not enough.
       let parts = try context.privateParts(coffer, opening, "to back up your identities", sealing: true)
       coffer = parts.coffer
       privateParts = BackupOfPrivateParts(custody: parts.custody, authorization: parts.authorization)
@@ -96,14 +95,16 @@ struct BackupCommand: CofferCommand {
     if withIdentities { return true }
     guard context.hasTerminal, Terminal.isErrorTerminal, !context.isJSON else { return false }
     let identities = count.counted("identity", "identities")
-    guard try coffer.authenticationMode().isHighSecurity else {
+    switch try coffer.openPrivateKeys().custody.mode() {
+    case .standard, .standardWithFinger:
       return try context.terminal().confirm(
         "Take your \(identities) too, so that they open on another machine with the coffer's passphrase?",
         isYesByDefault: true)
+    case .highSecurityWithFinger, .highSecurityWithGuard:
+      return try context.confirm(
+        "Take your \(identities) too? Then this file and the passphrase alone would open them, without finger, "
+          + "PIN or key.")
     }
-    return try context.confirm(
-      "Take your \(identities) too? Then this file and the passphrase alone would open them, without the guard."
-    )
   }
 
   private func tell(_ report: BackupReport, _ context: CommandContext) {

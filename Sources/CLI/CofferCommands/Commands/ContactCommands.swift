@@ -241,13 +241,20 @@ struct ContactExportCommand: CofferCommand {
   @Argument(help: "A fingerprint, an address or a name.") var who: String
   @Option(help: "Write this file.", completion: .file()) var output: String?
 
+  struct Answer: Encodable {
+    let output: String
+    let fingerprint: String
+  }
+
   func execute(_ context: CommandContext) throws {
+    try context.requireOutput(output, of: "the public part")
     let coffer = try context.open(opening)
     let contact = try coffer.contact(who)
     let armored = try coffer.contacts().armored(contact.id)
     guard let output else { return Terminal.write(armored.rawSpan) }
     try write(armored, to: output)
-    if context.isJSON { JSON.print(["exported": output]) }
+    guard context.isJSON, let key = contact.keyInUse else { return }
+    JSON.print(Answer(output: output, fingerprint: FingerprintText.plain(key.summary.fingerprint)))
   }
 
   private func write(_ bytes: [UInt8], to path: String) throws {

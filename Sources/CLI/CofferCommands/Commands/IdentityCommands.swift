@@ -17,7 +17,10 @@ struct IdentityCommand: CommandGroup {
     commandName: "identity", abstract: "Your own OpenPGP keys.",
     subcommands: [
       IdentityGenerateCommand.self, IdentityListCommand.self, IdentityShowCommand.self,
-      IdentityExportCommand.self, IdentityDefaultCommand.self, IdentityDeleteCommand.self,
+      IdentityExportCommand.self, IdentityBackupCommand.self, IdentityImportCommand.self,
+      IdentityExpireCommand.self, IdentityRevokeCommand.self, IdentityAddUserIDCommand.self,
+      IdentityRevokeUserIDCommand.self, IdentityAddSubkeyCommand.self, IdentityRevokeSubkeyCommand.self,
+      IdentityCertifyCommand.self, IdentityDefaultCommand.self, IdentityDeleteCommand.self,
     ])
   static let page = """
     coffer identity: your own OpenPGP keys, whose private parts are sealed to this machine
@@ -25,6 +28,13 @@ struct IdentityCommand: CommandGroup {
     usage: coffer identity generate --user-id TEXT
            coffer identity list
            coffer identity show | export | default | delete WHO
+           coffer identity backup WHO FILE
+           coffer identity import [FILE]
+           coffer identity expire WHO DATE
+           coffer identity revoke WHO [--export FILE]
+           coffer identity add-user-id | revoke-user-id WHO TEXT
+           coffer identity add-subkey WHO | revoke-subkey WHO FINGERPRINT
+           coffer identity certify CONTACT
 
     WHO is a fingerprint of 40 or 64 hexadecimal digits, a key ID of 16, an address, a name, the beginnings
     of words of a name, or 'me' for the default identity. If several identities fit, none is taken.
@@ -68,41 +78,57 @@ struct IdentityGenerateCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let wanted = try wanted()
     let end = try wanted.end(from: Int64(Date().timeIntervalSince1970))
-    _ = try context.locked()
+    let coffer = try context.open(opening)
+    let (_, present) = try context.identities(coffer)
+    let parts = try context.privateParts(coffer, opening, "to make an identity", sealing: true)
     context.remark("A new identity, \(profile.rawValue): \(profile.promise).")
     if let end {
-      context.remark("It expires on \(IdentityView.day(end)).")
+      context.remark("It expires on \(IdentityView.day(end)); you can move that date at any time.")
     } else {
       context.remark("It never expires.")
     }
     if wanted.userIDs.allSatisfy({ $0.address == nil }) {
       context.remark("It has no mail address: nobody can find you by mail address.")
     }
-    let parts = try context.privateParts(
-      context.open(opening, needing: .slot), opening, "to make an identity", sealing: true)
+    for address in present.flatMap(\.userIDs).compactMap(\.address)
+    where wanted.userIDs.contains(where: { $0.address?.lowercased() == address.lowercased() }) {
+      context.remark(
+        "You have another identity with the address \(address): people will have two keys of you.")
+      break
+    }
     let open = try parts.coffer.openIdentities()
     let identity = try parts.coffer.generateIdentity(wanted, open, parts.authorization)
-    let view = IdentityView(identity)
+    let view = IdentityView(identity, among: present)
     if context.isJSON { return JSON.print(view.answer(open.enclaveKind)) }
     context.remark("Made and \(open.enclaveKind.sealedTo).")
     for line in view.card { context.remark(line) }
-    context.remark("Your public part, for everybody: coffer identity export \(identity.fingerprint)")
+    context.remark("Three things to do now:")
+    context.remark(
+      "  coffer identity backup \(view.word) FILE           a copy that outlives this machine (none yet)")
+    context.remark(
+      "  coffer identity revoke \(view.word) --export FILE  elsewhere, for the day when it is lost")
+    context.remark(
+      "  coffer identity export \(view.word) > FILE         your public part: give it to everybody")
     Terminal.print("\(identity.fingerprint)")
   }
 
   private func wanted() throws -> NewIdentity {
     let texts = try userIDs.map { try UserIDText(new: $0) }
-    return try NewIdentity(userIDs: texts, isUniversal: profile == .universal, expiry: try expiry())
+    let expiry = noExpiry ? .never : try expires.map { try ExpiryText.expiry($0, "--expires") }
+    return try NewIdentity(
+      userIDs: texts, isUniversal: profile == .universal, expiry: expiry ?? NewIdentity.defaultExpiry)
   }
+}
 
-  private func expiry() throws -> NewIdentity.Expiry {
-    if noExpiry || expires == "never" { return .never }
-    guard let expires else { return NewIdentity.defaultExpiry }
-    if expires.hasSuffix("y"), let years = Int(expires.dropLast()), years > 0 { return .years(years) }
-    guard expires.utf8.count == 10, let time = RFC3339.parse(expires + "T00:00:00Z") else {
+enum ExpiryText {
+  /// The end that a user has given: `never`, a date, or years.
+  /// - Parameter what: the option or argument, for the message.
+  static func expiry(_ text: String, _ what: String) throws -> NewIdentity.Expiry {
+    if text == "never" { return .never }
+    if text.hasSuffix("y"), let years = Int(text.dropLast()), years > 0 { return .years(years) }
+    guard text.utf8.count == 10, let time = RFC3339.parse(text + "T00:00:00Z") else {
       throw Failure.usage(
-        "--expires is not a date: '\(expires)'", hint: "never, a date such as 2030-01-31, or years such as 5y"
-      )
+        "\(what) is not a date: '\(text)'", hint: "never, a date such as 2030-01-31, or years such as 5y")
     }
     return .at(time)
   }
@@ -187,9 +213,10 @@ struct IdentityDeleteCommand: CofferCommand {
 
   /// - Throws: `cancelled` unless the name is typed and the question is answered with yes.
   private func ask(_ identity: Identity, _ context: CommandContext) throws {
-    let first = identity.userIDs.first
-    let name = first?.name ?? first?.address ?? identity.fingerprint
-    let shown = TerminalText.line(name)
+    let view = IdentityView(identity)
+    let shown = view.name
+    context.remark("This deletes\(identity.isDefault ? " your default identity" : ""):")
+    for line in view.card { context.remark(line) }
     let typed = try context.terminal().ask(PromptRequest("type its name to go on, \(shown)", isShown: true))
     let isSame = typed.withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) == shown }
     let question =

@@ -33,6 +33,13 @@ struct IdentityListCommand: CofferCommand {
         Terminal.print(Terminal.isOutputTerminal ? view.row : view.fields)
       }
     }
+    if let lacking = identities.first(where: { $0.hasPrivatePart && !$0.isBackedUp }),
+      Terminal.isOutputTerminal
+    {
+      context.remark(
+        "NO BACKUP: if this machine breaks, messages to it are lost: coffer identity backup "
+          + "\(IdentityView(lacking, among: identities).word) FILE")
+    }
     if identities.isEmpty {
       context.remark("There are no identities yet: coffer identity generate --user-id 'NAME <ADDRESS>'")
     }
@@ -59,7 +66,7 @@ struct IdentityShowCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let (open, identities) = try context.identities(context.open(opening))
-    let view = IdentityView(try identities.chosen(who))
+    let view = IdentityView(try identities.chosen(who), among: identities)
     if context.isJSON { return JSON.print(view.answer(open.enclaveKind, withParts: details)) }
     for line in view.page(open.enclaveKind) { Terminal.print(line) }
     if details {
@@ -93,9 +100,7 @@ struct IdentityExportCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    guard !context.isJSON || output != nil else {
-      throw Failure.usage("with --json, the public part needs --output FILE")
-    }
+    try context.requireOutput(output, of: "the public part")
     let (_, identities) = try context.identities(context.open(opening))
     let identity = try identities.chosen(who)
     if let output {
@@ -123,6 +128,13 @@ struct IdentityExportCommand: CofferCommand {
 // MARK: Finding them
 
 extension CommandContext {
+  /// Content and JSON cannot share standard output.
+  func requireOutput(_ output: String?, of what: String) throws {
+    guard !isJSON || output != nil else {
+      throw Failure.usage("with --json, \(what) needs --output FILE")
+    }
+  }
+
   /// The identities of an open coffer; says it when a private key has none.
   func identities(_ coffer: Coffer) throws -> (open: OpenIdentities, all: [Identity]) {
     let open = try coffer.openIdentities()

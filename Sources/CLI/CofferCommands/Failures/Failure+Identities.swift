@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import Identities
+internal import OpenPGP
 
 extension Failure {
   init(identity error: IdentityError) {
@@ -14,7 +15,53 @@ extension Failure {
     case .noBackup:
       self.init(
         .refused, "no_backup", "there is no backup: messages to this identity could never be read again",
-        hint: "add --no-backup if that is what you want")
+        hint: "'coffer identity backup' makes one; add --no-backup if you want to lose it")
+    case .privatePartLost:
+      self.init(
+        .missing, "no_private_key", "the private part of this identity is lost",
+        hint: "'coffer identity import BACKUP' brings it back")
+    case .primaryMissing:
+      self.init(
+        .refused, "primary_missing",
+        "the primary key is not here: nothing can be changed or revoked without it",
+        hint: "import the file that has everything")
+    case .revoked:
+      self.init(.refused, "identity_revoked", "this identity is revoked, and that cannot be taken back")
+    case .unusable:
+      self.init(
+        .refused, "identity_unusable", "this identity cannot sign statements now",
+        hint:
+          "'coffer identity show' says what is wrong; 'coffer identity expire' moves the end of an expired one"
+      )
+    case .userIDMissing:
+      self.init(.missing, "not_found", "there is no such name", hint: "'coffer identity show' lists them")
+    case .userIDExists: self.init(.inUse, "already_exists", "the identity has this name already")
+    case .lastUserID:
+      self.init(
+        .refused, "last_user_id", "this is its last name, and an identity needs one",
+        hint: "add another one first, or revoke the identity")
+    case .subkeyMissing:
+      self.init(
+        .missing, "not_found", "there is no such subkey, or it is revoked",
+        hint: "'coffer identity show WHO --details' lists them")
+    case .tooLarge:
+      self.init(.refused, "certificate_too_large", "this key has more than 256 KiB of its owner's statements")
+    case .notAPrivateKey: self.init(.refused, "malformed", "this is not a private OpenPGP key")
+    case .publicPartsOnly:
+      self.init(
+        .refused, "malformed", "this file has public parts only", hint: "'coffer contact import' takes these")
+    case .wrongPassphrase:
+      self.init(.wrongSecret, "wrong_secret", "this passphrase does not open the private key in the file")
+    case .backupUnreadable:
+      self.init(
+        .corrupt, "input_output", "the backup did not read back as it was written, and was removed",
+        hint: "use another disk")
+    case .engine(.notEnoughMemory(let needed, let available)):
+      self.init(
+        .noRoom, "not_enough_memory",
+        "this key uses memory-intensive protection that exceeds this device's capacity: "
+          + "\(needed >> 20) MiB needed, \(available >> 20) MiB available",
+        hint: "close other programs and try again")
     case .corrupt:
       self.init(
         .corrupt, "identity_corrupt", "the public part of an identity is not what was stored",

@@ -11,8 +11,14 @@ internal import Texts
 
 struct IdentityView {
   let identity: Identity
+  /// All of the coffer's, to tell which words mean this one.
+  private let all: [Identity]
 
-  init(_ identity: Identity) { self.identity = identity }
+  /// - Parameter all: needed for views that say what to type.
+  init(_ identity: Identity, among all: [Identity] = []) {
+    self.identity = identity
+    self.all = all.filter { $0.fingerprint != identity.fingerprint } + [identity]
+  }
 
   // MARK: Words
 
@@ -22,7 +28,16 @@ struct IdentityView {
   /// The day of a time, in UTC.
   static func day(_ time: Int64) -> String { String(RFC3339.format(time).prefix(10)) }
 
-  private var profile: String { identity.isUniversal ? "universal" : "advanced" }
+  private var profile: String { identity.profile.rawValue }
+
+  /// The words that select it, and no other one, in an example for a shell.
+  var word: String {
+    let first = identity.userIDs.first
+    let fitting = [first?.address, first?.name].compactMap(\.self).first { name in
+      if case .one(let found) = all.choose(name) { found.fingerprint == identity.fingerprint } else { false }
+    }
+    return ShellWord.quoted(fitting ?? identity.fingerprint)
+  }
 
   private var end: String {
     guard let expires = identity.expires else { return "never expires" }
@@ -36,8 +51,23 @@ struct IdentityView {
     switch identity.state {
     case .revoked: return "REVOKED"
     case .unusable: return "UNUSABLE"
-    case .good, .expired: return identity.isBackedUp ? "backed up" : "NO BACKUP"
+    case .good, .expired: return backup
     }
+  }
+
+  private var backup: String {
+    identity.backedUp.map { "backed up \(Self.day($0))" } ?? "NO BACKUP"
+  }
+
+  /// A name for a sentence, fit for a terminal.
+  var name: String {
+    let first = identity.userIDs.first
+    return TerminalText.line(first?.name ?? first?.address ?? identity.fingerprint)
+  }
+
+  /// What to give away after a change.
+  var exportHint: ShownLine {
+    "People have your old public part. Send them the new one: coffer identity export \(word) > FILE"
   }
 
   // MARK: Lines
@@ -73,7 +103,9 @@ struct IdentityView {
 
   /// Everything but the parts.
   func page(_ kind: EnclaveKind) -> [ShownLine] {
-    let uses = Set(identity.parts.flatMap(\.purposes))
+    // Without its secret part the primary key does nothing.
+    let usable = identity.hasPrimaryKey ? identity.parts[...] : identity.parts.dropFirst()
+    let uses = Set(usable.flatMap(\.purposes))
     let abilities = ["certify", "sign", "encrypt", "authenticate"].filter(uses.contains)
     return card + [
       "  profile      \(profile), version \(identity.version)\(identity.isDefault ? ", the default identity" : "")",
@@ -81,8 +113,8 @@ struct IdentityView {
       "  state        \(identity.state.rawValue)",
       "  private part \(identity.hasPrivatePart ? kind.sealedTo : "lost")",
       "  can          \(abilities.joined(separator: ", "))",
-      "  backup       \(identity.isBackedUp ? "yes" : "none")",
-    ]
+      "  backup       \(identity.backedUp.map { Self.day($0) } ?? "none: coffer identity backup \(word) FILE")",
+    ] + (identity.hasPrimaryKey ? [] : ["  primary key  not here: nothing of this identity can be changed"])
   }
 
   /// The primary key and the subkeys.
@@ -110,10 +142,12 @@ struct IdentityView {
     let userIds: [Name]
     let custody: String
     let backedUp: Bool
+    let backedUpAt: String?
     let revocation: Bool
     let `default`: Bool
     let state: String
     let privatePart: Bool
+    let primaryKey: Bool
     let parts: [PartWords.Answer]?
   }
 
@@ -122,8 +156,11 @@ struct IdentityView {
       fingerprint: identity.fingerprint, profile: profile, version: identity.version,
       created: RFC3339.format(identity.created), expires: identity.expires.map { RFC3339.format($0) },
       userIds: identity.userIDs.map { Answer.Name(text: $0.text, name: $0.name, address: $0.address) },
-      custody: kind.name, backedUp: identity.isBackedUp, revocation: identity.hasRevocation,
+      custody: kind.name, backedUp: identity.isBackedUp,
+      backedUpAt: identity.backedUp.map { RFC3339.format($0) },
+      revocation: identity.hasRevocation,
       default: identity.isDefault, state: identity.state.rawValue, privatePart: identity.hasPrivatePart,
+      primaryKey: identity.hasPrimaryKey,
       parts: withParts ? identity.parts.map { PartWords.Answer($0) } : nil)
   }
 }

@@ -5,6 +5,7 @@
 public import ArgumentParser
 internal import Enclaves
 internal import Foundation
+public import Identities
 public import Keychains
 internal import Secrets
 internal import UserAuthentication
@@ -151,6 +152,47 @@ struct NewPassphraseOptions: ParsableArguments {
   }
 }
 
+struct BackupPassphraseOptions: ParsableArguments {
+  static let usage = "[--backup-passphrase-fd N | --backup-passphrase-file PATH]"
+
+  @Option(
+    name: .customLong("backup-passphrase-fd"), help: "Read the backup's passphrase from this descriptor.")
+  var fd: Int32?
+  @Option(
+    name: .customLong("backup-passphrase-file"), help: "Read the backup's passphrase from this file.",
+    completion: .file())
+  var file: String?
+
+  var isGiven: Bool { fd != nil || file != nil }
+
+  func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
+
+  func given() throws -> Passphrase? {
+    do { return try Passphrase.given(fd: fd, file: file) } catch let error as PassphraseError {
+      throw Failure(passphrase: error, reading: "passphrase of the backup", option: "--backup-passphrase")
+    }
+  }
+}
+
+struct KeyPassphraseOptions: ParsableArguments {
+  static let usage = "[--key-passphrase-fd N | --key-passphrase-file PATH]"
+
+  @Option(name: .customLong("key-passphrase-fd"), help: "Read the file's passphrase from this descriptor.")
+  var fd: Int32?
+  @Option(
+    name: .customLong("key-passphrase-file"), help: "Read the file's passphrase from this file.",
+    completion: .file())
+  var file: String?
+
+  func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
+
+  func given() throws -> Passphrase? {
+    do { return try Passphrase.given(fd: fd, file: file) } catch let error as PassphraseError {
+      throw Failure(passphrase: error, reading: "passphrase of the file", option: "--key-passphrase")
+    }
+  }
+}
+
 struct PhraseOptions: ParsableArguments {
   static let usage = "[--phrase-fd N | --phrase-file PATH]"
 
@@ -187,6 +229,8 @@ extension Passphrase {
 }
 
 extension PassphrasePolicy: ExpressibleByArgument {}
+
+extension RevocationCause: ExpressibleByArgument {}
 
 /// Where an attestation key can be made.
 enum AttestationPlace: String, ExpressibleByArgument, CaseIterable {

@@ -4,7 +4,7 @@
 public struct CertificatePart: Equatable, Sendable {
   /// Names the key.
   public let fingerprint: Fingerprint
-  /// The name of the algorithm, such as `Ed25519`.
+  /// The name of the algorithm, such as `Ed25519` or `RSA 4096`.
   public let algorithm: String
   /// `certify`, `sign`, `encrypt`, `authenticate`.
   public let purposes: [String]
@@ -17,7 +17,7 @@ public struct CertificatePart: Equatable, Sendable {
 
   init(_ key: ValidCertificate.Key) {
     fingerprint = key.publicKey.fingerprint
-    algorithm = key.publicKey.algorithm.name
+    algorithm = key.publicKey.algorithmName
     created = key.publicKey.creationTime
     expires = key.expirationTime
     problem = key.problem
@@ -28,6 +28,9 @@ public struct CertificatePart: Equatable, Sendable {
     if key.flags.contains(.authenticate) { purposes.append("authenticate") }
     self.purposes = purposes
   }
+
+  /// Whether its holder has revoked it.
+  public var isRevoked: Bool { if case .revoked = problem { true } else { false } }
 }
 
 extension ValidCertificate {
@@ -35,11 +38,11 @@ extension ValidCertificate {
   public var parts: [CertificatePart] { keys.map { CertificatePart($0) } }
 }
 
-extension PublicKeyAlgorithm {
-  /// As RFC 9580, section 9.1, calls it; both forms of Ed25519 have one name.
-  fileprivate var name: String {
-    switch self {
-    case .rsa, .rsaEncryptOnly, .rsaSignOnly: "RSA"
+extension PublicKey {
+  /// For people, such as `Ed25519` or `RSA 4096`; both forms of Ed25519 have one name (RFC 9580, section 9.1).
+  public var algorithmName: String {
+    if case .rsa(let modulus, _) = material { return "RSA \(modulus.bytes.count * 8)" }
+    return switch algorithm {
     case .elgamal: "Elgamal"
     case .dsa: "DSA"
     case .ecdh: "ECDH"
@@ -48,7 +51,7 @@ extension PublicKeyAlgorithm {
     case .x25519: "X25519"
     case .x448: "X448"
     case .ed448: "Ed448"
-    default: "algorithm \(rawValue)"
+    default: "algorithm \(algorithm.rawValue)"
     }
   }
 }

@@ -104,7 +104,7 @@ public struct KeyUpdate: Sendable {
   }
 
   /// The algorithms of new subkeys of an old key: as strong as the primary key, known to the same software.
-  private static func profile(for primary: PublicKey) -> KeyProfile {
+  static func profile(for primary: PublicKey) -> KeyProfile {
     guard primary.version == 4 else { return primary.algorithm == .ed448 ? .advanced : .rfc9580 }
     return primary.algorithm == .rsa ? .rfc4880 : .universal
   }
@@ -120,9 +120,11 @@ struct SubkeyAddition {
 
 extension TransferableSecretKey {
   /// Makes a subkey and binds it.
+  /// - Returns: its fingerprint.
+  @discardableResult
   mutating func add(
     _ addition: SubkeyAddition, by primary: UnlockedKey, password: SharedSecretBytes?
-  ) throws(OpenPGPError) {
+  ) throws(OpenPGPError) -> Fingerprint {
     let key = try UnlockedKey.generate(
       addition.algorithm, version: primary.publicKey.version, creationTime: addition.time)
     let target = SignedTarget.subkey(primary: primary.publicKey, key.publicKey)
@@ -135,6 +137,7 @@ extension TransferableSecretKey {
     let signature = try binding.sign(target, with: primary)
     certificate.subkeys.append(Certificate.Component(key.publicKey, signatures: [signature]))
     secrets[key.publicKey.fingerprint] = try key.secretKey(password: password, isSubkey: true)
+    return key.publicKey.fingerprint
   }
 }
 

@@ -118,6 +118,20 @@ extension StringToKey {
     }
   }
 
+  /// Whether this machine has the memory for a derivation now; nothing is derived. Other types need none to speak
+  /// of, and parameters that are refused are left to ``deriveKey(password:byteCount:)``.
+  /// - Throws: ``OpenPGPError/notEnoughMemory(neededByteCount:availableByteCount:)``.
+  func checkMemory() throws(OpenPGPError) {
+    guard case .argon2(_, let passes, let lanes, let memoryExponent) = self,
+      let costs = try? Self.costs(passes: passes, lanes: lanes, memoryExponent: memoryExponent)
+    else { return }
+    let memory = MemoryGuard.current()
+    let needed = costs.memoryKiB << 10
+    guard memory.allows(byteCount: needed) else {
+      throw .notEnoughMemory(neededByteCount: needed, availableByteCount: memory.availableByteCount)
+    }
+  }
+
   private static func argon2(
     password: RawSpan, salt: [UInt8], costs: Argon2idParameters, byteCount: Int
   ) throws(OpenPGPError) -> SecretBytes {

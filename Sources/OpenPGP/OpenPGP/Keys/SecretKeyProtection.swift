@@ -35,6 +35,28 @@ extension SecretKeyProtection {
   }
 }
 
+extension SecretKeyProtection.Profile {
+  /// Whether this machine has the memory to lock a key of this version now, as its profile does (PG-16). Ask before
+  /// you ask a user for anything.
+  /// - Throws: ``OpenPGPError/notEnoughMemory(neededByteCount:availableByteCount:)``.
+  public static func checkMemory(version: UInt8) throws(OpenPGPError) {
+    if case .advanced = forKey(version: version) { try UnlockedKey.argon2(salt: []).checkMemory() }
+  }
+}
+
+extension TransferableSecretKey {
+  /// Whether this machine has the memory to unlock these secret keys now (PG-16).
+  /// - Throws: ``OpenPGPError/notEnoughMemory(neededByteCount:availableByteCount:)``.
+  public func checkMemory() throws(OpenPGPError) {
+    for secret in secrets.values {
+      switch secret.protection {
+      case .cfb(_, let s2k, _), .aead(_, _, let s2k, _), .cfbChecksum(_, let s2k?, _): try s2k.checkMemory()
+      case .cfbChecksum(_, nil, _), .none, .unknown: continue
+      }
+    }
+  }
+}
+
 /// The key and the associated data of a secret key's AEAD.
 struct SecretKeyAEAD {
   /// The packet's type as in a header of OpenPGP's format, and the fields of the public key.
@@ -111,9 +133,7 @@ extension UnlockedKey {
 
   private func lockedByAEAD(_ password: RawSpan, isSubkey: Bool) throws(OpenPGPError) -> SecretKey {
     let (cipher, aead) = (SymmetricAlgorithm.aes256, AEADAlgorithm.ocb)
-    let s2k = StringToKey.argon2(
-      salt: SystemRandom.publicBytes(count: StringToKey.argon2SaltByteCount), passes: Self.argon2Passes,
-      lanes: Self.argon2Lanes, memoryExponent: Self.argon2MemoryExponent)
+    let s2k = Self.argon2(salt: SystemRandom.publicBytes(count: StringToKey.argon2SaltByteCount))
     let nonce = SystemRandom.publicBytes(count: aead.nonceByteCount ?? 0)
     let binding = SecretKeyAEAD(publicKey, isSubkey: isSubkey)
     let key = try binding.key(cipher, aead, s2k, password: password)
@@ -134,9 +154,9 @@ extension UnlockedKey {
   /// 65,011,712 octets: 40 ms here, and the most that the format has.
   private static let highestCodedCount: UInt8 = 255
   /// PG-15: 2^19 KiB, three passes, four lanes.
-  private static let argon2MemoryExponent: UInt8 = 19
-  private static let argon2Passes: UInt8 = 3
-  private static let argon2Lanes: UInt8 = 4
+  fileprivate static func argon2(salt: [UInt8]) -> StringToKey {
+    .argon2(salt: salt, passes: 3, lanes: 4, memoryExponent: 19)
+  }
 
   // MARK: The digest in CFB
 

@@ -15,35 +15,67 @@ public struct KeyMetadata: ProtectedPayload {
 
   /// In the order in which they are shown; no fingerprint twice.
   public var identities: [PGPKeyIdentity]
+  /// The metadata that the keys of a change have once it is made; no fingerprint twice.
+  public var staged: [PGPKeyIdentity]
 
   /// Metadata of these keys. Writing it checks the rules.
-  public init(identities: [PGPKeyIdentity]) { self.identities = identities }
+  public init(identities: [PGPKeyIdentity], staged: [PGPKeyIdentity] = []) {
+    self.identities = identities
+    self.staged = staged
+  }
+
+  /// Puts staged metadata in the place of the key's present one, or at the end; the rest of it is dropped.
+  /// - Parameter isMade: whether the change of that key was made.
+  public mutating func endStaging(_ isMade: (Fingerprint) -> Bool) {
+    for next in staged where isMade(next.fingerprint) {
+      if let index = identities.firstIndex(where: { $0.fingerprint == next.fingerprint }) {
+        identities[index] = next
+      } else {
+        identities.append(next)
+      }
+    }
+    staged = []
+  }
 
   // MARK: Bytes
 
-  /// Checks all identities, and that no fingerprint occurs twice.
+  /// Checks all identities, and that no fingerprint occurs twice in a list.
   public static func check(_ bytes: RawSpan) throws(MalformedPayload) { _ = try fields(bytes) }
 
   /// Reads all identities.
   public init(_ bytes: RawSpan) throws(MalformedPayload) {
-    identities = try Self.fields(bytes).map { PGPKeyIdentity($0, bytes) }
+    let fields = try Self.fields(bytes)
+    identities = fields.identities.map { PGPKeyIdentity($0, bytes) }
+    staged = fields.staged.map { PGPKeyIdentity($0, bytes) }
   }
 
-  private static func fields(_ bytes: RawSpan) throws(MalformedPayload) -> [PGPKeyIdentity.Fields] {
+  private static func fields(
+    _ bytes: RawSpan
+  ) throws(MalformedPayload) -> (identities: [PGPKeyIdentity.Fields], staged: [PGPKeyIdentity.Fields]) {
     var cursor = PayloadCursor()
+    let identities = try list(bytes, &cursor)
+    let staged = try list(bytes, &cursor)
+    try cursor.finish(bytes)
+    return (identities, staged)
+  }
+
+  private static func list(
+    _ bytes: RawSpan, _ cursor: inout PayloadCursor
+  ) throws(MalformedPayload) -> [PGPKeyIdentity.Fields] {
     var found: [PGPKeyIdentity.Fields] = []
     for _ in 0..<(try cursor.count(bytes, limit: countLimit)) {
       found.append(try PGPKeyIdentity.Fields(bytes, &cursor))
     }
-    try cursor.finish(bytes)
     guard bytes.areDistinct(found.map(\.fingerprint)) else { throw MalformedPayload() }
     return found
   }
 
-  /// Writes the number of identities in two bytes, then each identity.
+  /// Writes the identities and then the staged ones: each list as its number in two bytes, then its elements.
   public func write(to writer: inout PayloadWriter) {
-    writer.append(bigEndian: UInt16(clamping: identities.count))
-    for identity in identities { identity.write(to: &writer) }
+    for list in [identities, staged] {
+      writer.append(bigEndian: UInt16(clamping: list.count))
+      for identity in list { identity.write(to: &writer) }
+    }
   }
 }
 
@@ -55,6 +87,8 @@ public struct PGPKeyIdentity: Equatable, Sendable {
     case a = 1
     /// Profile B: RFC 9580.
     case b = 2
+    /// A key of another suite, which was imported.
+    case other = 3
   }
 
   /// User IDs of one key.
@@ -70,8 +104,10 @@ public struct PGPKeyIdentity: Equatable, Sendable {
   public var profile: Profile
   /// Of the primary key, which is of version 4 or 6.
   public var fingerprint: Fingerprint
-  /// Whether the owner has made a backup of the secret key.
-  public var isBackedUp: Bool
+  /// Whether custody has the secret part of the primary key, and not only of subkeys.
+  public var hasPrimaryKey: Bool
+  /// When the last backup of the secret key was made and read back: seconds since 1970, UTC; nil for none.
+  public var backedUpAt: UInt32?
   /// Seconds since 1970, UTC, as OpenPGP has it (RFC 9580, section 3.5).
   public var created: UInt32
   /// Seconds since 1970, UTC, after `created`; nil for never.
@@ -85,12 +121,13 @@ public struct PGPKeyIdentity: Equatable, Sendable {
 
   /// An identity with these values. Writing its metadata checks the rules.
   public init(
-    profile: Profile, fingerprint: Fingerprint, isBackedUp: Bool, created: UInt32,
-    expires: UInt32?, userIDs: [String], revocationCertificate: [UInt8], certificate: [UInt8]
+    profile: Profile, fingerprint: Fingerprint, hasPrimaryKey: Bool = true, backedUpAt: UInt32?,
+    created: UInt32, expires: UInt32?, userIDs: [String], revocationCertificate: [UInt8], certificate: [UInt8]
   ) {
     self.profile = profile
     self.fingerprint = fingerprint
-    self.isBackedUp = isBackedUp
+    self.hasPrimaryKey = hasPrimaryKey
+    self.backedUpAt = backedUpAt
     self.created = created
     self.expires = expires
     self.userIDs = userIDs
@@ -106,7 +143,8 @@ extension PGPKeyIdentity {
   struct Fields {
     let profile: Profile
     let fingerprint: Range<Int>
-    let isBackedUp: Bool
+    let hasPrimaryKey: Bool
+    let backedUpAt: UInt32?
     let created: UInt32
     let expires: UInt32?
     let userIDs: [Range<Int>]
@@ -117,7 +155,8 @@ extension PGPKeyIdentity {
       let fingerprintByteCount = try cursor.fingerprintByteCount(bytes)
       profile = try cursor.one(bytes)
       fingerprint = try cursor.range(bytes, count: fingerprintByteCount)
-      isBackedUp = try cursor.flag(bytes)
+      hasPrimaryKey = try cursor.flag(bytes)
+      backedUpAt = try cursor.flag(bytes) ? try cursor.uint32(bytes) : nil
       created = try cursor.uint32(bytes)
       expires = try cursor.flag(bytes) ? try cursor.uint32(bytes) : nil
       var userIDs: [Range<Int>] = []
@@ -134,7 +173,8 @@ extension PGPKeyIdentity {
   init(_ fields: Fields, _ bytes: RawSpan) {
     self.init(
       profile: fields.profile, fingerprint: bytes.fingerprint(fields.fingerprint),
-      isBackedUp: fields.isBackedUp, created: fields.created, expires: fields.expires,
+      hasPrimaryKey: fields.hasPrimaryKey, backedUpAt: fields.backedUpAt, created: fields.created,
+      expires: fields.expires,
       userIDs: fields.userIDs.map { bytes.text($0) },
       revocationCertificate: bytes.array(fields.revocationCertificate),
       certificate: bytes.array(fields.certificate))
@@ -145,7 +185,9 @@ extension PGPKeyIdentity {
     writer.append(fingerprint.version)
     writer.append(profile.rawValue)
     writer.append(fingerprint.bytes)
-    writer.append(isBackedUp)
+    writer.append(hasPrimaryKey)
+    writer.append(backedUpAt != nil)
+    if let backedUpAt { writer.append(bigEndian: backedUpAt) }
     writer.append(bigEndian: created)
     writer.append(expires != nil)
     if let expires { writer.append(bigEndian: expires) }

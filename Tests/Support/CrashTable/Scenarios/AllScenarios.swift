@@ -9,6 +9,7 @@ enum AllScenarios {
     for kind in KeychainKind.all {
       for count in 1...5 { all.append(KeychainBatch(kind, count: count)) }
       for operation in PrivateKeyOperation.all(kind) { all.append(operation) }
+      for operation in IdentityOperation.all(kind) { all.append(operation) }
       for operation in ProtectedOperation.all(kind) { all.append(operation) }
       for operation in VaultOperation.all(kind) { all.append(operation) }
     }

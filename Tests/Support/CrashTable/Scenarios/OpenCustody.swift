@@ -16,6 +16,9 @@ struct OpenCustody {
   let custody: PrivateKeyCustody
   private let domains: ProtectedDomains
 
+  /// Metadata of keys, mode and journal.
+  var records: any CustodyRecords { domains }
+
   init(_ opened: OpenKeychain) throws {
     self.opened = opened
     domains = try opened.protectedDomains()

@@ -137,7 +137,7 @@ extension Workspace {
 }
 
 /// Compares what is written with what is expected, and keeps none of it.
-private final class ComparingSink: ByteSink {
+final class ComparingSink: ByteSink {
   private let expected: SharedSecretBytes
   private(set) var byteCount = 0
   private(set) var isEqual = true

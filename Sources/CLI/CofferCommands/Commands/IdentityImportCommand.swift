@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Private keys of another program, or from a backup. What is in the file is shown first; its passphrase is asked for
+// before that of the coffer, and nothing is written before all of it is open.
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Foundation
+internal import Glibc
+internal import Identities
+internal import MessageFormats
+internal import Secrets
+internal import UserAuthentication
+
+struct IdentityImportCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import", abstract: "Take private keys from a file.")
+  static let page = """
+    coffer identity import: take private keys from a file, such as a backup or an export of GnuPG
+
+    usage: coffer identity import [FILE|-] [--all | --key FINGERPRINT] [--without-primary]
+               \(KeyPassphraseOptions.usage)
+               \(OpeningOptions.usage)
+
+    Reads FILE, or standard input, and shows what is in it. Keys that are here already are left out. Seals
+    the others, all or none, and makes a revocation certificate for each. The file stays as it is.
+
+      --all              take all that are not here yet
+      --key FINGERPRINT  take this one
+      --without-primary  take a key of which only the parts for daily use are in the file: it can read and
+                         sign, and never be changed or revoked here
+
+    example: coffer identity import ada-backup.asc
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @OptionGroup var keyPassphrase: KeyPassphraseOptions
+  @Flag(help: "Take all that are not here yet.") var all = false
+  @Option(help: "Take the key with this fingerprint.") var key: String?
+  @Flag(help: "Take a key without its primary part.") var withoutPrimary = false
+  @Argument(help: "A file; - for standard input.", completion: .file()) var file = "-"
+
+  func validate() throws {
+    if all, key != nil { throw ValidationError("give --all or --key, not both") }
+  }
+
+  struct Answer: Encodable {
+    struct Skipped: Encodable {
+      let fingerprint: String
+      let reason: String
+    }
+    let imported: [String]
+    let skipped: [Skipped]
+  }
+
+  func execute(_ context: CommandContext) throws {
+    let bytes = SharedSecretBytes(try read())
+    let found = try KeyFile(bytes, at: Int64(Date().timeIntervalSince1970)).keys
+    let coffer = try context.open(opening)
+    let (identities, _) = try context.identities(coffer)
+    let kept = try identities.store.keptFingerprints()
+    tell(found, kept, context)
+    let (chosen, skipped) = try choose(found, kept, context)
+    guard !chosen.isEmpty else {
+      context.remark("There is nothing to take.")
+      return context.isJSON ? JSON.print(Answer(imported: [], skipped: skipped)) : ()
+    }
+    guard withoutPrimary || chosen.allSatisfy(\.hasPrimaryKey) else {
+      throw Failure(
+        .refused, "primary_missing",
+        "this file has only the parts for daily use: nothing could be changed or revoked with it",
+        hint: "import the file that has everything, or add --without-primary")
+    }
+    for key in chosen { try key.checkMemory() }
+    let opened = try unlock(chosen, context)
+    let parts = try context.privateParts(
+      coffer, opening, "to import \(chosen.count.counted("private key"))", sealing: true)
+    try parts.coffer.importIdentities(opened, parts.coffer.openIdentities(), parts.authorization)
+    if context.isJSON {
+      return JSON.print(Answer(imported: chosen.map(\.fingerprint), skipped: skipped))
+    }
+    context.remark("Sealed, and opened once to be sure.")
+    if chosen.contains(where: \.hasPrimaryKey) { context.remark("A revocation certificate is kept.") }
+    context.remark("The file is still there: keep it as your backup, or destroy it.")
+    for key in chosen { Terminal.print("\(key.fingerprint)") }
+  }
+
+  private func read() throws -> SecretBytes {
+    let limit = KeyFile.byteCountLimit
+    do throws(SecretReadError) {
+      if file == "-" { return try SecretBytes.read(fromDescriptor: STDIN_FILENO, byteCountLimit: limit) }
+      let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw .cannotOpen(errno: errno) }
+      defer { close(descriptor) }
+      return try SecretBytes.read(fromDescriptor: descriptor, byteCountLimit: limit)
+    } catch {
+      switch error {
+      case .tooLong: throw IdentityError.notAPrivateKey
+      case .cannotOpen(ENOENT): throw Failure(MessageFormatError.notFound, naming: file)
+      case .cannotOpen(let code), .readFailed(let code):
+        throw Failure(MessageFormatError.cannotRead(errno: code), naming: file)
+      }
+    }
+  }
+
+  private func tell(_ found: [KeyFile.Key], _ kept: Set<String>, _ context: CommandContext) {
+    context.remark("\(found.count.counted("private key")) in this file:")
+    for (index, key) in found.enumerated() {
+      let name = ContactWords.quoted(key.userIDs.first?.text ?? key.fingerprint)
+      let end = key.expires.map { "expires \(IdentityView.day($0))" } ?? "never expires"
+      context.remark("  \(index + 1)  \(name)")
+      context.remark("     made \(IdentityView.day(key.created)), \(key.algorithm), \(end)")
+      context.remark("     \(key.fingerprint)")
+      for remark in Self.remarks(key, isKept: kept.contains(key.fingerprint)) {
+        context.remark("     \(remark)")
+      }
+    }
+  }
+
+  private static func remarks(_ key: KeyFile.Key, isKept: Bool) -> [String] {
+    if isKept { return ["already here: left out"] }
+    guard key.hasAnyPart else { return ["on a card or elsewhere, not in this file: left out"] }
+    var remarks: [String] = []
+    if !key.isProtected { remarks.append("this file does not protect it with any passphrase") }
+    if key.absentPartCount > 0 {
+      remarks.append("\(key.absentPartCount.counted("part")) on a card or elsewhere, not in this file")
+    }
+    switch key.state {
+    case .good: break
+    case .expired: remarks.append("it has expired: it reads old messages, until you move its end")
+    case .revoked: remarks.append("it is revoked: it reads old messages")
+    case .unusable: remarks.append("too weak for anything new: it reads old messages")
+    }
+    return remarks
+  }
+
+  // MARK: Choosing
+
+  private func choose(
+    _ found: [KeyFile.Key], _ kept: Set<String>, _ context: CommandContext
+  ) throws -> (chosen: [KeyFile.Key], skipped: [Answer.Skipped]) {
+    var skipped: [Answer.Skipped] = []
+    var candidates: [KeyFile.Key] = []
+    for key in found {
+      if kept.contains(key.fingerprint) {
+        skipped.append(Answer.Skipped(fingerprint: key.fingerprint, reason: "already_here"))
+      } else if !key.hasAnyPart {
+        skipped.append(Answer.Skipped(fingerprint: key.fingerprint, reason: "elsewhere"))
+      } else {
+        candidates.append(key)
+      }
+    }
+    let chosen = try pick(candidates, found, context)
+    let names = Set(chosen.map(\.fingerprint))
+    for key in candidates where !names.contains(key.fingerprint) {
+      skipped.append(Answer.Skipped(fingerprint: key.fingerprint, reason: "not_chosen"))
+    }
+    return (chosen, skipped)
+  }
+
+  private func pick(
+    _ candidates: [KeyFile.Key], _ found: [KeyFile.Key], _ context: CommandContext
+  ) throws -> [KeyFile.Key] {
+    if all { return candidates }
+    if let key {
+      let wanted = key.lowercased().filter { !$0.isWhitespace && $0 != ":" }
+      guard found.contains(where: { $0.fingerprint == wanted }) else {
+        throw Failure(.missing, "not_found", "no private key in this file has that fingerprint")
+      }
+      return candidates.filter { $0.fingerprint == wanted }
+    }
+    if !context.isJSON, Terminal.isErrorTerminal, context.hasTerminal {
+      return try candidates.filter { candidate in
+        let name = ContactWords.quoted(candidate.userIDs.first?.text ?? candidate.fingerprint)
+        return try context.confirm("Take \(name)?")
+      }
+    }
+    guard candidates.count < 2 else {
+      throw Failure(
+        .refused, "several_keys", "this file has \(candidates.count.counted("private key")) to take",
+        hint: "add --all, or --key with a fingerprint")
+    }
+    return candidates
+  }
+
+  // MARK: Opening
+
+  private func unlock(_ keys: [KeyFile.Key], _ context: CommandContext) throws -> [OpenedKey] {
+    var passphrases: [SharedSecretBytes] = []
+    let isGiven: Bool
+    if let given = try keyPassphrase.given() {
+      passphrases = [SharedSecretBytes(given)]
+      isGiven = true
+    } else {
+      isGiven = false
+    }
+    return try keys.map { key in
+      do { return try key.opened(passphrases) } catch IdentityError.wrongPassphrase where !isGiven {
+        return try ask(for: key, &passphrases, context)
+      }
+    }
+  }
+
+  /// Asks for the passphrase of a key, three times at most.
+  private func ask(
+    for key: KeyFile.Key, _ passphrases: inout [SharedSecretBytes], _ context: CommandContext
+  ) throws -> OpenedKey {
+    let prompt = try context.prompt(
+      for: "the passphrase of the file",
+      hint: "use --key-passphrase-fd, --key-passphrase-file, or COFFER_PINENTRY")
+    let name = ContactWords.quoted(key.userIDs.first?.text ?? key.fingerprint)
+    var problem: String?
+    for attempt in 1...CommandContext.promptTries {
+      let typed = try prompt.ask(PromptRequest("passphrase of the file, for \(name)", problem: problem))
+      // As it was typed, and as our own backups have it: normalised.
+      var tried = [SharedSecretBytes(typed.duplicate())]
+      if let normal = try? Passphrase(utf8: typed) { tried.append(SharedSecretBytes(normal)) }
+      do {
+        let opened = try key.opened(tried)
+        passphrases += tried
+        return opened
+      } catch IdentityError.wrongPassphrase {
+        problem = CommandContext.triesLeft("wrong passphrase", attempt)
+      }
+    }
+    throw IdentityError.wrongPassphrase
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A backup of one identity: its private part under a passphrase of its own, in a file that every OpenPGP program of
+// its profile reads. It counts as made only after the file was read back and opened.
+
+internal import Glibc
+public import KeyCustody
+internal import OpenPGP
+internal import ProtectedData
+public import Secrets
+
+/// How the private part of a backup is protected (RFC 9580, section 3.7).
+public enum BackupProtection: String, Sendable {
+  /// Argon2id and OCB: version 6.
+  case argon2id
+  /// Iterated and salted, and CFB: version 4, which GnuPG reads.
+  case iterated
+
+  /// The protection of backups of this identity.
+  public init(_ identity: Identity) { self = identity.version == 6 ? .argon2id : .iterated }
+}
+
+/// A new file for a backup. It has no name until the backup is complete.
+public final class BackupTarget {
+  /// Of the file.
+  public let path: String
+  private let sink: AtomicFileSink
+
+  /// Makes sure that there is nothing at the path, and that a file can be made there.
+  /// - Throws: ``IdentityError/cannotWrite(errno:)``, with EEXIST when there is something.
+  public init(path: String) throws(IdentityError) {
+    self.path = path
+    do { sink = try AtomicFileSink(path: path) } catch { throw IdentityError(writing: error) }
+  }
+
+  /// Writes a key that is open, under a passphrase, and gives the file its name.
+  fileprivate func write(
+    _ key: TransferableSecretKey, under passphrase: SharedSecretBytes
+  ) throws(IdentityError) {
+    do {
+      var locked = key
+      try locked.changePassword(from: [], to: passphrase)
+      let armor = try ArmorWriter(sink, kind: .privateKey)
+      try locked.write(to: armor)
+      try armor.finish()
+      try sink.commit()
+    } catch { throw IdentityError(writing: error) }
+  }
+
+  /// Reads the file from the disk, opens what is in it, and compares.
+  fileprivate func holds(_ key: RawSpan, under passphrase: SharedSecretBytes) throws(IdentityError) -> Bool {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    // From the disk, not from memory; a file system that cannot do that says nothing.
+    _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
+    let text: SecretBytes
+    do throws(SecretReadError) {
+      text = try SecretBytes.read(fromDescriptor: descriptor, byteCountLimit: KeyFile.byteCountLimit)
+    } catch { return false }
+    do throws(OpenPGPError) {
+      let keys = try TransferableSecretKey.readAll(ArmorReader(MemorySource(SharedSecretBytes(text))))
+      guard keys.count == 1, var found = keys.first else { return false }
+      try found.changePassword(from: [passphrase], to: nil)
+      let bytes: SecretBytes
+      do { bytes = try found.secretBytes() } catch { return false }
+      return bytes.withBytes { constantTimeEqual($0, key) }
+    } catch {
+      if case .notEnoughMemory = error { throw .engine(error) }
+      return false
+    }
+  }
+
+  fileprivate func remove() { unsafe unlink(path) }
+}
+
+extension IdentityStore {
+  /// Whether a backup can be made, as far as that can be told before anybody is asked for anything.
+  /// - Throws: ``IdentityError/privatePartLost``; ``IdentityError/engine(_:)`` with `notEnoughMemory` (PG-16).
+  public func checkBackup(_ identity: Identity) throws(IdentityError) {
+    guard identity.hasPrivatePart else { throw .privatePartLost }
+    do { try SecretKeyProtection.Profile.checkMemory(version: UInt8(clamping: identity.version)) } catch {
+      throw .engine(error)
+    }
+  }
+
+  /// Writes a backup, reads it back, and only then notes the date.
+  /// - Parameters:
+  ///   - passphrase: of the backup alone; check its strength first.
+  ///   - now: seconds since 1970, UTC.
+  /// - Throws: ``IdentityError/backupUnreadable``, and the file is gone; ``IdentityError/cannotWrite(errno:)``; as
+  ///   ``checkBackup(_:)``; `CustodyError`; `ProtectedDataError`.
+  public func backUp(
+    _ identity: Identity, to target: BackupTarget, under passphrase: SharedSecretBytes,
+    _ authorization: CustodyAuthorization, at now: Int64
+  ) throws {
+    try checkBackup(identity)
+    try custody.withPrivateKey(identity.key, authorization) { bytes, _ in
+      try target.write(TransferableSecretKey(opened: bytes), under: passphrase)
+      var isRight = false
+      defer { if !isRight { target.remove() } }
+      isRight = try target.holds(bytes, under: passphrase)
+      guard isRight else { throw IdentityError.backupUnreadable }
+    }
+    try records.changeIdentities { identities in
+      for index in identities.indices where identities[index].fingerprint == identity.key {
+        identities[index].backedUpAt = Timestamp(now).secondsSince1970
+      }
+    }
+  }
+}
