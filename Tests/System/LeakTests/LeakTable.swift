@@ -32,6 +32,8 @@ struct LeakTable: Sendable {
     control = try LeakRun("deliberate-leak")
     let operations = try Probe.operations().filter { $0.need != "control" }
     let chip = SoftwareTPM.isInstalled ? try SoftwareTPM() : nil
+    // Several operations offer a wrong PIN, and all share the chip.
+    try chip?.setLockout(tries: 30)
     let done = Mutex<[Int: Outcome]>([:])
     // A chip is used by one at a time: it has room for few sessions.
     let chipQueue = DispatchQueue(label: "leak-tests.chip")

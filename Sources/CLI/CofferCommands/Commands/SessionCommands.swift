@@ -18,7 +18,8 @@ struct UnlockCommand: CofferCommand {
 
     Starts the coffer's agent, which keeps the keys in memory that no other program can read. It drops them
     after 5 minutes without a command ('coffer settings lock-after'), after 8 hours, when the screen locks
-    or the machine sleeps, and on 'coffer lock'. With a TPM slot, asks for the PIN; press Return to use the passphrase instead.
+    or the machine sleeps, and on 'coffer lock'. With a TPM slot, asks for the PIN; press Return to use the
+    passphrase instead.
 
     example: coffer unlock
     """

@@ -24,6 +24,8 @@ extension Operation {
     },
     Operation("use a private key by a finger") { workspace in
       try workspace.withPrivateKey { coffer, custody, key in
+        try coffer.switchMode(
+          custody, to: .standardWithFinger, coffer.authorization(), acknowledgesMissingBackup: false)
         let finger = CustodyAuthorization(finger: try custody.fingerVerifier(workspace.context()))
         try custody.withPrivateKey(key, finger) { secret, _ in
           try expect(secret.byteCount == Workspace.privateKeyByteCount, "the key is lent")
