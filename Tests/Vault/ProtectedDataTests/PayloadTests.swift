@@ -98,7 +98,7 @@ struct PayloadTests {
       }
     }
     let whole = try bytes(Sample.control)
-    for (offset, highest) in [(0, 2), (1, 1), (2, 5), (3, 2), (4, 2)] {
+    for (offset, highest) in [(0, 4), (1, 1), (2, 5), (3, 2), (4, 4)] {
       for value in [0, highest + 1, 255] where !(offset == 1 && value == 0) {
         var changed = whole
         changed[offset] = UInt8(value)
