@@ -166,6 +166,7 @@ struct RestoreCommand: CofferCommand {
       for identity in restored.missingIdentities {
         context.remark("  \(identity.fingerprint)  \(identity.name)")
       }
+      context.remark("If you have a backup of an identity itself: coffer identity import FILE")
     }
     context.remark("The coffer is in \(context.home).")
   }
