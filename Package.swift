@@ -228,7 +228,8 @@ let package = Package(
     probe(
       "crash-table", path: "CrashTable",
       [
-        "CrashDisk", "CofferKit", "OpenPGP", "Identities", "KeyCustody", "ProtectedData", "Vaults",
+        "CrashDisk", "CofferKit", "OpenPGP", "Contacts", "Identities", "KeyCustody", "ProtectedData",
+        "Vaults",
         "Captures", "Keychains",
         "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", log,
         "ScriptedPrompts",

@@ -42,7 +42,7 @@ extension CrashTests {
         "mode switch, 4 keys", "mode switch, 5 keys", "change of expiry", "key import", "finger switched on",
         "guard made", "guard changed", "guard left", "vault key rotation",
         "passphrase change", "slot add", "slot remove", "domain delete and create",
-        "protected settings write",
+        "protected settings write", "contact import",
         "capture add",
       ])
     func operations(name: String) throws {

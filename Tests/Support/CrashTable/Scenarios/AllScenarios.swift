@@ -11,6 +11,7 @@ enum AllScenarios {
       for operation in PrivateKeyOperation.all(kind) { all.append(operation) }
       for operation in IdentityOperation.all(kind) { all.append(operation) }
       for operation in ProtectedOperation.all(kind) { all.append(operation) }
+      all.append(ContactOperation(kind))
       for operation in VaultOperation.all(kind) { all.append(operation) }
     }
     for operation in CofferOperation.all { all.append(operation) }
