@@ -24,7 +24,7 @@ public enum CaptureError: Error, Equatable, Sendable {
   case malformedMetadata
   /// A file could not be read to its end, or changed while it was read.
   case cannotRead(CapturePart)
-  /// A file of that name already exists; an export overwrites nothing.
+  /// A file of that name already exists; nothing is overwritten.
   case alreadyExists
   /// A file of an export could not be written.
   case cannotWrite(errno: Int32)

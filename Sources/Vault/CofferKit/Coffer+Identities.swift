@@ -97,27 +97,30 @@ extension Coffer {
   }
 
   /// Makes and keeps a revocation certificate for an identity that has none.
-  /// - Throws: `IdentityError`; `CustodyError`; `ProtectedDataError`.
+  /// - Throws: `CofferError.slotRequired`; `IdentityError`; `CustodyError`; `ProtectedDataError`.
   public func makeRevocation(
     _ identity: Identity, _ open: OpenIdentities, _ authorization: CustodyAuthorization
   ) throws {
+    guard slot != nil else { throw CofferError.slotRequired }
     try open.store.makeRevocation(identity, authorization, at: clock.now())
   }
 
   /// Writes the revocation certificate of an identity to a new file.
-  /// - Throws: `IdentityError`; `ProtectedDataError`.
+  /// - Throws: `CofferError.slotRequired`; `IdentityError`; `ProtectedDataError`.
   public func writeRevocation(_ identity: Identity, _ open: OpenIdentities, path: String) throws {
+    guard slot != nil else { throw CofferError.slotRequired }
     try open.store.writeRevocation(identity, path: path)
     audit(.revocationExported)
   }
 
   /// Certifies the names of somebody else's public part.
   /// - Parameter publicPart: one certificate, armored.
-  /// - Throws: `IdentityError`; `CustodyError`.
+  /// - Throws: `CofferError.slotRequired`; `IdentityError`; `CustodyError`.
   public func certify(
     _ publicPart: [UInt8], as identity: Identity, _ open: OpenIdentities,
     _ authorization: CustodyAuthorization
   ) throws -> CertifiedPart {
+    guard slot != nil else { throw CofferError.slotRequired }
     let certified = try open.store.certify(publicPart, as: identity, authorization, at: clock.now())
     audit(.contactCertified)
     return certified

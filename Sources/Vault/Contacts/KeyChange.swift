@@ -39,7 +39,9 @@ public enum KeyChange: Equatable, Sendable {
     for key in new.subkeys where !old.subkeys.contains(key) {
       changes.append(new.encryptionKeys.contains(key) ? .encryptionKeyAdded : .subkeyAdded)
     }
-    for key in new.revokedKeys where old.subkeys.contains(key) && !old.revokedKeys.contains(key) {
+    // The revocation of the whole key says it for its parts.
+    for key in new.status == .revoked ? [] : new.revokedKeys
+    where old.subkeys.contains(key) && !old.revokedKeys.contains(key) {
       changes.append(.subkeyRevoked)
     }
     return changes

@@ -62,7 +62,7 @@ public struct SignatureJudge: Sendable {
     // A key that waits for a decision is nobody's yet.
     let isAccepted = who.map { $0.state != .waiting } ?? false
     let grade: SignatureGrade =
-      if reason != nil { .invalid } else if let who, isAccepted {
+      if reason != nil { .invalid } else if let who, isAccepted, verification.result != .unknownKey {
         who.isVerified ? .verified : .unverified
       } else { .unknown }
     let signingKey = verification.signingKey ?? signature.issuerFingerprints.first

@@ -140,7 +140,8 @@ private struct TarWalk {
   private mutating func add(_ path: [UInt8], _ name: [UInt8], depth: Int) throws(OpenPGPError) {
     guard depth <= Self.depthLimit else { throw .inputOutput(errno: ELOOP) }
     var status = stat()
-    let code = unsafe Self.withPath(path) { unsafe lstat($0, &status) }
+    // A link that the user names means what it leads to; links inside are kept as links.
+    let code = unsafe Self.withPath(path) { unsafe depth == 0 ? stat($0, &status) : lstat($0, &status) }
     guard code == 0 else { throw .inputOutput(errno: errno) }
     let kind: TarSource.Entry.Kind
     switch status.st_mode & S_IFMT {

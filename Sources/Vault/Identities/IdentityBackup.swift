@@ -95,6 +95,7 @@ extension IdentityStore {
     _ authorization: CustodyAuthorization, at now: Int64
   ) throws {
     try checkBackup(identity)
+    let before = try stored(identity).certificate
     try custody.withPrivateKey(identity.key, authorization) { bytes, _ in
       try target.write(TransferableSecretKey(opened: bytes), under: passphrase)
       var isRight = false
@@ -103,7 +104,9 @@ extension IdentityStore {
       guard isRight else { throw IdentityError.backupUnreadable }
     }
     try records.changeIdentities { identities in
-      for index in identities.indices where identities[index].fingerprint == identity.key {
+      // A part that was added meanwhile may not be in the file.
+      for index in identities.indices
+      where identities[index].fingerprint == identity.key && identities[index].certificate == before {
         identities[index].backedUpAt = Timestamp(now).secondsSince1970
       }
     }

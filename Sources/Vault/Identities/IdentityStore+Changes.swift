@@ -100,9 +100,9 @@ extension IdentityStore {
   ) throws -> Identity {
     try check(change, of: identity)
     let time = Timestamp(now)
-    let former = try stored(identity)
-    var made = former
+    var made = try stored(identity)
     try custody.replaceListed(identity.key, authorization) { bytes in
+      let former = try stored(identity)
       var key = try TransferableSecretKey(opened: bytes)
       do throws(OpenPGPError) { try key.make(change, at: time) } catch {
         throw IdentityError(changing: error)

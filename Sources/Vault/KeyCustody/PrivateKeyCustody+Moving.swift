@@ -3,7 +3,8 @@
 extension PrivateKeyCustody {
   /// Whether a keychain item is custody's: it means nothing without this machine's enclave.
   public static func owns(account: String) -> Bool {
-    account == CustodyManifest.account || account == FingerKey.account
+    [CustodyManifest.account, FingerKey.account, GuardRecord.account, GuardRecord.pendingAccount].contains(
+      account)
       || CustodyItems.Place.allCases.contains { account.hasPrefix($0.rawValue) }
   }
 }

@@ -191,6 +191,30 @@ struct ContactImportTests {
     #expect(try fixture.store.list(at: Fixture.now).map(\.name) == ["Eve"])
   }
 
+  @Test("A file that only revokes a key is taken over; a forged one and one of a stranger change nothing")
+  func revocationAlone() throws {
+    let fixture = try Fixture()
+    let (eve, mallory) = (try Person("Eve <eve@example.org>"), try Person("Mallory <m@example.org>"))
+    try fixture.take(eve.certificate)
+    let reason = RevocationReason(.compromised)
+    let time = Fixture.before(days: 1)
+    let revocation = try eve.certificate.revocation(
+      of: .primaryKey, reason: reason, at: time, by: eve.signer())
+    let foreign = try mallory.certificate.revocation(
+      of: .primaryKey, reason: reason, at: time, by: mallory.signer())
+    #expect(throws: ContactError.unknown) { try fixture.store.parts(Fixture.packet(foreign)) }
+    // A flipped bit of the signature itself.
+    var forged = Fixture.bytes(revocation)
+    forged[forged.count - 1] ^= 1
+    let parts = try fixture.store.parts(Fixture.secret(forged))
+    #expect(try fixture.store.preview(parts, at: Fixture.now).map(\.outcome) == [.unchanged])
+    let sound = try fixture.store.parts(Fixture.packet(revocation))
+    let previews = try fixture.store.preview(sound, at: Fixture.now)
+    #expect(previews.map(\.changes) == [[.revoked]])
+    try fixture.store.store(sound, as: previews, decisions: [.keep], at: Fixture.now)
+    #expect(try entry(fixture, "eve").keyInUse?.summary.status == .revoked)
+  }
+
   @Test("A certificate that is too large, a 17th key and an unfit name are refused")
   func limits() throws {
     let fixture = try Fixture()

@@ -78,6 +78,15 @@ final class ContactsFixture {
     return try PublicParts(secret(sink.bytes))
   }
 
+  /// A signature as a file of its own.
+  static func bytes(_ signature: Signature) -> [UInt8] {
+    let sink = ArraySink()
+    try? Packet.signature(signature).write(to: sink)
+    return sink.bytes
+  }
+
+  static func packet(_ signature: Signature) -> SharedSecretBytes { secret(bytes(signature)) }
+
   static func secret(_ bytes: [UInt8]) -> SharedSecretBytes {
     SharedSecretBytes(SecretBytes(copying: bytes.span.bytes))
   }

@@ -262,7 +262,7 @@ struct ContactExportCommand: CofferCommand {
     guard descriptor >= 0 else {
       if errno == EEXIST {
         throw Failure(
-          .inUse, "already_exists", "'\(path)': already exists, and an export overwrites nothing")
+          .inUse, "already_exists", "'\(path)': already exists, and nothing is overwritten")
       }
       throw Failure(.missing, "not_permitted", "'\(path)': the file cannot be written")
     }

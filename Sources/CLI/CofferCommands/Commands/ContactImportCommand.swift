@@ -79,11 +79,18 @@ struct ContactImportCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let parts = try parts()
+    let bytes = SharedSecretBytes(try read())
+    // What no contact can make a public part of is refused before anything is asked.
+    try named {
+      do throws(ContactError) { _ = try PublicParts(bytes) } catch {
+        guard case .unreadable = error else { throw error }
+      }
+    }
+    let coffer = try context.open(opening)
+    let parts = try named { try coffer.contacts().parts(bytes) }
     if name != nil, parts.count > 1 {
       throw Failure.usage("--name is for a file with one public part; this one has \(parts.count)")
     }
-    let coffer = try context.open(opening)
     let previews = try coffer.contacts().preview(parts, at: coffer.openPGPTime, decide: decision)
     try check(previews)
     try agree(previews, context)
@@ -139,10 +146,11 @@ struct ContactImportCommand: CofferCommand {
     }
   }
 
-  /// Reads the file. What is wrong with it is said with its name.
-  private func parts() throws -> PublicParts {
-    do { return try PublicParts(SharedSecretBytes(read())) } catch let error as ContactError {
+  /// What is wrong with the file is said with its name.
+  private func named<R>(_ body: () throws -> R) throws -> R {
+    do { return try body() } catch let error as ContactError {
       var failure = Failure(error)
+      if error == .unknown { failure.message = "this revokes a key that no contact has" }
       if file != "-" { failure.message = "'\(file)': \(failure.message)" }
       throw failure
     }

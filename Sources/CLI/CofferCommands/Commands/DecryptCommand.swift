@@ -32,7 +32,8 @@ struct DecryptCommand: CofferCommand {
 
       --output   write this new file
       --require  signed: only if somebody whose key you have has signed it; verified: only a verified
-                 contact or you. Otherwise nothing comes out
+                 contact or you. Otherwise nothing comes out; without it a message is shown, and the exit
+                 code is 0, whatever its signature is worth
       --details  format, your identity, all recipients
 
     example: coffer decrypt letter.txt.pgp
@@ -137,7 +138,7 @@ struct DecryptCommand: CofferCommand {
     _ read: LetterReading.Result, _ plan: ReadingPlan, _ book: AddressBook, _ target: DecryptedOutput,
     _ context: CommandContext
   ) throws {
-    let coverage = read.verdict.coverage
+    let coverage = read.verdict.coverage(isForIdentity: read.identity != nil)
     try target.finish(endingWith: coverage)
     if context.isJSON, let path = target.path {
       return JSON.print(
@@ -183,9 +184,12 @@ struct DecryptCommand: CofferCommand {
 
 extension Verdict {
   /// How much of the content is signed.
-  fileprivate var coverage: String {
+  /// - Parameter isForIdentity: whether an identity has opened it, and not a password, which says nothing about whom
+  ///   the signer has meant.
+  fileprivate func coverage(isForIdentity: Bool) -> String {
     guard grade == .verified || grade == .unverified else { return "nothing of it signed" }
-    return notes.contains(.noRecipientsNamed) ? "all of it signed" : "all of it signed and for you"
+    return isForIdentity && !notes.contains(.noRecipientsNamed)
+      ? "all of it signed and for you" : "all of it signed"
   }
 }
 
@@ -227,7 +231,7 @@ extension Failure {
       self.init(
         .missing, "identity_gone",
         "this message is for your identity \(LetterWords.quoted(IdentityView(lost).title)), whose private part is lost",
-        hint: "a backup of the coffer's folder may have it")
+        hint: "coffer identity import BACKUP")
     } else {
       let named = plan.recipients.entries.filter { $0.recipient != .anonymous }
       var readers = named.prefix(Self.namedReaderLimit).map { book.words($0.recipient) }
@@ -237,7 +241,9 @@ extension Failure {
       let whom = readers.isEmpty ? "" : ". It is for \(LetterWords.list(readers))"
       self.init(
         .missing, "not_for_you", "this message is not for you\(whom)",
-        hint: "ask the sender to send it again, with your public part: coffer identity export me")
+        hint: book.identities.isEmpty
+          ? "if you had an identity before: coffer identity import BACKUP"
+          : "ask the sender to send it again, with your public part: coffer identity export me")
     }
     recipients = plan.recipients.entries.prefix(Self.listedReaderLimit).map(\.recipient.code)
   }

@@ -58,7 +58,7 @@ struct IdentityCertifyCommand: CofferCommand {
     try open.store.checkCertifying(as: identity)
     let publicPart = try coffer.contacts().armored(contact.id)
     let parts = try context.privateParts(
-      coffer, opening, "to certify \(name) as \(IdentityView(identity).name)")
+      coffer, opening, "to certify \(name) as \(IdentityView(identity).name)", sealing: true)
     let certified = try parts.coffer.certify(
       publicPart, as: identity, parts.coffer.openIdentities(), parts.authorization)
     if let output {

@@ -101,7 +101,7 @@ struct IdentityRevokeCommand: CofferCommand {
   }
 
   private func write(to path: String, _ context: CommandContext) throws {
-    let coffer = try context.open(opening)
+    let coffer = try context.open(opening, needing: .slot)
     var (open, identities) = try context.identities(coffer)
     let identity = try identities.chosen(who)
     if !identity.hasRevocation {

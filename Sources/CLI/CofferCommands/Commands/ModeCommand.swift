@@ -97,6 +97,9 @@ struct ModeCommand: CofferCommand {
     }
     Terminal.print("each use  \(mode.asksFor)")
     if mode == .standardWithFinger { Terminal.print("          \(AuthenticationMode.fingerSentence)") }
+    if !mode.isHighSecurity {
+      Terminal.print("          In a session, not again within the grace period: 'coffer settings'")
+    }
   }
 
   // MARK: Changing

@@ -3,8 +3,10 @@
 internal import Agent
 internal import ArgumentParser
 internal import CofferKit
+internal import Contacts
 internal import Enclaves
 internal import Foundation
+internal import Identities
 internal import Keychains
 internal import MessageFormats
 internal import Primitives
@@ -105,6 +107,10 @@ struct StatusCommand: CofferCommand {
     var lastBackup: String?
     var recentFailures: Int?
     var unexaminedFailures: Int?
+    var contactCount: Int?
+    var identityCount: Int?
+    var identitiesWithoutBackup: Int?
+    var mode: String?
   }
 
   struct AgentAnswer: Encodable {
@@ -155,6 +161,29 @@ struct StatusCommand: CofferCommand {
     answer.lastBackup = try coffer.lastBackup().map { RFC3339.format($0.made) }
     answer.recentFailures = vault.recentFailures
     answer.unexaminedFailures = vault.unexaminedFailures
+    // What is wrong with protected data is for 'coffer recovery-state' to say.
+    if let people = try? People(coffer) {
+      answer.contactCount = people.contactCount
+      answer.identityCount = people.identityCount
+      answer.identitiesWithoutBackup = people.withoutBackup
+      answer.mode = people.mode
+    }
+  }
+
+  /// What protected data and custody hold.
+  private struct People {
+    let contactCount: Int
+    let identityCount: Int
+    let withoutBackup: Int
+    let mode: String
+
+    init(_ coffer: Coffer) throws {
+      let identities = try coffer.identities(coffer.openIdentities())
+      contactCount = try coffer.contacts().list(at: coffer.openPGPTime).count
+      identityCount = identities.count
+      withoutBackup = identities.count { $0.hasPrivatePart && !$0.isBackedUp }
+      mode = try coffer.authenticationMode().name
+    }
   }
 
   private func show(_ answer: Answer, _ obstacle: KeybagError?) {
@@ -170,6 +199,7 @@ struct StatusCommand: CofferCommand {
       Terminal.print("vault key  version \(version), made \(created)")
       Terminal.print("drill      \(answer.lastRecoveryDrill ?? "never: run 'coffer recovery drill'")")
       Terminal.print("backup     \(answer.lastBackup ?? "none yet: run 'coffer backup FILE'")")
+      showPeople(answer)
     }
     if let failures = answer.recentFailures, failures > 0 {
       Terminal.print("failures   \(failures.counted("message")) did not open in the last hour")
@@ -180,6 +210,16 @@ struct StatusCommand: CofferCommand {
           + "them")
     }
     for slot in answer.slots { Terminal.print("slot       \(slot.line)") }
+  }
+
+  private func showPeople(_ answer: Answer) {
+    guard let contacts = answer.contactCount, let identities = answer.identityCount, let mode = answer.mode
+    else { return Terminal.print("OpenPGP    cannot be read: 'coffer recovery-state' says why") }
+    Terminal.print("contacts   \(contacts)")
+    let lacking = answer.identitiesWithoutBackup ?? 0
+    let advice = lacking > 0 ? ", \(lacking) without a backup: run 'coffer identity backup WHO FILE'" : ""
+    Terminal.print("identities \(identities)\(advice)")
+    if identities > 0 { Terminal.print("mode       \(mode)") }
   }
 
   private func state(_ answer: Answer) -> String {
@@ -211,28 +251,5 @@ extension StatusCommand.AgentAnswer {
       idleSecondsLeft: status.secondsUntilIdle, absoluteSecondsLeft: status.secondsUntilAbsolute,
       memory: status.keyMemory == .secret ? "memfd_secret" : "mlock",
       hearsSession: status.sessionWatch == .watched)
-  }
-}
-
-enum Duration {
-  /// A duration for users, rounded up.
-  static func text(_ seconds: Int) -> String {
-    switch seconds {
-    case ..<60: "\(max(seconds, 1)) s"
-    case ..<3600: "\((seconds + 59) / 60) min"
-    default: "\(seconds / 3600) h \(seconds / 60 % 60) min"
-    }
-  }
-}
-
-enum ByteCount {
-  /// A size for users, in decimal units.
-  static func text(_ count: Int) -> String {
-    switch count {
-    case ..<1_000: count.counted("byte")
-    case ..<1_000_000: "\(count / 1_000) kB"
-    case ..<1_000_000_000: "\(count / 100_000 / 10).\(count / 100_000 % 10) MB"
-    default: "\(count / 100_000_000 / 10).\(count / 100_000_000 % 10) GB"
-    }
   }
 }

@@ -127,7 +127,14 @@ struct VerifyCommand: CofferCommand {
     _ message: CleartextMessage, _ input: LetterInput, _ judge: SignatureJudge, _ context: CommandContext
   ) throws {
     try release(input, judge, context) { (sink, allow) throws(OpenPGPError) in
-      try message.verify(with: judge.verifier, writingTo: sink) { allow($0) }
+      var isAllowed = false
+      let found = try message.verify(with: judge.verifier, writingTo: sink) {
+        isAllowed = allow($0)
+        return isAllowed
+      }
+      // The last line end is not signed (RFC 9580, section 7.1), but a text ends with one.
+      if isAllowed { try sink.write([UInt8(ascii: "\n")]) }
+      return found
     }
   }
 
@@ -197,6 +204,12 @@ struct VerifyCommand: CofferCommand {
 
   private func notSigned(_ error: OpenPGPError) -> Failure {
     if case .inputOutput = error { return Failure(openPGP: error, writing: file) }
+    let beside = [".asc", ".sig"].map { file + $0 }.first { path in unsafe access(path, F_OK) == 0 }
+    if file != "-", let beside {
+      return Failure(
+        .refused, "malformed", "this is not a signature; one is beside it",
+        hint: "coffer verify \(ShellWord.quoted(beside))")
+    }
     return Failure(
       .refused, "malformed", "this is not a signature or a signed message that can be read",
       hint: "if it is encrypted: 'coffer decrypt FILE'")

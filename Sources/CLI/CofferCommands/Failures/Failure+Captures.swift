@@ -38,7 +38,7 @@ extension Failure {
     case .alreadyExists:
       self.init(
         .inUse, "already_exists",
-        "the directory already exists and is not empty; an export overwrites nothing")
+        "the directory already exists and is not empty; nothing is overwritten")
     case .cannotWrite where error.isOutOfSpace:
       self.init(.noRoom, "full", "the disk is full", hint: Self.fullExportHint)
     case .noFolder: self.init(.missing, "no_such_file", "there is no folder there to export to")

@@ -11,7 +11,7 @@ extension Failure {
         .usage, "wrong_kind", "wrong kind of input",
         hint: "mbox and jsonl are files; maildir and directory are directories")
     case .alreadyExists:
-      self.init(.inUse, "already_exists", "already exists, and an export overwrites nothing")
+      self.init(.inUse, "already_exists", "already exists, and nothing is overwritten")
     case .cannotWrite where error.isOutOfSpace:
       self.init(
         .noRoom, "full", "the disk is full", hint: Self.fullExportHint)

@@ -43,12 +43,11 @@ enum BarredText {
   private static let tabWidth = 8
 
   private static func wrapped(_ line: String, width: Int) -> [String] {
-    guard ColumnWidth.of(line) > width else { return [line] }
     var lines: [String] = []
     var current = ""
     var columns = 0
-    for character in line {
-      let count = ColumnWidth.of(String(character))
+    for character in pieces(line) {
+      let count = Self.columns(of: character)
       if columns + count > width, !current.isEmpty {
         lines.append(current)
         (current, columns) = ("", 0)
@@ -57,5 +56,21 @@ enum BarredText {
       columns += count
     }
     return lines + [current]
+  }
+
+  /// The characters of a line; one of very many scalars comes apart, or it would be wider than the line.
+  private static func pieces(_ line: String) -> [Character] {
+    line.flatMap { character in
+      character.unicodeScalars.count > pieceScalarLimit
+        ? character.unicodeScalars.map { Character($0) } : [character]
+    }
+  }
+
+  private static let pieceScalarLimit = 16
+
+  /// A terminal that shows emoji gives two columns to what asks for that with U+FE0F, such as a digit.
+  private static func columns(of character: Character) -> Int {
+    let count = ColumnWidth.of(String(character))
+    return character.unicodeScalars.contains("\u{FE0F}") ? max(2, count) : count
   }
 }

@@ -31,7 +31,8 @@ final class DecryptedOutput: ByteSink {
     if let wanted, wanted != "-" {
       path = wanted
       output = try LetterOutput(path: wanted)
-    } else if wanted == nil, Terminal.isOutputTerminal {
+    } else if Terminal.isOutputTerminal {
+      // Also with `-`: content never reaches a terminal as it is.
       held = SecretBytes(zeroed: Self.shownByteCountLimit)
     } else {
       output = try LetterOutput(path: nil)

@@ -134,14 +134,27 @@ public final class AtomicFileSink: ByteSink {
     guard fsync(descriptor) == 0 else { throw .inputOutput(errno: errno) }
   }
 
+  /// Where the file system has no links, as on most memory sticks.
+  private func rename(_ temporaryPath: String) throws(OpenPGPError) {
+    guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { throw .inputOutput(errno: errno) }
+    if unsafe coffer_rename_new(temporaryPath, path) == 0 { return }
+    guard errno == EINVAL else { throw .inputOutput(errno: errno) }
+    // Between the two calls a file that somebody makes there could be replaced; nothing better is there.
+    guard unsafe access(path, F_OK) != 0 else { throw .inputOutput(errno: EEXIST) }
+    guard unsafe Glibc.rename(temporaryPath, path) == 0 else { throw .inputOutput(errno: errno) }
+  }
+
   /// Writes everything to the disk and gives the file its name. Without it nothing remains.
   /// - Throws: ``OpenPGPError/inputOutput(errno:)``, with EEXIST when there is something at the path by now.
   public func commit() throws(OpenPGPError) {
     try sync()
     // A link is made only where nothing is; renaming would replace a file that was made there meanwhile.
     if let temporaryPath {
-      guard unsafe link(temporaryPath, path) == 0 else { throw .inputOutput(errno: errno) }
-      unsafe unlink(temporaryPath)
+      if unsafe link(temporaryPath, path) == 0 {
+        unsafe unlink(temporaryPath)
+      } else {
+        try rename(temporaryPath)
+      }
     } else {
       guard unsafe coffer_name_unnamed(descriptor, path) == 0 else { throw .inputOutput(errno: errno) }
     }

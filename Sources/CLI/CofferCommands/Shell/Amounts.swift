@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Durations and sizes for users.
+
+enum Duration {
+  /// A duration for users, rounded up.
+  static func text(_ seconds: Int) -> String {
+    switch seconds {
+    case ..<60: "\(max(seconds, 1)) s"
+    case ..<3600: "\((seconds + 59) / 60) min"
+    default: "\(seconds / 3600) h \(seconds / 60 % 60) min"
+    }
+  }
+}
+
+enum ByteCount {
+  /// A size for users, in decimal units.
+  static func text(_ count: Int) -> String {
+    switch count {
+    case ..<1_000: count.counted("byte")
+    case ..<1_000_000: "\(count / 1_000) kB"
+    case ..<1_000_000_000: "\(count / 100_000 / 10).\(count / 100_000 % 10) MB"
+    default: "\(count / 100_000_000 / 10).\(count / 100_000_000 % 10) GB"
+    }
+  }
+}
