@@ -68,7 +68,7 @@ enum LettersGroup {
   private static func writeInput(_ path: String) throws {
     var piece = Data(count: 1 << 20)
     for index in piece.indices { piece[index] = UInt8.random(in: 0...255) }
-    FileManager.default.createFile(atPath: path, contents: nil)
+    _ = FileManager.default.createFile(atPath: path, contents: nil)
     let file = try FileHandle(forWritingTo: URL(filePath: path))
     for _ in 0..<byteCount / piece.count { try file.write(contentsOf: piece) }
     try file.close()

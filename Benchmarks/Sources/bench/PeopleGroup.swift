@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// OpenPGP for people: how soon commands answer with 1,000 contacts and 50 identities, and how fast a large file is
-// encrypted and decrypted. Peers: gpg with as many keys, and coffer-sop, which has the same engine and no coffer.
+// OpenPGP for people: how soon commands answer with 1,000 contacts and 50 identities. The peer is gpg with as many keys.
 
 import Foundation
 
 enum PeopleGroup {
   private static let contactCount = 1_000
   private static let identityCount = 50
-  private static let largeByteCount = 1 << 30
 
   static func run() throws {
     let place = try BenchCoffer()
@@ -22,7 +20,6 @@ enum PeopleGroup {
     var table = Table()
     try lists(place, gpg, &table)
     try small(place, gpg, &table)
-    try large(place, &table)
     table.write()
   }
 
@@ -91,42 +88,5 @@ enum PeopleGroup {
     table.add("decrypt, 100 octets", decrypted.ours, peers: decrypted.peers)
     let beyond = decrypted.ours.median - decrypted.peers[0].series.median
     print("decrypt beyond the key derivation: \(Table.time(max(0, beyond))) (target 100 ms)")
-  }
-
-  private static func large(_ place: BenchCoffer, _ table: inout Table) throws {
-    _ = try shell(place, "head -c \(largeByteCount) /dev/urandom > large")
-    let encrypted = try Harness.compare(
-      rounds: 3,
-      ours: {
-        try shell(
-          place,
-          "rm -f out; \"$COFFER\" encrypt --to friend@example.org --no-sign --no-self --output out large")
-      },
-      peers: [
-        Peer(name: "coffer-sop encrypt") {
-          try shell(place, "rm -f out; \"$SOP\" encrypt --no-armor friend.cert < large > out")
-        }
-      ])
-    table.add(
-      "encrypt, 1 GiB", byteCount: largeByteCount, encrypted.ours, peers: encrypted.peers,
-      target: .timeOfPeer(1.1))
-    _ = try shell(
-      place,
-      "\"$SOP\" encrypt --no-armor me.cert < large > mine; \"$SOP\" encrypt --no-armor friend.cert < large > theirs"
-    )
-    let decrypted = try Harness.compare(
-      rounds: 3,
-      ours: {
-        try shell(
-          place, "rm -f out; \"$COFFER\" decrypt --output out --passphrase-file \(place.passphraseFile) mine")
-      },
-      peers: [
-        Peer(name: "coffer-sop decrypt") {
-          try shell(place, "rm -f out; \"$SOP\" decrypt friend < theirs > out")
-        }
-      ])
-    table.add(
-      "decrypt, 1 GiB", byteCount: largeByteCount, decrypted.ours, peers: decrypted.peers,
-      target: .timeOfPeer(1.1))
   }
 }
