@@ -79,7 +79,9 @@ struct ContactImportCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let bytes = SharedSecretBytes(try read())
+    let bytes = SharedSecretBytes(
+      try InputFile.read(
+        file, byteCountLimit: Limits.certificateByteCount, tooLong: ContactError.certificateTooLarge))
     // What no contact can make a public part of is refused before anything is asked.
     try named {
       do throws(ContactError) { _ = try PublicParts(bytes) } catch {
@@ -153,24 +155,6 @@ struct ContactImportCommand: CofferCommand {
       if error == .unknown { failure.message = "this revokes a key that no contact has" }
       if file != "-" { failure.message = "'\(file)': \(failure.message)" }
       throw failure
-    }
-  }
-
-  private func read() throws -> SecretBytes {
-    let limit = Limits.certificateByteCount
-    do throws(SecretReadError) {
-      if file == "-" { return try SecretBytes.read(fromDescriptor: STDIN_FILENO, byteCountLimit: limit) }
-      let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { throw .cannotOpen(errno: errno) }
-      defer { close(descriptor) }
-      return try SecretBytes.read(fromDescriptor: descriptor, byteCountLimit: limit)
-    } catch {
-      switch error {
-      case .tooLong: throw ContactError.certificateTooLarge
-      case .cannotOpen(ENOENT): throw Failure(MessageFormatError.notFound, naming: file)
-      case .cannotOpen(let code), .readFailed(let code):
-        throw Failure(MessageFormatError.cannotRead(errno: code), naming: file)
-      }
     }
   }
 

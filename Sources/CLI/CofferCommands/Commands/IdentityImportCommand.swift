@@ -55,7 +55,9 @@ struct IdentityImportCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let bytes = SharedSecretBytes(try read())
+    let bytes = SharedSecretBytes(
+      try InputFile.read(
+        file, byteCountLimit: KeyFile.byteCountLimit, tooLong: IdentityError.notAPrivateKey))
     let found = try KeyFile(bytes, at: Int64(Date().timeIntervalSince1970)).keys
     let coffer = try context.open(opening)
     let (identities, _) = try context.identities(coffer)
@@ -84,24 +86,6 @@ struct IdentityImportCommand: CofferCommand {
     if chosen.contains(where: \.hasPrimaryKey) { context.remark("A revocation certificate is kept.") }
     context.remark("The file is still there: keep it as your backup, or destroy it.")
     for key in chosen { Terminal.print("\(key.fingerprint)") }
-  }
-
-  private func read() throws -> SecretBytes {
-    let limit = KeyFile.byteCountLimit
-    do throws(SecretReadError) {
-      if file == "-" { return try SecretBytes.read(fromDescriptor: STDIN_FILENO, byteCountLimit: limit) }
-      let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { throw .cannotOpen(errno: errno) }
-      defer { close(descriptor) }
-      return try SecretBytes.read(fromDescriptor: descriptor, byteCountLimit: limit)
-    } catch {
-      switch error {
-      case .tooLong: throw IdentityError.notAPrivateKey
-      case .cannotOpen(ENOENT): throw Failure(MessageFormatError.notFound, naming: file)
-      case .cannotOpen(let code), .readFailed(let code):
-        throw Failure(MessageFormatError.cannotRead(errno: code), naming: file)
-      }
-    }
   }
 
   private func tell(_ found: [KeyFile.Key], _ kept: Set<String>, _ context: CommandContext) {

@@ -80,11 +80,7 @@ struct MessageAddCommand: CofferCommand {
   private func read() throws -> SecretBytes {
     let limit = MessageLimits.messageByteCount
     do throws(SecretReadError) {
-      if file == "-" { return try SecretBytes.read(fromDescriptor: STDIN_FILENO, byteCountLimit: limit) }
-      let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { throw .cannotOpen(errno: errno) }
-      defer { close(descriptor) }
-      return try SecretBytes.read(fromDescriptor: descriptor, byteCountLimit: limit)
+      return try InputFile.read(file, byteCountLimit: limit)
     } catch {
       switch error {
       case .tooLong: throw VaultError.messageTooLarge(limit: limit)

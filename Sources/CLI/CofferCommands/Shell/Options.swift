@@ -62,12 +62,7 @@ struct PINOptions: ParsableArguments {
 
   /// The PIN as it was typed; nil when none is named.
   func given() throws -> SharedSecretBytes? {
-    do {
-      guard let typed = try Passphrase.given(fd: fd, file: file) else { return nil }
-      return SharedSecretBytes(typed)
-    } catch let error as PassphraseError {
-      throw Failure(passphrase: error, reading: "PIN", option: "--pin")
-    }
+    try Passphrase.givenPIN(fd: fd, file: file, reading: "PIN", option: "--pin")
   }
 }
 
@@ -84,12 +79,7 @@ struct GuardPINOptions: ParsableArguments {
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
   func given() throws -> SharedSecretBytes? {
-    do {
-      guard let typed = try Passphrase.given(fd: fd, file: file) else { return nil }
-      return SharedSecretBytes(typed)
-    } catch let error as PassphraseError {
-      throw Failure(passphrase: error, reading: "guard's PIN", option: "--guard-pin")
-    }
+    try Passphrase.givenPIN(fd: fd, file: file, reading: "guard's PIN", option: "--guard-pin")
   }
 }
 
@@ -106,12 +96,7 @@ struct NewGuardPINOptions: ParsableArguments {
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
   func given() throws -> SharedSecretBytes? {
-    do {
-      guard let typed = try Passphrase.given(fd: fd, file: file) else { return nil }
-      return SharedSecretBytes(typed)
-    } catch let error as PassphraseError {
-      throw Failure(passphrase: error, reading: "new guard's PIN", option: "--new-guard-pin")
-    }
+    try Passphrase.givenPIN(fd: fd, file: file, reading: "new guard's PIN", option: "--new-guard-pin")
   }
 }
 
@@ -146,9 +131,7 @@ struct NewPassphraseOptions: ParsableArguments {
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
   func given() throws -> Passphrase? {
-    do { return try Passphrase.given(fd: fd, file: file) } catch let error as PassphraseError {
-      throw Failure(passphrase: error, reading: "new passphrase", option: "--new-passphrase")
-    }
+    try Passphrase.given(fd: fd, file: file, reading: "new passphrase", option: "--new-passphrase")
   }
 }
 
@@ -168,9 +151,8 @@ struct BackupPassphraseOptions: ParsableArguments {
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
   func given() throws -> Passphrase? {
-    do { return try Passphrase.given(fd: fd, file: file) } catch let error as PassphraseError {
-      throw Failure(passphrase: error, reading: "passphrase of the backup", option: "--backup-passphrase")
-    }
+    try Passphrase.given(
+      fd: fd, file: file, reading: "passphrase of the backup", option: "--backup-passphrase")
   }
 }
 
@@ -187,9 +169,7 @@ struct KeyPassphraseOptions: ParsableArguments {
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
   func given() throws -> Passphrase? {
-    do { return try Passphrase.given(fd: fd, file: file) } catch let error as PassphraseError {
-      throw Failure(passphrase: error, reading: "passphrase of the file", option: "--key-passphrase")
-    }
+    try Passphrase.given(fd: fd, file: file, reading: "passphrase of the file", option: "--key-passphrase")
   }
 }
 
@@ -221,6 +201,24 @@ extension Passphrase {
     if let fd { return try Passphrase.read(descriptor: fd) }
     if let file { return try Passphrase.read(path: file) }
     return nil
+  }
+
+  /// The same, with errors that say what could not be read.
+  /// - Parameter option: the common beginning of the two options.
+  fileprivate static func given(
+    fd: Int32?, file: String?, reading what: String, option: String
+  ) throws -> Passphrase? {
+    do { return try given(fd: fd, file: file) } catch let error as PassphraseError {
+      throw Failure(passphrase: error, reading: what, option: option)
+    }
+  }
+
+  /// A PIN as it was typed.
+  fileprivate static func givenPIN(
+    fd: Int32?, file: String?, reading what: String, option: String
+  ) throws -> SharedSecretBytes? {
+    guard let typed = try given(fd: fd, file: file, reading: what, option: option) else { return nil }
+    return SharedSecretBytes(typed)
   }
 
   fileprivate static func checkOneSource(fd: Int32?, file: String?) throws {
