@@ -87,11 +87,15 @@ struct SettingsCommand: CofferCommand {
     if case .encryptToSelf(false) = change { context.remark("You will not be able to read what you send.") }
     let coffer = try context.open(opening, needing: .slot)
     try coffer.unlockProtectedData()
-    switch change {
-    case .gracePeriod(let seconds):
-      try coffer.changeProtectedSettings { $0.gracePeriodSeconds = seconds }
-    case .encryptToSelf(let isOn): try coffer.changeProtectedSettings { $0.encryptToSelf = isOn }
-    case .lockAfter(let seconds): try coffer.setIdleLimit(seconds: seconds)
+    do {
+      switch change {
+      case .gracePeriod(let seconds):
+        try coffer.changeProtectedSettings { $0.gracePeriodSeconds = seconds }
+      case .encryptToSelf(let isOn): try coffer.changeProtectedSettings { $0.encryptToSelf = isOn }
+      case .lockAfter(let seconds): try coffer.setIdleLimit(seconds: seconds)
+      }
+    } catch let error as AgentError {
+      throw Failure(keptAfter: "\(name) is \(value) now", error)
     }
     if context.isJSON { return JSON.print(try Answer(coffer)) }
     context.remark("\(name) is \(value) now.")

@@ -198,8 +198,10 @@ final class AgentLoop {
         send(.keys, descriptor, $0, keys: keys, binding: binding, slot: holder.slot)
       }
     case .keep(let binding):
-      // As with class keys, the answer goes first.
       guard binding == holder.binding else { return send(.otherCoffer, descriptor) }
+      // The one held goes before the answer, which says that it is gone. With a new one, as with class keys, the
+      // answer goes first.
+      holder.erasePasscode()
       let now = holder.clock.now
       guard send(.done, descriptor) else { return false }
       holder.keepPasscode(now: now)
