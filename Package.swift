@@ -318,7 +318,7 @@ let package = Package(
       "ContactsTests", in: .vault,
       [
         "Contacts", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "Storage", "Primitives", "Secrets",
-        "TemporaryHomes",
+        "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "CorrespondenceTests", in: .vault,
@@ -374,6 +374,10 @@ if Context.environment["FUZZ"] != nil {
         name: name, dependencies: ["OpenPGP", "Secrets"], path: "Fuzz/\(name)",
         swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
   }
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz-urls", dependencies: ["Contacts", "Secrets"], path: "Fuzz/fuzz-urls",
+      swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
 }
 
 if let modules = Context.environment["MODULES"]?.split(separator: ",") {

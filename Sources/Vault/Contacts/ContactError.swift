@@ -16,6 +16,8 @@ public enum ContactError: Error, Equatable, Sendable {
   case privateKey
   /// What should be public parts is not; the engine's reason.
   case unreadable(OpenPGPError)
+  /// A URL is not one of a public part; why.
+  case url(PublicPartURLProblem)
   /// A certificate has more than `Contact.certificateByteCountLimit` bytes, reduced to its holder's statements.
   case certificateTooLarge
   /// The contacts together take more bytes than protected data holds, or there are too many.

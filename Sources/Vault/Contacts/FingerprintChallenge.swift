@@ -34,11 +34,15 @@ public struct FingerprintChallenge: Sendable {
   /// Whether this could be a group.
   public static func isGroup(_ text: String) -> Bool { FingerprintText.digits(text)?.count == 4 }
 
-  /// Whether this is a whole fingerprint, of whomever.
-  public static func isWhole(_ text: String) -> Bool { FingerprintText.fingerprint(text) != nil }
+  /// Whether this is a whole fingerprint, of whomever; an `OPENPGP4FPR` URL is one too.
+  public static func isWhole(_ text: String) -> Bool { whole(text) != nil }
 
   /// Whether this is the whole fingerprint.
-  public func isWholeFingerprint(_ text: String) -> Bool { FingerprintText.fingerprint(text) == fingerprint }
+  public func isWholeFingerprint(_ text: String) -> Bool { Self.whole(text) == fingerprint }
+
+  private static func whole(_ text: String) -> Fingerprint? {
+    FingerprintText.fingerprint(text) ?? FingerprintText.fingerprint(url: text)
+  }
 }
 
 /// The random numbers of `SystemRandom`.

@@ -18,12 +18,14 @@ struct ContactImportCommand: CofferCommand {
   static let page = """
     coffer contact import: store the public parts of other people's keys
 
-    usage: coffer contact import [FILE|-] [--name NAME] [--all] [--yes] [--accept-changes]
+    usage: coffer contact import [FILE|URL|-] [--name NAME] [--all] [--yes] [--accept-changes]
                                  [--replace FINGERPRINT | --separate | --ignore]
                                  \(OpeningOptions.usage)
 
-    Reads FILE, or standard input. Shows whose public part it is, and asks on a terminal. A newer copy of a
-    stored one adds what it says. Another key for an address that a contact has waits until you decide; until
+    Reads FILE, or standard input; a URL cypherair://import/v1/... may be in it, or given instead. What came
+    as an argument is never stored without a question.
+
+    Shows whose public part it is, and asks on a terminal. A newer copy of a stored one adds what it says. Another key for an address that a contact has waits until you decide; until
     then the old one stays in use. What others have added to a public part is not stored. A file with a
     private key is refused.
 
@@ -47,7 +49,7 @@ struct ContactImportCommand: CofferCommand {
   @Option(help: "Use the new key instead of the key with this fingerprint.") var replace: String?
   @Flag(help: "Store another contact.") var separate = false
   @Flag(help: "Forget the new key.") var ignore = false
-  @Argument(help: "A file; - for standard input.", completion: .file()) var file = "-"
+  @Argument(help: "A file or a URL; - for standard input.", completion: .file()) var file = "-"
 
   func validate() throws {
     if [replace != nil, separate, ignore].filter(\.self).count > 1 {
@@ -79,17 +81,15 @@ struct ContactImportCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let bytes = SharedSecretBytes(
-      try InputFile.read(
-        file, byteCountLimit: Limits.certificateByteCount, tooLong: ContactError.certificateTooLarge))
-    // What no contact can make a public part of is refused before anything is asked.
-    try named {
-      do throws(ContactError) { _ = try PublicParts(bytes) } catch {
-        guard case .unreadable = error else { throw error }
-      }
+    let input = try named { try PublicPartInput.read(file, isURL: isURL) }
+    if isURL, !context.hasTerminal {
+      throw Failure(
+        .refused, "not_confirmed",
+        "a URL as an argument is stored after a question, and there is no terminal",
+        hint: "'coffer contact import' reads it from standard input")
     }
     let coffer = try context.open(opening)
-    let parts = try named { try coffer.contacts().parts(bytes) }
+    let parts = try named { try input.parts(coffer) }
     if name != nil, parts.count > 1 {
       throw Failure.usage("--name is for a file with one public part; this one has \(parts.count)")
     }
@@ -153,14 +153,17 @@ struct ContactImportCommand: CofferCommand {
     do { return try body() } catch let error as ContactError {
       var failure = Failure(error)
       if error == .unknown { failure.message = "this revokes a key that no contact has" }
-      if file != "-" { failure.message = "'\(file)': \(failure.message)" }
+      if file != "-", !isURL { failure.message = "'\(file)': \(failure.message)" }
       throw failure
     }
   }
 
+  /// Whether the argument is a URL and not the name of a file. A page in a browser may have brought it here.
+  private var isURL: Bool { PublicPartInput.isURL(file) }
+
   /// Whether there is somebody to ask.
   private func asks(_ context: CommandContext) -> Bool {
-    !yes && !context.isJSON && Terminal.isErrorTerminal && context.hasTerminal
+    isURL || !yes && !context.isJSON && Terminal.isErrorTerminal && context.hasTerminal
   }
 
   /// - Throws: an error of usage when an option does not fit what the file has.
@@ -220,7 +223,7 @@ struct ContactImportCommand: CofferCommand {
     let name = ContactWords.quoted(preview.contact?.name ?? "")
     context.remark("\(name) changes:")
     for change in preview.changes { context.remark("  \(ContactWords.words(change))") }
-    if preview.needsDecision, !acceptChanges {
+    if isURL || preview.needsDecision && !acceptChanges {
       guard asks else {
         let failure = Failure(
           .refused, "change_needs_decision",

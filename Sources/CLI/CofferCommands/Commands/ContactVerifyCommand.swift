@@ -25,7 +25,7 @@ struct ContactVerifyCommand: CofferCommand {
     chosen at random: type what you hear, or paste all of it. One wrong group may be tried again; after a
     second one the exit code is 7, and the contact stays as it was.
 
-      --fingerprint  compare this whole fingerprint instead
+      --fingerprint  compare this whole fingerprint, or OPENPGP4FPR URL, instead
       --undo         make the contact not verified
 
     example: coffer contact verify bob
