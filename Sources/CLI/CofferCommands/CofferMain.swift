@@ -40,7 +40,7 @@ struct CofferRoot: CommandGroup {
       sign | verify           make and check signatures
       mode [standard|high-security]
                               what each use of your private parts asks for
-      settings [NAME VALUE]   grace-period, encrypt-to-self, lock-after
+      settings [NAME VALUE]   grace-period, encrypt-to-self, lock-after, theme, next-steps
       slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
       recovery-state | reset  what is wrong with protected data; delete it and start over

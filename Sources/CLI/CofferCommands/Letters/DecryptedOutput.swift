@@ -3,6 +3,7 @@
 // Where decrypted or verified content goes: a file, a pipe, or the terminal. Only a text that is not long is shown on
 // a terminal; anything else becomes a file beside the input.
 
+internal import Correspondence
 internal import Glibc
 internal import MessageFormats
 internal import OpenPGP
@@ -37,6 +38,13 @@ final class DecryptedOutput: ByteSink {
     } else {
       output = try LetterOutput(path: nil)
     }
+  }
+
+  /// Says what the content is worth, before the first octet of it: the verdict, then its notes.
+  func tell(_ words: String, _ verdict: Verdict, _ palette: Palette, isDetailed: Bool = false) {
+    let line = isScreen ? BarredText.edge(words) : "\(words)"
+    Terminal.remark(palette.paint(line, VerdictWords.tone(verdict)))
+    for note in VerdictWords.notes(verdict, isDetailed: isDetailed) { Terminal.remark("\(note)") }
   }
 
   func write(_ bytes: RawSpan) throws(OpenPGPError) {

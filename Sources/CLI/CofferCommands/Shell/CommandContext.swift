@@ -104,6 +104,13 @@ struct CommandContext {
     do { return try locked.unlock(keys) } catch is KeybagError { return nil }
   }
 
+  /// Opens the coffer with the keys of its agent, and does not extend the session; nil when there is none.
+  /// - Throws: errors of opening.
+  func look(_ locked: LockedCoffer) throws -> Coffer? {
+    guard let keys = AgentSession(locked).keys(.allForLook) else { return nil }
+    return try handedOn(locked, keys)
+  }
+
   /// Opens the captures.
   ///
   /// - Parameter whileLocked: whether the agent's after-first-unlock key is enough: to add captures, not to read
