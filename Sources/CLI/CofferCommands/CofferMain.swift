@@ -123,7 +123,12 @@ public enum CofferMain {
 
   /// Refuses a group without a command, or with an unknown one.
   private static func checkCommand(_ line: ArgumentOrder.Sorted) throws {
-    guard line.command is any CommandGroup.Type else { return }
+    guard line.command is any CommandGroup.Type else {
+      if let (option, name) = GnuPGOptions.known(in: line) {
+        throw Failure.usage("unknown option '\(option)'", hint: "here it is \(name)")
+      }
+      return
+    }
     guard let word = line.rest.first else {
       throw Failure.usage("missing command", hint: "\(commandLine(line.command)) --help")
     }

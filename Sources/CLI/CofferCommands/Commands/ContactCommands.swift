@@ -4,7 +4,6 @@ internal import ArgumentParser
 internal import CofferKit
 internal import Contacts
 internal import Foundation
-internal import Glibc
 internal import OpenPGP
 internal import ProtectedData
 internal import Secrets
@@ -269,22 +268,11 @@ struct ContactExportCommand: CofferCommand {
   }
 
   private func write(_ bytes: [UInt8], to path: String) throws {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else {
-      if errno == EEXIST {
-        throw Failure(
-          .inUse, "already_exists", "'\(path)': already exists, and nothing is overwritten")
-      }
-      throw Failure(.missing, "not_permitted", "'\(path)': the file cannot be written")
-    }
-    let code = Terminal.writeAll(bytes.rawSpan, to: descriptor)
-    let closed = close(descriptor)
-    guard code == 0, closed == 0 else {
-      unsafe _ = unlink(path)
-      if [ENOSPC, EDQUOT].contains(code) {
-        throw Failure(.noRoom, "full", "the disk is full", hint: Failure.fullExportHint)
-      }
-      throw Failure(.missing, "not_permitted", "'\(path)': the file cannot be written")
-    }
+    do throws(OpenPGPError) {
+      let sink = try AtomicFileSink(path: path)
+      try sink.write(bytes)
+      try sink.commit()
+    } catch { throw Failure(openPGP: error, writing: path) }
+    PublicFile.share(path)
   }
 }

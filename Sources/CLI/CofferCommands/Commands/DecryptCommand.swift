@@ -140,6 +140,9 @@ struct DecryptCommand: CofferCommand {
     }
     if let path = target.path {
       context.remark("\(path)" + "\t" + "\(ByteCount.text(target.byteCount)), \(coverage)")
+      if target.isArchive {
+        context.remark("It is an archive of files: tar -xf \(ShellWord.quoted(path))")
+      }
     }
     if details {
       for line in detailLines(read, plan, book) { Terminal.remark(line) }

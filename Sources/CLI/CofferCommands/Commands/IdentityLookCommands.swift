@@ -121,7 +121,7 @@ struct IdentityExportCommand: CofferCommand {
     } else {
       try print(identity)
     }
-    context.remark("This is your public part. Anybody may have it. Fingerprint:")
+    context.remark("This is your public part, without the private one. Anybody may have it. Fingerprint:")
     for line in IdentityView(identity).fingerprint { context.remark(line) }
   }
 
@@ -129,6 +129,7 @@ struct IdentityExportCommand: CofferCommand {
     do { try identity.writePublicPart(path: path) } catch let error as IdentityError {
       throw Failure(error, naming: path)
     }
+    PublicFile.share(path)
   }
 
   private func print(_ identity: Identity) throws {

@@ -22,6 +22,8 @@ final class DecryptedOutput: ByteSink {
   private let fallback: String?
   /// For the terminal: all that has come.
   private var held: SecretBytes?
+  /// As much of the content as says whether it is an archive.
+  private var head: [UInt8] = []
 
   /// Whether it is for the terminal, as far as is known.
   var isScreen: Bool { held != nil }
@@ -56,7 +58,16 @@ final class DecryptedOutput: ByteSink {
       held?.withMutableBytes { $0.copy(bytes, to: start) }
     }
     byteCount += bytes.byteCount
+    let missing = Self.tarMagic.upperBound - head.count
+    if missing > 0 { head += [UInt8](copying: bytes.extracting(first: min(missing, bytes.byteCount))) }
   }
+
+  /// Whether the content is an archive of files, whatever its name. POSIX.1-2017, pax, "ustar Interchange Format".
+  var isArchive: Bool {
+    head.count == Self.tarMagic.upperBound && head[Self.tarMagic].elementsEqual("ustar".utf8)
+  }
+
+  private static let tarMagic = 257..<262
 
   /// Shows the content, or gives the file its name.
   /// - Parameter coverage: how much of it is signed.
