@@ -120,7 +120,8 @@ struct InitOnTerminalTests {
     let command = try CommandOnTerminal(["init"], in: place)
     var shown = ""
     let answers = [
-      ("[y/N]: ", "n"), ("new passphrase: ", Place.passphrase), ("the same once more: ", Place.passphrase),
+      ("to choose your own: ", "n"), ("new passphrase: ", Place.passphrase),
+      ("the same once more: ", Place.passphrase),
       ("written them down? [y/N]: ", "y"), ("word ", ""),
     ]
     for (prompt, answer) in answers.prefix(step) { shown += try command.answer(prompt, answer) }
