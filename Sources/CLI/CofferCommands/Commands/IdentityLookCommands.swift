@@ -4,6 +4,7 @@
 
 internal import ArgumentParser
 internal import CofferKit
+internal import Correspondence
 internal import Enclaves
 internal import Identities
 internal import Secrets

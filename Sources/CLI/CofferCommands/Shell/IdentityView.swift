@@ -3,6 +3,7 @@
 // An identity in lines for users and in JSON. Names may come from elsewhere; ShownLine makes them safe.
 
 internal import Contacts
+internal import Correspondence
 internal import Enclaves
 internal import Foundation
 internal import Identities
