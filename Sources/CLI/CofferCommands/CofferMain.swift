@@ -40,7 +40,7 @@ struct CofferRoot: CommandGroup {
       sign | verify           make and check signatures
       mode [standard|high-security]
                               what each use of your private parts asks for
-      settings [NAME VALUE]   grace-period, encrypt-to-self, lock-after
+      settings [NAME VALUE]   grace-period, encrypt-to-self, lock-after, theme, next-steps
       slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
       recovery-state | reset  what is wrong with protected data; delete it and start over
@@ -123,7 +123,12 @@ public enum CofferMain {
 
   /// Refuses a group without a command, or with an unknown one.
   private static func checkCommand(_ line: ArgumentOrder.Sorted) throws {
-    guard line.command is any CommandGroup.Type else { return }
+    guard line.command is any CommandGroup.Type else {
+      if let (option, name) = GnuPGOptions.known(in: line) {
+        throw Failure.usage("unknown option '\(option)'", hint: "here it is \(name)")
+      }
+      return
+    }
     guard let word = line.rest.first else {
       throw Failure.usage("missing command", hint: "\(commandLine(line.command)) --help")
     }

@@ -193,7 +193,7 @@ final class AgentLoop {
       let keys = holder.page.held & selection.rawValue & AgentKeySelection.all.rawValue
       guard keys != 0 else { return send(.notAvailable, descriptor) }
       guard binding == holder.binding else { return send(.otherCoffer, descriptor) }
-      if keys & 1 != 0 { holder.touch() }
+      if keys & 1 != 0, selection == .all { holder.touch() }
       return holder.page.withKeys(keys) {
         send(.keys, descriptor, $0, keys: keys, binding: binding, slot: holder.slot)
       }
