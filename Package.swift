@@ -367,7 +367,7 @@ let package = Package(
       "CommandTests", in: .cli,
       [
         "coffer", "CofferCommands", "Vaults", "Keychains", "Storage", "Enclaves", "Pictures",
-        "PseudoTerminals", "DesktopBus", "PrivateBus", "Repository", argumentParser, sqlite,
+        "PseudoTerminals", "DesktopBus", "PrivateBus", "Repository", argumentParser, sqlite, "AgentLeash",
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(

@@ -69,8 +69,10 @@ enum CofferVersion {
 /// The whole program, apart from its process.
 public enum CofferMain {
   /// Runs a command line, without the program's own name.
+  /// - Parameter program: the name under which it was started: git starts it as `coffer-gpg`.
   /// - Returns: the exit code.
-  public static func run(_ arguments: [String]) -> Int32 {
+  public static func run(_ arguments: [String], as program: String) -> Int32 {
+    if GitProgram.isMeant(by: program) { return GitProgram.run(arguments) }
     // Coffer starts itself with this argument to decode a picture.
     if arguments == [PictureWorker.argument] { PictureWorker.run() }
     guard coffer_fill_standard_descriptors() == 0 else { return ExitCode.bug.rawValue }

@@ -22,6 +22,8 @@ struct CommandContext {
   var acceptsEarlierState = false
   /// What the passphrase or PIN is asked for, if it is not for opening alone: "to read a message for Ada".
   var purpose: String?
+  /// A line of its own above the prompt: the subject of a commit that is to be signed.
+  var detail: String?
 
   /// How many times a prompt asks before it fails.
   static let promptTries = 3
@@ -63,6 +65,13 @@ struct CommandContext {
       return opened
     }
     return try openByPrompt(locked)
+  }
+
+  /// Opens the coffer with the keys of its agent, and asks nobody; nil without a session.
+  func openInSession() throws -> Coffer? {
+    guard let coffer = try handedOn(try locked()) else { return nil }
+    advise(coffer)
+    return coffer
   }
 
   /// Opens the coffer by asking.
@@ -212,8 +221,9 @@ struct CommandContext {
   /// A question; a pinentry window also says which coffer it is about.
   func request(_ words: String, problem: String?) -> PromptRequest {
     let words = purpose.map { "\(words), \($0)" } ?? words
+    let lines = [isPinentry ? "To open the coffer in \(home)" : nil, detail].compactMap(\.self)
     return PromptRequest(
-      words, description: isPinentry ? "To open the coffer in \(home)" : nil, problem: problem)
+      words, description: lines.isEmpty ? nil : lines.joined(separator: "\n"), problem: problem)
   }
 
   private var isPinentry: Bool { !(ProcessInfo.processInfo.environment["COFFER_PINENTRY"] ?? "").isEmpty }
