@@ -366,7 +366,7 @@ let package = Package(
     tests(
       "CommandTests", in: .cli,
       [
-        "coffer", "CofferCommands", "Vaults", "Keychains", "Storage", "Enclaves", "Pictures",
+        "coffer", "CofferCommands", "CofferKit", "Vaults", "Keychains", "Storage", "Enclaves", "Pictures",
         "PseudoTerminals", "DesktopBus", "PrivateBus", "Repository", argumentParser, sqlite, "AgentLeash",
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.

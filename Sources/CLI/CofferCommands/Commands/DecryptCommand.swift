@@ -182,6 +182,7 @@ extension Verdict {
   ///   the signer has meant.
   fileprivate func coverage(isForIdentity: Bool) -> String {
     guard grade == .verified || grade == .unverified else { return "nothing of it signed" }
+    if notes.contains(.othersNamed) { return "all of it signed, for others" }
     return isForIdentity && !notes.contains(.noRecipientsNamed)
       ? "all of it signed and for you" : "all of it signed"
   }

@@ -10,8 +10,10 @@ internal import Correspondence
 internal import Foundation
 internal import Glibc
 internal import Identities
+internal import KeyCustody
 internal import Keychains
 internal import OpenPGP
+internal import ProtectedData
 internal import Secrets
 
 struct EncryptCommand: CofferCommand {
@@ -81,7 +83,7 @@ struct EncryptCommand: CofferCommand {
     }
     let coffer = try context.open(opening)
     let message = try message(coffer)
-    let target = try LetterOutput(path: path)
+    let target = try LetterOutput(path: path, record: path == nil ? nil : context.unfinishedExports())
     try LetterRoom.check(
       content.byteCount.map { isArmored(path) ? $0 / 3 * 4 + $0 / 40 : $0 + 4096 }, for: path)
     context.remark("\(LetterWords.readers(message, hasPassword: password))")
@@ -89,7 +91,7 @@ struct EncryptCommand: CofferCommand {
     for name in content.leftOut { context.remark("left out, not a file: '\(name)'") }
     let passwords = password ? [try newPassword(context)] : []
     let asked = PrivatePartAsked(context, coffer, opening, purpose: purpose(message))
-    if message.signer != nil { try asked.ask() }
+    if message.signer != nil, try !coffer.authenticationMode().asksForFinger { try asked.ask() }
     let format = try write(message, content, passwords, asked, to: target, context)
     asked.coffer.note(.encrypted)
     if message.signer != nil { asked.coffer.note(.signed) }
@@ -216,6 +218,11 @@ struct EncryptCommand: CofferCommand {
       downgradedFor: message.downgradedFor.map { FingerprintText.plain($0.certificate.fingerprint) },
       byteCount: byteCount)
   }
+}
+
+extension AuthenticationMode {
+  /// A finger is good for half a minute. Reading the data may take longer, so it is asked for afterwards.
+  fileprivate var asksForFinger: Bool { self == .standardWithFinger || self == .highSecurityWithFinger }
 }
 
 extension EncryptionFormat {

@@ -62,7 +62,7 @@ struct SignCommand: CofferCommand {
     }
     let publicKey = try identity.signingKey(at: book.time)
     guard identity.hasPrivatePart else { throw CorrespondenceError.noPrivatePart }
-    let target = try LetterOutput(path: path)
+    let target = try LetterOutput(path: path, record: path == nil ? nil : context.unfinishedExports())
     let title = IdentityView(identity).title
     let asked = PrivatePartAsked(context, coffer, opening, purpose: "to sign \(subject(input)) as \(title)")
     let key = BorrowedKey(publicKey, of: identity.certificate.fingerprint, lend: asked.lender)
