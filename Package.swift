@@ -157,6 +157,7 @@ let package = Package(
       "Enclaves", in: .platform,
       ["Secrets", "Primitives", "CSystem", .target("CTSS", trait: "TPM")]),
     module("UserAuthentication", in: .platform, ["Texts", "Secrets", "CSystem", "DesktopBus"]),
+    module("GnuPG", in: .platform, ["Secrets", "Primitives", "CSystem"]),
 
     // Vault: keys, messages, captures, protected data, the custody of private keys, and the coffer itself
     module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc"]),
@@ -201,7 +202,7 @@ let package = Package(
       [
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
         "Vaults", "Enclaves", "Pictures", "Captures", "OpenPGP", "ProtectedData", "KeyCustody", "Identities",
-        "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem",
+        "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem", "GnuPG",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -242,7 +243,7 @@ let package = Package(
       [
         "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
         "Identities", "Correspondence", "UserAuthentication", "MessageFormats", "Storage", "Primitives",
-        "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains",
+        "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains", "GnuPG",
       ]),
 
     // Tests, module by module. Those that name a command start it, so it is built first.
@@ -276,6 +277,7 @@ let package = Package(
         "UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus",
         "MemorySearch", "ScriptedPrompts",
       ]),
+    tests("GnuPGTests", in: .platform, ["GnuPG", "Secrets", "Primitives"]),
     tests("MessageFormatsTests", in: .vault, ["MessageFormats", "Texts"]),
     tests(
       "KeychainsTests", in: .vault,
