@@ -45,7 +45,7 @@ struct GPGImportTests {
       public() { # makes a key elsewhere, and keeps its public part
         mkdir -p -m 700 $XDG_RUNTIME_DIR/other
         GNUPGHOME=$XDG_RUNTIME_DIR/other
-        gpg --batch --quiet --passphrase '' --quick-gen-key "$@" 2>/dev/null
+        gpg --batch --quiet --passphrase '' $PAST --quick-gen-key "$@" 2>/dev/null
         gpg --export >$PLACE/other.pgp; gpgconf --kill all; rm -r $GNUPGHOME
         GNUPGHOME=$XDG_RUNTIME_DIR/gnupg; gpg --batch --quiet --import $PLACE/other.pgp
       }
@@ -74,29 +74,34 @@ struct GPGImportTests {
         perl -0pi -e 's/\(private-key/(shadowed-private-key/; s/\(d\s+#[0-9A-F]+#\)\s*\)\)/(shadowed t1-v1 (#D2760001240103040006000000010000# OPENPGP.1))))/' \
           $GNUPGHOME/private-keys-v1.d/$grip.key
       done
-      public 'Bob Baker <bob@example.org>' default default never
-      public "$(printf 'Eve \033[2J\n<eve@example.org>')" default default never
+      public 'Bob Baker <bob@example.org>' future-default default never
+      public "$(printf 'Eve \033[2J\n<eve@example.org>')" future-default default never
       public 'Weak <weak@example.org>' rsa1024 default never
-      public 'Late <late@example.org>' default default 2020-01-02 --faked-system-time 20200101T000000 || true
+      PAST='--faked-system-time 20200101T000000!'
+      public 'Late <late@example.org>' future-default default 2020-01-02
+      PAST=
       # Thousands of signatures of a stranger, no two the same.
       public 'Flooded <flood@example.org>' ed25519 sign never
-      gpg --batch --quiet --yes -u open@example.org --quick-sign-key $(key flood@example.org)
-      gpg --export $(key flood@example.org) | perl -0ne '
-        $at = rindex($_, "\x88"); $head = substr($_, 0, $at); $last = substr($_, $at);
-        print $head; for $n (1 .. 5000) { $one = $last; substr($one, -12, 4) = pack("N", $n); print $one }' >$PLACE/flood
+      gpg --batch --quiet --yes -u open@example.org --quick-sign-key $(key flood@example.org) >/dev/null
+      gpg --export $(key flood@example.org) >$PLACE/signed
+      at=$(gpg --list-packets $PLACE/signed 2>/dev/null | sed -n 's/^# off=\([0-9]*\) .*/\1/p' | tail -n 1)
+      perl -0777 -ne '
+        BEGIN { $at = shift } print substr($_, 0, $at); $last = substr($_, $at);
+        for $n (1 .. 5000) { $one = $last; substr($one, -12, 4) = pack("N", $n); print $one }
+        ' $at $PLACE/signed >$PLACE/flood
       gpg --batch --quiet --yes --delete-keys $(key flood@example.org); gpg --batch --quiet --import $PLACE/flood
-      for who in ada open old work bob eve weak flood; do key $who@example.org; done
+      for who in ada open old work bob eve weak flood late; do key $who@example.org; done
       """#
     ).split(separator: "\n").map { $0.lowercased() }
-    try #require(keys.count == 8, "\(keys)")
+    try #require(keys.count == 9, "\(keys)")
     try git.place.write("five herons\n", to: "gpg-pass")
     let run = try git.shell("coffer gpg-import --yes --json $P --key-passphrase-file $PLACE/gpg-pass")
     #expect(run.status == 0, "\(run)")
     let found = try answer(run)
     #expect(found.identities.map(\.fingerprint) == Array(keys[..<4]))
     #expect(found.identities.map(\.state) == ["imported", "imported", "offline_primary", "on_card"])
-    #expect(found.contacts["new"] == found.contacts.values.reduce(0, +) && found.failed.isEmpty)
-    #expect(found.contacts["new"] ?? 0 >= 4)
+    #expect(found.contacts == ["new": 5, "updated": 0, "unchanged": 0, "waiting": 0, "refused": 0])
+    #expect(found.failed.isEmpty)
 
     // What gpg encrypts, the coffer reads; nobody is verified, and the flood stayed outside.
     for who in ["ada", "open", "old"] {
@@ -132,7 +137,7 @@ struct GPGImportTests {
   func terminal() throws {
     let git = try place()
     let key = try must(git, "make Ada ada@example.org 'five herons'; key ada@example.org")
-    _ = try must(git, "public 'Bob <bob@example.org>' default default never")
+    _ = try must(git, "public 'Bob <bob@example.org>' future-default default never")
     func begin() throws -> CommandOnTerminal {
       try CommandOnTerminal(
         ["gpg-import", "--passphrase-file", git.place.folder.path() + "/pass"], in: git.place,
@@ -150,7 +155,7 @@ struct GPGImportTests {
     try command.answer("Take 1 identity and 1 contact? [Y/n]: ", "")
     for problem in ["", "wrong passphrase; 2 tries left", "wrong passphrase; 1 try left"] {
       shown = try command.answer(prompt, "six herons")
-      #expect(shown.contains(problem))
+      #expect(problem.isEmpty || shown.contains(problem), "\(shown)")
     }
     var end = command.end()
     #expect(end.status == 7)
@@ -171,7 +176,7 @@ struct GPGImportTests {
   func nobody() throws {
     let git = try place()
     _ = try must(
-      git, "make Ada ada@example.org 'five herons'; public 'Bob <bob@example.org>' default default never")
+      git, "make Ada ada@example.org 'five herons'; public 'Bob <bob@example.org>' future-default default never")
     let unasked = try git.shell("coffer gpg-import --json $P")
     #expect(unasked.status == 7 && unasked.error.contains(#""code":"not_confirmed""#))
     let silent = try git.shell("coffer gpg-import --yes --json $P")
@@ -218,17 +223,17 @@ struct GPGImportTests {
     _ = try must(
       git,
       """
-      public 'Bob <bob@example.org>' default default never; gpg --export bob@example.org >$PLACE/bob
-      public 'Carol <carol@example.org>' default default never
+      public 'Bob <bob@example.org>' future-default default never; gpg --export bob@example.org >$PLACE/bob
+      public 'Carol <carol@example.org>' future-default default never
       coffer contact import --yes --quiet $PLACE/bob $P
       gpg --batch --yes --quiet --delete-keys $(key bob@example.org)
-      public 'Bob again <bob@example.org>' default default never
+      public 'Bob again <bob@example.org>' future-default default never
       """)
-    let broken = try must(git, "public 'Dan <dan@example.org>' default default never; key dan@example.org")
+    let broken = try must(git, "public 'Dan <dan@example.org>' future-default default never; key dan@example.org")
     let wrapper = try git.place.write(
       """
       #!/bin/bash
-      case "$*" in *--export*\(broken)*) exec cat /dev/zero ;; *) exec gpg "$@" ;; esac
+      case "$*" in *--export*\(broken.lowercased())*) exec cat /dev/zero ;; *) exec gpg "$@" ;; esac
       """, to: "wrapper.text")
     try git.must("install -m 700 \(wrapper) $PLACE/wrapper")
     let run = try git.shell("coffer gpg-import --gpg $PLACE/wrapper --homedir $GNUPGHOME --yes --json $P")
