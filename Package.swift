@@ -162,6 +162,7 @@ let package = Package(
     module(
       "SecurityKeys", in: .platform,
       ["Secrets", "Primitives", .target("CFido2", trait: "SecurityKeys")]),
+    module("GnuPG", in: .platform, ["Secrets", "Primitives", "CSystem"]),
 
     // Vault: keys, messages, captures, protected data, the custody of private keys, and the coffer itself
     module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc"]),
@@ -206,7 +207,7 @@ let package = Package(
       [
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
         "Vaults", "Enclaves", "Pictures", "Captures", "OpenPGP", "ProtectedData", "KeyCustody", "Identities",
-        "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem",
+        "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem", "GnuPG",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -253,7 +254,7 @@ let package = Package(
       [
         "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
         "Identities", "Correspondence", "UserAuthentication", "MessageFormats", "Storage", "Primitives",
-        "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains",
+        "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains", "GnuPG",
       ]),
 
     // Tests, module by module. Those that name a command start it, so it is built first.
@@ -290,6 +291,7 @@ let package = Package(
     tests(
       "SecurityKeysTests", in: .platform,
       ["SecurityKeys", "Secrets", "Primitives", "SoftwareSecurityKey", "MemorySearch"]),
+    tests("GnuPGTests", in: .platform, ["GnuPG", "Secrets", "Primitives"]),
     tests("MessageFormatsTests", in: .vault, ["MessageFormats", "Texts"]),
     tests(
       "KeychainsTests", in: .vault,

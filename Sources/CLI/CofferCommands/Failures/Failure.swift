@@ -10,6 +10,7 @@ internal import CofferKit
 internal import Contacts
 internal import Correspondence
 internal import Enclaves
+internal import GnuPG
 internal import Identities
 internal import KeyCustody
 internal import Keychains
@@ -106,6 +107,7 @@ struct Failure: Error {
     case let error as OpenPGPError: self.init(openPGP: error)
     case let error as CofferError: self.init(coffer: error)
     case let error as BackupError: self.init(backup: error)
+    case let error as GnuPGError: self.init(gnupg: error)
     default: self.init(unsorted: "\(type(of: error))")
     }
   }
