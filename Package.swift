@@ -189,7 +189,7 @@ let package = Package(
     module("Contacts", in: .vault, ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData"]),
     module(
       "Correspondence", in: .vault,
-      ["Secrets", "Primitives", "OpenPGP", "ProtectedData", "Identities", "Contacts"]),
+      ["Secrets", "Primitives", "OpenPGP", "MessageFormats", "ProtectedData", "Identities", "Contacts"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module(
       "Backups", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains"]),
@@ -292,7 +292,7 @@ let package = Package(
       "SecurityKeysTests", in: .platform,
       ["SecurityKeys", "Secrets", "Primitives", "SoftwareSecurityKey", "MemorySearch"]),
     tests("GnuPGTests", in: .platform, ["GnuPG", "Secrets", "Primitives"]),
-    tests("MessageFormatsTests", in: .vault, ["MessageFormats", "Texts"]),
+    tests("MessageFormatsTests", in: .vault, ["MessageFormats", "Secrets", "SpecExamples", "Texts"]),
     tests(
       "KeychainsTests", in: .vault,
       [
@@ -340,7 +340,7 @@ let package = Package(
       "CorrespondenceTests", in: .vault,
       [
         "Correspondence", "Contacts", "Identities", "KeyCustody", "ProtectedData", "OpenPGP", "Keychains",
-        "Enclaves", "Storage", "Primitives", "Secrets", "MemorySearch", "TemporaryHomes",
+        "Enclaves", "Storage", "MessageFormats", "Primitives", "Secrets", "MemorySearch", "TemporaryHomes",
       ]),
     tests(
       "BackupsTests", in: .vault,

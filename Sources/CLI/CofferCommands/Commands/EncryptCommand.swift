@@ -23,11 +23,14 @@ struct EncryptCommand: CofferCommand {
 
     usage: coffer encrypt [--to WHO]... [--to-file PATH]... [--password] [--as WHO] [--no-sign] [--no-self]
                           [--armor] [--output FILE] [FILE...|DIRECTORY|-]
+           coffer encrypt --mail --to WHO... [--subject S] [--attach FILE]... [--as WHO] [--no-sign]
+                          [--no-self] [--output FILE] [FILE|-]
                           \(OpeningOptions.usage)
 
     WHO is a contact or an identity: a fingerprint, an address, a name, or beginnings of its words. A file is
     written beside the original, with .pgp at its end. A directory, or several files, become one archive.
-    Standard input goes to standard output, as text. Overwrites nothing.
+    Standard input goes to standard output, as text. Overwrites nothing. With --mail a text becomes a mail,
+    FILE.eml, that any program can send.
 
       --to         somebody who can read it; may be repeated
       --to-file    somebody whose public part is in this file, which is not stored; may be repeated
@@ -37,6 +40,9 @@ struct EncryptCommand: CofferCommand {
       --no-self    do not encrypt to yourself: you will not be able to read it
       --armor      write text, with .asc at the end of its name
       --output     write this file; - for standard output
+      --mail       write a mail from you to everybody who is named
+      --subject    of a mail: its subject, which is encrypted too
+      --attach     of a mail: a file that goes with it; may be repeated
 
     example: coffer encrypt --to bob --to carol@example.org letter.txt
     """
@@ -51,11 +57,18 @@ struct EncryptCommand: CofferCommand {
   @Flag(help: "Do not encrypt to yourself.") var noSelf = false
   @Flag(help: "Write text.") var armor = false
   @Option(help: "Write this file.", completion: .file()) var output: String?
+  @Flag(help: "Write a mail.") var mail = false
+  @Option(help: "The subject of a mail.") var subject: String?
+  @Option(help: "A file that goes with a mail.", completion: .file()) var attach: [String] = []
   @Argument(help: "Files or a directory; - for standard input.", completion: .file()) var files: [String] = []
 
   func validate() throws {
     if to.isEmpty, toFile.isEmpty, !password {
       throw ValidationError("nobody could read it; give --to WHO, --to-file PATH or --password")
+    }
+    if mail, password || armor { throw ValidationError("--password and --armor do not go with --mail") }
+    if !mail, subject != nil || !attach.isEmpty {
+      throw ValidationError("--subject and --attach go with --mail")
     }
     if noSign, signer != nil { throw ValidationError("give --as or --no-sign, not both") }
   }
@@ -76,6 +89,7 @@ struct EncryptCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
+    if mail { return try encryptMail(context) }
     let content = try LetterContent(files)
     let path = try outputPath(content)
     guard !context.isJSON || path != nil else {
@@ -110,7 +124,7 @@ struct EncryptCommand: CofferCommand {
   // MARK: Before anybody is asked
 
   /// Everybody who can read it, who signs, and the format.
-  private func message(_ coffer: Coffer) throws -> OutgoingMessage {
+  func message(_ coffer: Coffer) throws -> OutgoingMessage {
     let book = try coffer.addressBook()
     let own: Identity?
     if let signer {
@@ -158,7 +172,7 @@ struct EncryptCommand: CofferCommand {
 
   private func isArmored(_ path: String?) -> Bool { armor || path == nil }
 
-  private func purpose(_ message: OutgoingMessage) -> String {
+  func purpose(_ message: OutgoingMessage) -> String {
     "to sign as \(message.signer.map { IdentityView($0).title } ?? "")"
   }
 
@@ -203,7 +217,7 @@ struct EncryptCommand: CofferCommand {
     return ready.format
   }
 
-  private func answer(
+  func answer(
     _ message: OutgoingMessage, _ path: String, _ format: EncryptionFormat, _ byteCount: Int
   ) -> Answer {
     let recipients = message.recipients.map { recipient in

@@ -14,10 +14,13 @@ enum BarredText {
     return lines.flatMap { wrapped(TerminalText.line(withoutTabs($0)), width: max(1, width)) }
   }
 
+  /// Before lines that nothing protects.
+  static let unprotectedBar = "┆"
+
   /// Writes a text behind bars to standard output.
-  static func print(_ text: String) {
+  static func print(_ text: String, bar: String = "│") {
     for line in lines(text, width: Terminal.columns - barColumns) {
-      Terminal.print(Terminal.dim("│") + " " + "\(line)")
+      Terminal.print(Terminal.dim(bar) + " " + "\(line)")
     }
   }
 

@@ -9,13 +9,12 @@ internal import Secrets
 struct LetterReading {
   let plan: ReadingPlan
   let judge: SignatureJudge
-  let requirement: DecryptCommand.Requirement?
+  var requirement: DecryptCommand.Requirement?
   var passwords: [SharedSecretBytes] = []
 
-  init(plan: ReadingPlan, judge: SignatureJudge, requirement: DecryptCommand.Requirement?) {
+  init(plan: ReadingPlan, judge: SignatureJudge) {
     self.plan = plan
     self.judge = judge
-    self.requirement = requirement
   }
 
   /// What was found.
