@@ -56,7 +56,7 @@ extension DecryptCommand {
       let plan = try readingPlan(source, book)
       guard !plan.isForNobodyHere else { throw Failure(notForYou: plan, book) }
       if let output, output != "-" {
-        _ = try LetterOutput(path: output)
+        _ = try LetterOutput(path: output, record: nil)
         try LetterRoom.check(message.count, for: output)
       }
       let (reading, asked) = try reading(plan, book, coffer, context)
@@ -138,7 +138,7 @@ extension MailView {
       try show()
     } else {
       if isPipe || path != nil {
-        let target = try LetterOutput(path: path)
+        let target = try LetterOutput(path: path, record: context.unfinishedExports())
         let range = content.tree.parts[content.root].entity
         do throws(OpenPGPError) {
           try content.bytes.withBytes { (bytes) throws(OpenPGPError) in

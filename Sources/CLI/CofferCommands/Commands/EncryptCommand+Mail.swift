@@ -30,7 +30,7 @@ extension EncryptCommand {
       subject: subject ?? "",
       at: message.time, text, attached)
     let content = draft.encryptedPart()
-    let target = try LetterOutput(path: path)
+    let target = try LetterOutput(path: path, record: context.unfinishedExports())
     try LetterRoom.check(content.count / 2 * 3, for: path)
     context.remark("\(LetterWords.readers(message, hasPassword: false))")
     if let downgrade = LetterWords.downgrade(message) { context.remark("\(downgrade)") }
@@ -91,7 +91,7 @@ extension SignCommand {
     guard identity.hasPrivatePart else { throw CorrespondenceError.noPrivatePart }
     let draft = try MailWriting.draft(
       from: identity, to: recipients, subject: subject ?? "", at: book.time, text, attached)
-    let target = try LetterOutput(path: path)
+    let target = try LetterOutput(path: path, record: context.unfinishedExports())
     let title = IdentityView(identity).title
     let asked = PrivatePartAsked(context, coffer, opening, purpose: "to sign a mail as \(title)")
     let key = BorrowedKey(publicKey, of: identity.certificate.fingerprint, lend: asked.lender)
