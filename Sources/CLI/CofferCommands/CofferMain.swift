@@ -21,7 +21,7 @@ struct CofferRoot: CommandGroup {
       EncryptCommand.self, DecryptCommand.self, SignCommand.self, VerifyCommand.self,
       ModeCommand.self, SettingsCommand.self,
       RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
-      BackupCommand.self, RestoreCommand.self, GPGImportCommand.self,
+      BackupCommand.self, RestoreCommand.self, GPGImportCommand.self, SelfTestCommand.self,
     ])
   static let page = """
     coffer: keeps messages and keys sealed on your own machine
@@ -49,6 +49,7 @@ struct CofferRoot: CommandGroup {
       backup | restore        copy everything into one encrypted file; make a coffer of it
       gpg-import              take identities and contacts out of GnuPG
       doctor [--deep]         examine everything
+      self-test               try everything out in memory, without a coffer
       audit                   the log of what was done
       agent                   keep the keys of an unlocked coffer
       forget-device           forget this machine's TPM and keys
@@ -78,7 +79,7 @@ public enum CofferMain {
     if arguments == [PictureWorker.argument] { PictureWorker.run() }
     guard coffer_fill_standard_descriptors() == 0 else { return ExitCode.bug.rawValue }
     if arguments.isEmpty {
-      Terminal.remark(lines: CofferRoot.page)
+      Terminal.remark(lines: FirstSteps.areMissing ? FirstSteps.page : CofferRoot.page)
       return ExitCode.usage.rawValue
     }
     let line = ArgumentOrder.sorted(arguments, root: CofferRoot.self)

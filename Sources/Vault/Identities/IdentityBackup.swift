@@ -38,11 +38,7 @@ public final class BackupTarget {
     _ key: TransferableSecretKey, under passphrase: SharedSecretBytes
   ) throws(IdentityError) {
     do {
-      var locked = key
-      try locked.changePassword(from: [], to: passphrase)
-      let armor = try ArmorWriter(sink, kind: .privateKey)
-      try locked.write(to: armor)
-      try armor.finish()
+      try key.writeBackup(to: sink, under: passphrase)
       try sink.commit()
     } catch { throw IdentityError(writing: error) }
   }
@@ -74,7 +70,33 @@ public final class BackupTarget {
   fileprivate func remove() { unsafe unlink(path) }
 }
 
+extension TransferableSecretKey {
+  /// Writes this key, which is open, armored and under a passphrase.
+  fileprivate func writeBackup(
+    to sink: any ByteSink, under passphrase: SharedSecretBytes
+  ) throws(OpenPGPError) {
+    var locked = self
+    try locked.changePassword(from: [], to: passphrase)
+    let armor = try ArmorWriter(sink, kind: .privateKey)
+    try locked.write(to: armor)
+    try armor.finish()
+  }
+}
+
 extension IdentityStore {
+  /// The octets that a backup has, in memory. It counts as none: no date is noted. For the self-test.
+  /// - Throws: as ``checkBackup(_:)``; `CustodyError`; `OpenPGPError`.
+  package func backupOctets(
+    _ identity: Identity, under passphrase: SharedSecretBytes, _ authorization: CustodyAuthorization
+  ) throws -> [UInt8] {
+    try checkBackup(identity)
+    let sink = ArraySink()
+    try custody.withPrivateKey(identity.key, authorization) { bytes, _ in
+      try TransferableSecretKey(opened: bytes).writeBackup(to: sink, under: passphrase)
+    }
+    return sink.bytes
+  }
+
   /// Whether a backup can be made, as far as that can be told before anybody is asked for anything.
   /// - Throws: ``IdentityError/privatePartLost``; ``IdentityError/engine(_:)`` with `notEnoughMemory` (PG-16).
   public func checkBackup(_ identity: Identity) throws(IdentityError) {

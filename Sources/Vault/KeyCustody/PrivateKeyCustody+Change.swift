@@ -29,7 +29,7 @@ extension PrivateKeyCustody {
     make: (CustodyItems, inout NewEnvelopes) throws -> Void
   ) throws {
     try changing.withLock { _ in
-      try file.claimWriting()
+      try file?.claimWriting()
       try endPendingChange()
       let items = try CustodyItems(keychain)
       let mode = mode ?? items.manifest.mode

@@ -37,7 +37,7 @@ extension PrivateKeyCustody {
       guard control.recoveryJournal != nil || control.authMode != items.manifest.mode else {
         return .nothingPending
       }
-      try file.claimWriting()
+      try file?.claimWriting()
       guard let journal = try records.journal() else {
         // The domain was reset, and begins with the mode of a new coffer.
         try records.end(CustodyItems(keychain).manifest.mode)

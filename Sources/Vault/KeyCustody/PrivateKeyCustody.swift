@@ -15,7 +15,8 @@ public import UserAuthentication
 
 /// The sealed private keys of a coffer (SE-01 to SE-12, AM-01 to AM-19).
 public final class PrivateKeyCustody: Sendable {
-  let file: DatabaseFile
+  /// nil for a custody in memory, which no other process can change.
+  let file: DatabaseFile?
   let keychain: KeychainService
   let records: any CustodyRecords
   /// Where new keys are made.
@@ -32,9 +33,17 @@ public final class PrivateKeyCustody: Sendable {
   ///   - records: the journal.
   ///   - enclave: makes the keys of new envelopes.
   ///   - enclaveOfKind: opens the others; nil for a kind that is not here.
-  public init(
+  public convenience init(
     file: DatabaseFile, keychain: KeychainService, records: any CustodyRecords, enclave: any Enclave,
     enclaveOfKind: @escaping @Sendable (EnclaveKind) -> (any Enclave)?
+  ) {
+    self.init(
+      writing: file, keychain: keychain, records: records, enclave: enclave, enclaveOfKind: enclaveOfKind)
+  }
+
+  init(
+    writing file: DatabaseFile?, keychain: KeychainService, records: any CustodyRecords,
+    enclave: any Enclave, enclaveOfKind: @escaping @Sendable (EnclaveKind) -> (any Enclave)?
   ) {
     self.file = file
     self.keychain = keychain
@@ -221,7 +230,7 @@ public final class PrivateKeyCustody: Sendable {
   /// The items are deleted first: a chip that no longer answers must not prevent the deletion of a key.
   public func delete(_ fingerprint: Fingerprint) throws {
     try changing.withLock { _ in
-      try file.claimWriting()
+      try file?.claimWriting()
       try endPendingChange()
       let items = try CustodyItems(keychain)
       guard items.manifest.digests[fingerprint] != nil else { throw CustodyError.missing }
@@ -260,6 +269,6 @@ public final class PrivateKeyCustody: Sendable {
         Self.log.warning("a key that is not used any more stays in its enclave")
       }
     }
-    _ = try? file.truncateLog()
+    _ = try? file?.truncateLog()
   }
 }

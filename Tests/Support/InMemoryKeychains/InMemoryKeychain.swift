@@ -1,34 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-public import Keychains
-import Synchronization
-
-/// A keychain that ends with the process.
-public final class InMemoryKeychain: Keychain {
-  /// By the bytes of the name.
-  private let stored = Mutex<[Data: SealedItem]>([:])
-
-  public init() {}
-
-  public func items() throws(KeychainError) -> [SealedItem] {
-    stored.withLock { Self.items($0) }
-  }
-
-  public func update(
-    _ body: (_ current: [SealedItem]) throws(KeychainError) -> [KeychainChange]
-  ) throws(KeychainError) {
-    try stored.withLock { stored throws(KeychainError) in
-      for change in try body(Self.items(stored)) {
-        switch change {
-        case .set(let item): stored[Data(item.account.utf8)] = item
-        case .delete(let account): stored[Data(account.utf8)] = nil
-        }
-      }
-    }
-  }
-
-  private static func items(_ stored: [Data: SealedItem]) -> [SealedItem] {
-    stored.values.sorted { $0.account.utf8.lexicographicallyPrecedes($1.account.utf8) }
-  }
-}
+/// The keychain of tests is the product's.
+@_exported public import Keychains

@@ -192,6 +192,24 @@ struct PageTests {
     #expect(outcome.status == 0, "\(outcome.output)")
   }
 
+  @Test(
+    "A man page that names a wrong command or option, or leaves a command out, is named",
+    arguments: [
+      (".B coffer unlok\n", ":4: there is no command \"coffer unlok\""),
+      (".EX\n  coffer slot ad\n.EE\n", ":5: there is no command \"coffer slot ad\""),
+      (".B \\-\\-hom\n", ":4: no command has an option \"--hom\""), ("", nil),
+    ])
+  func manPage(text: String, complaint: String?) throws {
+    let whole = ".B coffer unlock\n.B coffer lock\n.BR coffer slot\n"
+    let outcome = try run("check-commands", on: Self.program + [("Docs/man/coffer.1", whole + text)])
+    #expect(outcome.status == (complaint == nil ? 0 : 1), "\(outcome.output)")
+    if let complaint {
+      #expect(outcome.output.hasPrefix("Docs/man/coffer.1" + complaint), "\(outcome.output)")
+    }
+    let part = try run("check-commands", on: Self.program + [("Docs/man/coffer.1", ".B coffer lock\n")])
+    #expect(part.output.contains("Docs/man/coffer.1: the command \"coffer slot\" is missing"))
+  }
+
   private static let program = [
     (
       "Sources/CLI/CofferCommands/Commands.swift",

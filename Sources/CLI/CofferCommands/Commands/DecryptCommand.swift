@@ -140,6 +140,10 @@ struct DecryptCommand: CofferCommand {
     }
     asked.coffer.note(.decrypted)
     try end(read, plan, book, target, context)
+    if read.verdict.grade == .unverified, case .contact(let contact) = read.verdict.decisive?.signer {
+      let name = ShellWord.quoted(contact.name)
+      context.nextSteps(coffer, "When you speak: coffer contact verify \(name)")
+    }
   }
 
   /// Asks for what opens the message.

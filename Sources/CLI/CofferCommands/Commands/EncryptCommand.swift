@@ -109,16 +109,20 @@ struct EncryptCommand: CofferCommand {
     let format = try write(message, content, passwords, asked, to: target, context)
     asked.coffer.note(.encrypted)
     if message.signer != nil { asked.coffer.note(.signed) }
-    guard let path else { return }
     if context.isJSON {
+      guard let path else { return }
       JSON.print(answer(message, path, format, target.byteCount))
-    } else {
+    } else if let path {
       var line: ShownLine = "\(path)"
       if let count = content.fileCount {
         line += "\t" + "\(count.counted("file")), \(ByteCount.text(target.byteCount))"
       }
       context.remark(line)
     }
+    let others = message.recipients.contains {
+      if case .identity = $0.correspondent { false } else { true }
+    }
+    if others { context.nextSteps(coffer, "Send it. Their reply: coffer decrypt FILE") }
   }
 
   // MARK: Before anybody is asked

@@ -114,7 +114,8 @@ struct IdentityExportCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     try context.requireOutput(output, of: "the public part")
-    let (_, identities) = try context.identities(context.open(opening))
+    let coffer = try context.open(opening)
+    let (_, identities) = try context.identities(coffer)
     let identity = try identities.chosen(who)
     if let output {
       try write(identity, to: output)
@@ -124,6 +125,12 @@ struct IdentityExportCommand: CofferCommand {
     }
     context.remark("This is your public part, without the private one. Anybody may have it. Fingerprint:")
     for line in IdentityView(identity).fingerprint { context.remark(line) }
+    if identity.version == 4 {
+      context.nextSteps(
+        coffer, "Whoever uses gpg runs, with your file, and compares the fingerprint with you:",
+        "  gpg --import FILE", "  gpg --export --armor ADDRESS > THEIRS   and gives you that")
+    }
+    context.nextSteps(coffer, "Then: coffer contact import THEIRS")
   }
 
   private func write(_ identity: Identity, to path: String) throws {
