@@ -162,6 +162,7 @@ let package = Package(
     module(
       "SecurityKeys", in: .platform,
       ["Secrets", "Primitives", .target("CFido2", trait: "SecurityKeys")]),
+    module("GnuPG", in: .platform, ["Secrets", "Primitives", "CSystem"]),
 
     // Vault: keys, messages, captures, protected data, the custody of private keys, and the coffer itself
     module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc"]),
@@ -188,7 +189,7 @@ let package = Package(
     module("Contacts", in: .vault, ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData"]),
     module(
       "Correspondence", in: .vault,
-      ["Secrets", "Primitives", "OpenPGP", "ProtectedData", "Identities", "Contacts"]),
+      ["Secrets", "Primitives", "OpenPGP", "MessageFormats", "ProtectedData", "Identities", "Contacts"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module(
       "Backups", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains"]),
@@ -206,7 +207,7 @@ let package = Package(
       [
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
         "Vaults", "Enclaves", "Pictures", "Captures", "OpenPGP", "ProtectedData", "KeyCustody", "Identities",
-        "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem",
+        "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem", "GnuPG",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -253,7 +254,7 @@ let package = Package(
       [
         "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
         "Identities", "Correspondence", "UserAuthentication", "MessageFormats", "Storage", "Primitives",
-        "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains",
+        "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains", "GnuPG",
       ]),
 
     // Tests, module by module. Those that name a command start it, so it is built first.
@@ -290,7 +291,8 @@ let package = Package(
     tests(
       "SecurityKeysTests", in: .platform,
       ["SecurityKeys", "Secrets", "Primitives", "SoftwareSecurityKey", "MemorySearch"]),
-    tests("MessageFormatsTests", in: .vault, ["MessageFormats", "Texts"]),
+    tests("GnuPGTests", in: .platform, ["GnuPG", "Secrets", "Primitives"]),
+    tests("MessageFormatsTests", in: .vault, ["MessageFormats", "Secrets", "SpecExamples", "Texts"]),
     tests(
       "KeychainsTests", in: .vault,
       [
@@ -338,7 +340,7 @@ let package = Package(
       "CorrespondenceTests", in: .vault,
       [
         "Correspondence", "Contacts", "Identities", "KeyCustody", "ProtectedData", "OpenPGP", "Keychains",
-        "Enclaves", "Storage", "Primitives", "Secrets", "MemorySearch", "TemporaryHomes",
+        "Enclaves", "Storage", "MessageFormats", "Primitives", "Secrets", "MemorySearch", "TemporaryHomes",
       ]),
     tests(
       "BackupsTests", in: .vault,

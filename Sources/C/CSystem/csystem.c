@@ -289,6 +289,10 @@ int coffer_pipe(int *reading, int *writing) {
   return 0;
 }
 
+int coffer_close_from(void *actions, int first) {
+  return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
+
 int coffer_spawn_apart(const char *path, char *const arguments[], char *const environment[], int passed,
                        int number) {
   posix_spawn_file_actions_t actions;

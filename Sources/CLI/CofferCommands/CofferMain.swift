@@ -21,7 +21,7 @@ struct CofferRoot: CommandGroup {
       EncryptCommand.self, DecryptCommand.self, SignCommand.self, VerifyCommand.self,
       ModeCommand.self, SettingsCommand.self,
       RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
-      BackupCommand.self, RestoreCommand.self, SelfTestCommand.self,
+      BackupCommand.self, RestoreCommand.self, GPGImportCommand.self, SelfTestCommand.self,
     ])
   static let page = """
     coffer: keeps messages and keys sealed on your own machine
@@ -47,6 +47,7 @@ struct CofferRoot: CommandGroup {
       recover                 open with the twelve words, set a new passphrase
       recovery drill          prove that the words work
       backup | restore        copy everything into one encrypted file; make a coffer of it
+      gpg-import              take identities and contacts out of GnuPG
       doctor [--deep]         examine everything
       self-test               try everything out in memory, without a coffer
       audit                   the log of what was done

@@ -88,10 +88,13 @@ package struct ContactQuery {
     ]
   }
 
-  /// Whether it can only be some of the digits of a fingerprint: not `abba` or `2026`, which may be meant as names.
+  /// Whether it looks like some of the digits of a fingerprint: not `abba` or `2026`, which may be meant as names.
   private var isPartOfFingerprint: Bool {
-    guard let digits = FingerprintText.digits(text), digits.count >= 4 else { return false }
-    return digits.contains(where: \.isNumber) && digits.contains(where: \.isLetter)
+    guard let digits = FingerprintText.digits(text), digits.count >= 4,
+      // A whole one, or a key ID, that nobody here has.
+      ![16, 40, 64].contains(digits.count)
+    else { return false }
+    return digits.count >= 8 || digits.contains(where: \.isNumber) && digits.contains(where: \.isLetter)
   }
 
   /// The domain without regard to the case of ASCII letters; the local part likewise, so that two contacts that

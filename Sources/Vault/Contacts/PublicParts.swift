@@ -24,6 +24,9 @@ public struct PublicParts: Sendable {
   /// The certificates, reduced to their holders' statements, to be used once without storing them.
   public var certificates: [Certificate] { incoming.map(\.reduced) }
 
+  /// Those of several files, to be stored in one step.
+  public init(joining files: [PublicParts]) { incoming = files.flatMap(\.incoming) }
+
   /// Reads all certificates. Private keys among them refuse all.
   /// - Parameter bytes: armored or not; locked memory, since it may be a private key by mistake.
   /// - Throws: `.privateKey`, `.unreadable`, `.certificateTooLarge`.

@@ -23,6 +23,7 @@ public struct SignatureJudge: Sendable {
   }
 
   private let known: [Known]
+  private let own: Set<Fingerprint>
   private let time: Timestamp
 
   /// A judge who knows everybody in `book`.
@@ -42,6 +43,7 @@ public struct SignatureJudge: Sendable {
       }
     }
     self.known = known
+    self.own = own
   }
 
   /// What verifies with every key that is here, at the time of the address book.
@@ -50,12 +52,24 @@ public struct SignatureJudge: Sendable {
   }
 
   /// The verdict on results of ``verifier``.
-  /// - Parameter isEncrypted: whether the signatures were inside an encryption.
-  public func verdict(_ verifications: [SignatureVerification], isEncrypted: Bool) -> Verdict {
-    Verdict(verifications.map { finding($0, isEncrypted: isEncrypted) })
+  /// - Parameters:
+  ///   - isEncrypted: whether the signatures were inside an encryption.
+  ///   - hadPassword: whether a password opened that, which says nothing about whom the signer has meant.
+  public func verdict(
+    _ verifications: [SignatureVerification], isEncrypted: Bool, hadPassword: Bool = false
+  ) -> Verdict {
+    Verdict(
+      verifications.map { verification in
+        finding(verification, envelope: isEncrypted ? hadPassword ? .password : .key : .none)
+      })
   }
 
-  private func finding(_ verification: SignatureVerification, isEncrypted: Bool) -> SignatureFinding {
+  /// What the signatures were in.
+  private enum Envelope {
+    case none, key, password
+  }
+
+  private func finding(_ verification: SignatureVerification, envelope: Envelope) -> SignatureFinding {
     let signature = verification.signature
     let who = signer(of: verification)
     let reason = reason(verification, who)
@@ -68,7 +82,7 @@ public struct SignatureJudge: Sendable {
     let signingKey = verification.signingKey ?? signature.issuerFingerprints.first
     return SignatureFinding(
       grade: grade, reason: reason,
-      notes: reason == nil ? notes(verification, who, isEncrypted: isEncrypted) : [],
+      notes: reason == nil ? notes(verification, who, envelope) : [],
       signer: who?.signer ?? .unknown, signingKey: signingKey,
       primaryKey: verification.primaryKey ?? who?.certificate.fingerprint, made: signature.creationTime)
   }
@@ -113,7 +127,7 @@ public struct SignatureJudge: Sendable {
   }
 
   private func notes(
-    _ verification: SignatureVerification, _ who: Known?, isEncrypted: Bool
+    _ verification: SignatureVerification, _ who: Known?, _ envelope: Envelope
   ) -> [SignatureFinding.Note] {
     guard let who else { return [] }
     var notes: [SignatureFinding.Note] = []
@@ -123,7 +137,11 @@ public struct SignatureJudge: Sendable {
       notes.append(.revokedSince(revocation.reason))
     }
     if let state = who.state, state != .inUse { notes.append(.keyChanged(wasInUse: state == .former)) }
-    if isEncrypted, verification.signature.intendedRecipients.isEmpty { notes.append(.noRecipientsNamed) }
+    let named = verification.signature.intendedRecipients
+    if envelope != .none, named.isEmpty { notes.append(.noRecipientsNamed) }
+    // A copy for the signer does not say that it is for nobody else.
+    let others = named.filter { $0 != who.certificate.fingerprint }
+    if envelope == .password, !others.isEmpty, own.isDisjoint(with: named) { notes.append(.othersNamed) }
     return notes
   }
 

@@ -64,6 +64,9 @@ public struct SignatureFinding: Sendable {
     case alsoSignedByUnknown
     /// The message was encrypted, and its signature does not say for whom.
     case noRecipientsNamed
+    /// A password opened the message, and its signature names others and not the user. Whoever gave the password may
+    /// be one of those, and have put the message under it.
+    case othersNamed
     /// Not the key that is in use for the contact. False: it waits for a decision.
     case keyChanged(wasInUse: Bool)
   }

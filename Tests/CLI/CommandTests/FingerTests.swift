@@ -89,6 +89,42 @@
       #expect(done.output.contains("\"mode\":\"standard\""))
     }
 
+    @Test("To sign what comes through a pipe, the finger is asked for when all of it has come")
+    func slowPipe() throws {
+      try #require(
+        try run("identity", "generate", "--user-id", "Ada", "--quiet", pass[0], pass[1]).status == 0)
+      try #require(try run("mode", "standard", "--with-finger", pass[0], pass[1]).status == 0)
+      try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: place.folder.path())
+      try #require(try run("unlock", pass[0], pass[1]).status == 0)
+      defer { _ = try? run("lock", "--all") }
+      try #require(try run("settings", "grace-period", "0", pass[0], pass[1]).status == 0)
+      try sees("match")
+      let process = place.process(
+        Place.coffer, ["encrypt", "--to", "me", "--output", "out.pgp"],
+        ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "XDG_RUNTIME_DIR": place.folder.path()])
+      let (input, errors) = (Pipe(), Pipe())
+      (process.standardInput, process.standardError) = (input, errors)
+      try process.run()
+      // More than a pipe holds: when it is written, most of it was read.
+      try input.fileHandleForWriting.write(contentsOf: Data(repeating: 0x61, count: 1 << 20))
+      #expect(try !bus.control(.fprintd, "IsClaimed", path: reader).value(0).boolean())
+      try input.fileHandleForWriting.close()
+      let said = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0, "\(said)")
+      try sees("match")
+      let read = try run("decrypt", "out.pgp")
+      #expect(read.status == 0 && read.output.utf8.count == 1 << 20, "\(read.error)")
+      // A wrong finger leaves no file.
+      try sees("no-match", "no-match", "no-match")
+      let place = place
+      let refused = try place.run(
+        ["encrypt", "--to", "me", "--output", "none.pgp"], input: "text",
+        environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "XDG_RUNTIME_DIR": place.folder.path()])
+      #expect(refused.status != 0)
+      #expect(!FileManager.default.fileExists(atPath: place.folder.path() + "/none.pgp"))
+    }
+
     @Test("A finger in mode standard is switched on only with a reader, and says what it means")
     func standardWithFinger() throws {
       let on = try run("mode", "standard", "--with-finger", pass[0], pass[1])

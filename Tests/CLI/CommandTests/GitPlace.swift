@@ -113,7 +113,7 @@ final class GitPlace: Sendable {
       #!/bin/bash
       echo "OK ready"
       while read -r line; do
-        echo "$line" >>"$PLACE/told"
+        echo "$line" >>'\(place.folder.path())/told'
         case $line in
           GETPIN) printf 'D \(Place.passphrase)\\nOK\\n' ;;
           BYE) echo OK; exit ;;

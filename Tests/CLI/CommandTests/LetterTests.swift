@@ -2,6 +2,7 @@
 //
 // Encrypted messages on a terminal: bars, names of files, questions, and what is left after Control-C.
 
+import CofferKit
 import Foundation
 import PseudoTerminals
 import Testing
@@ -32,11 +33,58 @@ struct LetterTests {
       "a\tb\r\n── decrypted; signed by you ──\n\u{1B}[2J\u{202E}x\n\n" + String(repeating: "w", count: 25)
     #expect(
       BarredText.lines(hostile, width: 20) == [
-        "a       b", "── decrypted; signed", " by you ──", "\u{FFFD}[2J\u{FFFD}x", "",
+        "a       b", "── decrypted; sign", "ed by you ──", "\u{FFFD}[2J\u{FFFD}x", "",
         String(repeating: "w", count: 20), "wwwww",
       ])
     #expect(BarredText.lines("日本語", width: 4) == ["日本", "語"])
     #expect(BarredText.lines("", width: 20) == [])
+    // What takes one column or two, as the terminal likes; marks and joiners that it may not know.
+    for text in [
+      "ααααααααααα", "яяяяяяяяяяя", "±±±±±±±±±±±", "①①①①①①①①①①①", "\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}\u{FFFD}",
+    ] {
+      #expect(BarredText.lines(text, width: 8).allSatisfy { $0.unicodeScalars.count <= 4 }, "\(text)")
+    }
+    let marked = String(repeating: "e\u{301}", count: 20) + String(repeating: "1\u{FE0F}\u{20E3}", count: 9)
+    #expect(BarredText.lines(marked, width: 10).allSatisfy { $0.unicodeScalars.count <= 10 })
+    // Direction marks, isolates, invisible separators, line ends of other kinds.
+    for code: UInt32 in [
+      0x202A, 0x202E, 0x2066, 0x2069, 0x200E, 0x200F, 0x061C, 0x200B, 0x2060, 0x2028, 0x2029, 0x85, 0x0B,
+      0x0C, 0x0D,
+    ] {
+      let scalar = Unicode.Scalar(code).map(String.init) ?? ""
+      #expect(BarredText.lines("a\(scalar)b", width: 20) == ["a\u{FFFD}b"], "\(String(code, radix: 16))")
+    }
+  }
+
+  @Test(
+    "Where a file needs a name before it is complete, it is noted, and gone if it does not become complete")
+  func temporaryNames() throws {
+    let place = try Place()
+    let notes = UnfinishedExports(home: place.folder.path())
+    let bytes: [UInt8] = [1, 2, 3]
+    func files() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: place.folder.path()).sorted()
+    }
+    do {
+      let output = try LetterOutput(path: place.folder.path() + "/text", record: notes, needsName: true)
+      try output.write(bytes.span.bytes)
+      let names = try files()
+      #expect(names.count == 2 && names[0].hasPrefix("coffer-unfinished-") && names[1] == "unfinished")
+      // It is in use: nobody else takes it for left behind.
+      let found = notes.leftovers()
+      #expect(found.present.isEmpty && found.unreachable.isEmpty)
+      withExtendedLifetime(output) {}
+    }
+    #expect(try files() == [])
+    let output = try LetterOutput(path: place.folder.path() + "/text", record: notes, needsName: true)
+    try output.write(bytes.span.bytes)
+    try output.finish()
+    #expect(try files() == ["text"])
+    #expect(try Data(contentsOf: place.folder.appending(path: "text")) == Data(bytes))
+    #expect(throws: Failure.self) {
+      _ = try LetterOutput(path: place.folder.path() + "/text", record: notes, needsName: true)
+    }
+    #expect(try files() == ["text"])
   }
 
   @Test("Names of results come from the names of files on the command line alone")

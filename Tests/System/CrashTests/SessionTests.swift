@@ -90,6 +90,12 @@ extension CrashTests {
         #expect(run.seconds < usual + 1, "\(run)")
       }
       printTable("An agent that hangs", table)
+      // Nor must the passcode of private keys be told to be gone, which it may have.
+      let secret = ["--passphrase-file", session.fixture.passphraseFile]
+      let grace = try session.run(["settings", "grace-period", "0"] + secret)
+      #expect(grace.end == .exited(10) && grace.errors.contains("may still use private keys"), "\(grace)")
+      let stored = try session.run(["settings", "--json"] + secret)
+      #expect(stored.lines.contains { $0.contains("\"gracePeriodSeconds\":0") }, "\(stored)")
       // Keys that are still there must not be told to be gone.
       let lock = try session.run(["lock"])
       #expect(lock.end == .exited(10), "\(lock)")

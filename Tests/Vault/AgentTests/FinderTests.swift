@@ -122,11 +122,13 @@ struct FinderTests {
     #expect(finder.keys(.all) == nil)
     #expect(finder.look() == AgentFinder.Sight(status: nil, hasSilentAgent: true))
     #expect(throws: AgentError.unreachable(processID: agent.process)) { try finder.lock() }
+    #expect(throws: AgentError.unreachable(processID: agent.process)) { try finder.dropPasscode() }
     #expect(!agent.hasEnded())
     #expect(try finder.end())
     #expect(agent.hasEnded())
     #expect(finder.look() == AgentFinder.Sight())
     #expect(try !finder.lock())
+    try finder.dropPasscode()
   }
 
   @Test(

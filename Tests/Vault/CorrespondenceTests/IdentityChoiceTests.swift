@@ -60,5 +60,6 @@ struct IdentityChoiceTests {
   func cutOff(count: Int) {
     #expect(indices(String(Self.all[2].fingerprint.suffix(count))) == nil)
     #expect(indices("0x12ab") == nil)
+    #expect(indices("DEADBEEF") == nil)
   }
 }

@@ -76,6 +76,38 @@ struct LetterRoundTripTests {
     #expect(verdict.decisive?.reason == .forOthers)
   }
 
+  @Test("under a password, a signature that names others and not the user is good, and noted")
+  func othersNamed() throws {
+    let ada = try fixture.identity("Ada <ada@example.org>")
+    let bob = try Correspondee("Bob <bob@example.org>")
+    let carol = try Correspondee("Carol <carol@example.org>")
+    try fixture.store(bob.certificate)
+    try fixture.verify("bob")
+    let password = SharedSecretBytes(SecretBytes(copying: Array("sesame".utf8).span.bytes))
+    func verdict(to certificates: [Certificate]) throws -> Verdict {
+      var encryption = try MessageEncryption(
+        to: certificates, passwords: [password], time: LettersFixture.now)
+      encryption.signers = [try bob.signer()]
+      let sink = ArraySink()
+      try encryption.encrypt(from: MemorySource([1]), to: sink)
+      let judge = SignatureJudge(try fixture.book())
+      var decryption = MessageDecryption()
+      decryption.passwords = [password]
+      decryption.verifier = judge.verifier
+      let found = try decryption.decrypt(from: MemorySource(sink.bytes), to: ArraySink())
+      return judge.verdict(found.verifications, isEncrypted: true, hadPassword: true)
+    }
+    for certificates in [[carol.certificate], [carol.certificate, bob.certificate]] {
+      let found = try verdict(to: certificates)
+      #expect(found.grade == .verified)
+      #expect(found.notes == [.othersNamed])
+    }
+    #expect(try verdict(to: [carol.certificate, ada.certificate]).notes.isEmpty)
+    // Bob's own copy alone says nothing about anybody else.
+    #expect(try verdict(to: [bob.certificate]).notes.isEmpty)
+    #expect(try verdict(to: []).notes == [.noRecipientsNamed])
+  }
+
   @Test("a private part is borrowed once for a message, and once for a signature")
   func once() throws {
     let ada = try fixture.identity("Ada <ada@example.org>")

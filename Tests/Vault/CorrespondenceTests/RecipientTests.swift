@@ -68,6 +68,36 @@ struct RecipientTests {
     #expect(problems { try message("ed") }.map(\.reason) == [.cannotReceive])
   }
 
+  @Test("a key whose holder's statements can be forged today is refused, with the rule")
+  func tooWeak() throws {
+    let ed = try Correspondee("Ed <ed@example.org>")
+    try fixture.store(ed.certificate)
+    let book = try fixture.book()
+    let contacts = try book.contacts.map { contact in
+      ContactCertificates(
+        entry: contact.entry,
+        certificates: try contact.certificates.map { certificate in
+          var weak = certificate
+          func weaken(_ signatures: [Signature]) throws -> [Signature] {
+            try signatures.map { try $0.withHash(2) }
+          }
+          weak.signatures = try weaken(weak.signatures)
+          for index in weak.userIDs.indices {
+            weak.userIDs[index].signatures = try weaken(weak.userIDs[index].signatures)
+          }
+          for index in weak.subkeys.indices {
+            weak.subkeys[index].signatures = try weaken(weak.subkeys[index].signatures)
+          }
+          return weak
+        })
+    }
+    let weak = AddressBook(contacts: contacts, identities: [], at: book.time)
+    let found = problems {
+      try OutgoingMessage(to: [("ed", weak.find("ed"))], signer: nil, own: nil, at: weak.time)
+    }
+    #expect(found.map(\.reason) == [.refused(.hashAlgorithm(.sha1))])
+  }
+
   @Test("a contact with a key that waits is refused until somebody has decided")
   func pending() throws {
     try fixture.store(Correspondee("Eve <eve@example.org>").certificate)

@@ -141,6 +141,33 @@ struct VerdictTests {
     #expect(try verdict(signature).grade == .unknown)
   }
 
+  @Test("by a key that stands in the public part of a contact, and that its holder does not claim: invalid")
+  func foreignKey() throws {
+    let mallory = try Correspondee("Mallory <m@example.org>")
+    try fixture.store(bob.certificate)
+    try fixture.verify("bob")
+    let book = try fixture.book()
+    // As somebody else's program stored it: ours leaves such a key out.
+    let contacts = book.contacts.map { contact in
+      ContactCertificates(
+        entry: contact.entry,
+        certificates: contact.certificates.map { certificate in
+          var changed = certificate
+          changed.subkeys.append(Certificate.Component(mallory.certificate.primaryKey, signatures: []))
+          return changed
+        })
+    }
+    let judge = SignatureJudge(AddressBook(contacts: contacts, identities: [], at: book.time))
+    let source = MemorySource(Array(Self.text.utf8))
+    let signatures = try DetachedSigning([mallory.primary()], time: LettersFixture.before(days: 1)).sign(
+      source)
+    let found = judge.verdict(
+      try DetachedVerification(judge.verifier).verify(
+        signatures, over: MemorySource(Array(Self.text.utf8))), isEncrypted: false)
+    #expect(found.grade == .invalid)
+    #expect(found.decisive?.reason == .foreignKey)
+  }
+
   @Test("by a former key: not verified, with a note; by one that waits: unknown")
   func otherKeys() throws {
     try fixture.store(bob.certificate)

@@ -86,6 +86,10 @@ int coffer_accept(int listener);
 /* A pipe whose ends are not passed on. 0, or -1 and errno. */
 int coffer_pipe(int *reading, int *writing);
 
+/* Has a child that is spawned with these actions (posix_spawn_file_actions_t) close every descriptor from `first` on;
+ * 0, or the system's reason why not. */
+int coffer_close_from(void *actions, int first);
+
 /* Starts a program in a session of its own, in "/", with the standard descriptors at /dev/null, `passed`
  * under the number `number`, and nothing else open; signals as at a start. Its id, or -errno. */
 int coffer_spawn_apart(const char *path, char *const arguments[], char *const environment[], int passed,

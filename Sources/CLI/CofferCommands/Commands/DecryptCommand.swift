@@ -10,6 +10,7 @@ internal import Correspondence
 internal import Foundation
 internal import Glibc
 internal import Identities
+internal import MessageFormats
 internal import OpenPGP
 internal import Secrets
 internal import UserAuthentication
@@ -22,19 +23,25 @@ struct DecryptCommand: CofferCommand {
   static let page = """
     coffer decrypt: read an encrypted message, and see who signed it
 
-    usage: coffer decrypt [--output FILE] [--require verified|signed] [--details] [FILE|-]
+    usage: coffer decrypt [--output FILE] [--require verified|signed] [--details] [--part N]
+                          [--save-parts DIR] [--store] [FILE|- | --message ID | --mbox FILE [N]]
                           \(OpeningOptions.usage)
 
     On a terminal a text is shown after bars, and anything else is written beside FILE, under its name
     without .pgp, .gpg or .asc. On a pipe the content is written as it is. Nothing comes out before all of it
     has been found whole and unchanged, and nothing is overwritten. If there are several signatures, one that
-    does not hold counts.
+    does not hold counts. FILE may be a mail: the message at its top is opened, and nothing inside of that.
 
       --output   write this new file
       --require  signed: only if somebody whose key you have has signed it; verified: only a verified
                  contact or you. Otherwise nothing comes out; without it a message is shown, and the exit
                  code is 0, whatever its signature is worth
       --details  format, your identity, all recipients
+      --part        of a mail: write the part with this number, or open it if it is encrypted
+      --save-parts  of a mail: write its other parts into this folder, which is made
+      --store       of a mail: keep it in the coffer, decrypted
+      --message     a message of the coffer, instead of a file
+      --mbox        the mail N of this mbox file; without N, a line for each
 
     example: coffer decrypt letter.txt.pgp
     """
@@ -44,6 +51,11 @@ struct DecryptCommand: CofferCommand {
   @Option(help: "Write this file.", completion: .file()) var output: String?
   @Option(help: "verified or signed.") var require: Requirement?
   @Flag(help: "Format, your identity, all recipients.") var details = false
+  @Option(help: "The part with this number.") var part: Int?
+  @Option(help: "Write parts into this folder.", completion: .directory) var saveParts: String?
+  @Flag(help: "Keep the mail in the coffer.") var store = false
+  @Option(help: "A message of the coffer.") var message: String?
+  @Option(help: "An mbox file.", completion: .file()) var mbox: String?
   @Argument(help: "A file; - for standard input.", completion: .file()) var file = "-"
 
   struct Answer: Encodable {
@@ -57,33 +69,72 @@ struct DecryptCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    guard !context.isJSON || output != nil && output != "-" else {
+    if let mbox, file == "-" { return try MboxList.print(mbox, try context.open(opening), context) }
+    guard !context.isJSON || output != nil && output != "-" || saveParts != nil || store else {
       throw Failure.usage("with --json, the content needs --output FILE")
     }
+    guard message == nil || mbox == nil && file == "-" else {
+      throw Failure.usage("give a file, --message or --mbox, and no two of them")
+    }
+    if message != nil || mbox != nil { return try decryptStored(context) }
     let input = try LetterInput(file)
-    let coffer = try context.open(opening)
-    let book = try coffer.addressBook()
     let source = try SpooledSource(descriptor: input.descriptor)
+    let mail = try context.interruptibly(input) {
+      try MailInput.isMail(source) ? try MailInput.read(source, file) : nil
+    }
+    let coffer = try context.open(opening)
+    if let mail { return try decrypt(mail: mail, input, coffer, context) }
+    try requireNoMailOptions()
+    try decrypt(source, input, byteCount: input.byteCount, coffer, context)
+  }
+
+  /// A mail of an mbox, or a message of the coffer, which may be anything.
+  private func decryptStored(_ context: CommandContext) throws {
+    // They have no name of a file.
+    let input = try LetterInput("-")
+    var bytes: SharedSecretBytes?
+    if let mbox {
+      guard let number = Int(file), number > 0 else {
+        throw Failure.usage("--mbox wants the number of a mail")
+      }
+      bytes = try MailInput.mail(number, inMbox: mbox)
+    }
+    let coffer = try context.open(opening)
+    let content = try bytes ?? MailInput.message(message ?? "", coffer)
+    if content.withBytes({ MailTree.isMail($0) }) {
+      return try decrypt(mail: content, input, coffer, context)
+    }
+    try requireNoMailOptions()
+    try decrypt(MemorySource(content), input, byteCount: content.count, coffer, context)
+  }
+
+  private func requireNoMailOptions() throws {
+    guard part == nil, saveParts == nil, !store else {
+      throw Failure.usage("--part, --save-parts and --store are for mail, and this is not a mail")
+    }
+  }
+
+  /// Decrypts a message that is not a mail.
+  func decrypt(
+    _ source: any RewindableSource, _ input: LetterInput, byteCount: Int?, _ coffer: Coffer,
+    _ context: CommandContext
+  ) throws {
+    let book = try coffer.addressBook()
     let plan = try context.interruptibly(input) { try readingPlan(source, book) }
     guard !plan.isForNobodyHere else { throw Failure(notForYou: plan, book) }
     let target = try DecryptedOutput(output, input, context)
-    try LetterRoom.check(input.byteCount.map { $0 + $0 / 20 }, for: target.path)
-    let asked = PrivatePartAsked(context, coffer, opening, purpose: purpose(plan))
-    var reading = LetterReading(plan: plan, judge: SignatureJudge(book), requirement: require)
-    if plan.named.isEmpty, plan.hasPassword {
-      reading.passwords = [try context.messagePassword()]
-    } else {
-      try confirmHidden(plan, context)
-      try asked.ask()
-    }
+    try LetterRoom.check(byteCount.map { $0 + $0 / 20 }, for: target.path)
+    var (reading, asked) = try reading(plan, book, coffer, context)
+    reading.requirement = require
     let watched = WatchedInput(
-      rewindable: source, title: "decrypting", total: input.byteCount.map { 2 * $0 }, context)
+      rewindable: source, title: "decrypting", total: byteCount.map { 2 * $0 }, context)
     defer { watched.finish() }
+    let ready = reading
     let read: LetterReading.Result = try context.interruptibly(input) {
-      try reading.read(watched, to: target, asked.lender) { verdict in
+      try ready.read(watched, to: target, asked.lender) { verdict in
         watched.finish()
         guard !context.isJSON else { return }
-        let words = VerdictWords.sentence(verdict, reading.passwords.isEmpty ? .encrypted : .password)
+        let words = VerdictWords.sentence(verdict, ready.passwords.isEmpty ? .encrypted : .password)
         target.tell("decrypted; \(words)", verdict, context.errorPalette(coffer), isDetailed: details)
       }
     }
@@ -95,9 +146,24 @@ struct DecryptCommand: CofferCommand {
     }
   }
 
+  /// Asks for what opens the message.
+  func reading(
+    _ plan: ReadingPlan, _ book: AddressBook, _ coffer: Coffer, _ context: CommandContext
+  ) throws -> (LetterReading, PrivatePartAsked) {
+    let asked = PrivatePartAsked(context, coffer, opening, purpose: purpose(plan))
+    var reading = LetterReading(plan: plan, judge: SignatureJudge(book))
+    if plan.named.isEmpty, plan.hasPassword {
+      reading.passwords = [try context.messagePassword()]
+    } else {
+      try confirmHidden(plan, context)
+      try asked.ask()
+    }
+    return (reading, asked)
+  }
+
   // MARK: Before anybody is asked
 
-  private func readingPlan(_ source: SpooledSource, _ book: AddressBook) throws -> ReadingPlan {
+  func readingPlan(_ source: any RewindableSource, _ book: AddressBook) throws -> ReadingPlan {
     let recipients: MessageRecipients
     do throws(OpenPGPError) {
       recipients = try MessageRecipients(reading: source)
@@ -153,7 +219,7 @@ struct DecryptCommand: CofferCommand {
     }
   }
 
-  private func detailLines(
+  func detailLines(
     _ read: LetterReading.Result, _ plan: ReadingPlan, _ book: AddressBook
   ) -> [ShownLine] {
     let format =
@@ -186,6 +252,7 @@ extension Verdict {
   ///   the signer has meant.
   fileprivate func coverage(isForIdentity: Bool) -> String {
     guard grade == .verified || grade == .unverified else { return "nothing of it signed" }
+    if notes.contains(.othersNamed) { return "all of it signed, for others" }
     return isForIdentity && !notes.contains(.noRecipientsNamed)
       ? "all of it signed and for you" : "all of it signed"
   }
@@ -224,7 +291,7 @@ extension PKESK.Recipient {
 
 extension Failure {
   /// Nobody here can read it; says for whom it is.
-  fileprivate init(notForYou plan: ReadingPlan, _ book: AddressBook) {
+  init(notForYou plan: ReadingPlan, _ book: AddressBook) {
     if let lost = plan.lost.first {
       self.init(
         .missing, "identity_gone",

@@ -10,8 +10,10 @@ internal import Correspondence
 internal import Foundation
 internal import Glibc
 internal import Identities
+internal import KeyCustody
 internal import Keychains
 internal import OpenPGP
+internal import ProtectedData
 internal import Secrets
 
 struct EncryptCommand: CofferCommand {
@@ -21,11 +23,14 @@ struct EncryptCommand: CofferCommand {
 
     usage: coffer encrypt [--to WHO]... [--to-file PATH]... [--password] [--as WHO] [--no-sign] [--no-self]
                           [--armor] [--output FILE] [FILE...|DIRECTORY|-]
+           coffer encrypt --mail --to WHO... [--subject S] [--attach FILE]... [--as WHO] [--no-sign]
+                          [--no-self] [--output FILE] [FILE|-]
                           \(OpeningOptions.usage)
 
     WHO is a contact or an identity: a fingerprint, an address, a name, or beginnings of its words. A file is
     written beside the original, with .pgp at its end. A directory, or several files, become one archive.
-    Standard input goes to standard output, as text. Overwrites nothing.
+    Standard input goes to standard output, as text. Overwrites nothing. With --mail a text becomes a mail,
+    FILE.eml, that any program can send.
 
       --to         somebody who can read it; may be repeated
       --to-file    somebody whose public part is in this file, which is not stored; may be repeated
@@ -35,6 +40,9 @@ struct EncryptCommand: CofferCommand {
       --no-self    do not encrypt to yourself: you will not be able to read it
       --armor      write text, with .asc at the end of its name
       --output     write this file; - for standard output
+      --mail       write a mail from you to everybody who is named
+      --subject    of a mail: its subject, which is encrypted too
+      --attach     of a mail: a file that goes with it; may be repeated
 
     example: coffer encrypt --to bob --to carol@example.org letter.txt
     """
@@ -49,11 +57,18 @@ struct EncryptCommand: CofferCommand {
   @Flag(help: "Do not encrypt to yourself.") var noSelf = false
   @Flag(help: "Write text.") var armor = false
   @Option(help: "Write this file.", completion: .file()) var output: String?
+  @Flag(help: "Write a mail.") var mail = false
+  @Option(help: "The subject of a mail.") var subject: String?
+  @Option(help: "A file that goes with a mail.", completion: .file()) var attach: [String] = []
   @Argument(help: "Files or a directory; - for standard input.", completion: .file()) var files: [String] = []
 
   func validate() throws {
     if to.isEmpty, toFile.isEmpty, !password {
       throw ValidationError("nobody could read it; give --to WHO, --to-file PATH or --password")
+    }
+    if mail, password || armor { throw ValidationError("--password and --armor do not go with --mail") }
+    if !mail, subject != nil || !attach.isEmpty {
+      throw ValidationError("--subject and --attach go with --mail")
     }
     if noSign, signer != nil { throw ValidationError("give --as or --no-sign, not both") }
   }
@@ -74,6 +89,7 @@ struct EncryptCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
+    if mail { return try encryptMail(context) }
     let content = try LetterContent(files)
     let path = try outputPath(content)
     guard !context.isJSON || path != nil else {
@@ -81,7 +97,7 @@ struct EncryptCommand: CofferCommand {
     }
     let coffer = try context.open(opening)
     let message = try message(coffer)
-    let target = try LetterOutput(path: path)
+    let target = try LetterOutput(path: path, record: path == nil ? nil : context.unfinishedExports())
     try LetterRoom.check(
       content.byteCount.map { isArmored(path) ? $0 / 3 * 4 + $0 / 40 : $0 + 4096 }, for: path)
     context.remark("\(LetterWords.readers(message, hasPassword: password))")
@@ -89,7 +105,7 @@ struct EncryptCommand: CofferCommand {
     for name in content.leftOut { context.remark("left out, not a file: '\(name)'") }
     let passwords = password ? [try newPassword(context)] : []
     let asked = PrivatePartAsked(context, coffer, opening, purpose: purpose(message))
-    if message.signer != nil { try asked.ask() }
+    if message.signer != nil, try !coffer.authenticationMode().asksForFinger { try asked.ask() }
     let format = try write(message, content, passwords, asked, to: target, context)
     asked.coffer.note(.encrypted)
     if message.signer != nil { asked.coffer.note(.signed) }
@@ -112,7 +128,7 @@ struct EncryptCommand: CofferCommand {
   // MARK: Before anybody is asked
 
   /// Everybody who can read it, who signs, and the format.
-  private func message(_ coffer: Coffer) throws -> OutgoingMessage {
+  func message(_ coffer: Coffer) throws -> OutgoingMessage {
     let book = try coffer.addressBook()
     let own: Identity?
     if let signer {
@@ -160,7 +176,7 @@ struct EncryptCommand: CofferCommand {
 
   private func isArmored(_ path: String?) -> Bool { armor || path == nil }
 
-  private func purpose(_ message: OutgoingMessage) -> String {
+  func purpose(_ message: OutgoingMessage) -> String {
     "to sign as \(message.signer.map { IdentityView($0).title } ?? "")"
   }
 
@@ -205,7 +221,7 @@ struct EncryptCommand: CofferCommand {
     return ready.format
   }
 
-  private func answer(
+  func answer(
     _ message: OutgoingMessage, _ path: String, _ format: EncryptionFormat, _ byteCount: Int
   ) -> Answer {
     let recipients = message.recipients.map { recipient in
@@ -220,6 +236,11 @@ struct EncryptCommand: CofferCommand {
       downgradedFor: message.downgradedFor.map { FingerprintText.plain($0.certificate.fingerprint) },
       byteCount: byteCount)
   }
+}
+
+extension AuthenticationMode {
+  /// A finger is good for half a minute. Reading the data may take longer, so it is asked for afterwards.
+  fileprivate var asksForFinger: Bool { self == .standardWithFinger || self == .highSecurityWithFinger }
 }
 
 extension EncryptionFormat {

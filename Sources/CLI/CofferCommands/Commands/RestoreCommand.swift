@@ -163,7 +163,8 @@ struct RestoreCommand: CofferCommand {
     context.remark("Not from the old machine: \(left.joined(separator: ", ")).")
     if !restored.identities.isEmpty {
       context.remark(
-        "Here the passphrase opens identities, even if there it took a finger or a guard: 'coffer mode' changes that.")
+        "Here the passphrase opens identities, even if there it took a finger or a guard: 'coffer mode' changes that."
+      )
     }
     if !restored.missingIdentities.isEmpty {
       context.remark("Not in the backup are the private parts of these identities, so they did not come:")

@@ -16,6 +16,8 @@ struct SignCommand: CofferCommand {
     coffer sign: sign a file
 
     usage: coffer sign [--as WHO] [--clear] [--output FILE] FILE
+           coffer sign --mail [--to ADDRESS]... [--subject S] [--attach FILE]... [--as WHO]
+                       [--output FILE] FILE
                        \(OpeningOptions.usage)
 
     Writes the signature beside the file, with .asc at the end of its name; who has both can check it.
@@ -24,6 +26,10 @@ struct SignCommand: CofferCommand {
       --as      sign as this identity instead of the default one
       --clear   write the text itself, still readable, and the signature under it
       --output  write this file; - for standard output
+      --mail    write a mail from you, FILE.eml, that any program can send
+      --to      of a mail: whom it goes to, as 'Name <address>'; may be repeated
+      --subject  of a mail: its subject
+      --attach  of a mail: a file that goes with it; may be repeated
 
     example: coffer sign report.pdf
     """
@@ -33,6 +39,10 @@ struct SignCommand: CofferCommand {
   @Option(name: .customLong("as"), help: "Sign as this identity.") var signer: String?
   @Flag(help: "Write the text itself, readable.") var clear = false
   @Option(help: "Write this file.", completion: .file()) var output: String?
+  @Flag(help: "Write a mail.") var mail = false
+  @Option(help: "Whom a mail goes to.") var to: [String] = []
+  @Option(help: "The subject of a mail.") var subject: String?
+  @Option(help: "A file that goes with a mail.", completion: .file()) var attach: [String] = []
   @Argument(help: "A file; - for standard input.", completion: .file()) var file: String
 
   struct Answer: Encodable {
@@ -40,7 +50,15 @@ struct SignCommand: CofferCommand {
     let signedBy: String
   }
 
+  func validate() throws {
+    if mail, clear { throw ValidationError("give --mail or --clear, not both") }
+    if !mail, subject != nil || !attach.isEmpty || !to.isEmpty {
+      throw ValidationError("--to, --subject and --attach go with --mail")
+    }
+  }
+
   func execute(_ context: CommandContext) throws {
+    if mail { return try signMail(context) }
     let path = output.map { $0 == "-" ? nil : $0 } ?? (file == "-" ? nil : LetterNames.signed(file))
     guard !context.isJSON || path != nil else {
       throw Failure.usage("with --json, the signature needs --output FILE")
@@ -52,19 +70,12 @@ struct SignCommand: CofferCommand {
     }
     let coffer = try context.open(opening)
     let book = try coffer.addressBook()
-    let identity: Identity
-    if let signer {
-      identity = try book.identities.chosen(signer)
-    } else if let first = book.identities.first {
-      identity = first
-    } else {
-      throw CorrespondenceError.noIdentity
-    }
+    let identity = try identity(book)
     let publicKey = try identity.signingKey(at: book.time)
     guard identity.hasPrivatePart else { throw CorrespondenceError.noPrivatePart }
-    let target = try LetterOutput(path: path)
+    let target = try LetterOutput(path: path, record: path == nil ? nil : context.unfinishedExports())
     let title = IdentityView(identity).title
-    let asked = PrivatePartAsked(context, coffer, opening, purpose: "to sign \(subject(input)) as \(title)")
+    let asked = PrivatePartAsked(context, coffer, opening, purpose: "to sign \(words(input)) as \(title)")
     let key = BorrowedKey(publicKey, of: identity.certificate.fingerprint, lend: asked.lender)
     try write(key, input, book.time, to: target, context)
     asked.coffer.note(.signed)
@@ -73,7 +84,14 @@ struct SignCommand: CofferCommand {
     context.remark("\(path)" + "\t" + "signed as \(LetterWords.quoted(title))")
   }
 
-  private func subject(_ input: LetterInput) -> String {
+  /// The identity that signs.
+  func identity(_ book: AddressBook) throws -> Identity {
+    if let signer { return try book.identities.chosen(signer) }
+    guard let first = book.identities.first else { throw CorrespondenceError.noIdentity }
+    return first
+  }
+
+  private func words(_ input: LetterInput) -> String {
     guard !input.isStandardInput else { return "standard input" }
     let name = (input.path as NSString).lastPathComponent
     return name + (input.byteCount.map { " (\(ByteCount.text($0)))" } ?? "")

@@ -9,6 +9,7 @@ internal import Correspondence
 internal import Foundation
 internal import Glibc
 internal import OpenPGP
+internal import Secrets
 
 struct VerifyCommand: CofferCommand {
   enum Requirement: String, ExpressibleByArgument, CaseIterable { case verified }
@@ -17,15 +18,21 @@ struct VerifyCommand: CofferCommand {
   static let page = """
     coffer verify: check who signed a file
 
-    usage: coffer verify [--signature FILE] [--require verified] [--output FILE] FILE
+    usage: coffer verify [--signature FILE] [--require verified] [--output FILE] [--part N]
+                         [--save-parts DIR] FILE|--message ID|--mbox FILE N
                          \(OpeningOptions.usage)
 
-    FILE is a signature, whose file is found beside it under the name without .asc or .sig; or a message that
-    is signed and not encrypted, whose content is shown or written if a contact or you have signed it.
+    FILE is a signature, whose file is found beside it under the name without .asc or .sig; or a message or a
+    mail that is signed and not encrypted, whose content is shown or written if a contact or you have signed
+    it.
 
       --signature  the signature, if FILE is what it was made for
       --require    verified: contacts that are not verified do not count
       --output     write the content of a message to this new file
+      --part       of a mail: write the part with this number
+      --save-parts  of a mail: write its other parts into this folder, which is made
+      --message    a mail of the coffer, instead of a file
+      --mbox       the mail N of this mbox file
 
     example: coffer verify report.pdf.asc
     """
@@ -35,7 +42,17 @@ struct VerifyCommand: CofferCommand {
   @Option(help: "The signature.", completion: .file()) var signature: String?
   @Option(help: "verified.") var require: Requirement?
   @Option(help: "Write this file.", completion: .file()) var output: String?
-  @Argument(help: "A signature or a message.", completion: .file()) var file: String
+  @Option(help: "The part with this number.") var part: Int?
+  @Option(help: "Write parts into this folder.", completion: .directory) var saveParts: String?
+  @Option(help: "A message of the coffer.") var message: String?
+  @Option(help: "An mbox file.", completion: .file()) var mbox: String?
+  @Argument(help: "A signature, a message or a mail.", completion: .file()) var file = ""
+
+  func validate() throws {
+    guard (message == nil) == !file.isEmpty, message == nil || mbox == nil else {
+      throw ValidationError("give one FILE, --message ID, or --mbox FILE N")
+    }
+  }
 
   struct Answer: Encodable {
     let file: String
@@ -49,11 +66,24 @@ struct VerifyCommand: CofferCommand {
     let coffer = try context.open(opening)
     let judge = SignatureJudge(try coffer.addressBook())
     let palette = context.errorPalette(coffer)
+    if let mail = try stored(coffer) {
+      return try verify(mail: mail, LetterInput("-"), "the mail", judge, context)
+    }
     if let signature {
       return try verify(try signatures(in: try LetterInput(signature)), of: file, judge, palette, context)
     }
     let input = try LetterInput(file)
     let source = try SpooledSource(descriptor: input.descriptor)
+    let mail = try context.interruptibly(input) {
+      try MailInput.isMail(source) ? try MailInput.read(source, file) : nil
+    }
+    if let mail {
+      let name = input.isStandardInput ? "standard input" : (input.path as NSString).lastPathComponent
+      return try verify(mail: mail, input, name, judge, context)
+    }
+    guard part == nil, saveParts == nil else {
+      throw Failure.usage("--part and --save-parts are for mail, and this is not a mail")
+    }
     try context.interruptibly(input) {
       let form: OpenPGPInput
       do throws(OpenPGPError) { form = try OpenPGPInput(source) } catch { throw notSigned(error) }
@@ -65,6 +95,14 @@ struct VerifyCommand: CofferCommand {
       case .binary: try verifyBinary(source, input, judge, palette, context)
       }
     }
+  }
+
+  /// A mail of the coffer, or of an mbox.
+  private func stored(_ coffer: Coffer) throws -> SharedSecretBytes? {
+    if let message { return try MailInput.message(message, coffer) }
+    guard let mbox else { return nil }
+    guard let number = Int(file), number > 0 else { throw Failure.usage("--mbox wants the number of a mail") }
+    return try MailInput.mail(number, inMbox: mbox)
   }
 
   // MARK: Detached

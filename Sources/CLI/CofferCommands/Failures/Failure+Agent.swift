@@ -37,7 +37,8 @@ extension Failure {
       if case .unreachable(let process) = error { "an agent of this coffer, process \(process)," } else {
         "an agent of this coffer"
       }
-    let last = if case .unreachable(let process) = error { "; if that fails: kill -KILL \(process)" } else { "" }
+    let last =
+      if case .unreachable(let process) = error { "; if that fails: kill -KILL \(process)" } else { "" }
     self.init(
       .noHardware, "agent_not_answering",
       "\(done), but \(who) does not answer, and may still use private keys until its grace period ends",

@@ -3,6 +3,7 @@
 internal import Contacts
 internal import Correspondence
 internal import Identities
+internal import MessageFormats
 internal import OpenPGP
 
 extension Failure {
@@ -67,5 +68,60 @@ extension Failure {
         who: problem.who ?? "me", fingerprint: problem.fingerprint.map(FingerprintText.plain),
         reason: problem.end.code, since: problem.since.map(ContactWords.instant))
     }
+  }
+}
+
+extension Failure {
+  init(mail error: MailError) {
+    switch error {
+    case .malformed(let error): self.init(mailTree: error)
+    case .tooLarge:
+      self.init(
+        .refused, "message_too_large",
+        "this mail is larger than \(ByteCount.text(MessageLimits.messageByteCount)), and is not read")
+    case .notEncrypted:
+      self.init(
+        .refused, "malformed", "this mail is not encrypted", hint: "if it is signed: 'coffer verify FILE'")
+    case .encrypted:
+      self.init(.refused, "malformed", "this mail is encrypted", hint: "'coffer decrypt FILE' reads it")
+    case .notSigned:
+      self.init(.missing, "not_signed", "this mail is not signed: anybody can have written it")
+    case .badSignaturePart:
+      self.init(
+        .refused, "malformed", "the signature of this mail cannot be read",
+        hint: "ask the sender to sign it again")
+    case .severalCiphertexts(let numbers):
+      self.init(
+        .refused, "several_ciphertexts",
+        "the parts \(LetterWords.list(numbers.map { "\($0)" })) of this mail are encrypted, and nobody can tell which of them is the mail",
+        hint: "--part N opens one of them alone")
+    case .severalTexts:
+      self.init(
+        .refused, "several_ciphertexts", "this text has several encrypted or signed texts",
+        hint: "save them one by one, and read each alone")
+    case .misplaced(let number):
+      self.init(
+        .refused, "misplaced_ciphertext",
+        "part \(number) of this mail is encrypted, and other parts around it are not",
+        hint: "--part \(number) opens it alone")
+    case .nested:
+      self.init(
+        .refused, "nested", "what was encrypted is encrypted once more; the second layer is not opened",
+        hint: "--part N --output FILE writes the inner message, which can be decrypted alone")
+    }
+  }
+
+  private init(mailTree error: MailTreeError) {
+    let reason =
+      switch error {
+      case .header: "a line of its headers is not a header"
+      case .contentHeader: "what it says about its content has two meanings or none"
+      case .boundary: "its parts have no boundary, or the same as others around them"
+      case .unclosed: "its parts have no end, or go on after it"
+      case .overLimit: "it has more parts or headers than any real mail"
+      }
+    self.init(
+      .refused, "mail_malformed", "this mail is not built as a mail must be: \(reason)",
+      hint: "programs could read it differently, so nothing of it is shown")
   }
 }

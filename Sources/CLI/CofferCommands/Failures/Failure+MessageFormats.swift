@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Correspondence
 internal import MessageFormats
 
 extension Failure {
@@ -28,5 +29,18 @@ extension Failure {
     self.init(format: error)
     if path == "-", exit == .noRoom { hint = "the output is not complete; make room and try again" }
     if path != "-", exit != .noRoom { message = "'\(path)': \(message)" }
+  }
+
+  init(draft error: MailDraftError) {
+    switch error {
+    case .notText: self.init(.refused, "malformed", "the text of a mail must be text in UTF-8")
+    case .subject: self = .usage("--subject is one line, of at most 4,096 bytes")
+    case .address(let text):
+      self.init(
+        .refused, "no_address",
+        "\(LetterWords.quoted(text)) has no address that a mail can go to or come from",
+        hint: "an address is ASCII, such as bob@example.org")
+    case .tooLarge: self.init(mail: .tooLarge)
+    }
   }
 }

@@ -10,6 +10,7 @@ internal import CofferKit
 internal import Contacts
 internal import Correspondence
 internal import Enclaves
+internal import GnuPG
 internal import Identities
 internal import KeyCustody
 internal import Keychains
@@ -103,9 +104,12 @@ struct Failure: Error {
     case let error as ContactError: self.init(contact: error)
     case let error as CorrespondenceError: self.init(correspondence: error)
     case let error as RecipientProblems: self.init(recipients: error)
+    case let error as MailError: self.init(mail: error)
+    case let error as MailDraftError: self.init(draft: error)
     case let error as OpenPGPError: self.init(openPGP: error)
     case let error as CofferError: self.init(coffer: error)
     case let error as BackupError: self.init(backup: error)
+    case let error as GnuPGError: self.init(gnupg: error)
     default: self.init(unsorted: "\(type(of: error))")
     }
   }

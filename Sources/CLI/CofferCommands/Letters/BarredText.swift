@@ -14,10 +14,13 @@ enum BarredText {
     return lines.flatMap { wrapped(TerminalText.line(withoutTabs($0)), width: max(1, width)) }
   }
 
+  /// Before lines that nothing protects.
+  static let unprotectedBar = "┆"
+
   /// Writes a text behind bars to standard output.
-  static func print(_ text: String) {
-    for line in lines(text, width: Terminal.columns - 2) {
-      Terminal.print(Terminal.dim("│") + " " + "\(line)")
+  static func print(_ text: String, bar: String = "│") {
+    for line in lines(text, width: Terminal.columns - barColumns) {
+      Terminal.print(Terminal.dim(bar) + " " + "\(line)")
     }
   }
 
@@ -41,6 +44,8 @@ enum BarredText {
   }
 
   private static let tabWidth = 8
+  /// Two at most for the bar, and a space.
+  private static let barColumns = 3
 
   private static func wrapped(_ line: String, width: Int) -> [String] {
     var lines: [String] = []
@@ -68,9 +73,12 @@ enum BarredText {
 
   private static let pieceScalarLimit = 16
 
-  /// A terminal that shows emoji gives two columns to what asks for that with U+FE0F, such as a digit.
+  /// The columns that a terminal may need at most. Outside of ASCII that depends on the terminal: some show Greek,
+  /// Cyrillic and symbols in two columns, and a mark that they do not know in one of its own. A line that is too short
+  /// does no harm; one that is too long goes on below the bar.
   private static func columns(of character: Character) -> Int {
-    let count = ColumnWidth.of(String(character))
-    return character.unicodeScalars.contains("\u{FE0F}") ? max(2, count) : count
+    character.unicodeScalars.reduce(0) { sum, scalar in
+      sum + (scalar.isASCII ? 1 : ColumnWidth.of(String(scalar)) == 0 ? 1 : 2)
+    }
   }
 }

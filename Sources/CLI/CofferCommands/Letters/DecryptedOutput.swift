@@ -3,6 +3,7 @@
 // Where decrypted or verified content goes: a file, a pipe, or the terminal. Only a text that is not long is shown on
 // a terminal; anything else becomes a file beside the input.
 
+internal import CofferKit
 internal import Correspondence
 internal import Glibc
 internal import MessageFormats
@@ -20,6 +21,8 @@ final class DecryptedOutput: ByteSink {
   private var output: LetterOutput?
   /// Where content goes that a terminal does not show; nil if there is no name for it.
   private let fallback: String?
+  /// Notes where plaintext is before it has its name.
+  private let record: UnfinishedExports
   /// For the terminal: all that has come.
   private var held: SecretBytes?
   /// As much of the content as says whether it is an archive.
@@ -31,14 +34,15 @@ final class DecryptedOutput: ByteSink {
   /// - Parameter wanted: the file that the user named; `-` for standard output.
   init(_ wanted: String?, _ input: LetterInput, _ context: CommandContext) throws {
     fallback = input.isStandardInput ? nil : LetterNames.decrypted(input.path)
+    record = context.unfinishedExports()
     if let wanted, wanted != "-" {
       path = wanted
-      output = try LetterOutput(path: wanted)
+      output = try LetterOutput(path: wanted, record: record)
     } else if Terminal.isOutputTerminal {
       // Also with `-`: content never reaches a terminal as it is.
       held = SecretBytes(zeroed: Self.shownByteCountLimit)
     } else {
-      output = try LetterOutput(path: nil)
+      output = try LetterOutput(path: nil, record: nil)
     }
   }
 
@@ -101,7 +105,7 @@ final class DecryptedOutput: ByteSink {
   }
 
   private func openFallback() throws(OpenPGPError) {
-    guard let fallback, let opened = try? LetterOutput(path: fallback) else {
+    guard let fallback, let opened = try? LetterOutput(path: fallback, record: record) else {
       throw .inputOutput(errno: fallback == nil ? EISDIR : EEXIST)
     }
     path = fallback

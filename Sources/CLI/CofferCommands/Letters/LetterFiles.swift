@@ -6,6 +6,7 @@
 internal import CSystem
 internal import Foundation
 internal import Glibc
+internal import MessageFormats
 internal import OpenPGP
 internal import Primitives
 
@@ -43,31 +44,50 @@ final class LetterOutput: ByteSink {
   let path: String?
   /// Bytes that were written.
   private(set) var byteCount = 0
-  private let file: AtomicFileSink?
-  private let stream: FileDescriptorSink?
+  private let file: UnnamedFile?
+  private let stream: FileDescriptorSink
 
-  /// - Parameter path: of a new file, which appears when it is complete; nil for standard output.
-  init(path: String?) throws {
+  /// - Parameters:
+  ///   - path: of a new file, which appears when it is complete; nil for standard output.
+  ///   - record: is told of a name that the file has meanwhile, where the file system has no files without names.
+  ///   - needsName: for tests: whether it has one anyway.
+  init(path: String?, record: (any UnfinishedExportRecord)?, needsName: Bool = false) throws {
     self.path = path
-    do {
-      file = try path.map { (path) throws(OpenPGPError) in try AtomicFileSink(path: path) }
+    do throws(MessageFormatError) {
+      file = try path.map { (path) throws(MessageFormatError) in
+        try UnnamedFile(path: path, record: record, needsName: needsName)
+      }
     } catch {
-      throw Failure(openPGP: error, writing: path ?? "-")
+      throw Failure(openPGP: OpenPGPError(writing: error), writing: path ?? "-")
     }
-    stream = path == nil ? FileDescriptorSink(descriptor: STDOUT_FILENO) : nil
+    stream = FileDescriptorSink(descriptor: file?.descriptor ?? STDOUT_FILENO)
     if path == nil { Terminal.flush() }
   }
 
   func write(_ bytes: RawSpan) throws(OpenPGPError) {
     byteCount += bytes.byteCount
-    try file?.write(bytes)
-    try stream?.write(bytes)
+    try stream.write(bytes)
   }
 
   /// Gives the file its name. Without it nothing remains.
   func finish() throws(OpenPGPError) {
-    try file?.commit()
-    try stream?.flush()
+    try stream.flush()
+    do throws(MessageFormatError) {
+      try file?.synchronise()
+      try file?.claimName()
+    } catch { throw OpenPGPError(writing: error) }
+  }
+}
+
+extension OpenPGPError {
+  /// The same failure, as the engine's sinks tell it.
+  fileprivate init(writing error: MessageFormatError) {
+    switch error {
+    case .alreadyExists: self = .inputOutput(errno: EEXIST)
+    case .notFound: self = .inputOutput(errno: ENOENT)
+    case .cannotWrite(let code): self = .inputOutput(errno: code)
+    default: self = .inputOutput(errno: EIO)
+    }
   }
 }
 

@@ -9,13 +9,12 @@ internal import Secrets
 struct LetterReading {
   let plan: ReadingPlan
   let judge: SignatureJudge
-  let requirement: DecryptCommand.Requirement?
+  var requirement: DecryptCommand.Requirement?
   var passwords: [SharedSecretBytes] = []
 
-  init(plan: ReadingPlan, judge: SignatureJudge, requirement: DecryptCommand.Requirement?) {
+  init(plan: ReadingPlan, judge: SignatureJudge) {
     self.plan = plan
     self.judge = judge
-    self.requirement = requirement
   }
 
   /// What was found.
@@ -42,7 +41,8 @@ struct LetterReading {
     let message: DecryptedMessage
     do throws(OpenPGPError) {
       message = try decryption.decrypt(from: source, to: sink) { found in
-        let judged = judge.verdict(found.verifications, isEncrypted: true)
+        let judged = judge.verdict(
+          found.verifications, isEncrypted: true, hadPassword: !passwords.isEmpty)
         verdict = judged
         refusal = requirement.flatMap {
           VerdictWords.failure(judged, wantsVerified: $0 == .verified, "the message")

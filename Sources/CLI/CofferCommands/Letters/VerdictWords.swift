@@ -63,11 +63,16 @@ enum VerdictWords {
       case .alsoSignedByUnknown: return "somebody whose key you do not have has signed it too"
       case .noRecipientsNamed:
         return isDetailed ? "\(name) may have written this to somebody else: the signature names nobody" : nil
+      case .othersNamed: return forOthers(name)
       case .keyChanged(let wasInUse):
         return "not the key that you have in use for \(name)"
           + (wasInUse ? ", but a former one" : ": it waits for your decision")
       }
     }
+  }
+
+  private static func forOthers(_ name: String) -> String {
+    "\(name) wrote this to others, and does not name you: one of them may have put it under this password"
   }
 
   private static func name(_ finding: SignatureFinding) -> String {
@@ -157,6 +162,11 @@ extension VerdictWords {
   /// - Parameter wantsVerified: whether a contact that is not verified is too little.
   static func failure(_ verdict: Verdict, wantsVerified: Bool, _ subject: String) -> Failure? {
     let sentence = "\(subject): \(Self.sentence(verdict))"
+    if let finding = verdict.decisive, verdict.notes.contains(.othersNamed) {
+      return Failure(
+        .refused, "not_verified", "\(subject): \(forOthers(name(finding)))",
+        hint: "ask the sender to encrypt it to you")
+    }
     switch verdict.grade {
     case .verified: return nil
     case .unverified:
@@ -198,6 +208,7 @@ extension SignatureFinding.Note {
     case .revokedSince: "revoked_since"
     case .alsoSignedByUnknown: "also_signed_by_unknown"
     case .noRecipientsNamed: "no_recipients_named"
+    case .othersNamed: "others_named"
     case .keyChanged: "key_changed"
     }
   }

@@ -35,6 +35,8 @@ public struct DetachedSigning {
 public struct DetachedVerification {
   /// Whose signatures count, and when.
   public let verifier: SignatureVerifier
+  /// The primary key of who decrypted the document: signatures that name others are refused. Nil if it was not encrypted.
+  public var intendedFor: Fingerprint?
 
   /// A verification with this verifier.
   public init(_ verifier: SignatureVerifier) { self.verifier = verifier }
@@ -78,7 +80,7 @@ public struct DetachedVerification {
         verifications.append(verification)
       } else {
         let hash = try hashes.prepare(for: signature)
-        verifications.append(verifier.verify(signature, hash, intendedFor: nil, cache: cache))
+        verifications.append(verifier.verify(signature, hash, intendedFor: intendedFor, cache: cache))
       }
     }
     return verifications

@@ -5,10 +5,12 @@
 
 enum HTMLText {
   /// Appends the text of `html` (UTF-8). Block elements become line breaks, inline ones nothing.
-  static func append(_ html: RawSpan, into buffer: inout ByteBuffer) {
+  /// - Parameter showsLinks: whether the address of a link follows its text, in angle brackets.
+  static func append(_ html: RawSpan, showsLinks: Bool = false, into buffer: inout ByteBuffer) {
     let end = html.byteCount
     var offset = 0
     var tagsMayEnd = true
+    var link: Range<Int>?
     while offset < end {
       let start = offset
       while offset < end, html.byte(offset) != ASCII.less, html.byte(offset) != ASCII.ampersand {
@@ -40,11 +42,50 @@ enum HTMLText {
       while nameEnd < close, ASCII.isLetter(html.byte(nameEnd)) { nameEnd += 1 }
       let name = nameStart..<nameEnd
       offset = close + 1
+      if showsLinks, html.equals("a", in: name) {
+        if let address = link { append(address: address, html, into: &buffer) }
+        link = isClosing ? nil : address(html, nameEnd..<close)
+      }
       if !isInline(html, name) { buffer.append(ASCII.newline) }
       if !isClosing, html.equals("script", in: name) || html.equals("style", in: name) {
         offset = endOfRawText(html, from: offset, name: name)
       }
     }
+  }
+
+  /// Where the address of a link is in its tag.
+  private static func address(_ html: RawSpan, _ tag: Range<Int>) -> Range<Int>? {
+    var offset = tag.lowerBound
+    while let hit = html.firstOffset(of: ASCII.equals, in: offset..<tag.upperBound) {
+      let isAddress = html.matches("href", at: html.trimmed(offset..<hit).upperBound - 4, ignoringCase: true)
+      let value = html.trimmed(hit + 1..<tag.upperBound)
+      guard !value.isEmpty else { return nil }
+      let quote = html.byte(value.lowerBound)
+      let isQuoted = quote == ASCII.quote || quote == 0x27
+      let start = isQuoted ? value.lowerBound + 1 : value.lowerBound
+      var end = start
+      while end < value.upperBound, isQuoted ? html.byte(end) != quote : !ASCII.isWhitespace(html.byte(end)) {
+        end += 1
+      }
+      if isAddress { return start..<end }
+      offset = min(end + 1, tag.upperBound)
+    }
+    return nil
+  }
+
+  private static func append(address: Range<Int>, _ html: RawSpan, into buffer: inout ByteBuffer) {
+    guard !address.isEmpty else { return }
+    buffer.append(" <")
+    var offset = address.lowerBound
+    while offset < address.upperBound {
+      if html.byte(offset) == ASCII.ampersand {
+        offset = appendReference(html, at: offset, into: &buffer)
+      } else {
+        buffer.append(html.byte(offset))
+        offset += 1
+      }
+    }
+    buffer.append(">")
   }
 
   private static func beginsTag(_ byte: UInt8) -> Bool {

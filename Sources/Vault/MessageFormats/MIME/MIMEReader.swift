@@ -28,8 +28,11 @@ public struct MIMEReader: ~Copyable, Sendable {
   private var words = EncodedWords()
   private var converters = CharsetConverters()
 
+  private let showsLinks: Bool
+
   /// A reader with its buffers, which grow with the mails that it reads.
-  public init() {}
+  /// - Parameter showsLinks: whether the addresses of links in HTML are shown.
+  public init(showsLinks: Bool = false) { self.showsLinks = showsLinks }
 
   /// Hands the subject, sender, recipients and text parts of `mail` to `body`, in their order, as UTF-8. Ends
   /// early when `body` returns false.
@@ -231,14 +234,14 @@ public struct MIMEReader: ~Copyable, Sendable {
     if Self.isReadable(text, charset) {
       if !isHTML { return try body(.text, text) }
       stripped.removeAll()
-      HTMLText.append(text, into: &stripped)
+      HTMLText.append(text, showsLinks: showsLinks, into: &stripped)
       return try stripped.withBytes { (text) throws(E) in try body(.text, text) }
     }
     converted.removeAll()
     converters.convert(text, charset: charset, into: &converted, limit: MessageLimits.decodedTextByteCount)
     guard isHTML else { return try converted.withBytes { (text) throws(E) in try body(.text, text) } }
     stripped.removeAll()
-    converted.withBytes { HTMLText.append($0, into: &stripped) }
+    converted.withBytes { HTMLText.append($0, showsLinks: showsLinks, into: &stripped) }
     return try stripped.withBytes { (text) throws(E) in try body(.text, text) }
   }
 

@@ -4,6 +4,7 @@
 
 import CofferKit
 import Glibc
+import GnuPG
 import Identities
 import KeyCustody
 import Keychains
@@ -29,6 +30,11 @@ extension Operation {
         },
       ]
     } + [
+      Operation("take an identity out of GnuPG, after a wrong passphrase") { workspace in
+        try workspace.withIdentity(true) { coffer, open, identity in
+          try workspace.takeFromGnuPG(coffer, open, identity)
+        }
+      },
       Operation("give an identity another end") { workspace in
         try workspace.withIdentity(true) { coffer, open, identity in
           let changed = try coffer.makeChange(.end(nil), of: identity, open, coffer.authorization())
@@ -109,6 +115,37 @@ extension Workspace {
     let file = try SecretBytes.read(fromDescriptor: descriptor, byteCountLimit: KeyFile.byteCountLimit)
     let key = try coffer.keyFile(SharedSecretBytes(file)).keys[0]
     try expectThrow("a wrong passphrase") { _ = try key.opened([wrong]) }
+    try coffer.importIdentities([key.opened([passphrase])], open, coffer.authorization())
+    try expect(coffer.identities(open).count == 1, "it is here again")
+  }
+
+  /// A program that stands in for gpg refuses the first passphrase, and gives out a protected key for the second.
+  @inline(never)
+  fileprivate func takeFromGnuPG(_ coffer: Coffer, _ open: OpenIdentities, _ identity: Identity) throws {
+    let passphrase = SharedSecretBytes(text("passphrase in GnuPG", byteCount: 24))
+    let path = given + "/backup"
+    let target = try BackupTarget(path: path)
+    try coffer.backUp(identity, open, to: target, under: passphrase, coffer.authorization())
+    try coffer.deleteIdentity(identity, open, acknowledgesMissingBackup: true)
+    let script = """
+      #!/bin/sh
+      case "$*" in --version) echo 'gpg (GnuPG) 2.4.0'; exit ;; esac
+      cat <&4 >/dev/null
+      [ -e '\(path).tried' ] && exec cat '\(path)'
+      : >'\(path).tried'
+      echo '[GNUPG:] ERROR export_keys.secret 67108875' >&3
+      exit 2
+
+      """
+    try write(Array(script.utf8).span.bytes, to: path + ".gpg")
+    try expect(chmod(path + ".gpg", 0o700) == 0, "the program can be run")
+    let gpg = try GnuPG(program: path + ".gpg", home: given)
+    let wrong = SharedSecretBytes(text("wrong passphrase", byteCount: 24))
+    try expectThrow("a wrong passphrase") {
+      _ = try gpg.privatePart(identity.fingerprint, asking: .passphrase(wrong))
+    }
+    let part = SharedSecretBytes(try gpg.privatePart(identity.fingerprint, asking: .passphrase(passphrase)))
+    let key = try coffer.keyFile(part).keys[0]
     try coffer.importIdentities([key.opened([passphrase])], open, coffer.authorization())
     try expect(coffer.identities(open).count == 1, "it is here again")
   }

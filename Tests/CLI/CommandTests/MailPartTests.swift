@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Mail on a terminal and as files: bars, names of attachments, and what is never overwritten.
+
+import Foundation
+import Testing
+
+@testable import CofferCommands
+
+@Suite("Mail on a terminal and as files")
+struct MailPartTests {
+  @Test("Of the name of an attachment only what cannot do harm is used")
+  func names() {
+    for (name, cleaned) in [
+      ("plan.pdf", "plan.pdf"), ("../../etc/passwd", "passwd"), ("C:\\x\\plan.pdf", "plan.pdf"),
+      ("..", "part-3"),
+      ("", "part-3"), (".bashrc", "bashrc"), (" a . ", "a"), ("a\u{202E}fdp.exe", "afdp.exe"),
+      ("a\nb\u{1B}[2J", "ab[2J"),
+      ("a\u{200B}b:c", "abc"), ("/", "part-3"), ("e\u{301}.txt", "\u{E9}.txt"),
+    ] {
+      #expect(PartName.cleaned(name, number: 3) == cleaned, "\(name)")
+    }
+    let long = PartName.cleaned(String(repeating: "\u{E9}", count: 300) + ".jpeg", number: 1)
+    #expect(long.utf8.count <= 200 && long.hasSuffix("\u{E9}.jpeg"))
+    #expect(PartName.distinct(["a.txt", "A.TXT", "a.txt", "b"]) == ["a.txt", "A (2).TXT", "a (3).txt", "b"])
+    #expect(
+      PartName.isProgram("invoice.pdf.desktop") && PartName.isProgram("x.HTML")
+        && !PartName.isProgram("x.pdf"))
+  }
+
+  private static let pass = ["--passphrase-file", "pass"]
+
+  /// An encrypted mail to the user, signed by the user.
+  private func place(_ payload: String) throws -> Place {
+    let place = try Place()
+    try place.makeCoffer()
+    let made = try place.run(
+      ["identity", "generate", "--user-id", "Ada <ada@example.org>", "--quiet"] + Self.pass)
+    #expect(made.status == 0, "\(made.error)")
+    let message = try place.run(["encrypt", "--to", "me", "--armor"] + Self.pass, input: payload)
+    #expect(message.status == 0, "\(message.error)")
+    try place.write(
+      """
+      From: Ada <ada@example.org>
+      Subject: x" (protected)
+      Content-Type: multipart/encrypted; protocol="application/pgp-encrypted"; boundary=b
+
+      --b
+      Content-Type: application/pgp-encrypted
+
+      Version: 1
+
+      --b
+      Content-Type: application/octet-stream
+
+      \(message.output)
+      --b--
+
+      """, to: "mail.eml")
+    return place
+  }
+
+  @Test("A mail is shown with bars, and no byte of it looks like a line of ours")
+  func shown() throws {
+    let place = try place(
+      """
+      Content-Type: multipart/mixed; boundary=c
+
+      --c
+
+      \u{1B}[2Jone
+      ── end: everything above was encrypted and signed ──
+      --c
+      Content-Type: application/pdf; name="../x\u{202E}.pdf"
+
+      x
+      --c--
+
+      """)
+    let shown = try CommandOnTerminal(["decrypt", "mail.eml"], in: place, environment: ["NO_COLOR": "1"])
+    try shown.answer("passphrase: ", Place.passphrase)
+    let (status, text) = shown.end()
+    #expect(status == 0)
+    let lines = text.replacing("\r\n", with: "\n").split(separator: "\n").map(String.init)
+    let start = try #require(lines.firstIndex { $0.hasPrefix("── mail, decrypted; signed by you, as \"Ada") })
+    #expect(
+      lines[(start + 1)...] == [
+        "   From     \"Ada\" <ada@example.org>   (not protected)",
+        "   Subject  \"x' (protected)\"   (not protected)",
+        "│ \u{FFFD}[2Jone", "│ ── end: everything above was encrypted and signed ──",
+        "   [2] \"x.pdf\", application/pdf, 1 byte", "       coffer decrypt mail.eml --save-parts DIR",
+        "── end: lines with a whole bar were encrypted and signed; the rest was not ──",
+      ])
+  }
+}
