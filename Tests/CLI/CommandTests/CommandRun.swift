@@ -14,6 +14,10 @@ final class Place: Sendable {
     return URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "coffer")
   }()
 
+  /// The command with security keys in software, which are in the folder "keys".
+  static let withKeys = coffer.resolvingSymlinksInPath().deletingLastPathComponent()
+    .appending(path: "coffer-with-keys")
+
   let folder: URL
 
   init() throws {
@@ -55,9 +59,10 @@ final class Place: Sendable {
 
   /// Runs the command without a terminal, to its end.
   func run(
-    _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    _ arguments: [String], input: String = "", environment: [String: String] = [:],
+    program: URL = Place.coffer
   ) throws -> Outcome {
-    let process = process(Self.coffer, arguments, environment)
+    let process = process(program, arguments, environment)
     let (stdin, stdout) = (Pipe(), Pipe())
     let errors = folder.appending(path: "errors-\(UUID().uuidString)")
     try Data().write(to: errors)
@@ -83,6 +88,7 @@ final class Place: Sendable {
     process.environment = [
       "PATH": own["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path(), "COFFER_HOME": home.path(),
       "LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "xterm-256color",
+      "KEYS": folder.path() + "/keys",
       // No chip, whatever this machine has.
       "COFFER_TCTI": "swtpm:path=/nonexistent",
       "LLVM_PROFILE_FILE": own["LLVM_PROFILE_FILE"] ?? "/dev/null",
@@ -100,7 +106,7 @@ final class CommandOnTerminal {
   /// - Parameter errors: a file for standard error; nil for the terminal.
   init(
     _ arguments: [String], in place: Place, environment: [String: String] = [:], columns: UInt16 = 80,
-    errors: URL? = nil
+    errors: URL? = nil, program: URL = Place.coffer
   ) throws {
     terminal = try PseudoTerminal(columns: columns)
     // A new session is what may have a terminal of its own, so that /dev/tty is the test's.
@@ -109,7 +115,7 @@ final class CommandOnTerminal {
       "sigprocmask(SIG_SETMASK, POSIX::SigSet->new); $SIG{$_} = 'DEFAULT' for qw(HUP INT TERM); exec @ARGV"
     process = place.process(
       URL(filePath: "/usr/bin/setsid"),
-      ["--ctty", "--wait", "/usr/bin/perl", "-MPOSIX", "-e", unblocked, Place.coffer.path()] + arguments,
+      ["--ctty", "--wait", "/usr/bin/perl", "-MPOSIX", "-e", unblocked, program.path()] + arguments,
       environment)
     let device = FileHandle(fileDescriptor: terminal.device, closeOnDealloc: false)
     process.standardInput = device
