@@ -25,9 +25,9 @@ struct ContactImportCommand: CofferCommand {
     Reads FILE, or standard input; a URL cypherair://import/v1/... may be in it, or given instead. What came
     as an argument is never stored without a question.
 
-    Shows whose public part it is, and asks on a terminal. A newer copy of a stored one adds what it says. Another key for an address that a contact has waits until you decide; until
-    then the old one stays in use. What others have added to a public part is not stored. A file with a
-    private key is refused.
+    Shows whose public part it is, and asks on a terminal. A newer copy of a stored one adds what it says.
+    Another key for an address that a contact has waits until you decide; until then the old one stays in
+    use. What others have added to a public part is not stored. A file with a private key is refused.
 
       --name            a name of yours for a new contact
       --all             store all public parts of the file
