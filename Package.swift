@@ -101,7 +101,7 @@ let package = Package(
     .executable(name: "coffer-sop", targets: ["coffer-sop"]),
   ],
   traits: [
-    .default(enabledTraits: ["TPM", "SecretService", "Fingerprint", "Logind", "Pictures"]),
+    .default(enabledTraits: ["TPM", "SecretService", "Fingerprint", "Logind", "Pictures", "SecurityKeys"]),
     .trait(name: "TPM", description: "Enclave keys in a TPM 2.0, through tss2-esys."),
     .trait(
       name: "SecretService", description: "A keychain in the desktop's Secret Service.",
@@ -113,6 +113,7 @@ let package = Package(
       name: "Logind", description: "Locking with the session, through systemd-logind.",
       enabledTraits: ["DesktopBus"]),
     .trait(name: "Pictures", description: "Thumbnails and pictures on the terminal: libjpeg-turbo, libpng."),
+    .trait(name: "SecurityKeys", description: "FIDO2 security keys, through libfido2."),
     .trait(name: "DesktopBus", description: "D-Bus through libsystemd; comes with what needs it."),
   ],
   dependencies: [
@@ -129,6 +130,7 @@ let package = Package(
     systemLibrary("CUtf8proc", apt: "libutf8proc-dev"),
     systemLibrary("CTSS", apt: "libtss2-dev"),
     systemLibrary("CSystemdBus", apt: "libsystemd-dev"),
+    systemLibrary("CFido2", pkgConfig: "libfido2", apt: "libfido2-dev"),
     systemLibrary("CTurboJPEG", apt: "libturbojpeg0-dev"),
     systemLibrary("CPNG", apt: "libpng-dev"),
     systemLibrary("CZlib", apt: "zlib1g-dev"),
@@ -157,6 +159,9 @@ let package = Package(
       "Enclaves", in: .platform,
       ["Secrets", "Primitives", "CSystem", .target("CTSS", trait: "TPM")]),
     module("UserAuthentication", in: .platform, ["Texts", "Secrets", "CSystem", "DesktopBus"]),
+    module(
+      "SecurityKeys", in: .platform,
+      ["Secrets", "Primitives", .target("CFido2", trait: "SecurityKeys")]),
 
     // Vault: keys, messages, captures, protected data, the custody of private keys, and the coffer itself
     module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc"]),
@@ -215,6 +220,12 @@ let package = Package(
     support("PseudoTerminals"),
     support("Repository"),
     support("ScriptedPrompts", ["UserAuthentication", "Secrets"]),
+    // A FIDO2 authenticator in software, which talks to libfido2 in the same process.
+    support(
+      "SoftwareSecurityKey",
+      [
+        "SecurityKeys", "Secrets", "Primitives", "COpenSSL", .target("CFido2", trait: "SecurityKeys"),
+      ]),
     support("SoftwareTPM"),
     support("SpecExamples", ["Repository"]),
     support("TemporaryHomes"),
@@ -276,6 +287,9 @@ let package = Package(
         "UserAuthentication", "Secrets", "CSystem", "PseudoTerminals", "DesktopBus", "PrivateBus",
         "MemorySearch", "ScriptedPrompts",
       ]),
+    tests(
+      "SecurityKeysTests", in: .platform,
+      ["SecurityKeys", "Secrets", "Primitives", "SoftwareSecurityKey", "MemorySearch"]),
     tests("MessageFormatsTests", in: .vault, ["MessageFormats", "Texts"]),
     tests(
       "KeychainsTests", in: .vault,
@@ -353,7 +367,7 @@ let package = Package(
       "CommandTests", in: .cli,
       [
         "coffer", "CofferCommands", "Vaults", "Keychains", "Storage", "Enclaves", "Pictures",
-        "PseudoTerminals", "DesktopBus", "PrivateBus", "Repository", argumentParser, sqlite,
+        "PseudoTerminals", "DesktopBus", "PrivateBus", "Repository", argumentParser, sqlite, "AgentLeash",
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(

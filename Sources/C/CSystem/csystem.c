@@ -181,6 +181,10 @@ int coffer_name_unnamed(int descriptor, const char *path) {
   return linkat(AT_FDCWD, place, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
 }
 
+void coffer_start_writing(int descriptor, int64_t offset, int64_t count) {
+  sync_file_range(descriptor, offset, count, SYNC_FILE_RANGE_WRITE);
+}
+
 int coffer_rename_new(const char *path, const char *target) {
   return renameat2(AT_FDCWD, path, AT_FDCWD, target, RENAME_NOREPLACE);
 }

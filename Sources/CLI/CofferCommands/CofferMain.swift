@@ -40,7 +40,7 @@ struct CofferRoot: CommandGroup {
       sign | verify           make and check signatures
       mode [standard|high-security]
                               what each use of your private parts asks for
-      settings [NAME VALUE]   grace-period, encrypt-to-self, lock-after
+      settings [NAME VALUE]   grace-period, encrypt-to-self, lock-after, theme, next-steps
       slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
       passphrase change|check|generate
       recovery-state | reset  what is wrong with protected data; delete it and start over
@@ -69,8 +69,10 @@ enum CofferVersion {
 /// The whole program, apart from its process.
 public enum CofferMain {
   /// Runs a command line, without the program's own name.
+  /// - Parameter program: the name under which it was started: git starts it as `coffer-gpg`.
   /// - Returns: the exit code.
-  public static func run(_ arguments: [String]) -> Int32 {
+  public static func run(_ arguments: [String], as program: String) -> Int32 {
+    if GitProgram.isMeant(by: program) { return GitProgram.run(arguments) }
     // Coffer starts itself with this argument to decode a picture.
     if arguments == [PictureWorker.argument] { PictureWorker.run() }
     guard coffer_fill_standard_descriptors() == 0 else { return ExitCode.bug.rawValue }
@@ -123,7 +125,12 @@ public enum CofferMain {
 
   /// Refuses a group without a command, or with an unknown one.
   private static func checkCommand(_ line: ArgumentOrder.Sorted) throws {
-    guard line.command is any CommandGroup.Type else { return }
+    guard line.command is any CommandGroup.Type else {
+      if let (option, name) = GnuPGOptions.known(in: line) {
+        throw Failure.usage("unknown option '\(option)'", hint: "here it is \(name)")
+      }
+      return
+    }
     guard let word = line.rest.first else {
       throw Failure.usage("missing command", hint: "\(commandLine(line.command)) --help")
     }

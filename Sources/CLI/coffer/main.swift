@@ -3,4 +3,4 @@
 import CofferCommands
 import Foundation
 
-exit(CofferMain.run(Array(CommandLine.arguments.dropFirst())))
+exit(CofferMain.run(Array(CommandLine.arguments.dropFirst()), as: CommandLine.arguments.first ?? "coffer"))

@@ -37,6 +37,8 @@ public enum AgentKeySelection: UInt8, Sendable, CaseIterable {
   case afterFirstUnlock = 2
   /// Both, or the one that is left. If the when-unlocked key is among them, the idle time restarts.
   case all = 3
+  /// As ``all``, but the idle time goes on: for a look at what is there.
+  case allForLook = 11
 
   /// The bit of the passcode of private keys, which is asked for alone.
   static let passcode: UInt8 = 4

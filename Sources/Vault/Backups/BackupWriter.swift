@@ -16,7 +16,6 @@ public struct BackupWriter: ~Copyable {
   public private(set) var contentByteCount = 0
 
   private let file: UnnamedFile
-  private let path: String
   private let header: BackupHeader
   private let keys: ClassKeys
   private let isStopped: (Int) -> Bool
@@ -46,7 +45,6 @@ public struct BackupWriter: ~Copyable {
     try Self.write(header.bytes.rawSpan, to: file.descriptor)
     self.file = file
     self.header = header
-    self.path = path
     self.keys = keys
     self.isStopped = isStopped
     chunks = BackupChunks(key)
@@ -158,10 +156,7 @@ public struct BackupWriter: ~Copyable {
 
   /// Gives the file its name, if nothing has it.
   /// - Throws: `MessageFormatError.alreadyExists`, `.cannotWrite`.
-  public func claimName() throws {
-    try file.claimName()
-    SystemWrite.syncFolder(of: path)
-  }
+  public func claimName() throws { try file.claimName() }
 
   private mutating func flush(isLast: Bool) throws {
     let end = filled + AES256GCM.tagByteCount

@@ -63,6 +63,10 @@ public struct AgentSession: Sendable {
   /// The passcode of private keys, within the grace period.
   func passcode() -> SharedSecretBytes? { finder.passcode() }
 
-  /// Lets agents with a session keep the passcode of private keys; 0 seconds erase it.
+  /// Lets agents with a session keep the passcode of private keys.
   func keep(_ passcode: SharedSecretBytes, seconds: Int) { finder.keep(passcode, seconds: seconds) }
+
+  /// Drops the passcode of private keys that agents keep.
+  /// - Throws: `AgentError.unreachable`, `.notAnswering`: one of them may still have it.
+  func dropPasscode() throws(AgentError) { try finder.dropPasscode() }
 }

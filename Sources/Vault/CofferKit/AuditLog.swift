@@ -110,6 +110,10 @@ public struct AuditLog: Equatable, Sendable {
     case revocationExported = 43
     /// A contact's names were certified.
     case contactCertified = 44
+    /// Git had a commit, a tag or a push signed.
+    case gitSigned = 60
+    /// The same with a key of version 6, for the first time: what that means was said.
+    case gitSignedExplained = 61
   }
 
   /// One line of the log.

@@ -3,10 +3,10 @@
 // The grace period (PD-12, PD-25): in mode standard, an agent with a session keeps the passcode of private keys for so
 // long after the passphrase or PIN was given.
 
+public import Agent
 public import KeyCustody
 internal import Keychains
 public import ProtectedData
-internal import Secrets
 internal import Storage
 
 extension Coffer {
@@ -21,28 +21,26 @@ extension Coffer {
     let grace = SessionGrace(settings: try? protectedSettings(), lastAuthentication: openedAt)
     let seconds = grace.secondsLeft(now: .now)
     guard seconds > 0 else { return }
-    keepInSession(CustodyAuthorization.passcode(owner: owner), seconds: seconds)
+    AgentSession(home: home, coffer: id).keep(CustodyAuthorization.passcode(owner: owner), seconds: seconds)
   }
 
   /// Ends the grace period at once.
-  public func endGrace() { keepInSession(SharedSecretBytes(SecretBytes(zeroed: 32)), seconds: 0) }
+  /// - Throws: `AgentError.unreachable`, `.notAnswering`: an agent may still keep the passcode.
+  public func endGrace() throws(AgentError) { try AgentSession(home: home, coffer: id).dropPasscode() }
 
   /// The authorization within the grace period; nil outside of it.
   public func authorizationInGrace() -> CustodyAuthorization? {
     AgentSession(home: home, coffer: id).passcode().map { CustodyAuthorization(handedOn: $0) }
   }
 
-  private func keepInSession(_ passcode: SharedSecretBytes, seconds: Int) {
-    AgentSession(home: home, coffer: id).keep(passcode, seconds: seconds)
-  }
-
   /// Changes the protected settings, and ends the grace period, which may be shorter now.
-  /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `ProtectedDataError`.
+  /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `ProtectedDataError`; `AgentError`
+  ///   when the settings are changed, and an agent may still keep the passcode.
   public func changeProtectedSettings(_ change: (inout ProtectedSettings) -> Void) throws {
     guard slot != nil else { throw CofferError.slotRequired }
     try protectedDomains().update(ProtectedSettings.self, change)
-    endGrace()
     audit(.settingsChanged)
+    try endGrace()
   }
 
   /// Changes how long a session may be idle, from the next one on (AM-20).

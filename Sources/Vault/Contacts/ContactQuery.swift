@@ -15,12 +15,17 @@ package struct WhoNames {
   package let addresses: [String]
   /// Whole names.
   package let names: [String]
+  /// User IDs, which mean somebody as a whole only.
+  package let userIDs: [String]
 
-  /// Somebody with these keys, addresses and names.
-  package init(fingerprints: [Fingerprint], addresses: [String], names: [String]) {
+  /// Somebody with these keys, addresses, names and user IDs.
+  package init(
+    fingerprints: [Fingerprint], addresses: [String], names: [String], userIDs: [String] = []
+  ) {
     self.fingerprints = fingerprints
     self.addresses = addresses
     self.names = names
+    self.userIDs = userIDs
   }
 }
 
@@ -66,8 +71,7 @@ package struct ContactQuery {
       let address = Self.folded(address: text)
       return [
         { $0.addresses.contains { Self.folded(address: $0) == address } },
-        // A whole user ID.
-        { [text] in $0.names.contains { Self.folded($0) == Self.folded(text) } },
+        { [text] in ($0.userIDs + $0.names).contains { Self.folded($0) == Self.folded(text) } },
       ]
     }
     let name = Self.folded(text)

@@ -130,11 +130,7 @@ extension Correspondent {
   fileprivate var whoNames: WhoNames {
     switch self {
     case .contact(let contact): contact.entry.whoNames
-    case .identity(let identity):
-      WhoNames(
-        fingerprints: identity.certificate.publicKeys.map(\.fingerprint),
-        addresses: identity.userIDs.compactMap(\.address),
-        names: identity.userIDs.map(\.text) + identity.userIDs.compactMap(\.name))
+    case .identity(let identity): identity.whoNames
     case .stranger(let certificate):
       WhoNames(fingerprints: [certificate.fingerprint], addresses: addresses, names: [])
     }

@@ -44,6 +44,8 @@ public struct Identity: Sendable {
   public let userIDs: [UserIDText]
   /// When the last backup of the private part was made and read back: seconds since 1970, UTC; nil for none.
   public let backedUp: Int64?
+  /// Whether it came from a file, which may still exist and be a backup.
+  public let isImported: Bool
   /// Whether a revocation certificate is kept.
   public let hasRevocation: Bool
   /// Whether custody has the private part; false after a loss.
@@ -82,6 +84,7 @@ public struct Identity: Sendable {
     expires = stored.expires.map(Int64.init)
     userIDs = stored.userIDs.map { UserIDText($0) }
     backedUp = stored.backedUpAt.map(Int64.init)
+    isImported = stored.isImported
     hasRevocation = !stored.revocationCertificate.isEmpty
     self.hasPrivatePart = hasPrivatePart
     hasPrimaryKey = stored.hasPrimaryKey

@@ -139,7 +139,7 @@ extension IdentityStore {
       if let former, let stayed = try? Certificate.readAll(MemorySource(former.certificate)).first {
         key.certificate = stayed.merging(key.certificate)
       }
-      return try key.listed(PGPKeyIdentity(key, after: former, at: time))
+      return try key.listed(PGPKeyIdentity(key, after: former, isImported: true, at: time))
     }
     try custody.wrap(listing: keys, authorization)
   }

@@ -58,7 +58,8 @@ extension PGPKeyIdentity {
   /// - Parameter former: says what the key itself does not: the backup and the revocation certificate.
   /// - Throws: ``IdentityError/tooLarge``, ``IdentityError/engine(_:)``
   init(
-    _ key: TransferableSecretKey, after former: PGPKeyIdentity? = nil, at now: Timestamp
+    _ key: TransferableSecretKey, after former: PGPKeyIdentity? = nil, isImported: Bool = false,
+    at now: Timestamp
   ) throws(IdentityError) {
     let certificate = key.certificate
     let packets = ArraySink()
@@ -77,7 +78,7 @@ extension PGPKeyIdentity {
     let created = certificate.primaryKey.creationTime.secondsSince1970
     self.init(
       profile: profile, fingerprint: certificate.fingerprint, hasPrimaryKey: hasPrimaryKey,
-      backedUpAt: former?.backedUpAt, created: created,
+      isImported: isImported || former?.isImported == true, backedUpAt: former?.backedUpAt, created: created,
       expires: valid.primaryKey.expirationTime.map(\.secondsSince1970).flatMap { $0 > created ? $0 : nil },
       userIDs: Self.userIDs(valid), revocationCertificate: revocation, certificate: packets.bytes)
   }

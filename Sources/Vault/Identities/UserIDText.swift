@@ -36,11 +36,6 @@ public struct UserIDText: Hashable, Sendable {
     }
     self.init(text)
   }
-
-  /// The words of the name, in lower case.
-  var words: [Substring] {
-    (name ?? "").lowercased().split { !($0.isLetter || $0.isNumber) }
-  }
 }
 
 extension Substring {

@@ -110,10 +110,10 @@ public final class PrivateKeyCustody: Sendable {
 
   // MARK: Changing
 
-  /// Seals a private key. Erase your own copy only after this returns (SE-07).
+  /// Seals a private key without metadata.
   ///
-  /// - Throws: `CustodyError.alreadyExists`, `.tooManyKeys`, `.invalidInput`, and as ``switchMode(to:_:guard:acknowledgesMissingBackup:)``.
-  public func wrap(
+  /// - Throws: as ``wrap(listing:_:)``.
+  package func wrap(
     _ secret: borrowing SecretBytes, _ payload: PrivateKeyPayload, _ fingerprint: Fingerprint,
     _ authorization: CustodyAuthorization
   ) throws {
@@ -125,9 +125,9 @@ public final class PrivateKeyCustody: Sendable {
   }
 
   /// Seals new private keys with their metadata, all or none: keys and metadata are written both or neither, also
-  /// when the process ends meanwhile.
+  /// when the process ends meanwhile. Erase your own copies only after this returns (SE-07).
   ///
-  /// - Throws: as ``wrap(_:_:_:_:)``.
+  /// - Throws: `CustodyError.alreadyExists`, `.tooManyKeys`, `.invalidInput`, and as ``switchMode(to:_:guard:acknowledgesMissingBackup:)``.
   public func wrap(listing keys: [ListedPrivateKey], _ authorization: CustodyAuthorization) throws {
     try change(.wrap, to: nil, authorization) { items, new in
       for key in keys {
@@ -141,7 +141,7 @@ public final class PrivateKeyCustody: Sendable {
 
   /// Seals imported private keys, all or none; existing keys are replaced.
   ///
-  /// - Throws: as ``wrap(_:_:_:_:)``, but for `.alreadyExists`.
+  /// - Throws: as ``wrap(listing:_:)``, but for `.alreadyExists`.
   public func importKeys(
     _ keys: [(secret: SharedSecretBytes, payload: PrivateKeyPayload, fingerprint: Fingerprint)],
     _ authorization: CustodyAuthorization
@@ -157,7 +157,7 @@ public final class PrivateKeyCustody: Sendable {
   ///   - fingerprint: of the key to replace.
   ///   - authorization: opens the present key; a key of mode *standard* needs the passcode.
   ///   - replacement: makes the new key from the present one, which is lent and erased.
-  public func replace(
+  package func replace(
     _ fingerprint: Fingerprint, _ authorization: CustodyAuthorization,
     by replacement: (RawSpan) throws -> SecretBytes
   ) throws {

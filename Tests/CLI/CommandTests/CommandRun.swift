@@ -97,10 +97,12 @@ final class CommandOnTerminal {
   let terminal: PseudoTerminal
   private let process: Process
 
-  /// - Parameter errors: a file for standard error; nil for the terminal.
+  /// - Parameters:
+  ///   - errors: a file for standard error; nil for the terminal.
+  ///   - program: what is run.
   init(
     _ arguments: [String], in place: Place, environment: [String: String] = [:], columns: UInt16 = 80,
-    errors: URL? = nil
+    errors: URL? = nil, program: URL = Place.coffer
   ) throws {
     terminal = try PseudoTerminal(columns: columns)
     // A new session is what may have a terminal of its own, so that /dev/tty is the test's.
@@ -109,7 +111,7 @@ final class CommandOnTerminal {
       "sigprocmask(SIG_SETMASK, POSIX::SigSet->new); $SIG{$_} = 'DEFAULT' for qw(HUP INT TERM); exec @ARGV"
     process = place.process(
       URL(filePath: "/usr/bin/setsid"),
-      ["--ctty", "--wait", "/usr/bin/perl", "-MPOSIX", "-e", unblocked, Place.coffer.path()] + arguments,
+      ["--ctty", "--wait", "/usr/bin/perl", "-MPOSIX", "-e", unblocked, program.path()] + arguments,
       environment)
     let device = FileHandle(fileDescriptor: terminal.device, closeOnDealloc: false)
     process.standardInput = device

@@ -70,6 +70,10 @@
       #expect(third.status == 4)
       #expect(third.error.contains("\"code\":\"finger_locked_out\""), "\(third.error)")
       #expect(third.error.contains("coffer unlock"))
+      let status = try run("--json", "status")
+      #expect(status.output.contains("\"fingersLeft\":0,"), "\(status.output)")
+      #expect(status.output.contains("\"guards\":[\"finger\"]"))
+      #expect(try run("status").output.contains("fingers    locked: too many in a row were wrong"))
       // A wrong passphrase does not help; the right one does.
       let other = try place.write("Another-Passphrase-2026\n", to: "other")
       #expect(try run("unlock", "--passphrase-file", other).status == 4)

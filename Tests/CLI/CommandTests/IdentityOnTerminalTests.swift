@@ -76,7 +76,9 @@ struct IdentityOnTerminalTests {
       ["identity", "backup", "ada", file, "--passphrase-file", pass], in: place)
     try command.terminal.expect("A passphrase made for you:\r\n\r\n    ")
     let passphrase = try command.terminal.expect("\r\n").trimmingCharacters(in: .whitespacesAndNewlines)
-    try command.answer("[y/N]: ", "y")
+    // An empty line decides nothing.
+    try command.answer("to choose your own: ", "")
+    try command.answer("to choose your own: ", "y")
     #expect(command.end().status == 0)
     #expect(try place.run(["identity", "delete", "ada", "--yes", "--passphrase-file", pass]).status == 0)
     #expect(try names(place, pass) == ["Bob"])

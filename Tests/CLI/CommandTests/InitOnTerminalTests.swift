@@ -48,7 +48,9 @@ struct InitOnTerminalTests {
     let command = try CommandOnTerminal(["init"], in: place, errors: errors)
     try command.terminal.expect("A passphrase made for you:\r\n\r\n    ")
     let passphrase = try command.terminal.expect("\r\n").trimmingCharacters(in: .whitespacesAndNewlines)
-    try command.answer("[y/N]: ", "y")
+    // An empty line decides nothing.
+    try command.answer("to choose your own: ", "")
+    try command.answer("to choose your own: ", "y")
 
     // A wrong answer shows the words again.
     let words = try takeWords(command)
@@ -69,7 +71,8 @@ struct InitOnTerminalTests {
     #expect(
       said == "Vault created successfully: \(place.home.path())\n"
         + "No TPM found. The keys for captures, protected data and private keys are in software: "
-        + "only the passphrase protects them, and captures are marked 'unverified'.\n")
+        + "only the passphrase protects them, and captures are marked 'unverified'.\n"
+        + "Next: coffer unlock, then coffer message add, or coffer identity generate for OpenPGP.\n")
     let pass = try place.write(passphrase, to: "pass")
     #expect(try place.run(["audit", "--passphrase-file", pass]).output.hasSuffix("  coffer made\n"))
     let phrase = (1...12).compactMap { words[$0] }.joined(separator: " ")
@@ -80,7 +83,7 @@ struct InitOnTerminalTests {
   func own() throws {
     let place = try Place()
     let command = try CommandOnTerminal(["init"], in: place)
-    var shown = try command.answer("[y/N]: ", "n")
+    var shown = try command.answer("to choose your own: ", "n")
     shown += try command.terminal.expect("new passphrase: ")
     command.terminal.type("Password12345")
     shown += try command.terminal.expect("[weak] ")
@@ -117,7 +120,8 @@ struct InitOnTerminalTests {
     let command = try CommandOnTerminal(["init"], in: place)
     var shown = ""
     let answers = [
-      ("[y/N]: ", "n"), ("new passphrase: ", Place.passphrase), ("the same once more: ", Place.passphrase),
+      ("to choose your own: ", "n"), ("new passphrase: ", Place.passphrase),
+      ("the same once more: ", Place.passphrase),
       ("written them down? [y/N]: ", "y"), ("word ", ""),
     ]
     for (prompt, answer) in answers.prefix(step) { shown += try command.answer(prompt, answer) }
@@ -139,7 +143,7 @@ struct InitOnTerminalTests {
   func signalled(_ signal: Int32) throws {
     let place = try Place()
     let command = try CommandOnTerminal(["init"], in: place)
-    var shown = try command.answer("[y/N]: ", "n")
+    var shown = try command.answer("to choose your own: ", "n")
     shown += try command.answer("new passphrase: ", Place.passphrase)
     shown += try command.answer("the same once more: ", Place.passphrase)
     shown += try command.terminal.expect("written them down? [y/N]: ")

@@ -36,7 +36,9 @@ struct Session {
     defer { withExtendedLifetime(leash) {} }
     let chip = Self.wantsChip(commands) ? try Chip(in: place) : nil
     defer { chip?.end() }
-    try files.createSymbolicLink(at: place.appending(path: "bin/coffer"), withDestinationURL: coffer)
+    for name in ["coffer", "coffer-gpg"] {
+      try files.createSymbolicLink(at: place.appending(path: "bin/\(name)"), withDestinationURL: coffer)
+    }
 
     // Redirected groups, not subshells: what a command sets is still set in the next.
     var script = ""

@@ -150,6 +150,11 @@ static const char *folder_of(int descriptor, char *path, size_t size) {
 /* MARK: Opening and closing */
 
 static int open_below(const char *path, const char *name, int flags, mode_t mode) {
+  /* This disk has no files without names. Such a one is gone after a crash; a temporary name is not. */
+  if ((flags & O_TMPFILE) == O_TMPFILE) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
   struct stat before;
   int is_new = fstatat(AT_FDCWD, path, &before, AT_SYMLINK_NOFOLLOW) != 0;
   int creates = (flags & O_CREAT) && is_new;

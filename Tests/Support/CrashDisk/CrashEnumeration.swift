@@ -17,6 +17,8 @@ public final class CrashEnumeration {
     public var doublesPerRecovery: Int?
     /// Of the runs with failing calls, every so many.
     public var failureStride = 1
+    /// Whether scenarios may leave states out, as their own stride says.
+    public var isSample = false
     /// Which of ``parts`` processes this is, from 0; each takes its share of the calls.
     public var part = 0
     public var parts = 1
@@ -120,6 +122,7 @@ public final class CrashEnumeration {
     var disk = operation.disk
     var states = 0
     var repetitions = 0
+    var dealt = 0
     for call in operation.calls {
       try disk.apply(call)
       let isAcknowledged = disk.number >= operation.acknowledged
@@ -127,6 +130,8 @@ public final class CrashEnumeration {
         let isNew = isNew(image, isAcknowledged: isAcknowledged)
         if isNew { states += 1 } else { repetitions += 1 }
         guard extent.includes(isNew ? states : repetitions) else { continue }
+        dealt += 1
+        guard dealt % stride(of: scenario) == 0 else { continue }
         tally.points += 1
         guard isNew else { continue }
         tally.states += 1
@@ -138,6 +143,8 @@ public final class CrashEnumeration {
       }
     }
   }
+
+  private func stride(of scenario: some CrashScenario) -> Int { extent.isSample ? scenario.stride : 1 }
 
   private func isNew(_ image: DiskImage, isAcknowledged: Bool) -> Bool {
     seen.insert(SeenState(digest: image.digest, isAcknowledged: isAcknowledged)).inserted
@@ -238,7 +245,7 @@ public final class CrashEnumeration {
       for period in [0, 1, number] {
         for code in [ENOSPC, EIO] {
           run += 1
-          guard run % extent.failureStride == 0 else { continue }
+          guard run % (extent.failureStride * stride(of: scenario)) == 0 else { continue }
           tally.failedWrites += 1
           try fail(
             scenario, prepared, RecordedDisk.Failure(first: number, period: period, code: code), &tally)

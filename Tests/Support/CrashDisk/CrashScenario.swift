@@ -13,6 +13,10 @@ public protocol CrashScenario: AnyObject {
   /// The operation, for the table; unique within its kind of store.
   var operation: String { get }
 
+  /// Where a sample is taken: of the states after crashes and of the runs with failing calls, every so many are
+  /// judged. 1 unless judging takes long; without a common factor with the other strides.
+  var stride: Int { get }
+
   /// Makes what the operation starts from in `home`, an empty folder that is there, and closes it.
   func prepare(_ home: String) throws
 
@@ -46,6 +50,10 @@ public enum CrashFinding: Error, Equatable {
   case lost(String)
   /// Some of the operation and not the rest.
   case mixed(String)
+}
+
+extension CrashScenario {
+  public var stride: Int { 1 }
 }
 
 /// Every scenario whose store is not open: the operation and the judgement open it themselves.

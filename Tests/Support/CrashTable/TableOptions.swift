@@ -74,6 +74,7 @@ struct TableOptions {
     if !isFull && !isGuilty {
       extent.doublesPerRecovery = Self.doublesPerRecovery
       extent.failureStride = Self.failureStride
+      extent.isSample = true
     }
     if let part { (extent.part, extent.parts) = part }
     return extent

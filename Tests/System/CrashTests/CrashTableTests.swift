@@ -43,7 +43,7 @@ extension CrashTests {
         "guard made", "guard changed", "guard left", "vault key rotation",
         "passphrase change", "slot add", "slot remove", "domain delete and create",
         "protected settings write", "contact import",
-        "capture add",
+        "capture add", "backup", "restore",
       ])
     func operations(name: String) throws {
       // The calls of exactly one operation are shown; of none there are none.

@@ -120,6 +120,42 @@ extension CrashTests {
       #expect(try FileManager.default.contentsOfDirectory(atPath: disk.path) == [])
     }
 
+    @Test("A backup onto a full disk is whole or not there, and so is a coffer that is restored there")
+    func backingUp() throws {
+      let fixture = try CofferFixture()
+      let disk = try #require(try SmallDisk(in: fixture))
+      _ = try fixture.filledCoffer(count: 200)
+      let whole = fixture.folder + "/whole"
+      #expect(try fixture.run("backup", whole).isDone)
+      var done = 0
+      for left in stride(from: 0, through: 1_800 << 10, by: 150 << 10) {
+        disk.empty()
+        for name in ["/backup", "/coffer"] { try? FileManager.default.removeItem(atPath: disk.path + name) }
+        try disk.fill(leaving: left)
+        let backup = try CofferRun.start(
+          ["backup", disk.point + "/backup", "--home", fixture.home]
+            + ["--passphrase-file", fixture.passphraseFile],
+          streams: fixture.folder, environment: fixture.environment, prefix: disk.prefix
+        ).wait()
+        #expect([.exited(0), .exited(8)].contains(backup.end), "\(left) bytes free: \(backup)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: disk.path)
+        #expect(Set(names) == (backup.isDone ? ["filler", "backup"] : ["filler"]), "\(left) bytes free")
+        if backup.isDone {
+          let restored = try CofferFixture()
+          #expect(try restored.run("restore", disk.path + "/backup").isDone)
+          unlink(disk.path + "/backup")
+        }
+        let restored = try fixture.start(["restore", whole], on: disk).wait()
+        #expect([.exited(0), .exited(8)].contains(restored.end), "\(left) bytes free: \(restored)")
+        let home = try? FileManager.default.contentsOfDirectory(atPath: disk.path + "/coffer")
+        #expect(restored.isDone == (home?.contains("coffer.db") ?? false), "\(left) bytes free: \(restored)")
+        if !restored.isDone { #expect(home == nil, "\(left) bytes free: \(home ?? [])") }
+        done += restored.isDone && backup.isDone ? 1 : 0
+      }
+      #expect(done > 0)
+      #expect(try fixture.run("doctor", "--deep").isDone)
+    }
+
     // MARK: -
 
     private func move(_ fixture: CofferFixture, to disk: SmallDisk, file: Data) throws {

@@ -102,7 +102,7 @@ final class AgentProcess: Sendable {
   // MARK: A client of the specification, not of the program
 
   /// Lets the ordinary user send requests: `status` (answers the process id and the state), `give HEX`,
-  /// `get 2|3`, `lock`, `logout`. One answer a request; `closed` when the agent closes instead.
+  /// `get 2|3|4`, `keep SECONDS HEX`, `lock`, `logout`. One answer a request; `closed` when the agent closes instead.
   func ask(_ requests: [String], asRoot: Bool = false) throws -> [String] {
     try Self.ask(requests, folder, asRoot: asRoot)
   }
@@ -122,7 +122,9 @@ final class AgentProcess: Sendable {
           return b"COFA" + bytes([1, kind, keys, 0]) + binding + slot + tail
       for line in sys.argv[3:]:
           word, _, rest = line.partition(" ")
-          s.send({"status": lambda: message(1), "give": lambda: message(2, 3, binding, slot, bytes.fromhex(rest)),
+          s.send({"status": lambda: message(1),
+                  "keep": lambda: message(6, 4, binding, tail=struct.pack(">I", int(rest.split()[0])) + bytes.fromhex(rest.split()[1])),
+                  "give": lambda: message(2, 3, binding, slot, bytes.fromhex(rest)),
                   "get": lambda: message(3, int(rest), binding), "lock": lambda: message(4),
                   "logout": lambda: message(5)}[word]())
           try: a = s.recv(1000)

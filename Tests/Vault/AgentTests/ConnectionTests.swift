@@ -62,6 +62,7 @@ struct ConnectionTests {
     ("get of no key", Array("COFA".utf8) + [1, 3, 0, 0] + filled.prefix(32) + zeros.prefix(16)),
     ("get of the first key alone", Array("COFA".utf8) + [1, 3, 1, 0] + filled.prefix(32) + zeros.prefix(16)),
     ("get of a third key", Array("COFA".utf8) + [1, 3, 7, 0] + filled.prefix(32) + zeros.prefix(16)),
+    ("get of one key for a look", Array("COFA".utf8) + [1, 3, 9, 0] + filled.prefix(32) + zeros.prefix(16)),
     ("give without keys", Array("COFA".utf8) + [1, 2, 3, 0] + filled),
     ("give of one key", Array("COFA".utf8) + [1, 2, 3, 0] + filled + filled.prefix(32)),
     ("give of half a key too much", Array("COFA".utf8) + [1, 2, 3, 0] + filled + filled + filled),

@@ -37,7 +37,7 @@ struct LimitTests {
     #expect(try isLocked(served))
   }
 
-  @Test("Asking for the key begins the idle time anew; status and the other key do not")
+  @Test("Asking for the key begins the idle time anew; status, a look and the other key do not")
   func touch() throws {
     let served = try unlocked()
     defer { served.end() }
@@ -46,6 +46,7 @@ struct LimitTests {
     served.clock.advance(seconds: 200)
     #expect(try served.client().status().secondsUntilIdle == 100)
     _ = try served.client().keys(.afterFirstUnlock, binding: binding())
+    #expect(try served.client().keys(.allForLook, binding: binding()).keys.whenUnlocked != nil)
     #expect(throws: AgentError.otherCoffer) {
       try served.client().keys(.all, binding: binding("another"))
     }

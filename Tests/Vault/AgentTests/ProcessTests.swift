@@ -151,6 +151,36 @@ struct ProcessTests {
     #expect(try view.search(whenUnlocked).places.isEmpty)
   }
 
+  @Test(
+    "The passcode of the grace period is in its page alone, and after its end, lock or 0 seconds nowhere",
+    .enabled(if: isRoot, onlyRoot),
+    arguments: ["lock", "keep 0", "keep another", "end", "give", "its own again"])
+  func passcode(end: String) throws {
+    let agent = try AgentProcess(["--ordinary-memory"])
+    let view = ProcessView(processID: agent.processID)
+    let passcode = Array(someKeys().prefix(32))
+    let other = hex(someKeys().prefix(32))
+    let seconds = end == "end" ? 2 : 3600
+    let answers = try agent.ask([
+      "give \(hex(someKeys()))", "keep \(seconds) \(hex(passcode))", "get 4", "get 3",
+    ])
+    #expect(answers.prefix(3) == ["done", "done", "4 \(hex(passcode))"])
+    if end != "end" {
+      let found = try view.search(passcode)
+      #expect(found.readByteCount > 1_000_000 && found.places.count == 2, "\(found.places)")
+    }
+    switch end {
+    case "lock": #expect(try agent.ask(["lock", "get 4"]) == ["done", "refused 4"])
+    case "keep 0": #expect(try agent.ask(["keep 0 \(other)", "get 4"]) == ["done", "refused 4"])
+    case "keep another": #expect(try agent.ask(["keep 60 \(other)", "get 4"]) == ["done", "4 \(other)"])
+    case "give": #expect(try agent.ask(["give \(hex(someKeys()))", "get 4"]) == ["done", "refused 4"])
+    // Nobody asks: the timer erases.
+    case "end": try eventually { try view.search(passcode).places.isEmpty }
+    default: #expect(try agent.ask(["keep 0 \(hex(passcode))"]) == ["done"])
+    }
+    #expect(try view.search(passcode).places.isEmpty)
+  }
+
   @Test("Keys in a message that is refused are erased too", .enabled(if: isRoot, onlyRoot))
   func refused() throws {
     let agent = try AgentProcess(["--ordinary-memory"])

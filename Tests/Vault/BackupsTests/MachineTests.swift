@@ -6,6 +6,7 @@
   import Captures
   import Enclaves
   import Foundation
+  import KeyCustody
   import Keychains
   import Secrets
   import SoftwareTPM
@@ -49,6 +50,45 @@
       // The first machine's chip is not needed any more, and the second one's is.
       let stranger = try Coffer.open(home: home.path, credential: SlotCredential(passphrase()), machine: old)
       #expect(throws: (any Error).self) { try privateParts(stranger) }
+    }
+
+    @Test(
+      "With a guard: private parts come along only if it is opened, and then open with the passphrase there")
+    func guarded() throws {
+      let chip = try SoftwareTPM()
+      let machine = Machine(tcti: chip.tcti)
+      let fixture = try BackupFixture(machine, attestation: .tpm, blobs: false)
+      let ada = try fixture.addIdentity("Ada <ada@example.org>")
+      let before = try privateParts(fixture.coffer)
+      let custody = try fixture.coffer.openPrivateKeys().custody
+      let made = try custody.newGuard(pin: pin(), in: try #require(machine.chip))
+      try fixture.coffer.switchMode(
+        custody, to: .highSecurityWithGuard, fixture.coffer.authorization(), guard: made,
+        acknowledgesMissingBackup: true)
+      // Not without the guard, and then there is no file.
+      #expect(throws: CustodyError.guardRequired) { try fixture.backUp("no", withIdentities: true) }
+      #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder.path) == [])
+      // A backup without them asks for no guard, and what is restored from it has no private part at all.
+      try fixture.backUp("without")
+      let without = try restore(fixture.path("without"), to: TemporaryHome().path, machine)
+      #expect(without.identities == [] && without.missingIdentities.map(\.fingerprint) == [ada])
+      #expect(try privateParts(without.coffer).isEmpty)
+      #expect(try without.coffer.examine(isDeep: true).isHealthy)
+      // With the guard they are in the file, and the guard is not: there they are in mode standard.
+      let authorization = fixture.coffer.authorization().with(guard: try custody.openGuard(pin: pin()))
+      _ = try fixture.coffer.backUp(
+        to: fixture.path("with"),
+        privateParts: BackupOfPrivateParts(custody: custody, authorization: authorization),
+        record: nil
+      ) { _, _ in true }
+      let with = try restore(fixture.path("with"), to: TemporaryHome().path, plainMachine)
+      #expect(with.identities.map(\.fingerprint) == [ada])
+      #expect(try with.coffer.authenticationMode() == .standard)
+      #expect(try privateParts(with.coffer) == before)
+      #expect(try !with.coffer.keychain.accounts().contains { $0.contains("guard") })
+      #expect(try with.coffer.examine(isDeep: true).isHealthy)
+      // The old coffer is as it was.
+      #expect(throws: CustodyError.guardRequired) { try privateParts(fixture.coffer) }
     }
 
     @Test("From software to a chip, and from there to software again")

@@ -41,9 +41,9 @@ struct AccessTests {
     try one.update(ProtectedSettings.self) { $0.gracePeriodSeconds = 7 }
     let seen: ProtectedSettings = try other.read()
     #expect(seen.gracePeriodSeconds == 7)
-    try other.update(ProtectedSettings.self) { $0.tutorialCompleted = true }
+    try other.update(ProtectedSettings.self) { $0.showsNextSteps = false }
     let both: ProtectedSettings = try one.read()
-    #expect(both.gracePeriodSeconds == 7 && both.tutorialCompleted)
+    #expect(both.gracePeriodSeconds == 7 && !both.showsNextSteps)
   }
 
   @Test("A change that throws, or changes nothing, writes nothing")
@@ -54,11 +54,11 @@ struct AccessTests {
     let before = try fixture.content()
     #expect(throws: Refusal.self) {
       try domains.update(ProtectedSettings.self) { settings in
-        settings.tutorialCompleted = true
+        settings.showsNextSteps = false
         throw Refusal()
       }
     }
-    #expect(try domains.update(ProtectedSettings.self) { $0.clipboardNotice } == true)
+    #expect(try domains.update(ProtectedSettings.self) { $0.encryptToSelf } == true)
     #expect(try fixture.content() == before)
   }
 
@@ -66,10 +66,10 @@ struct AccessTests {
   func changedMeanwhile() throws {
     let fixture = try ProtectedDataFixture()
     let domains = try fixture.unlocked()
-    let row = try fixture.seal([0, 0, 0, 0, 1, 1, 1, 1, 1], .protectedSettings, generation: 2)
+    let row = try fixture.seal([0, 0, 0, 1, 1, 1, 1], .protectedSettings, generation: 2)
     #expect(throws: ProtectedDataError.storage(.inUse)) {
       try domains.update(ProtectedSettings.self) { settings in
-        settings.tutorialCompleted = true
+        settings.showsNextSteps = false
         try fixture.set(.protectedSettings, row)
       }
     }
@@ -140,7 +140,7 @@ struct AccessTests {
     #expect(try other.unlock(.always).outcome == .opened)
     #expect(try other.read() == ProtectedSettings.initial)
     #expect(throws: ProtectedDataError.storage(.inUse)) {
-      try other.update(ProtectedSettings.self) { $0.tutorialCompleted = true }
+      try other.update(ProtectedSettings.self) { $0.showsNextSteps = false }
     }
   }
 

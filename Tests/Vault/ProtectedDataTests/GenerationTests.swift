@@ -100,13 +100,13 @@ struct GenerationTests {
     let domains = try fixture.unlocked()
     fixture.store.failUpdate(after: 0)
     #expect(throws: ProtectedDataError.keychainUnavailable(.saveFailed(5))) {
-      try domains.update(ProtectedSettings.self) { $0.tutorialCompleted = true }
+      try domains.update(ProtectedSettings.self) { $0.showsNextSteps = false }
     }
     // It is on the disk, and the ledger does not know yet.
     let ledger = try fixture.ledger()
     #expect(ledger.generations[.protectedSettings] == 1)
     let seen: ProtectedSettings = try domains.read()
-    #expect(seen.tutorialCompleted)
+    #expect(!seen.showsNextSteps)
 
     // Not authentic: nothing follows.
     let whole = try #require(try fixture.image.rows[.protectedSettings])

@@ -82,7 +82,7 @@ struct MemoryTests {
   /// Unlocking checks every payload; reading and changing others goes past this one.
   @inline(never)
   private func use(_ domains: ProtectedDomains) throws {
-    try domains.update(ProtectedSettings.self) { $0.tutorialCompleted = true }
+    try domains.update(ProtectedSettings.self) { $0.showsNextSteps = false }
     _ = try domains.read(KeyMetadata.self)
     _ = try domains.unlock(.always)
   }

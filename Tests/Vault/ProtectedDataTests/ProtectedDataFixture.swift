@@ -91,7 +91,7 @@ final class ProtectedDataFixture {
       try domains.read(ProtectedSettings.self)
     }
     #expect(throws: (any Error).self, sourceLocation: sourceLocation) {
-      try domains.update(ProtectedSettings.self) { $0.tutorialCompleted = true }
+      try domains.update(ProtectedSettings.self) { $0.showsNextSteps = false }
     }
     #expect(try content() == before, sourceLocation: sourceLocation)
     if case .frameworkRecovery(let fault) = expected {

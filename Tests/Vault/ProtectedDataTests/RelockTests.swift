@@ -92,7 +92,7 @@ struct RelockTests {
     let access = Thread {
       do {
         try domains.update(ProtectedSettings.self) { settings in
-          settings.tutorialCompleted = true
+          settings.showsNextSteps = false
           entered.signal()
           // The participants are told while this goes on; the keys have to wait for its end.
           told.wait()
@@ -106,6 +106,6 @@ struct RelockTests {
     #expect(isDone.value)
     #expect(domains.state == .locked)
     let stored: ProtectedSettings = try fixture.unlocked().read()
-    #expect(stored.tutorialCompleted)
+    #expect(!stored.showsNextSteps)
   }
 }

@@ -20,7 +20,8 @@ enum Sample {
         created: 1_759_536_000, expires: .max, userIDs: ["Alice <alice@example.org>", "Älice", ""],
         revocationCertificate: [1, 2, 3], certificate: [4, 5]),
       PGPKeyIdentity(
-        profile: .b, fingerprint: fingerprint(6, count: 32), hasPrimaryKey: false, backedUpAt: nil,
+        profile: .b, fingerprint: fingerprint(6, count: 32), hasPrimaryKey: false, isImported: true,
+        backedUpAt: nil,
         created: 0, expires: nil, userIDs: [], revocationCertificate: [], certificate: []),
     ],
     staged: [
@@ -29,8 +30,7 @@ enum Sample {
         userIDs: ["Alice"], revocationCertificate: [1], certificate: [4, 5, 6])
     ])
   static let settings = ProtectedSettings(
-    clipboardNotice: false, gracePeriodSeconds: 3600, onboardingCompleted: true, colourTheme: .dark,
-    encryptToSelf: false, tutorialCompleted: true)
+    gracePeriodSeconds: 3600, showsNextSteps: false, colourTheme: .dark, encryptToSelf: false)
   static let contacts = ContactsSnapshot(contacts: [
     Contact(
       id: UUID(), displayName: "Bob",

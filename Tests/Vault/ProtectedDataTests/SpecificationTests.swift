@@ -37,7 +37,7 @@ struct SpecificationTests {
         expires: 1_822_608_000, userIDs: ["Alice Example <alice@example.org>", "Älice"],
         revocationCertificate: Array("revocation".utf8), certificate: Array("certificate 4".utf8)),
       PGPKeyIdentity(
-        profile: .b, fingerprint: fingerprint6, hasPrimaryKey: false, backedUpAt: nil,
+        profile: .b, fingerprint: fingerprint6, hasPrimaryKey: false, isImported: true, backedUpAt: nil,
         created: 1_759_536_001,
         expires: nil, userIDs: [], revocationCertificate: [], certificate: Array("certificate 6".utf8)),
     ],
@@ -47,8 +47,7 @@ struct SpecificationTests {
         expires: nil, userIDs: ["Alice"], revocationCertificate: [], certificate: Array("next 4".utf8))
     ])
   private static let settings = ProtectedSettings(
-    clipboardNotice: false, gracePeriodSeconds: 300, onboardingCompleted: true, colourTheme: .dark,
-    encryptToSelf: true, tutorialCompleted: true)
+    gracePeriodSeconds: 300, showsNextSteps: false, colourTheme: .dark, encryptToSelf: true)
 
   private func contacts() throws -> ContactsSnapshot {
     ContactsSnapshot(contacts: [

@@ -77,8 +77,10 @@ struct UpgradeTests {
     #expect(try fixture.content() == before)
   }
 
-  /// clipboard notice, 300 s, onboarded, dark, to self; without and with the tutorial.
+  /// Clipboard notice, 300 s, introduced, dark, to self.
   private static let first: [UInt8] = [1, 0, 0, 1, 0x2C, 1, 3, 1]
+  /// The same in schema 2: 300 s, no hints, dark, to self.
+  private static let second: [UInt8] = [0, 0, 1, 0x2C, 0, 3, 1]
 
   @Test("PD-12: settings of schema 1 are upgraded when unlocking, and written as schema 2")
   func pd12Upgrade() throws {
@@ -86,13 +88,12 @@ struct UpgradeTests {
     try fixture.set(.protectedSettings, fixture.seal(Self.first, .protectedSettings, schema: 1))
     let domains = try fixture.unlocked()
     let expected = ProtectedSettings(
-      clipboardNotice: true, gracePeriodSeconds: 300, onboardingCompleted: true, colourTheme: .dark,
-      encryptToSelf: true, tutorialCompleted: false)
+      gracePeriodSeconds: 300, showsNextSteps: false, colourTheme: .dark, encryptToSelf: true)
     #expect(try domains.read() == expected)
     let row = try #require(try fixture.image.rows[.protectedSettings])
     let opened = try Finding.open(.protectedSettings, row, fixture.rootKeys())
     #expect(opened.record == DomainRecord(domain: .protectedSettings, schemaVersion: 2, generation: 2))
-    #expect(opened.payload.withBytes { [UInt8](copying: $0) } == Self.first + [0])
+    #expect(opened.payload.withBytes { [UInt8](copying: $0) } == Self.second)
     #expect(try fixture.unlocked().read() == expected)
   }
 
@@ -120,16 +121,16 @@ struct UpgradeTests {
   @Test("PD-12: settings that are missing or not those of their schema are in recovery, never defaults")
   func pd12Strict() throws {
     let fixture = try ProtectedDataFixture()
-    let second = Self.first + [1]
+    let second = Self.second
     var wrong: [(UInt16, [UInt8], DomainFault)] = [
       (1, second, .malformed), (2, Self.first, .malformed), (2, [], .malformed),
-      (2, second + [0], .malformed),
+      (2, second + [0], .malformed), (1, Self.first + [0], .malformed),
+      // The first schema knew no theme without colours.
+      (1, [1, 0, 0, 1, 0x2C, 1, 4, 1], .malformed), (1, [2, 0, 0, 1, 0x2C, 1, 3, 1], .malformed),
       (0, second, .unknownSchema), (3, second, .unknownSchema), (.max, second, .unknownSchema),
     ]
     // Flags of 2, a theme that does not exist, more than an hour of grace.
-    for (offset, value) in [(0, 2), (1, 1), (3, 0xFF), (5, 2), (6, 0), (6, 4), (7, 0xFF), (8, 2)]
-      as [(Int, UInt8)]
-    {
+    for (offset, value) in [(0, 1), (2, 0xFF), (4, 2), (5, 0), (5, 5), (6, 0xFF), (6, 2)] as [(Int, UInt8)] {
       var bytes = second
       bytes[offset] = value
       wrong.append((2, bytes, .malformed))

@@ -43,6 +43,9 @@ int coffer_write_all(int descriptor, const void *bytes, size_t count);
  * EOPNOTSUPP where the file system has no such files, or where they could not get a name. */
 int coffer_open_unnamed(const char *folder, int flags);
 
+/* Starts writing a part of a file to the disk and does not wait for it. What fails here fails again in fsync. */
+void coffer_start_writing(int descriptor, int64_t offset, int64_t count);
+
 /* Gives such a file a name, unless that is taken. 0, or -1 and errno: EEXIST when it is. */
 int coffer_name_unnamed(int descriptor, const char *path);
 

@@ -90,6 +90,8 @@ extension AuditLog.Event {
     case .identityChanged: "identity_changed"
     case .revocationExported: "revocation_exported"
     case .contactCertified: "contact_certified"
+    case .gitSigned: "git_signed"
+    case .gitSignedExplained: "git_signed_explained"
     }
   }
 
@@ -142,6 +144,8 @@ extension AuditLog.Event {
     case .identityChanged: "names or parts of an identity changed"
     case .revocationExported: "revocation of an identity exported"
     case .contactCertified: "contact certified"
+    case .gitSigned: "signature made for git"
+    case .gitSignedExplained: "signature made for git, version 6 explained"
     }
   }
 }

@@ -70,7 +70,7 @@ struct BackupCommand: CofferCommand {
     do { report = try write(coffer, privateParts, context) } catch let error as MessageFormatError {
       throw Failure(error, naming: file)
     }
-    tell(report, context)
+    try tell(report, coffer, context)
   }
 
   private func write(
@@ -107,7 +107,7 @@ struct BackupCommand: CofferCommand {
     }
   }
 
-  private func tell(_ report: BackupReport, _ context: CommandContext) {
+  private func tell(_ report: BackupReport, _ coffer: Coffer, _ context: CommandContext) throws {
     let leftOut = report.identityCount - report.privatePartCount
     if context.isJSON {
       return JSON.print(
@@ -126,6 +126,9 @@ struct BackupCommand: CofferCommand {
       context.remark(
         "Not in it: \(leftOut.counted("identity", "identities")), sealed to this machine. --with-identities takes "
           + "them along.")
+    }
+    if report.privatePartCount > 0, try coffer.authenticationMode().isHighSecurity {
+      context.remark("This file and the passphrase alone open your identities, without finger or guard.")
     }
     context.remark("It opens with the passphrase or the recovery phrase. Keep it where this machine is not.")
   }

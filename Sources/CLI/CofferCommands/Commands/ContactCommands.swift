@@ -4,7 +4,6 @@ internal import ArgumentParser
 internal import CofferKit
 internal import Contacts
 internal import Foundation
-internal import Glibc
 internal import OpenPGP
 internal import ProtectedData
 internal import Secrets
@@ -59,19 +58,25 @@ struct ContactListCommand: CofferCommand {
       for contact in contacts { JSON.print(ContactWords.Answer(contact)) }
       return
     }
-    let rows = contacts.map { Self.row($0, at: now).map { TerminalText.line($0) } }
+    let rows = contacts.map { contact in
+      let (cells, tone) = Self.row(contact, at: now)
+      return (cells: cells.map { TerminalText.line($0) }, tone: tone)
+    }
     guard Terminal.isOutputTerminal else {
-      for row in rows { Terminal.print("\(row[0])\t\(row[1])\t\(row[2])\t\(row[3])") }
+      for (row, _) in rows { Terminal.print("\(row[0])\t\(row[1])\t\(row[2])\t\(row[3])") }
       return
     }
-    let widths = (0..<3).map { column in rows.map { ColumnWidth.of($0[column]) }.max() ?? 0 }
-    for row in rows {
+    let widths = (0..<3).map { column in rows.map { ColumnWidth.of($0.cells[column]) }.max() ?? 0 }
+    let palette = context.outputPalette(coffer)
+    for (row, tone) in rows {
       var line = ""
       for (column, width) in widths.enumerated() {
         let width = min(width, Self.columnWidth)
         line += ColumnWidth.padded(ColumnWidth.cut(row[column], to: width), to: width) + "  "
       }
-      Terminal.print("\(ColumnWidth.cut(line + row[3], to: Terminal.columns))")
+      line = ColumnWidth.cut(line, to: Terminal.columns)
+      let rest = ColumnWidth.cut(row[3], to: max(0, Terminal.columns - ColumnWidth.of(line)))
+      Terminal.print("\(line)" + palette.paint("\(rest)", tone))
     }
     if contacts.isEmpty {
       context.remark("no contacts yet: 'coffer contact import FILE' stores one")
@@ -82,10 +87,13 @@ struct ContactListCommand: CofferCommand {
   /// An end that is nearer is told.
   private static let noticeSeconds: UInt32 = 30 * 86_400
 
-  private static func row(_ contact: ContactEntry, at now: Timestamp) -> [String] {
+  /// - Returns: the cells, and the tone of the last one.
+  private static func row(_ contact: ContactEntry, at now: Timestamp) -> ([String], Tone?) {
     var remark = ""
+    var tone = Tone.warning
     if let key = contact.keyInUse?.summary {
       remark = ContactWords.state(key) ?? ""
+      if !remark.isEmpty { tone = .bad }
       if remark.isEmpty, let end = key.expires, end > now.secondsSince1970,
         end - now.secondsSince1970 < noticeSeconds
       {
@@ -93,12 +101,14 @@ struct ContactListCommand: CofferCommand {
       }
     }
     if contact.hasWaitingKey {
+      tone = .warning
       remark = "a new key waits: coffer contact show \(ShellWord.quoted(contact.name))"
     }
-    return [
+    let cells = [
       contact.name, contact.keyInUse?.summary.addresses.first ?? "", ContactWords.verification(contact),
       remark,
     ]
+    return (cells, remark.isEmpty ? nil : tone)
   }
 }
 
@@ -258,22 +268,11 @@ struct ContactExportCommand: CofferCommand {
   }
 
   private func write(_ bytes: [UInt8], to path: String) throws {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-    guard descriptor >= 0 else {
-      if errno == EEXIST {
-        throw Failure(
-          .inUse, "already_exists", "'\(path)': already exists, and nothing is overwritten")
-      }
-      throw Failure(.missing, "not_permitted", "'\(path)': the file cannot be written")
-    }
-    let code = Terminal.writeAll(bytes.rawSpan, to: descriptor)
-    let closed = close(descriptor)
-    guard code == 0, closed == 0 else {
-      unsafe _ = unlink(path)
-      if [ENOSPC, EDQUOT].contains(code) {
-        throw Failure(.noRoom, "full", "the disk is full", hint: Failure.fullExportHint)
-      }
-      throw Failure(.missing, "not_permitted", "'\(path)': the file cannot be written")
-    }
+    do throws(OpenPGPError) {
+      let sink = try AtomicFileSink(path: path)
+      try sink.write(bytes)
+      try sink.commit()
+    } catch { throw Failure(openPGP: error, writing: path) }
+    PublicFile.share(path)
   }
 }

@@ -123,9 +123,8 @@ struct ContactImportCommand: CofferCommand {
     for (id, outcome) in zip(stored, outcomes) where outcome.decision != nil {
       let name = id.flatMap { nameOfID[$0] }
       if outcome.code == "new", let name {
-        context.remark(
-          "stored as \(ContactWords.quoted(name)). Not verified yet: when you speak,  coffer contact verify \(ShellWord.quoted(name))"
-        )
+        context.remark("stored as \(ContactWords.quoted(name)). Not verified yet.")
+        context.nextSteps(coffer, "When you speak: coffer contact verify \(ShellWord.quoted(name))")
       } else {
         context.remark("\(name.map { ContactWords.quoted($0) + ": " } ?? "")\(outcome.done)")
       }

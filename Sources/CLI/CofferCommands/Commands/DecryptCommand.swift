@@ -82,7 +82,9 @@ struct DecryptCommand: CofferCommand {
     let read: LetterReading.Result = try context.interruptibly(input) {
       try reading.read(watched, to: target, asked.lender) { verdict in
         watched.finish()
-        tell(verdict, reading, target, context)
+        guard !context.isJSON else { return }
+        let words = VerdictWords.sentence(verdict, reading.passwords.isEmpty ? .encrypted : .password)
+        target.tell("decrypted; \(words)", verdict, context.errorPalette(coffer), isDetailed: details)
       }
     }
     asked.coffer.note(.decrypted)
@@ -123,17 +125,6 @@ struct DecryptCommand: CofferCommand {
 
   // MARK: Telling
 
-  /// Before the first octet of the content.
-  private func tell(
-    _ verdict: Verdict, _ reading: LetterReading, _ target: DecryptedOutput, _ context: CommandContext
-  ) {
-    let words = "decrypted; \(VerdictWords.shortSentence(verdict, hadPassword: !reading.passwords.isEmpty))"
-    if !context.isJSON {
-      Terminal.remark(target.isScreen ? BarredText.edge(words) : "\(words)")
-      for note in VerdictWords.notes(verdict, isDetailed: details) { Terminal.remark("\(note)") }
-    }
-  }
-
   private func end(
     _ read: LetterReading.Result, _ plan: ReadingPlan, _ book: AddressBook, _ target: DecryptedOutput,
     _ context: CommandContext
@@ -149,6 +140,9 @@ struct DecryptCommand: CofferCommand {
     }
     if let path = target.path {
       context.remark("\(path)" + "\t" + "\(ByteCount.text(target.byteCount)), \(coverage)")
+      if target.isArchive {
+        context.remark("It is an archive of files: tar -xf \(ShellWord.quoted(path))")
+      }
     }
     if details {
       for line in detailLines(read, plan, book) { Terminal.remark(line) }

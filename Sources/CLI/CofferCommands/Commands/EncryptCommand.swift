@@ -147,7 +147,10 @@ struct EncryptCommand: CofferCommand {
     case .standardInput: return nil
     case .file(let input): return LetterNames.encrypted(input.path, isArmored: armor)
     case .archive where files.count == 1: return LetterNames.archive(files[0], isArmored: armor)
-    case .archive: throw Failure.usage("several files become one archive, which needs --output FILE")
+    case .archive:
+      throw Failure.usage(
+        "several files become one archive, which needs a name",
+        hint: "--output NAME.tar.\(armor ? "asc" : "pgp")")
     }
   }
 

@@ -42,7 +42,7 @@ struct IdentityBackupCommand: CofferCommand {
     let coffer = try context.open(opening)
     let (open, identities) = try context.identities(coffer)
     let identity = try identities.chosen(who)
-    let view = IdentityView(identity)
+    let view = IdentityView(identity, among: identities)
     try open.store.checkBackup(identity)
     let target: BackupTarget
     do { target = try BackupTarget(path: file) } catch { throw Failure(error, naming: file) }
@@ -66,7 +66,8 @@ struct IdentityBackupCommand: CofferCommand {
     if Self.isOnDisk(of: context.home, file) {
       context.remark("This is the disk that the coffer is on: if it breaks, both are lost.")
     }
-    context.remark("Keep it where this machine is not.")
+    context.remark("It holds your private part: keep it where this machine is not, and give it to nobody.")
+    context.nextSteps(parts.coffer, "Others get your public part: coffer identity export \(view.word)")
   }
 
   /// Whether a new file would be on the file system of a folder.

@@ -63,6 +63,7 @@ struct IdentityCertifyCommand: CofferCommand {
       publicPart, as: identity, parts.coffer.openIdentities(), parts.authorization)
     if let output {
       do { try certified.write(path: output) } catch { throw Failure(error, naming: output) }
+      PublicFile.share(output)
       if context.isJSON {
         JSON.print(
           Answer(

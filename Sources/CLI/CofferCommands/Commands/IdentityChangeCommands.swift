@@ -16,10 +16,12 @@ extension CommandContext {
   /// - Parameters:
   ///   - purpose: for the prompt, with the name of the identity after it.
   ///   - change: looks at the identity, and asks if it has to.
-  /// - Returns: the identity as it is then.
+  ///   - done: what to say of the identity as it is then, and as it was. That others need the new public part follows.
   func change(
-    _ who: String, _ opening: OpeningOptions, _ purpose: String, _ change: (Identity) throws -> IdentityChange
-  ) throws -> IdentityView {
+    _ who: String, _ opening: OpeningOptions, _ purpose: String,
+    _ change: (Identity) throws -> IdentityChange,
+    saying done: (_ now: IdentityView, _ before: Identity) -> [ShownLine]
+  ) throws {
     let coffer = try open(opening)
     let (store, identities) = try identities(coffer)
     let identity = try identities.chosen(who)
@@ -29,8 +31,10 @@ extension CommandContext {
       coffer, opening, "\(purpose) \(IdentityView(identity).name)", sealing: true)
     let owned = try parts.coffer.openIdentities()
     let changed = try parts.coffer.makeChange(wanted, of: identity, owned, parts.authorization)
-    if isJSON { JSON.print(IdentityView(changed).answer(owned.enclaveKind, withParts: true)) }
-    return IdentityView(changed, among: identities)
+    if isJSON { return JSON.print(IdentityView(changed).answer(owned.enclaveKind, withParts: true)) }
+    let view = IdentityView(changed, among: identities)
+    for line in done(view, identity) { remark(line) }
+    nextSteps(parts.coffer, view.exportHint)
   }
 }
 
@@ -55,10 +59,12 @@ struct IdentityExpireCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let end = try ExpiryText.expiry(end, "the new end").end(from: Int64(Date().timeIntervalSince1970))
-    let view = try context.change(who, opening, "to move the end of") { _ in .end(end) }
     let words = end.map { "now expires on \(IdentityView.day($0))" } ?? "never expires now"
-    context.remark("'\(view.title)' \(words).")
-    context.remark(view.exportHint)
+    try context.change(who, opening, "to move the end of") { _ in
+      .end(end)
+    } saying: { view, _ in
+      ["'\(view.title)' \(words)."]
+    }
   }
 }
 
@@ -81,9 +87,11 @@ struct IdentityAddUserIDCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let userID = try UserIDText(new: text)
-    let view = try context.change(who, opening, "to add a name to") { _ in .newUserID(userID) }
-    context.remark("'\(text)' is one of its names now.")
-    context.remark(view.exportHint)
+    try context.change(who, opening, "to add a name to") { _ in
+      .newUserID(userID)
+    } saying: { _, _ in
+      ["'\(text)' is one of its names now."]
+    }
   }
 }
 
@@ -107,13 +115,13 @@ struct IdentityRevokeUserIDCommand: CofferCommand {
   @Argument(help: "The name or address.") var text: String
 
   func execute(_ context: CommandContext) throws {
-    let view = try context.change(who, opening, "to revoke a name of") { identity in
+    try context.change(who, opening, "to revoke a name of") { identity in
       let fitting = identity.userIDs.filter { $0.text == text || $0.address == text }
       guard let userID = fitting.first, fitting.count == 1 else { throw IdentityError.userIDMissing }
       return .userIDRevocation(userID)
+    } saying: { _, _ in
+      ["'\(text)' is not one of its names any more."]
     }
-    context.remark("'\(text)' is not one of its names any more.")
-    context.remark(view.exportHint)
   }
 }
 
@@ -139,18 +147,17 @@ struct IdentityAddSubkeyCommand: CofferCommand {
   @Argument(help: "The identity.") var who: String
 
   func execute(_ context: CommandContext) throws {
-    var wasBackedUp = false
-    let view = try context.change(who, opening, "to add a part to") { identity in
-      wasBackedUp = identity.isBackedUp
-      return .newSubkey(readsMessages: use == .encrypt)
-    }
-    context.remark("A new part\(use == .encrypt ? " for reading messages" : " for signing").")
-    if wasBackedUp, !view.identity.isBackedUp {
-      context.remark(
+    try context.change(who, opening, "to add a part to") { _ in
+      .newSubkey(readsMessages: use == .encrypt)
+    } saying: { view, before in
+      let made: ShownLine = "A new part\(use == .encrypt ? " for reading messages" : " for signing")."
+      guard before.isBackedUp, !view.identity.isBackedUp else { return [made] }
+      return [
+        made,
         "The backup does not have it, and could not read what is written to it: "
-          + "coffer identity backup \(view.word) FILE")
+          + "coffer identity backup \(view.word) FILE",
+      ]
     }
-    context.remark(view.exportHint)
   }
 }
 
@@ -183,12 +190,13 @@ struct IdentityRevokeSubkeyCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let wanted = fingerprint.lowercased().filter { !$0.isWhitespace && $0 != ":" }
-    let view = try context.change(who, opening, "to revoke a part of") { _ in
+    try context.change(who, opening, "to revoke a part of") { _ in
       .subkeyRevocation(wanted, reason)
+    } saying: { view, _ in
+      let reads = view.identity.parts.contains { $0.purposes.contains("encrypt") && !$0.isRevoked }
+      let lost: [ShownLine] =
+        reads ? [] : ["Nobody can write to it now: coffer identity add-subkey \(view.word)"]
+      return ["That part is not used any more."] + lost
     }
-    context.remark("That part is not used any more.")
-    let reads = view.identity.parts.contains { $0.purposes.contains("encrypt") && !$0.isRevoked }
-    if !reads { context.remark("Nobody can write to it now: coffer identity add-subkey \(view.word)") }
-    context.remark(view.exportHint)
   }
 }

@@ -102,12 +102,10 @@ struct IdentityGenerateCommand: CofferCommand {
     if context.isJSON { return JSON.print(view.answer(open.enclaveKind)) }
     context.remark("Made and \(open.enclaveKind.sealedTo).")
     for line in view.card { context.remark(line) }
-    context.remark("Three things to do now:")
-    context.remark(
-      "  coffer identity backup \(view.word) FILE           a copy that outlives this machine (none yet)")
-    context.remark(
-      "  coffer identity revoke \(view.word) --export FILE  elsewhere, for the day when it is lost")
-    context.remark(
+    context.nextSteps(
+      parts.coffer, "Three things to do now:",
+      "  coffer identity backup \(view.word) FILE           a copy that outlives this machine (none yet)",
+      "  coffer identity revoke \(view.word) --export FILE  elsewhere, for the day when it is lost",
       "  coffer identity export \(view.word) > FILE         your public part: give it to everybody")
     Terminal.print("\(identity.fingerprint)")
   }

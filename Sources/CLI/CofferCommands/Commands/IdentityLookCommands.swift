@@ -4,6 +4,7 @@
 
 internal import ArgumentParser
 internal import CofferKit
+internal import Correspondence
 internal import Enclaves
 internal import Identities
 internal import Secrets
@@ -24,24 +25,36 @@ struct IdentityListCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
 
   func execute(_ context: CommandContext) throws {
-    let (open, identities) = try context.identities(context.open(opening))
+    let coffer = try context.open(opening)
+    let (open, identities) = try context.identities(coffer)
+    let palette = context.outputPalette(coffer)
     for identity in identities {
       let view = IdentityView(identity)
       if context.isJSON {
         JSON.print(view.answer(open.enclaveKind))
       } else {
-        Terminal.print(Terminal.isOutputTerminal ? view.row : view.fields)
+        Terminal.print(Terminal.isOutputTerminal ? view.row(palette) : view.fields)
       }
     }
-    if let lacking = identities.first(where: { $0.hasPrivatePart && !$0.isBackedUp }),
-      Terminal.isOutputTerminal
-    {
-      context.remark(
-        "NO BACKUP: if this machine breaks, messages to it are lost: coffer identity backup "
-          + "\(IdentityView(lacking, among: identities).word) FILE")
-    }
+    if Terminal.isOutputTerminal { adviseBackups(identities, context) }
     if identities.isEmpty {
       context.remark("There are no identities yet: coffer identity generate --user-id 'NAME <ADDRESS>'")
+    }
+  }
+
+  /// One line for the first that would be lost with this machine, and one for the first of which only the file is left
+  /// that it came from.
+  private func adviseBackups(_ identities: [Identity], _ context: CommandContext) {
+    let lacking = identities.filter { $0.hasPrivatePart && !$0.isBackedUp }
+    func command(_ identity: Identity) -> ShownLine {
+      "coffer identity backup \(IdentityView(identity, among: identities).word) FILE"
+    }
+    if let first = lacking.first(where: { !$0.isImported }) {
+      context.remark("NO BACKUP: if this machine breaks, messages to it are lost: \(command(first))")
+    }
+    if let first = lacking.first(where: \.isImported) {
+      context.remark(
+        "imported: its only backup is the file that it came from, if you kept that: \(command(first))")
     }
   }
 }
@@ -109,7 +122,7 @@ struct IdentityExportCommand: CofferCommand {
     } else {
       try print(identity)
     }
-    context.remark("This is your public part. Anybody may have it. Fingerprint:")
+    context.remark("This is your public part, without the private one. Anybody may have it. Fingerprint:")
     for line in IdentityView(identity).fingerprint { context.remark(line) }
   }
 
@@ -117,6 +130,7 @@ struct IdentityExportCommand: CofferCommand {
     do { try identity.writePublicPart(path: path) } catch let error as IdentityError {
       throw Failure(error, naming: path)
     }
+    PublicFile.share(path)
   }
 
   private func print(_ identity: Identity) throws {

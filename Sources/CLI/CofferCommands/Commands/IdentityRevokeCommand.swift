@@ -57,11 +57,11 @@ struct IdentityRevokeCommand: CofferCommand {
         .locked, "no_prompt", "revoking asks why, and there is no terminal to ask on",
         hint: "add --reason and --yes if you are sure")
     }
-    let view = try context.change(who, opening, "to revoke") { identity in
+    try context.change(who, opening, "to revoke") { identity in
       .revocation(try cause(identity, context))
+    } saying: { view, _ in
+      ["'\(view.title)' is revoked. Only those learn it to whom you give the new public part."]
     }
-    context.remark("'\(view.title)' is revoked. Only those learn it to whom you give it:")
-    context.remark("  coffer identity export \(view.word) > FILE")
   }
 
   /// Asks why, and for the last group of the fingerprint.

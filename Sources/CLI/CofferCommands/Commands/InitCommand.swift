@@ -78,6 +78,7 @@ struct InitCommand: CofferCommand {
           "The recovery phrase is in \(recoveryPhraseOut). Store recovery phrase safely; we cannot reset it.")
       }
     }
+    context.remark("Next: coffer unlock, then coffer message add, or coffer identity generate for OpenPGP.")
     coffer.close()
   }
 

@@ -2,6 +2,7 @@
 //
 // What each use of a private part asks for: shown, and changed.
 
+internal import Agent
 internal import ArgumentParser
 internal import CofferKit
 internal import Enclaves
@@ -112,7 +113,7 @@ struct ModeCommand: CofferCommand {
     let parts = try context.privateParts(coffer, opening, "to change the mode", sealing: true)
     try parts.coffer.switchMode(
       parts.custody, to: next, parts.authorization, acknowledgesMissingBackup: false)
-    done(next, parts.coffer, context)
+    try done(next, parts.coffer, context)
   }
 
   private func enterHighSecurity(_ context: CommandContext) throws {
@@ -132,13 +133,13 @@ struct ModeCommand: CofferCommand {
       try parts.coffer.switchMode(
         parts.custody, to: .highSecurityWithGuard, parts.authorization, guard: made,
         acknowledgesMissingBackup: acknowledgeNoBackup)
-      done(.highSecurityWithGuard, parts.coffer, context)
+      try done(.highSecurityWithGuard, parts.coffer, context)
     case .finger:
       let authorization = try withFinger(parts, context)
       try parts.coffer.switchMode(
         parts.custody, to: .highSecurityWithFinger, authorization,
         acknowledgesMissingBackup: acknowledgeNoBackup)
-      done(.highSecurityWithFinger, parts.coffer, context)
+      try done(.highSecurityWithFinger, parts.coffer, context)
     }
   }
 
@@ -196,8 +197,12 @@ struct ModeCommand: CofferCommand {
     context.remark("No backup: \(names).")
   }
 
-  private func done(_ mode: AuthenticationMode, _ coffer: Coffer, _ context: CommandContext) {
-    if mode.isHighSecurity { coffer.endGrace() }
+  private func done(_ mode: AuthenticationMode, _ coffer: Coffer, _ context: CommandContext) throws {
+    if mode.isHighSecurity {
+      do throws(AgentError) { try coffer.endGrace() } catch {
+        throw Failure(keptAfter: "the mode is \(mode.name) now", error)
+      }
+    }
     if context.isJSON { return JSON.print(Answer(mode)) }
     context.remark("Mode \(mode.name): each use \(mode.asksFor).")
   }

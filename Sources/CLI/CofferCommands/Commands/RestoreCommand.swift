@@ -161,6 +161,10 @@ struct RestoreCommand: CofferCommand {
     var left = ["its signing key for captures (new one made)"]
     if !leftOut.isEmpty { left.insert("its PIN (coffer slot add tpm)", at: 0) }
     context.remark("Not from the old machine: \(left.joined(separator: ", ")).")
+    if !restored.identities.isEmpty {
+      context.remark(
+        "Here the passphrase opens identities, even if there it took a finger or a guard: 'coffer mode' changes that.")
+    }
     if !restored.missingIdentities.isEmpty {
       context.remark("Not in the backup are the private parts of these identities, so they did not come:")
       for identity in restored.missingIdentities {

@@ -17,10 +17,13 @@ struct SettingsCommand: CofferCommand {
 
     grace-period     seconds, 0 to 3600: in a session, private parts are used without asking for so long
                      after the passphrase or PIN was given, by every program that runs as you. 0: always ask.
-                     Only in mode standard; in high-security there is none.
+                     Only in mode standard: high-security always asks.
     encrypt-to-self  on or off: what you send is encrypted for you too, so that you can read it
     lock-after       seconds, 1 to 86400: a session ends after so long without a command; from the next
                      'coffer unlock' on, whatever the mode of private parts
+    theme            system, light, dark or none: the colours of verdicts and warnings on a terminal.
+                     NO_COLOR in the environment switches them off too.
+    next-steps       on or off: after a command, what to do next
 
     A change needs the passphrase or PIN, even during a session.
 
@@ -36,42 +39,41 @@ struct SettingsCommand: CofferCommand {
     let gracePeriodSeconds: Int
     let encryptToSelf: Bool
     let lockAfterSeconds: Int
+    let theme: String
+    let nextSteps: Bool
 
     init(_ coffer: Coffer) throws {
       let settings = try coffer.protectedSettings()
       gracePeriodSeconds = Int(settings.gracePeriodSeconds)
       encryptToSelf = settings.encryptToSelf
       lockAfterSeconds = try coffer.settings().idleLimitSeconds ?? AgentOptions().idleLimitSeconds
+      theme = settings.colourTheme.word
+      nextSteps = settings.showsNextSteps
     }
   }
 
   /// A change that was understood.
   private enum Change {
-    case gracePeriod(UInt32)
-    case encryptToSelf(Bool)
+    case protected((inout ProtectedSettings) -> Void)
     case lockAfter(Int)
 
-    init(_ name: String, _ value: String) throws {
-      switch (name, value) {
-      case ("grace-period", _):
-        let limit = ProtectedSettings.gracePeriodLimitSeconds
-        guard let seconds = UInt32(value), seconds <= limit else {
-          throw Failure.usage("grace-period takes seconds, 0 to \(limit): '\(value)'")
+    init(_ name: SettingName, _ value: String) throws {
+      switch name {
+      case .gracePeriod:
+        let seconds = try name.seconds(value, 0...Int(ProtectedSettings.gracePeriodLimitSeconds))
+        self = .protected { $0.gracePeriodSeconds = UInt32(seconds) }
+      case .encryptToSelf:
+        let isOn = try name.isOn(value)
+        self = .protected { $0.encryptToSelf = isOn }
+      case .lockAfter: self = .lockAfter(try name.seconds(value, AgentOptions.limitBounds))
+      case .theme:
+        guard let theme = ColourTheme.allCases.first(where: { $0.word == value }) else {
+          throw name.unfit(value, "system, light, dark or none")
         }
-        self = .gracePeriod(seconds)
-      case ("encrypt-to-self", "on"): self = .encryptToSelf(true)
-      case ("encrypt-to-self", "off"): self = .encryptToSelf(false)
-      case ("encrypt-to-self", _): throw Failure.usage("encrypt-to-self takes on or off: '\(value)'")
-      case ("lock-after", _):
-        let bounds = AgentOptions.limitBounds
-        guard let seconds = Int(value), bounds.contains(seconds) else {
-          throw Failure.usage(
-            "lock-after takes seconds, \(bounds.lowerBound) to \(bounds.upperBound): '\(value)'")
-        }
-        self = .lockAfter(seconds)
-      default:
-        throw Failure.usage(
-          "there is no setting '\(name)'", hint: "grace-period, encrypt-to-self, lock-after")
+        self = .protected { $0.colourTheme = theme }
+      case .nextSteps:
+        let isOn = try name.isOn(value)
+        self = .protected { $0.showsNextSteps = isOn }
       }
     }
   }
@@ -83,15 +85,24 @@ struct SettingsCommand: CofferCommand {
       return show(try Answer(coffer), context)
     }
     guard let value else { throw Failure.usage("'\(name)' needs a value", hint: "coffer settings --help") }
-    let change = try Change(name, value)
-    if case .encryptToSelf(false) = change { context.remark("You will not be able to read what you send.") }
+    guard let setting = SettingName(rawValue: name) else {
+      throw Failure.usage(
+        "there is no setting '\(name)'",
+        hint: SettingName.allCases.map(\.rawValue).joined(separator: ", "))
+    }
+    let change = try Change(setting, value)
+    if setting == .encryptToSelf, value == "off" {
+      context.remark("You will not be able to read what you send.")
+    }
     let coffer = try context.open(opening, needing: .slot)
     try coffer.unlockProtectedData()
-    switch change {
-    case .gracePeriod(let seconds):
-      try coffer.changeProtectedSettings { $0.gracePeriodSeconds = seconds }
-    case .encryptToSelf(let isOn): try coffer.changeProtectedSettings { $0.encryptToSelf = isOn }
-    case .lockAfter(let seconds): try coffer.setIdleLimit(seconds: seconds)
+    do {
+      switch change {
+      case .protected(let change): try coffer.changeProtectedSettings(change)
+      case .lockAfter(let seconds): try coffer.setIdleLimit(seconds: seconds)
+      }
+    } catch let error as AgentError {
+      throw Failure(keptAfter: "\(name) is \(value) now", error)
     }
     if context.isJSON { return JSON.print(try Answer(coffer)) }
     context.remark("\(name) is \(value) now.")
@@ -105,5 +116,34 @@ struct SettingsCommand: CofferCommand {
     Terminal.print("                 what you send is encrypted for you too")
     Terminal.print("lock-after       \(answer.lockAfterSeconds)")
     Terminal.print("                 seconds without a command after which a session ends")
+    Terminal.print("theme            \(answer.theme)")
+    Terminal.print("                 the colours of verdicts and warnings on a terminal")
+    Terminal.print("next-steps       \(answer.nextSteps ? "on" : "off")")
+    Terminal.print("                 what to do next, after a command")
+  }
+}
+
+/// The settings, as they are typed.
+private enum SettingName: String, CaseIterable {
+  case gracePeriod = "grace-period"
+  case encryptToSelf = "encrypt-to-self"
+  case lockAfter = "lock-after"
+  case theme
+  case nextSteps = "next-steps"
+
+  func isOn(_ value: String) throws -> Bool {
+    guard value == "on" || value == "off" else { throw unfit(value, "on or off") }
+    return value == "on"
+  }
+
+  func seconds(_ value: String, _ bounds: ClosedRange<Int>) throws -> Int {
+    guard let seconds = Int(value), bounds.contains(seconds) else {
+      throw unfit(value, "seconds, \(bounds.lowerBound) to \(bounds.upperBound)")
+    }
+    return seconds
+  }
+
+  func unfit(_ value: String, _ wanted: String) -> Failure {
+    .usage("\(rawValue) takes \(wanted): '\(value)'")
   }
 }

@@ -70,7 +70,7 @@ struct SignCommand: CofferCommand {
     asked.coffer.note(.signed)
     guard let path else { return }
     if context.isJSON { return JSON.print(Answer(output: path, signedBy: identity.fingerprint)) }
-    context.remark("\(path)" + "\t" + "signed as \(title)")
+    context.remark("\(path)" + "\t" + "signed as \(LetterWords.quoted(title))")
   }
 
   private func subject(_ input: LetterInput) -> String {

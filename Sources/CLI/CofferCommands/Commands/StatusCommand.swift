@@ -3,10 +3,8 @@
 internal import Agent
 internal import ArgumentParser
 internal import CofferKit
-internal import Contacts
 internal import Enclaves
 internal import Foundation
-internal import Identities
 internal import Keychains
 internal import MessageFormats
 internal import Primitives
@@ -72,9 +70,9 @@ struct StatusCommand: CofferCommand {
 
     usage: coffer status \(OpeningOptions.usage)
 
-    Does not ask for anything, and does not extend a session. With a passphrase or a PIN, also opens the
-    coffer, verifies the count of messages, and shows the age of the vault key, the last recovery drill and
-    the last backup.
+    Does not ask for anything, and does not extend a session. In a session, or with a passphrase or a PIN,
+    also verifies the count of messages, and shows the age of the vault key, the last recovery drill, the
+    last backup, and what each use of a private part asks for.
 
     example: coffer status
     """
@@ -111,6 +109,10 @@ struct StatusCommand: CofferCommand {
     var identityCount: Int?
     var identitiesWithoutBackup: Int?
     var mode: String?
+    var guards: [String]?
+    var withFinger: Bool?
+    var fingersLeft: Int?
+    var gracePeriodSeconds: Int?
   }
 
   struct AgentAnswer: Encodable {
@@ -137,10 +139,17 @@ struct StatusCommand: CofferCommand {
       fileByteCount: locked.fileByteCount, messageCount: try locked.messageRowCount(),
       captureCount: try locked.captureRowCount(), slots: locked.slots.map(SlotAnswer.init))
     if case .enclave(.lockedOut(let seconds)) = obstacle { answer.tpmSecondsLeft = seconds }
+    var palette = Palette(nil)
+    var people: People?
     if let coffer = try context.given(opening.passphrase, opening.pin, locked) {
-      try complete(&answer, coffer)
+      (answer.session, answer.state) = (answer.state, "opens")
+      people = try complete(&answer, coffer)
+      palette = context.outputPalette(coffer)
+    } else if answer.state == "unlocked", let coffer = try context.look(locked) {
+      people = try complete(&answer, coffer)
+      palette = context.outputPalette(coffer)
     }
-    context.isJSON ? JSON.print(answer) : show(answer, obstacle)
+    context.isJSON ? JSON.print(answer) : show(answer, obstacle, people, palette)
   }
 
   private static func state(_ sight: AgentFinder.Sight) -> String {
@@ -148,11 +157,10 @@ struct StatusCommand: CofferCommand {
     return sight.hasSilentAgent ? "unknown" : "locked"
   }
 
-  private func complete(_ answer: inout Answer, _ coffer: Coffer) throws {
+  /// What an open coffer says beside; nil if protected data cannot be read.
+  private func complete(_ answer: inout Answer, _ coffer: Coffer) throws -> People? {
     let vault = try coffer.vault.status()
     try coffer.vault.checkCount()
-    answer.session = answer.state
-    answer.state = "opens"
     answer.messageCount = vault.messageCount
     answer.keyVersion = vault.currentKeyVersion
     answer.keyCreated = vault.keys.first { $0.version == vault.currentKeyVersion }
@@ -162,36 +170,26 @@ struct StatusCommand: CofferCommand {
     answer.recentFailures = vault.recentFailures
     answer.unexaminedFailures = vault.unexaminedFailures
     // What is wrong with protected data is for 'coffer recovery-state' to say.
-    if let people = try? People(coffer) {
-      answer.contactCount = people.contactCount
-      answer.identityCount = people.identityCount
-      answer.identitiesWithoutBackup = people.withoutBackup
-      answer.mode = people.mode
-    }
+    guard let people = try? People(coffer) else { return nil }
+    answer.contactCount = people.contactCount
+    answer.identityCount = people.identityCount
+    answer.identitiesWithoutBackup = people.withoutBackup
+    answer.mode = people.mode.name
+    answer.guards = people.mode.guards.map(\.rawValue)
+    answer.withFinger = people.isFingerEnough
+    answer.fingersLeft = people.fingersLeft
+    answer.gracePeriodSeconds = people.graceSeconds
+    return people
   }
 
-  /// What protected data and custody hold.
-  private struct People {
-    let contactCount: Int
-    let identityCount: Int
-    let withoutBackup: Int
-    let mode: String
-
-    init(_ coffer: Coffer) throws {
-      let identities = try coffer.identities(coffer.openIdentities())
-      contactCount = try coffer.contacts().list(at: coffer.openPGPTime).count
-      identityCount = identities.count
-      withoutBackup = identities.count { $0.hasPrivatePart && !$0.isBackedUp }
-      mode = try coffer.authenticationMode().name
-    }
-  }
-
-  private func show(_ answer: Answer, _ obstacle: KeybagError?) {
+  private func show(
+    _ answer: Answer, _ obstacle: KeybagError?, _ people: People?, _ palette: Palette
+  ) {
     Terminal.print("home       \(answer.home)")
     Terminal.print("state      \(state(answer))")
     Terminal.print("opens with \(answer.opensWith.joined(separator: ", "))")
     if let obstacle { Terminal.print("           \(TPMInterface.sentence(obstacle)): use the passphrase") }
-    let doubt = answer.keyVersion == nil ? " (not verified: that needs the passphrase)" : ""
+    let doubt = answer.keyVersion == nil ? " (as the file says; the passphrase verifies it)" : ""
     Terminal.print("messages   \(answer.messageCount)\(doubt)")
     if answer.captureCount > 0 { Terminal.print("captures   \(answer.captureCount)") }
     Terminal.print("file       \(ByteCount.text(answer.fileByteCount))")
@@ -199,7 +197,11 @@ struct StatusCommand: CofferCommand {
       Terminal.print("vault key  version \(version), made \(created)")
       Terminal.print("drill      \(answer.lastRecoveryDrill ?? "never: run 'coffer recovery drill'")")
       Terminal.print("backup     \(answer.lastBackup ?? "none yet: run 'coffer backup FILE'")")
-      showPeople(answer)
+      if let people {
+        people.show(palette)
+      } else {
+        Terminal.print("OpenPGP    cannot be read: 'coffer recovery-state' says why")
+      }
     }
     if let failures = answer.recentFailures, failures > 0 {
       Terminal.print("failures   \(failures.counted("message")) did not open in the last hour")
@@ -210,16 +212,6 @@ struct StatusCommand: CofferCommand {
           + "them")
     }
     for slot in answer.slots { Terminal.print("slot       \(slot.line)") }
-  }
-
-  private func showPeople(_ answer: Answer) {
-    guard let contacts = answer.contactCount, let identities = answer.identityCount, let mode = answer.mode
-    else { return Terminal.print("OpenPGP    cannot be read: 'coffer recovery-state' says why") }
-    Terminal.print("contacts   \(contacts)")
-    let lacking = answer.identitiesWithoutBackup ?? 0
-    let advice = lacking > 0 ? ", \(lacking) without a backup: run 'coffer identity backup WHO FILE'" : ""
-    Terminal.print("identities \(identities)\(advice)")
-    if identities > 0 { Terminal.print("mode       \(mode)") }
   }
 
   private func state(_ answer: Answer) -> String {

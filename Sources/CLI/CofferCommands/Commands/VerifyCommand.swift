@@ -48,8 +48,9 @@ struct VerifyCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
     let judge = SignatureJudge(try coffer.addressBook())
+    let palette = context.errorPalette(coffer)
     if let signature {
-      return try verify(try signatures(in: try LetterInput(signature)), of: file, judge, context)
+      return try verify(try signatures(in: try LetterInput(signature)), of: file, judge, palette, context)
     }
     let input = try LetterInput(file)
     let source = try SpooledSource(descriptor: input.descriptor)
@@ -57,10 +58,11 @@ struct VerifyCommand: CofferCommand {
       let form: OpenPGPInput
       do throws(OpenPGPError) { form = try OpenPGPInput(source) } catch { throw notSigned(error) }
       switch form {
-      case .cleartext(let message): try verify(message, input, judge, context)
-      case .armored(let reader) where reader.kind == .signature: try verifyBeside(source, judge, context)
-      case .armored: try verifyMessage(source, input, judge, context)
-      case .binary: try verifyBinary(source, input, judge, context)
+      case .cleartext(let message): try verify(message, input, judge, palette, context)
+      case .armored(let reader) where reader.kind == .signature:
+        try verifyBeside(source, judge, palette, context)
+      case .armored: try verifyMessage(source, input, judge, palette, context)
+      case .binary: try verifyBinary(source, input, judge, palette, context)
       }
     }
   }
@@ -68,20 +70,22 @@ struct VerifyCommand: CofferCommand {
   // MARK: Detached
 
   private func verifyBinary(
-    _ source: SpooledSource, _ input: LetterInput, _ judge: SignatureJudge, _ context: CommandContext
+    _ source: SpooledSource, _ input: LetterInput, _ judge: SignatureJudge, _ palette: Palette,
+    _ context: CommandContext
   ) throws {
     // A message in the old style begins with a signature too, but does not end with one.
     if let list = try? SignatureList(reading: source),
       !list.signatures.isEmpty || list.unknownVersionCount > 0
     {
-      return try verifyBeside(source, judge, context)
+      return try verifyBeside(source, judge, palette, context)
     }
-    try verifyMessage(source, input, judge, context)
+    try verifyMessage(source, input, judge, palette, context)
   }
 
   /// Finds the file that a signature belongs to.
   private func verifyBeside(
-    _ source: SpooledSource, _ judge: SignatureJudge, _ context: CommandContext
+    _ source: SpooledSource, _ judge: SignatureJudge, _ palette: Palette,
+    _ context: CommandContext
   ) throws {
     guard let document = LetterNames.stripped(file), unsafe access(document, F_OK) == 0 else {
       throw Failure.usage(
@@ -93,7 +97,7 @@ struct VerifyCommand: CofferCommand {
       try source.rewind(recognising: true)
       list = try SignatureList(reading: OpenPGPInput.packets(source))
     } catch { throw notSigned(error) }
-    try verify(list, of: document, judge, context)
+    try verify(list, of: document, judge, palette, context)
   }
 
   private func signatures(in input: LetterInput) throws -> SignatureList {
@@ -104,7 +108,8 @@ struct VerifyCommand: CofferCommand {
   }
 
   private func verify(
-    _ list: SignatureList, of path: String, _ judge: SignatureJudge, _ context: CommandContext
+    _ list: SignatureList, of path: String, _ judge: SignatureJudge, _ palette: Palette,
+    _ context: CommandContext
   ) throws {
     let input = try LetterInput(path)
     let source = WatchedSource(
@@ -118,15 +123,22 @@ struct VerifyCommand: CofferCommand {
       }
     }
     let name = path == "-" ? "standard input" : (path as NSString).lastPathComponent
-    try answer(judge.verdict(verifications, isEncrypted: false), name, nil, context)
+    let verdict = judge.verdict(verifications, isEncrypted: false)
+    if !context.isJSON, failure(verdict, name) == nil {
+      let words: ShownLine = "\(name): \(VerdictWords.sentence(verdict))"
+      Terminal.remark(palette.paint(words, VerdictWords.tone(verdict)))
+      for note in VerdictWords.notes(verdict, isDetailed: false) { Terminal.remark("\(note)") }
+    }
+    try answer(verdict, name, nil, context)
   }
 
   // MARK: Messages
 
   private func verify(
-    _ message: CleartextMessage, _ input: LetterInput, _ judge: SignatureJudge, _ context: CommandContext
+    _ message: CleartextMessage, _ input: LetterInput, _ judge: SignatureJudge, _ palette: Palette,
+    _ context: CommandContext
   ) throws {
-    try release(input, judge, context) { (sink, allow) throws(OpenPGPError) in
+    try release(input, judge, palette, context) { (sink, allow) throws(OpenPGPError) in
       var isAllowed = false
       let found = try message.verify(with: judge.verifier, writingTo: sink) {
         isAllowed = allow($0)
@@ -139,9 +151,10 @@ struct VerifyCommand: CofferCommand {
   }
 
   private func verifyMessage(
-    _ source: SpooledSource, _ input: LetterInput, _ judge: SignatureJudge, _ context: CommandContext
+    _ source: SpooledSource, _ input: LetterInput, _ judge: SignatureJudge, _ palette: Palette,
+    _ context: CommandContext
   ) throws {
-    try release(input, judge, context) { (sink, allow) throws(OpenPGPError) in
+    try release(input, judge, palette, context) { (sink, allow) throws(OpenPGPError) in
       try source.rewind(recognising: true)
       let reader = InlineMessageReader(verifier: judge.verifier)
       return try reader.read(from: source, to: sink) { allow($0.verifications) }.verifications
@@ -150,7 +163,8 @@ struct VerifyCommand: CofferCommand {
 
   /// Shows or writes the content if its signature is good, and answers.
   private func release(
-    _ input: LetterInput, _ judge: SignatureJudge, _ context: CommandContext,
+    _ input: LetterInput, _ judge: SignatureJudge, _ palette: Palette,
+    _ context: CommandContext,
     _ read: (any ByteSink, ([SignatureVerification]) -> Bool) throws(OpenPGPError) -> [SignatureVerification]
   ) throws {
     let name = input.isStandardInput ? "standard input" : (input.path as NSString).lastPathComponent
@@ -163,9 +177,8 @@ struct VerifyCommand: CofferCommand {
         let judged = judge.verdict(verifications, isEncrypted: false)
         verdict = judged
         guard failure(judged, name) == nil else { return false }
-        let words = "\(name): \(VerdictWords.sentence(judged))"
-        if let target, !context.isJSON {
-          Terminal.remark(target.isScreen ? BarredText.edge(words) : "\(words)")
+        if !context.isJSON {
+          target?.tell("\(name): \(VerdictWords.sentence(judged))", judged, palette)
         }
         return true
       }
@@ -177,7 +190,7 @@ struct VerifyCommand: CofferCommand {
     }
     guard let verdict else { throw Failure(unsorted: "Verdict") }
     if failure(verdict, name) == nil { try target?.finish(endingWith: "all of it signed") }
-    try answer(verdict, name, target?.path, context, isTold: target != nil)
+    try answer(verdict, name, target?.path, context)
   }
 
   // MARK: Answering
@@ -186,8 +199,9 @@ struct VerifyCommand: CofferCommand {
     VerdictWords.failure(verdict, wantsVerified: require == .verified, name)
   }
 
+  /// The answer for programs, and the end of the command. People have been told.
   private func answer(
-    _ verdict: Verdict, _ name: String, _ output: String?, _ context: CommandContext, isTold: Bool = false
+    _ verdict: Verdict, _ name: String, _ output: String?, _ context: CommandContext
   ) throws {
     let failure = failure(verdict, name)
     if context.isJSON {
@@ -195,9 +209,6 @@ struct VerifyCommand: CofferCommand {
         Answer(
           file: name, output: failure == nil ? output : nil, grade: verdict.grade.rawValue,
           notes: verdict.notes.map(\.code), signatures: verdict.findings.map { .init($0) }))
-    } else if failure == nil {
-      if !isTold { Terminal.remark("\(name): \(VerdictWords.sentence(verdict))") }
-      for note in VerdictWords.notes(verdict, isDetailed: false) { Terminal.remark("\(note)") }
     }
     if let failure { throw failure }
   }

@@ -30,4 +30,17 @@ extension Failure {
     case .missingKey: self.init(.bug, "internal", "a key is missing")
     }
   }
+
+  /// An agent that may still keep the passcode of private keys, after `done` was done.
+  init(keptAfter done: String, _ error: AgentError) {
+    let who =
+      if case .unreachable(let process) = error { "an agent of this coffer, process \(process)," } else {
+        "an agent of this coffer"
+      }
+    let last = if case .unreachable(let process) = error { "; if that fails: kill -KILL \(process)" } else { "" }
+    self.init(
+      .noHardware, "agent_not_answering",
+      "\(done), but \(who) does not answer, and may still use private keys until its grace period ends",
+      hint: "'coffer lock --all' ends it\(last)")
+  }
 }

@@ -19,7 +19,7 @@ extension Failure {
     case .privateKey:
       self.init(
         .refused, "private_key_in_contact", "this is somebody's private key, and nothing of it is stored",
-        hint: "tell its owner, who should make a new one")
+        hint: "if it is yours: 'coffer identity import'; if not, tell its owner, who should make a new one")
     case .unreadable: self.init(.refused, "malformed", "this is not the public part of an OpenPGP key")
     case .url(let problem): self.init(publicPartURL: problem)
     case .certificateTooLarge:

@@ -14,12 +14,14 @@ extension Failure {
     case .ambiguous(let who, let found):
       self.init(
         .usage, "ambiguous_recipient",
-        "\(ContactWords.quoted(who)) fits \(found.count.counted("contact")): \(Self.names(of: found))",
+        "\(ContactWords.quoted(who)) fits \(Self.kind(of: found)): \(Self.names(of: found))",
         hint: "say more of the name, or give the address or the fingerprint")
       candidates = found.map { one in
-        Candidate(
-          contact: one.name, fingerprint: one.certificate.map { FingerprintText.plain($0.fingerprint) },
-          addresses: one.addresses)
+        let isOwn = if case .identity = one { true } else { false }
+        return Candidate(
+          contact: isOwn ? nil : one.name, identity: isOwn ? one.name : nil,
+          fingerprint: one.certificate.map { FingerprintText.plain($0.fingerprint) }, addresses: one.addresses
+        )
       }
     case .tooFewDigits: self.init(contact: .tooFewDigits)
     case .noIdentity:
@@ -31,9 +33,23 @@ extension Failure {
     }
   }
 
+  /// How many of what.
+  private static func kind(of found: [Correspondent]) -> String {
+    let ownCount = found.count { if case .identity = $0 { true } else { false } }
+    let counts = [
+      ownCount > 0 ? "\(ownCount) of your identities" : nil,
+      found.count > ownCount ? (found.count - ownCount).counted("contact") : nil,
+    ]
+    return LetterWords.list(counts.compactMap(\.self))
+  }
+
   private static func names(of found: [Correspondent]) -> String {
     found.map { one in
-      ([ContactWords.quoted(one.name)] + one.addresses.prefix(1).map { "<\($0)>" }
+      // The name of an identity is a user ID, which has the address already.
+      let address: [String] =
+        if case .identity = one { [] } else { one.addresses.prefix(1).map { "<\($0)>" } }
+      return
+        ([ContactWords.quoted(one.name)] + address
         + [one.certificate?.fingerprint].compactMap(\.self).map(FingerprintText.plain))
         .joined(separator: " ")
     }.joined(separator: ", ")

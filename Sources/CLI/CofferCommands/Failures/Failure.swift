@@ -34,7 +34,7 @@ struct Failure: Error {
   var unreadable: [String] = []
   /// The kind of those, in one word.
   var unreadableKind = "message"
-  /// The contacts that were meant, when several were.
+  /// Everybody who may be meant, when several are.
   var candidates: [Candidate] = []
 
   /// What is wrong with recipients of a message.
@@ -50,9 +50,12 @@ struct Failure: Error {
     let since: String?
   }
 
-  /// A contact that may be meant.
+  /// A contact or an identity that may be meant.
   struct Candidate: Encodable {
-    let contact: String
+    /// The name of a contact.
+    var contact: String?
+    /// The name of an identity.
+    var identity: String?
     let fingerprint: String?
     let addresses: [String]
   }

@@ -3,6 +3,7 @@
 // Where decrypted or verified content goes: a file, a pipe, or the terminal. Only a text that is not long is shown on
 // a terminal; anything else becomes a file beside the input.
 
+internal import Correspondence
 internal import Glibc
 internal import MessageFormats
 internal import OpenPGP
@@ -21,6 +22,8 @@ final class DecryptedOutput: ByteSink {
   private let fallback: String?
   /// For the terminal: all that has come.
   private var held: SecretBytes?
+  /// As much of the content as says whether it is an archive.
+  private var head: [UInt8] = []
 
   /// Whether it is for the terminal, as far as is known.
   var isScreen: Bool { held != nil }
@@ -39,6 +42,13 @@ final class DecryptedOutput: ByteSink {
     }
   }
 
+  /// Says what the content is worth, before the first octet of it: the verdict, then its notes.
+  func tell(_ words: String, _ verdict: Verdict, _ palette: Palette, isDetailed: Bool = false) {
+    let line = isScreen ? BarredText.edge(words) : "\(words)"
+    Terminal.remark(palette.paint(line, VerdictWords.tone(verdict)))
+    for note in VerdictWords.notes(verdict, isDetailed: isDetailed) { Terminal.remark("\(note)") }
+  }
+
   func write(_ bytes: RawSpan) throws(OpenPGPError) {
     if output == nil, byteCount + bytes.byteCount > Self.shownByteCountLimit { try openFallback() }
     if let output {
@@ -48,7 +58,16 @@ final class DecryptedOutput: ByteSink {
       held?.withMutableBytes { $0.copy(bytes, to: start) }
     }
     byteCount += bytes.byteCount
+    let missing = Self.tarMagic.upperBound - head.count
+    if missing > 0 { head += [UInt8](copying: bytes.extracting(first: min(missing, bytes.byteCount))) }
   }
+
+  /// Whether the content is an archive of files, whatever its name. POSIX.1-2017, pax, "ustar Interchange Format".
+  var isArchive: Bool {
+    head.count == Self.tarMagic.upperBound && head[Self.tarMagic].elementsEqual("ustar".utf8)
+  }
+
+  private static let tarMagic = 257..<262
 
   /// Shows the content, or gives the file its name.
   /// - Parameter coverage: how much of it is signed.

@@ -62,7 +62,7 @@ enum LetterWords {
     var text = "For \(list(readers))\(isAlone && !hasPassword ? " alone" : "")"
     if !message.isForSelf, !hasPassword { text += "; you will not be able to read it" }
     if let signer = message.signer {
-      text += "; signed as \(TerminalText.line(IdentityView(signer).title))."
+      text += "; signed as \(quoted(IdentityView(signer).title))."
     } else {
       text += ". Not signed."
     }
@@ -113,7 +113,7 @@ extension RecipientProblem {
       return "\(whose) expired\(LetterWords.day(since).map { " on \($0)" } ?? "")\(copy)"
     case .revoked(let reason, let since):
       let day = LetterWords.day(since).map { ", \($0)" } ?? ""
-      return "\(whose) is not used any more: \(Self.words(reason))\(day)"
+      return "\(whose) is revoked: \(Self.words(reason))\(day)"
     case .cannotReceive: return "\(whose) can sign but cannot receive"
     case .refused(let rule): return "\(whose) is too weak to protect anything (\(Self.words(rule)))"
     case .keyChangePending:
@@ -139,8 +139,9 @@ extension RecipientProblem {
     switch reason?.code {
     case .superseded: "replaced by another"
     case .compromised: "somebody else may have it"
-    case .retired: "given up"
-    default: "no reason is given"
+    case .retired: "not used any more"
+    // RFC 9580, section 5.2.3.31: without a reason it counts like a compromise.
+    default: "no reason is given, so somebody else may have it"
     }
   }
 

@@ -10,34 +10,44 @@ internal import ProtectedData
 internal import Texts
 
 enum VerdictWords {
-  /// The verdict after the name of a file.
-  static func sentence(_ verdict: Verdict) -> String {
-    guard let finding = verdict.decisive else { return "not signed: anybody can have written it" }
+  /// Who else can have written what is not signed.
+  enum Origin {
+    /// A file or a text that anybody can read.
+    case open
+    /// A message that was encrypted to the user.
+    case encrypted
+    /// A message that opens with a password.
+    case password
+  }
+
+  /// The verdict, after the name of a file or "decrypted": the same words in every command.
+  static func sentence(_ verdict: Verdict, _ origin: Origin = .open) -> String {
+    guard let finding = verdict.decisive, finding.grade != .none else { return unsigned(origin) }
     switch finding.grade {
-    case .verified: return "signed by \(signer(finding, withAddress: true))\(date(finding))"
+    case .verified: return "signed by \(signer(finding))\(date(finding))"
     case .unverified:
       return
         "signed with the key that you have for \(name(finding)); not verified, so it could be somebody else's"
     case .unknown: return "\(unknown(finding)). Nothing is known about who that is"
     case .invalid: return "THE SIGNATURE DOES NOT HOLD: \(reason(finding)). Treat it as not signed"
-    case .none: return "not signed: anybody can have written it"
+    case .none: return unsigned(origin)
     }
   }
 
-  /// The verdict in the line above a text that was decrypted.
-  static func shortSentence(_ verdict: Verdict, hadPassword: Bool) -> String {
-    guard let finding = verdict.decisive else {
-      return
-        "not signed: anybody who has \(hadPassword ? "the password" : "your public part") can have written it"
+  /// Green only for what is verified, red for what does not hold.
+  static func tone(_ verdict: Verdict) -> Tone? {
+    switch verdict.grade {
+    case .verified: .good
+    case .invalid: .bad
+    case .unverified, .unknown, .none: nil
     }
-    switch finding.grade {
-    case .verified:
-      return "signed by \(signer(finding, withAddress: false))\(date(finding))" + ending(verdict)
-    case .unverified:
-      return "signed with the key that you have for \(name(finding)); not verified" + ending(verdict)
-    case .unknown: return unknown(finding)
-    case .invalid: return "THE SIGNATURE DOES NOT HOLD: \(reason(finding))"
-    case .none: return "not signed"
+  }
+
+  private static func unsigned(_ origin: Origin) -> String {
+    switch origin {
+    case .open: "not signed: anybody can have written it"
+    case .encrypted: "not signed: anybody who has your public part can have written it"
+    case .password: "not signed: anybody who has the password can have written it"
     }
   }
 
@@ -49,7 +59,7 @@ enum VerdictWords {
       case .expiredSince(let end):
         return "the key has expired since\(end.map { " (\(ContactWords.day($0.secondsSince1970)))" } ?? "")"
       case .revokedSince(let reason):
-        return "since then the key is not used any more: \(RecipientProblem.words(reason))"
+        return "since then the key is revoked: \(RecipientProblem.words(reason))"
       case .alsoSignedByUnknown: return "somebody whose key you do not have has signed it too"
       case .noRecipientsNamed:
         return isDetailed ? "\(name) may have written this to somebody else: the signature names nobody" : nil
@@ -60,13 +70,6 @@ enum VerdictWords {
     }
   }
 
-  private static func ending(_ verdict: Verdict) -> String {
-    for note in verdict.notes {
-      if case .expiredSince = note { return "; the key has expired since" }
-    }
-    return ""
-  }
-
   private static func name(_ finding: SignatureFinding) -> String {
     switch finding.signer {
     case .contact(let contact): LetterWords.quoted(contact.name)
@@ -75,14 +78,11 @@ enum VerdictWords {
     }
   }
 
-  private static func signer(_ finding: SignatureFinding, withAddress: Bool) -> String {
+  private static func signer(_ finding: SignatureFinding) -> String {
     switch finding.signer {
-    case .contact(let contact):
-      let address = contact.keyInUse?.summary.addresses.first
-      let shown = withAddress ? address.map { " <\(TerminalText.line($0))>, verified contact" } : nil
-      return name(finding) + (shown ?? (withAddress ? ", verified contact" : " (verified)"))
-    case .identity: return "you, as \(name(finding))"
-    case .unknown: return "somebody"
+    case .contact: "\(name(finding)), verified contact"
+    case .identity: "you, as \(name(finding))"
+    case .unknown: "somebody"
     }
   }
 

@@ -59,7 +59,6 @@ enum CapturePicture {
       try file.synchronise()
       try file.claimName()
     } catch { throw Failure(error, naming: path) }
-    SystemWrite.syncFolder(of: path)
     return name
   }
 

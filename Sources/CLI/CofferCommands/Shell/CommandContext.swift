@@ -22,6 +22,8 @@ struct CommandContext {
   var acceptsEarlierState = false
   /// What the passphrase or PIN is asked for, if it is not for opening alone: "to read a message for Ada".
   var purpose: String?
+  /// A line of its own above the prompt: the subject of a commit that is to be signed.
+  var detail: String?
 
   /// How many times a prompt asks before it fails.
   static let promptTries = 3
@@ -65,6 +67,13 @@ struct CommandContext {
     return try openByPrompt(locked)
   }
 
+  /// Opens the coffer with the keys of its agent, and asks nobody; nil without a session.
+  func openInSession() throws -> Coffer? {
+    guard let coffer = try handedOn(try locked()) else { return nil }
+    advise(coffer)
+    return coffer
+  }
+
   /// Opens the coffer by asking.
   private func openByPrompt(_ locked: LockedCoffer) throws -> Coffer {
     for interface in SlotInterfaces.all.reversed() {
@@ -102,6 +111,13 @@ struct CommandContext {
   private func handedOn(_ locked: LockedCoffer, _ keys: ClassKeys) throws -> Coffer? {
     guard keys.whenUnlocked != nil else { return nil }
     do { return try locked.unlock(keys) } catch is KeybagError { return nil }
+  }
+
+  /// Opens the coffer with the keys of its agent, and does not extend the session; nil when there is none.
+  /// - Throws: errors of opening.
+  func look(_ locked: LockedCoffer) throws -> Coffer? {
+    guard let keys = AgentSession(locked).keys(.allForLook) else { return nil }
+    return try handedOn(locked, keys)
   }
 
   /// Opens the captures.
@@ -205,8 +221,9 @@ struct CommandContext {
   /// A question; a pinentry window also says which coffer it is about.
   func request(_ words: String, problem: String?) -> PromptRequest {
     let words = purpose.map { "\(words), \($0)" } ?? words
+    let lines = [isPinentry ? "To open the coffer in \(home)" : nil, detail].compactMap(\.self)
     return PromptRequest(
-      words, description: isPinentry ? "To open the coffer in \(home)" : nil, problem: problem)
+      words, description: lines.isEmpty ? nil : lines.joined(separator: "\n"), problem: problem)
   }
 
   private var isPinentry: Bool { !(ProcessInfo.processInfo.environment["COFFER_PINENTRY"] ?? "").isEmpty }
@@ -258,7 +275,9 @@ struct CommandContext {
     var problem: String?
     while true {
       let typed = try prompt.ask(
-        PromptRequest("new passphrase", problem: problem, meter: Self.meter))
+        PromptRequest(
+          "new passphrase", description: problem == nil ? policy.sentence : nil, problem: problem,
+          meter: Self.meter))
       let first: Passphrase
       do { first = try Passphrase(utf8: typed) } catch {
         problem = Failure(error).message
@@ -306,8 +325,20 @@ struct CommandContext {
     try screen.write("A passphrase made for you:\n\n    ")
     try generated.withBytes { (passphrase) throws(PromptError) in try screen.write(passphrase) }
     try screen.write("\n\n")
-    guard try prompt.confirm("Use it? Write it down first; 'n' lets you choose your own.") else { return nil }
+    guard try wantsGenerated(prompt) else { return nil }
     return try Passphrase(utf8: generated)
+  }
+
+  /// An empty line is neither answer: one wipes what was just written down, the other takes what was not.
+  private func wantsGenerated(_ prompt: any PassphrasePrompt) throws -> Bool {
+    while true {
+      let typed = try prompt.askLine("Write it down. Use it? y, or n to choose your own")
+      switch typed.withBytes({ String(decoding: [UInt8](copying: $0), as: UTF8.self) }).lowercased() {
+      case "y", "yes": return true
+      case "n", "no": return false
+      default: continue
+      }
+    }
   }
 
   static let meter: PromptRequest.Meter = { typed in
@@ -326,5 +357,16 @@ struct CommandContext {
   /// A remark for users, on standard error; nothing with --json, where standard error is for errors.
   func remark(_ line: ShownLine) {
     if !isQuiet && !isJSON { Terminal.remark(line) }
+  }
+}
+
+extension PassphrasePolicy {
+  /// The rules, before they are broken.
+  fileprivate var sentence: String {
+    switch self {
+    case .standard: "At least 12 characters, with upper and lower case and a digit."
+    case .strict: "At least 12 characters, with upper and lower case, a digit and a symbol."
+    case .long: "At least 15 characters of any kind."
+    }
   }
 }

@@ -72,7 +72,7 @@ enum ContactWords {
     case .userIDGone(let name): "a name less: \(quoted(name))"
     case .userIDRevoked(let name): "REVOKED: the name \(quoted(name))"
     case .mainUserID(let from, let to): "main name \(quoted(from)) -> \(quoted(to))"
-    case .revoked: "REVOKED: its owner does not use this key any more"
+    case .revoked: "REVOKED: its owner takes this key back, for good"
     case .encryptionKeyAdded: "a new part for reading messages; the old one stays for old messages"
     case .subkeyAdded: "a new part"
     case .subkeyRevoked: "REVOKED: a part of the key"

@@ -3,6 +3,7 @@
 // An identity in lines for users and in JSON. Names may come from elsewhere; ShownLine makes them safe.
 
 internal import Contacts
+internal import Correspondence
 internal import Enclaves
 internal import Foundation
 internal import Identities
@@ -39,24 +40,24 @@ struct IdentityView {
     return ShellWord.quoted(fitting ?? identity.fingerprint)
   }
 
-  private var end: String {
-    guard let expires = identity.expires else { return "never expires" }
-    if identity.state == .expired { return "EXPIRED \(Self.day(expires))" }
+  private var end: (words: String, tone: Tone?) {
+    guard let expires = identity.expires else { return ("never expires", nil) }
+    if identity.state == .expired { return ("EXPIRED \(Self.day(expires))", .bad) }
     let days = (expires - Int64(Date().timeIntervalSince1970)) / 86_400
-    return days > 30 ? "expires \(Self.day(expires))" : "expires in \(Int(days).counted("day"))"
+    return days > 30
+      ? ("expires \(Self.day(expires))", nil)
+      : ("expires in \(Int(days).counted("day"))", days <= 14 ? .warning : nil)
   }
 
-  private var condition: String {
-    if !identity.hasPrivatePart { return "PRIVATE PART LOST" }
+  private var condition: (words: String, tone: Tone?) {
+    if !identity.hasPrivatePart { return ("PRIVATE PART LOST", .bad) }
     switch identity.state {
-    case .revoked: return "REVOKED"
-    case .unusable: return "UNUSABLE"
-    case .good, .expired: return backup
+    case .revoked: return ("REVOKED", .bad)
+    case .unusable: return ("UNUSABLE", .bad)
+    case .good, .expired:
+      if let backedUp = identity.backedUp { return ("backed up \(Self.day(backedUp))", nil) }
+      return identity.isImported ? ("imported; no backup from here", .warning) : ("NO BACKUP", .warning)
     }
-  }
-
-  private var backup: String {
-    identity.backedUp.map { "backed up \(Self.day($0))" } ?? "NO BACKUP"
   }
 
   /// A name for a sentence, fit for a terminal.
@@ -73,10 +74,11 @@ struct IdentityView {
   // MARK: Lines
 
   /// In the list, on a terminal.
-  var row: ShownLine {
+  func row(_ palette: Palette) -> ShownLine {
     let title = ColumnWidth.padded(ColumnWidth.cut(TerminalText.line(title), to: 36), to: 36)
-    return
-      "\(identity.isDefault ? "*" : " ") \(title)  \(profile.padded(to: 9))  \(end.padded(to: 18))  \(condition)"
+    let start: ShownLine = "\(identity.isDefault ? "*" : " ") \(title)  \(profile.padded(to: 9))  "
+    return start + palette.paint("\(end.words.padded(to: 18))", end.tone) + "  "
+      + palette.paint("\(condition.words)", condition.tone)
   }
 
   /// In the list, on a pipe.
@@ -109,12 +111,17 @@ struct IdentityView {
     let abilities = ["certify", "sign", "encrypt", "authenticate"].filter(uses.contains)
     return card + [
       "  profile      \(profile), version \(identity.version)\(identity.isDefault ? ", the default identity" : "")",
-      "  made         \(Self.day(identity.created)), \(end)",
+      "  made         \(Self.day(identity.created)), \(end.words)",
       "  state        \(identity.state.rawValue)",
       "  private part \(identity.hasPrivatePart ? kind.sealedTo : "lost")",
       "  can          \(abilities.joined(separator: ", "))",
-      "  backup       \(identity.backedUp.map { Self.day($0) } ?? "none: coffer identity backup \(word) FILE")",
+      "  backup       \(identity.backedUp.map { Self.day($0) } ?? "\(lackOfBackup): coffer identity backup \(word) FILE")",
     ] + (identity.hasPrimaryKey ? [] : ["  primary key  not here: nothing of this identity can be changed"])
+  }
+
+  /// What there is instead of a backup.
+  private var lackOfBackup: String {
+    identity.isImported ? "none but the file that it came from, if you kept it" : "none"
   }
 
   /// The primary key and the subkeys.
@@ -143,6 +150,7 @@ struct IdentityView {
     let custody: String
     let backedUp: Bool
     let backedUpAt: String?
+    let imported: Bool
     let revocation: Bool
     let `default`: Bool
     let state: String
@@ -157,7 +165,7 @@ struct IdentityView {
       created: RFC3339.format(identity.created), expires: identity.expires.map { RFC3339.format($0) },
       userIds: identity.userIDs.map { Answer.Name(text: $0.text, name: $0.name, address: $0.address) },
       custody: kind.name, backedUp: identity.isBackedUp,
-      backedUpAt: identity.backedUp.map { RFC3339.format($0) },
+      backedUpAt: identity.backedUp.map { RFC3339.format($0) }, imported: identity.isImported,
       revocation: identity.hasRevocation,
       default: identity.isDefault, state: identity.state.rawValue, privatePart: identity.hasPrivatePart,
       primaryKey: identity.hasPrimaryKey,

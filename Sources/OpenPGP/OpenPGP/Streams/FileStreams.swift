@@ -100,6 +100,9 @@ public final class AtomicFileSink: ByteSink {
   private let descriptor: Int32
   private let sink: FileDescriptorSink
   private var isCommitted = false
+  /// How many bytes were written, and how many of them are on their way to the disk.
+  private var written = 0
+  private var started = 0
 
   /// - Throws: ``OpenPGPError/inputOutput(errno:)``, with EEXIST when there is something at `path`.
   public init(path: String) throws(OpenPGPError) {
@@ -126,7 +129,16 @@ public final class AtomicFileSink: ByteSink {
   }
 
   /// See ``ByteSink/write(_:)``.
-  public func write(_ bytes: RawSpan) throws(OpenPGPError) { try sink.write(bytes) }
+  public func write(_ bytes: RawSpan) throws(OpenPGPError) {
+    try sink.write(bytes)
+    written += bytes.byteCount
+    // The disk works while the next bytes are made, so that little is left to wait for at the end.
+    guard written - started >= Self.startByteCount else { return }
+    coffer_start_writing(descriptor, Int64(started), Int64(written - started))
+    started = written
+  }
+
+  private static let startByteCount = 8 << 20
 
   /// Writes everything to the disk, still without the name: a full disk fails here.
   public func sync() throws(OpenPGPError) {

@@ -110,7 +110,7 @@ public final class AgentClient {
     }
     guard let slot = answer.header.slot, answer.header.binding == binding else { throw malformed() }
     switch (answer.header.keys, answer.first.count, answer.second.count) {
-    case (3, AgentHeader.keyByteCount, AgentHeader.keyByteCount) where selection == .all:
+    case (3, AgentHeader.keyByteCount, AgentHeader.keyByteCount) where selection != .afterFirstUnlock:
       return AgentKeys(
         keys: ClassKeys(whenUnlocked: answer.first, afterFirstUnlock: answer.second), slot: slot)
     case (2, AgentHeader.keyByteCount, 0):

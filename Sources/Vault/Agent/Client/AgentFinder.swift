@@ -95,7 +95,7 @@ public struct AgentFinder: Sendable {
     return nil
   }
 
-  /// Lets the agents of this coffer that are unlocked keep the passcode of private keys; 0 seconds erase it.
+  /// Lets the agents of this coffer that are unlocked keep the passcode of private keys.
   public func keep(_ passcode: SharedSecretBytes, seconds: Int) {
     guard let binding else { return }
     for place in places() {
@@ -107,16 +107,38 @@ public struct AgentFinder: Sendable {
 
   // MARK: Taking keys away
 
+  /// Lets every agent erase the passcode of private keys.
+  /// - Throws: `AgentError.unreachable` or `.notAnswering` when there is one that cannot be asked and may still
+  ///   have it, after all others have been.
+  public func dropPasscode() throws(AgentError) {
+    guard let binding else { return }
+    let nothing = SharedSecretBytes(SecretBytes(zeroed: AgentHeader.keyByteCount))
+    _ = try tellAll { agent throws(AgentError) in
+      do throws(AgentError) { try agent.keep(nothing, seconds: 0, binding: binding) } catch {
+        // It has nothing of this coffer.
+        guard error == .otherCoffer else { throw error }
+      }
+    }
+  }
+
   /// Lets every agent erase the when-unlocked key.
   /// - Returns: whether there was an agent.
   /// - Throws: `AgentError.unreachable` or `.notAnswering` when there is one that cannot be asked, after all
   ///   others have been.
   public func lock() throws(AgentError) -> Bool {
-    var told = tell { agent throws(AgentError) in try agent.lock() }
+    try tellAll { agent throws(AgentError) in try agent.lock() }
+  }
+
+  /// Tells every agent, and again if one has just begun to listen.
+  /// - Returns: whether there was an agent.
+  private func tellAll(
+    _ request: (AgentClient) throws(AgentError) -> Void
+  ) throws(AgentError) -> Bool {
+    var told = tell(request)
     // An agent that is ending or has just begun to listen does not count as one that cannot be asked.
     var unreached = RunningAgents.lasting(home, except: told.reached)
     if !unreached.isEmpty, told.silent.isEmpty {
-      told = tell { agent throws(AgentError) in try agent.lock() }
+      told = tell(request)
       unreached.removeAll { told.reached.contains($0) }
     }
     if let last = told.silent.last ?? unreached.last { throw .unreachable(processID: last) }

@@ -17,7 +17,7 @@ struct AgentHeader: Equatable {
   static let version: UInt8 = 1
 
   var kind: UInt8
-  /// Keys by bits: 1 when unlocked, 2 after first unlock, 4 the passcode of private keys.
+  /// Keys by bits: 1 when unlocked, 2 after first unlock, 4 the passcode of private keys. In a request 8 is beside 1 and 2: the idle time goes on.
   var keys: UInt8 = 0
   var binding: AgentBinding?
   var slot: UUID?

@@ -193,13 +193,15 @@ final class AgentLoop {
       let keys = holder.page.held & selection.rawValue & AgentKeySelection.all.rawValue
       guard keys != 0 else { return send(.notAvailable, descriptor) }
       guard binding == holder.binding else { return send(.otherCoffer, descriptor) }
-      if keys & 1 != 0 { holder.touch() }
+      if keys & 1 != 0, selection == .all { holder.touch() }
       return holder.page.withKeys(keys) {
         send(.keys, descriptor, $0, keys: keys, binding: binding, slot: holder.slot)
       }
     case .keep(let binding):
-      // As with class keys, the answer goes first.
       guard binding == holder.binding else { return send(.otherCoffer, descriptor) }
+      // The one held goes before the answer, which says that it is gone. With a new one, as with class keys, the
+      // answer goes first.
+      holder.erasePasscode()
       let now = holder.clock.now
       guard send(.done, descriptor) else { return false }
       holder.keepPasscode(now: now)

@@ -53,10 +53,13 @@ final class KeyHolder {
     idleEnd = now + Self.nanoseconds(idleLimitSeconds)
   }
 
-  /// Takes over the passcode that the page has received, while the coffer is unlocked; 0 seconds erase the one held.
+  /// Erases the passcode.
+  func erasePasscode() { page.erase(AgentKeySelection.passcode) }
+
+  /// Takes over the passcode that the page has received, while the coffer is unlocked. With 0 seconds there is none.
   func keepPasscode(now: UInt64) {
     let seconds = min(page.spareSeconds(), AgentOptions.graceLimitSeconds)
-    guard seconds > 0, state == .unlocked else { return page.erase(AgentKeySelection.passcode) }
+    guard seconds > 0, state == .unlocked else { return }
     page.takeSparePasscode()
     passcodeEnd = now + Self.nanoseconds(seconds)
   }

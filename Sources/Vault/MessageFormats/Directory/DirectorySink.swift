@@ -110,7 +110,7 @@ public struct DirectorySink: MessageSink, ~Copyable {
     close(folder)
     metadata = -1
     folder = -1
-    SystemWrite.syncFolder(of: target)
+    try SystemWrite.syncFolder(of: target)
     unfinished.end()
   }
 

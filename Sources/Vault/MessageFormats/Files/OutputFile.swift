@@ -76,7 +76,6 @@ struct OutputFile: ~Copyable {
     guard let file else { return }
     try file.synchronise()
     try file.claimName()
-    SystemWrite.syncFolder(of: target)
   }
 
   /// Large enough that system calls do not matter, small enough for the cache.
@@ -93,11 +92,14 @@ package enum SystemWrite {
     guard result == 0 else { throw .cannotWrite(errno: errno) }
   }
 
-  /// Makes the names in the folder of `path` durable, as far as the file system can.
-  package static func syncFolder(of path: String) {
+  /// Makes the names in the folder of `path` durable. Not every file system can, and not every folder opens:
+  /// then it does nothing.
+  /// - Throws: `.cannotWrite` when the disk is full or broken.
+  package static func syncFolder(of path: String) throws(MessageFormatError) {
     let opened = unsafe open(UnfinishedExport.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
     guard opened >= 0 else { return }
-    fsync(opened)
-    close(opened)
+    defer { close(opened) }
+    guard fsync(opened) != 0, [EIO, ENOSPC, EDQUOT].contains(errno) else { return }
+    throw .cannotWrite(errno: errno)
   }
 }

@@ -86,7 +86,7 @@ public struct UnfinishedExport {
     let isFolder = found.isFolder
     if isFolder { FolderHandle.empty(descriptor) }
     let isRemoved = unsafe isFolder ? rmdir(path) == 0 : unlink(path) == 0
-    if isRemoved { SystemWrite.syncFolder(of: path) }
+    if isRemoved { try? SystemWrite.syncFolder(of: path) }
     return isRemoved ? .gone : .abandoned
   }
 

@@ -65,22 +65,30 @@ package final class UnnamedFile {
     guard fsync(descriptor) == 0 else { throw .cannotWrite(errno: errno) }
   }
 
-  /// Gives the file its name, if nothing has it. The name is durable once its folder is.
+  /// Gives the file its name, if nothing has it, and makes the name durable, as far as the file system can.
+  /// - Throws: `.alreadyExists`; `.cannotWrite`. Then nothing has the name that had it not before.
   package func claimName() throws(MessageFormatError) {
     if let unfinished {
       try Self.claim(target, from: unfinished.path)
-      hasName = true
-      unfinished.end()
-      return
-    }
-    guard unsafe coffer_name_unnamed(descriptor, target) == 0 else {
+    } else if unsafe coffer_name_unnamed(descriptor, target) != 0 {
       throw errno == EEXIST ? .alreadyExists : .cannotWrite(errno: errno)
     }
+    do throws(MessageFormatError) { try SystemWrite.syncFolder(of: target) } catch {
+      unsafe unlink(target)
+      throw error
+    }
     hasName = true
+    // Only now: while the name could be lost, the note says where the file is.
+    unfinished?.end()
   }
 
   private static func claim(_ target: String, from temporary: String) throws(MessageFormatError) {
-    // A hard link fails when the name is taken, which a rename does not.
+    if unsafe coffer_rename_new(temporary, target) == 0 { return }
+    if errno == EEXIST { throw .alreadyExists }
+    guard errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP else {
+      throw .cannotWrite(errno: errno)
+    }
+    // Some file systems cannot do this, but they have hard links, which fail when the name is taken, too.
     if unsafe link(temporary, target) == 0 {
       unsafe unlink(temporary)
       return

@@ -106,6 +106,8 @@ public struct PGPKeyIdentity: Equatable, Sendable {
   public var fingerprint: Fingerprint
   /// Whether custody has the secret part of the primary key, and not only of subkeys.
   public var hasPrimaryKey: Bool
+  /// Whether it came from a file, which may still exist.
+  public var isImported: Bool
   /// When the last backup of the secret key was made and read back: seconds since 1970, UTC; nil for none.
   public var backedUpAt: UInt32?
   /// Seconds since 1970, UTC, as OpenPGP has it (RFC 9580, section 3.5).
@@ -121,12 +123,14 @@ public struct PGPKeyIdentity: Equatable, Sendable {
 
   /// An identity with these values. Writing its metadata checks the rules.
   public init(
-    profile: Profile, fingerprint: Fingerprint, hasPrimaryKey: Bool = true, backedUpAt: UInt32?,
-    created: UInt32, expires: UInt32?, userIDs: [String], revocationCertificate: [UInt8], certificate: [UInt8]
+    profile: Profile, fingerprint: Fingerprint, hasPrimaryKey: Bool = true, isImported: Bool = false,
+    backedUpAt: UInt32?, created: UInt32, expires: UInt32?, userIDs: [String], revocationCertificate: [UInt8],
+    certificate: [UInt8]
   ) {
     self.profile = profile
     self.fingerprint = fingerprint
     self.hasPrimaryKey = hasPrimaryKey
+    self.isImported = isImported
     self.backedUpAt = backedUpAt
     self.created = created
     self.expires = expires
@@ -144,6 +148,7 @@ extension PGPKeyIdentity {
     let profile: Profile
     let fingerprint: Range<Int>
     let hasPrimaryKey: Bool
+    let isImported: Bool
     let backedUpAt: UInt32?
     let created: UInt32
     let expires: UInt32?
@@ -156,6 +161,7 @@ extension PGPKeyIdentity {
       profile = try cursor.one(bytes)
       fingerprint = try cursor.range(bytes, count: fingerprintByteCount)
       hasPrimaryKey = try cursor.flag(bytes)
+      isImported = try cursor.flag(bytes)
       backedUpAt = try cursor.flag(bytes) ? try cursor.uint32(bytes) : nil
       created = try cursor.uint32(bytes)
       expires = try cursor.flag(bytes) ? try cursor.uint32(bytes) : nil
@@ -173,8 +179,8 @@ extension PGPKeyIdentity {
   init(_ fields: Fields, _ bytes: RawSpan) {
     self.init(
       profile: fields.profile, fingerprint: bytes.fingerprint(fields.fingerprint),
-      hasPrimaryKey: fields.hasPrimaryKey, backedUpAt: fields.backedUpAt, created: fields.created,
-      expires: fields.expires,
+      hasPrimaryKey: fields.hasPrimaryKey, isImported: fields.isImported, backedUpAt: fields.backedUpAt,
+      created: fields.created, expires: fields.expires,
       userIDs: fields.userIDs.map { bytes.text($0) },
       revocationCertificate: bytes.array(fields.revocationCertificate),
       certificate: bytes.array(fields.certificate))
@@ -186,6 +192,7 @@ extension PGPKeyIdentity {
     writer.append(profile.rawValue)
     writer.append(fingerprint.bytes)
     writer.append(hasPrimaryKey)
+    writer.append(isImported)
     writer.append(backedUpAt != nil)
     if let backedUpAt { writer.append(bigEndian: backedUpAt) }
     writer.append(bigEndian: created)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The settings that cannot be read or changed while locked (PD-12). Schema 1 lacks the last field; only
-// ``upgrading(_:)`` reads it.
+// The settings that cannot be read or changed while locked (PD-12). Each has a reader and is changed by
+// `coffer settings`. Schema 1 had others; only ``upgrading(_:)`` reads it.
 
 /// The domain of settings.
 public struct ProtectedSettings: ProtectedPayload {
@@ -14,35 +14,26 @@ public struct ProtectedSettings: ProtectedPayload {
   /// An hour, the longest grace period.
   public static let gracePeriodLimitSeconds: UInt32 = 3600
 
-  /// Whether the user is warned about copying to the clipboard.
-  public var clipboardNotice: Bool
   /// How long after an authentication no other one is needed; 0 to authenticate each time.
   public var gracePeriodSeconds: UInt32
-  /// Whether the user has been through the introduction.
-  public var onboardingCompleted: Bool
+  /// Whether commands say what to do next, as a new user wants it.
+  public var showsNextSteps: Bool
   /// The colours that the user chose.
   public var colourTheme: ColourTheme
   /// Whether messages are encrypted to their sender too.
   public var encryptToSelf: Bool
-  /// Whether the user has been through the tutorial.
-  public var tutorialCompleted: Bool
 
-  /// The settings of a new coffer: a grace period of three minutes, colours as the system has them.
+  /// The settings of a new coffer: a grace period of three minutes, next steps, the terminal's colours.
   public static let initial = ProtectedSettings(
-    clipboardNotice: true, gracePeriodSeconds: 180, onboardingCompleted: false, colourTheme: .system,
-    encryptToSelf: true, tutorialCompleted: false)
+    gracePeriodSeconds: 180, showsNextSteps: true, colourTheme: .system, encryptToSelf: true)
 
   /// Settings with these values. Writing them checks the rules.
-  public init(
-    clipboardNotice: Bool, gracePeriodSeconds: UInt32, onboardingCompleted: Bool, colourTheme: ColourTheme,
-    encryptToSelf: Bool, tutorialCompleted: Bool
-  ) {
-    self.clipboardNotice = clipboardNotice
+  public init(gracePeriodSeconds: UInt32, showsNextSteps: Bool, colourTheme: ColourTheme, encryptToSelf: Bool)
+  {
     self.gracePeriodSeconds = gracePeriodSeconds
-    self.onboardingCompleted = onboardingCompleted
+    self.showsNextSteps = showsNextSteps
     self.colourTheme = colourTheme
     self.encryptToSelf = encryptToSelf
-    self.tutorialCompleted = tutorialCompleted
   }
 
   // MARK: Bytes
@@ -51,42 +42,51 @@ public struct ProtectedSettings: ProtectedPayload {
   public static func check(_ bytes: RawSpan) throws(MalformedPayload) { _ = try ProtectedSettings(bytes) }
 
   /// Reads schema 2.
-  public init(_ bytes: RawSpan) throws(MalformedPayload) { try self.init(bytes, hasTutorial: true) }
-
-  /// Reads the first schema, and takes the tutorial as not completed.
-  static func upgrading(_ bytes: RawSpan) throws(MalformedPayload) -> ProtectedSettings {
-    try ProtectedSettings(bytes, hasTutorial: false)
-  }
-
-  private init(_ bytes: RawSpan, hasTutorial: Bool) throws(MalformedPayload) {
+  public init(_ bytes: RawSpan) throws(MalformedPayload) {
     var cursor = PayloadCursor()
-    clipboardNotice = try cursor.flag(bytes)
     gracePeriodSeconds = try cursor.uint32(bytes)
-    onboardingCompleted = try cursor.flag(bytes)
+    showsNextSteps = try cursor.flag(bytes)
     colourTheme = try cursor.one(bytes)
     encryptToSelf = try cursor.flag(bytes)
-    tutorialCompleted = hasTutorial ? try cursor.flag(bytes) : false
     try cursor.finish(bytes)
     guard gracePeriodSeconds <= Self.gracePeriodLimitSeconds else { throw MalformedPayload() }
   }
 
+  /// Reads the first schema. Its notice about the clipboard is dropped, and next steps end where the introduction was
+  /// completed.
+  static func upgrading(_ bytes: RawSpan) throws(MalformedPayload) -> ProtectedSettings {
+    var cursor = PayloadCursor()
+    _ = try cursor.flag(bytes)
+    let gracePeriodSeconds = try cursor.uint32(bytes)
+    let isIntroduced = try cursor.flag(bytes)
+    let colourTheme: ColourTheme = try cursor.one(bytes)
+    let encryptToSelf = try cursor.flag(bytes)
+    try cursor.finish(bytes)
+    guard gracePeriodSeconds <= gracePeriodLimitSeconds, colourTheme != .plain else {
+      throw MalformedPayload()
+    }
+    return ProtectedSettings(
+      gracePeriodSeconds: gracePeriodSeconds, showsNextSteps: !isIntroduced, colourTheme: colourTheme,
+      encryptToSelf: encryptToSelf)
+  }
+
   /// Writes schema 2.
   public func write(to writer: inout PayloadWriter) {
-    writer.append(clipboardNotice)
     writer.append(bigEndian: gracePeriodSeconds)
-    writer.append(onboardingCompleted)
+    writer.append(showsNextSteps)
     writer.append(colourTheme.rawValue)
     writer.append(encryptToSelf)
-    writer.append(tutorialCompleted)
   }
 }
 
 /// The colours that the user chose. The numbers are stored.
 public enum ColourTheme: UInt8, Sendable, CaseIterable {
-  /// As the system has them.
+  /// The terminal's own colours.
   case system = 1
-  /// Dark text on a light ground.
+  /// Colours that can be read on a light ground.
   case light = 2
-  /// Light text on a dark ground.
+  /// Colours that can be read on a dark ground.
   case dark = 3
+  /// No colours.
+  case plain = 4
 }

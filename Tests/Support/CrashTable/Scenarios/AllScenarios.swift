@@ -16,6 +16,8 @@ enum AllScenarios {
     }
     for operation in CofferOperation.all { all.append(operation) }
     all.append(CofferCreation())
+    all.append(BackupOperation())
+    all.append(RestoreOperation())
     return all
   }
 

@@ -19,6 +19,9 @@ struct CofferContents: Equatable {
   /// For each capture the hashes of photo, depth and metadata.
   var captures: Set<[String]>
 
+  /// The item with the date of the last backup, which may be missing when a backup is there.
+  static let lastBackup = "coffer.last-backup"
+
   /// Reads it all; what is sealed is opened.
   init(_ coffer: Coffer, opening: Set<String>) throws {
     self.opening = opening

@@ -87,7 +87,7 @@ extension CofferOperation {
     parts(number).map { Hexadecimal.text(SHA256.hash($0.span.bytes)) }.sorted()
   }
 
-  private static func add(_ number: Int, to coffer: Coffer) throws {
+  static func add(_ number: Int, to coffer: Coffer) throws {
     let sources = parts(number).map { PartSource(SecretBytes(copying: $0.span.bytes)) }
     _ = try coffer.captures.add(
       NewCapture(photo: sources[0], depth: sources[1]), signer: coffer.captureAccess.signer())

@@ -6,6 +6,7 @@ import CofferKit
 import Glibc
 import Identities
 import KeyCustody
+import Keychains
 import OpenPGP
 import Primitives
 import Secrets
@@ -50,7 +51,15 @@ extension Workspace {
   fileprivate func withIdentity(
     _ isUniversal: Bool, _ body: (Coffer, OpenIdentities, Identity) throws -> Void
   ) throws {
-    let passphrase = try passphrase()
+    try withIdentity(isUniversal, passphrase(), body)
+  }
+
+  /// - Parameter passphrase: of the coffer.
+  @inline(never)
+  func withIdentity(
+    _ isUniversal: Bool, _ passphrase: borrowing Passphrase,
+    _ body: (Coffer, OpenIdentities, Identity) throws -> Void
+  ) throws {
     try makeCoffer(passphrase)
     try withCoffer(passphrase) { coffer in
       let open = try coffer.openIdentities()
