@@ -159,7 +159,7 @@ struct ModeCommand: CofferCommand {
       try parts.coffer.switchMode(
         parts.custody, to: .highSecurityWithGuard, parts.authorization, guard: made,
         acknowledgesMissingBackup: acknowledgeNoBackup)
-      done(.highSecurityWithGuard, parts.coffer, context)
+      try done(.highSecurityWithGuard, parts.coffer, context)
     case .pin:
       let made = try newGuard(parts.custody, context)
       try parts.coffer.switchMode(
