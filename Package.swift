@@ -180,8 +180,8 @@ let package = Package(
     module(
       "KeyCustody", in: .vault,
       [
-        "Secrets", "Primitives", "OpenPGP", "Storage", "Enclaves", "UserAuthentication", "Keychains",
-        "ProtectedData", log,
+        "Secrets", "Primitives", "OpenPGP", "Storage", "Enclaves", "SecurityKeys", "UserAuthentication",
+        "Keychains", "ProtectedData", log,
       ]),
     module(
       "Identities", in: .vault,
@@ -196,7 +196,8 @@ let package = Package(
     module(
       "CofferKit", in: .vault,
       [
-        "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "UserAuthentication", "Keychains",
+        "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "SecurityKeys",
+        "UserAuthentication", "Keychains",
         "Vaults", "Captures", "ProtectedData", "KeyCustody", "OpenPGP", "Identities", "Contacts",
         "Correspondence", "Agent", "Backups", log,
       ]),
@@ -206,8 +207,9 @@ let package = Package(
       "CofferCommands", in: .cli,
       [
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
-        "Vaults", "Enclaves", "Pictures", "Captures", "OpenPGP", "ProtectedData", "KeyCustody", "Identities",
-        "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem", "GnuPG",
+        "Vaults", "Enclaves", "SecurityKeys", "Pictures", "Captures", "OpenPGP", "ProtectedData",
+        "KeyCustody", "Identities", "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem",
+        "GnuPG",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -243,18 +245,23 @@ let package = Package(
         "CrashDisk", "CofferKit", "OpenPGP", "Contacts", "Identities", "KeyCustody", "ProtectedData",
         "Vaults",
         "Captures", "Keychains",
-        "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "Primitives", "Secrets", log,
+        "Enclaves", "SecurityKeys", "UserAuthentication", "MessageFormats", "Storage", "Primitives",
+        "Secrets", log,
         "ScriptedPrompts",
       ]),
     // The process that decodes pictures, and how it would misbehave if it were taken over.
     probe("decoder-probe", path: "DecoderProbe", ["Pictures", "CSystem"]),
+    // The command with security keys in software; only tests start it.
+    probe(
+      "coffer-with-keys", path: "CofferWithKeys", ["CofferCommands", "SecurityKeys", "SoftwareSecurityKey"]),
     // Does one operation with known secrets and waits, so that its memory can be searched.
     probe(
       "leak-probe", path: "LeakProbe",
       [
         "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
         "Identities", "Correspondence", "UserAuthentication", "MessageFormats", "Storage", "Primitives",
-        "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains", "GnuPG",
+        "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains", "GnuPG", "SecurityKeys",
+        "SoftwareSecurityKey",
       ]),
 
     // Tests, module by module. Those that name a command start it, so it is built first.
@@ -322,7 +329,8 @@ let package = Package(
       "KeyCustodyTests", in: .vault,
       [
         "KeyCustody", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "UserAuthentication", "Storage",
-        "Primitives", "Secrets", "MemorySearch", "SoftwareTPM", "SpecExamples", "TemporaryHomes",
+        "Primitives", "Secrets", "MemorySearch", "SecurityKeys", "SoftwareSecurityKey", "SoftwareTPM",
+        "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "IdentitiesTests", in: .vault,
@@ -363,13 +371,14 @@ let package = Package(
         "TemporaryHomes", sqlite, "InMemoryKeychains", "ScriptedPrompts",
       ]),
     tests(
-      "TranscriptTests", in: .cli, ["coffer", "AgentLeash", "Repository", "SoftwareTPM"],
+      "TranscriptTests", in: .cli, ["coffer", "coffer-with-keys", "AgentLeash", "Repository", "SoftwareTPM"],
       exclude: ["Transcripts"]),
     tests(
       "CommandTests", in: .cli,
       [
-        "coffer", "CofferCommands", "CofferKit", "Vaults", "Keychains", "Storage", "Enclaves", "Pictures",
-        "PseudoTerminals", "DesktopBus", "PrivateBus", "Repository", argumentParser, sqlite, "AgentLeash",
+        "coffer", "coffer-with-keys", "CofferCommands", "CofferKit", "Vaults", "Keychains", "Storage",
+        "Enclaves", "Pictures", "SecurityKeys", "PseudoTerminals", "DesktopBus", "PrivateBus", "Repository",
+        argumentParser, sqlite, "AgentLeash",
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(

@@ -7,6 +7,7 @@ internal import CSystem
 internal import Foundation
 internal import Pictures
 internal import Secrets
+package import SecurityKeys
 
 struct CofferRoot: CommandGroup {
   static let configuration = CommandConfiguration(
@@ -70,6 +71,14 @@ enum CofferVersion {
 
 /// The whole program, apart from its process.
 public enum CofferMain {
+  /// The security keys of a test; nil for those of the system. No option and no variable of the environment sets it.
+  @TaskLocal static var securityKeys: (any SecurityKeyFinder)?
+
+  /// As ``run(_:)``, with other security keys, for tests.
+  package static func run(_ arguments: [String], securityKeys: any SecurityKeyFinder) -> Int32 {
+    $securityKeys.withValue(securityKeys) { run(arguments) }
+  }
+
   /// Runs a command line, without the program's own name.
   /// - Parameter program: the name under which it was started: git starts it as `coffer-gpg`.
   /// - Returns: the exit code.

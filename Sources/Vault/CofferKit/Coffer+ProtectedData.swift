@@ -58,6 +58,10 @@ extension Coffer {
   /// - Throws: `CustodyError`.
   public func authenticationMode() throws -> AuthenticationMode { try PrivateKeyCustody.mode(keychain) }
 
+  /// The security keys that open the guard, without opening protected data; nil for another guard.
+  /// - Throws: `CustodyError`.
+  public func guardKeys() throws -> GuardKeys? { try PrivateKeyCustody.guardKeys(keychain) }
+
   /// The count of wrong fingers over all commands.
   public var fingerCount: KeychainFingerCount { KeychainFingerCount(keychain) }
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine that the coffer is on: the enclaves it has. Nothing is contacted before one is used.
+// The machine that the coffer is on: the enclaves and security keys it has. Nothing is contacted before one is used.
 
 public import Enclaves
 public import Keychains
+public import SecurityKeys
 
 /// The enclaves of this machine.
 public struct Machine: Sendable {
@@ -11,6 +12,8 @@ public struct Machine: Sendable {
   public static let defaultTCTI = "device:/dev/tpmrm0"
 
   private let enclaves: [any Enclave]
+  /// Finds the security keys that are plugged in; nil in a build without them.
+  public let securityKeys: (any SecurityKeyFinder)?
 
   /// - Parameter tcti: the TCTI configuration of the TPM, such as `device:/dev/tpmrm0` or `swtpm:path=/run/tpm.sock`.
   public init(tcti: String = Machine.defaultTCTI) {
@@ -19,10 +22,19 @@ public struct Machine: Sendable {
     #else
       enclaves = [SoftwareEnclave()]
     #endif
+    securityKeys = SecurityKeyFinders.system
   }
 
   /// A machine with these enclaves, for tests.
-  package init(enclaves: [any Enclave]) { self.enclaves = enclaves }
+  package init(enclaves: [any Enclave], securityKeys: (any SecurityKeyFinder)? = nil) {
+    self.enclaves = enclaves
+    self.securityKeys = securityKeys
+  }
+
+  /// This machine with other security keys, for tests.
+  package func with(securityKeys: any SecurityKeyFinder) -> Machine {
+    Machine(enclaves: enclaves, securityKeys: securityKeys)
+  }
 
   /// The enclave of that kind, whether or not it answers now; nil when this program knows none.
   public func enclave(_ kind: EnclaveKind) -> (any Enclave)? { enclaves.first { $0.kind == kind } }

@@ -20,7 +20,7 @@ public enum CustodyError: Error, Equatable, Sendable {
   case keychain(KeychainError)
   /// The mode asks for a finger, and none was recognised.
   case fingerRequired
-  /// The mode asks for its guard, such as its PIN, which was not opened.
+  /// The mode asks for its guard, such as its PIN or a security key, which was not opened.
   case guardRequired
   /// The guard's chip refused, with this error: `.wrongPasscode` for a wrong PIN.
   case guardRefused(EnclaveError)
@@ -30,6 +30,9 @@ public enum CustodyError: Error, Equatable, Sendable {
   case passcodeRequired
   /// There are keys without a backup: going over to high security wants that acknowledged (AM-05).
   case acknowledgementRequired(keysWithoutBackup: Int)
+  /// There are keys without a backup, and one security key alone would open them: it wants a second key, or the
+  /// backups, and no acknowledgement helps.
+  case secondKeyRequired(keysWithoutBackup: Int)
   /// A change was interrupted and cannot be ended now; ``PrivateKeyCustody/recover()`` tries again and says why.
   case recoveryPending
   /// The coffer holds its maximum of keys already.

@@ -8,6 +8,7 @@
 internal import Enclaves
 internal import Primitives
 internal import Secrets
+internal import SecurityKeys
 
 /// A guard that was opened: its key, which envelopes of this record take. Let it go with the command.
 public struct OpenGuard: Sendable {
@@ -21,6 +22,8 @@ public struct OpenGuard: Sendable {
 public enum GuardWay: UInt8, Sendable, CaseIterable {
   /// A key in a chip, which counts wrong PINs.
   case pin = 1
+  /// A FIDO2 security key, which verifies its user.
+  case securityKey = 2
 }
 
 struct GuardRecord: Equatable, Sendable {
@@ -32,18 +35,38 @@ struct GuardRecord: Equatable, Sendable {
   /// Each opens G; not empty.
   let ways: [Way]
 
-  /// One way to open G. Its kind says what the key takes.
-  struct Way: Equatable, Sendable {
-    let kind: GuardWay
+  /// One way to open G.
+  enum Way: Equatable, Sendable {
+    case pin(PINWay)
+    case securityKey(SecurityKeyWay)
+
+    var kind: GuardWay {
+      switch self {
+      case .pin: .pin
+      case .securityKey: .securityKey
+      }
+    }
+  }
+
+  /// A key in a chip.
+  struct PINWay: Equatable, Sendable {
     let key: EnclaveKey
     let sealed: EnclaveSealed
   }
 
-  private static let magic = Array("COFGUARD".utf8)
-  private static let version: UInt8 = 1
-  private static let wayCountLimit = 16
-  private static let secretByteCount = SymmetricKey.byteCount
+  static let magic = Array("COFGUARD".utf8)
+  static let version: UInt8 = 1
+  static let wayCountLimit = 16
+  static let secretByteCount = SymmetricKey.byteCount
   private static let access = AccessControl(.whenPasscodeSetThisDeviceOnly, requirement: .devicePasscode)
+
+  /// The keys in chips.
+  var pinWays: [PINWay] { ways.compactMap { if case .pin(let way) = $0 { way } else { nil } } }
+
+  /// The security keys.
+  var securityKeyWays: [SecurityKeyWay] {
+    ways.compactMap { if case .securityKey(let way) = $0 { way } else { nil } }
+  }
 
   // MARK: Making and opening
 
@@ -60,7 +83,7 @@ struct GuardRecord: Equatable, Sendable {
       let sealed = try secret.withBytes { secret throws(EnclaveSealingError) in
         try sealing(check, .pin, key).seal(secret, to: key)
       }
-      return GuardRecord(check: check, ways: [Way(kind: .pin, key: key, sealed: sealed)])
+      return GuardRecord(check: check, ways: [.pin(PINWay(key: key, sealed: sealed))])
     } catch let error as EnclaveError { throw .guardRefused(error) } catch {
       throw .guardRefused(.invalidInput)
     }
@@ -68,11 +91,11 @@ struct GuardRecord: Equatable, Sendable {
 
   /// Opens G with a PIN.
   /// - Throws: `CustodyError.guardRefused` with the chip's answer, such as `.wrongPasscode` or `.lockedOut`;
-  ///   `.corrupt`.
+  ///   `.corrupt`; `.guardRequired` when no PIN opens it.
   func open(
     pin: SharedSecretBytes, enclaveOfKind: (EnclaveKind) -> (any Enclave)?
   ) throws(CustodyError) -> OpenGuard {
-    guard let way = ways.first(where: { $0.kind == .pin }) else { throw .guardRequired }
+    guard let way = pinWays.first else { throw .guardRequired }
     guard let chip = enclaveOfKind(way.key.kind) else { throw .guardRefused(.unavailable) }
     let secret: SecretBytes
     do {
@@ -84,6 +107,12 @@ struct GuardRecord: Equatable, Sendable {
       case .enclave(let error): throw .guardRefused(error)
       }
     }
+    return try opened(secret)
+  }
+
+  /// The guard of a secret that a way gave.
+  /// - Throws: `CustodyError.corrupt` when it is not G.
+  func opened(_ secret: borrowing SecretBytes) throws(CustodyError) -> OpenGuard {
     let found = secret.withBytes { Self.check($0) }
     guard secret.count == Self.secretByteCount, constantTimeEqual(found.rawSpan, check.rawSpan) else {
       throw .corrupt
@@ -92,7 +121,7 @@ struct GuardRecord: Equatable, Sendable {
     return OpenGuard(digest: digest(), key: SharedSecretBytes(key))
   }
 
-  private static func check(_ secret: RawSpan) -> [UInt8] {
+  static func check(_ secret: RawSpan) -> [UInt8] {
     HKDF.secret(from: secret, info: "coffer guard v1 check").withBytes { [UInt8](copying: $0) }
   }
 
@@ -118,27 +147,32 @@ struct GuardRecord: Equatable, Sendable {
 
   // MARK: Bytes
 
-  private init(check: [UInt8], ways: [Way]) {
+  init(check: [UInt8], ways: [Way]) {
     self.check = check
     self.ways = ways
   }
 
   /// The stored record.
   func bytes() -> SecretBytes {
-    let bodies = ways.map { way in
-      way.sealed.ephemeralKey + way.sealed.salt + way.sealed.keyCheck + way.sealed.nonce
-        + way.sealed.ciphertext
-    }
     let start = Self.magic + [Self.version] + check + [UInt8(ways.count)]
-    let lengths = zip(ways, bodies).map { 2 + $0.key.handle.count + $1.count }
+    let lengths = ways.map { way in
+      switch way {
+      case .pin(let way): 2 + way.key.handle.count + way.rest.count
+      case .securityKey(let way): way.bytes.count
+      }
+    }
     var writer = SecretWriter(byteCount: start.count + lengths.reduce(0) { $0 + 3 + $1 })
     writer.append(start)
-    for (index, way) in ways.enumerated() {
+    for (way, length) in zip(ways, lengths) {
       var head = [way.kind.rawValue]
-      head.append(bigEndian: UInt16(lengths[index]))
+      head.append(bigEndian: UInt16(length))
       writer.append(head)
-      Self.append(way.key, to: &writer)
-      writer.append(bodies[index])
+      switch way {
+      case .pin(let way):
+        Self.append(way.key, to: &writer)
+        writer.append(way.rest)
+      case .securityKey(let way): writer.append(way.bytes)
+      }
     }
     return writer.finish()
   }
@@ -161,14 +195,27 @@ struct GuardRecord: Equatable, Sendable {
     guard (1...Self.wayCountLimit).contains(count) else { throw CustodyError.corrupt }
     var ways: [Way] = []
     for _ in 0..<count { ways.append(try Self.way(bytes, &cursor)) }
-    guard cursor.isAtEnd(of: bytes) else { throw CustodyError.corrupt }
+    guard cursor.isAtEnd(of: bytes), ways.allSatisfy({ $0.kind == ways[0].kind }) else {
+      throw CustodyError.corrupt
+    }
     self.ways = ways
+    guard SecurityKeyWay.areOneGuard(securityKeyWays) else { throw CustodyError.corrupt }
   }
 
   private static func way(_ bytes: RawSpan, _ cursor: inout ByteCursor) throws -> Way {
     guard let kind = GuardWay(rawValue: try cursor.readByte(bytes)) else { throw CustodyError.corrupt }
     let byteCount = Int(try cursor.readUInt16(bytes))
     let start = cursor.offset
+    let way: Way =
+      switch kind {
+      case .pin: .pin(try pinWay(bytes, &cursor))
+      case .securityKey: .securityKey(try SecurityKeyWay(bytes, &cursor))
+      }
+    guard cursor.offset - start == byteCount else { throw CustodyError.corrupt }
+    return way
+  }
+
+  private static func pinWay(_ bytes: RawSpan, _ cursor: inout ByteCursor) throws -> PINWay {
     let handle = try cursor.readRange(bytes, count: Int(try cursor.readUInt16(bytes)))
     guard let key = EnclaveKey(handle: bytes.extracting(handle)), key.use == .agreement,
       key.access == access, key.kind != .software
@@ -179,7 +226,13 @@ struct GuardRecord: Equatable, Sendable {
       keyCheck: try cursor.readBytes(bytes, count: EnclaveSealed.keyCheckByteCount),
       nonce: try cursor.readBytes(bytes, count: EnclaveSealed.nonceByteCount),
       ciphertext: try cursor.readBytes(bytes, count: secretByteCount + EnclaveSealed.tagByteCount))
-    guard cursor.offset - start == byteCount else { throw CustodyError.corrupt }
-    return Way(kind: kind, key: key, sealed: sealed)
+    return PINWay(key: key, sealed: sealed)
+  }
+}
+
+extension GuardRecord.PINWay {
+  /// Everything after the handle.
+  fileprivate var rest: [UInt8] {
+    sealed.ephemeralKey + sealed.salt + sealed.keyCheck + sealed.nonce + sealed.ciphertext
   }
 }

@@ -78,11 +78,12 @@ extension PrivateKeyCustody {
     let items = try CustodyItems(keychain)
     if let newGuard {
       guard let staged = items.pendingGuard, staged == newGuard.record else { throw CustodyError.corrupt }
-      let opened = try staged.open(pin: newGuard.pin, enclaveOfKind: enclaveOfKind)
-      let isSame = opened.key.withBytes { found in
-        newGuard.open.key.withBytes { constantTimeEqual(found, $0) }
+      for opened in try newGuard.open(staged, enclaveOfKind) {
+        let isSame = opened.key.withBytes { found in
+          newGuard.open.key.withBytes { constantTimeEqual(found, $0) }
+        }
+        guard isSame else { throw CustodyError.corrupt }
       }
-      guard isSame else { throw CustodyError.corrupt }
     }
     for envelope in new.envelopes {
       guard items.stored(envelope.fingerprint, .pending) == envelope else { throw CustodyError.corrupt }

@@ -6,14 +6,37 @@ public import Enclaves
 public import Keychains
 public import ProtectedData
 public import Secrets
+internal import SecurityKeys
 
 /// A guard that was made and used once. ``PrivateKeyCustody/switchMode(to:_:guard:acknowledgesMissingBackup:)``
 /// writes it in one batch with everything that depends on it.
 public struct NewGuard: Sendable {
   let record: GuardRecord
   let open: OpenGuard
-  /// Opens the record again when it was read back.
-  let pin: SharedSecretBytes
+  let opening: Opening
+
+  /// What opens the record again when it was read back.
+  enum Opening: Sendable {
+    case pin(SharedSecretBytes)
+    /// All of them.
+    case securityKeys([(SecurityKeyCredential, SharedSecretBytes)])
+  }
+
+  /// Opens a record by all that this guard opens with.
+  /// - Throws: ``CustodyError``.
+  func open(
+    _ record: GuardRecord, _ enclaveOfKind: (EnclaveKind) -> (any Enclave)?
+  ) throws(CustodyError) -> [OpenGuard] {
+    switch opening {
+    case .pin(let pin): [try record.open(pin: pin, enclaveOfKind: enclaveOfKind)]
+    case .securityKeys(let secrets): try record.openAll(secrets)
+    }
+  }
+
+  /// Whether the loss of one thing closes all keys for good.
+  var hangsOnOneKey: Bool {
+    if case .securityKeys(let secrets) = opening { secrets.count == 1 } else { false }
+  }
 }
 
 extension PrivateKeyCustody {
@@ -29,10 +52,10 @@ extension PrivateKeyCustody {
     return items.manifest.guardDigest == nil ? [] : try items.guardRecord().ways.map(\.kind)
   }
 
-  /// Whether the guard's chip takes a PIN now.
+  /// Whether the guard's chip takes a PIN now; a guard without one is not examined.
   /// - Throws: `CustodyError.guardRefused`, such as with `.lockedOut` or `.otherChip`; `.corrupt`.
   public func checkGuard() throws(CustodyError) {
-    for way in try CustodyItems(keychain).guardRecord().ways {
+    for way in try CustodyItems(keychain).guardRecord().pinWays {
       guard let chip = enclaveOfKind(way.key.kind) else { throw .guardRefused(.unavailable) }
       do { try chip.checkReadiness(of: way.key) } catch { throw .guardRefused(error) }
     }
@@ -55,7 +78,7 @@ extension PrivateKeyCustody {
     if let problem = pin.withBytes({ PINPolicy.problem(with: $0) }) { throw problem }
     let record = try GuardRecord.make(pin: pin, in: chip)
     let open = try record.open(pin: pin) { $0 == chip.kind ? chip : nil }
-    return NewGuard(record: record, open: open, pin: pin)
+    return NewGuard(record: record, open: open, opening: .pin(pin))
   }
 }
 

@@ -203,7 +203,7 @@ public final class PrivateKeyCustody: Sendable {
   ///   - authorization: must satisfy the present mode and the next, apart from `newGuard`.
   ///   - acknowledgesMissingBackup: whether the user knows that keys without a backup are lost with the
   ///     fingers or the guard (AM-05).
-  /// - Throws: `CustodyError.acknowledgementRequired`, `.fingerRequired`, `.passcodeRequired`, before anything
+  /// - Throws: `CustodyError.acknowledgementRequired`, `.secondKeyRequired`, `.fingerRequired`, `.passcodeRequired`, before anything
   ///   is written; ``CustodyError``, after which nothing has changed.
   public func switchMode(
     to mode: AuthenticationMode, _ authorization: CustodyAuthorization, guard newGuard: NewGuard? = nil,
@@ -212,10 +212,15 @@ public final class PrivateKeyCustody: Sendable {
     guard (newGuard != nil) == (mode == .highSecurityWithGuard) else { throw CustodyError.guardRequired }
     try change(.rewrap, to: mode, authorization, guard: newGuard) { [self] items, new in
       let fingerprints = items.manifest.digests.keys.sorted()
-      if mode.isHighSecurity, !acknowledgesMissingBackup {
+      let hangsOnOneKey = newGuard?.hangsOnOneKey ?? false
+      if mode.isHighSecurity, hangsOnOneKey || !acknowledgesMissingBackup {
         let withBackup = try records.identities().filter { $0.backedUpAt != nil }.map(\.fingerprint)
         let count = fingerprints.count { !withBackup.contains($0) }
-        guard count == 0 else { throw CustodyError.acknowledgementRequired(keysWithoutBackup: count) }
+        guard count == 0 else {
+          throw hangsOnOneKey
+            ? CustodyError.secondKeyRequired(keysWithoutBackup: count)
+            : .acknowledgementRequired(keysWithoutBackup: count)
+        }
       }
       for fingerprint in fingerprints {
         let envelope = try items.envelope(fingerprint)
@@ -254,7 +259,7 @@ public final class PrivateKeyCustody: Sendable {
 
   /// Removes the keys of a former guard record from their chip.
   func forget(_ record: GuardRecord?) {
-    for way in record?.ways ?? [] {
+    for way in record?.pinWays ?? [] {
       do { try enclaveOfKind(way.key.kind)?.deleteKey(way.key) } catch {
         Self.log.warning("a key that is not used any more stays in its enclave")
       }

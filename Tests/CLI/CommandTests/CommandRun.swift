@@ -14,6 +14,10 @@ final class Place: Sendable {
     return URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "coffer")
   }()
 
+  /// The command with security keys in software, which are in the folder "keys".
+  static let withKeys = coffer.resolvingSymlinksInPath().deletingLastPathComponent()
+    .appending(path: "coffer-with-keys")
+
   let folder: URL
 
   init() throws {
@@ -55,9 +59,10 @@ final class Place: Sendable {
 
   /// Runs the command without a terminal, to its end.
   func run(
-    _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    _ arguments: [String], input: String = "", environment: [String: String] = [:],
+    program: URL = Place.coffer
   ) throws -> Outcome {
-    let process = process(Self.coffer, arguments, environment)
+    let process = process(program, arguments, environment)
     let (stdin, stdout) = (Pipe(), Pipe())
     let errors = folder.appending(path: "errors-\(UUID().uuidString)")
     try Data().write(to: errors)
@@ -83,6 +88,7 @@ final class Place: Sendable {
     process.environment = [
       "PATH": own["PATH"] ?? "/usr/bin:/bin", "HOME": folder.path(), "COFFER_HOME": home.path(),
       "LC_ALL": "C.UTF-8", "TZ": "UTC", "TERM": "xterm-256color",
+      "KEYS": folder.path() + "/keys",
       // No chip, whatever this machine has.
       "COFFER_TCTI": "swtpm:path=/nonexistent",
       "LLVM_PROFILE_FILE": own["LLVM_PROFILE_FILE"] ?? "/dev/null",

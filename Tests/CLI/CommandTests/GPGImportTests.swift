@@ -176,7 +176,8 @@ struct GPGImportTests {
   func nobody() throws {
     let git = try place()
     _ = try must(
-      git, "make Ada ada@example.org 'five herons'; public 'Bob <bob@example.org>' future-default default never")
+      git,
+      "make Ada ada@example.org 'five herons'; public 'Bob <bob@example.org>' future-default default never")
     let unasked = try git.shell("coffer gpg-import --json $P")
     #expect(unasked.status == 7 && unasked.error.contains(#""code":"not_confirmed""#))
     let silent = try git.shell("coffer gpg-import --yes --json $P")
@@ -229,7 +230,8 @@ struct GPGImportTests {
       gpg --batch --yes --quiet --delete-keys $(key bob@example.org)
       public 'Bob again <bob@example.org>' future-default default never
       """)
-    let broken = try must(git, "public 'Dan <dan@example.org>' future-default default never; key dan@example.org")
+    let broken = try must(
+      git, "public 'Dan <dan@example.org>' future-default default never; key dan@example.org")
     let wrapper = try git.place.write(
       """
       #!/bin/bash

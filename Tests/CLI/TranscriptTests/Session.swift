@@ -3,7 +3,7 @@
 // Runs the commands of a transcript in one bash, so that variables and the folder last from line to
 // line. Each session has a fresh home, an empty folder to work in, and only the search path of
 // the user's own environment. The command under test is the first `coffer` on that path. A session
-// that calls `chip` has a TPM; any other has none. Agents that it started end with it.
+// that calls `chip` has a TPM; any other has none. One that calls `keys` has security keys in software. Agents that it started end with it.
 
 import AgentLeash
 import Foundation
@@ -36,8 +36,9 @@ struct Session {
     defer { withExtendedLifetime(leash) {} }
     let chip = Self.wantsChip(commands) ? try Chip(in: place) : nil
     defer { chip?.end() }
+    let program = Self.wantsKeys(commands) ? try Self.withKeys(place, coffer) : coffer
     for name in ["coffer", "coffer-gpg"] {
-      try files.createSymbolicLink(at: place.appending(path: "bin/\(name)"), withDestinationURL: coffer)
+      try files.createSymbolicLink(at: place.appending(path: "bin/\(name)"), withDestinationURL: program)
     }
 
     // Redirected groups, not subshells: what a command sets is still set in the next.
@@ -78,6 +79,20 @@ struct Session {
   /// Whether a session with these commands needs a TPM.
   static func wantsChip(_ commands: [String]) -> Bool { commands.contains { $0.hasPrefix("chip ") } }
 
+  /// Whether a session with these commands has security keys, which the command `keys` makes and plugs in.
+  static func wantsKeys(_ commands: [String]) -> Bool { commands.contains { $0.hasPrefix("keys ") } }
+
+  /// The program with security keys in software, and the command `keys`, in `bin`.
+  private static func withKeys(_ place: URL, _ coffer: URL) throws -> URL {
+    let program = coffer.resolvingSymlinksInPath().deletingLastPathComponent()
+      .appending(path: "coffer-with-keys")
+    let command = "#!/bin/bash\nexec '\(program.path())' --keys \"$@\"\n"
+    let file = place.appending(path: "bin/keys")
+    try Data(command.utf8).write(to: file)
+    try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: file.path())
+    return program
+  }
+
   private func environment(place: URL, tcti: String?) -> [String: String] {
     let own = ProcessInfo.processInfo.environment
     let home = place.appending(path: "home").path()
@@ -89,6 +104,7 @@ struct Session {
       // Without one of its own a session must not find that of the machine.
       "COFFER_TCTI": tcti ?? "swtpm:path=\(home)/no-chip",
       "COFFER_HOME": home + "/coffer",
+      "KEYS": place.appending(path: "keys").path(),
       "SAMPLES": samples.path(),
       "STEPS": place.appending(path: "steps").path(),
       "LC_ALL": "C.UTF-8",

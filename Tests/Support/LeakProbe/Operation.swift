@@ -46,7 +46,7 @@ struct Operation: Sendable {
 
   static let all =
     unlocking + slots + phrases + keychainItems + messages + transfers + captures + protectedData
-    + privateKeys + identities + backups
+    + privateKeys + securityKeys + identities + backups
     + openPGP + letters + enclaveKeys + ciphers + controls
 }
 

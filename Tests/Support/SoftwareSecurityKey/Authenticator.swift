@@ -29,6 +29,11 @@ public struct AuthenticatorMemory: Codable, Sendable {
   var pinHash: [UInt8]?
   var pinTries = 8
   var counter = 0
+
+  /// Of a new key; nil for one without a PIN.
+  public init(pin: String? = nil) {
+    pinHash = pin.map { Array(SHA256.hash(Array($0.utf8).rawSpan).prefix(16)) }
+  }
 }
 
 /// Between plugging in and taking out.

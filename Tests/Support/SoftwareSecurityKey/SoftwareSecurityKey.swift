@@ -55,9 +55,7 @@
     /// A new key.
     /// - Parameter pin: nil for one without a PIN.
     public convenience init(pin: String? = "864201") {
-      var memory = AuthenticatorMemory()
-      if let pin { memory.pinHash = Array(SHA256.hash(Array(pin.utf8).rawSpan).prefix(16)) }
-      self.init(memory)
+      self.init(AuthenticatorMemory(pin: pin))
     }
 
     /// A new key whose PIN is never in the clear outside of locked memory.
@@ -113,8 +111,7 @@
     /// As Coffer sees it: through libfido2.
     /// - Parameter wait: how long libfido2 waits for a touch.
     public func device(wait: Duration = .seconds(30)) -> FidoSecurityKey {
-      let path = path
-      return FidoSecurityKey(product: "Software key", wait: wait) { device in
+      FidoSecurityKey(product: "Software key", wait: wait) { [self] device in
         var calls = fido_dev_io_t(
           open: { SoftwareSecurityKey.open($0) }, close: { _ in }, read: { _, _, _, _ in -1 },
           write: { _, _, _ in -1 })

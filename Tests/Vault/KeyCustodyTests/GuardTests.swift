@@ -119,7 +119,7 @@
         }
       }
       // Nor does the guard's key in the chip give G for the passphrase, or for a finger.
-      let way = try #require(items.guardRecord().ways.first)
+      let way = try #require(items.guardRecord().pinWays.first)
       for authorization: KeyAuthorization in [
         .none, .passcode(passcode), .biometry(try fixture.verifier()),
       ] {

@@ -66,6 +66,25 @@ struct WorkedExampleTests {
     #expect(manifest.names(try PrivateKeyEnvelope(envelope.span.bytes)))
   }
 
+  @Test("The guard record of two security keys opens with the output of each, and with no other")
+  func securityKeys() throws {
+    let bytes = try example.bytes("key-guard-record")
+    let record = try GuardRecord(bytes.span.bytes)
+    #expect(record.bytes().withBytes { [UInt8](copying: $0) } == bytes)
+    #expect(record.securityKeyWays.map(\.label) == ["red", "blau (T\u{FC}r)"])
+    let expected = try secret("key-guard-secret").withBytes {
+      HKDF.secret(from: $0, info: "coffer guard v1 envelope").withBytes { [UInt8](copying: $0) }
+    }
+    for (way, name) in zip(record.securityKeyWays, ["first-key-output", "second-key-output"]) {
+      let opened = try record.open(try secret(name), of: way.credential)
+      #expect(opened.key.withBytes { [UInt8](copying: $0) } == expected)
+      #expect(opened.digest == SHA256.hash(bytes.span.bytes))
+    }
+    #expect(throws: CustodyError.corrupt) {
+      _ = try record.open(try secret("second-key-output"), of: record.securityKeyWays[0].credential)
+    }
+  }
+
   @Test("The envelope of mode high security opens with the finger and not with the owner key")
   func highSecurity() throws {
     #expect(try open("envelope-high-security", finger()) == example.bytes("private-key"))

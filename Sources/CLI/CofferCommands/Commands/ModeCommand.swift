@@ -21,22 +21,33 @@ struct ModeCommand: CofferCommand {
 
     usage: coffer mode
            coffer mode standard [--with-finger]
-           coffer mode high-security --guard pin|finger [--acknowledge-no-backup]
+           coffer mode high-security --guard security-key|pin|finger
+                      [--acknowledge-no-backup]
                       \(GuardPINOptions.usage)
                       \(NewGuardPINOptions.usage)
                       \(OpeningOptions.usage)
+           coffer mode guard add LABEL | remove LABEL
 
     standard       each use asks for the passphrase, or the PIN of a slot
       --with-finger  a finger on the reader is enough too. With this on, a program that runs as you can use
                      your identities while the coffer is unlocked.
     high-security  the passphrase is not enough: each use needs the guard. If that is lost, only the backups
                    of your identities help.
+      --guard security-key
+                     your security key and its PIN or your finger on it. A second one is offered at
+                     once; with one alone, each identity needs a backup. --new-guard-pin gives the PIN
+                     of the key that is enrolled, --guard-pin later that of the key that is used.
       --guard pin    a PIN, and this machine's TPM counts wrong ones. It is asked for twice; take another
                      than the one that opens the coffer. Given again, it is a new PIN.
       --guard finger a finger on the reader. On Linux this is a check by this program: somebody who knows the
                      passphrase and can run programs as you gets past it.
       --acknowledge-no-backup
                      although there is an identity without a backup
+
+    guard          the security keys of the guard; 'coffer mode' shows their labels
+      add LABEL      adds one: on the terminal, which says what to plug in
+      remove LABEL   removes one, such as a lost one, with another one. Each that stays is needed once. Older
+                     copies of the file still open with the removed key, its PIN and the passphrase.
 
     A change needs the passphrase or PIN, even during a session, and what the present mode asks for. All
     private parts are sealed again, or none.
@@ -47,14 +58,16 @@ struct ModeCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @OptionGroup var newGuardPIN: NewGuardPINOptions
-  @Argument(help: "The new mode.") var mode: ModeName?
+  @Argument(help: "The new mode, or 'guard'.") var mode: ModeName?
+  @Argument(help: "After 'guard': add or remove, and a label.") var change: [String] = []
   @Flag(help: "A finger is enough too.") var withFinger = false
-  @Option(name: .customLong("guard"), help: "pin or finger.") var guardName: GuardName?
+  @Option(name: .customLong("guard"), help: "security-key, pin or finger.") var guardName: GuardName?
   @Flag(help: "Although there is an identity without a backup.") var acknowledgeNoBackup = false
 
   enum ModeName: String, ExpressibleByArgument, CaseIterable {
     case standard
     case highSecurity = "high-security"
+    case guardKeys = "guard"
   }
 
   struct Answer: Encodable {
@@ -62,41 +75,52 @@ struct ModeCommand: CofferCommand {
     let withFinger: Bool
     let guards: [String]
     let eachUse: [[String]]
+    /// The labels of security keys; missing for another guard.
+    let securityKeys: [String]?
 
-    init(_ mode: AuthenticationMode) {
+    init(_ mode: AuthenticationMode, keys: [String]?) {
       self.mode = mode.name
       withFinger = mode == .standardWithFinger
-      guards = mode.guards.map(\.rawValue)
-      eachUse = mode.eachUse
+      guards = mode.guards(hasKeys: keys != nil).map(\.rawValue)
+      eachUse = mode.eachUse(hasKeys: keys != nil)
+      securityKeys = keys
     }
   }
 
   func validate() throws {
+    if mode != .guardKeys, let word = change.first { throw ValidationError("unexpected argument '\(word)'") }
     if withFinger, mode != .standard { throw ValidationError("--with-finger goes with 'standard'") }
     if mode != .highSecurity, guardName != nil || acknowledgeNoBackup {
       throw ValidationError("--guard and --acknowledge-no-backup go with 'high-security'")
     }
-    if newGuardPIN.fd != nil || newGuardPIN.file != nil, guardName != .pin {
-      throw ValidationError("--new-guard-pin goes with '--guard pin'")
+    if newGuardPIN.fd != nil || newGuardPIN.file != nil, guardName != .pin, guardName != .securityKey,
+      mode != .guardKeys
+    {
+      throw ValidationError("--new-guard-pin goes with '--guard pin' and '--guard security-key'")
     }
   }
 
   func execute(_ context: CommandContext) throws {
     switch mode {
-    case nil: try show(try context.open(opening).authenticationMode(), context)
+    case nil:
+      let coffer = try context.open(opening)
+      try show(try coffer.authenticationMode(), try coffer.guardKeys(), context)
     case .standard: try enterStandard(context)
     case .highSecurity: try enterHighSecurity(context)
+    case .guardKeys: try GuardKeyChange(change).execute(context, opening, newPIN: newGuardPIN)
     }
   }
 
-  private func show(_ mode: AuthenticationMode, _ context: CommandContext) throws {
-    if context.isJSON { return JSON.print(Answer(mode)) }
+  private func show(_ mode: AuthenticationMode, _ keys: GuardKeys?, _ context: CommandContext) throws {
+    let labels = keys?.keys.map(\.label)
+    if context.isJSON { return JSON.print(Answer(mode, keys: labels)) }
     Terminal.print("mode      \(mode.name)")
-    for name in mode.guards {
+    for name in mode.guards(hasKeys: keys != nil) {
       Terminal.print("guard     \(name.rawValue)")
       Terminal.print("          \(name.sentence)")
     }
-    Terminal.print("each use  \(mode.asksFor)")
+    for label in labels ?? [] { Terminal.print("key       \(label)") }
+    Terminal.print("each use  \(mode.asksFor(hasKeys: keys != nil))")
     if mode == .standardWithFinger { Terminal.print("          \(AuthenticationMode.fingerSentence)") }
     if !mode.isHighSecurity {
       Terminal.print("          In a session, not again within the grace period: 'coffer settings'")
@@ -119,15 +143,23 @@ struct ModeCommand: CofferCommand {
   private func enterHighSecurity(_ context: CommandContext) throws {
     _ = try context.locked()
     let name = try guardName ?? chosenGuard(context)
+    if name == .securityKey, context.machine.securityKeys == nil { _ = try context.onlySecurityKey() }
     try name.check(context.machine)
     let coffer = try context.open(opening)
-    try checkBackups(coffer, context)
+    // Without a terminal nobody can be asked for a second key.
+    try checkBackups(coffer, isOneKey: name == .securityKey && !context.hasTerminal, context)
     context.remark("\(name.sentence)")
     context.remark(
       "From now on every reading and signing needs \(name.need); if that is lost, only the backups of your identities help."
     )
     let parts = try context.privateParts(coffer, opening, "to change the mode", sealing: true)
     switch name {
+    case .securityKey:
+      let made = try SecurityKeyEnrolment(context, parts.custody).newGuard(pin: try newGuardPIN.given())
+      try parts.coffer.switchMode(
+        parts.custody, to: .highSecurityWithGuard, parts.authorization, guard: made,
+        acknowledgesMissingBackup: acknowledgeNoBackup)
+      try done(.highSecurityWithGuard, parts.coffer, context)
     case .pin:
       let made = try newGuard(parts.custody, context)
       try parts.coffer.switchMode(
@@ -163,17 +195,18 @@ struct ModeCommand: CofferCommand {
   /// A list of what this machine has, the strongest first.
   private func chosenGuard(_ context: CommandContext) throws -> GuardName {
     guard context.hasTerminal, !context.isJSON else {
-      throw Failure.usage("high-security needs --guard", hint: "--guard pin, or --guard finger")
+      throw Failure.usage(
+        "high-security needs --guard", hint: "--guard security-key, --guard pin, or --guard finger")
     }
     let possible = GuardName.allCases.filter { (try? $0.check(context.machine)) != nil }
     guard !possible.isEmpty else {
       throw Failure(
         .noHardware, "no_chip",
-        "this machine has no guard: no TPM answers, and no reader with an enrolled finger",
+        "this machine has no guard: no security key, no TPM that answers, no reader with an enrolled finger",
         hint: "COFFER_TCTI names the TPM")
     }
     for name in possible {
-      Terminal.remark("\(name.rawValue.padded(to: 6))  \(name.sentence)")
+      Terminal.remark("\(name.rawValue.padded(to: 12))  \(name.sentence)")
     }
     let names = possible.map(\.rawValue).joined(separator: " or ")
     let typed = try context.terminal().askLine("guard (\(names))")
@@ -185,10 +218,16 @@ struct ModeCommand: CofferCommand {
   }
 
   /// Names every identity that would be lost with the guard (AM-05).
-  private func checkBackups(_ coffer: Coffer, _ context: CommandContext) throws {
+  /// - Parameter isOneKey: whether one security key alone will be the guard, which no acknowledgement allows.
+  private func checkBackups(_ coffer: Coffer, isOneKey: Bool, _ context: CommandContext) throws {
     let exposed = try context.identities(coffer).all.filter { !$0.isBackedUp && $0.hasPrivatePart }
     guard !exposed.isEmpty else { return }
     let names = exposed.map { "'\(IdentityView($0).title)'" }.joined(separator: ", ")
+    guard !isOneKey else {
+      throw Failure(
+        .refused, "no_backup", "no backup, and lost with the only security key: \(names)",
+        hint: "on a terminal a second key is offered; 'coffer identity backup WHO FILE' writes a backup")
+    }
     guard acknowledgeNoBackup else {
       throw Failure(
         .refused, "no_backup", "no backup, and lost with the guard: \(names)",
@@ -203,7 +242,9 @@ struct ModeCommand: CofferCommand {
         throw Failure(keptAfter: "the mode is \(mode.name) now", error)
       }
     }
-    if context.isJSON { return JSON.print(Answer(mode)) }
-    context.remark("Mode \(mode.name): each use \(mode.asksFor).")
+    // It was read and written a moment ago.
+    let keys = (try? coffer.guardKeys())?.keys.map(\.label)
+    if context.isJSON { return JSON.print(Answer(mode, keys: keys)) }
+    context.remark("Mode \(mode.name): each use \(mode.asksFor(hasKeys: keys != nil)).")
   }
 }

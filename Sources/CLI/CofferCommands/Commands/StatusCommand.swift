@@ -175,7 +175,7 @@ struct StatusCommand: CofferCommand {
     answer.identityCount = people.identityCount
     answer.identitiesWithoutBackup = people.withoutBackup
     answer.mode = people.mode.name
-    answer.guards = people.mode.guards.map(\.rawValue)
+    answer.guards = people.mode.guards(hasKeys: people.hasGuardKeys).map(\.rawValue)
     answer.withFinger = people.isFingerEnough
     answer.fingersLeft = people.fingersLeft
     answer.gracePeriodSeconds = people.graceSeconds

@@ -29,8 +29,8 @@ extension Failure {
         .wrongSecret, "finger_required", "in high-security mode only a finger opens private keys")
     case .guardRequired:
       self.init(
-        .wrongSecret, "guard_required", "in high-security mode private keys open with the guard's PIN too",
-        hint: "use --guard-pin-fd, --guard-pin-file, or COFFER_PINENTRY")
+        .wrongSecret, "guard_required", "in high-security mode private keys open with the guard too",
+        hint: "its PIN: --guard-pin-fd, --guard-pin-file, or COFFER_PINENTRY")
     case .guardRefused(let error): self.init(guard: error)
     case .guardNeedsChip:
       self.init(
@@ -43,6 +43,12 @@ extension Failure {
         .refused, "no_backup",
         "\(count.counted("private key")) \(count == 1 ? "has" : "have") no backup and would be lost with the "
           + "guard")
+    case .secondKeyRequired(let count):
+      self.init(
+        .refused, "no_backup",
+        "\(count.counted("private key")) \(count == 1 ? "has" : "have") no backup and would be lost with the "
+          + "only security key",
+        hint: "enrol a second key, or write backups: 'coffer identity backup WHO FILE'")
     case .recoveryPending:
       self.init(
         .inUse, "recovery_pending", "an interrupted change of private keys cannot be finished now",

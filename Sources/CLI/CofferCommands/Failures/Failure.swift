@@ -18,6 +18,7 @@ internal import MessageFormats
 internal import OpenPGP
 internal import ProtectedData
 internal import Secrets
+internal import SecurityKeys
 internal import Storage
 internal import Texts
 internal import UserAuthentication
@@ -97,6 +98,7 @@ struct Failure: Error {
     case let error as SecretMemoryError: self.init(memory: error)
     case let error as AgentError: self.init(agent: error)
     case let error as EnclaveError: self.init(enclave: error)
+    case let error as SecurityKeyError: self.init(securityKey: error)
     case let error as ProtectedDataError: self.init(protectedData: error)
     case let error as CustodyError: self.init(custody: error)
     case let error as IdentityError: self.init(identity: error)

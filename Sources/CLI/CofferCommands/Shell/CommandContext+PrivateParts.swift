@@ -9,6 +9,7 @@ internal import KeyCustody
 internal import Keychains
 internal import ProtectedData
 internal import Secrets
+internal import SecurityKeys
 internal import UserAuthentication
 
 /// A coffer, and what opens its private parts.
@@ -20,12 +21,14 @@ struct PrivateParts {
   let custody: PrivateKeyCustody
   /// For as long as the command runs; that of a finger for 30 seconds.
   let authorization: CustodyAuthorization
+  /// Of the security key that opened the guard, if one did.
+  var answer: SecurityKeyAnswer?
 }
 
 extension CommandContext {
   /// Asks for what the mode of the private keys wants, unless the options or an earlier prompt gave it: in *standard*
   /// the passphrase or PIN of a slot, or a finger if that was switched on; in *high-security* a finger, or the
-  /// passphrase or PIN of a slot and the guard's PIN. In *standard*, a session asks for nothing within the grace period.
+  /// passphrase or PIN of a slot and the guard's PIN or security key. In *standard*, a session asks for nothing within the grace period.
   ///
   /// - Parameters:
   ///   - coffer: as the command opened it.
@@ -55,9 +58,10 @@ extension CommandContext {
         coffer: owned, custody: custody, authorization: try owned.authorization(custody, finger: finger))
     case .highSecurityWithGuard:
       let parts = try context.withOwner(coffer, opening)
-      let opened = try context.openGuard(parts.custody, opening.guardPIN)
+      let (opened, answer) = try context.openGuard(parts.custody, opening.guardPIN)
       return PrivateParts(
-        coffer: parts.coffer, custody: parts.custody, authorization: parts.authorization.with(guard: opened))
+        coffer: parts.coffer, custody: parts.custody, authorization: parts.authorization.with(guard: opened),
+        answer: answer)
     }
   }
 
@@ -102,8 +106,18 @@ extension CommandContext {
 
   // MARK: The guard
 
+  /// Opens the guard, with a security key or a PIN.
+  private func openGuard(
+    _ custody: PrivateKeyCustody, _ options: GuardPINOptions
+  ) throws -> (OpenGuard, SecurityKeyAnswer?) {
+    guard let keys = try custody.guardKeys() else { return (try openGuardByPIN(custody, options), nil) }
+    let answer = try securityKeyAnswer(
+      keys.keys.map(\.credential), salt: keys.salt, pin: try options.given(), option: "--guard-pin")
+    return (try custody.openGuard(answer), answer)
+  }
+
   /// Opens the guard with the PIN that the options give, or asks for it.
-  func openGuard(_ custody: PrivateKeyCustody, _ options: GuardPINOptions) throws -> OpenGuard {
+  private func openGuardByPIN(_ custody: PrivateKeyCustody, _ options: GuardPINOptions) throws -> OpenGuard {
     if let given = try options.given() { return try custody.openGuard(pin: given) }
     // A chip that takes no PIN now is named before anybody types one.
     try custody.checkGuard()

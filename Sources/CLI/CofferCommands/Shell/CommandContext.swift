@@ -33,7 +33,8 @@ struct CommandContext {
     isJSON = global.json
     isQuiet = global.quiet
     let tcti = ProcessInfo.processInfo.environment["COFFER_TCTI"] ?? ""
-    machine = tcti.isEmpty ? Machine() : Machine(tcti: tcti)
+    let found = tcti.isEmpty ? Machine() : Machine(tcti: tcti)
+    machine = CofferMain.securityKeys.map { found.with(securityKeys: $0) } ?? found
   }
 
   // MARK: Opening

@@ -20,6 +20,8 @@ extension StatusCommand {
     let fingersLeft: Int?
     /// In mode standard; 0 in high security, whatever the setting.
     let graceSeconds: Int
+    /// Whether the guard is security keys.
+    let hasGuardKeys: Bool
 
     init(_ coffer: Coffer) throws {
       let identities = try coffer.identities(coffer.openIdentities())
@@ -27,6 +29,7 @@ extension StatusCommand {
       identityCount = identities.count
       withoutBackup = identities.count { $0.hasPrivatePart && !$0.isBackedUp }
       mode = try coffer.authenticationMode()
+      hasGuardKeys = try coffer.guardKeys() != nil
       let limit = AuthenticationLimits().fingerFailureLimit
       fingersLeft = (try? coffer.fingerCount.value()).map { max(0, limit - $0) }
       graceSeconds = mode.isHighSecurity ? 0 : Int(try coffer.protectedSettings().gracePeriodSeconds)
@@ -38,8 +41,8 @@ extension StatusCommand {
         withoutBackup > 0 ? ", \(withoutBackup) without a backup: run 'coffer identity backup WHO FILE'" : ""
       Terminal.print("identities \(identityCount)" + palette.paint(advice, .warning))
       guard identityCount > 0 || mode != .standard else { return }
-      Terminal.print("mode       \(mode.name): each use of a private part \(mode.asksFor)")
-      for name in mode.guards { Terminal.print("guard      \(name.rawValue): \(name.sentence)") }
+      Terminal.print("mode       \(mode.name): each use of a private part \(mode.asksFor(hasKeys: hasGuardKeys))")
+      for name in mode.guards(hasKeys: hasGuardKeys) { Terminal.print("guard      \(name.rawValue): \(name.sentence)") }
       Terminal.print("fingers    " + palette.paint("\(fingers)", fingersLeft == 0 ? .bad : nil))
       Terminal.print("grace      \(grace)")
     }

@@ -78,7 +78,9 @@ public struct SilentFingerprintGuide: FingerprintGuide {
   /// A notice that shows nothing; the attempt goes on.
   public func begin(
     _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt
-  ) -> any FingerprintNotice { Silence() }
+  ) -> any FingerprintNotice { Self.silence }
+
+  static var silence: any FingerprintNotice { Silence() }
 
   private struct Silence: FingerprintNotice {
     func show(_ progress: FingerprintProgress) {}

@@ -31,15 +31,21 @@ public struct TerminalFingerprintGuide: FingerprintGuide {
   public func begin(
     _ policy: AuthenticationPolicy, _ attempt: AuthenticationAttempt
   ) -> any FingerprintNotice {
-    guard let wake = WakeSocket(),
-      let notice = TerminalNotice.started(path: path, style: style, purpose, policy, attempt, wake)
-    else { return SilentFingerprintGuide().begin(policy, attempt) }
-    return notice
+    let words = "touch the fingerprint reader" + (purpose.map { ", \($0)" } ?? "")
+    let shown = TerminalNotice.started(
+      path: path, style: style, words, fallbackTitle: policy.fallbackTitle
+    ) { stop in
+      switch stop {
+      case .cancelled: attempt.cancel()
+      case .fallback: attempt.useFallback()
+      }
+    }
+    return shown ?? SilentFingerprintGuide().begin(policy, attempt)
   }
 }
 
 /// The row, and the thread that draws it.
-private final class TerminalNotice: FingerprintNotice {
+final class TerminalNotice: FingerprintNotice {
   private struct State {
     var row = ""
     var isEnded = false
@@ -49,30 +55,36 @@ private final class TerminalNotice: FingerprintNotice {
   private let style: TerminalStyle
   private let fallbackTitle: String
   private let waiting: String
-  private let attempt: AuthenticationAttempt
+  private let stop: @Sendable (AuthenticationAttempt.Stop) -> Void
   private let wake: WakeSocket
   private let state = Mutex(State())
   private let thread = Mutex<pthread_t?>(nil)
 
   private init(
-    path: String, style: TerminalStyle, _ purpose: String?, _ policy: AuthenticationPolicy,
-    _ attempt: AuthenticationAttempt, _ wake: consuming WakeSocket
+    path: String, style: TerminalStyle, _ words: String, fallbackTitle: String, _ wake: consuming WakeSocket,
+    stop: @escaping @Sendable (AuthenticationAttempt.Stop) -> Void
   ) {
     self.path = path
     self.style = style
-    self.fallbackTitle = policy.fallbackTitle
-    self.attempt = attempt
+    self.fallbackTitle = fallbackTitle
+    self.stop = stop
     self.wake = wake
-    waiting = "touch the fingerprint reader" + (purpose.map { ", \($0)" } ?? "")
+    waiting = words
     state.withLock { $0.row = text(.waiting) }
   }
 
-  /// Nil when no thread can be started.
+  /// Nil when no thread can be started, or there are no descriptors left.
+  /// - Parameters:
+  ///   - words: the row at first.
+  ///   - fallbackTitle: what Return does; empty for nothing.
+  ///   - stop: called in the notice's thread for a key that ends the wait.
   static func started(
-    path: String, style: TerminalStyle, _ purpose: String?, _ policy: AuthenticationPolicy,
-    _ attempt: AuthenticationAttempt, _ wake: consuming WakeSocket
+    path: String, style: TerminalStyle, _ words: String, fallbackTitle: String,
+    stop: @escaping @Sendable (AuthenticationAttempt.Stop) -> Void
   ) -> TerminalNotice? {
-    let notice = TerminalNotice(path: path, style: style, purpose, policy, attempt, wake)
+    guard let wake = WakeSocket() else { return nil }
+    let notice = TerminalNotice(
+      path: path, style: style, words, fallbackTitle: fallbackTitle, wake, stop: stop)
     let handedOver = unsafe Unmanaged.passRetained(notice)
     var thread = pthread_t()
     let failure = unsafe pthread_create(
@@ -135,9 +147,9 @@ private final class TerminalNotice: FingerprintNotice {
       case .closed: throw .noTerminal
       case .byte(let key):
         switch key {
-        case Key.controlC, Key.controlD: attempt.cancel()
+        case Key.controlC, Key.controlD: stop(.cancelled)
         case Key.carriageReturn, Key.lineFeed:
-          if !fallbackTitle.isEmpty { attempt.useFallback() }
+          if !fallbackTitle.isEmpty { stop(.fallback) }
         default: continue
         }
       }

@@ -6,6 +6,7 @@ import KeyCustody
 import Keychains
 import Primitives
 import ProtectedData
+import SecurityKeys
 import ScriptedPrompts
 import Secrets
 import UserAuthentication
@@ -95,16 +96,57 @@ struct OpenCustody {
       to: .highSecurityWithGuard, authorization, guard: made, acknowledgesMissingBackup: true)
   }
 
-  /// The PIN that opens the guard; nil in a mode without a guard record.
+  /// The security keys of the guard, as if they had answered.
+  enum Key: String, CaseIterable {
+    case red, blue, green
+
+    static let salt = [UInt8](repeating: 7, count: 32)
+    private static let points = (0..<3).map { _ in P256PrivateKey().publicKey }
+
+    /// What the key would give for the salt.
+    var answer: SecurityKeyAnswer {
+      let number = rawValue.utf8.count - 3
+      let name = Array(rawValue.utf8)
+      let secret = [UInt8](repeating: UInt8(number + 1), count: 32)
+      // A name and a point are a credential.
+      let credential = SecurityKeyCredential(
+        id: name, publicKey: Self.points[number], model: [UInt8](repeating: 0, count: 16))!
+      return SecurityKeyAnswer(
+        credential: credential, secret: SharedSecretBytes(SecretBytes(copying: secret.span.bytes)))
+    }
+  }
+
+  /// Brings all keys under a new guard of security keys.
+  func enterGuard(_ keys: [Key], _ authorization: CustodyAuthorization) throws {
+    let made = try custody.newGuard(
+      keys: keys.map { try GuardKey($0.rawValue, $0.answer) }, salt: Key.salt)
+    try custody.switchMode(
+      to: .highSecurityWithGuard, authorization, guard: made, acknowledgesMissingBackup: true)
+  }
+
+  /// The security keys that open the guard; none in a mode without, or with a PIN.
+  func guardKeys() throws -> [Key] {
+    guard let keys = try custody.guardKeys() else { return [] }
+    let found = Key.allCases.filter { (try? custody.openGuard($0.answer)) != nil }
+    guard found.map(\.rawValue).sorted() == keys.keys.map(\.label).sorted() else {
+      throw CrashFinding.lost("a security key does not open the guard")
+    }
+    return found
+  }
+
+  /// The PIN that opens the guard; nil in a mode without a guard record, or with security keys.
   func pin() throws -> PIN? {
-    guard try custody.mode() == .highSecurityWithGuard else { return nil }
+    guard try custody.mode() == .highSecurityWithGuard, try custody.guardKeys() == nil else { return nil }
     let found = PIN.allCases.filter { (try? custody.openGuard(pin: $0.secret)) != nil }
     guard found.count == 1 else { throw CrashFinding.lost("no PIN opens the guard") }
     return found[0]
   }
 
-  /// Passphrase and PIN.
+  /// Passphrase, and PIN or security key.
   func withGuard() throws -> CustodyAuthorization {
+    if let key = try guardKeys().first {
+      return CustodyAuthorization(owner: Self.owner, guard: try custody.openGuard(key.answer))
+    }
     guard let pin = try pin() else { return CustodyAuthorization(owner: Self.owner) }
     return CustodyAuthorization(owner: Self.owner, guard: try custody.openGuard(pin: pin.secret))
   }

@@ -21,20 +21,23 @@ final class PrivateKeyOperation: CrashScenario {
   private let after: Contents
   private let deed: (OpenCustody) throws -> Void
 
-  /// The mode, the guard's PIN, and each private key by its number.
+  /// The mode, the guard's PIN or security keys, and each private key by its number.
   struct Contents: Equatable {
     var mode = AuthenticationMode.standard
     var pin: OpenCustody.PIN?
+    var guardKeys: [OpenCustody.Key] = []
     var keys: [Int: [UInt8]]
   }
 
   /// - Parameters:
   ///   - keyCount: how many keys there are before.
   ///   - isGuarded: whether they are under the first guard before.
+  ///   - guardKeys: the security keys of the guard before.
   ///   - deed: the operation.
   ///   - change: what it is to do.
   init(
     _ kind: KeychainKind, _ operation: String, keyCount: Int, isGuarded: Bool = false,
+    guardKeys: [OpenCustody.Key] = [],
     deed: @escaping (OpenCustody) throws -> Void,
     change: (inout Contents) -> Void
   ) {
@@ -42,7 +45,8 @@ final class PrivateKeyOperation: CrashScenario {
     self.operation = operation
     self.deed = deed
     before = Contents(
-      mode: isGuarded ? .highSecurityWithGuard : .standard, pin: isGuarded ? .first : nil,
+      mode: isGuarded || !guardKeys.isEmpty ? .highSecurityWithGuard : .standard,
+      pin: isGuarded ? .first : nil, guardKeys: guardKeys,
       keys: Dictionary(uniqueKeysWithValues: (0..<keyCount).map { ($0, Self.key($0, edition: 0)) }))
     var after = before
     change(&after)
@@ -103,6 +107,14 @@ final class PrivateKeyOperation: CrashScenario {
           $0.mode = .standard
           $0.pin = nil
         }),
+      PrivateKeyOperation(
+        kind, "security key added to the guard", keyCount: 2, guardKeys: [.red, .blue],
+        deed: { try $0.enterGuard([.red, .blue, .green], $0.withGuard()) },
+        change: { $0.guardKeys = [.red, .blue, .green] }),
+      PrivateKeyOperation(
+        kind, "security key removed from the guard", keyCount: 2, guardKeys: [.red, .blue, .green],
+        deed: { try $0.enterGuard([.blue, .green], $0.withGuard()) },
+        change: { $0.guardKeys = [.blue, .green] }),
     ]
   }
 
@@ -126,6 +138,7 @@ final class PrivateKeyOperation: CrashScenario {
     let opened = try open(home)
     for (number, key) in before.keys { try opened.wrap(number, key) }
     if let pin = before.pin { try opened.enterGuard(pin, opened.authorization()) }
+    if !before.guardKeys.isEmpty { try opened.enterGuard(before.guardKeys, opened.authorization()) }
     close(opened)
   }
 
@@ -135,7 +148,9 @@ final class PrivateKeyOperation: CrashScenario {
 
   func judge(_ store: OpenCustody) throws -> CrashVerdict {
     try store.recover()
-    let found = Contents(mode: try store.custody.mode(), pin: try store.pin(), keys: try store.keys())
+    let found = Contents(
+      mode: try store.custody.mode(), pin: try store.pin(), guardKeys: try store.guardKeys(),
+      keys: try store.keys())
     try store.checkOrder()
     if found == before { return .before }
     if found == after { return .after }
