@@ -74,9 +74,9 @@ public enum CofferMain {
   /// The security keys of a test; nil for those of the system. No option and no variable of the environment sets it.
   @TaskLocal static var securityKeys: (any SecurityKeyFinder)?
 
-  /// As ``run(_:)``, with other security keys, for tests.
+  /// As ``run(_:as:)``, with other security keys, for tests.
   package static func run(_ arguments: [String], securityKeys: any SecurityKeyFinder) -> Int32 {
-    $securityKeys.withValue(securityKeys) { run(arguments) }
+    $securityKeys.withValue(securityKeys) { run(arguments, as: "coffer") }
   }
 
   /// Runs a command line, without the program's own name.

@@ -17,5 +17,5 @@ let arguments = Array(CommandLine.arguments.dropFirst())
   }
   exit(CofferMain.run(arguments, securityKeys: keys))
 #else
-  exit(CofferMain.run(arguments))
+  exit(CofferMain.run(arguments, as: "coffer"))
 #endif
