@@ -51,6 +51,7 @@ extension DecryptCommand {
       }
       try decrypt(MemorySource(message), input, byteCount: message.count, coffer, context)
     case .mail(let message, let others, let isText):
+      guard extract == nil else { throw Failure.usage("--extract is for an archive, and this is a mail") }
       let source = MemorySource(message)
       let book = try coffer.addressBook()
       let plan = try readingPlan(source, book)

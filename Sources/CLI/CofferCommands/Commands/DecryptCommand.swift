@@ -23,8 +23,9 @@ struct DecryptCommand: CofferCommand {
   static let page = """
     coffer decrypt: read an encrypted message, and see who signed it
 
-    usage: coffer decrypt [--output FILE] [--require verified|signed] [--details] [--part N]
-                          [--save-parts DIR] [--store] [FILE|- | --message ID | --mbox FILE [N]]
+    usage: coffer decrypt [--output FILE | --extract DIR] [--require verified|signed] [--details]
+                          [--part N] [--save-parts DIR] [--store]
+                          [FILE|- | --message ID | --mbox FILE [N]]
                           \(OpeningOptions.usage)
 
     On a terminal a text is shown after bars, and anything else is written beside FILE, under its name
@@ -33,6 +34,9 @@ struct DecryptCommand: CofferCommand {
     does not hold counts. FILE may be a mail: the message at its top is opened, and nothing inside of that.
 
       --output   write this new file
+      --extract  the content is a tar archive, such as 'coffer encrypt' makes of a folder: unpack it to this
+                 new folder, all of it or nothing. Links, devices, and names that lead out of the folder
+                 refuse the whole archive
       --require  signed: only if somebody whose key you have has signed it; verified: only a verified
                  contact or you. Otherwise nothing comes out; without it a message is shown, and the exit
                  code is 0, whatever its signature is worth
@@ -49,6 +53,7 @@ struct DecryptCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Option(help: "Write this file.", completion: .file()) var output: String?
+  @Option(help: "Unpack an archive to this new folder.", completion: .directory) var extract: String?
   @Option(help: "verified or signed.") var require: Requirement?
   @Flag(help: "Format, your identity, all recipients.") var details = false
   @Option(help: "The part with this number.") var part: Int?
@@ -58,9 +63,15 @@ struct DecryptCommand: CofferCommand {
   @Option(help: "An mbox file.", completion: .file()) var mbox: String?
   @Argument(help: "A file; - for standard input.", completion: .file()) var file = "-"
 
+  func validate() throws {
+    if output != nil, extract != nil { throw ValidationError("give --output or --extract, not both") }
+  }
+
   struct Answer: Encodable {
     let output: String
     let byteCount: Int
+    /// Of an archive that was unpacked.
+    let files: Int?
     let decryptedWith: String?
     let format: String
     let grade: String
@@ -70,8 +81,9 @@ struct DecryptCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     if let mbox, file == "-" { return try MboxList.print(mbox, try context.open(opening), context) }
-    guard !context.isJSON || output != nil && output != "-" || saveParts != nil || store else {
-      throw Failure.usage("with --json, the content needs --output FILE")
+    let hasPlace = extract != nil || output != nil && output != "-" || saveParts != nil || store
+    guard !context.isJSON || hasPlace else {
+      throw Failure.usage("with --json, the content needs --output FILE or --extract DIR")
     }
     guard message == nil || mbox == nil && file == "-" else {
       throw Failure.usage("give a file, --message or --mbox, and no two of them")
@@ -122,8 +134,11 @@ struct DecryptCommand: CofferCommand {
     let book = try coffer.addressBook()
     let plan = try context.interruptibly(input) { try readingPlan(source, book) }
     guard !plan.isForNobodyHere else { throw Failure(notForYou: plan, book) }
-    let target = try DecryptedOutput(output, input, context)
-    try LetterRoom.check(byteCount.map { $0 + $0 / 20 }, for: target.path)
+    let target =
+      try extract.map { try DecryptedOutput(unpackingTo: $0, context) }
+      ?? DecryptedOutput(output, input, context)
+    // An archive is there twice for a moment.
+    try LetterRoom.check(byteCount.map { ($0 + $0 / 20) * (extract == nil ? 1 : 2) }, for: target.path)
     var (reading, asked) = try reading(plan, book, coffer, context)
     reading.requirement = require
     let watched = WatchedInput(
@@ -139,7 +154,11 @@ struct DecryptCommand: CofferCommand {
       }
     }
     asked.coffer.note(.decrypted)
-    try end(read, plan, book, target, context)
+    if extract == nil {
+      try end(read, plan, book, target, context)
+    } else {
+      try context.interruptibly(nil) { try end(read, plan, book, target, context) }
+    }
     if read.verdict.grade == .unverified, case .contact(let contact) = read.verdict.decisive?.signer {
       let name = ShellWord.quoted(contact.name)
       context.nextSteps(coffer, "When you speak: coffer contact verify \(name)")
@@ -204,12 +223,14 @@ struct DecryptCommand: CofferCommand {
     if context.isJSON, let path = target.path {
       return JSON.print(
         Answer(
-          output: path, byteCount: target.byteCount, decryptedWith: read.identity.map(FingerprintText.plain),
+          output: path, byteCount: target.byteCount, files: target.fileCount,
+          decryptedWith: read.identity.map(FingerprintText.plain),
           format: read.message.format.code, grade: read.verdict.grade.rawValue,
           notes: read.verdict.notes.map(\.code), signatures: read.verdict.findings.map { .init($0) }))
     }
     if let path = target.path {
-      context.remark("\(path)" + "\t" + "\(ByteCount.text(target.byteCount)), \(coverage)")
+      let amount = target.fileCount?.counted("file") ?? ByteCount.text(target.byteCount)
+      context.remark("\(path)" + "\t" + "\(amount), \(coverage)")
       if target.isArchive {
         context.remark("It is an archive of files: tar -xf \(ShellWord.quoted(path))")
       }

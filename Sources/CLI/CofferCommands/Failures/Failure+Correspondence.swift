@@ -124,4 +124,35 @@ extension Failure {
       .refused, "mail_malformed", "this mail is not built as a mail must be: \(reason)",
       hint: "programs could read it differently, so nothing of it is shown")
   }
+
+  /// An archive that was decrypted and not unpacked.
+  /// - Parameter path: of the folder.
+  init(archive problem: ArchiveProblem, writing path: String) {
+    let hint = "nothing was unpacked; --output FILE writes the archive as it is"
+    switch problem {
+    case .notAnArchive:
+      self.init(
+        .refused, "not_an_archive", "the content is not a tar archive",
+        hint: "--output FILE writes it as it is")
+    case .cutOff: self.init(.corrupt, "archive_damaged", "the archive is cut off", hint: hint)
+    case .damaged(let entry):
+      self.init(.corrupt, "archive_damaged", "entry \(entry) of the archive is damaged", hint: hint)
+    case .link(let entry): self.init(unsafeArchive: entry, "is a link")
+    case .device(let entry): self.init(unsafeArchive: entry, "is a device or a pipe")
+    case .unsupported(let entry): self.init(unsafeArchive: entry, "is of a kind that is not unpacked here")
+    case .unsafeName(let entry): self.init(unsafeArchive: entry, "has a name that is not safe")
+    case .duplicateName(let entry): self.init(unsafeArchive: entry, "has the name of another one")
+    case .tooDeep(let entry):
+      self.init(unsafeArchive: entry, "is in more than \(TarReader.depthLimit) folders")
+    case .tooManyEntries:
+      self.init(.refused, "unsafe_archive", "the archive has more than 1,000,000 entries", hint: hint)
+    case .cannotRead(let number): self.init(openPGP: .inputOutput(errno: number), writing: path)
+    }
+  }
+
+  private init(unsafeArchive entry: Int, _ what: String) {
+    self.init(
+      .refused, "unsafe_archive", "entry \(entry) of the archive \(what)",
+      hint: "nothing was unpacked; --output FILE writes the archive as it is")
+  }
 }

@@ -27,12 +27,17 @@ final class DecryptedOutput: ByteSink {
   private var held: SecretBytes?
   /// As much of the content as says whether it is an archive.
   private var head: [UInt8] = []
+  /// The folder that the content, an archive, is unpacked to.
+  private let archive: ArchiveOutput?
+  /// How many files were unpacked; nil unless an archive was.
+  var fileCount: Int? { archive?.fileCount }
 
   /// Whether it is for the terminal, as far as is known.
   var isScreen: Bool { held != nil }
 
   /// - Parameter wanted: the file that the user named; `-` for standard output.
   init(_ wanted: String?, _ input: LetterInput, _ context: CommandContext) throws {
+    archive = nil
     fallback = input.isStandardInput ? nil : LetterNames.decrypted(input.path)
     record = context.unfinishedExports()
     if let wanted, wanted != "-" {
@@ -46,6 +51,14 @@ final class DecryptedOutput: ByteSink {
     }
   }
 
+  /// Unpacks an archive to a new folder.
+  init(unpackingTo folder: String, _ context: CommandContext) throws {
+    let archive = try ArchiveOutput(path: folder, context)
+    self.archive = archive
+    path = archive.path
+    fallback = nil
+  }
+
   /// Says what the content is worth, before the first octet of it: the verdict, then its notes.
   func tell(_ words: String, _ verdict: Verdict, _ palette: Palette, isDetailed: Bool = false) {
     let line = isScreen ? BarredText.edge(words) : "\(words)"
@@ -54,6 +67,10 @@ final class DecryptedOutput: ByteSink {
   }
 
   func write(_ bytes: RawSpan) throws(OpenPGPError) {
+    if let archive {
+      byteCount += bytes.byteCount
+      return try archive.write(bytes)
+    }
     if output == nil, byteCount + bytes.byteCount > Self.shownByteCountLimit { try openFallback() }
     if let output {
       try output.write(bytes)
@@ -76,6 +93,7 @@ final class DecryptedOutput: ByteSink {
   /// Shows the content, or gives the file its name.
   /// - Parameter coverage: how much of it is signed.
   func finish(endingWith coverage: String) throws {
+    if let archive { return try archive.finish() }
     if output == nil {
       let isText = heldBytes { MessageMetadata.isText($0) }
       if isText {

@@ -118,7 +118,7 @@ struct FolderHandle: ~Copyable {
     }
   }
 
-  private static func isDot(_ name: [CChar]) -> Bool {
+  static func isDot(_ name: [CChar]) -> Bool {
     let dot = CChar(bitPattern: ASCII.dot)
     return name == [dot, 0] || name == [dot, dot, 0]
   }

@@ -18,23 +18,29 @@ public protocol UnfinishedExportRecord: AnyObject, Sendable {
 public struct UnfinishedExport {
   /// The prefix of every such name; 32 hexadecimal digits follow.
   static let namePrefix = "coffer-unfinished-"
+  /// The prefix for a folder with folders in it, which an archive is unpacked to.
+  static let treePrefix = "coffer-unpacking-"
   private static let digitCount = 32
 
   let path: String
   private let record: (any UnfinishedExportRecord)?
 
   /// A new name in `folder`, which must be there.
-  init(in folder: String, _ record: (any UnfinishedExportRecord)?) throws(MessageFormatError) {
+  /// - Parameter hasFolders: whether it is for a folder that folders are made in.
+  init(
+    in folder: String, _ record: (any UnfinishedExportRecord)?, hasFolders: Bool = false
+  ) throws(MessageFormatError) {
     guard let resolved = unsafe realpath(folder, nil) else {
       throw errno == ENOENT ? .notFound : .cannotWrite(errno: errno)
     }
     defer { unsafe free(resolved) }
     let parent = unsafe String(cString: resolved)
+    let prefix = hasFolders ? Self.treePrefix : Self.namePrefix
     let digits = (0..<2).map { _ in
       let half = String(UInt64.random(in: 0...UInt64.max), radix: 16)
       return String(repeating: "0", count: Self.digitCount / 2 - half.count) + half
     }
-    path = (parent == "/" ? "" : parent) + "/" + Self.namePrefix + digits.joined()
+    path = (parent == "/" ? "" : parent) + "/" + prefix + digits.joined()
     self.record = record
   }
 
@@ -84,16 +90,19 @@ public struct UnfinishedExport {
     guard found.state == .abandoned else { return found.state }
     let descriptor = found.descriptor
     let isFolder = found.isFolder
-    if isFolder { FolderHandle.empty(descriptor) }
+    if isFolder {
+      // A folder in what is never made with folders is none of ours.
+      if found.hasFolders { FolderHandle.emptyTree(descriptor) } else { FolderHandle.empty(descriptor) }
+    }
     let isRemoved = unsafe isFolder ? rmdir(path) == 0 : unlink(path) == 0
     if isRemoved { try? SystemWrite.syncFolder(of: path) }
     return isRemoved ? .gone : .abandoned
   }
 
   /// Whether `name` is one that an export gives.
-  private static func isName(_ name: Substring) -> Bool {
-    let digits = name.dropFirst(namePrefix.count)
-    return name.hasPrefix(namePrefix) && digits.utf8.count == digitCount
+  private static func isName(_ name: Substring, prefix: String) -> Bool {
+    let digits = name.dropFirst(prefix.count)
+    return name.hasPrefix(prefix) && digits.utf8.count == digitCount
       && digits.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
   }
 
@@ -101,14 +110,19 @@ public struct UnfinishedExport {
   private struct Abandoned: ~Copyable {
     let state: State
     var isFolder = false
+    /// Whether folders were made in it.
+    var hasFolders = false
     var descriptor: Int32 = -1
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     static func open(_ path: String) -> Abandoned {
-      guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/"),
-        isName(path[path.index(after: slash)...])
-      else { return Abandoned(state: .notOurs) }
+      guard path.hasPrefix("/"), let slash = path.lastIndex(of: "/") else {
+        return Abandoned(state: .notOurs)
+      }
+      let name = path[path.index(after: slash)...]
+      let hasFolders = isName(name, prefix: treePrefix)
+      guard hasFolders || isName(name, prefix: namePrefix) else { return Abandoned(state: .notOurs) }
       let opened = unsafe Glibc.open(
         path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0)
       guard opened >= 0 else {
@@ -128,7 +142,8 @@ public struct UnfinishedExport {
         close(opened)
         return Abandoned(state: .inUse)
       }
-      return Abandoned(state: .abandoned, isFolder: kind == S_IFDIR, descriptor: opened)
+      return Abandoned(
+        state: .abandoned, isFolder: kind == S_IFDIR, hasFolders: hasFolders, descriptor: opened)
     }
   }
 }
