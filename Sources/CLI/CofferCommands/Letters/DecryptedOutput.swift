@@ -57,6 +57,7 @@ final class DecryptedOutput: ByteSink {
     self.archive = archive
     path = archive.path
     fallback = nil
+    record = context.unfinishedExports()
   }
 
   /// Says what the content is worth, before the first octet of it: the verdict, then its notes.

@@ -41,8 +41,11 @@ extension StatusCommand {
         withoutBackup > 0 ? ", \(withoutBackup) without a backup: run 'coffer identity backup WHO FILE'" : ""
       Terminal.print("identities \(identityCount)" + palette.paint(advice, .warning))
       guard identityCount > 0 || mode != .standard else { return }
-      Terminal.print("mode       \(mode.name): each use of a private part \(mode.asksFor(hasKeys: hasGuardKeys))")
-      for name in mode.guards(hasKeys: hasGuardKeys) { Terminal.print("guard      \(name.rawValue): \(name.sentence)") }
+      let use = mode.asksFor(hasKeys: hasGuardKeys)
+      Terminal.print("mode       \(mode.name): each use of a private part \(use)")
+      for name in mode.guards(hasKeys: hasGuardKeys) {
+        Terminal.print("guard      \(name.rawValue): \(name.sentence)")
+      }
       Terminal.print("fingers    " + palette.paint("\(fingers)", fingersLeft == 0 ? .bad : nil))
       Terminal.print("grace      \(grace)")
     }
