@@ -213,7 +213,7 @@ extension MailContent {
   ///   - verifications: of the message's own signatures.
   ///   - reader: the identity that has opened it; nil for a password.
   ///   - opensParts: whether a part was named, so that a second layer is a part like others.
-  /// - Throws: ``MailError/nested`` for a second layer of encryption.
+  /// - Throws: ``MailError/nested`` for a second layer of encryption; ``MailError/badSignaturePart``.
   public init(
     decrypted content: SharedSecretBytes, of mail: MailLetter, isText: Bool, others: [SharedSecretBytes],
     _ verifications: [SignatureVerification], reader: Fingerprint?, _ judge: SignatureJudge,
@@ -233,9 +233,11 @@ extension MailContent {
     case .text(let block, isAlone: true) where block.kind == .message && !opensParts: throw .nested
     case .signed(let signed, let signature, let added):
       (root, footer) = (signed, added)
-      verifications += content.withBytes { bytes in
-        (try? judge.verifications(of: signed, signature: signature, in: tree, bytes, reader: reader)) ?? []
-      }
+      do throws(OpenPGPError) {
+        verifications += try content.withBytes { (bytes) throws(OpenPGPError) in
+          try judge.verifications(of: signed, signature: signature, in: tree, bytes, reader: reader)
+        }
+      } catch { throw .badSignaturePart }
     default: break
     }
     let part = root
@@ -244,6 +246,7 @@ extension MailContent {
     }
     self.init(
       content, tree, root: root, heading, isEncrypted: true,
-      judge.verdict(verifications, isEncrypted: true), footer: footer, others: others, notes: notes)
+      judge.verdict(verifications, isEncrypted: true, hadPassword: reader == nil), footer: footer,
+      others: others, notes: notes)
   }
 }

@@ -45,7 +45,7 @@ struct TarFields {
 struct TarExtension {
   private(set) var name: [UInt8]?
   private(set) var byteCount: Int?
-  private var hasLink = false
+  private(set) var hasLink = false
 
   var isEmpty: Bool { name == nil && byteCount == nil && !hasLink }
 

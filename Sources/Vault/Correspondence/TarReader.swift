@@ -147,6 +147,9 @@ public struct TarReader {
     _ header: TarFields, isFolder: Bool, byteCount: Int
   ) throws(ArchiveProblem) {
     let name = pending.name ?? header.name
+    // Another program may take either of these otherwise, and then read other entries than this one.
+    guard !pending.hasLink else { throw .link(entry: number) }
+    guard !isFolder || pending.byteCount ?? 0 == 0 else { throw .damaged(entry: number) }
     pending = TarExtension()
     guard let path = ArchiveName.parts(name, isFolder: isFolder) else { throw .unsafeName(entry: number) }
     // The folder that was packed itself.

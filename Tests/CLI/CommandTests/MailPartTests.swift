@@ -20,6 +20,9 @@ struct MailPartTests {
     ] {
       #expect(PartName.cleaned(name, number: 3) == cleaned, "\(name)")
     }
+    let marks = String(repeating: "\u{301}", count: 120)
+    #expect(PartName.cleaned("a\(marks).bashrc", number: 3) == "bashrc")
+    #expect(PartName.cleaned("a\(marks)", number: 3) == "part-3")
     let long = PartName.cleaned(String(repeating: "\u{E9}", count: 300) + ".jpeg", number: 1)
     #expect(long.utf8.count <= 200 && long.hasSuffix("\u{E9}.jpeg"))
     #expect(PartName.distinct(["a.txt", "A.TXT", "a.txt", "b"]) == ["a.txt", "A (2).TXT", "a (3).txt", "b"])

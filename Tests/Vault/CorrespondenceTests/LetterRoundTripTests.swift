@@ -95,7 +95,13 @@ struct LetterRoundTripTests {
       decryption.passwords = [password]
       decryption.verifier = judge.verifier
       let found = try decryption.decrypt(from: MemorySource(sink.bytes), to: ArraySink())
-      return judge.verdict(found.verifications, isEncrypted: true, hadPassword: true)
+      let verdict = judge.verdict(found.verifications, isEncrypted: true, hadPassword: true)
+      // The same message as a mail is worth the same.
+      let mail = try MailContent(
+        decrypted: MailWorkshop.shared("text"), of: MailLetter(MailWorkshop.shared(MailWorkshop.head + "\ntext")),
+        isText: true, others: [], found.verifications, reader: nil, judge)
+      #expect(mail.verdict.notes == verdict.notes)
+      return verdict
     }
     for certificates in [[carol.certificate], [carol.certificate, bob.certificate]] {
       let found = try verdict(to: certificates)

@@ -167,6 +167,14 @@ struct TarReaderTests {
     #expect(problem(oldSparse) == .unsupported(entry: 1))
   }
 
+  @Test("What is said of an entry and does not fit its kind refuses the archive")
+  func foreignExtensions() throws {
+    let folder = try python("add('d', tarfile.DIRTYPE, pax_headers={'size': '512'}); add('a')")
+    #expect(problem(folder) == .damaged(entry: 1))
+    let file = try python("add('a', pax_headers={'linkpath': '/etc/passwd'})")
+    #expect(problem(file) == .link(entry: 1))
+  }
+
   @Test(
     "Two entries of one name refuse the archive, whatever the letters are, and so does a file in a file",
     arguments: [

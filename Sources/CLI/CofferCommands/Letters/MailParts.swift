@@ -21,9 +21,13 @@ enum PartName {
     }
     text = TerminalText.replacing(text, keepsLines: false, keepsFormat: false) { _ in "" }
     text = text.replacing(":", with: "")
-    text = text.trimmingCharacters(in: CharacterSet(charactersIn: " .").union(.whitespacesAndNewlines))
-    text = cut(text)
+    // Cutting may bring a dot to an end, or leave nothing but the extension.
+    text = trimmed(cut(trimmed(text)))
     return text.isEmpty ? "part-\(number)" : text
+  }
+
+  private static func trimmed(_ text: String) -> String {
+    text.trimmingCharacters(in: CharacterSet(charactersIn: " .").union(.whitespacesAndNewlines))
   }
 
   /// Cuts to so many bytes, and keeps a short extension.

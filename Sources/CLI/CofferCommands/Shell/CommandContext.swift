@@ -274,7 +274,7 @@ struct CommandContext {
       for: "a new passphrase", hint: "use \(option)-fd, \(option)-file, or COFFER_PINENTRY")
     if let offered = try offerGenerated(prompt) { return offered }
     var problem: String?
-    while true {
+    for _ in 1...Self.newSecretTries {
       let typed = try prompt.ask(
         PromptRequest(
           "new passphrase", description: problem == nil ? policy.sentence : nil, problem: problem,
@@ -293,7 +293,11 @@ struct CommandContext {
       if let second = try? Passphrase(utf8: again), first.isEqual(to: second) { return first }
       problem = "these were not the same"
     }
+    throw Failure(.refused, "not_confirmed", "no new passphrase was given in \(Self.newSecretTries) tries")
   }
+
+  /// Enough for a person who thinks; a program that answers for one would go on for ever.
+  private static let newSecretTries = 20
 
   /// A new PIN: given, or asked for twice.
   ///
@@ -305,7 +309,7 @@ struct CommandContext {
     let prompt = try prompt(
       for: "a new PIN", hint: "use \(option)-fd, \(option)-file, or COFFER_PINENTRY")
     var problem: String?
-    while true {
+    for _ in 1...Self.newSecretTries {
       let first = try prompt.ask(
         PromptRequest(words, problem: problem, byteCountLimit: PINPolicy.longest))
       if let found = first.withBytes({ PINPolicy.problem(with: $0) }) {
@@ -316,6 +320,7 @@ struct CommandContext {
       if first.isEqual(to: again) { return SharedSecretBytes(try Passphrase(utf8: first)) }
       problem = "these were not the same"
     }
+    throw Failure(.refused, "not_confirmed", "no new PIN was given in \(Self.newSecretTries) tries")
   }
 
   /// Shows a generated passphrase on the terminal; nil when the user prefers another one.
