@@ -97,9 +97,10 @@ struct LetterRoundTripTests {
       let found = try decryption.decrypt(from: MemorySource(sink.bytes), to: ArraySink())
       let verdict = judge.verdict(found.verifications, isEncrypted: true, hadPassword: true)
       // The same message as a mail is worth the same.
+      let letter = try MailLetter(MailWorkshop.shared(MailWorkshop.head + "\ntext"))
       let mail = try MailContent(
-        decrypted: MailWorkshop.shared("text"), of: MailLetter(MailWorkshop.shared(MailWorkshop.head + "\ntext")),
-        isText: true, others: [], found.verifications, reader: nil, judge)
+        decrypted: MailWorkshop.shared("text"), of: letter, isText: true, others: [], found.verifications,
+        reader: nil, judge)
       #expect(mail.verdict.notes == verdict.notes)
       return verdict
     }

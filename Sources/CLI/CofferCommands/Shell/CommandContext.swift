@@ -296,7 +296,7 @@ struct CommandContext {
     throw Failure(.refused, "not_confirmed", "no new passphrase was given in \(Self.newSecretTries) tries")
   }
 
-  /// Enough for a person who thinks; a program that answers for one would go on for ever.
+  /// Enough for you; a program that answers in your place would go on for ever.
   private static let newSecretTries = 20
 
   /// A new PIN: given, or asked for twice.
