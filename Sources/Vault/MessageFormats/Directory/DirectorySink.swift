@@ -36,21 +36,7 @@ public struct DirectorySink: MessageSink, ~Copyable {
     self.unfinished = unfinished
     folder = -1
     metadata = -1
-    var status = stat()
-    if unsafe lstat(bare, &status) == 0 { throw .alreadyExists }
-    unfinished.begin()
-    guard unsafe mkdir(unfinished.path, 0o700) == 0 else {
-      let code = errno
-      unfinished.end()
-      throw code == ENOENT ? .notFound : .cannotWrite(errno: code)
-    }
-    folder = unsafe open(unfinished.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-    guard folder >= 0 else {
-      let code = errno
-      unsafe rmdir(unfinished.path)
-      unfinished.end()
-      throw .cannotWrite(errno: code)
-    }
+    folder = try unfinished.makeFolder(for: bare)
     try unfinished.claim(folder)
     metadata = unsafe openat(folder, Self.metadataName, Self.createFlags, 0o600)
     if metadata < 0 { throw .cannotWrite(errno: errno) }

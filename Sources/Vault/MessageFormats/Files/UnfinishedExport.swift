@@ -47,6 +47,28 @@ public struct UnfinishedExport {
   func begin() { record?.begin(path) }
   func end() { record?.end(path) }
 
+  /// Makes the folder, of mode 0700, that gets the name `target` when it is complete. It is to be claimed.
+  /// - Returns: its descriptor, which the caller closes.
+  /// - Throws: `.alreadyExists` when something has that name; `.notFound`, `.cannotWrite`.
+  func makeFolder(for target: String) throws(MessageFormatError) -> Int32 {
+    var status = stat()
+    if unsafe lstat(target, &status) == 0 { throw .alreadyExists }
+    begin()
+    guard unsafe mkdir(path, 0o700) == 0 else {
+      let code = errno
+      end()
+      throw code == ENOENT ? .notFound : .cannotWrite(errno: code)
+    }
+    let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+    guard folder >= 0 else {
+      let code = errno
+      unsafe rmdir(path)
+      end()
+      throw .cannotWrite(errno: code)
+    }
+    return folder
+  }
+
   /// Locks the new file or folder, so that no other export takes it for abandoned.
   ///
   /// Where the file system has no locks, no other export removes anything either.

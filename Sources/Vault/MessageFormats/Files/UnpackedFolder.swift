@@ -23,21 +23,7 @@ package final class UnpackedFolder {
   package init(path: String, record: (any UnfinishedExportRecord)?) throws(MessageFormatError) {
     target = path
     unfinished = try UnfinishedExport(in: UnfinishedExport.parent(of: path), record, hasFolders: true)
-    var status = stat()
-    if unsafe lstat(path, &status) == 0 { throw .alreadyExists }
-    unfinished.begin()
-    guard unsafe mkdir(unfinished.path, 0o700) == 0 else {
-      let code = errno
-      unfinished.end()
-      throw code == ENOENT ? .notFound : .cannotWrite(errno: code)
-    }
-    folder = unsafe open(unfinished.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-    guard folder >= 0 else {
-      let code = errno
-      unsafe rmdir(unfinished.path)
-      unfinished.end()
-      throw .cannotWrite(errno: code)
-    }
+    folder = try unfinished.makeFolder(for: path)
     try unfinished.claim(folder)
   }
 
