@@ -5,8 +5,9 @@
 // list. `scripts/check-imports` reads this file and checks every import; ARCHITECTURE.md explains.
 //
 // MODULES=Secrets,OpenPGP in the environment leaves only the tests of these modules and what they need
-// (`scripts/test --module`); FUZZ adds the fuzz targets (`scripts/fuzz`); OPTIMIZED optimizes the modules in a
-// debug build, where a sanitizer would make them some ten times slower otherwise (`scripts/test --sanitize`).
+// (`scripts/test --module`); FUZZ adds the fuzz targets (`scripts/fuzz`); BENCHMARKS adds the benchmarks of what is not
+// public (`scripts/bench`); OPTIMIZED optimizes the modules in a debug build, where a sanitizer would make them some
+// ten times slower otherwise (`scripts/test --sanitize`).
 
 import PackageDescription
 
@@ -82,6 +83,8 @@ extension Target.Dependency {
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
+/// For CCryptoBoringSSL, the C module below it.
+let crypto: Target.Dependency = .product(name: "Crypto", package: "swift-crypto")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -112,7 +115,9 @@ let package = Package(
     .trait(
       name: "Logind", description: "Locking with the session, through systemd-logind.",
       enabledTraits: ["DesktopBus"]),
-    .trait(name: "Pictures", description: "Thumbnails and pictures on the terminal: libjpeg-turbo, libpng."),
+    .trait(
+      name: "Pictures",
+      description: "Thumbnails, pictures on the terminal, QR codes: libjpeg-turbo, libpng, libqrencode."),
     .trait(name: "SecurityKeys", description: "FIDO2 security keys, through libfido2."),
     .trait(name: "DesktopBus", description: "D-Bus through libsystemd; comes with what needs it."),
   ],
@@ -120,10 +125,16 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    // For its C module, which is not a product: another version may have other functions.
+    .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
   ],
   targets: [
     // C: libraries of the system, and calls that Swift cannot import
     .target(name: "CSystem", path: "Sources/C/CSystem"),
+    // Ours: Keccak-f[1600] on several states at once.
+    .target(
+      name: "CKeccak", path: "Sources/C/CKeccak",
+      cSettings: Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O2"])]),
     systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
     systemLibrary("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev"),
     systemLibrary("CZxcvbn", apt: "libzxcvbn-dev"),
@@ -133,6 +144,8 @@ let package = Package(
     systemLibrary("CFido2", pkgConfig: "libfido2", apt: "libfido2-dev"),
     systemLibrary("CTurboJPEG", apt: "libturbojpeg0-dev"),
     systemLibrary("CPNG", apt: "libpng-dev"),
+    systemLibrary("CQRencode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
+    .target(name: "CZbar", path: "Sources/C/CZbar", linkerSettings: [.linkedLibrary("dl")]),
     systemLibrary("CZlib", apt: "zlib1g-dev"),
 
     // Base: texts, secrets in memory, libcrypto, and primitives from well-kept libraries
@@ -140,9 +153,12 @@ let package = Package(
     module("Secrets", in: .base, ["CSystem", "CUtf8proc"]),
     module("LibCrypto", in: .base, ["Secrets", "CSystem", "COpenSSL"]),
     module("Primitives", in: .base, ["Secrets", "LibCrypto", "CSystem", "CArgon2", log]),
+    module("PostQuantum", in: .base, ["Secrets", "Primitives", "CSystem", "CKeccak", crypto]),
 
     // OpenPGP: the engine and coffer-sop
-    module("OpenPGP", in: .openPGP, ["Texts", "Secrets", "LibCrypto", "Primitives", "CSystem", "CZlib"]),
+    module(
+      "OpenPGP", in: .openPGP,
+      ["Texts", "Secrets", "LibCrypto", "Primitives", "PostQuantum", "CSystem", "CZlib"]),
     module("SOPCommands", in: .openPGP, ["Texts", "Secrets", "OpenPGP", "CSystem"]),
     command("coffer-sop", in: .openPGP, ["SOPCommands"]),
 
@@ -153,7 +169,8 @@ let package = Package(
       "Pictures", in: .platform,
       [
         "Texts", "Secrets", "CSystem", .target("CTurboJPEG", trait: "Pictures"),
-        .target("CPNG", trait: "Pictures"),
+        .target("CPNG", trait: "Pictures"), .target("CQRencode", trait: "Pictures"),
+        .target("CZbar", trait: "Pictures"),
       ]),
     module(
       "Enclaves", in: .platform,
@@ -168,7 +185,10 @@ let package = Package(
     module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc"]),
     module(
       "Keychains", in: .vault,
-      ["Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "CZxcvbn", "CUtf8proc", log]),
+      [
+        "Secrets", "Primitives", "Storage", "Enclaves", "SecurityKeys", "DesktopBus", "CZxcvbn", "CUtf8proc",
+        log,
+      ]),
     module(
       "Vaults", in: .vault, ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
     module(
@@ -215,8 +235,11 @@ let package = Package(
     command("coffer", in: .cli, ["CofferCommands"]),
 
     // What tests share
+    // Functions of BoringSSL that take the randomness from the caller, as vectors need it.
+    .target(name: "CBoringSSLInternals", dependencies: [crypto], path: "Tests/Support/CBoringSSLInternals"),
     support("AgentLeash"),
     support("InMemoryKeychains", ["Keychains"]),
+    support("LoggedLines", [log]),
     support("MemorySearch"),
     support("NumberedItemStores", ["Keychains"]),
     support("PrivateBus", ["DesktopBus"]),
@@ -258,8 +281,9 @@ let package = Package(
     probe(
       "leak-probe", path: "LeakProbe",
       [
-        "CofferKit", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "OpenPGP",
-        "Identities", "Correspondence", "UserAuthentication", "MessageFormats", "Storage", "Primitives",
+        "CofferKit", "CofferCommands", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains",
+        "Enclaves", "OpenPGP", "Identities", "Correspondence", "UserAuthentication", "MessageFormats",
+        "Storage", "Primitives",
         "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains", "GnuPG", "SecurityKeys",
         "SoftwareSecurityKey",
       ]),
@@ -270,7 +294,13 @@ let package = Package(
     tests("LibCryptoTests", in: .base, ["LibCrypto", "Secrets"]),
     tests(
       "PrimitivesTests", in: .base,
-      ["Primitives", "Secrets", "CSystem", "COpenSSL", "MemorySearch", "TestVectors"]),
+      ["Primitives", "Secrets", "CSystem", "COpenSSL", "LoggedLines", "MemorySearch", "TestVectors"]),
+    tests(
+      "PostQuantumTests", in: .base,
+      [
+        "PostQuantum", "Secrets", "Primitives", "COpenSSL", "CKeccak", "CBoringSSLInternals", "MemorySearch",
+        "TestVectors",
+      ]),
     tests(
       "OpenPGPTests", in: .openPGP,
       ["OpenPGP", "Secrets", "LibCrypto", "Primitives", "MemorySearch", "TestVectors"]),
@@ -304,8 +334,9 @@ let package = Package(
       "KeychainsTests", in: .vault,
       [
         "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
-        "SoftwareTPM", "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors",
-        "NumberedItemStores", "InMemoryKeychains",
+        "SecurityKeys", "SoftwareSecurityKey", "SoftwareTPM", "MemorySearch", "SpecExamples",
+        "TemporaryHomes", "TestVectors", "NumberedItemStores", "InMemoryKeychains",
+        "LoggedLines",
       ]),
     tests(
       "VaultsTests", in: .vault,
@@ -330,7 +361,7 @@ let package = Package(
       [
         "KeyCustody", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "UserAuthentication", "Storage",
         "Primitives", "Secrets", "MemorySearch", "SecurityKeys", "SoftwareSecurityKey", "SoftwareTPM",
-        "SpecExamples", "TemporaryHomes",
+        "SpecExamples", "TemporaryHomes", "LoggedLines",
       ]),
     tests(
       "IdentitiesTests", in: .vault,
@@ -366,9 +397,10 @@ let package = Package(
     tests(
       "CofferKitTests", in: .vault,
       [
-        "CofferKit", "Captures", "Vaults", "MessageFormats", "ProtectedData", "KeyCustody", "Enclaves",
+        "CofferKit", "Agent", "Captures", "Identities", "Vaults", "MessageFormats", "ProtectedData",
+        "KeyCustody", "Enclaves",
         "Keychains", "Storage", "UserAuthentication", "Primitives", "Secrets", "SoftwareTPM",
-        "TemporaryHomes", sqlite, "InMemoryKeychains", "ScriptedPrompts",
+        "TemporaryHomes", sqlite, "InMemoryKeychains", "ScriptedPrompts", "LoggedLines",
       ]),
     tests(
       "TranscriptTests", in: .cli, ["coffer", "coffer-with-keys", "AgentLeash", "Repository", "SoftwareTPM"],
@@ -402,6 +434,18 @@ if Context.environment["FUZZ"] != nil {
   package.targets.append(
     .executableTarget(
       name: "fuzz-urls", dependencies: ["Contacts", "Secrets"], path: "Fuzz/fuzz-urls",
+      swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
+  package.targets.append(
+    .executableTarget(
+      name: "fuzz-codes", dependencies: ["Pictures", "Secrets"], path: "Fuzz/fuzz-codes",
+      swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
+}
+
+if Context.environment["BENCHMARKS"] != nil {
+  package.targets.append(
+    .executableTarget(
+      name: "bench-post-quantum", dependencies: ["PostQuantum", "Primitives", "Secrets"],
+      path: "Benchmarks/PostQuantum", exclude: ["with_cryptography.py"],
       swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
 }
 

@@ -32,9 +32,11 @@ class Outcome:
 class Party:
     """A peer in one profile, with the keys that it makes when somebody first wants them."""
 
-    def __init__(self, peer, profile):
+    def __init__(self, peer, profile, lender=None):
         self.peer = peer
         self.profile = profile
+        # Who makes its keys, if it makes none itself.
+        self.lender = lender
 
     def do(self, action, *arguments):
         return self.peer.do(action, self.profile, *arguments)
@@ -54,7 +56,11 @@ class Party:
         return made
 
     def key(self):
-        return self.result("generate", self.profile)
+        return self.borrowed_key() if self.lender else self.result("generate", self.profile)
+
+    @functools.cache
+    def borrowed_key(self):
+        return self.lender.do("generate", self.profile)
 
     def certificate(self):
         return self.result("certificate", self.key())
@@ -68,7 +74,8 @@ class Party:
 
 def exchange_all(ours, peer, profile):
     """All checks between us and one peer in one profile, both ways."""
-    us, them = Party(ours, profile), Party(peer, profile)
+    us = Party(ours, profile)
+    them = Party(peer, profile, lender=us if peer.is_given_keys(profile) else None)
     for name, check in checks.ALL:
         for maker, reader in ((us, them), (them, us)):
             yield judge(peer.name, profile, name, maker, reader, check)

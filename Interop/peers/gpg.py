@@ -3,7 +3,7 @@
 
 import subprocess
 
-from peers.peer import Peer, Refused, Workplace, first_line, run
+from peers.peer import Peer, Refused, Workplace, first_line, only_version_4, run
 
 
 class Home(Workplace):
@@ -38,10 +38,7 @@ def expect_good(result):
 
 class GnuPG(Peer):
     name = "gpg"
-    cannot = [
-        ("* advanced", "GnuPG 2.2 has no version 6, and no AEAD"),
-        ("* v6-25519", "GnuPG 2.2 has no version 6, and no AEAD"),
-    ]
+    cannot = only_version_4("GnuPG 2.2 has no version 6, and no AEAD")
 
     def generate(self, profile, password=None):
         if profile != "universal":

@@ -29,12 +29,24 @@ class Refused(Exception):
         self.profile = None
 
 
+def only_version_4(why):
+    """The lines of `cannot` for a peer that knows no keys of version 6."""
+    return [(f"* {profile}", why) for profile in ("advanced", "v6-25519", "pqc*", "slh-dsa*")]
+
+
+def only_classical(why):
+    """The lines of `cannot` for a peer that knows nothing of RFC 9980."""
+    return [(f"* {profile}", why) for profile in ("pqc*", "slh-dsa*")]
+
+
 class Peer:
     """One program or library. Keys, certificates, messages and signatures are bytes, armored or not."""
 
     name = "?"
     # What it cannot do: a pattern of "ACTION PROFILE", and why. A failure that no line names is a failure.
     cannot = []
+    # The profiles that it works with, but makes no keys of: it is given some of ours. Patterns.
+    borrows = []
 
     def is_here(self):
         return shutil.which(self.name) is not None
@@ -58,7 +70,10 @@ class Peer:
                 return why
         return None
 
-    # The actions. `profile` is universal, advanced or v6-25519; passwords are text.
+    def is_given_keys(self, profile):
+        return any(fnmatch.fnmatch(profile, pattern) for pattern in self.borrows)
+
+    # The actions. `profile` is one of run-matrix's PROFILES; passwords are text.
 
     def generate(self, profile, password=None):
         raise Refused("makes no keys")

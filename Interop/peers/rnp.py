@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """RNP's command. Every call has a home of its own."""
 
-from peers.peer import Peer, Refused, Workplace, first_line, run
+from peers.peer import Peer, Refused, Workplace, first_line, only_version_4, run
 
 EDDSA_AND_X25519 = b"22\n"
 
@@ -28,9 +28,7 @@ class Home(Workplace):
 
 class RNP(Peer):
     name = "rnp"
-    cannot = [
-        ("* advanced", "RNP 0.16 has no version 6"),
-        ("* v6-25519", "RNP 0.16 has no version 6"),
+    cannot = only_version_4("RNP 0.16 has no version 6") + [
         ("sign_text *", "the command has no option for it"),
     ]
 

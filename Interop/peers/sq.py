@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sequoia's own command. It asks for passwords on a terminal only, so they are left to sqop."""
 
-from peers.peer import Peer, Refused, Workplace, run
+from peers.peer import Peer, Refused, Workplace, only_version_4, run
 
 NO_TERMINAL = "it asks for passwords on a terminal only; sqop stands for its library"
 NO_VERSION_6 = "Sequoia 1.12 has no version 6"
@@ -9,9 +9,7 @@ NO_VERSION_6 = "Sequoia 1.12 has no version 6"
 
 class Sequoia(Peer):
     name = "sq"
-    cannot = [
-        ("* advanced", NO_VERSION_6),
-        ("* v6-25519", NO_VERSION_6),
+    cannot = only_version_4(NO_VERSION_6) + [
         ("encrypt_with_password *", NO_TERMINAL),
         ("decrypt_with_password *", NO_TERMINAL),
         ("generate_locked *", NO_TERMINAL),

@@ -2,8 +2,9 @@
 """Programs with the Stateless OpenPGP command line: ours, and peers of several drafts."""
 
 import functools
+import os
 
-from peers.peer import Peer, Refused, Workplace, first_line, run
+from peers.peer import Peer, Refused, Workplace, first_line, only_version_4, run
 
 
 class Stateless(Peer):
@@ -130,18 +131,22 @@ class Ours(Stateless):
     key_profiles = {"universal": "compatibility", "advanced": "security", "v6-25519": "rfc9580"}
     message_profiles = {"universal": "compatibility", "advanced": "security", "v6-25519": "security"}
 
+    def profile_option(self, subcommand, table, profile):
+        # Those of RFC 9980 have the names that they have here; a list may have four lines only.
+        if profile.startswith(("pqc", "slh-dsa")):
+            return [f"--profile={profile if subcommand == 'generate-key' else 'security'}"]
+        return super().profile_option(subcommand, table, profile)
+
 
 class Sqop(Stateless):
     name = "sqop"
-    cannot = [("* advanced", "Sequoia 1.12 has no version 6"), ("* v6-25519", "Sequoia 1.12 has no version 6")]
+    cannot = only_version_4("Sequoia 1.12 has no version 6")
 
 
 class Gosop(Stateless):
     name = "gosop"
     verifications_option = "--verify-out"
-    cannot = [
-        ("* advanced", "GopenPGP of 2022 has no version 6"),
-        ("* v6-25519", "GopenPGP of 2022 has no version 6"),
+    cannot = only_version_4("GopenPGP of 2022 has no version 6") + [
         ("*_locked *", "this version takes no passwords of keys"),
         ("*_inline *", "this version has detached signatures only"),
         ("*_cleartext *", "this version has detached signatures only"),
@@ -149,9 +154,23 @@ class Gosop(Stateless):
     ]
 
 
+class GopenPGP(Stateless):
+    """The gosop of Debian's next release: GopenPGP 3."""
+
+    name = "gopenpgp"
+    key_profiles = {"universal": "default", "advanced": "security", "v6-25519": "performance"}
+    message_profiles = {"universal": "compatibility", "advanced": "security", "v6-25519": "security"}
+    # The command has no profiles of RFC 9980, but uses such keys.
+    borrows = ["pqc*", "slh-dsa*"]
+    cannot = [
+        ("generate_locked pqc*", "it makes no such keys"),
+        ("generate_locked slh-dsa*", "it makes no such keys"),
+    ]
+
+    def __init__(self):
+        super().__init__(os.path.join(os.path.dirname(__file__), "../../.build/peers-debian/usr/bin/gosop"))
+
+
 class PGPainless(Stateless):
     name = "pgpainless-cli"
-    cannot = [
-        ("* advanced", "PGPainless 1.3 has no version 6"),
-        ("* v6-25519", "PGPainless 1.3 has no version 6"),
-    ]
+    cannot = only_version_4("PGPainless 1.3 has no version 6")

@@ -12,6 +12,13 @@ SUITES = {
     b"v6-25519": (pysequoia.Profile.RFC9580, pysequoia.CipherSuite.Cv25519),
     b"advanced": (pysequoia.Profile.RFC9580, pysequoia.CipherSuite.Cv448),
 }
+COMPOSITES = {
+    b"pqc": (pysequoia.CipherSuite.MLDSA65_Ed25519, None),
+    b"pqc-high": (pysequoia.CipherSuite.MLDSA87_Ed448, None),
+    b"slh-dsa-128s": (pysequoia.CipherSuite.MLDSA65_Ed25519, pysequoia.SigningAlgorithm.SLHDSA128s),
+    b"slh-dsa-128f": (pysequoia.CipherSuite.MLDSA65_Ed25519, pysequoia.SigningAlgorithm.SLHDSA128f),
+    b"slh-dsa-256s": (pysequoia.CipherSuite.MLDSA87_Ed448, pysequoia.SigningAlgorithm.SLHDSA256s),
+}
 MODES = {
     b"detached": pysequoia.SignatureMode.DETACHED,
     b"inline": pysequoia.SignatureMode.INLINE,
@@ -26,6 +33,11 @@ def version():
 def generate(profile, password=None):
     if password is not None:
         raise ValueError("keys cannot be locked")
+    if profile in COMPOSITES:
+        suite, signing = COMPOSITES[profile]
+        options = {"signing_algorithm": signing} if signing else {}
+        return bytes(pysequoia.Tsk.generate(
+            "Interop <interop@example.org>", profile=pysequoia.Profile.RFC9580, cipher_suite=suite, **options))
     profile, suite = SUITES[profile]
     return bytes(pysequoia.Tsk.generate("Interop <interop@example.org>", profile=profile, cipher_suite=suite))
 

@@ -108,7 +108,7 @@ public enum CryptoService {
   private static let log = Logger(label: "app.rial.crypto")
 
   private static func logged(_ error: CryptoError, _ operation: StaticString) -> CryptoError {
-    log.error("\(operation) failed", metadata: ["error": "\(error)"])
+    log.error("\(operation) failed", metadata: ["error": "\(error.errorDescription ?? "")"])
     return error
   }
 }

@@ -6,17 +6,30 @@ public import Secrets
 
 /// The kernel's random number generator (getrandom(2)), the only source of randomness in Coffer.
 ///
-/// It cannot fail once the system has booted. If it fails anyway, the process stops: a key of zeros would be
-/// worse.
+/// It cannot fail once the system has booted. If it fails anyway, the process stops and says why: a key of zeros would
+/// be worse. What was stored before stays whole, as after any crash.
 public enum SystemRandom {
   /// Fills `bytes`.
   public static func fill(_ bytes: inout MutableRawSpan) {
+    unsafe fill(&bytes, from: { unsafe coffer_getrandom($0, $1) })
+  }
+
+  /// - Parameter source: writes at most so many bytes there, and answers as getrandom(2) does; tests bring one that
+  ///   fails.
+  static func fill(
+    _ bytes: inout MutableRawSpan, from source: (UnsafeMutableRawPointer?, Int) -> Int
+  ) {
     let count = bytes.byteCount
     unsafe bytes.withUnsafeMutableBytes { buffer in
       var filled = 0
       while filled < count {
-        let got = unsafe coffer_getrandom(buffer.baseAddress.map { unsafe $0 + filled }, count - filled)
-        if got > 0 { filled += got } else { precondition(errno == EINTR, "the system gives no randomness") }
+        let got = unsafe source(buffer.baseAddress.map { unsafe $0 + filled }, count - filled)
+        if got > 0 {
+          filled += got
+        } else if got == 0 || errno != EINTR {
+          // In release builds too, the reason is printed: whoever sees it can do something about it.
+          fatalError("the system gives no randomness")
+        }
       }
     }
   }

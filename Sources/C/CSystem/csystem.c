@@ -106,6 +106,14 @@ void coffer_erase(void *bytes, size_t count) {
   clear_registers();
 }
 
+/* BoringSSL uses 12 KiB at most. */
+#define ERASED_STACK_BYTE_COUNT (32 << 10)
+
+__attribute__((noinline, no_sanitize("address"))) void coffer_erase_stack(void) {
+  unsigned char frame[ERASED_STACK_BYTE_COUNT];
+  coffer_erase(frame, sizeof frame);
+}
+
 const void *coffer_find(const void *haystack, size_t haystack_count, const void *needle,
                         size_t needle_count) {
   return memmem(haystack, haystack_count, needle, needle_count);
@@ -195,6 +203,12 @@ int coffer_terminal_columns(int descriptor) {
   return size.ws_col;
 }
 
+int coffer_terminal_rows(int descriptor) {
+  struct winsize size;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) return 0;
+  return size.ws_row;
+}
+
 int coffer_character_columns(uint32_t scalar) {
   static locale_t utf8 = 0;
   if (!utf8) utf8 = newlocale(LC_CTYPE_MASK, "C.UTF-8", 0);
@@ -227,6 +241,8 @@ void coffer_prepare_scratch(void *pages, size_t count) {
 #ifndef SYS_memfd_secret
 #define SYS_memfd_secret 447
 #endif
+
+int coffer_memory_file(void) { return (int)syscall(SYS_memfd_create, "coffer", 1u /* MFD_CLOEXEC */); }
 
 int coffer_memfd_secret(void) { return (int)syscall(SYS_memfd_secret, O_CLOEXEC); }
 

@@ -4,7 +4,9 @@
 
 internal import ArgumentParser
 internal import CSystem
+package import CofferKit
 internal import Foundation
+internal import Keychains
 internal import Pictures
 internal import Secrets
 package import SecurityKeys
@@ -23,6 +25,7 @@ struct CofferRoot: CommandGroup {
       ModeCommand.self, SettingsCommand.self,
       RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
       BackupCommand.self, RestoreCommand.self, GPGImportCommand.self, SelfTestCommand.self,
+      TutorialCommand.self,
     ])
   static let page = """
     coffer: keeps messages and keys sealed on your own machine
@@ -34,15 +37,15 @@ struct CofferRoot: CommandGroup {
       status                  what is here, what opens it
       message add|show|list|search|remove|import|export
       vault status|rotate|rollback
-      capture add|list|show|export|verify|remove
-      identity generate|list|show|export|default|delete
-      contact import|list|show|rename|remove|export|verify
+      capture add|list|show|export|verify|remove|queue|mark|sweep
+      identity generate|list|show|export|qr|backup|import|expire|revoke|default|delete
+      contact import|list|show|rename|remove|export|qr|verify
       encrypt | decrypt       files and text to people, and from them
       sign | verify           make and check signatures
       mode [standard|high-security]
                               what each use of your private parts asks for
       settings [NAME VALUE]   grace-period, encrypt-to-self, lock-after, theme, next-steps
-      slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM
+      slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM, security keys
       passphrase change|check|generate
       recovery-state | reset  what is wrong with protected data; delete it and start over
       recover                 open with the twelve words, set a new passphrase
@@ -51,6 +54,7 @@ struct CofferRoot: CommandGroup {
       gpg-import              take identities and contacts out of GnuPG
       doctor [--deep]         examine everything
       self-test               try everything out in memory, without a coffer
+      tutorial                learn it in ten minutes; nothing there is real
       audit                   the log of what was done
       agent                   keep the keys of an unlocked coffer
       forget-device           forget this machine's TPM and keys
@@ -58,8 +62,8 @@ struct CofferRoot: CommandGroup {
 
     The coffer is at --home, else COFFER_HOME, else in your data directory. Coffer asks for the passphrase on
     the terminal or with pinentry (COFFER_PINENTRY), unless you give it with --passphrase-fd N or
-    --passphrase-file PATH. With a TPM slot, --pin-fd N or --pin-file PATH gives the PIN instead. Every
-    command has --help; exit codes are in Specs/cli.md.
+    --passphrase-file PATH. With a TPM slot, --pin-fd N or --pin-file PATH gives the PIN instead, and with
+    --security-key the PIN of the security key. Every command has --help; exit codes are in Specs/cli.md.
 
     example: coffer init
     """
@@ -79,13 +83,23 @@ public enum CofferMain {
     $securityKeys.withValue(securityKeys) { run(arguments, as: "coffer") }
   }
 
+  /// Plays the tutorial without a word and without pauses, for tests.
+  /// - Parameter watch: is shown each chapter's coffer at its end, opened with its passphrase.
+  package static func playTutorial(watching watch: @escaping (Coffer) throws -> Void) throws {
+    let session = try TutorialSession(TutorialPace(speed: 0)) { memory in
+      try watch(memory.locked().unlock(SlotCredential(TutorialSurroundings.typedPassphrase())))
+    }
+    _ = try session.runSilently(from: 0)
+  }
+
   /// Runs a command line, without the program's own name.
   /// - Parameter program: the name under which it was started: git starts it as `coffer-gpg`.
   /// - Returns: the exit code.
   public static func run(_ arguments: [String], as program: String) -> Int32 {
     if GitProgram.isMeant(by: program) { return GitProgram.run(arguments) }
-    // Coffer starts itself with this argument to decode a picture.
+    // Coffer starts itself with one of these arguments to decode a picture, or to find the codes in one.
     if arguments == [PictureWorker.argument] { PictureWorker.run() }
+    if arguments == [CodeReader.argument] { CodeReader.run() }
     guard coffer_fill_standard_descriptors() == 0 else { return ExitCode.bug.rawValue }
     if arguments.isEmpty {
       Terminal.remark(lines: FirstSteps.areMissing ? FirstSteps.page : CofferRoot.page)
@@ -93,49 +107,62 @@ public enum CofferMain {
     }
     let line = ArgumentOrder.sorted(arguments, root: CofferRoot.self)
     let isJSON = line.options.contains("--json")
-    let exit = perform(line, isJSON: isJSON)
+    let exit = perform(line, root: CofferRoot.self) {
+      try SecretMemory.prepare()
+      try CommandLog.start()
+    }
     // If the command succeeded but its output was lost, that is a failure too; otherwise its own code counts.
     guard let failure = Terminal.outputFailure(), exit == .done else { return exit.rawValue }
     tell(failure, isJSON: isJSON)
     return failure.exit.rawValue
   }
 
-  private static func perform(_ line: ArgumentOrder.Sorted, isJSON: Bool) -> ExitCode {
+  /// Runs a command line in the surroundings of the caller.
+  /// - Parameters:
+  ///   - root: the commands that there are.
+  ///   - begin: is called before the command runs, and not for help.
+  static func perform(
+    _ line: ArgumentOrder.Sorted, root: any CommandGroup.Type, beginning begin: () throws -> Void = {}
+  ) -> ExitCode {
+    let isJSON = line.options.contains("--json")
     do {
-      if let command = try helped(line) {
+      if let command = try helped(line, root) {
         Terminal.print(lines: command.page)
         return .done
       }
-      try checkCommand(line)
-      try SecretMemory.prepare()
-      try CommandLog.start()
+      try checkCommand(line, root)
+      try begin()
       return try CommandLog.noting(line.words) {
-        var parsed = try CofferRoot.parseAsRoot(line.arguments)
+        var parsed = try root.parseAsRoot(line.arguments)
         try parsed.run()
         return .done
       }
     } catch {
-      return end(error, isJSON: isJSON, line.command)
+      return end(error, isJSON: isJSON, line, root)
     }
   }
 
   /// The command to show help for: `--help` may be anywhere; also `coffer help message add`.
-  private static func helped(_ line: ArgumentOrder.Sorted) throws -> (any HelpPage.Type)? {
+  private static func helped(
+    _ line: ArgumentOrder.Sorted, _ root: any CommandGroup.Type
+  ) throws -> (any HelpPage.Type)? {
     if line.options.contains(where: { $0 == "--help" || $0 == "-h" }) {
       // A group has no operands, so a word after it must be one of its commands.
       if line.command is any CommandGroup.Type, let word = line.rest.first, !word.hasPrefix("-") {
-        throw unknown(word, after: line.command)
+        throw unknown(word, after: line.command, root)
       }
       return line.command
     }
     guard line.words.isEmpty, line.rest.first == "help" else { return nil }
-    let wanted = ArgumentOrder.sorted(Array(line.rest.dropFirst()), root: CofferRoot.self)
-    if let word = wanted.rest.first { throw unknown(word, after: wanted.command) }
+    let wanted = ArgumentOrder.sorted(Array(line.rest.dropFirst()), root: root)
+    if let word = wanted.rest.first { throw unknown(word, after: wanted.command, root) }
     return wanted.command
   }
 
   /// Refuses a group without a command, or with an unknown one.
-  private static func checkCommand(_ line: ArgumentOrder.Sorted) throws {
+  private static func checkCommand(
+    _ line: ArgumentOrder.Sorted, _ root: any CommandGroup.Type
+  ) throws {
     guard line.command is any CommandGroup.Type else {
       if let (option, name) = GnuPGOptions.known(in: line) {
         throw Failure.usage("unknown option '\(option)'", hint: "here it is \(name)")
@@ -143,58 +170,81 @@ public enum CofferMain {
       return
     }
     guard let word = line.rest.first else {
-      throw Failure.usage("missing command", hint: "\(commandLine(line.command)) --help")
+      throw Failure.usage("missing command", hint: "\(commandLine(line.command, root)) --help")
     }
-    if line.command == CofferRoot.self, word == "--version" || word.hasPrefix("--generate-completion-script")
-    {
+    if line.command == root, word == "--version" || word.hasPrefix("--generate-completion-script") {
       return
     }
-    throw unknown(word, after: line.command)
+    throw unknown(word, after: line.command, root)
   }
 
-  private static func unknown(_ word: String, after command: any HelpPage.Type) -> Failure {
-    let message =
-      if ArgumentOrder.takesValue(word) {
-        "missing value for '\(word)'"
-      } else if word.hasPrefix("-") {
-        "unknown option '\(word)'"
-      } else {
-        "there is no command '\(commandLine(command)) \(word)'"
-      }
-    return Failure.usage(message, hint: "\(commandLine(command)) --help")
+  private static func unknown(
+    _ word: String, after command: any HelpPage.Type, _ root: any CommandGroup.Type
+  ) -> Failure {
+    let line = commandLine(command, root)
+    if ArgumentOrder.takesValue(word) {
+      return Failure.usage("missing value for '\(word)'", hint: "\(line) --help")
+    }
+    if word.hasPrefix("-") { return unknownOption(word, of: command, root) }
+    let near = NearName.of(word, among: command.configuration.subcommands.map { $0._commandName })
+    return Failure.usage(
+      "there is no command '\(line) \(word)'", hint: near.map { "\(line) \($0)" } ?? "\(line) --help")
   }
 
-  private static func end(_ error: any Error, isJSON: Bool, _ command: any HelpPage.Type) -> ExitCode {
-    if CofferRoot.exitCode(for: error) == .success {
+  private static func unknownOption(
+    _ option: String, of command: any HelpPage.Type, _ root: any CommandGroup.Type
+  ) -> Failure {
+    let near = NearName.of(option, among: command.optionNames)
+    return Failure.usage(
+      "unknown option '\(option)'",
+      hint: near.map { "is it \($0)?" } ?? "\(commandLine(command, root)) --help")
+  }
+
+  private static func end(
+    _ error: any Error, isJSON: Bool, _ line: ArgumentOrder.Sorted, _ root: any CommandGroup.Type
+  ) -> ExitCode {
+    if root.exitCode(for: error) == .success {
       // --version and --generate-completion-script end this way.
-      Terminal.print(lines: CofferRoot.message(for: error))
+      Terminal.print(lines: root.message(for: error))
       return .done
     }
     var failure = Failure(error)
-    if failure.exit == .bug, CofferRoot.exitCode(for: error) == .validationFailure {
-      failure = Failure.usage(usageMessage(error), hint: "\(commandLine(command)) --help")
+    if failure.exit == .bug, root.exitCode(for: error) == .validationFailure {
+      // A misspelt option is why another seems to be missing.
+      failure =
+        line.unknownOption.map { unknownOption($0, of: line.command, root) }
+        ?? Failure.usage(
+          usageMessage(error, line.command, root), hint: "\(commandLine(line.command, root)) --help")
     }
     tell(failure, isJSON: isJSON)
     return failure.exit
   }
 
-  private static func tell(_ failure: Failure, isJSON: Bool) {
+  static func tell(_ failure: Failure, isJSON: Bool) {
     Interruption.breakLine()
     Terminal.remark(lines: String(failure.lines(isJSON: isJSON).dropLast()))
   }
 
   /// The parser's message in our style: the first sentence, lower case, no full stop.
-  private static func usageMessage(_ error: any Error) -> String {
+  private static func usageMessage(
+    _ error: any Error, _ command: any HelpPage.Type, _ root: any CommandGroup.Type
+  ) -> String {
     var text =
-      CofferRoot.message(for: error).split(separator: "\n").first.map(String.init) ?? "not understood"
+      root.message(for: error).split(separator: "\n").first.map(String.init) ?? "not understood"
     if text.hasSuffix(".") { text.removeLast() }
     text = text.replacing(". Please provide one of", with: "; it is one of")
     text = text.replacing("issing expected argument", with: "issing argument")
+    // The parser makes up "--png <png>"; the page says "--png FILE", or lists the values.
+    text = text.replacing(/(--[a-z-]+) <[^>]*>/) { match in
+      let word = command.page.split(separator: "\(match.1) ").dropFirst().first?.prefix { $0.isUppercase }
+      return word.map { $0.isEmpty ? "\(match.1)" : "\(match.1) \($0)" } ?? "\(match.1)"
+    }
     return text.prefix(1).lowercased() + text.dropFirst()
   }
 
-  private static func commandLine(_ command: any HelpPage.Type) -> String {
-    command == CofferRoot.self ? "coffer" : "coffer \(path(to: command, from: CofferRoot.self) ?? "")"
+  private static func commandLine(_ command: any HelpPage.Type, _ root: any CommandGroup.Type) -> String {
+    guard command != root, let path = path(to: command, from: root) else { return "coffer" }
+    return "coffer \(path)"
   }
 
   private static func path(to command: any HelpPage.Type, from root: any HelpPage.Type) -> String? {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The registries of RFC 9580, section 9: algorithms by their numbers, curves by their object identifiers,
-// each in the registry's order. An unknown number is a value like any other.
+// The registries of RFC 9580, section 9, and RFC 9980, section 11: algorithms by their numbers, curves by their
+// object identifiers, each in the registry's order. An unknown number is a value like any other.
 
 /// A public-key algorithm by its number.
 ///
@@ -37,11 +37,26 @@ public struct PublicKeyAlgorithm: RawRepresentable, Hashable, Sendable {
   public static let ed25519 = PublicKeyAlgorithm(rawValue: 27)
   /// Ed448.
   public static let ed448 = PublicKeyAlgorithm(rawValue: 28)
+  /// ML-DSA-65 and Ed25519, to sign (RFC 9980, as all that follow).
+  public static let mldsa65Ed25519 = PublicKeyAlgorithm(rawValue: 30)
+  /// ML-DSA-87 and Ed448, to sign.
+  public static let mldsa87Ed448 = PublicKeyAlgorithm(rawValue: 31)
+  /// SLH-DSA-SHAKE-128s, to sign.
+  public static let slhdsa128s = PublicKeyAlgorithm(rawValue: 32)
+  /// SLH-DSA-SHAKE-128f, to sign.
+  public static let slhdsa128f = PublicKeyAlgorithm(rawValue: 33)
+  /// SLH-DSA-SHAKE-256s, to sign.
+  public static let slhdsa256s = PublicKeyAlgorithm(rawValue: 34)
+  /// ML-KEM-768 and X25519, to encrypt.
+  public static let mlkem768X25519 = PublicKeyAlgorithm(rawValue: 35)
+  /// ML-KEM-1024 and X448, to encrypt.
+  public static let mlkem1024X448 = PublicKeyAlgorithm(rawValue: 36)
 
   /// Whether the algorithm makes signatures.
   public var signs: Bool {
     switch self {
     case .rsa, .rsaSignOnly, .dsa, .ecdsa, .eddsaLegacy, .ed25519, .ed448: true
+    case .mldsa65Ed25519, .mldsa87Ed448, .slhdsa128s, .slhdsa128f, .slhdsa256s: true
     default: false
     }
   }
@@ -49,7 +64,7 @@ public struct PublicKeyAlgorithm: RawRepresentable, Hashable, Sendable {
   /// Whether session keys can be encrypted with it.
   public var encrypts: Bool {
     switch self {
-    case .rsa, .rsaEncryptOnly, .elgamal, .ecdh, .x25519, .x448: true
+    case .rsa, .rsaEncryptOnly, .elgamal, .ecdh, .x25519, .x448, .mlkem768X25519, .mlkem1024X448: true
     default: false
     }
   }

@@ -89,7 +89,7 @@ extension Policy {
       }
     case .ecdsa(let curve, _), .ecdh(let curve, _, _), .eddsaLegacy(let curve, _):
       isAcceptable(curve, version: key.version) ? nil : .publicKeyAlgorithm(key.algorithm)
-    case .x25519, .x448, .ed25519, .ed448: nil
+    case .x25519, .x448, .ed25519, .ed448, .compositeSignature, .hashBasedSignature, .compositeKEM: nil
     case .elgamal, .dsa, .unknown: .publicKeyAlgorithm(key.algorithm)
     }
   }
@@ -101,11 +101,12 @@ extension Policy {
     return isAcceptable ? nil : .symmetricAlgorithm(cipher)
   }
 
-  /// The least octets of a digest that `key` may sign (sections 5.2.3.2 to 5.2.3.5).
+  /// The least octets of a digest that `key` may sign (sections 5.2.3.2 to 5.2.3.5; RFC 9980, sections 5.3.1 and
+  /// 6.2.1, for both halves of a composite).
   static func shortestDigestByteCount(for key: PublicKey) -> Int {
     switch key.material {
     case .ecdsa(let curve, _), .eddsaLegacy(let curve, _): min(curve.fieldByteCount ?? 0, 64)
-    case .ed25519: 32
+    case .ed25519, .compositeSignature, .hashBasedSignature: 32
     case .ed448: 64
     default: 0
     }

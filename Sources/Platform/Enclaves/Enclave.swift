@@ -14,6 +14,16 @@ public enum EnclaveKind: UInt8, Sendable, CaseIterable {
   case secureEnclave = 2
   /// A substitute without hardware; it is called 'software' wherever it is shown.
   case software = 3
+  /// A stand-in for practice: no coffer on a disk has its keys, and no machine accepts them.
+  case tutorial = 4
+
+  /// Whether keys are in a chip.
+  public var isHardware: Bool {
+    switch self {
+    case .tpm, .secureEnclave: true
+    case .software, .tutorial: false
+    }
+  }
 }
 
 /// Makes and uses P-256 keys.

@@ -20,9 +20,7 @@
     deinit { unsafe tjDestroy(decoder) }
 
     /// Whether the bytes begin as every JPEG does: start of image, and another marker.
-    static func recognises(_ file: RawSpan) -> Bool {
-      file.byteCount >= 4 && file.byte(0) == 0xFF && file.byte(1) == 0xD8 && file.byte(2) == 0xFF
-    }
+    static func recognises(_ file: RawSpan) -> Bool { PictureKind.isJPEG(file) }
 
     /// Width and height in pixels, from the header.
     package borrowing func size(of file: RawSpan) throws(PictureError) -> (width: Int, height: Int) {
@@ -49,15 +47,32 @@
       let eighths = JPEGDecoder.eighths(fullWidth, fullHeight, atLeast: longestSide)
       let (width, height) = (JPEGDecoder.scaled(fullWidth, eighths), JPEGDecoder.scaled(fullHeight, eighths))
       return try Raster(width: width, height: height) { pixels throws(PictureError) in
-        let result = unsafe file.withUnsafeBytes { file in
-          unsafe pixels.withUnsafeMutableBytes { pixels in
-            unsafe tjDecompress2(
-              decoder, file.baseAddress, UInt(file.count), pixels.baseAddress, Int32(width), 0,
-              Int32(height), Int32(TJPF_RGB.rawValue), TJFLAG_LIMITSCANS)
-          }
-        }
-        if result != 0 && !isHarmless() { throw .corrupt }
+        try read(file, width, height, TJPF_RGB, into: &pixels)
       }
+    }
+
+    /// Decodes a picture in grey for ``CodeReader``, at full size.
+    package borrowing func decodeGrey(_ file: RawSpan) throws(PictureError) -> GreyPicture {
+      let (width, height) = try size(of: file)
+      guard width * height <= PictureLimits.codePixelCount else { throw .tooLarge }
+      var grey = SecretBytes(zeroed: width * height)
+      try grey.withMutableBytes { pixels throws(PictureError) in
+        try read(file, width, height, TJPF_GRAY, into: &pixels)
+      }
+      return GreyPicture(width: width, height: height, pixels: grey)
+    }
+
+    private borrowing func read(
+      _ file: RawSpan, _ width: Int, _ height: Int, _ format: TJPF, into pixels: inout MutableRawSpan
+    ) throws(PictureError) {
+      let result = unsafe file.withUnsafeBytes { file in
+        unsafe pixels.withUnsafeMutableBytes { pixels in
+          unsafe tjDecompress2(
+            decoder, file.baseAddress, UInt(file.count), pixels.baseAddress, Int32(width), 0,
+            Int32(height), Int32(format.rawValue), TJFLAG_LIMITSCANS)
+        }
+      }
+      if result != 0 && !isHarmless() { throw .corrupt }
     }
 
     /// Some cameras write a few extra bytes before a marker, which does no harm. Every other warning means

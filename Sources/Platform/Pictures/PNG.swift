@@ -17,6 +17,14 @@
       }
     }
 
+    /// Decodes a picture in grey for ``CodeReader``; transparent pixels are drawn on white.
+    static func decodeGrey(_ file: RawSpan) throws(PictureError) -> GreyPicture {
+      let chunks = try PNGChunks(file, pixelLimit: PictureLimits.codePixelCount)
+      var grey = SecretBytes(zeroed: chunks.width * chunks.height)
+      try grey.withMutableBytes { bytes throws(PictureError) in try read(chunks, .brightness, into: &bytes) }
+      return GreyPicture(width: chunks.width, height: chunks.height, pixels: grey)
+    }
+
     /// Grey values as they were written: 0 to 65,535 when there are 16 bits, else 0 to 255.
     /// - Throws: ``PictureError/unknownFormat`` when it is not grey, and as ``decode(_:)``.
     static func depths(_ file: RawSpan) throws(PictureError) -> (DepthMap) {
@@ -39,19 +47,21 @@
 
     /// The layout of the decoded pixels.
     private enum Layout {
-      case colour, grey8, grey16
+      case colour, brightness, grey8, grey16
 
       /// PNG_FORMAT_RGB, PNG_FORMAT_GRAY, PNG_FORMAT_LINEAR_Y.
       var format: UInt32 {
         switch self {
         case .colour: UInt32(PNG_FORMAT_FLAG_COLOR)
-        case .grey8: 0
+        case .brightness, .grey8: 0
         case .grey16: UInt32(PNG_FORMAT_FLAG_LINEAR)
         }
       }
 
       /// Photos with 16 bits are in sRGB as those with 8 bits are; depths are numbers, to be left alone.
-      var flags: UInt32 { self == .colour ? UInt32(PNG_IMAGE_FLAG_16BIT_sRGB) : 0 }
+      var flags: UInt32 {
+        self == .colour || self == .brightness ? UInt32(PNG_IMAGE_FLAG_16BIT_sRGB) : 0
+      }
     }
 
     private static func read(
@@ -105,6 +115,25 @@
       guard isWritten else { throw .encodingFailed }
       file.shorten(to: byteCount)
       return file
+    }
+
+    /// A PNG in grey, from rows of one byte a pixel, which are no secret.
+    static func encode(grey: [UInt8], width: Int, height: Int) throws(PictureError) -> [UInt8] {
+      precondition(grey.count == width * height, "one byte a pixel")
+      var image = unsafe png_image()
+      unsafe image.version = UInt32(PNG_IMAGE_VERSION)
+      unsafe image.width = UInt32(width)
+      unsafe image.height = UInt32(height)
+      // PNG_FORMAT_GRAY
+      unsafe image.format = 0
+      defer { unsafe png_image_free(&image) }
+      // As above.
+      var byteCount = grey.count + height + (grey.count + height) / 256 + 4096
+      var file = [UInt8](repeating: 0, count: byteCount)
+      guard unsafe png_image_write_to_memory(&image, &file, &byteCount, 0, grey, 0, nil) != 0 else {
+        throw .encodingFailed
+      }
+      return Array(file[..<byteCount])
     }
   }
 #endif

@@ -27,6 +27,10 @@ public enum PictureError: Error, Equatable, Sendable {
   case noSandbox
   /// This build has no decoders: the package trait `Pictures` was off.
   case notBuilt
+  /// The library that finds codes in pictures is not installed, or is another one.
+  case noCodeLibrary
+  /// A picture has more codes than ``PictureLimits/codeCount``.
+  case tooManyCodes
 }
 
 /// How large a picture may be. All limits hold before memory is taken.
@@ -46,4 +50,10 @@ public enum PictureLimits {
   public static let thumbnailByteCount = 1 << 20
   /// Pixels of a thumbnail's longer side, at most: a larger one is not accepted as a thumbnail.
   public static let thumbnailSideLength = 1024
+  /// Pixels of a picture in which codes are looked for. That takes a second for every ten million.
+  public static let codePixelCount = 40_000_000
+  /// Different codes in one picture.
+  public static let codeCount = 32
+  /// Bytes of a code's text: a code holds 7,089 digits, or fewer of anything else.
+  public static let codeByteCount = 7_089
 }

@@ -7,13 +7,14 @@
 
 internal import Secrets
 
-/// A request for a picture of a photo or a depth map.
+/// A request for a picture of a photo or a depth map, or for the codes in a picture.
 struct PictureRequest {
   enum Kind: UInt8 {
     case thumbnail = 1
     case raster = 2
     case depthRaster = 3
     case depthPNG = 4
+    case codes = 5
   }
 
   let kind: Kind
@@ -101,7 +102,7 @@ struct PictureAnswer: ~Copyable {
     /// Their places, counted from one, are the statuses.
     private static let errors: [PictureError] = [
       .notAPicture, .tooLarge, .corrupt, .unknownFormat, .invalidSize, .encodingFailed, .noSandbox, .notBuilt,
-      .crashed,
+      .noCodeLibrary, .tooManyCodes, .crashed,
     ]
     /// "CPA1"
     private static let mark: UInt32 = 0x4350_4131

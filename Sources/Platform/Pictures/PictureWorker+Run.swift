@@ -11,7 +11,10 @@ extension PictureWorker {
   /// and one file from standard input, writes one answer to standard output, and ends.
   ///
   /// Call it before anything is opened or read. When the rights cannot be given up, it reads nothing.
-  public static func run() -> Never {
+  public static func run() -> Never { serve(answer) }
+
+  /// The same with another way to answer. It must write the answer, or throw.
+  static func serve(_ answer: (PictureRequest, RawSpan) throws(PictureError) -> Void) -> Never {
     guard coffer_enter_decoder_sandbox() == 0 else { end(with: .noSandbox) }
     var header = [UInt8](repeating: 0, count: PictureRequest.byteCount)
     var span = header.mutableSpan
@@ -22,7 +25,7 @@ extension PictureWorker {
     var file = SecretBytes(zeroed: byteCount)
     guard file.withMutableBytes({ readAll(&$0) }) else { end(with: .crashed) }
     do {
-      try answer(request, file)
+      try file.withBytes { file throws(PictureError) in try answer(request, file) }
     } catch {
       end(with: error)
     }
@@ -30,31 +33,29 @@ extension PictureWorker {
     _exit(0)
   }
 
-  private static func answer(
-    _ request: PictureRequest, _ file: borrowing SecretBytes
-  ) throws(PictureError) {
-    try file.withBytes { file throws(PictureError) in
-      switch request.kind {
-      case .thumbnail:
-        let thumbnail = try Thumbnail.make(
-          file, longestSide: request.longestSide, orientation: request.orientation)
-        thumbnail.withBytes { write($0) }
-      case .raster:
-        let raster = try PhotoDecoder.decode(
-          file, longestSide: request.longestSide, orientation: request.orientation)
-        write(raster)
-      case .depthRaster:
-        let side = request.longestSide
-        let raster = try DepthMap.read(file).falseColours(request.meaning).fitted(width: side, height: side)
-        write(raster)
-      case .depthPNG:
-        #if Pictures
-          let raster = try DepthMap.read(file).falseColours(request.meaning)
-          try PNGEncoder.encode(raster).withBytes { write($0) }
-        #else
-          throw PictureError.notBuilt
-        #endif
-      }
+  private static func answer(_ request: PictureRequest, _ file: RawSpan) throws(PictureError) {
+    switch request.kind {
+    case .thumbnail:
+      let thumbnail = try Thumbnail.make(
+        file, longestSide: request.longestSide, orientation: request.orientation)
+      thumbnail.withBytes { write($0) }
+    case .raster:
+      let raster = try PhotoDecoder.decode(
+        file, longestSide: request.longestSide, orientation: request.orientation)
+      write(raster)
+    case .depthRaster:
+      let side = request.longestSide
+      let raster = try DepthMap.read(file).falseColours(request.meaning).fitted(width: side, height: side)
+      write(raster)
+    case .depthPNG:
+      #if Pictures
+        let raster = try DepthMap.read(file).falseColours(request.meaning)
+        try PNGEncoder.encode(raster).withBytes { write($0) }
+      #else
+        throw PictureError.notBuilt
+      #endif
+    // That process has opened the library for it, this one has not.
+    case .codes: throw .noCodeLibrary
     }
   }
 
@@ -63,7 +64,7 @@ extension PictureWorker {
     raster.withPixels { write($0, width: width, height: height) }
   }
 
-  private static func write(_ content: RawSpan, width: Int = 0, height: Int = 0) {
+  static func write(_ content: RawSpan, width: Int = 0, height: Int = 0) {
     let header = PictureAnswer.Header(width: width, height: height, contentByteCount: content.byteCount)
     writeAll(header.bytes().rawSpan)
     writeAll(content)

@@ -87,7 +87,7 @@ public struct PictureWorker: Sendable {
   }
 
   /// - Parameter most: bytes of content that the answer may have.
-  private func ask(
+  func ask(
     _ request: PictureRequest, _ file: RawSpan, most: Int
   ) throws(PictureError) -> PictureAnswer {
     guard file.byteCount > 0 else { throw .notAPicture }

@@ -12,15 +12,22 @@ public struct BlobFiles: Sendable {
   /// The folder's name in the home directory.
   public static let folderName = "blobs"
 
-  private let folder: String
+  /// Nil for a coffer in memory, which has none.
+  private let path: String?
 
-  init(home: String) { folder = home + "/" + Self.folderName }
+  init(home: String?) { path = home.map { $0 + "/" + Self.folderName } }
+
+  private func opened() throws(StorageError) -> BlobFolder? {
+    guard let path else { return nil }
+    return try BlobFolder(path)
+  }
 
   /// Starts a new blob. It has a random name, and belongs to nobody before ``Writer/finish()``.
   /// - Throws: `StorageError.placeTaken` when the folder is a link or another user's.
   public func create(name: BlobName) throws -> Writer {
-    if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST { throw StorageError(systemError: errno) }
-    guard let folder = try BlobFolder(folder) else { throw StorageError.notFound }
+    guard let path else { throw StorageError.notPermitted }
+    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw StorageError(systemError: errno) }
+    guard let folder = try opened() else { throw StorageError.notFound }
     guard folder.isOwn else { throw StorageError.placeTaken(.blobs) }
     let descriptor = unsafe openat(
       folder.descriptor, name.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -32,7 +39,7 @@ public struct BlobFiles: Sendable {
   /// - Throws: `StorageError.corrupt` when it is missing, not a file, or cannot be read: a row names it, and
   ///   the caller goes on with other blobs. `.placeTaken` when the folder is a link.
   public func open(_ name: BlobName) throws -> Reader {
-    guard let folder = try BlobFolder(folder) else { throw StorageError.corrupt(part: .record) }
+    guard let folder = try opened() else { throw StorageError.corrupt(part: .record) }
     do {
       let descriptor = try DatabaseFile.openFile(name.text, O_RDONLY, in: folder.descriptor, as: .blobs)
       guard let descriptor else { throw StorageError.corrupt(part: .record) }
@@ -44,7 +51,8 @@ public struct BlobFiles: Sendable {
 
   /// Makes the names of finished blobs durable. Call it before you write the row that names them.
   public func synchronise() throws {
-    for path in [folder, folder + "/.."] {
+    guard let path else { return }
+    for path in [path, path + "/.."] {
       let descriptor = unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
       guard descriptor >= 0 else { throw StorageError(systemError: errno) }
       defer { close(descriptor) }
@@ -55,24 +63,24 @@ public struct BlobFiles: Sendable {
   /// Overwrites and removes a blob; it is not an error if there is none. One that has another name as well,
   /// or is a link or a pipe, is only removed.
   public func remove(_ name: BlobName) {
-    guard let folder = try? BlobFolder(folder) else { return }
+    guard let path, let folder = try? BlobFolder(path) else { return }
     folder.remove(name)
   }
 
   /// The names of all blobs. Files with other names are not ours.
   /// - Throws: `StorageError.placeTaken` when their folder is a link.
-  public func names() throws -> [BlobName] { try BlobFolder(folder)?.names() ?? [] }
+  public func names() throws -> [BlobName] { try opened()?.names() ?? [] }
 
   /// Whether there is a file of each of these names.
   public func contain(_ names: some Sequence<BlobName>) throws -> Bool {
-    guard let folder = try BlobFolder(folder) else { return names.allSatisfy { _ in false } }
+    guard let folder = try opened() else { return names.allSatisfy { _ in false } }
     return names.allSatisfy { folder.status($0)?.isRegularFile == true }
   }
 
   /// Removes blobs that are not named, except those written after `time`: they belong to a writer that is at
   /// work, whether or not it still has the lock.
   func sweep(except named: Set<BlobName>, writtenBy time: FileTime) throws {
-    guard let folder = try BlobFolder(folder) else { return }
+    guard let folder = try opened() else { return }
     guard folder.isOwn else { throw StorageError.placeTaken(.blobs) }
     for name in try folder.names() where !named.contains(name) {
       if let status = folder.status(name), FileTime(status.st_mtim) <= time { folder.remove(name) }
@@ -83,14 +91,15 @@ public struct BlobFiles: Sendable {
   /// is not touched.
   /// - Throws: `StorageError.notPermitted` when one is still there afterwards.
   func destroy() throws {
+    guard let path else { return }
     do throws(StorageError) {
-      guard let opened = try BlobFolder(folder) else { return }
+      guard let opened = try BlobFolder(path) else { return }
       for name in try opened.names() { opened.remove(name) }
       guard try opened.names().isEmpty else { throw StorageError.notPermitted }
-      unsafe rmdir(folder)
+      unsafe rmdir(path)
     } catch {
       guard error == .placeTaken(.blobs) else { throw error }
-      guard unsafe unlink(folder) == 0 else { throw StorageError.notPermitted }
+      guard unsafe unlink(path) == 0 else { throw StorageError.notPermitted }
     }
   }
 }

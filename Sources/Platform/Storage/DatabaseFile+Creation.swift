@@ -62,7 +62,7 @@ extension DatabaseFile {
     Glibc.close(descriptor)
     do {
       let file = DatabaseFile(
-        home: home, path: temporary, queue: try connect(path: temporary), lock: lock)
+        .folder(Folder(home: home, path: temporary, lock: lock)), queue: try connect(path: temporary))
       unfinished = file
       try file.write { try Schema.create($0) }
       try populate(file)
@@ -143,6 +143,8 @@ extension DatabaseFile {
   /// Says that the blobs written from now on belong to this file, which is being made. Call it before the first.
   /// - Throws: `StorageError.placeTaken` when there is a folder of that name already.
   package func claimBlobs() throws {
+    guard case .folder(let folder) = place else { return }
+    let (home, path) = (folder.home, folder.path)
     precondition(path != home + "/" + Self.name, "a finished coffer's blobs are named by its rows")
     guard !Self.isTaken(home + "/" + BlobFiles.folderName) else { throw StorageError.placeTaken(.blobs) }
     let descriptor = unsafe Glibc.open(

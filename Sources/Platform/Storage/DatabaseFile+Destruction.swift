@@ -8,8 +8,9 @@ extension DatabaseFile {
   /// Overwrites and removes every file of this coffer, and the directory if nothing else is in it.
   /// - Throws: `StorageError.inUse`; `.notPermitted` when one is still there afterwards.
   package func destroy() throws {
-    try writerLock.acquire()
-    try Self.destroy(home, under: writerLock)
+    guard case .folder(let folder) = place else { return }
+    try folder.lock.acquire()
+    try Self.destroy(folder.home, under: folder.lock)
   }
 
   /// Overwrites and removes every file of a coffer that does not open.

@@ -11,6 +11,8 @@ extension DatabaseFile {
   /// user.
   /// - Throws: `StorageError.inputOutput` when it cannot be told.
   package func isPrivate() throws(StorageError) -> Bool {
+    guard case .folder(let folder) = place else { return true }
+    let (home, path) = (folder.home, folder.path)
     // The path may lead through a link of the user's; the target counts.
     guard try Self.isPrivate(home, .folder, followsLinks: true, mayBeMissing: false),
       try Self.isPrivate(path, .file, followsLinks: false, mayBeMissing: false)

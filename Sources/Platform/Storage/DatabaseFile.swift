@@ -19,21 +19,37 @@ public final class DatabaseFile: Sendable {
   /// The writer's lock beside it.
   public static let lockName = "coffer.lock"
 
-  /// The directory that holds the coffer.
-  public let home: String
+  /// Where it is.
+  let place: Place
 
-  /// The large values beside the database.
+  /// The directory that holds the coffer; nil for one in memory.
+  public var home: String? { if case .folder(let folder) = place { folder.home } else { nil } }
+
+  /// The large values beside the database; none in memory.
   public var blobs: BlobFiles { BlobFiles(home: home) }
 
-  /// The database's own path; another than the usual one while a coffer is being made.
-  let path: String
-
   private let queue: DatabaseQueue
-  let writerLock: WriterLock
   /// Watches the parts, once there are keys.
   let binding = Mutex<(any PartBinding)?>(nil)
   /// Whether the name of the write-ahead log is durable.
   private let isLogNamed = Mutex(false)
+
+  /// Where a coffer file is.
+  enum Place {
+    /// On a disk.
+    case folder(Folder)
+    /// In this process alone. Nothing below leads from here to a path: there is no name to lock, to synchronise or
+    /// to remove.
+    case memory
+  }
+
+  /// The directory of a coffer, and its lock.
+  struct Folder {
+    let home: String
+    /// The database's own path; another than the usual one while a coffer is being made.
+    let path: String
+    let lock: WriterLock
+  }
 
   // MARK: Open and close
 
@@ -53,7 +69,7 @@ public final class DatabaseFile: Sendable {
     let isReadOnly = isReadOnlyMedium(home)
     do {
       let queue = try connect(path: path, isImmutable: isReadOnly && !isTaken(path + "-wal"))
-      let file = DatabaseFile(home: home, path: path, queue: queue, lock: lock)
+      let file = DatabaseFile(.folder(Folder(home: home, path: path, lock: lock)), queue: queue)
       try file.read(Schema.check)
       return file
     } catch let error as DatabaseError {
@@ -64,18 +80,17 @@ public final class DatabaseFile: Sendable {
     }
   }
 
-  init(home: String, path: String, queue: DatabaseQueue, lock: WriterLock) {
-    self.home = home
-    self.path = path
+  init(_ place: Place, queue: DatabaseQueue) {
+    self.place = place
     self.queue = queue
-    writerLock = lock
   }
 
   /// Moves the write-ahead log into the file and closes it. Optional: a coffer that is not closed is as safe,
-  /// and the next process that opens it does this work.
+  /// and the next process that opens it does this work. A coffer in memory stays until its last reference goes.
   public func close() {
+    guard case .folder(let folder) = place else { return }
     closeConnection()
-    writerLock.release()
+    folder.lock.release()
   }
 
   /// Moves the write-ahead log into the file and closes it; the writer's lock is kept.
@@ -97,7 +112,7 @@ public final class DatabaseFile: Sendable {
   /// - Throws: `StorageError.inUse` while another process writes, or could write because the lock's file or
   ///   the database was replaced; `.notFound` when the database is gone; what `body` throws, after undoing.
   public func write<R>(_ body: (borrowing Transaction) throws -> R) throws -> R {
-    try writerLock.acquire()
+    try claimWriting()
     try nameLog()
     do {
       return try queue.inDatabase { db in
@@ -119,9 +134,10 @@ public final class DatabaseFile: Sendable {
   /// Makes the log's name durable before the first commit that is in it. SQLite does the same, but goes on if
   /// the disk refuses; the commit could then be lost with the name.
   private func nameLog() throws {
+    guard case .folder(let folder) = place else { return }
     try isLogNamed.withLock { isNamed in
       if isNamed { return }
-      try Self.sync(home)
+      try Self.sync(folder.home)
       isNamed = true
     }
   }
@@ -130,23 +146,27 @@ public final class DatabaseFile: Sendable {
   /// SQLite keeps other writers out, so the answer holds until its end: another writer waits, and then sees
   /// what was committed.
   private func confirmPlace(_ db: Database) throws {
-    try writerLock.confirm()
+    guard case .folder(let folder) = place else { return }
+    try folder.lock.confirm()
     var hasMoved: Int32 = 0
     let answer = unsafe sqlite3_file_control(
       db.sqliteConnection, nil, SQLITE_FCNTL_HAS_MOVED, &hasMoved)
     guard answer != SQLITE_OK || hasMoved == 0 else {
-      throw Self.isTaken(path) ? StorageError.inUse : .notFound
+      throw Self.isTaken(folder.path) ? StorageError.inUse : .notFound
     }
   }
 
   /// Takes the writer's lock now, before work that would be lost without it.
-  public func claimWriting() throws(StorageError) { try writerLock.acquire() }
+  public func claimWriting() throws(StorageError) {
+    if case .folder(let folder) = place { try folder.lock.acquire() }
+  }
 
   /// Removes the blobs that no row names, except those written since this file took the lock.
   /// - Parameter named: the blobs that rows name now.
   public func sweepBlobs(except named: Set<BlobName>) throws {
-    try writerLock.acquire()
-    guard let time = writerLock.time else { throw StorageError.inUse }
+    guard case .folder(let folder) = place else { return }
+    try folder.lock.acquire()
+    guard let time = folder.lock.time else { throw StorageError.inUse }
     try blobs.sweep(except: named, writtenBy: time)
   }
 
@@ -156,7 +176,8 @@ public final class DatabaseFile: Sendable {
   ///   into the file. The last process that closes the coffer removes it then.
   @discardableResult
   public func truncateLog() throws -> Bool {
-    try writerLock.acquire()
+    guard case .folder(let folder) = place else { return true }
+    try folder.lock.acquire()
     do {
       return try queue.inDatabase { db in
         // From here on readers use only the file, and everything in the log is in it.
@@ -164,7 +185,7 @@ public final class DatabaseFile: Sendable {
         try db.inTransaction(.immediate) {
           // A writer that ignores our lock may have begun a new log.
           try confirmPlace(db)
-          Self.overwrite(path + "-wal")
+          Self.overwrite(folder.path + "-wal")
           return .rollback
         }
         return try Self.checkpoint(db, "TRUNCATE")

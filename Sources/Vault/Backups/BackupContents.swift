@@ -41,7 +41,7 @@ extension BackupReader {
       case .about:
         let about = try bytes(BackupAbout.byteCount)
         contents.about = try BackupAbout(about.rawSpan)
-        try Self.requireRoom(contents.about.byteCount, home: file.home)
+        if let home = file.home { try Self.requireRoom(contents.about.byteCount, home: home) }
         record = try next()
       case .row: record = try restoreRows(to: file, isStopped)
       case .blob: record = try restoreBlobs(to: file, isStopped)

@@ -24,6 +24,9 @@ public struct BackupHeader: Sendable {
   static let keybagByteCountLimit = 1 << 16
 
   private static let magic = Array("COFBACK".utf8)
+
+  /// Whether a file with this beginning is meant as a backup, of whatever version.
+  package static func isMeant(by beginning: [UInt8]) -> Bool { beginning.starts(with: magic) }
   private static let version: UInt8 = 1
   private static let sealedKeyByteCount = SealedValue.overheadByteCount + SymmetricKey.byteCount
   static let suffixByteCount = sealedKeyByteCount + SHA256.byteCount

@@ -179,7 +179,7 @@ public struct BackupWriter: ~Copyable {
 }
 
 /// The free room of a disk.
-enum DiskRoom {
+package enum DiskRoom {
   /// Bytes that this user may still write; nil when it cannot be told.
   static func free(atDescriptor descriptor: Int32) -> Int? {
     var disk = statvfs()
@@ -188,7 +188,7 @@ enum DiskRoom {
   }
 
   /// The same for the disk that a folder is on.
-  static func free(at path: String) -> Int? {
+  package static func free(at path: String) -> Int? {
     var disk = statvfs()
     guard unsafe statvfs(path, &disk) == 0 else { return nil }
     return Int(clamping: UInt64(disk.f_bavail) &* UInt64(disk.f_frsize))

@@ -30,6 +30,8 @@ public enum CaptureError: Error, Equatable, Sendable {
   case cannotWrite(errno: Int32)
   /// The folder for an export is not there, or is not a folder.
   case noFolder
+  /// The upload is not in a state that allows this: it has begun, has ended, or has to wait. Its present state.
+  case uploadNotDue(UploadStatus)
   /// The operation was interrupted and has changed nothing.
   case interrupted
 

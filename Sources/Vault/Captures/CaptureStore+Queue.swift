@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The upload queue. The uploader is the caller's: this module has no network code. It hands out ciphertext only.
+// The upload queue. The uploader is the caller's: this module has no network code. An uploader in this process gets
+// ciphertext only; another program reports what it does.
 
 public import Foundation
 internal import Logging
@@ -49,7 +50,7 @@ extension CaptureStore {
     var outcome = UploadOutcome()
     for row in try file.read(.captures, { try Self.scan($0, keys: keys).rows }) {
       var upload = row.upload
-      if upload.state == .uploaded, clock.now() - (upload.lastAttempt ?? 0) >= UploadStatus.uploadedSeconds {
+      if isRemovable(upload) {
         try remove(row.id)
         outcome.removed += 1
         continue
@@ -86,6 +87,36 @@ extension CaptureStore {
       }
     }
     return failed.count
+  }
+
+  /// Whether a capture with that status is to be uploaded now.
+  public func isDue(_ upload: UploadStatus) -> Bool { upload.isDue(clock.now()) }
+
+  /// Takes over the report of another program that uploads: it begins, has succeeded or has failed; `.pending` lets the
+  /// capture wait again, without any attempts.
+  ///
+  /// - Returns: the new status.
+  /// - Throws: `CaptureError.uploadNotDue` for a beginning that is not due, or a failure of a finished upload;
+  ///   `.notFound`, `.corrupt`.
+  @discardableResult
+  public func report(_ state: UploadStatus.State, of id: CaptureID) throws -> UploadStatus {
+    let keys = try prepareWriting()
+    var upload = try find(id, keys: keys).upload
+    // The time may have run out since this process wrote first.
+    upload.recover(clock.now())
+    try upload.report(state, clock.now(), jitter: clock.jitter())
+    try file.write(.captures) { try Self.save(upload, id, $0, keys: keys) }
+    return upload
+  }
+
+  /// The captures that were uploaded seven days ago or earlier, the oldest first.
+  /// - Throws: `CaptureError.corrupt(nil)` when one was changed, removed or added.
+  public func removableCaptures() throws -> [CaptureID] {
+    try list().filter { isRemovable($0.upload) }.map(\.id).reversed()
+  }
+
+  private func isRemovable(_ upload: UploadStatus) -> Bool {
+    upload.removalTime.map { $0 <= clock.now() } ?? false
   }
 
   private func sealed(_ row: Row) throws -> SealedCapture {

@@ -129,7 +129,8 @@ public final class CaptureStore: Sendable {
         let scan = try Self.scan(transaction, keys: keys)
         for row in scan.rows where row.upload.state == .uploading {
           var upload = row.upload
-          upload.recover()
+          upload.recover(clock.now())
+          guard upload != row.upload else { continue }
           try Self.save(upload, row.id, transaction, keys: keys)
         }
         return scan

@@ -9,7 +9,8 @@ public import Secrets
 
 /// The bytes of one part, read in order.
 public final class PartSource {
-  let byteCount: Int
+  /// How many there are.
+  public let byteCount: Int
   private let descriptor: Int32
   private let bytes: SharedSecretBytes?
   private var offset = 0

@@ -33,32 +33,56 @@ public struct UploadStatus: Equatable, Sendable {
   public internal(set) var attempts = 0
   /// Seconds since 1970, UTC; nil before the first attempt.
   public internal(set) var lastAttempt: Int64?
-  /// When a pending upload may be tried; nil for now.
+  /// When a pending upload may be tried, nil for now; or when one under way counts as cut off, nil once the process
+  /// that began it has ended.
   public internal(set) var nextAttempt: Int64?
 
   /// After this many attempts, the user decides.
   public static let attemptLimit = 5
   /// How long a capture is kept after its upload: seven days.
   public static let uploadedSeconds: Int64 = 7 * 86_400
+  /// How long another program may take for one attempt before it counts as cut off: six hours, enough for the largest
+  /// photo (4 GiB) at two megabits a second.
+  public static let reportSeconds: Int64 = 6 * 3_600
 
   init() {}
 
-  /// Whether it may be tried now.
-  func isDue(_ now: Int64) -> Bool { state == .pending && nextAttempt ?? 0 <= now }
+  /// Whether an upload was ever tried or reported.
+  public var isUsed: Bool { self != UploadStatus() }
 
-  mutating func begin(_ now: Int64) {
+  /// When the uploaded capture may be removed, in seconds since 1970, UTC; nil unless it is uploaded.
+  public var removalTime: Int64? {
+    state == .uploaded ? (lastAttempt ?? 0) + Self.uploadedSeconds : nil
+  }
+
+  /// Whether it may be tried now.
+  func isDue(_ now: Int64) -> Bool {
+    switch state {
+    case .pending: nextAttempt ?? 0 <= now
+    // Without a time, a process that holds the lock may be at it; the next writer knows.
+    case .uploading: attempts < Self.attemptLimit && nextAttempt.map { $0 <= now } ?? false
+    case .uploaded, .failed: false
+    }
+  }
+
+  /// - Parameter cutOff: when the attempt counts as cut off; nil if that is when this process ends.
+  mutating func begin(_ now: Int64, cutOff: Int64? = nil) {
     state = .uploading
     attempts += 1
     lastAttempt = now
-    nextAttempt = nil
+    nextAttempt = cutOff
   }
 
-  mutating func succeed() { state = .uploaded }
+  mutating func succeed() {
+    state = .uploaded
+    nextAttempt = nil
+  }
 
   /// - Parameter jitter: 0 to 1: how much of half the pause is added to it.
   mutating func fail(_ now: Int64, jitter: Double) {
     guard attempts < Self.attemptLimit else {
       state = .failed
+      nextAttempt = nil
       return
     }
     let pause = Double(1 << (attempts - 1))
@@ -66,15 +90,36 @@ public struct UploadStatus: Equatable, Sendable {
     nextAttempt = now + Int64((pause + pause / 2 * jitter).rounded(.up))
   }
 
-  /// The process that was uploading has ended; the attempt counts.
-  mutating func recover() {
-    guard state == .uploading else { return }
+  /// Ends an attempt that was cut off: its process has ended, or has not reported in time. The attempt counts.
+  mutating func recover(_ now: Int64) {
+    guard state == .uploading, nextAttempt ?? 0 <= now else { return }
     state = attempts < Self.attemptLimit ? .pending : .failed
+    nextAttempt = nil
   }
 
   /// Makes a failed upload pending again.
   mutating func retry() {
     if state == .failed { self = UploadStatus() }
+  }
+
+  /// Whether the last attempt was cut off, and nothing was reported since: a failure that was reported names the next.
+  private var isCutOff: Bool { state == .pending && attempts > 0 && nextAttempt == nil }
+
+  /// Takes over the report of a program that uploads. A result without a beginning counts as an attempt; the late result
+  /// of one that was cut off does not count again.
+  /// - Throws: `CaptureError.uploadNotDue` for a beginning that is not due, or a failure of a finished upload.
+  mutating func report(_ reported: State, _ now: Int64, jitter: Double) throws(CaptureError) {
+    switch (reported, state) {
+    case (.pending, _): self = UploadStatus()
+    case (.uploading, _):
+      guard isDue(now) else { throw .uploadNotDue(self) }
+      begin(now, cutOff: now + Self.reportSeconds)
+    case (.uploaded, .uploaded), (.failed, .failed): break
+    case (.failed, .uploaded): throw .uploadNotDue(self)
+    case (.uploaded, _), (.failed, _):
+      if state == .pending, !isCutOff { begin(now) }
+      reported == .uploaded ? succeed() : fail(now, jitter: jitter)
+    }
   }
 
   // MARK: Bytes

@@ -10,40 +10,69 @@ internal import Secrets
 
 /// The session of a coffer: the keys that its agents keep, wherever they run.
 public struct AgentSession: Sendable {
-  private let home: String
-  private let binding: AgentBinding?
+  /// Who keeps the keys.
+  private enum Keeper {
+    /// Agents of the coffer in this directory.
+    case agents(home: String, AgentBinding?)
+    /// This process, of a coffer in memory. No agent is looked for.
+    case memory(InMemorySession)
+  }
+
+  private let keeper: Keeper
 
   /// The session of this coffer.
-  public init(_ locked: LockedCoffer) { self.init(home: locked.home, coffer: locked.id) }
+  public init(_ locked: LockedCoffer) { self = locked.agents }
 
   /// The session of the coffer in `home`, which may be damaged or missing.
   public init(home: String) { self.init(home: home, coffer: try? LockedCoffer(home: home).id) }
 
   init(home: String, coffer: UUID?) {
-    self.home = home
-    binding = coffer.map { coffer in
+    let binding = coffer.map { coffer in
       let id = unsafe withUnsafeBytes(of: coffer.uuid) { unsafe Array($0) }
       return AgentBinding(to: id.rawSpan)
     }
+    keeper = .agents(home: home, binding)
   }
 
-  private var finder: AgentFinder { AgentFinder(home: home, binding: binding) }
+  /// Whether an agent may have a session of the coffer in `home`. The coffer is not opened.
+  public static func mayBeThere(home: String) -> Bool {
+    AgentFinder(home: home, binding: nil).hasAnswer
+  }
+
+  /// The session of a coffer in memory.
+  init(_ session: InMemorySession) { keeper = .memory(session) }
+
+  /// Nil for a coffer in memory.
+  private var finder: AgentFinder? {
+    guard case .agents(let home, let binding) = keeper else { return nil }
+    return AgentFinder(home: home, binding: binding)
+  }
+
+  private var memory: InMemorySession? { if case .memory(let session) = keeper { session } else { nil } }
 
   /// The state of the coffer's agents, as far as they answer.
-  public func look() -> AgentFinder.Sight { finder.look() }
+  public func look() -> AgentFinder.Sight { finder?.look() ?? AgentFinder.Sight() }
 
   /// The keys that an agent hands out; nil when no agent answers or it has none of these keys.
-  public func keys(_ selection: AgentKeySelection) -> ClassKeys? { finder.keys(selection)?.keys }
+  public func keys(_ selection: AgentKeySelection) -> ClassKeys? {
+    memory?.keys ?? finder?.keys(selection)?.keys
+  }
 
   /// Drops the when-unlocked key that agents keep.
   /// - Returns: whether there was an agent.
   /// - Throws: `AgentError.unreachable`, `.notAnswering`: one of them may still have it.
-  public func lock() throws(AgentError) -> Bool { try finder.lock() }
+  public func lock() throws(AgentError) -> Bool {
+    guard let finder else { return false }
+    return try finder.lock()
+  }
 
   /// Drops every key that agents keep; they end.
   /// - Returns: whether there was an agent.
   /// - Throws: `AgentError.unreachable`, `.notAnswering`: one of them may still have keys.
-  public func end() throws(AgentError) -> Bool { try finder.end() }
+  public func end() throws(AgentError) -> Bool {
+    guard let finder else { return false }
+    return try finder.end()
+  }
 
   /// Gives the class keys to the agent, which is started if there is none. The owner key stays here.
   ///
@@ -51,7 +80,7 @@ public struct AgentSession: Sendable {
   func begin(
     _ keys: ClassKeys, slot: UUID, idleLimit: Int?, executable: String
   ) throws(AgentError) -> (idleSeconds: Int, absoluteSeconds: Int) {
-    guard let binding else { throw .noHome }
+    guard case .agents(let home, let binding?) = keeper else { throw .noHome }
     let agent = try AgentLauncher.agent(home: home, executable: executable)
     // Asked before it has the keys: an agent that hangs is given none.
     let status = try agent.status()
@@ -61,12 +90,18 @@ public struct AgentSession: Sendable {
   }
 
   /// The passcode of private keys, within the grace period.
-  func passcode() -> SharedSecretBytes? { finder.passcode() }
+  func passcode() -> SharedSecretBytes? { memory?.passcode() ?? finder?.passcode() }
 
   /// Lets agents with a session keep the passcode of private keys.
-  func keep(_ passcode: SharedSecretBytes, seconds: Int) { finder.keep(passcode, seconds: seconds) }
+  func keep(_ passcode: SharedSecretBytes, seconds: Int) {
+    memory?.keep(passcode, seconds: seconds)
+    finder?.keep(passcode, seconds: seconds)
+  }
 
   /// Drops the passcode of private keys that agents keep.
   /// - Throws: `AgentError.unreachable`, `.notAnswering`: one of them may still have it.
-  func dropPasscode() throws(AgentError) { try finder.dropPasscode() }
+  func dropPasscode() throws(AgentError) {
+    memory?.dropPasscode()
+    try finder?.dropPasscode()
+  }
 }

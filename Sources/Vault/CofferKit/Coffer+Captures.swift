@@ -34,6 +34,14 @@ public struct CaptureAccess: Sendable {
     try audited(.captureRemoved) { try store.remove(id, alongside: $0) }
   }
 
+  /// Removes the captures that were uploaded seven days ago or earlier.
+  /// - Returns: those that were removed, the oldest first.
+  public func removeUploaded() throws -> [CaptureID] {
+    let removable = try store.removableCaptures()
+    for id in removable { try remove(id) }
+    return removable
+  }
+
   /// Writes a capture to a new or empty folder.
   ///
   /// - Returns: the names of the files, in the order in which they were written.

@@ -19,8 +19,10 @@ extension Coffer {
   ///   - progress: called with the number of messages done and of all messages.
   public func examine(isDeep: Bool, progress: (Int, Int) -> Void = { _, _ in }) throws -> Diagnosis {
     var diagnosis = Diagnosis()
-    diagnosis.checkModes(home)
-    diagnosis.checkExports(home)
+    if let home {
+      diagnosis.checkModes(home)
+      diagnosis.checkExports(home)
+    }
     // Uses the same connection: closing a second one would drop the locks of the first.
     try diagnosis.examineFile { file }
     for part in try file.outdatedParts() {
@@ -130,7 +132,7 @@ extension Coffer {
   /// Whether this machine's chip has keys of the coffer.
   fileprivate func usesChip() throws -> Bool {
     guard machine.chip is any CounterEnclave else { return false }
-    return try device().map { $0.enclave != .software } ?? false || slots().contains { $0.kind == .enclave }
+    return try device().map { $0.enclave.isHardware } ?? false || slots().contains { $0.kind == .enclave }
   }
 
   /// Asks the chip whether this is the latest state of the whole coffer.
@@ -211,7 +213,8 @@ extension Diagnosis {
     case let error as StorageError: error.isDamage
     case KeychainError.itemNotFound: true
     case let error as KeychainError: error.isDamage
-    case KeybagError.corrupt, VaultError.corrupt, VaultError.dataTampered: true
+    case KeybagError.corrupt, VaultError.corrupt, VaultError.dataTampered, VaultError.decryptionFailed:
+      true
     case CaptureError.corrupt, CaptureError.encryptionKeyNotFound, CaptureError.badSignature: true
     default: false
     }

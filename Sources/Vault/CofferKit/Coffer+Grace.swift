@@ -21,16 +21,16 @@ extension Coffer {
     let grace = SessionGrace(settings: try? protectedSettings(), lastAuthentication: openedAt)
     let seconds = grace.secondsLeft(now: .now)
     guard seconds > 0 else { return }
-    AgentSession(home: home, coffer: id).keep(CustodyAuthorization.passcode(owner: owner), seconds: seconds)
+    agents.keep(CustodyAuthorization.passcode(owner: owner), seconds: seconds)
   }
 
   /// Ends the grace period at once.
   /// - Throws: `AgentError.unreachable`, `.notAnswering`: an agent may still keep the passcode.
-  public func endGrace() throws(AgentError) { try AgentSession(home: home, coffer: id).dropPasscode() }
+  public func endGrace() throws(AgentError) { try agents.dropPasscode() }
 
   /// The authorization within the grace period; nil outside of it.
   public func authorizationInGrace() -> CustodyAuthorization? {
-    AgentSession(home: home, coffer: id).passcode().map { CustodyAuthorization(handedOn: $0) }
+    agents.passcode().map { CustodyAuthorization(handedOn: $0) }
   }
 
   /// Changes the protected settings, and ends the grace period, which may be shorter now.
@@ -41,6 +41,14 @@ extension Coffer {
     try protectedDomains().update(ProtectedSettings.self, change)
     audit(.settingsChanged)
     try endGrace()
+  }
+
+  /// Notes that the tutorial was completed. A session is enough: it changes nothing but a mention.
+  /// - Throws: `ProtectedDataError`.
+  public func noteTutorialCompleted() throws {
+    try unlockProtectedData()
+    guard try !protectedSettings().hasCompletedTutorial else { return }
+    try protectedDomains().update(ProtectedSettings.self) { $0.hasCompletedTutorial = true }
   }
 
   /// Changes how long a session may be idle, from the next one on (AM-20).

@@ -3,6 +3,7 @@
 // The protected app data and private keys of an open coffer. Opening the coffer does not open them: reading messages
 // needs neither the root secret nor the chip.
 
+internal import Captures
 internal import Enclaves
 public import KeyCustody
 internal import Keychains
@@ -11,6 +12,18 @@ public import ProtectedData
 internal import Secrets
 internal import Synchronization
 public import UserAuthentication
+internal import Vaults
+
+/// The keys of messages and captures that are kept in memory: whenever protected data is locked, they go too (PD-23).
+private struct CachedKeys: RelockParticipant {
+  let vault: Vault
+  let captures: CaptureStore
+
+  func relock() {
+    vault.clearCache()
+    captures.clearCache()
+  }
+}
 
 /// The private keys, after recovery from an interrupted change.
 public struct OpenPrivateKeys: Sendable {
@@ -29,6 +42,7 @@ extension Coffer {
       let machine = machine
       let domains = try ProtectedDomains(
         file: file, keychain: keychain, enclaves: { machine.enclave($0) })
+      domains.register(CachedKeys(vault: vault, captures: captures))
       kept = domains
       return domains
     }

@@ -19,8 +19,8 @@ public import Vaults
 
 /// An open coffer. Releasing the last reference locks it.
 public final class Coffer: Sendable {
-  /// The directory that holds it.
-  public let home: String
+  /// The directory that holds it; nil for one in memory.
+  public var home: String? { file.home }
   /// Names it for its whole life.
   public let id: UUID
   /// The coffer's small secrets.
@@ -40,6 +40,8 @@ public final class Coffer: Sendable {
   let keys: ClassKeys
   let binding: FileBinding
   let clock: VaultClock
+  /// Whoever keeps the keys between commands.
+  let agents: AgentSession
   /// Created on first use.
   let protectedData = Mutex<ProtectedDomains?>(nil)
 
@@ -76,30 +78,40 @@ public final class Coffer: Sendable {
     }
     let attestationEnclave = try enclave ?? machine.enclaveForNewKeys()
     let file = try DatabaseFile.create(home: home) { file in
-      let binding = try FileBinding(coffer: finished.coffer, keys: unlocked.keys)
-      try file.write { transaction in
-        try finished.save(transaction)
-        try binding.create(transaction)
-      }
-      file.bind(binding)
-      let keychain = KeychainService(keychain: try finished.openKeychain(file), keys: unlocked.keys)
-      try keychain.prepare()
-      try ProtectedDomains.create(file: file, keychain: keychain, enclave: attestationEnclave)
-      try PrivateKeyCustody.prepare(keychain)
-      _ = try Vault.create(file: file, keychain: keychain, clock: clock)
-      _ = try Device.register(keychain, in: attestationEnclave)
-      try Settings(policy: policy).save(keychain)
-      var log = AuditLog()
-      log.append(.created, count: 0, at: clock.now())
-      try log.save(keychain)
+      try populate(
+        file, finished, unlocked.keys, enclave: attestationEnclave, policy: policy, clock: clock)
     } undo: { file in
       // Items in the Secret Service are not removed with the file. They carry the id of this coffer.
       _ = finished.removeServiceKeychain(file)
     }
     let coffer = try Coffer(
-      file: file, keybag: finished, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
-    if attestationEnclave.kind != .software { coffer.counter.makeIfMissing() }
+      file: file, keybag: finished, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock,
+      agents: AgentSession(home: home, coffer: finished.coffer))
+    if attestationEnclave.kind.isHardware { coffer.counter.makeIfMissing() }
     return coffer
+  }
+
+  /// Writes everything that a new coffer has.
+  static func populate(
+    _ file: DatabaseFile, _ keybag: Keybag, _ keys: ClassKeys, enclave: any Enclave,
+    policy: PassphrasePolicy, clock: VaultClock
+  ) throws {
+    let binding = try FileBinding(coffer: keybag.coffer, keys: keys)
+    try file.write { transaction in
+      try keybag.save(transaction)
+      try binding.create(transaction)
+    }
+    file.bind(binding)
+    let keychain = KeychainService(keychain: try keybag.openKeychain(file), keys: keys)
+    try keychain.prepare()
+    try ProtectedDomains.create(file: file, keychain: keychain, enclave: enclave)
+    try PrivateKeyCustody.prepare(keychain)
+    _ = try Vault.create(file: file, keychain: keychain, clock: clock)
+    _ = try Device.register(keychain, in: enclave)
+    try Settings(policy: policy).save(keychain)
+    var log = AuditLog()
+    log.append(.created, count: 0, at: clock.now())
+    try log.save(keychain)
   }
 
   /// Opens a coffer.
@@ -115,7 +127,8 @@ public final class Coffer: Sendable {
 
   /// - Parameter slot: the slot that was just opened; nil for keys from an agent.
   init(
-    file: DatabaseFile, keybag: Keybag, keys: ClassKeys, slot: KeySlot?, machine: Machine, clock: VaultClock
+    file: DatabaseFile, keybag: Keybag, keys: ClassKeys, slot: KeySlot?, machine: Machine, clock: VaultClock,
+    agents: AgentSession
   ) throws {
     self.file = file
     id = keybag.coffer
@@ -123,7 +136,7 @@ public final class Coffer: Sendable {
     self.machine = machine
     self.slot = slot
     self.keys = keys
-    home = file.home
+    self.agents = agents
     binding = try Self.bind(file, coffer: keybag.coffer, keys: keys)
     keychain = KeychainService(keychain: try keybag.openKeychain(file), keys: keys)
     captures = CaptureStore(file: file, keychain: keychain)
@@ -158,9 +171,14 @@ public final class Coffer: Sendable {
   }
 
   /// Drops the keys from memory and closes the file.
+  ///
+  /// If protected data cannot be locked, nothing of it opens again in this process
+  /// (`ProtectedDataError.restartRequired`, PD-23), and the log says so. All else is dropped and closed even then.
   public func close() {
-    // A failure is ignored: the process ends with the command.
-    try? protectedData.withLock { $0 }?.relock()
+    do { try protectedData.withLock { $0 }?.relock() } catch {
+      // It was logged, and the process's latch is set. Not thrown: whoever closes has nothing to undo, and the rest
+      // must be dropped now.
+    }
     vault.clearCache()
     captures.clearCache()
     file.close()
@@ -175,7 +193,7 @@ public final class Coffer: Sendable {
   /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `AgentError`.
   public func beginSession(executable: String) throws -> (idleSeconds: Int, absoluteSeconds: Int) {
     guard let slot else { throw CofferError.slotRequired }
-    return try AgentSession(home: home, coffer: id).begin(
+    return try agents.begin(
       keys, slot: slot.id, idleLimit: settings().idleLimitSeconds, executable: executable)
   }
 
@@ -184,7 +202,7 @@ public final class Coffer: Sendable {
   /// - Returns: whether there was an agent.
   /// - Throws: `AgentError.unreachable`, `.notAnswering`.
   public func endSession() throws(AgentError) -> Bool {
-    try AgentSession(home: home, coffer: id).end()
+    try agents.end()
   }
 
   /// The registration of this machine; nil after it was forgotten.
@@ -197,7 +215,7 @@ public final class Coffer: Sendable {
     try file.claimWriting()
     let enclave = try machine.enclaveForNewKeys()
     let device = try Device.register(keychain, in: enclave)
-    if enclave.kind != .software { counter.makeIfMissing() }
+    if enclave.kind.isHardware { counter.makeIfMissing() }
     audit(.deviceRegistered)
     return device
   }
@@ -324,7 +342,7 @@ public final class Coffer: Sendable {
   /// Changes the slots as one transaction, and leaves no old wrapped key in the write-ahead log.
   /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer.
   @discardableResult
-  private func changeKeybag<R>(_ change: (inout Keybag) throws -> R) throws -> R {
+  func changeKeybag<R>(_ change: (inout Keybag) throws -> R) throws -> R {
     guard slot != nil else { throw CofferError.slotRequired }
     try file.claimWriting()
     // Asked before the transaction, because a chip is slow.

@@ -32,7 +32,11 @@ public struct Device: Sendable {
     let keyID = Self.keyID(key)
     let state = DeviceState(
       deviceId: UUID().uuidString.lowercased(), attestationKeyId: keyID,
-      attestationLevel: key.kind == .software ? .unverified : .secureEnclave, deviceModel: model())
+      attestationLevel: key.kind.isHardware ? .secureEnclave : .unverified,
+      // The tutorial's machine is not this one.
+      deviceModel: key.kind == .tutorial ? "tutorial" : model(),
+      // Stored in whole seconds.
+      registeredAt: Date(timeIntervalSince1970: Date.now.timeIntervalSince1970.rounded(.down)))
     try keychain.saveString(state.deviceId, forKey: KeychainService.Account.deviceId)
     try keychain.saveString(keyID, forKey: KeychainService.Account.attestationKeyId)
     try keychain.saveDeviceState(state)

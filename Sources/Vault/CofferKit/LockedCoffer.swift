@@ -7,6 +7,7 @@ public import Foundation
 internal import KeyCustody
 public import Keychains
 public import Secrets
+public import SecurityKeys
 internal import Storage
 public import Vaults
 
@@ -15,26 +16,38 @@ public import Vaults
 /// A digest protects the slots against accidents. The counts of rows are what the file says; only opening the coffer
 /// verifies them.
 public final class LockedCoffer: Sendable {
-  /// The directory that holds it.
-  public let home: String
+  /// The directory that holds it; nil for one in memory.
+  public var home: String? { file.home }
   /// The machine to open it on.
   public let machine: Machine
   private let file: DatabaseFile
   private let keybag: Keybag
   private let clock: VaultClock
   private let acceptsEarlierState: Bool
+  /// Whoever keeps the keys between commands.
+  let agents: AgentSession
 
   /// - Parameter acceptsEarlierState: whether to open a coffer that is older than the chip's counter.
   /// - Throws: `StorageError`, also `.outdated(.slots)`; `KeybagError.corrupt`.
   public init(
     home: String, machine: Machine = Machine(), clock: VaultClock = .system, acceptsEarlierState: Bool = false
   ) throws {
-    self.home = home
     self.machine = machine
     self.clock = clock
     self.acceptsEarlierState = acceptsEarlierState
     file = try DatabaseFile.open(home: home)
     keybag = try Self.keybag(file)
+    agents = AgentSession(home: home, coffer: keybag.coffer)
+  }
+
+  /// A coffer in memory, as a command finds it.
+  init(inMemory file: DatabaseFile, machine: Machine, clock: VaultClock, session: InMemorySession) throws {
+    self.machine = machine
+    self.clock = clock
+    acceptsEarlierState = false
+    self.file = file
+    keybag = try Self.keybag(file)
+    agents = AgentSession(session)
   }
 
   /// The slots, after checking without a key that they are those that were stored last.
@@ -70,6 +83,17 @@ public final class LockedCoffer: Sendable {
     return try opened(keybag, keybag.unlock(device, pin: pin))
   }
 
+  /// What to ask a security key for; without credentials if no slot is for one.
+  public var securityKeyQuestion: SecurityKeyQuestion { keybag.securityKeyQuestion }
+
+  /// Opens the coffer with the answer of a security key to ``securityKeyQuestion``.
+  ///
+  /// - Throws: `KeybagError.noSuchSlot`, `.corrupt`; `VaultError.corrupt`; `StorageError.outdated`, `.earlierState`.
+  public func unlock(_ answer: SecurityKeyAnswer) throws -> Coffer {
+    let keybag = try currentKeybag()
+    return try opened(keybag, keybag.unlock(answer))
+  }
+
   /// Opens the coffer with keys that an agent kept.
   ///
   /// - Throws: `KeybagError.wrongSecret` without the when-unlocked key; `.corrupt` when these are not the
@@ -78,7 +102,8 @@ public final class LockedCoffer: Sendable {
     let keybag = try currentKeybag()
     try keybag.validate(keys)
     return try Coffer(
-      file: file, keybag: keybag, keys: keys.withoutOwner(), slot: nil, machine: machine, clock: clock)
+      file: file, keybag: keybag, keys: keys.withoutOwner(), slot: nil, machine: machine, clock: clock,
+      agents: agents)
   }
 
   /// Only the captures, with keys that an agent kept: the after-first-unlock key is enough.
@@ -95,7 +120,8 @@ public final class LockedCoffer: Sendable {
 
   private func opened(_ keybag: Keybag, _ unlocked: Keybag.Unlocked) throws -> Coffer {
     let coffer = try Coffer(
-      file: file, keybag: keybag, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock)
+      file: file, keybag: keybag, keys: unlocked.keys, slot: unlocked.slot, machine: machine, clock: clock,
+      agents: agents)
     if !acceptsEarlierState { try coffer.counter.check() }
     // The passphrase or PIN was right, so fingers count again.
     coffer.fingerCount.reset()
@@ -114,6 +140,7 @@ public final class LockedCoffer: Sendable {
 
   /// Bytes of the database file.
   public var fileByteCount: Int {
+    guard let home else { return 0 }
     let attributes = try? FileManager.default.attributesOfItem(atPath: home + "/" + DatabaseFile.name)
     return (attributes?[.size] as? Int) ?? 0
   }

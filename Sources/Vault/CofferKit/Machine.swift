@@ -40,7 +40,7 @@ public struct Machine: Sendable {
   public func enclave(_ kind: EnclaveKind) -> (any Enclave)? { enclaves.first { $0.kind == kind } }
 
   /// The chip, whether or not it answers now; nil when this program knows none.
-  public var chip: (any Enclave)? { enclaves.first { $0.kind != .software } }
+  public var chip: (any Enclave)? { enclaves.first { $0.kind.isHardware } }
 
   /// The way to open coffers with the chip.
   /// - Throws: `KeybagError.enclave(.unavailable)` when this program knows no chip.
@@ -59,7 +59,7 @@ public struct Machine: Sendable {
         guard error == .unavailable else { throw error }
       }
     }
-    guard let software = enclave(.software) else { throw .unavailable }
-    return software
+    guard let other = enclaves.first(where: { !$0.kind.isHardware }) else { throw .unavailable }
+    return other
   }
 }

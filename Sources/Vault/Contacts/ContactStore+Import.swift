@@ -29,6 +29,8 @@ public struct ContactPreview: Equatable, Sendable {
   public let contact: ContactEntry?
   /// What a stored copy would learn.
   public let changes: [KeyChange]
+  /// Addresses that the key claims from now on, and that contacts other than ``contact`` have.
+  public let sharedAddresses: [SharedAddress]
   /// Whether the contact's key in use has certified a user ID of the new one.
   public let isVouchedFor: Bool
   /// The packets to store.
@@ -38,8 +40,16 @@ public struct ContactPreview: Equatable, Sendable {
 
   /// Whether the user is asked before an update is stored.
   public var needsDecision: Bool {
-    changes.contains { $0.needsDecision(isVerified: contact?.verification != nil) }
+    !sharedAddresses.isEmpty
+      || changes.contains { $0.needsDecision(isVerified: contact?.verification != nil) }
   }
+}
+
+/// An address that a key claims, and that another contact has.
+public struct SharedAddress: Equatable, Sendable {
+  public let address: String
+  /// The name of the other contact.
+  public let contact: String
 }
 
 /// What to do with another key for a contact's address.
@@ -128,7 +138,7 @@ extension ContactStore {
     at now: Timestamp
   ) throws(ContactError) -> ContactPreview {
     let fingerprint = incoming.reduced.fingerprint
-    for (contact, entry) in zip(contacts, entries) {
+    for (place, (contact, entry)) in zip(contacts, entries).enumerated() {
       guard let index = contact.keys.firstIndex(where: { $0.fingerprint == fingerprint }) else { continue }
       let stored = try Certificate.stored(contact.keys[index])
       let merged = stored.merging(incoming.reduced).reducedToHolderStatements()
@@ -139,6 +149,7 @@ extension ContactStore {
       return ContactPreview(
         outcome: isWaiting ? .newKey : isKnown ? .unchanged : .updated, key: summary, contact: entry,
         changes: KeyChange.changes(from: entry.keys[index].summary, to: summary),
+        sharedAddresses: shared(summary, entries, besides: place, known: entry.keys[index].summary.addresses),
         isVouchedFor: isWaiting && isVouchedFor(incoming.whole, by: contact, at: now), certificate: packets,
         idIfNew: id)
     }
@@ -149,8 +160,26 @@ extension ContactStore {
     }
     return ContactPreview(
       outcome: index == nil ? .new : .newKey, key: summary, contact: index.map { entries[$0] }, changes: [],
+      sharedAddresses: index.map { shared(summary, entries, besides: $0) } ?? [],
       isVouchedFor: index.map { isVouchedFor(incoming.whole, by: contacts[$0], at: now) } ?? false,
       certificate: try incoming.reduced.packets(), idIfNew: id)
+  }
+
+  /// The addresses of a key, apart from those that its copy was `known` by, that other contacts have. A revoked key
+  /// receives nothing, whatever it claims.
+  private static func shared(
+    _ key: KeySummary, _ entries: [ContactEntry], besides place: Int, known: [String] = []
+  ) -> [SharedAddress] {
+    guard key.status != .revoked else { return [] }
+    let known = Set(known.map { ContactQuery.folded(address: $0) })
+    return key.addresses.filter { !known.contains(ContactQuery.folded(address: $0)) }.flatMap { address in
+      entries.enumerated().filter { other, entry in
+        other != place
+          && entry.addresses.contains {
+            ContactQuery.folded(address: $0) == ContactQuery.folded(address: address)
+          }
+      }.map { SharedAddress(address: address, contact: $0.element.name) }
+    }
   }
 
   /// Whether the key in use has certified a user ID that the new key claims.

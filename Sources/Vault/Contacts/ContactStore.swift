@@ -41,11 +41,17 @@ public struct ContactStore: Sendable {
 
   /// The public part in use, as armored text to give away.
   /// - Throws: `ContactError.unknown`, `.noKeyInUse`; `ProtectedDataError`.
-  public func armored(_ id: UUID) throws -> [UInt8] {
+  public func armored(_ id: UUID) throws -> [UInt8] { try keyInUse(id).armored() }
+
+  /// The public part in use, to give away.
+  /// - Throws: `ContactError.unknown`, `.noKeyInUse`, `.corrupt`; `ProtectedDataError`.
+  public func certificate(_ id: UUID) throws -> Certificate { try Certificate.stored(keyInUse(id)) }
+
+  private func keyInUse(_ id: UUID) throws -> Contact.Key {
     let contacts = try domains.read(ContactsSnapshot.self).contacts
     guard let contact = contacts.first(where: { $0.id == id }) else { throw ContactError.unknown }
     guard let key = contact.keyInUse else { throw ContactError.noKeyInUse }
-    return try key.armored()
+    return key
   }
 
   /// Gives a contact another name.
@@ -76,10 +82,7 @@ public struct ContactStore: Sendable {
   /// Questions about the fingerprint of the key in use, which they do not reveal.
   /// - Throws: `ContactError.unknown`, `.noKeyInUse`; `ProtectedDataError`.
   public func challenge(_ id: UUID) throws -> FingerprintChallenge {
-    let contacts = try domains.read(ContactsSnapshot.self).contacts
-    guard let contact = contacts.first(where: { $0.id == id }) else { throw ContactError.unknown }
-    guard let key = contact.keyInUse else { throw ContactError.noKeyInUse }
-    return FingerprintChallenge(contact: id, fingerprint: key.fingerprint)
+    FingerprintChallenge(contact: id, fingerprint: try keyInUse(id).fingerprint)
   }
 
   /// Stores that the questions were answered, or that they were not.

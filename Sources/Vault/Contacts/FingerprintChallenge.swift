@@ -40,6 +40,11 @@ public struct FingerprintChallenge: Sendable {
   /// Whether this is the whole fingerprint.
   public func isWholeFingerprint(_ text: String) -> Bool { Self.whole(text) == fingerprint }
 
+  /// Whether this is the public part of the key with that fingerprint.
+  public func isPublicPart(_ parts: PublicParts) -> Bool {
+    parts.incoming.map(\.reduced.fingerprint) == [fingerprint]
+  }
+
   private static func whole(_ text: String) -> Fingerprint? {
     FingerprintText.fingerprint(text) ?? FingerprintText.fingerprint(url: text)
   }

@@ -37,6 +37,8 @@ public struct KeySummary: Equatable, Sendable {
   public let addresses: [String]
   /// Whether the holder's programs read the format of 2024.
   public let readsSEIPD2: Bool
+  /// Whether messages to it are encrypted to a key that stands up to quantum computers.
+  public let isQuantumSafe: Bool
   /// The keys that messages go to.
   let encryptionKeys: [Fingerprint]
   /// Keys other than these that the holder has revoked.
@@ -67,6 +69,7 @@ public struct KeySummary: Equatable, Sendable {
     revokedKeys = valid.keys.filter { !$0.isPrimary && $0.problem?.isRevocation == true }
       .map(\.publicKey.fingerprint)
     parts = valid.parts
+    isQuantumSafe = valid.isQuantumSafe(for: [.encryptCommunications, .encryptStorage])
     readsSEIPD2 = valid.features.contains(.seipdVersion2)
   }
 

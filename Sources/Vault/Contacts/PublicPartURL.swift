@@ -3,7 +3,7 @@
 // A public part as a URL, which is also the content of a QR code (Specs/contacts.md). A page or a picture may hand any
 // text to the reader, so it takes exactly one spelling of each certificate and says of everything else what is wrong.
 
-internal import OpenPGP
+public import OpenPGP
 public import Secrets
 
 /// Why a text is not a URL of a public part.
@@ -83,6 +83,16 @@ public enum PublicPartURL {
     }
     if bitCount > 0 { text.append(alphabet[bits << (6 - bitCount) & 63]) }
     return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The URL of a certificate.
+  /// - Throws: `.tooLong` above ``certificateByteCountLimit``; `.notBinary` for one that cannot be written.
+  public static func text(
+    of certificate: Certificate, scheme: Scheme = .cypherair
+  ) throws(PublicPartURLProblem) -> String {
+    let sink = ArraySink()
+    do { try certificate.write(to: sink) } catch { throw .notBinary }
+    return try text(of: sink.bytes, scheme: scheme)
   }
 
   // MARK: Reading
@@ -189,7 +199,7 @@ public enum PublicPartURL {
 
 extension RawSpan {
   /// The octet at an offset, checked.
-  fileprivate func octet(_ offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
+  func octet(_ offset: Int) -> UInt8 { unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) }
 }
 
 extension PublicParts {

@@ -24,8 +24,22 @@ public struct PublicParts: Sendable {
   /// The certificates, reduced to their holders' statements, to be used once without storing them.
   public var certificates: [Certificate] { incoming.map(\.reduced) }
 
+  /// Without those of these keys.
+  public func without(_ keys: Set<Fingerprint>) -> PublicParts {
+    PublicParts(incoming: incoming.filter { !keys.contains($0.reduced.fingerprint) })
+  }
+
+  private init(incoming: [IncomingCertificate]) { self.incoming = incoming }
+
   /// Those of several files, to be stored in one step.
   public init(joining files: [PublicParts]) { incoming = files.flatMap(\.incoming) }
+
+  /// Those of one mail: copies of a certificate become one, because one may have a revocation that another lacks.
+  public init(merging pieces: [PublicParts]) {
+    incoming = Certificate.merged(pieces.flatMap { $0.incoming.map(\.whole) }).map {
+      IncomingCertificate(whole: $0, reduced: $0.reducedToHolderStatements())
+    }
+  }
 
   /// Reads all certificates. Private keys among them refuse all.
   /// - Parameter bytes: armored or not; locked memory, since it may be a private key by mistake.

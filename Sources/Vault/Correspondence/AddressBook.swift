@@ -77,10 +77,7 @@ public struct AddressBook: Sendable {
         guard let stored = contact.certificateInUse, stored.fingerprint == certificate.fingerprint else {
           continue
         }
-        let merged = contact.certificates.map { copy in
-          copy.fingerprint == certificate.fingerprint ? copy.merging(certificate) : copy
-        }
-        return .contact(ContactCertificates(entry: contact.entry, certificates: merged))
+        return Correspondent.contact(contact).merging(certificate)
       }
       return .stranger(certificate)
     }
@@ -94,6 +91,18 @@ extension Correspondent {
     case .contact(let contact): contact.certificateInUse
     case .identity(let identity): identity.certificate
     case .stranger(let certificate): certificate
+    }
+  }
+
+  /// The same with another copy of the certificate, which may have a revocation or a subkey that this one lacks. An
+  /// identity has what its owner says already.
+  func merging(_ copy: Certificate) -> Correspondent {
+    switch self {
+    case .contact(let contact):
+      let merged = contact.certificates.map { $0.fingerprint == copy.fingerprint ? $0.merging(copy) : $0 }
+      return .contact(ContactCertificates(entry: contact.entry, certificates: merged))
+    case .identity: return self
+    case .stranger(let certificate): return .stranger(certificate.merging(copy))
     }
   }
 

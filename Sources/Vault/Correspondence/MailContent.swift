@@ -199,7 +199,8 @@ extension MailContent {
     let found = try message.verify(with: judge.verifier, writingTo: sink) { _ in true }
     let text = sink.finish()
     let heading = letter.bytes.withBytes { MailHeading(letter.tree, $0) }
-    let tree = text.withBytes { MailTree(text: $0, like: letter.tree.parts[0]) }
+    // The headers around the text are not signed, so none of them says how it is read: it is UTF-8.
+    let tree = text.withBytes { MailTree(text: $0) }
     self.init(
       text, tree, root: 0, heading, isEncrypted: false, judge.verdict(found, isEncrypted: false),
       others: letter.others(around: range))

@@ -63,6 +63,15 @@ public struct MailLetter: Sendable {
     case part(SharedSecretBytes)
   }
 
+  /// Whether there is something at the top that is decrypted.
+  public var isEncrypted: Bool {
+    switch shape {
+    case .encrypted: true
+    case .text(let block, _): block.kind == .message
+    case .signed, .severalTexts, .plain: false
+    }
+  }
+
   /// What there is to decrypt: at the top, or in the part with a number that the user has named.
   /// - Throws: ``MailError``.
   public func ciphertext(part: Int?) throws(MailError) -> Ciphertext {

@@ -21,6 +21,8 @@ public struct OutgoingMessage: Sendable {
     public let isSelf: Bool
     /// Whether the certificate says that its holder reads the format of 2024.
     public let readsVersion2: Bool
+    /// Whether the message is encrypted to a key of the certificate that stands up to quantum computers.
+    public let isQuantumSafe: Bool
   }
 
   /// Those who were named, in their order, then the user's own identity; each once.
@@ -44,6 +46,7 @@ public struct OutgoingMessage: Sendable {
     let ownProblems = Self.ownProblems(signer: signer, own: own, at: time)
     guard ownProblems.isEmpty else { throw RecipientProblems(problems: ownProblems) }
     if let signer, !signer.hasPrivatePart { throw CorrespondenceError.noPrivatePart }
+    let named = Self.merged(named)
     let problems = named.compactMap { $0.correspondent.problem(who: $0.who, at: time) }
     guard problems.isEmpty else { throw RecipientProblems(problems: problems) }
     var recipients: [Recipient] = []
@@ -57,11 +60,30 @@ public struct OutgoingMessage: Sendable {
       recipients.append(
         Recipient(
           correspondent: correspondent, certificate: certificate, isSelf: isSelf,
-          readsVersion2: valid.features.contains(.seipdVersion2)))
+          readsVersion2: valid.features.contains(.seipdVersion2),
+          isQuantumSafe: valid.isQuantumSafe(for: Certificate.encryptionPurpose)))
     }
     self.recipients = recipients
     self.signer = signer
     self.time = time
+  }
+
+  /// Everybody once, with all copies of their certificate that were named.
+  private static func merged(
+    _ named: [(who: String, correspondent: Correspondent)]
+  ) -> [(who: String, correspondent: Correspondent)] {
+    var merged: [(who: String, correspondent: Correspondent)] = []
+    for next in named {
+      guard let copy = next.correspondent.certificate,
+        let index = merged.firstIndex(where: { $0.correspondent.certificate?.fingerprint == copy.fingerprint }
+        )
+      else {
+        merged.append(next)
+        continue
+      }
+      merged[index].correspondent = merged[index].correspondent.merging(copy)
+    }
+    return merged
   }
 
   /// Whether the recipients read different formats, so that the older one is taken because of some.
@@ -71,6 +93,9 @@ public struct OutgoingMessage: Sendable {
 
   /// Those because of whom the older format is taken; none if nobody reads the newer one.
   public var downgradedFor: [Recipient] { isDowngraded ? recipients.filter { !$0.readsVersion2 } : [] }
+
+  /// Those because of whom somebody who keeps the message could open it with a quantum computer.
+  public var quantumUnsafeFor: [Recipient] { recipients.filter { !$0.isQuantumSafe } }
 
   /// Whether the user will be able to read it.
   public var isForSelf: Bool {

@@ -22,10 +22,6 @@ public struct CertifiedPart: Sendable {
 
   /// Armored.
   public func armored() throws(IdentityError) -> [UInt8] { try certificate.armored() }
-
-  /// Writes it, armored, to a new file.
-  /// - Throws: ``IdentityError/cannotWrite(errno:)``, with EEXIST when there is something at the path.
-  public func write(path: String) throws(IdentityError) { try certificate.writeArmored(path: path) }
 }
 
 extension IdentityStore {

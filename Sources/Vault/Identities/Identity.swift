@@ -24,7 +24,7 @@ public struct Identity: Sendable {
   public enum Profile: String, Sendable, CaseIterable {
     /// Version 4, Curve25519: GnuPG reads it too.
     case universal
-    /// Version 6, Ed448 and X448.
+    /// Version 6, Ed448 and X448, or ML-DSA-87 and ML-KEM-1024 beside them.
     case advanced
     /// Another suite, of an imported key.
     case other
@@ -58,6 +58,8 @@ public struct Identity: Sendable {
   public let state: State
   /// The primary key, then the subkeys.
   public let parts: [CertificatePart]
+  /// Whether messages to it are encrypted to a key that stands up to quantum computers.
+  public let isQuantumSafe: Bool
 
   /// The public part.
   public let certificate: Certificate
@@ -91,6 +93,7 @@ public struct Identity: Sendable {
     self.isDefault = isDefault
     state = State(valid.problem)
     parts = valid.parts
+    isQuantumSafe = valid.isQuantumSafe(for: [.encryptCommunications, .encryptStorage])
   }
 }
 

@@ -5,7 +5,7 @@
 
 internal import Glibc
 public import KeyCustody
-internal import OpenPGP
+package import OpenPGP
 internal import ProtectedData
 public import Secrets
 
@@ -20,36 +20,71 @@ public enum BackupProtection: String, Sendable {
   public init(_ identity: Identity) { self = identity.version == 6 ? .argon2id : .iterated }
 }
 
+/// Where the octets of a backup go: a file that has no name until it is complete.
+package protocol BackupFile: AnyObject {
+  /// Receives the octets.
+  var sink: any ByteSink { get }
+  /// Gives the file its name.
+  func commit() throws(OpenPGPError)
+  /// Opens the named file for reading, from its storage if it has one; negative when it cannot be opened.
+  func reopened() -> Int32
+  /// Removes the named file.
+  func remove()
+}
+
+/// A backup on a disk.
+private final class BackupOnDisk: BackupFile {
+  private let path: String
+  private let file: AtomicFileSink
+  var sink: any ByteSink { file }
+
+  init(path: String) throws(OpenPGPError) {
+    self.path = path
+    file = try AtomicFileSink(path: path)
+  }
+
+  func commit() throws(OpenPGPError) { try file.commit() }
+
+  func reopened() -> Int32 {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    // From the disk, not from memory; a file system that cannot do that says nothing.
+    if descriptor >= 0 { _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) }
+    return descriptor
+  }
+
+  func remove() { unsafe unlink(path) }
+}
+
 /// A new file for a backup. It has no name until the backup is complete.
 public final class BackupTarget {
-  /// Of the file.
-  public let path: String
-  private let sink: AtomicFileSink
+  private let file: any BackupFile
 
   /// Makes sure that there is nothing at the path, and that a file can be made there.
   /// - Throws: ``IdentityError/cannotWrite(errno:)``, with EEXIST when there is something.
-  public init(path: String) throws(IdentityError) {
-    self.path = path
-    do { sink = try AtomicFileSink(path: path) } catch { throw IdentityError(writing: error) }
+  public convenience init(path: String) throws(IdentityError) {
+    let file: BackupOnDisk
+    do { file = try BackupOnDisk(path: path) } catch { throw IdentityError(writing: error) }
+    self.init(file)
   }
+
+  /// A file that is not on a disk.
+  package init(_ file: any BackupFile) { self.file = file }
 
   /// Writes a key that is open, under a passphrase, and gives the file its name.
   fileprivate func write(
     _ key: TransferableSecretKey, under passphrase: SharedSecretBytes
   ) throws(IdentityError) {
     do {
-      try key.writeBackup(to: sink, under: passphrase)
-      try sink.commit()
+      try key.writeBackup(to: file.sink, under: passphrase)
+      try file.commit()
     } catch { throw IdentityError(writing: error) }
   }
 
   /// Reads the file from the disk, opens what is in it, and compares.
   fileprivate func holds(_ key: RawSpan, under passphrase: SharedSecretBytes) throws(IdentityError) -> Bool {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = file.reopened()
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    // From the disk, not from memory; a file system that cannot do that says nothing.
-    _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
     let text: SecretBytes
     do throws(SecretReadError) {
       text = try SecretBytes.read(fromDescriptor: descriptor, byteCountLimit: KeyFile.byteCountLimit)
@@ -67,7 +102,7 @@ public final class BackupTarget {
     }
   }
 
-  fileprivate func remove() { unsafe unlink(path) }
+  fileprivate func remove() { file.remove() }
 }
 
 extension TransferableSecretKey {

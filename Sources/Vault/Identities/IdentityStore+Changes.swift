@@ -4,7 +4,7 @@
 // metadata as one (Specs/envelopes.md, "Key and metadata").
 
 public import KeyCustody
-internal import OpenPGP
+public import OpenPGP
 internal import ProtectedData
 
 /// A change of an identity.
@@ -17,14 +17,14 @@ public enum IdentityChange: Sendable, Equatable {
   case newUserID(UserIDText)
   /// A user ID is not right any more.
   case userIDRevocation(UserIDText)
-  /// A new subkey, for messages or for signatures.
-  case newSubkey(readsMessages: Bool)
+  /// A new subkey for this use.
+  case newSubkey(TransferableSecretKey.SubkeyUse)
   /// The subkey of this fingerprint (lower-case hexadecimal) is not used any more. It still reads what was written
   /// to it.
   case subkeyRevocation(String, RevocationCause)
 
   /// Whether a backup from before opens everything that comes after the change.
-  var keepsBackup: Bool { self != .newSubkey(readsMessages: true) }
+  var keepsBackup: Bool { if case .newSubkey(let use) = self { use == .sign } else { true } }
 }
 
 /// Why an identity or a subkey is not used any more.
@@ -127,8 +127,7 @@ extension TransferableSecretKey {
     case .newUserID(let userID): certificate = try valid.addingUserID(UserID(userID.text), by: primary)
     case .userIDRevocation(let userID):
       try revoke(.userID(UserID(userID.text)), RevocationReason(.userIDInvalid), at: time, by: primary)
-    case .newSubkey(let readsMessages):
-      try addSubkey(for: readsMessages ? .encrypt : .sign, at: time, by: primary)
+    case .newSubkey(let use): try addSubkey(for: use, at: time, by: primary)
     case .subkeyRevocation(let text, let cause):
       guard let subkey = certificate.subkeys.map(\.packet.fingerprint).first(where: { $0.text == text })
       else {

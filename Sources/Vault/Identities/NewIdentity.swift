@@ -23,6 +23,9 @@ public struct NewIdentity: Sendable {
 
   /// Whether GnuPG can read it: version 4, Curve25519; else version 6, Ed448 and X448.
   public var isUniversal: Bool
+  /// Whether it stands up to quantum computers (RFC 9980): a universal one has a second subkey to encrypt to,
+  /// ML-KEM-768 with X25519; another one is made of ML-DSA-87 with Ed448 and of ML-KEM-1024 with X448.
+  public var isPostQuantum: Bool
   /// The first one speaks for the identity.
   public var userIDs: [UserIDText]
   /// When it ends.
@@ -31,13 +34,15 @@ public struct NewIdentity: Sendable {
   /// An identity with these names.
   /// - Throws: ``IdentityError/wrongNumberOfUserIDs(limit:)``
   public init(
-    userIDs: [UserIDText], isUniversal: Bool = true, expiry: Expiry = NewIdentity.defaultExpiry
+    userIDs: [UserIDText], isUniversal: Bool = true, isPostQuantum: Bool = false,
+    expiry: Expiry = NewIdentity.defaultExpiry
   ) throws(IdentityError) {
     guard (1...PGPKeyIdentity.userIDCountLimit).contains(userIDs.count) else {
       throw .wrongNumberOfUserIDs(limit: PGPKeyIdentity.userIDCountLimit)
     }
     self.userIDs = userIDs
     self.isUniversal = isUniversal
+    self.isPostQuantum = isPostQuantum
     self.expiry = expiry
   }
 
@@ -49,7 +54,9 @@ public struct NewIdentity: Sendable {
   /// - Throws: ``IdentityError/invalidExpiry``, ``IdentityError/engine(_:)``
   func key(at now: Timestamp) throws(IdentityError) -> TransferableSecretKey {
     var generation = KeyGeneration(
-      isUniversal ? .universal : .advanced, userIDs: userIDs.map { UserID($0.text) }, creationTime: now)
+      isUniversal ? .universal : isPostQuantum ? .postQuantumHigh : .advanced,
+      userIDs: userIDs.map { UserID($0.text) }, creationTime: now)
+    generation.addsPostQuantumSubkey = isPostQuantum
     let seconds = Int64(now.secondsSince1970)
     generation.validitySeconds = try end(from: seconds).map { UInt32(clamping: $0 - seconds) }
     do { return try generation.generate() } catch { throw .engine(error) }

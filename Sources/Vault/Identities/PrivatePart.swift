@@ -98,7 +98,7 @@ extension PGPKeyIdentity.Profile {
     self =
       switch (primary.version, primary.algorithm) {
       case (4, .eddsaLegacy): .a
-      case (6, .ed448): .b
+      case (6, .ed448), (6, .mldsa87Ed448): .b
       default: .other
       }
   }

@@ -74,7 +74,7 @@ struct GuardRecord: Equatable, Sendable {
   /// - Parameter chip: counts wrong PINs.
   /// - Throws: `CustodyError.guardNeedsChip` for an enclave in software; `.guardRefused`.
   static func make(pin: SharedSecretBytes, in chip: any Enclave) throws(CustodyError) -> GuardRecord {
-    guard chip.kind != .software else { throw .guardNeedsChip }
+    guard chip.kind.isHardware else { throw .guardNeedsChip }
     let secret = SystemRandom.secretBytes(count: secretByteCount)
     let check = secret.withBytes { Self.check($0) }
     do {
@@ -218,7 +218,7 @@ struct GuardRecord: Equatable, Sendable {
   private static func pinWay(_ bytes: RawSpan, _ cursor: inout ByteCursor) throws -> PINWay {
     let handle = try cursor.readRange(bytes, count: Int(try cursor.readUInt16(bytes)))
     guard let key = EnclaveKey(handle: bytes.extracting(handle)), key.use == .agreement,
-      key.access == access, key.kind != .software
+      key.access == access, key.kind.isHardware
     else { throw CustodyError.corrupt }
     let sealed = EnclaveSealed(
       ephemeralKey: try cursor.readBytes(bytes, count: P256.publicKeyByteCount),

@@ -15,9 +15,6 @@ public struct GuardKey: Sendable {
   let credential: SecurityKeyCredential
   let secret: SharedSecretBytes
 
-  /// The most bytes of a label.
-  public static let labelByteCountLimit = 40
-
   /// A key that was enrolled just now.
   /// - Throws: `CustodyError.invalidInput` for a label that cannot be.
   public init(_ label: String, _ key: EnrolledSecurityKey) throws(CustodyError) {
@@ -33,17 +30,10 @@ public struct GuardKey: Sendable {
   private init(
     _ label: String, _ credential: SecurityKeyCredential, _ secret: SharedSecretBytes
   ) throws(CustodyError) {
-    guard Self.isLabel(label) else { throw .invalidInput }
+    guard StoredSecurityKey.isLabel(label) else { throw .invalidInput }
     self.label = label
     self.credential = credential
     self.secret = secret
-  }
-
-  /// Whether a label can be stored: short, not empty, and without control characters.
-  public static func isLabel(_ label: String) -> Bool {
-    (1...labelByteCountLimit).contains(label.utf8.count)
-      && label.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-      && label.first != " " && label.last != " "
   }
 }
 
@@ -78,9 +68,7 @@ extension PrivateKeyCustody {
   }
 
   /// A salt for the keys of a first guard, 32 bytes.
-  public static func newGuardSalt() -> [UInt8] {
-    SystemRandom.publicBytes(count: SecurityKeyWay.saltByteCount)
-  }
+  public static func newGuardSalt() -> [UInt8] { StoredSecurityKey.newSalt() }
 
   /// Opens the guard with the answer of a security key to ``guardKeys()``.
   /// - Throws: `CustodyError.guardRequired` when the key is not one of the guard's; `.corrupt` when the record is not
@@ -107,12 +95,11 @@ extension GuardRecord {
   /// A record with a new G that each of these keys opens.
   /// - Throws: `CustodyError.invalidInput`.
   static func make(keys: [GuardKey], salt: [UInt8]) throws(CustodyError) -> GuardRecord {
-    guard (1...wayCountLimit).contains(keys.count), salt.count == SecurityKeyWay.saltByteCount else {
-      throw .invalidInput
-    }
+    guard (1...wayCountLimit).contains(keys.count) else { throw .invalidInput }
     let secret = SystemRandom.secretBytes(count: secretByteCount)
     let check = secret.withBytes { Self.check($0) }
-    let ways = keys.map { SecurityKeyWay($0, salt: salt, check: check, sealing: secret) }
+    var ways: [SecurityKeyWay] = []
+    for key in keys { ways.append(try SecurityKeyWay(key, salt: salt, check: check, sealing: secret)) }
     guard SecurityKeyWay.areOneGuard(ways) else { throw .invalidInput }
     return GuardRecord(check: check, ways: ways.map { .securityKey($0) })
   }

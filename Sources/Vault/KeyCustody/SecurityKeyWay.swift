@@ -2,7 +2,7 @@
 //
 // How a security key opens the guard secret G (Specs/envelopes.md, "Guard record"): kind 2.
 //
-//   length (1) ‖ label ‖ salt (32) ‖ model (16) ‖ public key (65) ‖ length (2) ‖ credential id ‖ sealed value of G (109)
+//   the stored key (SecurityKeys, StoredSecurityKey) ‖ sealed value of G (109)
 
 internal import Primitives
 internal import Secrets
@@ -10,23 +10,28 @@ internal import SecurityKeys
 
 /// A security key, and G sealed under its secret. Labels and credentials are not secret.
 struct SecurityKeyWay: Equatable, Sendable {
-  /// The owner's name for the key.
-  let label: String
-  /// What the key's secret belongs to; the same for all keys of a record.
-  let salt: [UInt8]
-  let credential: SecurityKeyCredential
+  private let key: StoredSecurityKey
   let sealed: [UInt8]
 
-  static let saltByteCount = 32
+  /// The owner's name for the key.
+  var label: String { key.label }
+  /// What the key's secret belongs to; the same for all keys of a record.
+  var salt: [UInt8] { key.salt }
+  var credential: SecurityKeyCredential { key.credential }
+
   private static let sealedByteCount = GuardRecord.secretByteCount + SealedValue.overheadByteCount
 
   /// Seals G under a key's secret.
-  init(_ key: GuardKey, salt: [UInt8], check: [UInt8], sealing secret: borrowing SecretBytes) {
-    label = key.label
-    self.salt = salt
-    credential = key.credential
+  /// - Throws: `CustodyError.invalidInput` for a salt that cannot be.
+  init(
+    _ key: GuardKey, salt: [UInt8], check: [UInt8], sealing secret: borrowing SecretBytes
+  ) throws(CustodyError) {
+    guard let stored = StoredSecurityKey(label: key.label, salt: salt, credential: key.credential) else {
+      throw .invalidInput
+    }
+    self.key = stored
     let wrapping = Self.wrappingKey(key.secret, salt)
-    let context = Self.context(check, label, salt, key.credential)
+    let context = Self.context(check, stored)
     var sealer = SealedValue()
     sealed = secret.withBytes { secret in
       wrapping.withBytes { sealer.seal(secret, key: $0, context: context) }
@@ -38,7 +43,7 @@ struct SecurityKeyWay: Equatable, Sendable {
   /// - Throws: `CustodyError.corrupt`.
   func open(_ secret: SharedSecretBytes, check: [UInt8]) throws(CustodyError) -> SecretBytes {
     let wrapping = Self.wrappingKey(secret, salt)
-    let context = Self.context(check, label, salt, credential)
+    let context = Self.context(check, key)
     var sealer = SealedValue()
     do {
       return try wrapping.withBytes { (wrapping) throws(SealedValue.Failure) in
@@ -58,45 +63,23 @@ struct SecurityKeyWay: Equatable, Sendable {
     }
   }
 
-  private static func context(
-    _ check: [UInt8], _ label: String, _ salt: [UInt8], _ credential: SecurityKeyCredential
-  ) -> [UInt8] {
-    GuardRecord.magic + [GuardRecord.version] + check + [GuardWay.securityKey.rawValue]
-      + head(label, salt, credential)
+  private static func context(_ check: [UInt8], _ key: StoredSecurityKey) -> [UInt8] {
+    GuardRecord.magic + [GuardRecord.version] + check + [GuardWay.securityKey.rawValue] + key.bytes
   }
 
   // MARK: Bytes
 
-  var bytes: [UInt8] { Self.head(label, salt, credential) + sealed }
-
-  private static func head(_ label: String, _ salt: [UInt8], _ credential: SecurityKeyCredential) -> [UInt8] {
-    var bytes = [UInt8(label.utf8.count)] + Array(label.utf8) + salt + credential.model
-    bytes += credential.publicKey
-    bytes.append(bigEndian: UInt16(credential.id.count))
-    return bytes + credential.id
-  }
+  var bytes: [UInt8] { key.bytes + sealed }
 
   /// - Throws: `CustodyError.corrupt`, `TruncatedField`.
   init(_ bytes: RawSpan, _ cursor: inout ByteCursor) throws {
-    let name = try cursor.readBytes(bytes, count: Int(try cursor.readByte(bytes)))
-    guard let label = String(validating: name, as: UTF8.self), GuardKey.isLabel(label) else {
-      throw CustodyError.corrupt
-    }
-    self.label = label
-    salt = try cursor.readBytes(bytes, count: Self.saltByteCount)
-    let model = try cursor.readBytes(bytes, count: SecurityKeyCredential.modelByteCount)
-    let publicKey = try cursor.readBytes(bytes, count: P256.publicKeyByteCount)
-    let id = try cursor.readBytes(bytes, count: try cursor.readUInt16(bytes))
-    guard P256.isPublicKey(publicKey),
-      let credential = SecurityKeyCredential(id: id, publicKey: publicKey, model: model)
-    else { throw CustodyError.corrupt }
-    self.credential = credential
+    guard let key = StoredSecurityKey(bytes, at: &cursor) else { throw CustodyError.corrupt }
+    self.key = key
     sealed = try cursor.readBytes(bytes, count: Self.sealedByteCount)
   }
 
   /// Whether these are keys of one record: one salt, and each label and credential once.
   static func areOneGuard(_ ways: [SecurityKeyWay]) -> Bool {
-    Set(ways.map(\.salt)).count <= 1 && Set(ways.map(\.label)).count == ways.count
-      && Set(ways.map(\.credential.id)).count == ways.count
+    StoredSecurityKey.areOneRecord(ways.map(\.key))
   }
 }

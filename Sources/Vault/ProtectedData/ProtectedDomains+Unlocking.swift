@@ -151,14 +151,14 @@ extension ProtectedDomains {
     try commit(&found, keys, registry: registry)
   }
 
-  /// Writes settings of the first schema as those of the second (PD-12).
+  /// Writes settings of an older schema as those of the present one (PD-12).
   private func upgradeSettings(_ found: inout Examination, _ keys: RootKeys) throws(ProtectedDataError) {
     guard found.hasOldSettings else { return }
     let opened = try found.opened(.protectedSettings)
     let settings: ProtectedSettings
     do throws(MalformedPayload) {
       settings = try opened.payload.withBytes { bytes throws(MalformedPayload) in
-        try ProtectedSettings.upgrading(bytes)
+        try ProtectedSettings.upgrading(bytes, from: opened.record.schemaVersion)
       }
     } catch { throw .domainRecovery(.protectedSettings, .malformed) }
     try write(settings, over: opened, &found, keys)
@@ -202,7 +202,7 @@ extension Examination {
 
   fileprivate var hasOldSettings: Bool {
     guard case .open(let opened) = findings[.protectedSettings] else { return false }
-    return opened.record.schemaVersion == ProtectedSettings.upgradedSchemaVersion
+    return ProtectedSettings.upgradedSchemaVersions.contains(opened.record.schemaVersion)
   }
 }
 

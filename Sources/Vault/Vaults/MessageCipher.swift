@@ -9,6 +9,7 @@
 // Contexts and buffers are reused from message to message and erased at the end. The message key itself is erased
 // after each use; its key schedule stays in the context until the next.
 
+internal import Logging
 internal import MessageFormats
 public import Primitives
 internal import Secrets
@@ -26,6 +27,10 @@ public struct MessageCipher: ~Copyable {
   private var cipher = AES256GCM()
   private var key = SecretBytes(zeroed: SymmetricKey.byteCount)
   private var aad = AssociatedData()
+  private var lastNonce: InlineArray<12, UInt8>?
+
+  /// Draws a nonce; tests draw others.
+  var drawNonce: @Sendable () -> InlineArray<12, UInt8> = { MessageCipher.randomNonce() }
 
   /// A cipher without keys; each call names its own.
   public init() {}
@@ -38,18 +43,15 @@ public struct MessageCipher: ~Copyable {
   ///   - timestamp: seconds since 1970, UTC.
   ///   - keyVersion: the version of `vaultKey`.
   ///   - vaultKey: 32 bytes, of the version `keyVersion`.
+  /// - Throws: `CryptoError.encryptionFailed`, also when the same nonce came twice in a row: then the random
+  ///   generator is broken, and that is logged.
   public mutating func seal(
     _ box: inout MutableRawSpan, id: MessageID, timestamp: Int64, keyVersion: Int, vaultKey: RawSpan
   ) throws(CryptoError) {
+    let nonce = try freshNonce()
     deriveKey(vaultKey, id)
     aad.set(id: id, timestamp: timestamp, keyVersion: keyVersion)
     let associated = aad.bytes
-    var nonce = InlineArray<12, UInt8>(repeating: 0)
-    do {
-      var span = nonce.mutableSpan
-      var bytes = unsafe span.mutableBytes
-      SystemRandom.fill(&bytes)
-    }
     box.copy(nonce.rawSpan, to: 0)
     var sealed = box._mutatingExtracting(droppingFirst: AES256GCM.nonceByteCount)
     defer { key.erase() }
@@ -80,6 +82,24 @@ public struct MessageCipher: ~Copyable {
   mutating func associatedData(id: MessageID, timestamp: Int64, keyVersion: Int) -> [UInt8] {
     aad.set(id: id, timestamp: timestamp, keyVersion: keyVersion)
     return aad.bytes
+  }
+
+  private mutating func freshNonce() throws(CryptoError) -> InlineArray<12, UInt8> {
+    let nonce = drawNonce()
+    if let lastNonce, nonce.indices.allSatisfy({ nonce[$0] == lastNonce[$0] }) {
+      Vault.log.critical("the random generator gave the same nonce twice; nothing is encrypted with it")
+      throw .encryptionFailed
+    }
+    lastNonce = nonce
+    return nonce
+  }
+
+  private static func randomNonce() -> InlineArray<12, UInt8> {
+    var nonce = InlineArray<12, UInt8>(repeating: 0)
+    var span = nonce.mutableSpan
+    var bytes = unsafe span.mutableBytes
+    SystemRandom.fill(&bytes)
+    return nonce
   }
 
   private mutating func deriveKey(_ vaultKey: RawSpan, _ id: MessageID) {

@@ -138,7 +138,8 @@ struct MessageOpener: ~Copyable {
 
   /// Opens the box of a row and lends the metadata, the head of the frame that holds them, and the content.
   ///
-  /// - Throws: `VaultError.dataTampered` when row, box and key do not match.
+  /// - Throws: `VaultError.dataTampered` when row, box and key do not match; `.decryptionFailed` when the box is too
+  ///   short to be one, or decryption fails for another reason.
   mutating func open<R>(
     _ row: MessageRow, _ box: RawSpan,
     _ body: (_ metadata: MessageMetadata, _ head: RawSpan, _ content: RawSpan) throws -> R
@@ -172,10 +173,13 @@ struct MessageOpener: ~Copyable {
   /// - Returns: bytes of the frame.
   private mutating func open(_ row: MessageRow, _ box: RawSpan) throws(VaultError) -> Int {
     guard let key = keys.versions[row.keyVersion] else { throw .dataTampered(row.id) }
+    guard CivilTime.representable.contains(row.timestamp) else { throw .dataTampered(row.id) }
     let count = box.byteCount - MessageCipher.overheadByteCount
-    guard count >= 0, CivilTime.representable.contains(row.timestamp) else { throw .dataTampered(row.id) }
+    guard count >= 0 else {
+      throw .decryptionFailed(row.id, underlying: CryptoError.decryptionFailed)
+    }
     if count > frame.count { frame = SecretBytes(zeroed: max(count, min(2 * frame.count, 1 << 20))) }
-    do {
+    do throws(CryptoError) {
       try frame.withMutableBytes { frame throws(CryptoError) in
         var frame = frame._mutatingExtracting(first: count)
         try key.withBytes { key throws(CryptoError) in
@@ -185,6 +189,9 @@ struct MessageOpener: ~Copyable {
         }
       }
     } catch {
+      guard error == .authenticationFailed else {
+        throw .decryptionFailed(row.id, underlying: error)
+      }
       throw .dataTampered(row.id)
     }
     return count
@@ -193,18 +200,30 @@ struct MessageOpener: ~Copyable {
 
 /// Seals messages and writes them as rows one after the other, reusing its buffers.
 struct MessageSealer: ~Copyable {
-  private var cipher = MessageCipher()
+  private var cipher: MessageCipher
   private var box = MessageBox()
+  private let pause: (Int) -> Void
+
+  /// - Parameters:
+  ///   - pause: waits for a number of seconds, before an encryption that failed is tried once more.
+  ///   - cipher: the cipher; tests bring their own.
+  init(pause: @escaping (Int) -> Void, cipher: consuming MessageCipher = MessageCipher()) {
+    self.pause = pause
+    self.cipher = cipher
+  }
 
   /// Stores a new message.
+  /// - Throws: `VaultError.encryptionFailed` after the second failure; `.messageTooLarge`, `.metadataOutOfBounds`.
   mutating func insert(
     _ metadata: MessageMetadata, _ content: RawSpan, timestamp: Int64, keyVersion: Int,
     key: SharedSecretBytes,
     _ transaction: borrowing Transaction
   ) throws -> MessageID {
     let id = MessageID()
-    try box.setFrame(metadata, content)
-    try seal(id, timestamp: timestamp, keyVersion: keyVersion, key: key)
+    try RetryRule.apply(pause: pause) { () throws(VaultError) in
+      try box.setFrame(metadata, content)
+      try seal(id, timestamp: timestamp, keyVersion: keyVersion, key: key)
+    }
     try box.withBytes { box in
       _ = try transaction.execute(
         "INSERT INTO messages (id, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?)",
@@ -218,9 +237,11 @@ struct MessageSealer: ~Copyable {
     _ row: MessageRow, frame: RawSpan, keyVersion: Int, key: SharedSecretBytes,
     _ transaction: borrowing Transaction
   ) throws {
-    box.reserve(frame.byteCount)
-    box.withFrame { $0.copy(frame, to: 0) }
-    try seal(row.id, timestamp: row.timestamp, keyVersion: keyVersion, key: key)
+    try RetryRule.apply(pause: pause) { () throws(VaultError) in
+      box.reserve(frame.byteCount)
+      box.withFrame { $0.copy(frame, to: 0) }
+      try seal(row.id, timestamp: row.timestamp, keyVersion: keyVersion, key: key)
+    }
     try box.withBytes { box in
       _ = try transaction.execute(
         "UPDATE messages SET keyVersion = ?1, sealed = ?3 WHERE number = ?2",

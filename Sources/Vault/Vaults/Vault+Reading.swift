@@ -12,7 +12,7 @@ extension Vault {
   /// Lends metadata and content of a message.
   ///
   /// - Throws: `VaultError.messageNotFound`, once the vault's count has confirmed it;
-  ///   `VaultError.dataTampered`, which the failure monitor has counted.
+  ///   `VaultError.dataTampered` or `.decryptionFailed`, which the failure monitor has counted.
   public func withMessage<R>(
     _ id: MessageID, _ body: (MessageMetadata, RawSpan) throws -> R
   ) throws -> R {
@@ -36,9 +36,9 @@ extension Vault {
         guard let opened else { throw VaultError.corrupt }
         return opened
       }
-    } catch VaultError.dataTampered(let id) {
-      try recordFailures([id])
-      throw VaultError.dataTampered(id)
+    } catch let error as VaultError {
+      if let id = error.unreadableMessage { try recordFailures([id]) }
+      throw error
     }
   }
 
@@ -128,7 +128,7 @@ extension Vault {
     return try sealed.forEach { row, box in
       do {
         return try opener.open(row, box) { metadata, _, _ in try body(row.id, metadata) }
-      } catch VaultError.dataTampered(let id) {
+      } catch VaultError.dataTampered(let id), VaultError.decryptionFailed(let id, _) {
         unreadable.append(id)
         return true
       }
@@ -173,7 +173,7 @@ extension Vault {
         row.id.withBytes { hash.add($0, to: &seen) }
         do {
           return try opener.open(row, box) { try visit(row, $0, $1, $2) }
-        } catch VaultError.dataTampered(let id) {
+        } catch VaultError.dataTampered(let id), VaultError.decryptionFailed(let id, _) {
           walk.unreadable.append(id)
           return true
         }

@@ -146,7 +146,7 @@ extension Vault {
       guard var rotation = state.rotation else { throw VaultError.noRotationUnderWay }
       var batch = Batch(phase: rotation.phase, total: state.messages.count)
       var opener = MessageOpener(keys)
-      var sealer = MessageSealer()
+      var sealer = MessageSealer(pause: clock.pause)
       let target = rotation.target
       let key = try keys.key(target)
       var byteCount = 0
@@ -161,7 +161,7 @@ extension Vault {
             guard batch.phase == .resealing, row.keyVersion != target else { return }
             try sealer.reseal(row, frame: frame, keyVersion: target, key: key, transaction)
           }
-        } catch VaultError.dataTampered(let id) {
+        } catch VaultError.dataTampered(let id), VaultError.decryptionFailed(let id, _) {
           unreadable.append(id)
         }
         batch.count += 1

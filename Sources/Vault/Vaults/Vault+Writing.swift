@@ -37,7 +37,7 @@ extension Vault {
     _ content: borrowing SecretBytes, metadata: MessageMetadata,
     alongside: (borrowing Transaction) throws -> Void = { _ in }
   ) throws -> MessageID {
-    var sealer = MessageSealer()
+    var sealer = MessageSealer(pause: clock.pause)
     let now = clock.now()
     return try content.withBytes { content in
       try write { transaction, state, keys in
@@ -77,7 +77,7 @@ extension Vault {
     committed: (_ ids: [MessageID], _ progress: ImportProgress) throws -> Bool
   ) throws -> ImportProgress {
     var progress = ImportProgress(source: source.progress)
-    var sealer = MessageSealer()
+    var sealer = MessageSealer(pause: clock.pause)
     var isAtEnd = false
     var goesOn = true
     var failure: MessageFormatError?

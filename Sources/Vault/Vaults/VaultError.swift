@@ -2,23 +2,20 @@
 
 public import Keychains
 
-/// What can go wrong in a vault. Descriptions carry no identifiers.
+/// What can go wrong in a vault. Descriptions carry no identifiers. Passphrases are the slots' concern: the errors of
+/// deriving a key and of weak passphrases are in `Keychains` and `CofferKit`.
 @nonexhaustive
 public enum VaultError: Error, Sendable {
-  /// The key could not be derived; enter the passphrase again.
-  case keyDerivationFailed
-  /// The message could not be encrypted.
+  /// The message could not be encrypted, also not when it was tried again a second later.
   case encryptionFailed
   /// The message is not what was stored: its bytes were changed, or it was moved from another row.
   case dataTampered(MessageID)
-  /// The message is not readable for another reason.
+  /// The message is not readable for another reason: its box is too short to be one, or the cipher failed.
   case decryptionFailed(MessageID, underlying: any Error)
   /// The coffer is locked: its keychain gives no key.
   case keychainAccessDenied
   /// The keychain does not answer, or is itself locked; with its error.
   case keychainNotAvailable(KeychainError)
-  /// The passphrase is too weak.
-  case weakPassphrase
   /// There is no such message, and the vault's count confirms that none was removed from the file.
   case messageNotFound
   /// The vault as a whole is damaged: a row was removed from the file or inserted.
@@ -37,13 +34,11 @@ public enum VaultError: Error, Sendable {
   /// The code of the requirements, for programs.
   public var code: String {
     switch self {
-    case .keyDerivationFailed: "KEY_DERIVATION_FAILED"
     case .encryptionFailed: "ENCRYPTION_FAILED"
     case .dataTampered: "DATA_TAMPERED"
     case .decryptionFailed: "DECRYPTION_FAILED"
     case .keychainAccessDenied: "KEYCHAIN_ACCESS_DENIED"
     case .keychainNotAvailable: "KEYCHAIN_NOT_AVAILABLE"
-    case .weakPassphrase: "WEAK_PASSPHRASE"
     case .messageNotFound: "MESSAGE_NOT_FOUND"
     case .corrupt: "VAULT_CORRUPT"
     case .lockedAfterFailures: "VAULT_LOCKED"
@@ -51,6 +46,14 @@ public enum VaultError: Error, Sendable {
     case .metadataOutOfBounds: "METADATA_OUT_OF_BOUNDS"
     case .noRotationUnderWay: "NO_ROTATION"
     case .nothingToRollBack: "NOTHING_TO_ROLL_BACK"
+    }
+  }
+
+  /// The message that does not open; nil for other errors.
+  var unreadableMessage: MessageID? {
+    switch self {
+    case .dataTampered(let id), .decryptionFailed(let id, _): id
+    default: nil
     }
   }
 

@@ -89,15 +89,20 @@
       #expect(done.output.contains("\"mode\":\"standard\""))
     }
 
-    @Test("To sign what comes through a pipe, the finger is asked for when all of it has come")
-    func slowPipe() throws {
+    /// A session without a grace period, and an identity that a finger is enough for.
+    private func beginSession() throws {
       try #require(
         try run("identity", "generate", "--user-id", "Ada", "--quiet", pass[0], pass[1]).status == 0)
       try #require(try run("mode", "standard", "--with-finger", pass[0], pass[1]).status == 0)
       try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: place.folder.path())
       try #require(try run("unlock", pass[0], pass[1]).status == 0)
-      defer { _ = try? run("lock", "--all") }
       try #require(try run("settings", "grace-period", "0", pass[0], pass[1]).status == 0)
+    }
+
+    @Test("To sign what comes through a pipe, the finger is asked for when all of it has come")
+    func slowPipe() throws {
+      defer { _ = try? run("lock", "--all") }
+      try beginSession()
       try sees("match")
       let process = place.process(
         Place.coffer, ["encrypt", "--to", "me", "--output", "out.pgp"],
@@ -123,6 +128,25 @@
         environment: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address, "XDG_RUNTIME_DIR": place.folder.path()])
       #expect(refused.status != 0)
       #expect(!FileManager.default.fileExists(atPath: place.folder.path() + "/none.pgp"))
+    }
+
+    @Test(
+      "AM-03: a finger that was enrolled later counts too, also when the first one is not enrolled any more")
+    func enrolledLater() throws {
+      defer { _ = try? run("lock", "--all") }
+      try beginSession()
+      let letter = try place.write("text", to: "letter")
+      for (index, fingers) in [["right-index-finger", "left-thumb"], ["left-thumb"]].enumerated() {
+        try bus.control(
+          .fprintd, "SetEnrolledFingers", [.string(""), .strings(fingers)], path: reader)
+        try sees("match")
+        let signed = try run("sign", "--output", "signed-\(index)", letter)
+        #expect(signed.status == 0, "\(signed.error)")
+      }
+      // A finger that is not enrolled opens nothing.
+      try sees("no-match", "no-match", "no-match")
+      #expect(try run("sign", "--output", "none", letter).status != 0)
+      #expect(!FileManager.default.fileExists(atPath: place.folder.path() + "/none"))
     }
 
     @Test("A finger in mode standard is switched on only with a reader, and says what it means")

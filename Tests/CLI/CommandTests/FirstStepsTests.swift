@@ -24,7 +24,7 @@ struct FirstStepsTests {
   @Test(
     "README's way from nothing to a decrypted reply works, with gpg as Bob",
     .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/gpg"), "no gpg"),
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(60)))
   func readme() throws {
     let lines = try lines()
     #expect(lines.first == "$ coffer init")

@@ -34,10 +34,11 @@
     }
 
     private func run(
-      _ arguments: [String], input: String = "", bus address: String? = nil
+      _ arguments: [String], input: String = "", bus address: String? = nil, log level: String = ""
     ) throws -> Place.Outcome {
       try place.run(
-        arguments, input: input, environment: ["DBUS_SESSION_BUS_ADDRESS": address ?? bus.address])
+        arguments, input: input,
+        environment: ["DBUS_SESSION_BUS_ADDRESS": address ?? bus.address, "COFFER_LOG": level])
     }
 
     private var commands: [[String]] {
@@ -72,6 +73,11 @@
     func away() throws {
       try bus.stopKeyring()
       try expect("no_secret_service", 10, "there is no Secret Service")
+      // The log has the operation and the fixed text, and names no item.
+      let logged = try run(["message", "list"] + pass, log: "error").error
+      #expect(logged.contains("app.rial.keychain: error=Secret Service is not available"), "\(logged)")
+      #expect(logged.contains("load failed"), "\(logged)")
+      #expect(!logged.contains("vault.") && !logged.contains("rial.device"), "\(logged)")
       try expectWhole()
     }
 

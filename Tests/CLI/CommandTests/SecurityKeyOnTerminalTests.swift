@@ -118,6 +118,49 @@
       #expect(try labels() == ["first", "spare"])
     }
 
+    /// A slot for red.
+    private func addSlot() throws {
+      try keys("plug", "red")
+      let pin = try place.write("864201\n", to: "red-pin")
+      let added = try run(["slot", "add", "security-key", "--label", "red", "--pin-file", pin] + pass)
+      try #require(added.status == 0, "\(added.error)")
+    }
+
+    private func listing(_ arguments: String...) throws -> CommandOnTerminal {
+      try CommandOnTerminal(["message", "list"] + arguments, in: place, program: Place.withKeys)
+    }
+
+    @Test("A security key that is plugged in is asked first, by its PIN and a touch")
+    func slot() throws {
+      try addSlot()
+      let command = try listing()
+      try command.answer("PIN of the security key (nothing: use the passphrase)", "135790")
+      try command.terminal.expect("wrong PIN of the security key; 7 tries left")
+      try command.answer("PIN of the security key", "864201")
+      let end = command.end()
+      #expect(end.status == 0 && end.shown.contains("touch the security key"), "\(end.shown)")
+    }
+
+    @Test("Without the key, with another one, or with an empty line, the passphrase is asked for")
+    func otherWay() throws {
+      try addSlot()
+      var command = try listing()
+      try command.answer("PIN of the security key", "")
+      try command.answer("passphrase", Place.passphrase)
+      #expect(command.end().status == 0)
+      try keys("plug")
+      command = try listing()
+      try command.terminal.expect("No security key is plugged in: use the passphrase")
+      try command.answer("passphrase", Place.passphrase)
+      #expect(command.end().status == 0)
+      try keys("plug", "blue")
+      command = try listing()
+      try command.answer("PIN of the security key", "975310")
+      try command.terminal.expect("is another security key than those that are enrolled: use the passphrase")
+      try command.answer("passphrase", Place.passphrase)
+      #expect(command.end().status == 0)
+    }
+
     @Test("Control-C ends the wait for a touch, and nothing is written")
     func cancel() throws {
       try enter()

@@ -14,7 +14,7 @@ struct SelfTestReportTests {
     SelfTestReport(
       head: .init(time: 1_800_000_000),
       rows: results.map { SelfTest.Row(.advanced, .backupAndImport, $0, milliseconds: 3100) },
-      facts: MachineFacts(Machine(enclaves: [SoftwareEnclave()])))
+      facts: MachineFacts(Machine(enclaves: [SoftwareEnclave()]), nil))
   }
 
   @Test("One row that failed ends it with 70, and is in the report")

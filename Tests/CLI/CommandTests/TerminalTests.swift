@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import AgentLeash
 import Foundation
 import PseudoTerminals
 import Testing
@@ -27,12 +28,32 @@ struct TerminalTests {
     #expect(slip.end().status == 0)
   }
 
+  @Test("After a session has ended, the next command says so before it asks; without one nothing is said")
+  func endedSession() throws {
+    let place = try Place()
+    let leash = try AgentLeash(folder: place.folder.path())
+    try place.makeCoffer()
+    for hasEnded in [false, true] {
+      let asked = try CommandOnTerminal(["audit"], in: place)
+      let before = try asked.terminal.expect("passphrase: ")
+      #expect(before.contains("The session has ended.") == hasEnded, "\(before)")
+      asked.terminal.type("\u{3}")
+      _ = asked.end()
+      let pass = place.folder.path() + "/pass"
+      let unlocked = try place.run(["unlock", "--passphrase-file", pass])
+      #expect(unlocked.error.contains("It locks by itself after 5 min"), "\(unlocked.error)")
+      #expect(try place.run(["lock"]).status == 0)
+    }
+    withExtendedLifetime(leash) {}
+  }
+
   @Test("A message that is typed says how it ends, and a pipe is read without a word")
   func typedMessage() throws {
     let place = try Place()
     try place.makeCoffer()
     let typed = try CommandOnTerminal(["message", "add", "--passphrase-file", "pass"], in: place)
-    try typed.answer("Type the message; Control-D ends it.", "The key is under the mat.\n\u{04}")
+    try typed.answer(
+      "Type or paste the message, then Return and Control-D.", "The key is under the mat.\n\u{04}")
     #expect(typed.end().status == 0)
     let piped = try place.run(["message", "add", "--passphrase-file", "pass"], input: "The mat is gone.\n")
     #expect(piped.status == 0 && piped.error.isEmpty, "\(piped.error)")

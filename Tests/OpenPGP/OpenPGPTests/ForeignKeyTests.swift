@@ -76,7 +76,7 @@ struct ForeignKeyTests {
       }
       let unlocked = try key.unlocked(password: password.span.bytes, isSubkey: isSubkey)
       #expect(unlocked.publicKey == key.publicKey)
-      guard key.publicKey.algorithm.signs, EVPKey.usesPrivateKeys(of: key.publicKey.material) else {
+      guard key.publicKey.algorithm.signs, key.publicKey.material.hasUsablePrivateKeys else {
         continue
       }
       let digest = SystemRandom.publicBytes(count: 64)

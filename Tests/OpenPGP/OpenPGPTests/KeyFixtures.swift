@@ -19,12 +19,17 @@ enum KeyFixtures {
       (.rsa(bitCount: 3072), 4), (.eddsaLegacy, 4), (.ed25519, 4), (.ed25519, 6), (.ed448, 4), (.ed448, 6),
     ]
     + curves.map { (.ecdsa($0), 6) }
+    + [
+      (.compositeSignature(.mldsa65Ed25519), 6), (.compositeSignature(.mldsa87Ed448), 6),
+      (.hashBasedSignature(.slhdsa128f), 6),
+    ]
 
   /// All that decrypt, each with the version of its key.
   static let decrypting: [(KeyAlgorithm, UInt8)] =
     [
       (.rsa(bitCount: 3072), 6), (.curve25519Legacy, 4), (.x25519, 4), (.x25519, 6), (.x448, 4), (.x448, 6),
-      (.ecdh(.p256), 4),
+      (.ecdh(.p256), 4), (.compositeKEM(.mlkem768X25519), 4), (.compositeKEM(.mlkem768X25519), 6),
+      (.compositeKEM(.mlkem1024X448), 6),
     ]
     + curves.map { (.ecdh($0), 6) }
 
@@ -32,6 +37,8 @@ enum KeyFixtures {
   static let oneOfEach: [(KeyAlgorithm, UInt8)] = [
     (.rsa(bitCount: 3072), 4), (.eddsaLegacy, 4), (.curve25519Legacy, 4), (.ed25519, 6), (.x25519, 6),
     (.ed448, 6), (.x448, 6), (.ecdsa(.p521), 6), (.ecdh(.brainpoolP256r1), 6),
+    (.compositeSignature(.mldsa65Ed25519), 6), (.hashBasedSignature(.slhdsa128f), 6),
+    (.compositeKEM(.mlkem768X25519), 4), (.compositeKEM(.mlkem1024X448), 6),
   ]
 
   /// A key; of RSA always the same one, since they take long to make.

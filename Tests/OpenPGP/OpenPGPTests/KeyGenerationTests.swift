@@ -67,7 +67,9 @@ struct KeyGenerationTests {
   func algorithms() throws {
     let expected: [KeyProfile: [PublicKeyAlgorithm]] = [
       .universal: [.eddsaLegacy, .ecdh], .advanced: [.ed448, .x448], .rfc4880: [.rsa, .rsa],
-      .rfc9580: [.ed25519, .x25519],
+      .rfc9580: [.ed25519, .x25519], .postQuantum: [.mldsa65Ed25519, .mlkem768X25519],
+      .postQuantumHigh: [.mldsa87Ed448, .mlkem1024X448], .hashBased128s: [.slhdsa128s, .mlkem768X25519],
+      .hashBased128f: [.slhdsa128f, .mlkem768X25519], .hashBased256s: [.slhdsa256s, .mlkem1024X448],
     ]
     for (profile, algorithms) in expected {
       #expect(try make(profile).certificate.publicKeys.map(\.algorithm) == algorithms)
@@ -105,7 +107,9 @@ struct KeyGenerationTests {
     #expect(valid(key, on: 10).problem == .expired)
   }
 
-  @Test("What is written of a new key is read again", arguments: [KeyProfile.universal, .advanced])
+  @Test(
+    "What is written of a new key is read again",
+    arguments: [KeyProfile.universal, .advanced, .postQuantum, .postQuantumHigh, .hashBased128f])
   func roundTrip(profile: KeyProfile) throws {
     let key = try make(profile)
     let sink = ArraySink()

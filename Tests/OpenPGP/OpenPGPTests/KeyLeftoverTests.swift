@@ -15,6 +15,8 @@ struct KeyLeftoverTests {
   private struct Needles {
     let all: [Needle]
 
+    init(all: [Needle]) { self.all = all }
+
     init(_ bytes: RawSpan) {
       let reversed = SecretBytes(byteCount: bytes.byteCount) { output in
         for offset in 0..<bytes.byteCount {
@@ -35,9 +37,18 @@ struct KeyLeftoverTests {
 
   static let keys = KeyFixtures.oneOfEach.dropFirst()
 
-  /// The last octets of a key's secret fields: all of them belong to the key itself.
+  /// The last octets of a key's secret fields: all of them belong to the key itself. Those of SLH-DSA end with its
+  /// public key, and composites have a secret at both ends.
   private func needles(_ key: UnlockedKey) -> Needles {
-    key.material.withBytes { Needles($0.extracting(last: min(32, $0.byteCount))) }
+    key.material.withBytes { fields in
+      let first = Needles(fields.extracting(first: min(32, fields.byteCount)))
+      let last = Needles(fields.extracting(last: min(32, fields.byteCount)))
+      return switch key.publicKey.material {
+      case .hashBasedSignature: first
+      case .compositeSignature, .compositeKEM: Needles(all: first.all + last.all)
+      default: last
+      }
+    }
   }
 
   /// Uses a key in all ways that it has; away from the stack frames that search later.
@@ -101,6 +112,7 @@ struct KeyLeftoverTests {
 
   static let sessionKeyAlgorithms: [(KeyAlgorithm, UInt8)] = [
     (.rsa(bitCount: 3072), 4), (.curve25519Legacy, 4), (.x25519, 6), (.x448, 6), (.ecdh(.p256), 6),
+    (.compositeKEM(.mlkem768X25519), 6), (.compositeKEM(.mlkem1024X448), 6),
   ]
 
   @Test("A session key that was encrypted and decrypted is gone", arguments: sessionKeyAlgorithms)

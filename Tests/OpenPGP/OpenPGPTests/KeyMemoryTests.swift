@@ -11,7 +11,9 @@ import Testing
 
 @Suite("What a secret key leaves in memory", .serialized)
 struct KeyMemoryTests {
-  @Test("Secret keys and their password are gone after use", arguments: [KeyProfile.universal, .rfc9580])
+  @Test(
+    "Secret keys and their password are gone after use",
+    arguments: [KeyProfile.universal, .rfc9580, .postQuantum, .hashBased128f])
   func nothingLeft(profile: KeyProfile) throws {
     for needle in try use(profile) {
       #expect(try ProcessMemory.places(of: needle) == [])
@@ -59,7 +61,8 @@ struct KeyMemoryTests {
 
 /// Collects secret bytes without a second copy.
 private final class SecretSink: ByteSink {
-  private var bytes = SecretBytes(zeroed: 4096)
+  // A key of SLH-DSA-SHAKE-128f has three signatures of 17 KiB.
+  private var bytes = SecretBytes(zeroed: 64 << 10)
   private var count = 0
 
   func write(_ new: RawSpan) throws(OpenPGPError) {

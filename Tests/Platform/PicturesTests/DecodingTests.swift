@@ -180,16 +180,4 @@
         .allSatisfy { abs(Int($0) - Int($1)) <= limit }
     }
   }
-
-  /// The same numbers in every run (xorshift).
-  private struct Seeded: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state ^= state << 13
-      state ^= state >> 7
-      state ^= state << 17
-      return state
-    }
-  }
 #endif

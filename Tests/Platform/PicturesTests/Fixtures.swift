@@ -132,3 +132,15 @@ enum Fixture {
   static let probe = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
     .appending(path: "decoder-probe").path()
 }
+
+/// The same numbers in every run (xorshift).
+struct Seeded: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state
+  }
+}

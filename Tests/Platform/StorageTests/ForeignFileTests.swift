@@ -29,7 +29,7 @@ enum ForeignKind: CaseIterable {
   }
 }
 
-@Suite("Something else in the place of a coffer's files", .timeLimit(.minutes(1)))
+@Suite("Something else in the place of a coffer's files", .timeLimit(.minutes(60)))
 struct ForeignFileTests {
   let home: TemporaryHome
 

@@ -24,6 +24,11 @@ func header(_ status: UInt8, _ width: UInt8, _ height: UInt8, _ count: UInt8, _ 
 
 switch words.first {
 case PictureWorker.argument: PictureWorker.run()
+case CodeReader.argument: CodeReader.run()
+
+// What finds codes, without a library, and with one that finds none.
+case "no-library": CodeReader.run(library: "libnosuchthing.so.0")
+case "other-library": CodeReader.run(library: "libz.so.1")
 
 // What a process could do that was taken over.
 case "trap": abort()
@@ -36,6 +41,11 @@ case "larger-than-asked": answer(header(0, 60, 1, 180) + [UInt8](repeating: 0, c
 case "half": answer(header(0, 1, 1, 3) + [1])
 case "unknown-status": answer(header(200, 0, 0, 0))
 case "nothing-inside": answer(header(0, 0, 0, 0))
+case "many-codes":
+  answer(header(0, 0, 0, 4 * 33) + [UInt8](repeating: 0, count: 4 * 33))
+case "long-code":
+  answer(header(0, 0, 0, 20) + [0xB2, 0x1B, 0, 0] + [UInt8](repeating: 0x61, count: 16))
+case "code-cut-off": answer(header(0, 0, 0, 5) + [2, 0, 0, 0, 0x61])
 case "flood": while true { answer([UInt8](repeating: 0, count: 1 << 16)) }
 
 // What the sandbox has to allow.

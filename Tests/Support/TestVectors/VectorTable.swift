@@ -40,6 +40,9 @@ public struct VectorTable: Sendable {
         switch cells[index] {
         case "-": cells[index] = ""
         case "\"" where !above.isEmpty: cells[index] = above[index]
+        case let edits where edits.hasPrefix("\"") && !above.isEmpty:
+          let place = "\(name), row \(rows.count + 1)"
+          cells[index] = try Self.edited(above[index], by: edits.dropFirst(), place: place)[...]
         default: break
         }
       }
@@ -52,6 +55,19 @@ public struct VectorTable: Sendable {
     }
     self.header = header
     self.rows = rows
+  }
+
+  /// The value above with other bytes: `6=ff,100=00`.
+  private static func edited(_ above: Substring, by edits: Substring, place: String) throws -> String {
+    var bytes = try VectorRow.bytes(above)
+    for edit in edits.split(separator: ",") {
+      let parts = edit.split(separator: "=")
+      guard parts.count == 2, let offset = Int(parts[0]), bytes.indices.contains(offset),
+        let byte = UInt8(parts[1], radix: 16)
+      else { throw VectorFault("\(place): \(edits)") }
+      bytes[offset] = byte
+    }
+    return "=" + Data(bytes).base64EncodedString()
   }
 
   private static func cells(_ line: Substring) -> [Substring] {
@@ -73,11 +89,19 @@ public struct VectorRow: Sendable, CustomStringConvertible {
     return text
   }
 
-  /// A cell of hexadecimal digits.
+  /// A cell of hexadecimal digits, or of base64 behind `=`.
   public func bytes(_ column: String) throws -> [UInt8] {
-    do { return try hexBytes(try text(column)) } catch {
-      throw VectorFault("\(place): \(column) is not hexadecimal")
+    do { return try Self.bytes(try text(column)[...]) } catch {
+      throw VectorFault("\(place): \(column) is neither hexadecimal nor base64")
     }
+  }
+
+  static func bytes(_ cell: Substring) throws -> [UInt8] {
+    guard cell.hasPrefix("=") else { return try hexBytes(cell) }
+    guard let data = Data(base64Encoded: String(cell.dropFirst())) else {
+      throw VectorFault("not base64")
+    }
+    return [UInt8](data)
   }
 
   /// A cell of decimal digits.

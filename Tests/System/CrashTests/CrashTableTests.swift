@@ -42,7 +42,7 @@ extension CrashTests {
         "mode switch, 4 keys", "mode switch, 5 keys", "change of expiry", "key import", "finger switched on",
         "guard made", "guard changed", "guard left",
         "security key added to the guard", "security key removed from the guard", "vault key rotation",
-        "passphrase change", "slot add", "slot remove", "domain delete and create",
+        "passphrase change", "slot add", "security key slot", "slot remove", "domain delete and create",
         "protected settings write", "contact import",
         "capture add", "backup", "restore",
       ])

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The memory of another process, as the kernel shows it: every region that it may read, stacks and locked
-// pages too (proc(5), smaps).
+// pages too (proc(5), smaps). Left out is what the process cannot have put anything into: code and constants
+// of programs and libraries, of which it has no page of its own.
 
 import Foundation
 import Glibc
@@ -16,22 +17,27 @@ struct MemoryRegion: Sendable {
 
   struct Unreadable: Error {}
 
-  /// The regions that the process itself may read.
+  /// The regions that the process itself may read, and may have written to.
   static func all(of process: pid_t) throws -> [MemoryRegion] {
     let text = try read("/proc/\(process)/smaps")
     var regions: [MemoryRegion] = []
-    var head: (range: Range<UInt>, name: String)?
+    var head: Head?
+    // Pages that are no longer those of the file: of a table that the loader filled and then closed, say.
+    var ownKibibytes = 0
     for line in text.split(separator: "\n") {
       if line.hasPrefix("VmFlags:") {
         let flags = Set(line.split(separator: " ").dropFirst())
-        if let head {
+        if let head, head.isReadable, head.isWritable || !head.isFile || ownKibibytes > 0 {
           regions.append(
             MemoryRegion(
               range: head.range, name: head.name, isForSecrets: flags.isSuperset(of: ["lo", "dd", "wf"])))
         }
         head = nil
+      } else if line.hasPrefix("Anonymous:") || line.hasPrefix("Swap:") {
+        ownKibibytes += Int(line.split(separator: " ")[1]) ?? 0
       } else if let begun = Self.head(line) {
-        head = begun.isReadable ? (begun.range, begun.name) : nil
+        head = begun
+        ownKibibytes = 0
       }
     }
     return regions
@@ -52,8 +58,18 @@ struct MemoryRegion: Sendable {
     }
   }
 
+  /// The first line of a region.
+  private struct Head {
+    let range: Range<UInt>
+    let name: String
+    let isReadable: Bool
+    let isWritable: Bool
+    /// Whether it is part of a file that has a name.
+    let isFile: Bool
+  }
+
   /// "7f1c00000000-7f1c00021000 rw-p 00000000 00:00 0    [heap]"; nil for the lines below one.
-  private static func head(_ line: Substring) -> (range: Range<UInt>, name: String, isReadable: Bool)? {
+  private static func head(_ line: Substring) -> Head? {
     let fields = line.split(separator: " ", maxSplits: 5)
     guard fields.count >= 5 else { return nil }
     let ends = fields[0].split(separator: "-").compactMap { UInt($0, radix: 16) }
@@ -61,6 +77,9 @@ struct MemoryRegion: Sendable {
     let name = fields.count > 5 ? fields[5].trimmingCharacters(in: .whitespaces) : "anonymous memory"
     // Pages of the kernel, which cannot be read this way and hold its clock.
     let isKernels = name.hasPrefix("[vvar") || name == "[vsyscall]"
-    return (ends[0]..<ends[1], name, fields[1].hasPrefix("r") && !isKernels)
+    return Head(
+      range: ends[0]..<ends[1], name: name, isReadable: fields[1].hasPrefix("r") && !isKernels,
+      isWritable: fields[1].dropFirst().hasPrefix("w"),
+      isFile: name.hasPrefix("/") && !name.hasSuffix("(deleted)"))
   }
 }

@@ -76,6 +76,32 @@ struct ImportTests {
     #expect(outcome.status == 0, "\(outcome.output)")
   }
 
+  @Test(
+    "A command of the tutorial that reaches the system by itself is named; one that the tutorial has not may",
+    arguments: [
+      ("Commands/EncryptCommand.swift", "let file = unsafe open(path, O_RDONLY)", false),
+      ("Shell/InputFile.swift", "let there = FileManager.default.fileExists(atPath: path)", false),
+      ("Letters/LetterFiles.swift", "let file = try UnnamedFile(path: path)", false),
+      ("Shell/CommandContext.swift", "let coffer = try LockedCoffer(home: home)", false),
+      ("Tutorial/TutorialWorld.swift", "let machine = Machine()", false),
+      ("Commands/BackupCommand.swift", "let file = unsafe open(path, O_RDONLY)", true),
+      ("Surroundings/SystemFiles.swift", "let file = unsafe Glibc.open(path, O_RDONLY)", true),
+      ("Shell/InputFile.swift", "let coffer = try context.open(opening)", true),
+    ])
+  func surroundings(file: String, line: String, isAllowed: Bool) throws {
+    let root = FileManager.default.temporaryDirectory.appending(path: "package-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: root) }
+    let made = root.appending(path: "Sources/CLI/CofferCommands/\(file)")
+    try FileManager.default.createDirectory(
+      at: made.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data("// a file\n\n\(line)\n".utf8).write(to: made)
+    let manifest = #"module("CofferCommands", in: .cli, []),"#
+    try Data(manifest.utf8).write(to: root.appending(path: "Package.swift"))
+    let outcome = try checkImports(of: root)
+    #expect(outcome.status == (isAllowed ? 0 : 1), "\(outcome.output)")
+    #expect(outcome.output.contains("\(file):3: a command of the tutorial reaches") == !isAllowed)
+  }
+
   private static let manifest = """
     module("Secrets", in: .base, []),
     module("OpenPGP", in: .openPGP, ["Secrets"]),

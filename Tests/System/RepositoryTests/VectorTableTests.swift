@@ -18,7 +18,7 @@ struct VectorTableTests {
   func origins() throws {
     let page = String(decoding: try VectorFiles.contents("README.md"), as: UTF8.self)
     let tables = try Self.paths().filter { $0.hasSuffix(".vectors") }
-    #expect(tables.count == 29)
+    #expect(tables.count == 48)
     for path in tables {
       let table = try VectorTable(path.replacing(".vectors", with: ""))
       for name in ["set", "origin", "version", "licence"] {
@@ -43,7 +43,7 @@ struct VectorTableTests {
       .filter { !isFolder(VectorFiles.folder.appending(path: "openpgp/" + $0)) }
     let different = Set(files).symmetricDifference(named).sorted()
     #expect(different == [])
-    #expect(files.count == 593)
+    #expect(files.count == 730)
   }
 
   private func isFolder(_ url: URL) -> Bool {
@@ -59,6 +59,19 @@ struct VectorTableTests {
     #expect(try table.rows.map { try $0.text("b") } == ["", "text"])
     #expect(throws: VectorFault.self) { try table.rows[0].text("c") }
     #expect(throws: VectorFault.self) { try table.rows[1].bytes("b") }
+  }
+
+  @Test("Base64 and changes of the value above are read")
+  func packed() throws {
+    let table = try VectorTable(
+      text: "set: made up\nrows: 3\n\na\n=AAECAw==\n\"1=ff,3=00\n\"\n", name: "made up")
+    #expect(try table.rows.map { try $0.bytes("a") } == [[0, 1, 2, 3], [0, 255, 2, 0], [0, 255, 2, 0]])
+    for edit in ["\"4=00", "\"1", "\"1=100", "=A"] {
+      #expect(throws: VectorFault.self, "\(edit)") {
+        let table = try VectorTable(text: "set: made up\nrows: 2\n\na\n=AAECAw==\n\(edit)\n", name: "made up")
+        _ = try table.rows[1].bytes("a")
+      }
+    }
   }
 
   @Test("A table that is empty, cut or of other rows than it says is refused")

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Captures
 
-@Suite("Captures while the writer's lock is removed", .timeLimit(.minutes(1)))
+@Suite("Captures while the writer's lock is removed", .timeLimit(.minutes(60)))
 struct CaptureWriterTests {
   /// Takes a capture in, and runs `meanwhile` when its blobs are on the disk and no row names them.
   private func add(_ fixture: CaptureFixture, meanwhile: @escaping @Sendable () throws -> Void) throws

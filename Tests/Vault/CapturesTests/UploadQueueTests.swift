@@ -104,8 +104,94 @@ struct UploadQueueTests {
 
     var last = UploadStatus()
     for _ in 0..<5 { last.begin(1) }
-    last.recover()
+    last.recover(1)
     #expect(last.state == .failed)
+  }
+
+  @Test("Another program begins, fails and succeeds; its attempts count, and nobody else begins meanwhile")
+  func reports() throws {
+    let fixture = try CaptureFixture()
+    fixture.time.set(jitter: 0)
+    let id = try fixture.add(photo: [1])
+    let start = fixture.time.now
+    #expect(try fixture.store.report(.uploading, of: id).attempts == 1)
+    var status = try fixture.store.info(id).summary.upload
+    #expect(status.state == .uploading && status.nextAttempt == start + 6 * 3_600)
+    #expect(throws: CaptureError.uploadNotDue(status)) { try fixture.store.report(.uploading, of: id) }
+    // The next process, which tidies up before its first write, leaves it alone too.
+    let other = try fixture.store(at: fixture.snapshot())
+    #expect(throws: CaptureError.uploadNotDue(status)) { try other.report(.uploading, of: id) }
+
+    status = try fixture.store.report(.failed, of: id)
+    #expect(status.state == .pending && status.nextAttempt == start + 1)
+    #expect(throws: CaptureError.uploadNotDue(status)) { try fixture.store.report(.uploading, of: id) }
+    fixture.time.advance(1)
+    #expect(fixture.store.isDue(status))
+    try fixture.store.report(.uploading, of: id)
+    status = try fixture.store.report(.uploaded, of: id)
+    #expect(status.state == .uploaded && status.attempts == 2 && status.lastAttempt == start + 1)
+    #expect(try fixture.store.report(.uploaded, of: id) == status)
+    for state in [UploadStatus.State.uploading, .failed] {
+      #expect(throws: CaptureError.uploadNotDue(status)) { try fixture.store.report(state, of: id) }
+    }
+    #expect(try fixture.store.report(.pending, of: id).isUsed == false)
+    #expect(throws: CaptureError.notFound) { try fixture.store.report(.pending, of: CaptureID()) }
+  }
+
+  @Test("An upload that is not reported within six hours was cut off, and its attempt counts")
+  func unreported() throws {
+    let fixture = try CaptureFixture()
+    let id = try fixture.add(photo: [1])
+    for attempt in 1...5 {
+      let begun = try fixture.store.report(.uploading, of: id)
+      #expect(begun.attempts == attempt)
+      fixture.time.advance(UploadStatus.reportSeconds - 1)
+      #expect(!fixture.store.isDue(begun))
+      #expect(throws: CaptureError.uploadNotDue(begun)) { try fixture.store.report(.uploading, of: id) }
+      fixture.time.advance(1)
+      #expect(fixture.store.isDue(begun) == (attempt < 5))
+    }
+    #expect(throws: CaptureError.self) { try fixture.store.report(.uploading, of: id) }
+    // The next writer stores that the last attempt has failed.
+    let other = try fixture.store(at: fixture.snapshot())
+    _ = try other.loadOrCreateEncryptionKey()
+    try other.report(.failed, of: id)
+    #expect(try other.info(id).summary.upload.state == .failed)
+    #expect(try other.report(.uploaded, of: id).state == .uploaded)
+  }
+
+  @Test("A result that comes late is that of the attempt that was cut off")
+  func late() throws {
+    let fixture = try CaptureFixture()
+    fixture.time.set(jitter: 0)
+    let ids = try (1...2).map { try fixture.add(photo: [UInt8($0)]) }
+    for id in ids { try fixture.store.report(.uploading, of: id) }
+    let start = fixture.time.now
+    fixture.time.advance(UploadStatus.reportSeconds)
+    let failed = try fixture.store.report(.failed, of: ids[0])
+    #expect(failed.attempts == 1 && failed.lastAttempt == start)
+    #expect(failed.state == .pending && failed.nextAttempt == fixture.time.now + 1)
+    // Another process has stored meanwhile that it was cut off.
+    let other = try fixture.store(at: fixture.snapshot())
+    _ = try other.loadOrCreateEncryptionKey()
+    let uploaded = try other.report(.uploaded, of: ids[1])
+    #expect(uploaded.state == .uploaded && uploaded.attempts == 1 && uploaded.lastAttempt == start)
+    // A failure that was reported is over: the next result is another attempt's.
+    #expect(try fixture.store.report(.uploaded, of: ids[0]).attempts == 2)
+  }
+
+  @Test("Seven days after its upload a capture may be removed, and not a second earlier")
+  func removable() throws {
+    let fixture = try CaptureFixture()
+    let ids = try (1...3).map { try fixture.add(photo: [UInt8($0)]) }
+    try fixture.store.report(.uploaded, of: ids[0])
+    try fixture.store.report(.uploaded, of: ids[2])
+    #expect(try fixture.store.info(ids[0]).summary.upload.removalTime == fixture.time.now + 7 * 86_400)
+    fixture.time.advance(7 * 86_400 - 1)
+    #expect(try fixture.store.removableCaptures() == [])
+    fixture.time.advance(1)
+    #expect(try fixture.store.removableCaptures() == [ids[0], ids[2]])
+    #expect(try fixture.store.list().count == 3)
   }
 
   @Test("Captures are tried in the order in which they came, and one that fails does not stop the others")
@@ -138,7 +224,7 @@ struct UploadQueueTests {
     var status = UploadStatus()
     var all = [status]
     for step in 1...5 {
-      status.begin(Int64(step) * 1_000)
+      status.begin(Int64(step) * 1_000, cutOff: step == 2 ? 9_000 : nil)
       all.append(status)
       status.fail(Int64(step) * 1_000, jitter: 0.3)
       all.append(status)

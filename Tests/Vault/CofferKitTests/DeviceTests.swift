@@ -79,6 +79,16 @@ struct DeviceTests {
     #expect(try service().accounts() == [])
   }
 
+  @Test("The registration says when it was made, also after it was read again")
+  func date() throws {
+    try service().prepare()
+    let before = Date.now.addingTimeInterval(-1)
+    let device = try Device.register(service(), in: enclave)
+    let made = try #require(device.state.registeredAt)
+    #expect(made > before && made <= .now)
+    #expect(try Device.load(service())?.state == device.state)
+  }
+
   @Test("A registration without its key is damage")
   func keyGone() throws {
     try service().prepare()

@@ -93,6 +93,36 @@ struct ContactImportTests {
     #expect(try fixture.take(endless)[0].needsDecision)
   }
 
+  @Test("A newer copy that claims another contact's address wants a decision, and so does a new key of two")
+  func sharedAddresses() throws {
+    let fixture = try Fixture()
+    let (mallory, alice) = (try Person("Mallory <m@example.net>"), try Person("Alice <alice@example.org>"))
+    try fixture.take(mallory.certificate)
+    try fixture.take(alice.certificate)
+    let both = try mallory.valid().addingUserID(UserID("Alice <Alice@Example.org>"), by: mallory.signer())
+    let preview = try fixture.take(both)[0]
+    #expect(preview.outcome == .updated && preview.needsDecision)
+    #expect(
+      preview.sharedAddresses == [SharedAddress(address: "Alice@Example.org", contact: "Alice")])
+    // Once it is decided, it is not asked again.
+    #expect(try fixture.take(both)[0].sharedAddresses.isEmpty)
+
+    let third = try Person("Mallory <m@example.net>", "Alice <alice@example.org>")
+    let newKey = try fixture.take(third.certificate)[0]
+    #expect(newKey.outcome == .newKey && newKey.contact?.name == "Mallory")
+    #expect(newKey.sharedAddresses.map(\.contact) == ["Alice"])
+
+    // A revocation does not wait for it.
+    let other = try Fixture()
+    try other.take(mallory.certificate)
+    try other.take(alice.certificate)
+    let revoked = try both.revoking(
+      .primaryKey, reason: RevocationReason(.compromised), at: Fixture.before(days: 1),
+      by: mallory.signer())
+    let last = try other.take(revoked)[0]
+    #expect(last.changes.contains(.revoked) && last.sharedAddresses.isEmpty && !last.needsDecision)
+  }
+
   @Test("A revocation is stored without a question, and shown")
   func revocation() throws {
     let fixture = try Fixture()

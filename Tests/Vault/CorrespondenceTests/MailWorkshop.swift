@@ -48,6 +48,22 @@ final class MailWorkshop {
     return try key.signer()
   }
 
+  func certificate(_ person: Person) throws -> Certificate {
+    guard let key = people[person] else { throw OpenPGPError.noKeyFits }
+    return key.certificate
+  }
+
+  /// A private key as its owner must not send it.
+  func privateKey(_ person: Person) throws -> (armored: [UInt8], packets: [UInt8]) {
+    guard let key = people[person]?.key else { throw OpenPGPError.noKeyFits }
+    let (text, packets) = (ArraySink(), ArraySink())
+    try key.write(to: packets)
+    let armor = try ArmorWriter(text, kind: .privateKey)
+    try key.write(to: armor)
+    try armor.finish()
+    return (text.bytes, packets.bytes)
+  }
+
   // MARK: Making
 
   /// A message for Ada, armored.

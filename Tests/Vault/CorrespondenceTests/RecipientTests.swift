@@ -137,6 +137,18 @@ struct RecipientTests {
       to: named.map { ("dan.asc", $0) }, signer: nil, own: nil, at: book.time)
     #expect(message.recipients.map(\.correspondent.name) == ["Dan"])
     #expect(problems { try self.message("dan") }.count == 1)
+    // Beside the stored copy it counts too, whichever is named first; and so do two copies of a stranger's.
+    let (stored, newer) = (("dan", try book.find("dan")), ("dan.asc", named[0]))
+    for both in [[stored, newer], [newer, stored]] {
+      let message = try OutgoingMessage(to: both, signer: nil, own: nil, at: book.time)
+      #expect(message.recipients.count == 1)
+    }
+    let old = try Correspondee("Old <old@example.org>", days: 50)
+    let oldValid = ValidCertificate(
+      old.certificate, at: LettersFixture.before(days: 60), now: LettersFixture.now, policy: .standard)
+    let renewed = try oldValid.settingExpiration(to: LettersFixture.after(days: 3650), by: old.primary())
+    let strangers = book.merging([old.certificate, renewed]).map { ("old.asc", $0) }
+    #expect(try OutgoingMessage(to: strangers, signer: nil, own: nil, at: book.time).recipients.count == 1)
   }
 
   @Test("the format is the best that all read, and says because of whom it is the older one")

@@ -57,7 +57,7 @@ struct IdentityCrashTests {
   static let changes: [(change: IdentityChange, isMade: @Sendable (Identity) -> Bool)] = [
     (.end(IdentityFixture.now + 999_999), { $0.expires == IdentityFixture.now + 999_999 }),
     (.revocation(.superseded), { $0.state == .revoked }),
-    (.newSubkey(readsMessages: true), { $0.parts.count == 3 }),
+    (.newSubkey(.encrypt), { $0.parts.count == 3 }),
   ]
 
   @Test(

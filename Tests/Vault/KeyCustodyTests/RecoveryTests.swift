@@ -3,7 +3,10 @@
 // What an interrupted change leaves, made by hand; each outcome of AM-12 to AM-17.
 
 import Enclaves
+import Foundation
 import Keychains
+import LoggedLines
+import Primitives
 import ProtectedData
 import Secrets
 import Testing
@@ -13,7 +16,7 @@ import Testing
 @Suite("Recovery of an interrupted change")
 struct RecoveryTests {
   /// Three keys, and a change to high security that stopped before its flip: everything staged.
-  private func interrupted() throws -> CustodyFixture {
+  static func interrupted() throws -> CustodyFixture {
     let fixture = try CustodyFixture()
     try fixture.wrap(3)
     // The flip and all that would clean up after it fail.
@@ -27,6 +30,8 @@ struct RecoveryTests {
     #expect(fixture.records.journal?.targetMode == .highSecurityWithFinger)
     return fixture
   }
+
+  private func interrupted() throws -> CustodyFixture { try Self.interrupted() }
 
   private func account(_ number: Int, _ place: CustodyItems.Place) -> String {
     place.account(CustodyFixture.fingerprint(number))
@@ -96,6 +101,41 @@ struct RecoveryTests {
       to: .highSecurityWithFinger, fixture.both(), acknowledgesMissingBackup: true)
     #expect(try fixture.modesOfKeys() == [.highSecurityWithFinger])
     #expect(try fixture.pendingCount() == 0)
+  }
+
+  @Test("AM-16: nothing that is logged of incomplete keys, or thrown, names a key")
+  func logged() async {
+    await #expect(processExitsWith: .success) {
+      LoggedLines.keep()
+      let fixture = try RecoveryTests.interrupted()
+      var thrown: [String] = []
+      // First the keychain refuses, then keys are missing.
+      fixture.store.plan.withLock { $0.batchesLeft = 0 }
+      do { try fixture.custody.delete(CustodyFixture.fingerprint(0)) } catch { thrown.append("\(error)") }
+      fixture.store.plan.withLock { $0.batchesLeft = nil }
+      let fingerprints = (0..<3).map { CustodyFixture.fingerprint($0) }
+      try fixture.change(CustodyItems.Place.permanent.account(fingerprints[0])) { _ in nil }
+      try fixture.change(CustodyItems.Place.pending.account(fingerprints[1])) { Array($0.dropLast()) }
+      guard try fixture.custody.recover() == .unrecoverable else { exit(3) }
+      do { _ = try fixture.read(0, fixture.passcode) } catch { thrown.append("\(error)") }
+
+      let lines = LoggedLines.all
+      guard lines.contains("error app.rial.custody private keys are incomplete after an interrupted change"),
+        lines.contains(where: { $0.contains("cannot be ended now") }), thrown.count == 2
+      else {
+        print(lines, thrown)
+        exit(4)
+      }
+      var names = ["se-key"]
+      for fingerprint in fingerprints {
+        let digits = Hexadecimal.text(fingerprint.bytes)
+        names += [digits, digits.uppercased()]
+      }
+      for text in lines + thrown where names.contains(where: { text.contains($0) }) {
+        print(text)
+        exit(5)
+      }
+    }
   }
 
   @Test("AM-15: a store that is locked or does not answer keeps the journal for the next unlock")

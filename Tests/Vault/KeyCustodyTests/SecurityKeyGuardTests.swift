@@ -105,9 +105,9 @@
         }
       }
       for label in ["", " a", "a ", "a\u{1B}b", String(repeating: "a", count: 41)] {
-        #expect(!GuardKey.isLabel(label), "\(label)")
+        #expect(!StoredSecurityKey.isLabel(label), "\(label)")
       }
-      #expect(GuardKey.isLabel("schlüssel am bund"))
+      #expect(StoredSecurityKey.isLabel("schlüssel am bund"))
     }
 
     // MARK: What an attacker tries

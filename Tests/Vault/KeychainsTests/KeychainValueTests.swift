@@ -106,39 +106,40 @@ struct KeychainValueTests {
 
   // MARK: Speed (20 to 22)
 
-  /// A call should take 10 ms; a busy test machine gets ten times that, and a store that is another
-  /// program's fifty times.
+  /// A call takes less than 10 ms; the fastest of 15 shows that on a busy machine too. The median may be ten times
+  /// that, and fifty times with a store that is another program's.
   private static func patience(_ store: Store) -> Duration {
     store == .secretService ? .milliseconds(500) : .milliseconds(100)
   }
 
-  private func median(_ body: () throws -> Void) rethrows -> Duration {
+  private func expectQuick(_ store: Store, _ body: () throws -> Void) rethrows {
     var times: [Duration] = []
     for _ in 0..<15 { times.append(try ContinuousClock().measure(body)) }
-    return times.sorted()[7]
+    times.sort()
+    #expect(times[7] < Self.patience(store))
+    if store != .secretService { #expect(times[0] < .milliseconds(10)) }
   }
 
   @Test("20. Saving is quick", arguments: Store.allCases)
   func saveSpeed(store: Store) throws {
     let service = try store.make().service()
-    #expect(try median { try service.save(Data(count: 1024), forKey: "one") } < Self.patience(store))
+    try expectQuick(store) { try service.save(Data(count: 1024), forKey: "one") }
   }
 
   @Test("21. Loading is quick", arguments: Store.allCases)
   func loadSpeed(store: Store) throws {
     let service = try store.make().service()
     try service.save(Data(count: 1024), forKey: "one")
-    #expect(try median { _ = try service.load(forKey: "one") } < Self.patience(store))
+    try expectQuick(store) { _ = try service.load(forKey: "one") }
   }
 
   @Test("22. A symmetric key's round trip is quick", arguments: Store.allCases)
   func keySpeed(store: Store) throws {
     let service = try store.make().service()
     let key = SymmetricKey()
-    let time = try median {
+    try expectQuick(store) {
       try service.saveSymmetricKey(key, forKey: "key")
       _ = try service.loadSymmetricKey(forKey: "key")
     }
-    #expect(time < Self.patience(store))
   }
 }

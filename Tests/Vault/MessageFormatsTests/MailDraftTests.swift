@@ -57,6 +57,31 @@ struct MailDraftTests {
     #expect(string(draft.encryptedPart()) == inner + "\r\n")
   }
 
+  @Test("a public part goes along inside, as the one header and as a file, in lines that no program changes")
+  func publicPart() throws {
+    let packets = (0..<700).map { UInt8(truncatingIfNeeded: $0) }
+    let draft = try MailDraft(
+      from: Mailbox("ada@example.org"), to: [], subject: "Thursday", date: Self.date, text: shared("Hi"),
+      files: [], marks: Self.marks,
+      publicPart: MailDraft.PublicPart(
+        address: "ada@example.org", packets: packets, armored: shared("ARMORED\r\n")))
+    for part in [draft.encryptedPart(), draft.signedPart()] {
+      let tree = try tree(part)
+      let found = part.withBytes { tree.autocrypt(of: 0, in: $0) }
+      #expect(found.count == 1 && found.only?.address == "ada@example.org" && found.only?.keyData == packets)
+      let last = try #require(tree.leaves().last)
+      #expect(tree.parts[last].type == "application/pgp-keys" && tree.parts[last].isAttachment)
+      #expect(tree.parts[last].name == "ada@example.org.asc")
+      #expect(try contents(part).last == "ARMORED\r\n")
+      let lines = string(part).split(separator: "\r\n")
+      #expect(lines.allSatisfy { $0.utf8.count <= 78 && $0.last != " " })
+      #expect(lines.contains("Autocrypt: addr=ada@example.org;"))
+    }
+    #expect(!draft.encryptedMail().before.contains("Autocrypt"))
+    let without = try self.draft("Hi")
+    #expect(!string(without.encryptedPart()).contains("Autocrypt"))
+  }
+
   @Test("texts, subjects and names of files come back as they were, in lines that no program changes")
   func roundTrip() throws {
     for text in [

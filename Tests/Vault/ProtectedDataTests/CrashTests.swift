@@ -134,9 +134,12 @@ struct CrashTests {
       .protectedSettings,
       fixture.seal([0, 0, 0, 14, 16, 1, 3, 0], .protectedSettings, schema: 1, generation: generation))
     try fixture.makeFirstFormat()
+    var settings = Sample.settings
+    // The first schema does not know of the tutorial.
+    settings.hasCompletedTutorial = false
     try everyState(fixture, atLeast: 7, { _ = try $0.unlock(.always) }) { found, report, _ in
       #expect(report?.domains.values.allSatisfy { $0 == .open } == true)
-      try expectStored(Sample.settings, in: found)
+      try expectStored(settings, in: found)
       try expectStored(Sample.contacts, in: found)
     }
   }

@@ -48,7 +48,7 @@ struct PayloadTests {
   )
   func pd10Domains() {
     let expected: [(String, UInt8, UInt16)] = [
-      ("private-key-control", 1, 1), ("key-metadata", 2, 1), ("protected-settings", 3, 2), ("contacts", 4, 2),
+      ("private-key-control", 1, 1), ("key-metadata", 2, 1), ("protected-settings", 3, 3), ("contacts", 4, 2),
       ("protected-framework-sentinel", 5, 1),
     ]
     #expect(ProtectedDomain.allCases.count == expected.count)
@@ -177,8 +177,8 @@ struct PayloadTests {
     #expect(isAccepted { $0.userIDs = [text(1024)] })
     #expect(!isAccepted { $0.userIDs = [text(1025)] })
     #expect(!isAccepted { $0.userIDs = [text(65_536 + 3)] })
-    #expect(isAccepted { $0.revocationCertificate = blob(1 << 14) })
-    #expect(!isAccepted { $0.revocationCertificate = blob((1 << 14) + 1) })
+    #expect(isAccepted { $0.revocationCertificate = blob(1 << 15) })
+    #expect(!isAccepted { $0.revocationCertificate = blob((1 << 15) + 1) })
     #expect(isAccepted { $0.certificate = blob(1 << 18) })
     #expect(!isAccepted { $0.certificate = blob((1 << 18) + 1) })
     func contacts(_ count: Int) -> ContactsSnapshot {

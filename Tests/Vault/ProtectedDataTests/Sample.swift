@@ -30,7 +30,8 @@ enum Sample {
         userIDs: ["Alice"], revocationCertificate: [1], certificate: [4, 5, 6])
     ])
   static let settings = ProtectedSettings(
-    gracePeriodSeconds: 3600, showsNextSteps: false, colourTheme: .dark, encryptToSelf: false)
+    gracePeriodSeconds: 3600, showsNextSteps: false, colourTheme: .dark, encryptToSelf: false,
+    hasCompletedTutorial: true)
   static let contacts = ContactsSnapshot(contacts: [
     Contact(
       id: UUID(), displayName: "Bob",

@@ -47,7 +47,8 @@ struct SpecificationTests {
         expires: nil, userIDs: ["Alice"], revocationCertificate: [], certificate: Array("next 4".utf8))
     ])
   private static let settings = ProtectedSettings(
-    gracePeriodSeconds: 300, showsNextSteps: false, colourTheme: .dark, encryptToSelf: true)
+    gracePeriodSeconds: 300, showsNextSteps: false, colourTheme: .dark, encryptToSelf: true,
+    hasCompletedTutorial: true)
 
   private func contacts() throws -> ContactsSnapshot {
     ContactsSnapshot(contacts: [

@@ -81,19 +81,23 @@ struct UpgradeTests {
   private static let first: [UInt8] = [1, 0, 0, 1, 0x2C, 1, 3, 1]
   /// The same in schema 2: 300 s, no hints, dark, to self.
   private static let second: [UInt8] = [0, 0, 1, 0x2C, 0, 3, 1]
+  /// The same in schema 3: the tutorial was not completed.
+  private static let third = second + [0]
 
-  @Test("PD-12: settings of schema 1 are upgraded when unlocking, and written as schema 2")
-  func pd12Upgrade() throws {
+  @Test(
+    "PD-12: settings of older schemas are upgraded when unlocking, and written as schema 3",
+    arguments: [(1, first), (2, second)] as [(UInt16, [UInt8])])
+  func pd12Upgrade(schema: UInt16, old: [UInt8]) throws {
     let fixture = try ProtectedDataFixture()
-    try fixture.set(.protectedSettings, fixture.seal(Self.first, .protectedSettings, schema: 1))
+    try fixture.set(.protectedSettings, fixture.seal(old, .protectedSettings, schema: schema))
     let domains = try fixture.unlocked()
     let expected = ProtectedSettings(
       gracePeriodSeconds: 300, showsNextSteps: false, colourTheme: .dark, encryptToSelf: true)
     #expect(try domains.read() == expected)
     let row = try #require(try fixture.image.rows[.protectedSettings])
     let opened = try Finding.open(.protectedSettings, row, fixture.rootKeys())
-    #expect(opened.record == DomainRecord(domain: .protectedSettings, schemaVersion: 2, generation: 2))
-    #expect(opened.payload.withBytes { [UInt8](copying: $0) } == Self.second)
+    #expect(opened.record == DomainRecord(domain: .protectedSettings, schemaVersion: 3, generation: 2))
+    #expect(opened.payload.withBytes { [UInt8](copying: $0) } == Self.third)
     #expect(try fixture.unlocked().read() == expected)
   }
 
@@ -124,16 +128,20 @@ struct UpgradeTests {
     let second = Self.second
     var wrong: [(UInt16, [UInt8], DomainFault)] = [
       (1, second, .malformed), (2, Self.first, .malformed), (2, [], .malformed),
-      (2, second + [0], .malformed), (1, Self.first + [0], .malformed),
+      (2, Self.third, .malformed), (3, second, .malformed), (3, [], .malformed),
+      (3, Self.third + [0], .malformed), (1, Self.first + [0], .malformed),
       // The first schema knew no theme without colours.
       (1, [1, 0, 0, 1, 0x2C, 1, 4, 1], .malformed), (1, [2, 0, 0, 1, 0x2C, 1, 3, 1], .malformed),
-      (0, second, .unknownSchema), (3, second, .unknownSchema), (.max, second, .unknownSchema),
+      (0, second, .unknownSchema), (4, Self.third, .unknownSchema), (.max, second, .unknownSchema),
     ]
     // Flags of 2, a theme that does not exist, more than an hour of grace.
-    for (offset, value) in [(0, 1), (2, 0xFF), (4, 2), (5, 0), (5, 5), (6, 0xFF), (6, 2)] as [(Int, UInt8)] {
-      var bytes = second
+    for (offset, value) in [(0, 1), (2, 0xFF), (4, 2), (5, 0), (5, 5), (6, 0xFF), (6, 2), (7, 2)]
+      as [(Int, UInt8)]
+    {
+      var bytes = Self.third
       bytes[offset] = value
-      wrong.append((2, bytes, .malformed))
+      wrong.append((3, bytes, .malformed))
+      if offset < second.count { wrong.append((2, Array(bytes.dropLast()), .malformed)) }
     }
     for (schema, bytes, fault) in wrong {
       try fixture.set(.protectedSettings, fixture.seal(bytes, .protectedSettings, schema: schema))

@@ -138,7 +138,6 @@ struct FailureMonitorTests {
   func errorTable() {
     let id = MessageID()
     let table: [(VaultError, String, RetryRule)] = [
-      (.keyDerivationFailed, "KEY_DERIVATION_FAILED", .never),
       (.encryptionFailed, "ENCRYPTION_FAILED", .onceAfterOneSecond),
       (.dataTampered(id), "DATA_TAMPERED", .never),
       (.decryptionFailed(id, underlying: CancellationError()), "DECRYPTION_FAILED", .never),
@@ -147,7 +146,6 @@ struct FailureMonitorTests {
       (.keychainNotAvailable(.storage(.inUse)), "KEYCHAIN_NOT_AVAILABLE", .exponentialBackoff),
       (.keychainNotAvailable(.serviceUnavailable), "KEYCHAIN_NOT_AVAILABLE", .onceAfterOneSecond),
       (.keychainNotAvailable(.serviceLocked), "KEYCHAIN_NOT_AVAILABLE", .never),
-      (.weakPassphrase, "WEAK_PASSPHRASE", .never),
       (.corrupt, "VAULT_CORRUPT", .never),
       (.lockedAfterFailures, "VAULT_LOCKED", .never),
     ]

@@ -5,6 +5,7 @@
 
 import Foundation
 import MessageFormats
+import Primitives
 import Secrets
 import Storage
 import Testing
@@ -90,8 +91,8 @@ struct TamperingTests {
   @Test(
     "A box, time or version that was changed means tampering",
     arguments: [
-      "sealed = zeroblob(0)", "sealed = zeroblob(27)", "sealed = zeroblob(28)",
-      "sealed = zeroblob(length(sealed))", "timestamp = timestamp + 1", "timestamp = 0", "keyVersion = 2",
+      "sealed = zeroblob(28)", "sealed = zeroblob(length(sealed))", "timestamp = timestamp + 1",
+      "timestamp = 0", "keyVersion = 2",
       "keyVersion = 0", "keyVersion = -1", "keyVersion = 9223372036854775807",
       "sealed = (SELECT sealed FROM messages AS m WHERE m.number = 2)",
     ])
@@ -102,6 +103,25 @@ struct TamperingTests {
     #expect(try fixture.vault.texts().count == 4)
     #expect(try fixture.vault.status().recentFailures == 1)
     try fixture.vault.checkCount()
+  }
+
+  @Test(
+    "A box that is too short to be one is a failed decryption of that message, for every reader",
+    arguments: [0, 27])
+  func tooShort(byteCount: Int) throws {
+    try fixture.tamper("UPDATE messages SET sealed = zeroblob(\(byteCount)) WHERE number = 1")
+    expectError("DECRYPTION_FAILED") { try fixture.vault.text(ids[0]) }
+    do {
+      _ = try fixture.vault.text(ids[0])
+    } catch VaultError.decryptionFailed(let id, let underlying) {
+      #expect(id == ids[0] && underlying as? CryptoError == .decryptionFailed)
+    }
+    #expect(try unreadable() == [ids[0]])
+    #expect(try fixture.vault.texts().count == 4)
+    #expect(try fixture.vault.list { _, _ in true } == [ids[0]])
+    #expect(try fixture.vault.status().recentFailures == 1)
+    let report = try #require(try fixture.vault.rotate { _ in true })
+    #expect(report.unreadable == [ids[0]] && report.readableCount == 4)
   }
 
   @Test("A time that no message can have is tampering with that message alone")

@@ -12,6 +12,9 @@
 /* Erases memory, which the compiler may not leave out, and the vector registers. */
 void coffer_erase(void *bytes, size_t count);
 
+/* Erases the 32 KiB of stack that the caller does not use, where functions that it called have left their variables. */
+void coffer_erase_stack(void);
+
 /* The first place of a byte sequence in another (memmem), or null. */
 const void *coffer_find(const void *haystack, size_t haystack_count, const void *needle,
                         size_t needle_count);
@@ -52,6 +55,9 @@ int coffer_name_unnamed(int descriptor, const char *path);
 /* Columns of the terminal of a descriptor; 0 when the descriptor is not a terminal. */
 int coffer_terminal_columns(int descriptor);
 
+/* Its rows; 0 when the descriptor is not a terminal. */
+int coffer_terminal_rows(int descriptor);
+
 /* Columns of a terminal that a character takes, in UTF-8 whatever the session's language (wcwidth);
  * -1 for what is not printable or not known. */
 int coffer_character_columns(uint32_t scalar);
@@ -67,6 +73,9 @@ int coffer_guard_pages(void *pages, size_t count, int lock);
 
 /* Asks for huge pages, and keeps the pages out of core dumps. */
 void coffer_prepare_scratch(void *pages, size_t count);
+
+/* A descriptor of a file in memory, without a name (memfd_create), or -1 and errno. */
+int coffer_memory_file(void);
 
 /* A descriptor of pages that nobody but this process can read (memfd_secret), or -1 and errno. */
 int coffer_memfd_secret(void);

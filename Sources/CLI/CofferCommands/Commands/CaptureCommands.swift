@@ -14,15 +14,18 @@ struct CaptureCommand: CommandGroup {
     commandName: "capture", abstract: "Photos, encrypted and signed.",
     subcommands: [
       CaptureAddCommand.self, CaptureListCommand.self, CaptureShowCommand.self, CaptureExportCommand.self,
-      CaptureVerifyCommand.self, CaptureRemoveCommand.self,
+      CaptureVerifyCommand.self, CaptureRemoveCommand.self, CaptureQueueCommand.self,
+      CaptureMarkCommand.self, CaptureSweepCommand.self,
     ])
   static let page = """
     coffer capture: photos with depth map and metadata, encrypted and signed
 
     usage: coffer capture add PHOTO [--depth FILE] [--metadata FILE]
            coffer capture list | show ID | export ID DIRECTORY | verify ID | remove ID
+           coffer capture queue [--due] | mark ID STATE | sweep
 
-    Each capture is encrypted with its own key and signed by this machine's attestation key.
+    Each capture is encrypted with its own key and signed by this machine's attestation key. 'queue', 'mark'
+    and 'sweep' are for a program of yours that uploads captures.
 
     example: coffer capture add photo.jpg
     """
@@ -84,7 +87,13 @@ struct CaptureAddCommand: CofferCommand {
   }
 
   private func part(_ path: String, _ part: CapturePart) throws -> PartSource {
-    do { return try PartSource(path: path, for: part) { Interruption.isRequested } } catch {
+    do {
+      let source = try PartSource(path: path, for: part) { Interruption.isRequested }
+      guard source.byteCount > 0 else {
+        throw Failure(.refused, "malformed", "'\(path)' is empty, which is not a \(part.name)")
+      }
+      return source
+    } catch let error as CaptureError {
       guard error == .cannotRead(part) else { throw error }
       throw Failure(
         .missing, "no_such_file",
@@ -114,6 +123,7 @@ struct CaptureListCommand: CofferCommand {
     let id: String
     let created: String
     let byteCount: Int
+    let upload: String
   }
 
   func validate() throws {
@@ -124,7 +134,8 @@ struct CaptureListCommand: CofferCommand {
     let listing = try context.captures(opening).store.listing()
     for capture in listing.captures.prefix(limit ?? .max) {
       let answer = Answer(
-        id: capture.id.description, created: RFC3339.format(capture.created), byteCount: capture.byteCount)
+        id: capture.id.description, created: RFC3339.format(capture.created), byteCount: capture.byteCount,
+        upload: capture.upload.state.name)
       if context.isJSON {
         JSON.print(answer)
       } else if Terminal.isOutputTerminal {
@@ -133,7 +144,15 @@ struct CaptureListCommand: CofferCommand {
         Terminal.print("\(answer.id)\t\(answer.created)\t\(answer.byteCount)")
       }
     }
-    // The readable captures are listed; now report that some are missing.
+    if let waiting = UploadCounts(listing)?.waiting, waiting > 0 {
+      context.remark(
+        "\(waiting.counted("capture is", "captures are")) not uploaded: see 'coffer capture queue'.")
+    }
+    try Self.requireComplete(listing)
+  }
+
+  /// The readable captures are listed; now report that some are missing.
+  static func requireComplete(_ listing: CaptureStore.Listing) throws {
     guard listing.isComplete else {
       var failure = Failure(CaptureError.corrupt(nil))
       failure.unreadable = listing.damaged.map(\.description)
@@ -141,6 +160,30 @@ struct CaptureListCommand: CofferCommand {
       throw failure
     }
   }
+}
+
+/// How many captures are in each state of the upload.
+struct UploadCounts: Encodable {
+  var pending = 0
+  var uploading = 0
+  var uploaded = 0
+  var failed = 0
+
+  /// - Returns: nil if no upload was ever tried here: most people upload nothing, and need not read about it.
+  init?(_ listing: CaptureStore.Listing) {
+    guard listing.captures.contains(where: \.upload.isUsed) else { return nil }
+    for capture in listing.captures {
+      switch capture.upload.state {
+      case .pending: pending += 1
+      case .uploading: uploading += 1
+      case .uploaded: uploaded += 1
+      case .failed: failed += 1
+      }
+    }
+  }
+
+  /// Those that are not uploaded.
+  var waiting: Int { pending + uploading + failed }
 }
 
 struct CaptureExportCommand: CofferCommand {

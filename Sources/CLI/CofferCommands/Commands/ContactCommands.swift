@@ -14,7 +14,8 @@ struct ContactCommand: CommandGroup {
     commandName: "contact", abstract: "Other people's public parts.",
     subcommands: [
       ContactImportCommand.self, ContactListCommand.self, ContactShowCommand.self, ContactRenameCommand.self,
-      ContactRemoveCommand.self, ContactExportCommand.self, ContactVerifyCommand.self,
+      ContactRemoveCommand.self, ContactExportCommand.self, ContactQRCommand.self,
+      ContactVerifyCommand.self,
     ])
   static let page = """
     coffer contact: the public parts of other people's OpenPGP keys
@@ -25,6 +26,7 @@ struct ContactCommand: CommandGroup {
            coffer contact rename WHO NAME    give a name of yours
            coffer contact remove WHO         remove a contact
            coffer contact export WHO         write the public part
+           coffer contact qr WHO             the same as a QR code
            coffer contact verify WHO         compare the fingerprint with its owner
 
     WHO is a fingerprint, an address, a name, or beginnings of its words.
@@ -268,11 +270,8 @@ struct ContactExportCommand: CofferCommand {
   }
 
   private func write(_ bytes: [UInt8], to path: String) throws {
-    do throws(OpenPGPError) {
-      let sink = try AtomicFileSink(path: path)
-      try sink.write(bytes)
-      try sink.commit()
-    } catch { throw Failure(openPGP: error, writing: path) }
-    PublicFile.share(path)
+    do throws(OpenPGPError) { try CommandSurroundings.current.files.publish(bytes, as: path) } catch {
+      throw Failure(openPGP: error, writing: path)
+    }
   }
 }

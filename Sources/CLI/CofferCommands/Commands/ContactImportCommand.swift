@@ -5,8 +5,10 @@
 internal import ArgumentParser
 internal import CofferKit
 internal import Contacts
+internal import Correspondence
 internal import Foundation
 internal import Glibc
+internal import Identities
 internal import MessageFormats
 internal import OpenPGP
 internal import Primitives
@@ -22,12 +24,15 @@ struct ContactImportCommand: CofferCommand {
                                  [--replace FINGERPRINT | --separate | --ignore]
                                  \(OpeningOptions.usage)
 
-    Reads FILE, or standard input; a URL cypherair://import/v1/... may be in it, or given instead. What came
-    as an argument is never stored without a question.
+    Reads FILE, or standard input; it may also be a picture (PNG or JPEG) with a QR code of one. A URL
+    cypherair://import/v1/... may be in it, or given instead. What came as an argument is never stored
+    without a question. FILE may be a mail, decrypted if it is encrypted: its files of type
+    application/pgp-keys count, and its only Autocrypt header if it is for the sender.
 
     Shows whose public part it is, and asks on a terminal. A newer copy of a stored one adds what it says.
-    Another key for an address that a contact has waits until you decide; until then the old one stays in
-    use. What others have added to a public part is not stored. A file with a private key is refused.
+    Another key for an address that a contact has waits until you decide; until then nothing is encrypted to
+    either. What others have added to a public part is not stored. A file with a private key is refused, and
+    your own identity does not become a contact.
 
       --name            a name of yours for a new contact
       --all             store all public parts of the file
@@ -81,6 +86,7 @@ struct ContactImportCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
+    context.remarkTyping(file, "the public part, or its URL")
     let input = try named { try PublicPartInput.read(file, isURL: isURL) }
     if isURL, !context.hasTerminal {
       throw Failure(
@@ -88,8 +94,9 @@ struct ContactImportCommand: CofferCommand {
         "a URL as an argument is stored after a question, and there is no terminal",
         hint: "'coffer contact import' reads it from standard input")
     }
-    let coffer = try context.open(opening)
-    let parts = try named { try input.parts(coffer) }
+    let opened = try context.open(opening)
+    let (found, coffer) = try named { try self.parts(input, opened, context) }
+    let (parts, own) = try withoutOwn(found, coffer, context)
     if name != nil, parts.count > 1 {
       throw Failure.usage("--name is for a file with one public part; this one has \(parts.count)")
     }
@@ -97,23 +104,55 @@ struct ContactImportCommand: CofferCommand {
     try check(previews)
     try agree(previews, context)
     let outcomes = try previews.map { try outcome($0, isSingle: parts.count == 1, coffer, context) }
-    let ids = try store(parts, previews, outcomes, coffer, context)
+    let ids = try store(parts, previews, outcomes, isPicture: input.isPicture, coffer, context)
     if context.isJSON {
       let results = zip(previews, zip(outcomes, ids)).map { preview, stored in
         Answer.Result(
           fingerprint: FingerprintText.plain(preview.key.fingerprint), outcome: stored.0.code,
           changes: preview.changes.map(ContactWords.code), contact: stored.1?.uuidString.lowercased())
       }
-      JSON.print(Answer(results: results))
+      let left = own.map {
+        Answer.Result(fingerprint: $0.fingerprint, outcome: "own", changes: [], contact: nil)
+      }
+      JSON.print(Answer(results: results + left))
     }
     if let failure = outcomes.lazy.compactMap(\.failure).first { throw failure }
+  }
+
+  /// What was read; a mail that is encrypted is decrypted as 'coffer decrypt' does.
+  /// - Returns: also the coffer as it was opened last.
+  private func parts(
+    _ input: PublicPartInput, _ coffer: Coffer, _ context: CommandContext
+  ) throws -> (PublicParts, Coffer) {
+    guard case .mail(let bytes) = input else { return (try input.parts(coffer), coffer) }
+    return try LetterOpening(file: file, options: opening).publicParts(bytes, coffer, context)
+  }
+
+  /// Leaves out the user's own identities, which are no contacts.
+  /// - Throws: `own_identity` when there is nothing else.
+  private func withoutOwn(
+    _ parts: PublicParts, _ coffer: Coffer, _ context: CommandContext
+  ) throws -> (PublicParts, [Identity]) {
+    let found = Set(parts.certificates.map(\.fingerprint))
+    let own = try coffer.addressBook().identities.filter { found.contains($0.certificate.fingerprint) }
+    guard let first = own.first else { return (parts, []) }
+    let sentences = own.map { "this is your own identity '\(IdentityView($0).title)', not a contact" }
+    guard own.count < found.count else {
+      throw PictureCode.named(
+        Failure(
+          .refused, "own_identity", "\(sentences[0]); nothing was stored",
+          hint: "messages to yourself: --to me; its state: coffer identity show \(IdentityView(first).word)"),
+        isURL ? "-" : file)
+    }
+    for sentence in sentences { context.remark("left out: \(sentence)") }
+    return (parts.without(Set(own.map(\.certificate.fingerprint))), own)
   }
 
   /// Stores what was decided, in one step, and says so.
   /// - Returns: the contact of each certificate; nil where there is none.
   private func store(
-    _ parts: PublicParts, _ previews: [ContactPreview], _ outcomes: [Outcome], _ coffer: Coffer,
-    _ context: CommandContext
+    _ parts: PublicParts, _ previews: [ContactPreview], _ outcomes: [Outcome], isPicture: Bool,
+    _ coffer: Coffer, _ context: CommandContext
   ) throws -> [UUID?] {
     guard outcomes.contains(where: { $0.decision != nil }) else { return previews.map { $0.contact?.id } }
     let stored = try coffer.storeContacts(
@@ -124,7 +163,12 @@ struct ContactImportCommand: CofferCommand {
       let name = id.flatMap { nameOfID[$0] }
       if outcome.code == "new", let name {
         context.remark("stored as \(ContactWords.quoted(name)). Not verified yet.")
-        context.nextSteps(coffer, "When you speak: coffer contact verify \(ShellWord.quoted(name))")
+        let word = ShellWord.quoted(name)
+        context.nextSteps(coffer, "When you speak: coffer contact verify \(word)")
+        if isPicture {
+          context.nextSteps(
+            coffer, "When you meet: coffer contact verify \(word) --qr PICTURE, with one that you take there")
+        }
       } else {
         context.remark("\(name.map { ContactWords.quoted($0) + ": " } ?? "")\(outcome.done)")
       }
@@ -222,13 +266,10 @@ struct ContactImportCommand: CofferCommand {
     let name = ContactWords.quoted(preview.contact?.name ?? "")
     context.remark("\(name) changes:")
     for change in preview.changes { context.remark("  \(ContactWords.words(change))") }
+    tell(preview.sharedAddresses, context)
     if isURL || preview.needsDecision && !acceptChanges {
       guard asks else {
-        let failure = Failure(
-          .refused, "change_needs_decision",
-          "the public part of \(name) has changed in a way that you should see",
-          hint: "ask its owner, then add --accept-changes")
-        return Outcome(code: "refused", failure: failure)
+        return Outcome(code: "refused", failure: Self.needsDecision(name))
       }
       guard try context.confirm("Store these changes?") else {
         throw Failure(.refused, "cancelled", "nothing was stored")
@@ -237,15 +278,33 @@ struct ContactImportCommand: CofferCommand {
     return Outcome(code: "updated", decision: .keep, done: "updated")
   }
 
+  private static func needsDecision(_ name: String) -> Failure {
+    Failure(
+      .refused, "change_needs_decision",
+      "the public part of \(name) has changed in a way that you should see",
+      hint: "ask its owner, then add --accept-changes")
+  }
+
+  /// Whoever writes to such an address would have to choose between two keys.
+  private func tell(_ shared: [SharedAddress], _ context: CommandContext) {
+    for claim in shared {
+      context.remark(
+        "  it claims \(claim.address), which is the address of \(ContactWords.quoted(claim.contact)) too")
+    }
+  }
+
   private func decide(_ preview: ContactPreview, _ asks: Bool, _ context: CommandContext) throws -> Outcome {
     guard let contact = preview.contact, let present = decision(preview) else { throw ContactError.unknown }
     tell(preview, contact, context)
+    tell(preview.sharedAddresses, context)
+    guard preview.sharedAddresses.isEmpty || acceptChanges || asks || present == .keep || present == .ignore
+    else { return Outcome(code: "refused", failure: Self.needsDecision(ContactWords.quoted(contact.name))) }
     let isDecided = present != .keep
     let decision = !isDecided && asks ? try choice(context) : present
     var outcome = Outcome(code: "new_key", decision: decision)
     switch decision {
     case .keep:
-      outcome.done = "the old key stays in use, and the new one waits"
+      outcome.done = "the new key waits, and nothing is encrypted to either until you decide"
       guard !asks else { break }
       let fingerprints = [contact.keyInUse?.summary.fingerprint, preview.key.fingerprint]
         .compactMap(\.self).map(FingerprintText.plain)
@@ -275,7 +334,7 @@ struct ContactImportCommand: CofferCommand {
   }
 
   private func choice(_ context: CommandContext) throws -> NewKeyDecision {
-    context.remark("  1  keep the old one; remember the new one as waiting")
+    context.remark("  1  decide later; until then nothing is encrypted to either")
     context.remark("  2  use the new one from now on; not verified")
     context.remark("  3  these are two people: store as another contact")
     context.remark("  4  forget the new one")

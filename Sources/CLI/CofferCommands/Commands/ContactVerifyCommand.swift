@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Comparing a fingerprint by typing what its owner reads. It is never shown here: who reads it off the screen
-// verifies nothing.
+// Comparing a fingerprint by typing what its owner reads, or with the code on the owner's screen. It is never shown
+// here: who reads it off the screen verifies nothing.
 
 internal import ArgumentParser
 internal import CofferKit
@@ -18,7 +18,7 @@ struct ContactVerifyCommand: CofferCommand {
   static let page = """
     coffer contact verify: compare the fingerprint of a contact with its owner
 
-    usage: coffer contact verify WHO [--fingerprint TEXT | --undo]
+    usage: coffer contact verify WHO [--fingerprint TEXT | --qr PICTURE | --undo]
                                  \(OpeningOptions.usage)
 
     Speak to the contact, face to face or by telephone. Coffer asks for four groups of the fingerprint,
@@ -26,6 +26,9 @@ struct ContactVerifyCommand: CofferCommand {
     second one the exit code is 7, and the contact stays as it was.
 
       --fingerprint  compare this whole fingerprint, or OPENPGP4FPR URL, instead
+      --qr           compare with the QR code in this picture (PNG or JPEG), of a public part or a
+                     fingerprint; take the picture yourself, from the contact's screen or card: on a
+                     terminal you are asked whether you did
       --undo         make the contact not verified
 
     example: coffer contact verify bob
@@ -35,16 +38,20 @@ struct ContactVerifyCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @Argument(help: "A fingerprint, an address or a name.") var who: String
   @Option(help: "Compare this whole fingerprint.") var fingerprint: String?
+  @Option(help: "Compare with the QR code in this picture.", completion: .file()) var qr: String?
   @Flag(help: "Make the contact not verified.") var undo = false
 
   func validate() throws {
-    if undo, fingerprint != nil { throw ValidationError("give --fingerprint or --undo, not both") }
+    if [fingerprint != nil, qr != nil, undo].filter(\.self).count > 1 {
+      throw ValidationError("give one of --fingerprint, --qr and --undo")
+    }
     if let fingerprint, !FingerprintChallenge.isWhole(fingerprint) {
       throw ValidationError("--fingerprint wants all 40 or 64 characters")
     }
   }
 
   func execute(_ context: CommandContext) throws {
+    let code = try qr.map { try VerifiedCode(picture: $0) }
     let coffer = try context.open(opening)
     let contact = try coffer.contact(who)
     let name = ContactWords.quoted(contact.name)
@@ -61,11 +68,14 @@ struct ContactVerifyCommand: CofferCommand {
     }
     let challenge = try coffer.contacts().challenge(contact.id)
     let manner =
-      if let fingerprint {
+      if let code {
+        code.isOf(challenge) ? Contact.Verification.Manner.code : nil
+      } else if let fingerprint {
         challenge.isWholeFingerprint(fingerprint) ? Contact.Verification.Manner.wholeFingerprint : nil
       } else {
         try ask(challenge, name, context)
       }
+    if code != nil, manner != nil { try askWhereFrom(name, context) }
     try coffer.finishVerification(challenge, manner)
     guard manner != nil else {
       throw Failure(
@@ -74,6 +84,18 @@ struct ContactVerifyCommand: CofferCommand {
     }
     if context.isJSON { JSON.print(["verified": contact.id.uuidString.lowercased()]) }
     context.remark("\(name) is verified from now on.")
+  }
+
+  /// The code agrees also if the key came from the same picture, or from whoever made the picture.
+  /// - Throws: `cancelled` when the user did not take the picture.
+  private func askWhereFrom(_ name: String, _ context: CommandContext) throws {
+    context.remark("The code is of the key that you have. That proves something only if you took this")
+    context.remark("picture yourself, from the screen or card of \(name).")
+    context.remark("A picture that was sent to you, or that the key came from, proves nothing.")
+    guard context.hasTerminal, !context.isJSON, Terminal.isErrorTerminal else { return }
+    guard try context.confirm("Did you take it yourself, and see whose screen or card it is?") else {
+      throw Failure(.refused, "cancelled", "\(name) stays as it was")
+    }
   }
 
   /// Asks for the groups one after the other.
@@ -114,5 +136,37 @@ struct ContactVerifyCommand: CofferCommand {
   private func answer(_ prompt: any PassphrasePrompt, _ words: String, _ problem: String?) throws -> String {
     let typed = try prompt.ask(PromptRequest(words, problem: problem, isShown: true))
     return typed.withBytes { bytes in String(decoding: [UInt8](copying: bytes), as: UTF8.self) }
+  }
+}
+
+/// The code of a picture, which is compared with a contact's key.
+private enum VerifiedCode {
+  case fingerprint(String)
+  case publicPart(PublicParts)
+
+  init(picture path: String) throws {
+    let code = try PictureCode.meant(inPicture: path)
+    do throws(ContactError) {
+      guard code.kind == .fingerprint else {
+        self = .publicPart(try code.publicParts())
+        return
+      }
+    } catch { throw PictureCode.named(Failure(error), path) }
+    let text = code.text.withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) }
+    guard FingerprintChallenge.isWhole(text) else {
+      throw PictureCode.named(
+        Failure(
+          .refused, "malformed_url",
+          "this code begins like a fingerprint, and something else than 40 or 64 hexadecimal digits follows",
+          hint: "ask for the fingerprint alone, or compare it by typing: coffer contact verify WHO"), path)
+    }
+    self = .fingerprint(text)
+  }
+
+  func isOf(_ challenge: FingerprintChallenge) -> Bool {
+    switch self {
+    case .fingerprint(let text): challenge.isWholeFingerprint(text)
+    case .publicPart(let parts): challenge.isPublicPart(parts)
+    }
   }
 }

@@ -35,6 +35,7 @@ extension DecryptCommand {
     let coverage: String
     let saved: [String]?
     let stored: String?
+    let publicParts: [BroughtKeys.Answer]?
   }
 
   /// Decrypts a mail, and gives out what the options want.
@@ -52,38 +53,27 @@ extension DecryptCommand {
       try decrypt(MemorySource(message), input, byteCount: message.count, coffer, context)
     case .mail(let message, let others, let isText):
       guard extract == nil else { throw Failure.usage("--extract is for an archive, and this is a mail") }
-      let source = MemorySource(message)
-      let book = try coffer.addressBook()
-      let plan = try readingPlan(source, book)
-      guard !plan.isForNobodyHere else { throw Failure(notForYou: plan, book) }
-      if let output, output != "-" {
+      let mail = try letterOpening.mail(
+        message, of: letter, others: others, isText: isText, opensParts: part != nil, coffer, context
+      ) {
+        guard let output, output != "-" else { return }
         _ = try LetterOutput(path: output, record: nil)
         try LetterRoom.check(message.count, for: output)
       }
-      let (reading, asked) = try reading(plan, book, coffer, context)
-      let sink = MailSink()
-      let read: LetterReading.Result
-      do { read = try reading.read(source, to: sink, asked.lender) { _ in } } catch {
-        throw sink.isTooLong ? MailError.tooLarge : error
-      }
-      asked.coffer.note(.decrypted)
-      let content = try MailContent(
-        decrypted: sink.finish(), of: letter, isText: isText, others: others,
-        read.message.verifications, reader: read.identity, reading.judge, opensParts: part != nil)
       if let require,
         let failure = VerdictWords.failure(
-          content.verdict, wantsVerified: require == .verified, "the mail")
+          mail.content.verdict, wantsVerified: require == .verified, "the mail")
       {
         throw failure
       }
-      try give(content, of: letter, read, plan, book, asked, input, context)
+      try give(mail, of: letter, input, context)
     }
   }
 
   private func give(
-    _ content: MailContent, of letter: MailLetter, _ read: LetterReading.Result, _ plan: ReadingPlan,
-    _ book: AddressBook, _ asked: PrivatePartAsked, _ input: LetterInput, _ context: CommandContext
+    _ mail: LetterOpening.Mail, of letter: MailLetter, _ input: LetterInput, _ context: CommandContext
   ) throws {
+    let (content, read) = (mail.content, mail.read)
     let view = MailView(
       mail: letter, content: content, context: context, command: "coffer decrypt \(hintedInput)")
     let wishes = MailWishes(
@@ -92,7 +82,9 @@ extension DecryptCommand {
       content.verdict, read.identity == nil ? .password : .encrypted)
     let given = try view.give(verdict, wishes, input)
     var stored: MessageID?
-    if store { stored = try MailStoring.store(content, of: letter, asked.coffer, context) }
+    if store { stored = try MailStoring.store(content, of: letter, mail.asked.coffer, context) }
+    let brought = BroughtKeys(MailKeys(content, of: letter), mail.asked.coffer, mail.book)
+    brought.tell(context, command: importCommand)
     if context.isJSON {
       JSON.print(
         MailAnswers(
@@ -101,10 +93,16 @@ extension DecryptCommand {
           notes: content.verdict.notes.map(\.code) + content.notes.map(\.code),
           signatures: content.verdict.findings.map { .init($0) }, mail: MailAnswer(content.heading),
           parts: MailAnswer.parts(content), coverage: content.coverage.rawValue, saved: given.saved,
-          stored: stored?.description))
+          stored: stored?.description, publicParts: brought.answers))
     } else if details {
-      for line in detailLines(read, plan, book) { Terminal.remark(line) }
+      for line in detailLines(read, mail.plan, mail.book) { Terminal.remark(line) }
     }
+  }
+
+  /// What takes the mail's public parts; nil for a mail that no command can hand on.
+  private var importCommand: String? {
+    if let message { return "coffer message show \(message) --raw | coffer contact import" }
+    return mbox != nil || file == "-" ? nil : "coffer contact import \(ShellWord.quoted(file))"
   }
 
   /// The input as it was typed.

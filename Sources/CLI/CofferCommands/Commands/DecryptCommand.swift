@@ -74,6 +74,7 @@ struct DecryptCommand: CofferCommand {
     let files: Int?
     let decryptedWith: String?
     let format: String
+    let quantumSafe: Bool
     let grade: String
     let notes: [String]
     let signatures: [VerdictWords.Answer]
@@ -89,6 +90,7 @@ struct DecryptCommand: CofferCommand {
       throw Failure.usage("give a file, --message or --mbox, and no two of them")
     }
     if message != nil || mbox != nil { return try decryptStored(context) }
+    context.remarkTyping(file, "the message")
     let input = try LetterInput(file)
     let source = try SpooledSource(descriptor: input.descriptor)
     let mail = try context.interruptibly(input) {
@@ -132,14 +134,14 @@ struct DecryptCommand: CofferCommand {
     _ context: CommandContext
   ) throws {
     let book = try coffer.addressBook()
-    let plan = try context.interruptibly(input) { try readingPlan(source, book) }
+    let plan = try context.interruptibly(input) { try letterOpening.plan(source, book) }
     guard !plan.isForNobodyHere else { throw Failure(notForYou: plan, book) }
     let target =
       try extract.map { try DecryptedOutput(unpackingTo: $0, context) }
       ?? DecryptedOutput(output, input, context)
     // An archive is there twice for a moment.
     try LetterRoom.check(byteCount.map { ($0 + $0 / 20) * (extract == nil ? 1 : 2) }, for: target.path)
-    var (reading, asked) = try reading(plan, book, coffer, context)
+    var (reading, asked) = try letterOpening.reading(plan, book, coffer, context)
     reading.requirement = require
     let watched = WatchedInput(
       rewindable: source, title: "decrypting", total: byteCount.map { 2 * $0 }, context)
@@ -165,52 +167,7 @@ struct DecryptCommand: CofferCommand {
     }
   }
 
-  /// Asks for what opens the message.
-  func reading(
-    _ plan: ReadingPlan, _ book: AddressBook, _ coffer: Coffer, _ context: CommandContext
-  ) throws -> (LetterReading, PrivatePartAsked) {
-    let asked = PrivatePartAsked(context, coffer, opening, purpose: purpose(plan))
-    var reading = LetterReading(plan: plan, judge: SignatureJudge(book))
-    if plan.named.isEmpty, plan.hasPassword {
-      reading.passwords = [try context.messagePassword()]
-    } else {
-      try confirmHidden(plan, context)
-      try asked.ask()
-    }
-    return (reading, asked)
-  }
-
-  // MARK: Before anybody is asked
-
-  func readingPlan(_ source: any RewindableSource, _ book: AddressBook) throws -> ReadingPlan {
-    let recipients: MessageRecipients
-    do throws(OpenPGPError) {
-      recipients = try MessageRecipients(reading: source)
-      try source.rewind(recognising: true)
-    } catch .malformed, .overLimit(.armorLine) {
-      let name = file == "-" ? "this" : "'\(file)'"
-      throw Failure(
-        .refused, "malformed", "\(name) is not an encrypted OpenPGP message",
-        hint: "if it is signed and not encrypted: 'coffer verify FILE'")
-    } catch {
-      throw Failure(openPGP: error, writing: file)
-    }
-    return ReadingPlan(recipients, book.identities)
-  }
-
-  private func purpose(_ plan: ReadingPlan) -> String {
-    let names = plan.identities.map { IdentityView($0).title }
-    return "to read a message for \(LetterWords.list(names))"
-  }
-
-  /// Each identity that is tried costs an opening of its private part.
-  private func confirmHidden(_ plan: ReadingPlan, _ context: CommandContext) throws {
-    let count = plan.identities.count
-    guard plan.named.isEmpty, count > 1, context.hasTerminal else { return }
-    guard try context.confirm("This message hides its readers. Try your \(count) identities?") else {
-      throw Failure(.refused, "cancelled", "nothing was opened")
-    }
-  }
+  var letterOpening: LetterOpening { LetterOpening(file: file, options: opening) }
 
   // MARK: Telling
 
@@ -225,14 +182,17 @@ struct DecryptCommand: CofferCommand {
         Answer(
           output: path, byteCount: target.byteCount, files: target.fileCount,
           decryptedWith: read.identity.map(FingerprintText.plain),
-          format: read.message.format.code, grade: read.verdict.grade.rawValue,
+          format: read.message.format.code, quantumSafe: read.message.quantumWeaknesses.isEmpty,
+          grade: read.verdict.grade.rawValue,
           notes: read.verdict.notes.map(\.code), signatures: read.verdict.findings.map { .init($0) }))
     }
     if let path = target.path {
       let amount = target.fileCount?.counted("file") ?? ByteCount.text(target.byteCount)
       context.remark("\(path)" + "\t" + "\(amount), \(coverage)")
       if target.isArchive {
-        context.remark("It is an archive of files: tar -xf \(ShellWord.quoted(path))")
+        context.remark(
+          "It is an archive of files: tar -xf \(ShellWord.quoted(path)); 'coffer decrypt --extract DIR' unpacks it at once."
+        )
       }
     }
     if details {
@@ -254,6 +214,7 @@ struct DecryptCommand: CofferCommand {
     for recipient in plan.recipients.entries.prefix(Self.shownRecipientLimit) {
       lines.append("recipient   \(book.words(recipient.recipient))")
     }
+    lines.append("quantum     \(book.quantumSafety(read.message.quantumWeaknesses))")
     let rest = plan.recipients.entries.count - Self.shownRecipientLimit
     if rest > 0 { lines.append("and \(rest) more") }
     if plan.hasPassword { lines.append("recipient   anybody with the password") }
@@ -280,6 +241,19 @@ extension Verdict {
 }
 
 extension AddressBook {
+  /// Whether a quantum computer could open a message, and because of what.
+  fileprivate func quantumSafety(_ weaknesses: [QuantumWeakness]) -> String {
+    guard let first = weaknesses.first else { return "safe against quantum computers" }
+    let reason =
+      switch first {
+      case .key(let recipient, _): words(recipient)
+      case .unreadable: "a key that cannot be read"
+      case .cipher: "a cipher with short keys"
+      }
+    let others = weaknesses.count > 1 ? ", and \((weaknesses.count - 1).counted("other"))" : ""
+    return "not safe against quantum computers, because of: \(reason)\(others)"
+  }
+
   /// A recipient that a message names.
   fileprivate func words(_ recipient: PKESK.Recipient) -> String {
     let isMeant: (PublicKey) -> Bool =
@@ -344,14 +318,5 @@ extension Failure {
       .missing, "not_for_you",
       "this message is not for you: it hides its readers, and none of your keys opens it",
       hint: "ask the sender to send it again, with your public part: coffer identity export me")
-  }
-}
-
-extension CommandContext {
-  /// The password of a message.
-  fileprivate func messagePassword() throws -> SharedSecretBytes {
-    let prompt = try prompt(for: "the password of the message", hint: "use COFFER_PINENTRY")
-    let typed = try prompt.ask(PromptRequest("password of the message"))
-    return SharedSecretBytes(try Passphrase(utf8: typed))
   }
 }

@@ -14,9 +14,9 @@ struct DoctorCommand: CofferCommand {
                          \(OpeningOptions.usage)
 
     Without a passphrase, checks file modes, header, schema, every page and index, and the slots. With one,
-    also checks every keychain item, the settings, the vault's count of messages, and the captures' rows and
-    files. With --deep, also decrypts every message and capture. --quiet shows only what was found. The exit
-    code is 5 when something is damaged.
+    or in a session, also checks every keychain item, the settings, the vault's count of messages, and the
+    captures' rows and files. With --deep, also decrypts every message and capture. --quiet shows only what
+    was found. The exit code is 5 when something is damaged.
 
     If a TPM counts this coffer's changes, an older copy of the whole coffer does not open. If you restored
     that copy yourself, --accept-earlier-state accepts it as the current state and then examines it.
@@ -42,10 +42,14 @@ struct DoctorCommand: CofferCommand {
     let damagedCaptures: [String]?
     /// Missing if there is none, or no key.
     let lastBackup: String?
+    /// What is plugged in; missing without a slot for a security key.
+    let securityKey: String?
   }
 
   func execute(_ context: CommandContext) throws {
     let (diagnosis, coffer) = try examine(context)
+    // Damaged slots are a finding already.
+    let key = (try? context.locked()).flatMap(SecurityKeyInterface.presence)
     if context.isJSON {
       JSON.print(
         Answer(
@@ -54,9 +58,13 @@ struct DoctorCommand: CofferCommand {
           unreadable: diagnosis.unreadable.map(\.description),
           damagedCaptures: diagnosis.damagedCaptures.isEmpty
             ? nil : diagnosis.damagedCaptures.map(\.description),
-          lastBackup: try coffer?.lastBackup().map { RFC3339.format($0.made) }))
+          lastBackup: try coffer?.lastBackup().map { RFC3339.format($0.made) },
+          securityKey: key?.rawValue))
     } else {
-      if !context.isQuiet { for check in diagnosis.checks { Terminal.print("checked   \(check)") } }
+      if !context.isQuiet {
+        for check in diagnosis.checks { Terminal.print("checked   \(check)") }
+        if let key { Terminal.print("checked   security key: \(key.words)") }
+      }
       for finding in diagnosis.findings {
         Terminal.print("\(finding.severity.rawValue.padded(to: 8))  \(finding.text)")
       }
@@ -84,22 +92,25 @@ struct DoctorCommand: CofferCommand {
 
   /// The diagnosis, and the coffer if it opened.
   private func examine(_ context: CommandContext) throws -> (Diagnosis, Coffer?) {
-    guard deep || acceptEarlierState || opening.isGiven else {
-      return (try interruptible(context) { try Diagnosis.withoutKeys(home: context.home) }, nil)
-    }
+    let asks = deep || acceptEarlierState || opening.isGiven
+    let withoutKeys = { try interruptible(context) { try Diagnosis.withoutKeys(home: context.home) } }
     var bar = ProgressBar("examining", isQuiet: context.isQuiet || context.isJSON)
     defer { bar.finish() }
     do {
-      let coffer = try open(context)
+      // In a session there is a key, and nobody has to be asked.
+      guard let coffer = asks ? try open(context) : try context.openInSession() else {
+        return (try withoutKeys(), nil)
+      }
       let diagnosis = try interruptible(context) {
         try coffer.examine(isDeep: deep) { bar.update($0, of: $1, unit: "messages") }
       }
       return (diagnosis, coffer)
     } catch {
       // A coffer that does not open is examined without keys, to say more than "corrupt".
-      guard Failure(error).exit == .corrupt else { throw error }
-      let outside = try Diagnosis.withoutKeys(home: context.home)
-      if outside.isHealthy { throw error }
+      let isCorrupt = Failure(error).exit == .corrupt
+      guard isCorrupt || !asks else { throw error }
+      let outside = try withoutKeys()
+      if isCorrupt, outside.isHealthy { throw error }
       return (outside, nil)
     }
   }

@@ -19,6 +19,7 @@ extension EncryptCommand {
     guard !context.isJSON || path != nil else {
       throw Failure.usage("with --json, the mail needs --output FILE")
     }
+    context.remarkTyping(files.first ?? "-", "the text")
     let text = try MailWriting.text(files)
     let attached = try MailWriting.files(attach)
     let coffer = try context.open(opening)
@@ -28,20 +29,22 @@ extension EncryptCommand {
       from: try signer.map { try identities.chosen($0) } ?? identities.first,
       to: message.recipients.filter { !$0.isSelf }.map { try $0.correspondent.mailbox() },
       subject: subject ?? "",
-      at: message.time, text, attached)
+      at: message.time, text, attached, attachesKey: attachKey)
     let content = draft.encryptedPart()
     let target = try LetterOutput(path: path, record: context.unfinishedExports())
     try LetterRoom.check(content.count / 2 * 3, for: path)
     context.remark("\(LetterWords.readers(message, hasPassword: false))")
     if let downgrade = LetterWords.downgrade(message) { context.remark("\(downgrade)") }
+    if let weakened = LetterWords.quantumWeakened(message) { context.remark("\(weakened)") }
+    MailWriting.tell(subject, attachesKey: attachKey, context)
     let asked = PrivatePartAsked(context, coffer, opening, purpose: purpose(message))
     if message.signer != nil { try asked.ask() }
-    let format = try write(draft, content, message, asked, to: target)
+    let written = try write(draft, content, message, asked, to: target)
     asked.coffer.note(.encrypted)
     if message.signer != nil { asked.coffer.note(.signed) }
     guard let path else { return }
     if context.isJSON {
-      JSON.print(answer(message, path, format, target.byteCount))
+      JSON.print(answer(message, path, written, target.byteCount))
     } else {
       context.remark("\(path)" + "\t" + "\(ByteCount.text(target.byteCount))")
     }
@@ -50,15 +53,10 @@ extension EncryptCommand {
   private func write(
     _ draft: MailDraft, _ content: SharedSecretBytes, _ message: OutgoingMessage, _ asked: PrivatePartAsked,
     to target: LetterOutput
-  ) throws -> EncryptionFormat {
+  ) throws -> MessageEncryption {
     var encryption = try message.encryption(passwords: [])
-    var borrowed: BorrowedKey?
-    if let signer = message.signer {
-      let key = BorrowedKey(
-        try signer.signingKey(at: message.time), of: signer.certificate.fingerprint, lend: asked.lender)
-      encryption.signers = [key]
-      borrowed = key
-    }
+    let borrowed = try borrowedKey(message, asked)
+    encryption.signers = [borrowed].compactMap(\.self)
     let (before, after) = draft.encryptedMail()
     do throws(OpenPGPError) {
       try target.write(Array(before.utf8))
@@ -70,7 +68,7 @@ extension EncryptCommand {
     } catch {
       throw borrowed?.failure ?? Failure(openPGP: error, writing: target.path ?? "-")
     }
-    return encryption.format
+    return encryption
   }
 }
 
@@ -81,6 +79,7 @@ extension SignCommand {
     guard !context.isJSON || path != nil else {
       throw Failure.usage("with --json, the mail needs --output FILE")
     }
+    context.remarkTyping(file, "the text")
     let text = try MailWriting.text([file])
     let attached = try MailWriting.files(attach)
     let recipients = try to.map { try Mailbox($0) }
@@ -90,9 +89,11 @@ extension SignCommand {
     let publicKey = try identity.signingKey(at: book.time)
     guard identity.hasPrivatePart else { throw CorrespondenceError.noPrivatePart }
     let draft = try MailWriting.draft(
-      from: identity, to: recipients, subject: subject ?? "", at: book.time, text, attached)
+      from: identity, to: recipients, subject: subject ?? "", at: book.time, text, attached,
+      attachesKey: attachKey)
     let target = try LetterOutput(path: path, record: context.unfinishedExports())
     let title = IdentityView(identity).title
+    MailWriting.tell(subject, attachesKey: attachKey, context)
     let asked = PrivatePartAsked(context, coffer, opening, purpose: "to sign a mail as \(title)")
     let key = BorrowedKey(publicKey, of: identity.certificate.fingerprint, lend: asked.lender)
     try write(draft, key, book.time, to: target)
@@ -140,6 +141,12 @@ enum MailWriting {
       try InputFile.read(path, byteCountLimit: MessageLimits.messageByteCount, tooLong: MailError.tooLarge))
   }
 
+  /// Says what goes along that is not in the text, and what is lacking.
+  static func tell(_ subject: String?, attachesKey: Bool, _ context: CommandContext) {
+    if attachesKey { context.remark("Your public part goes along, for the answer.") }
+    if (subject ?? "").isEmpty { context.remark("The mail has no subject: --subject TEXT gives it one.") }
+  }
+
   static func files(_ paths: [String]) throws -> [MailDraft.File] {
     try paths.map { path in
       guard path != "-" else { throw Failure.usage("--attach wants a file with a name") }
@@ -151,13 +158,37 @@ enum MailWriting {
 
   static func draft(
     from identity: Identity?, to: [Mailbox], subject: String, at time: Timestamp, _ text: SharedSecretBytes,
-    _ files: [MailDraft.File]
+    _ files: [MailDraft.File], attachesKey: Bool
   ) throws -> MailDraft {
     guard let identity else { throw CorrespondenceError.noIdentity }
+    let from = try Correspondent.identity(identity).mailbox()
     return try MailDraft(
-      from: Correspondent.identity(identity).mailbox(), to: to, subject: subject,
-      date: Int64(time.secondsSince1970), text: text, files: files,
-      marks: MailDraft.Marks(random: SystemRandom.publicBytes(count: 48)))
+      from: from, to: to, subject: subject, date: Int64(time.secondsSince1970), text: text, files: files,
+      marks: MailDraft.Marks(random: SystemRandom.publicBytes(count: 48)),
+      publicPart: attachesKey ? publicPart(of: identity, from.address, at: time) : nil)
+  }
+
+  /// The least that somebody needs to write back.
+  private static func publicPart(
+    of identity: Identity, _ address: String, at time: Timestamp
+  ) throws -> MailDraft.PublicPart {
+    let valid = ValidCertificate(identity.certificate, at: time, now: time, policy: .standard)
+    let bound = valid.userIDs.first {
+      $0.problem == nil && UserIDText(String(decoding: $0.userID.bytes, as: UTF8.self)).address == address
+    }
+    guard valid.problem == nil, let bound else { throw MailDraftError.address(address) }
+    let minimal = identity.certificate.reducedToNecessities(
+      at: time, policy: .standard, userID: bound.userID)
+    let (packets, armored) = (ArraySink(), ArraySink())
+    do throws(OpenPGPError) {
+      try minimal.write(to: packets)
+      let armor = try ArmorWriter(CRLFSink(armored), kind: .publicKey)
+      try minimal.write(to: armor)
+      try armor.finish()
+    } catch { throw Failure(openPGP: error) }
+    return MailDraft.PublicPart(
+      address: address, packets: packets.bytes,
+      armored: SharedSecretBytes(SecretBytes(copying: armored.bytes.rawSpan)))
   }
 }
 

@@ -23,8 +23,8 @@ struct EncryptCommand: CofferCommand {
 
     usage: coffer encrypt [--to WHO]... [--to-file PATH]... [--password] [--as WHO] [--no-sign] [--no-self]
                           [--armor] [--output FILE] [FILE...|DIRECTORY|-]
-           coffer encrypt --mail --to WHO... [--subject S] [--attach FILE]... [--as WHO] [--no-sign]
-                          [--no-self] [--output FILE] [FILE|-]
+           coffer encrypt --mail --to WHO... [--subject S] [--attach FILE]... [--attach-key] [--as WHO]
+                          [--no-sign] [--no-self] [--output FILE] [FILE|-]
                           \(OpeningOptions.usage)
 
     WHO is a contact or an identity: a fingerprint, an address, a name, or beginnings of its words. A file is
@@ -43,6 +43,7 @@ struct EncryptCommand: CofferCommand {
       --mail       write a mail from you to everybody who is named
       --subject    of a mail: its subject, which is encrypted too
       --attach     of a mail: a file that goes with it; may be repeated
+      --attach-key  of a mail: your public part goes with it, encrypted too
 
     example: coffer encrypt --to bob --to carol@example.org letter.txt
     """
@@ -60,6 +61,7 @@ struct EncryptCommand: CofferCommand {
   @Flag(help: "Write a mail.") var mail = false
   @Option(help: "The subject of a mail.") var subject: String?
   @Option(help: "A file that goes with a mail.", completion: .file()) var attach: [String] = []
+  @Flag(help: "Your public part goes with a mail.") var attachKey = false
   @Argument(help: "Files or a directory; - for standard input.", completion: .file()) var files: [String] = []
 
   func validate() throws {
@@ -67,8 +69,8 @@ struct EncryptCommand: CofferCommand {
       throw ValidationError("nobody could read it; give --to WHO, --to-file PATH or --password")
     }
     if mail, password || armor { throw ValidationError("--password and --armor do not go with --mail") }
-    if !mail, subject != nil || !attach.isEmpty {
-      throw ValidationError("--subject and --attach go with --mail")
+    if !mail, subject != nil || !attach.isEmpty || attachKey {
+      throw ValidationError("--subject, --attach and --attach-key go with --mail")
     }
     if noSign, signer != nil { throw ValidationError("give --as or --no-sign, not both") }
   }
@@ -85,6 +87,8 @@ struct EncryptCommand: CofferCommand {
     let signedBy: String?
     let format: String
     let downgradedFor: [String]
+    let quantumSafe: Bool
+    let quantumUnsafeFor: [String]
     let byteCount: Int
   }
 
@@ -102,16 +106,17 @@ struct EncryptCommand: CofferCommand {
       content.byteCount.map { isArmored(path) ? $0 / 3 * 4 + $0 / 40 : $0 + 4096 }, for: path)
     context.remark("\(LetterWords.readers(message, hasPassword: password))")
     if let downgrade = LetterWords.downgrade(message) { context.remark("\(downgrade)") }
+    if let weakened = LetterWords.quantumWeakened(message) { context.remark("\(weakened)") }
     for name in content.leftOut { context.remark("left out, not a file: '\(name)'") }
     let passwords = password ? [try newPassword(context)] : []
     let asked = PrivatePartAsked(context, coffer, opening, purpose: purpose(message))
     if message.signer != nil, try !coffer.authenticationMode().asksForFinger { try asked.ask() }
-    let format = try write(message, content, passwords, asked, to: target, context)
+    let written = try write(message, content, passwords, asked, to: target, context)
     asked.coffer.note(.encrypted)
     if message.signer != nil { asked.coffer.note(.signed) }
     if context.isJSON {
       guard let path else { return }
-      JSON.print(answer(message, path, format, target.byteCount))
+      JSON.print(answer(message, path, written, target.byteCount))
     } else if let path {
       var line: ShownLine = "\(path)"
       if let count = content.fileCount {
@@ -139,7 +144,7 @@ struct EncryptCommand: CofferCommand {
     let isForSelf = noSelf ? false : try coffer.encryptsToSelf()
     guard own != nil || noSign && !isForSelf else { throw CorrespondenceError.noIdentity }
     var named: [(who: String, correspondent: Correspondent)] = []
-    for who in to { named.append((who, try book.find(who))) }
+    for who in to { named.append((who, try book.meant(by: who))) }
     for path in toFile {
       let parts = try PublicParts(SharedSecretBytes(try Self.read(path)))
       named += book.merging(parts.certificates).map { (path, $0) }
@@ -187,19 +192,23 @@ struct EncryptCommand: CofferCommand {
 
   // MARK: Writing
 
+  /// The key that signs; nil for none.
+  func borrowedKey(_ message: OutgoingMessage, _ asked: PrivatePartAsked) throws -> BorrowedKey? {
+    try message.signer.map { signer in
+      BorrowedKey(
+        try signer.signingKey(at: message.time), of: signer.certificate.fingerprint, lend: asked.lender)
+    }
+  }
+
   private func write(
     _ message: OutgoingMessage, _ content: LetterContent, _ passwords: [SharedSecretBytes],
     _ asked: PrivatePartAsked, to target: LetterOutput, _ context: CommandContext
-  ) throws -> EncryptionFormat {
+  ) throws -> MessageEncryption {
     var encryption = try message.encryption(passwords: passwords)
-    var borrowed: BorrowedKey?
-    if let signer = message.signer {
-      let key = BorrowedKey(
-        try signer.signingKey(at: message.time), of: signer.certificate.fingerprint, lend: asked.lender)
-      encryption.signers = [key]
-      borrowed = key
-    }
+    let borrowed = try borrowedKey(message, asked)
+    encryption.signers = [borrowed].compactMap(\.self)
     let ready = encryption
+    if case .standardInput = content.kind { context.remarkTyping("-", "the message") }
     let source = WatchedSource(content.source, title: "encrypting", total: content.byteCount, context)
     defer { source.finish() }
     do {
@@ -218,11 +227,11 @@ struct EncryptCommand: CofferCommand {
         }
       }
     }
-    return ready.format
+    return ready
   }
 
   func answer(
-    _ message: OutgoingMessage, _ path: String, _ format: EncryptionFormat, _ byteCount: Int
+    _ message: OutgoingMessage, _ path: String, _ written: MessageEncryption, _ byteCount: Int
   ) -> Answer {
     let recipients = message.recipients.map { recipient in
       var contact: String?
@@ -232,8 +241,11 @@ struct EncryptCommand: CofferCommand {
         verified: recipient.correspondent.isVerified, self: recipient.isSelf)
     }
     return Answer(
-      output: path, recipients: recipients, signedBy: message.signer?.fingerprint, format: format.code,
+      output: path, recipients: recipients, signedBy: message.signer?.fingerprint,
+      format: written.format.code,
       downgradedFor: message.downgradedFor.map { FingerprintText.plain($0.certificate.fingerprint) },
+      quantumSafe: written.quantumWeaknesses.isEmpty,
+      quantumUnsafeFor: message.quantumUnsafeFor.map { FingerprintText.plain($0.certificate.fingerprint) },
       byteCount: byteCount)
   }
 }
@@ -273,8 +285,9 @@ struct LetterContent {
     if files.contains("-") {
       guard files.count == 1 else { throw Failure.usage("'-' is standard input, and goes alone") }
     }
-    let first = try LetterInput(files[0])
+    let first = try LetterInput(files[0], allowsDirectory: true)
     if files.count > 1 || first.isDirectory {
+      let files = try files.map { try CommandSurroundings.current.files.path($0) }
       do throws(OpenPGPError) {
         let archive = try TarSource(paths: files)
         (kind, source, input, byteCount) = (.archive(archive), archive, nil, archive.byteCount)

@@ -25,9 +25,7 @@ struct GuardKeyChange {
     guard words.count == 2, let deed = Deed(rawValue: words[0]) else {
       throw Failure.usage("'mode guard' wants add LABEL or remove LABEL", hint: "coffer mode --help")
     }
-    guard GuardKey.isLabel(words[1]) else {
-      throw Failure.usage("a label has 1 to \(GuardKey.labelByteCountLimit) bytes, all of them printable")
-    }
+    guard StoredSecurityKey.isLabel(words[1]) else { throw Failure.securityKeyLabel }
     self.deed = deed
     label = words[1]
   }

@@ -4,7 +4,6 @@
 
 internal import ArgumentParser
 internal import CofferKit
-internal import Glibc
 internal import Identities
 internal import Keychains
 internal import Secrets
@@ -45,7 +44,9 @@ struct IdentityBackupCommand: CofferCommand {
     let view = IdentityView(identity, among: identities)
     try open.store.checkBackup(identity)
     let target: BackupTarget
-    do { target = try BackupTarget(path: file) } catch { throw Failure(error, naming: file) }
+    do { target = try CommandSurroundings.current.files.backup(file) } catch {
+      throw Failure(error, naming: file)
+    }
     if !backupPassphrase.isGiven, context.hasTerminal {
       context.remark("The backup has a passphrase of its own. Who has both has your identity.")
     }
@@ -63,17 +64,10 @@ struct IdentityBackupCommand: CofferCommand {
     }
     context.remark("Written and read back: it opens with that passphrase, and holds")
     for line in view.card { context.remark(line) }
-    if Self.isOnDisk(of: context.home, file) {
+    if CommandSurroundings.current.files.isOnDisk(of: context.home, file) {
       context.remark("This is the disk that the coffer is on: if it breaks, both are lost.")
     }
     context.remark("It holds your private part: keep it where this machine is not, and give it to nobody.")
     context.nextSteps(parts.coffer, "Others get your public part: coffer identity export \(view.word)")
-  }
-
-  /// Whether a new file would be on the file system of a folder.
-  private static func isOnDisk(of home: String, _ path: String) -> Bool {
-    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    var (mine, its) = (stat(), stat())
-    return unsafe stat(home, &mine) == 0 && stat(folder, &its) == 0 && mine.st_dev == its.st_dev
   }
 }

@@ -6,6 +6,7 @@ internal import ArgumentParser
 internal import CofferKit
 internal import Contacts
 internal import Identities
+internal import OpenPGP
 internal import Secrets
 
 struct IdentityCertifyCommand: CofferCommand {
@@ -62,8 +63,10 @@ struct IdentityCertifyCommand: CofferCommand {
     let certified = try parts.coffer.certify(
       publicPart, as: identity, parts.coffer.openIdentities(), parts.authorization)
     if let output {
-      do { try certified.write(path: output) } catch { throw Failure(error, naming: output) }
-      PublicFile.share(output)
+      let text = try certified.armored()
+      do throws(OpenPGPError) { try CommandSurroundings.current.files.publish(text, as: output) } catch {
+        throw Failure(openPGP: error, writing: output)
+      }
       if context.isJSON {
         JSON.print(
           Answer(

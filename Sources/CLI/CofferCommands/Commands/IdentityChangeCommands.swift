@@ -131,26 +131,35 @@ struct IdentityAddSubkeyCommand: CofferCommand {
   static let page = """
     coffer identity add-subkey: add a part to an identity, for reading messages or for signing
 
-    usage: coffer identity add-subkey WHO [--for encrypt|sign]
+    usage: coffer identity add-subkey WHO [--for encrypt|sign | --post-quantum]
                \(OpeningOptions.usage)
 
     A new part for reading is in no backup yet: make one again.
 
-      --for  encrypt (the default), for messages to you; sign, for signatures
+      --for           encrypt (the default), for messages to you; sign, for signatures
+      --post-quantum  for messages to you, safe against quantum computers: ML-KEM-768 with X25519 (RFC 9980).
+                      Programs that know it take it alone; others, GnuPG too, go on with the old part
 
     example: coffer identity add-subkey ada@example.org
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Option(name: .customLong("for"), help: "encrypt or sign.") var use = SubkeyUseName.encrypt
+  @Option(name: .customLong("for"), help: "encrypt or sign.") var use: SubkeyUseName?
+  @Flag(help: "For messages, safe against quantum computers.") var postQuantum = false
   @Argument(help: "The identity.") var who: String
+
+  func validate() throws {
+    if postQuantum, use == .sign { throw ValidationError("--post-quantum is for messages, not --for sign") }
+  }
 
   func execute(_ context: CommandContext) throws {
     try context.change(who, opening, "to add a part to") { _ in
-      .newSubkey(readsMessages: use == .encrypt)
+      .newSubkey(postQuantum ? .encryptPostQuantum : use == .sign ? .sign : .encrypt)
     } saying: { view, before in
-      let made: ShownLine = "A new part\(use == .encrypt ? " for reading messages" : " for signing")."
+      let safely = postQuantum ? ", safe against quantum computers" : ""
+      let made: ShownLine =
+        "A new part\(use == .sign ? " for signing" : " for reading messages")\(safely)."
       guard before.isBackedUp, !view.identity.isBackedUp else { return [made] }
       return [
         made,

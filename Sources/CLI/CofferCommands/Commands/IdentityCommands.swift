@@ -17,7 +17,8 @@ struct IdentityCommand: CommandGroup {
     commandName: "identity", abstract: "Your own OpenPGP keys.",
     subcommands: [
       IdentityGenerateCommand.self, IdentityListCommand.self, IdentityShowCommand.self,
-      IdentityExportCommand.self, IdentityBackupCommand.self, IdentityImportCommand.self,
+      IdentityExportCommand.self, IdentityQRCommand.self, IdentityBackupCommand.self,
+      IdentityImportCommand.self,
       IdentityExpireCommand.self, IdentityRevokeCommand.self, IdentityAddUserIDCommand.self,
       IdentityRevokeUserIDCommand.self, IdentityAddSubkeyCommand.self, IdentityRevokeSubkeyCommand.self,
       IdentityCertifyCommand.self, IdentityDefaultCommand.self, IdentityDeleteCommand.self,
@@ -27,7 +28,7 @@ struct IdentityCommand: CommandGroup {
 
     usage: coffer identity generate --user-id TEXT
            coffer identity list
-           coffer identity show | export | default | delete WHO
+           coffer identity show | export | qr | default | delete WHO
            coffer identity backup WHO FILE
            coffer identity import [FILE]
            coffer identity expire WHO DATE
@@ -49,7 +50,7 @@ struct IdentityGenerateCommand: CofferCommand {
     coffer identity generate: make an identity; its private part is sealed from the first moment
 
     usage: coffer identity generate --user-id TEXT... [--profile universal|advanced]
-                                    [--expires never|DATE|Ny | --no-expiry]
+                                    [--post-quantum] [--expires never|DATE|Ny | --no-expiry]
                                   \(OpeningOptions.usage)
 
     Needs the passphrase or PIN, even during a session. Prints the fingerprint.
@@ -57,6 +58,9 @@ struct IdentityGenerateCommand: CofferCommand {
       --user-id TEXT  your name and mail address; give it again for others of the same identity
       --profile       universal (the default) for everybody, GnuPG included; advanced for version 6 of
                       OpenPGP with Ed448 and X448, which GnuPG cannot read
+      --post-quantum  safe against quantum computers (RFC 9980). With universal, messages to you are; GnuPG
+                      passes over that part and goes on. With advanced, signatures too: ML-DSA-87 and
+                      ML-KEM-1024 beside Ed448 and X448, which few programs read yet
       --expires       never, a date such as 2030-01-31, or years such as 5y; by default 2y
       --no-expiry     the same as --expires never
 
@@ -67,6 +71,7 @@ struct IdentityGenerateCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @Option(name: .customLong("user-id"), help: "A name and mail address.") var userIDs: [String] = []
   @Option(help: "universal or advanced.") var profile = ProfileName.universal
+  @Flag(help: "Safe against quantum computers.") var postQuantum = false
   @Option(help: "never, a date, or years such as 5y.") var expires: String?
   @Flag(help: "The same as --expires never.") var noExpiry = false
 
@@ -81,7 +86,7 @@ struct IdentityGenerateCommand: CofferCommand {
     let coffer = try context.open(opening)
     let (_, present) = try context.identities(coffer)
     let parts = try context.privateParts(coffer, opening, "to make an identity", sealing: true)
-    context.remark("A new identity, \(profile.rawValue): \(profile.promise).")
+    context.remark("A new identity, \(profile.rawValue): \(profile.promise(isPostQuantum: postQuantum)).")
     if let end {
       context.remark("It expires on \(IdentityView.day(end)); you can move that date at any time.")
     } else {
@@ -114,7 +119,8 @@ struct IdentityGenerateCommand: CofferCommand {
     let texts = try userIDs.map { try UserIDText(new: $0) }
     let expiry = noExpiry ? .never : try expires.map { try ExpiryText.expiry($0, "--expires") }
     return try NewIdentity(
-      userIDs: texts, isUniversal: profile == .universal, expiry: expiry ?? NewIdentity.defaultExpiry)
+      userIDs: texts, isUniversal: profile == .universal, isPostQuantum: postQuantum,
+      expiry: expiry ?? NewIdentity.defaultExpiry)
   }
 }
 
@@ -136,9 +142,13 @@ enum ProfileName: String, ExpressibleByArgument, CaseIterable {
   case universal, advanced
 
   /// The programs that can write to such an identity.
-  var promise: String {
+  func promise(isPostQuantum: Bool) -> String {
     switch self {
+    case .universal where isPostQuantum:
+      "everybody can write to you, and programs of 2026 safely against quantum computers"
     case .universal: "everybody can write to you, GnuPG included"
+    case .advanced where isPostQuantum:
+      "programs of 2026 and later can write to you; few read your signatures"
     case .advanced: "programs of 2024 and later can write to you; GnuPG cannot"
     }
   }

@@ -55,6 +55,7 @@ struct IdentityImportCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
+    context.remarkTyping(file, "the private key")
     let bytes = SharedSecretBytes(
       try InputFile.read(
         file, byteCountLimit: KeyFile.byteCountLimit, tooLong: IdentityError.notAPrivateKey))

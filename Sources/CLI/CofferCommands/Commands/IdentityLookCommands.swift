@@ -7,6 +7,7 @@ internal import CofferKit
 internal import Correspondence
 internal import Enclaves
 internal import Identities
+internal import OpenPGP
 internal import Secrets
 
 struct IdentityListCommand: CofferCommand {
@@ -134,10 +135,10 @@ struct IdentityExportCommand: CofferCommand {
   }
 
   private func write(_ identity: Identity, to path: String) throws {
-    do { try identity.writePublicPart(path: path) } catch let error as IdentityError {
-      throw Failure(error, naming: path)
+    let text = try identity.publicPart()
+    do throws(OpenPGPError) { try CommandSurroundings.current.files.publish(text, as: path) } catch {
+      throw Failure(openPGP: error, writing: path)
     }
-    PublicFile.share(path)
   }
 
   private func print(_ identity: Identity) throws {

@@ -83,7 +83,7 @@ struct IdentityRevokeCommand: CofferCommand {
     return cause
   }
 
-  private func askWhy(_ terminal: TerminalPrompt, _ context: CommandContext) throws -> RevocationCause {
+  private func askWhy(_ terminal: any PassphrasePrompt, _ context: CommandContext) throws -> RevocationCause {
     context.remark("Why?")
     context.remark("  1  a new one replaces it")
     context.remark("  2  it is not used any more")

@@ -55,7 +55,7 @@ struct MessageAddCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
-    if file == "-", isatty(STDIN_FILENO) == 1 { context.remark("Type the message; Control-D ends it.") }
+    context.remarkTyping(file, "the message")
     let content: SecretBytes
     do {
       content = try Interruption.endingAtOnce(

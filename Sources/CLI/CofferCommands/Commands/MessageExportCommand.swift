@@ -97,8 +97,8 @@ struct MessageExportCommand: CofferCommand {
 
 extension CommandContext {
   /// The coffer's notes of exports; first removes files that killed exports have left.
-  func unfinishedExports() -> UnfinishedExports {
-    let exports = UnfinishedExports(home: home)
+  func unfinishedExports() -> UnfinishedExports? {
+    guard let exports = CommandSurroundings.current.unfinishedExports(home: home) else { return nil }
     for path in exports.removeLeftovers() {
       remark("removed what a killed export had left: '\(path)'")
     }

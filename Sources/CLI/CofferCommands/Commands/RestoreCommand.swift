@@ -24,7 +24,7 @@ struct RestoreCommand: CofferCommand {
     The place must be new or empty. Asks for a passphrase that the coffer had when the backup was made; with
     --words for its recovery phrase. The coffer keeps its passphrases and words. What was sealed to the old
     machine is sealed to this one, and its PIN and its key for captures are left behind. The coffer appears
-    when all of it is there.
+    when all of it is there. Changing devices? Use recovery phrase or passphrase.
 
       --words        open it with the twelve words
       --attestation  where new keys are kept (default: the TPM if one answers, else software)

@@ -30,7 +30,12 @@ struct SelfTestCommand: CofferCommand {
   @Option(help: "Write the report to this file.", completion: .file()) var output: String?
 
   func execute(_ context: CommandContext) throws {
-    let target = try output.map { try Self.target($0) }
+    // The new file, before the work begins.
+    let target = try output.map { (path) throws(Failure) in
+      do throws(OpenPGPError) { return try CommandSurroundings.current.files.publisher(path) } catch {
+        throw Failure(openPGP: error, writing: path)
+      }
+    }
     let isPrinted = target == nil && !context.isJSON
     let head = SelfTestReport.Head(time: Int64(Date().timeIntervalSince1970))
     if isPrinted { Terminal.print("\(head.line)") }
@@ -39,9 +44,13 @@ struct SelfTestCommand: CofferCommand {
       shown.append(row)
       if isPrinted { Terminal.print("\(SelfTestReport.line(row, after: shown.dropLast().last))") }
     }
-    let report = SelfTestReport(head: head, rows: rows, facts: MachineFacts(context.machine))
+    let report = SelfTestReport(
+      head: head, rows: rows, facts: MachineFacts(context.machine, CommandSurroundings.current.fingerReader))
     if let target, let output {
-      try Self.write(context.isJSON ? JSON.text(report.answer) : report.text, to: target, output)
+      let text = context.isJSON ? JSON.text(report.answer) : report.text
+      do throws(OpenPGPError) { try target.write(Array((text + "\n").utf8)) } catch {
+        throw Failure(openPGP: error, writing: output)
+      }
       context.remark("\(report.sum)")
     } else if context.isJSON {
       JSON.print(report.answer)
@@ -49,19 +58,5 @@ struct SelfTestCommand: CofferCommand {
       for line in report.end { Terminal.print("\(line)") }
     }
     try report.check()
-  }
-
-  /// The new file, before the work begins.
-  private static func target(_ path: String) throws -> AtomicFileSink {
-    do { return try AtomicFileSink(path: path) } catch { throw Failure(openPGP: error, writing: path) }
-  }
-
-  private static func write(_ text: String, to target: AtomicFileSink, _ path: String) throws {
-    do throws(OpenPGPError) {
-      try target.write(Array((text + "\n").utf8))
-      try target.commit()
-    } catch { throw Failure(openPGP: error, writing: path) }
-    // A report is meant to be given away.
-    PublicFile.share(path)
   }
 }

@@ -14,12 +14,15 @@ struct UnlockCommand: CofferCommand {
   static let page = """
     coffer unlock: open the coffer and keep it open for the commands that follow
 
-    usage: coffer unlock \(OpeningOptions.usage)
+    usage: coffer unlock [--security-key]
+               \(OpeningOptions.usage)
 
     Starts the coffer's agent, which keeps the keys in memory that no other program can read. It drops them
     after 5 minutes without a command ('coffer settings lock-after'), after 8 hours, when the screen locks
-    or the machine sleeps, and on 'coffer lock'. With a TPM slot, asks for the PIN; press Return to use the
-    passphrase instead.
+    or the machine sleeps, and on 'coffer lock'. With a TPM slot, asks for the PIN; with a slot for a
+    security key that is plugged in, for its PIN or your finger, and a touch; press Return to use the
+    passphrase instead. --security-key opens with the key alone; --pin-fd and --pin-file then give its PIN.
+    Every command that opens the coffer takes these options.
 
     example: coffer unlock
     """
@@ -48,7 +51,9 @@ struct UnlockCommand: CofferCommand {
           attestation: registered?.enclave.name))
     }
     if let registered { context.remark("\(registered.remark)") }
-    context.remark("Unlocked. 'coffer lock' ends it.")
+    let time = Duration.text(limits.idleSeconds)
+    context.remark(
+      "Unlocked. It locks by itself after \(time) without a command; 'coffer lock' does it at once.")
   }
 
   /// Registers a machine that was forgotten. Messages do not need that, so a failure is only a remark.
@@ -135,6 +140,7 @@ extension Device {
     case .tpm: "Captures are signed by a key in this machine's TPM."
     case .secureEnclave: "Captures are signed by a key in this machine's Secure Enclave."
     case .software: "No TPM found: captures are signed by a key in software, and marked 'unverified'."
+    case .tutorial: "This is the tutorial: captures are not part of it."
     }
   }
 

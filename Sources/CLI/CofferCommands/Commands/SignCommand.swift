@@ -16,8 +16,8 @@ struct SignCommand: CofferCommand {
     coffer sign: sign a file
 
     usage: coffer sign [--as WHO] [--clear] [--output FILE] FILE
-           coffer sign --mail [--to ADDRESS]... [--subject S] [--attach FILE]... [--as WHO]
-                       [--output FILE] FILE
+           coffer sign --mail [--to ADDRESS]... [--subject S] [--attach FILE]... [--attach-key]
+                       [--as WHO] [--output FILE] FILE
                        \(OpeningOptions.usage)
 
     Writes the signature beside the file, with .asc at the end of its name; who has both can check it.
@@ -30,6 +30,7 @@ struct SignCommand: CofferCommand {
       --to      of a mail: whom it goes to, as 'Name <address>'; may be repeated
       --subject  of a mail: its subject
       --attach  of a mail: a file that goes with it; may be repeated
+      --attach-key  of a mail: your public part goes with it
 
     example: coffer sign report.pdf
     """
@@ -43,6 +44,7 @@ struct SignCommand: CofferCommand {
   @Option(help: "Whom a mail goes to.") var to: [String] = []
   @Option(help: "The subject of a mail.") var subject: String?
   @Option(help: "A file that goes with a mail.", completion: .file()) var attach: [String] = []
+  @Flag(help: "Your public part goes with a mail.") var attachKey = false
   @Argument(help: "A file; - for standard input.", completion: .file()) var file: String
 
   struct Answer: Encodable {
@@ -52,8 +54,8 @@ struct SignCommand: CofferCommand {
 
   func validate() throws {
     if mail, clear { throw ValidationError("give --mail or --clear, not both") }
-    if !mail, subject != nil || !attach.isEmpty || !to.isEmpty {
-      throw ValidationError("--to, --subject and --attach go with --mail")
+    if !mail, subject != nil || !attach.isEmpty || !to.isEmpty || attachKey {
+      throw ValidationError("--to, --subject, --attach and --attach-key go with --mail")
     }
   }
 
@@ -63,7 +65,7 @@ struct SignCommand: CofferCommand {
     guard !context.isJSON || path != nil else {
       throw Failure.usage("with --json, the signature needs --output FILE")
     }
-    let input = try LetterInput(file)
+    let input = try LetterInput(file, allowsDirectory: true)
     guard !input.isDirectory else {
       throw Failure(
         .usage, "wrong_kind", "'\(file)' is a directory", hint: "'coffer encrypt' makes one archive of it")
@@ -77,6 +79,7 @@ struct SignCommand: CofferCommand {
     let title = IdentityView(identity).title
     let asked = PrivatePartAsked(context, coffer, opening, purpose: "to sign \(words(input)) as \(title)")
     let key = BorrowedKey(publicKey, of: identity.certificate.fingerprint, lend: asked.lender)
+    context.remarkTyping(file, "the text")
     try write(key, input, book.time, to: target, context)
     asked.coffer.note(.signed)
     guard let path else { return }

@@ -2,6 +2,7 @@
 
 internal import Agent
 internal import ArgumentParser
+internal import Captures
 internal import CofferKit
 internal import Enclaves
 internal import Foundation
@@ -9,6 +10,7 @@ internal import Keychains
 internal import MessageFormats
 internal import Primitives
 internal import Secrets
+internal import SecurityKeys
 internal import Texts
 internal import Vaults
 
@@ -23,10 +25,14 @@ struct SlotAnswer: Encodable {
   let passes: Int?
   let lanes: Int?
   let created: String
+  /// Of a security key: the owner's name for it.
+  let label: String?
   /// What opens it, for users.
   private let words: String
 
-  private enum CodingKeys: CodingKey { case id, kind, kdf, iterations, memoryKiB, passes, lanes, created }
+  private enum CodingKeys: CodingKey {
+    case id, kind, kdf, iterations, memoryKiB, passes, lanes, created, label
+  }
 
   init(_ slot: KeySlot) {
     id = slot.id.uuidString.lowercased()
@@ -43,14 +49,16 @@ struct SlotAnswer: Encodable {
       costs = (Int(found.memoryKiB), Int(found.passes), Int(found.lanes))
     case .expansion(let expansion): kdf = expansion.name
     }
-    words = SlotInterfaces.interface(of: slot)?.words ?? kind
+    label = slot.securityKey?.label
+    words = SlotInterfaces.interface(of: slot)?.words(slot) ?? kind
     iterations = rounds
     (memoryKiB, passes, lanes) = costs
   }
 
-  /// For users: id, kind, time, and key derivation.
-  var line: String {
-    "\(id)  \(kind.padded(to: 10))  \(created)  \(stretching)"
+  /// For users: id, kind, time, and key derivation of each.
+  static func lines(_ slots: [SlotAnswer]) -> [String] {
+    let width = max(10, slots.map(\.kind.count).max() ?? 0)
+    return slots.map { "\($0.id)  \($0.kind.padded(to: width))  \($0.created)  \($0.stretching)" }
   }
 
   private var stretching: String {
@@ -93,11 +101,15 @@ struct StatusCommand: CofferCommand {
     /// `ready`, or the error code that a PIN would give; missing without a TPM slot.
     var tpm: String?
     var tpmSecondsLeft: Int?
+    /// What is plugged in; missing without a slot for a security key.
+    var securityKey: String?
     /// What opens it now.
     var opensWith: [String]
     var fileByteCount: Int
     var messageCount: Int
     var captureCount: Int
+    var uploads: UploadCounts?
+    var deviceRegistered: String?
     var slots: [SlotAnswer]
     var keyVersion: Int?
     var keyCreated: String?
@@ -113,6 +125,7 @@ struct StatusCommand: CofferCommand {
     var withFinger: Bool?
     var fingersLeft: Int?
     var gracePeriodSeconds: Int?
+    var tutorialCompleted: Bool?
   }
 
   struct AgentAnswer: Encodable {
@@ -128,20 +141,22 @@ struct StatusCommand: CofferCommand {
     let locked = try context.locked()
     let ways = SlotInterfaces.all.filter { $0.hasSlot(locked) }.map { ($0.method.name, $0.obstacle(locked)) }
     let hasChip = TPMInterface.hasSlot(locked)
-    let obstacle = ways.first { $0.0 == TPMSlot.name }?.1
+    let obstacles = ways.compactMap(\.1)
+    let chipObstacle = ways.first { $0.0 == TPMSlot.name }?.1
     let sight = AgentSession(locked).look()
     let agent = sight.status
     var answer = Answer(
       home: context.home, state: Self.state(sight),
       afterFirstUnlock: agent.map { $0.state != .neverUnlocked } ?? false, agent: agent.map(AgentAnswer.init),
-      tpm: hasChip ? obstacle.map { Failure($0).code } ?? "ready" : nil,
+      tpm: hasChip ? chipObstacle.map { Failure($0).code } ?? "ready" : nil,
+      securityKey: SecurityKeyInterface.presence(locked)?.rawValue,
       opensWith: ways.filter { $0.1 == nil }.map(\.0),
       fileByteCount: locked.fileByteCount, messageCount: try locked.messageRowCount(),
       captureCount: try locked.captureRowCount(), slots: locked.slots.map(SlotAnswer.init))
-    if case .enclave(.lockedOut(let seconds)) = obstacle { answer.tpmSecondsLeft = seconds }
+    if case KeybagError.enclave(.lockedOut(let seconds))? = chipObstacle { answer.tpmSecondsLeft = seconds }
     var palette = Palette(nil)
     var people: People?
-    if let coffer = try context.given(opening.passphrase, opening.pin, locked) {
+    if let coffer = try context.given(opening, locked) {
       (answer.session, answer.state) = (answer.state, "opens")
       people = try complete(&answer, coffer)
       palette = context.outputPalette(coffer)
@@ -149,7 +164,7 @@ struct StatusCommand: CofferCommand {
       people = try complete(&answer, coffer)
       palette = context.outputPalette(coffer)
     }
-    context.isJSON ? JSON.print(answer) : show(answer, obstacle, people, palette)
+    context.isJSON ? JSON.print(answer) : show(answer, obstacles, people, palette)
   }
 
   private static func state(_ sight: AgentFinder.Sight) -> String {
@@ -167,6 +182,11 @@ struct StatusCommand: CofferCommand {
       .map { RFC3339.format($0.created) }
     answer.lastRecoveryDrill = try coffer.settings().lastRecoveryDrill.map(RFC3339.format)
     answer.lastBackup = try coffer.lastBackup().map { RFC3339.format($0.made) }
+    // What is wrong with the registration or with captures is for their commands and 'coffer doctor' to say.
+    answer.deviceRegistered = (try? coffer.device())?.state.registeredAt.map {
+      RFC3339.format(Int64($0.timeIntervalSince1970))
+    }
+    answer.uploads = (try? coffer.captureAccess.store.listing()).flatMap(UploadCounts.init)
     answer.recentFailures = vault.recentFailures
     answer.unexaminedFailures = vault.unexaminedFailures
     // What is wrong with protected data is for 'coffer recovery-state' to say.
@@ -179,19 +199,25 @@ struct StatusCommand: CofferCommand {
     answer.withFinger = people.isFingerEnough
     answer.fingersLeft = people.fingersLeft
     answer.gracePeriodSeconds = people.graceSeconds
+    answer.tutorialCompleted = people.hasCompletedTutorial
     return people
   }
 
   private func show(
-    _ answer: Answer, _ obstacle: KeybagError?, _ people: People?, _ palette: Palette
+    _ answer: Answer, _ obstacles: [any Error], _ people: People?, _ palette: Palette
   ) {
     Terminal.print("home       \(answer.home)")
     Terminal.print("state      \(state(answer))")
     Terminal.print("opens with \(answer.opensWith.joined(separator: ", "))")
-    if let obstacle { Terminal.print("           \(TPMInterface.sentence(obstacle)): use the passphrase") }
+    for obstacle in obstacles {
+      Terminal.print("           \(SlotInterfaces.sentence(obstacle)): use the passphrase")
+    }
     let doubt = answer.keyVersion == nil ? " (as the file says; the passphrase verifies it)" : ""
     Terminal.print("messages   \(answer.messageCount)\(doubt)")
-    if answer.captureCount > 0 { Terminal.print("captures   \(answer.captureCount)") }
+    if answer.captureCount > 0 {
+      let waiting = answer.uploads.map { "; \($0.waiting) not uploaded" } ?? ""
+      Terminal.print("captures   \(answer.captureCount)\(waiting)")
+    }
     Terminal.print("file       \(ByteCount.text(answer.fileByteCount))")
     if let version = answer.keyVersion, let created = answer.keyCreated {
       Terminal.print("vault key  version \(version), made \(created)")
@@ -211,7 +237,7 @@ struct StatusCommand: CofferCommand {
         "warning    \(failures.counted("message")) did not open: restore from backup; 'coffer doctor --deep' names "
           + "them")
     }
-    for slot in answer.slots { Terminal.print("slot       \(slot.line)") }
+    for line in SlotAnswer.lines(answer.slots) { Terminal.print("slot       \(line)") }
   }
 
   private func state(_ answer: Answer) -> String {

@@ -72,6 +72,7 @@ struct VerifyCommand: CofferCommand {
     if let signature {
       return try verify(try signatures(in: try LetterInput(signature)), of: file, judge, palette, context)
     }
+    context.remarkTyping(file, "the signed message")
     let input = try LetterInput(file)
     let source = try SpooledSource(descriptor: input.descriptor)
     let mail = try context.interruptibly(input) {
@@ -83,6 +84,9 @@ struct VerifyCommand: CofferCommand {
     }
     guard part == nil, saveParts == nil else {
       throw Failure.usage("--part and --save-parts are for mail, and this is not a mail")
+    }
+    if try source.withNext({ (next) throws(OpenPGPError) in InputKind.isBackup(next) }) {
+      throw PictureCode.named(Failure(backupInPlaceOf: "a signature or a signed message"), file)
     }
     try context.interruptibly(input) {
       let form: OpenPGPInput
@@ -125,7 +129,7 @@ struct VerifyCommand: CofferCommand {
     _ source: SpooledSource, _ judge: SignatureJudge, _ palette: Palette,
     _ context: CommandContext
   ) throws {
-    guard let document = LetterNames.stripped(file), unsafe access(document, F_OK) == 0 else {
+    guard let document = LetterNames.stripped(file), CommandSurroundings.current.files.exists(document) else {
       throw Failure.usage(
         "this is a signature, and the file that it belongs to is not beside it",
         hint: "coffer verify --signature \(ShellWord.quoted(file)) FILE")
@@ -253,7 +257,7 @@ struct VerifyCommand: CofferCommand {
 
   private func notSigned(_ error: OpenPGPError) -> Failure {
     if case .inputOutput = error { return Failure(openPGP: error, writing: file) }
-    let beside = [".asc", ".sig"].map { file + $0 }.first { path in unsafe access(path, F_OK) == 0 }
+    let beside = [".asc", ".sig"].map { file + $0 }.first { CommandSurroundings.current.files.exists($0) }
     if file != "-", let beside {
       return Failure(
         .refused, "malformed", "this is not a signature; one is beside it",

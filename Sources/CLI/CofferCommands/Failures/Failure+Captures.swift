@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Captures
+internal import Texts
 
 extension Failure {
   init(capture error: CaptureError) {
@@ -42,8 +43,23 @@ extension Failure {
     case .cannotWrite where error.isOutOfSpace:
       self.init(.noRoom, "full", "the disk is full", hint: Self.fullExportHint)
     case .noFolder: self.init(.missing, "no_such_file", "there is no folder there to export to")
+    case .uploadNotDue(let upload):
+      let isEarly = upload.state == .pending
+      self.init(
+        .inUse, "upload_not_due", Self.sentence(upload),
+        hint: isEarly ? nil : "'coffer capture mark ID pending' lets it wait again")
     case .interrupted: self = .interrupted("nothing was changed")
     case .cannotWrite: self.init(.missing, "not_permitted", "the files cannot be written there")
+    }
+  }
+
+  private static func sentence(_ upload: UploadStatus) -> String {
+    let next = upload.nextAttempt.map(RFC3339.format) ?? ""
+    return switch upload.state {
+    case .pending: "the next try of this upload is due at \(next)"
+    case .uploading: "this upload has begun and was not reported yet; it counts as cut off at \(next)"
+    case .uploaded: "this capture is uploaded"
+    case .failed: "this upload has failed \(UploadStatus.attemptLimit) times"
     }
   }
 }

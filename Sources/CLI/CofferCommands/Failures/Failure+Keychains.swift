@@ -21,6 +21,12 @@ extension Failure {
     case .enclave(let error): self.init(enclave: error)
     case .notHardware:
       self.init(.refused, "not_hardware", "without a chip that counts tries, a PIN would protect nothing")
+    case .invalidLabel: self = .securityKeyLabel
+    case .labelTaken:
+      self.init(.inUse, "already_exists", "a security key of the coffer already has this label")
+    case .changedMeanwhile:
+      self.init(
+        .inUse, "in_use", "the slots have changed since the security key was asked", hint: "try again")
     case .tooManySlots(let limit):
       self.init(.refused, "too_many_slots", "a coffer has at most \(limit) slots")
     case .derivation(.notEnoughMemory(let needed, let available)):

@@ -38,12 +38,13 @@ extension Failure {
     hint: "ask the sender to send it again")
 
   /// An error of a file that was written.
-  init(openPGP error: OpenPGPError, writing path: String) {
+  /// - Parameter option: the option that names the file.
+  init(openPGP error: OpenPGPError, writing path: String, option: String = "--output") {
     guard case .inputOutput(let number) = error else {
       self.init(openPGP: error)
       return
     }
-    self.init(file: path, number)
+    self.init(file: path, number, option: option)
   }
 
   /// A file that cannot be read.
@@ -51,16 +52,18 @@ extension Failure {
     switch number {
     case ENOENT, ENOTDIR: self.init(.missing, "no_such_file", "there is no file '\(path)'")
     case EACCES, EPERM: self.init(.missing, "not_permitted", "'\(path)' cannot be read: not permitted")
+    case EISDIR: self.init(.usage, "wrong_kind", "'\(path)' is a directory, not a file")
     default: self.init(.corrupt, "input_output", "'\(path)' cannot be read")
     }
   }
 
-  private init(file path: String?, _ number: Int32) {
+  private init(file path: String?, _ number: Int32, option: String = "--output") {
     let name = path.map { "'\($0)'" } ?? "a file"
     switch number {
     case EEXIST:
       self.init(
-        .inUse, "already_exists", "\(name) already exists, and nothing is overwritten", hint: "--output NAME")
+        .inUse, "already_exists", "\(name) already exists, and nothing is overwritten",
+        hint: "\(option) NAME")
     case ENOSPC, EDQUOT: self.init(.noRoom, "full", "the disk is full", hint: Self.fullExportHint)
     case ENOENT, ENOTDIR: self.init(.missing, "no_such_file", "\(name): there is no such folder or file")
     case EACCES, EPERM, EROFS:

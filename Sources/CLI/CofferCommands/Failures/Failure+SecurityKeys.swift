@@ -59,6 +59,14 @@ extension Failure {
     }
   }
 
+  static let securityKeyLabel = usage(
+    "a label has 1 to \(StoredSecurityKey.labelByteCountLimit) bytes, all of them printable")
+
+  /// The error of a command that needs a trait.
+  static let noSecurityKeysBuilt = Failure(
+    .noHardware, "no_security_key", "this program was built without security keys",
+    hint: "use a build with the trait SecurityKeys")
+
   private init(unsuitable missing: SecurityKeyError.Shortcoming) {
     switch missing {
     case .secrets:

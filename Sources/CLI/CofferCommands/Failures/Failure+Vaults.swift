@@ -21,7 +21,6 @@ extension Failure {
     case .keychainNotAvailable(let error): self.init(keychain: error)
     case .messageNotFound:
       self.init(.missing, code, "no such message", hint: "'coffer message list' shows what there is")
-    case .weakPassphrase: self.init(.refused, code, "the passphrase is too weak")
     case .messageTooLarge(let limit):
       self.init(.refused, code, "a message may be at most \(limit >> 20) MiB")
     case .metadataOutOfBounds:
@@ -32,7 +31,8 @@ extension Failure {
       self.init(
         .missing, code, "no former key is kept", hint: "former keys are kept for \(Vault.retiredKeyDays) days"
       )
-    case .keyDerivationFailed, .encryptionFailed: self.init(.bug, code, "the key could not be used")
+    case .encryptionFailed:
+      self.init(.bug, code, "the message could not be encrypted; nothing of it was stored")
     }
   }
 }

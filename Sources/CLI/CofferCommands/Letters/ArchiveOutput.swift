@@ -17,11 +17,12 @@ final class ArchiveOutput: ByteSink {
   private(set) var byteCount = 0
   private let file: UnnamedFile
   private let sink: FileDescriptorSink
-  private let record: any UnfinishedExportRecord
+  private let record: (any UnfinishedExportRecord)?
 
   init(path: String, _ context: CommandContext) throws {
     var bare = path
     while bare.count > 1, bare.hasSuffix("/") { bare.removeLast() }
+    bare = try CommandSurroundings.current.files.path(bare)
     self.path = bare
     record = context.unfinishedExports()
     do { file = try UnnamedFile(path: bare, record: record) } catch { throw Failure(error, naming: bare) }

@@ -22,7 +22,7 @@ final class DecryptedOutput: ByteSink {
   /// Where content goes that a terminal does not show; nil if there is no name for it.
   private let fallback: String?
   /// Notes where plaintext is before it has its name.
-  private let record: UnfinishedExports
+  private let record: UnfinishedExports?
   /// For the terminal: all that has come.
   private var held: SecretBytes?
   /// As much of the content as says whether it is an archive.

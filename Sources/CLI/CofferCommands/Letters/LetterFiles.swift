@@ -9,6 +9,7 @@ internal import Glibc
 internal import MessageFormats
 internal import OpenPGP
 internal import Primitives
+internal import Secrets
 
 /// A file or standard input, open for reading.
 final class LetterInput {
@@ -21,18 +22,22 @@ final class LetterInput {
 
   var isStandardInput: Bool { path == "-" }
 
-  init(_ path: String) throws {
+  /// - Throws: `wrong_kind` for a folder, unless they are allowed.
+  init(_ path: String, allowsDirectory: Bool = false) throws {
     self.path = path
     if path == "-" {
-      descriptor = STDIN_FILENO
+      do throws(SecretReadError) {
+        descriptor = try CommandSurroundings.current.files.inherited(STDIN_FILENO)
+      } catch { throw Failure(cannotRead: "standard input", ENOENT) }
     } else {
-      descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+      descriptor = CommandSurroundings.current.files.open(path)
       guard descriptor >= 0 else { throw Failure(cannotRead: path, errno) }
     }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else { throw Failure(cannotRead: path, errno) }
     byteCount = status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : nil
     isDirectory = status.st_mode & S_IFMT == S_IFDIR
+    guard allowsDirectory || !isDirectory else { throw Failure(cannotRead: path, EISDIR) }
   }
 
   deinit { if !isStandardInput, descriptor >= 0 { close(descriptor) } }
@@ -44,7 +49,7 @@ final class LetterOutput: ByteSink {
   let path: String?
   /// Bytes that were written.
   private(set) var byteCount = 0
-  private let file: UnnamedFile?
+  private let file: (any NewFile)?
   private let stream: FileDescriptorSink
 
   /// - Parameters:
@@ -55,7 +60,7 @@ final class LetterOutput: ByteSink {
     self.path = path
     do throws(MessageFormatError) {
       file = try path.map { (path) throws(MessageFormatError) in
-        try UnnamedFile(path: path, record: record, needsName: needsName)
+        try CommandSurroundings.current.files.make(path, record: record, needsName: needsName)
       }
     } catch {
       throw Failure(openPGP: OpenPGPError(writing: error), writing: path ?? "-")
@@ -128,9 +133,7 @@ enum LetterRoom {
   static func check(_ byteCount: Int?, for path: String?) throws {
     guard let byteCount, let path else { return }
     let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    var status = statvfs()
-    guard unsafe statvfs(folder, &status) == 0 else { return }
-    let free = Int(clamping: UInt64(status.f_bavail) &* UInt64(status.f_frsize))
+    guard let free = CommandSurroundings.current.files.freeByteCount(in: folder) else { return }
     guard let failure = failure(needed: byteCount, free: free, folder) else { return }
     throw failure
   }

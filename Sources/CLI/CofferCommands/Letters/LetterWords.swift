@@ -73,13 +73,25 @@ enum LetterWords {
   static func downgrade(_ message: OutgoingMessage) -> String? {
     let older = message.downgradedFor
     guard !older.isEmpty else { return nil }
-    let names = older.map { recipient -> String in
-      if case .identity(let own) = recipient.correspondent {
-        return "your identity \(quoted(IdentityView(own).title))"
-      }
-      return quoted(recipient.correspondent.name)
-    }
-    return "\(list(names)) can read the older format only, so the whole message has it."
+    return "\(names(older)) can read the older format only, so the whole message has it."
+  }
+
+  /// Because of whom a quantum computer could open the message; nil if it could not, or if all are alike.
+  static func quantumWeakened(_ message: OutgoingMessage) -> String? {
+    let weak = message.quantumUnsafeFor
+    guard !weak.isEmpty, weak.count < message.recipients.count else { return nil }
+    return "\(names(weak)) \(weak.count == 1 ? "has" : "have") no post-quantum key: "
+      + "with a quantum computer, whoever keeps the message could open it."
+  }
+
+  private static func names(_ recipients: [OutgoingMessage.Recipient]) -> String {
+    list(
+      recipients.map { recipient in
+        if case .identity(let own) = recipient.correspondent {
+          return "your identity \(quoted(IdentityView(own).title))"
+        }
+        return quoted(recipient.correspondent.name)
+      })
   }
 }
 

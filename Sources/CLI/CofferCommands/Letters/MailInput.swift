@@ -59,7 +59,7 @@ enum MailInput {
   /// Shows the mails of an mbox to `body` with their numbers, until it returns false.
   static func each(inMbox path: String, _ body: (Int, RawSpan) throws -> Bool) throws {
     do {
-      var source = try MboxSource(path: path)
+      var source = try MboxSource(path: CommandSurroundings.current.files.path(path))
       var (number, goesOn) = (0, true)
       while goesOn {
         number += 1

@@ -81,7 +81,7 @@ enum MailParts {
         return PartName.cleaned(content.tree.parts[index].name ?? "", number: number)
       })
     let paths = names.map { (folder.hasSuffix("/") ? folder : folder + "/") + $0 }
-    for path in paths where unsafe access(path, F_OK) == 0 {
+    for path in paths where CommandSurroundings.current.files.exists(path) {
       var failure = Failure(openPGP: .inputOutput(errno: EEXIST), writing: path)
       failure.hint = "--save-parts DIR takes another folder"
       throw failure
@@ -93,6 +93,7 @@ enum MailParts {
   static func save(
     _ parts: [Int], of content: MailContent, in folder: String, as paths: [String], _ context: CommandContext
   ) throws {
+    let folder = try CommandSurroundings.current.files.path(folder)
     if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
       throw Failure(openPGP: .inputOutput(errno: errno), writing: folder)
     }

@@ -6,7 +6,7 @@
 internal import ArgumentParser
 
 enum ArgumentOrder {
-  private static let flags: Set<String> = ["--json", "--quiet"]
+  private static let flags: Set<String> = ["--json", "--quiet", "--security-key"]
   private static let options: Set<String> = [
     "--home", "--passphrase-fd", "--passphrase-file", "--new-passphrase-fd", "--new-passphrase-file",
     "--phrase-fd", "--phrase-file", "--pin-fd", "--pin-file", "--guard-pin-fd", "--guard-pin-file",
@@ -28,6 +28,13 @@ enum ArgumentOrder {
 
     /// The arguments that may be options; a lone `--` ends them.
     var options: [String] { leading + rest.prefix { $0 != "--" } }
+
+    /// The first word that looks like an option and is none of the command's; nil if all are.
+    var unknownOption: String? {
+      let known = command.optionNames
+      return rest.prefix { $0 != "--" }.map { String($0.prefix { $0 != "=" }) }
+        .first { $0.hasPrefix("--") && !known.contains($0) }
+    }
   }
 
   /// Whether an option of this name is followed by a value.
@@ -58,6 +65,16 @@ enum ArgumentOrder {
 }
 
 extension HelpPage {
+  /// The options that the page has, and those that every command has.
+  static var optionNames: Set<String> {
+    let words = page.split { !($0 == "-" || $0.isASCII && ($0.isLetter || $0.isNumber)) }
+    let named = Set(words.lazy.filter { $0.hasPrefix("--") && $0.count > 2 }.map(String.init))
+    // Whatever opens the coffer with a PIN takes these too, and most pages leave them out.
+    let opening = ["--security-key", "--guard-pin-fd", "--guard-pin-file"]
+    return named.union(named.contains("--pin-file") ? opening : [])
+      .union(["--json", "--quiet", "--home", "--help", "--version", "--generate-completion-script"])
+  }
+
   static func subcommand(named name: String) -> (any HelpPage.Type)? {
     for case let command as any HelpPage.Type in configuration.subcommands where command._commandName == name
     {

@@ -38,7 +38,7 @@ enum CapturePicture {
 
   /// Writes the depth map in false colours. Returns the file's name.
   static func writeDepth(
-    of id: CaptureID, _ store: CaptureStore, to directory: String, record: any UnfinishedExportRecord
+    of id: CaptureID, _ store: CaptureStore, to directory: String, record: (any UnfinishedExportRecord)?
   ) throws -> String {
     guard let depth = try part(.depth, of: id, store) else {
       throw Failure(.missing, "no_depth", "this capture has no depth map")

@@ -99,7 +99,7 @@ extension CommandContext {
   /// - Throws: `AuthenticationError`.
   func finger(_ policy: AuthenticationPolicy, _ coffer: Coffer) throws -> AuthenticatedContext? {
     let authenticator = UserAuthenticator(
-      prompt: TerminalPrompt(), reader: FingerprintReaders.system,
+      prompt: TerminalPrompt(), reader: CommandSurroundings.current.fingerReader,
       guide: TerminalFingerprintGuide(purpose: purpose), count: coffer.fingerCount)
     return try authenticator.recognise(policy)
   }

@@ -14,9 +14,7 @@ extension CommandContext {
   /// - Throws: ``Failure`` in a build without security keys; `SecurityKeyError`.
   func onlySecurityKey() throws -> (key: any SecurityKey, facts: SecurityKeyFacts) {
     guard let finder = machine.securityKeys else {
-      throw Failure(
-        .noHardware, "no_security_key", "this program was built without security keys",
-        hint: "use a build with the trait SecurityKeys")
+      throw Failure.noSecurityKeysBuilt
     }
     return try finder.onlyKey()
   }
@@ -26,11 +24,14 @@ extension CommandContext {
   /// - Parameters:
   ///   - pin: the key's PIN, if options gave it.
   ///   - option: the common beginning of the options that give it, for the hint.
+  ///   - otherWay: what an empty line instead of the PIN asks for; nil if there is no other way.
+  /// - Throws: ``OtherWayChosen``; ``Failure``; `SecurityKeyError`.
   func securityKeyAnswer(
-    _ credentials: [SecurityKeyCredential], salt: [UInt8], pin: SharedSecretBytes?, option: String
+    _ credentials: [SecurityKeyCredential], salt: [UInt8], pin: SharedSecretBytes?, option: String,
+    otherWay: String? = nil
   ) throws -> SecurityKeyAnswer {
     let (key, facts) = try onlySecurityKey()
-    return try verified(facts, pin, option) { verification in
+    return try verified(facts, pin, option, otherWay) { verification in
       try touching(finger: verification.isFinger) {
         (attempt) throws(SecurityKeyError) in
         try key.secret(of: credentials, salt: salt, verification, attempt)
@@ -53,7 +54,7 @@ extension CommandContext {
 
   /// Uses a key with the PIN that was given, else with a finger if it has a reader, else with its PIN.
   private func verified<R>(
-    _ facts: SecurityKeyFacts, _ given: SharedSecretBytes?, _ option: String,
+    _ facts: SecurityKeyFacts, _ given: SharedSecretBytes?, _ option: String, _ otherWay: String? = nil,
     _ use: (SecurityKeyVerification) throws -> R
   ) throws -> R {
     if let given { return try use(.pin(given)) }
@@ -64,12 +65,14 @@ extension CommandContext {
     }
     let prompt = try prompt(
       for: "the security key's PIN", hint: "use \(option)-fd, \(option)-file, or COFFER_PINENTRY")
+    let words = "PIN of the security key" + (otherWay.map { " (nothing: use \($0))" } ?? "")
     var problem: String?
     var failure = SecurityKeyError.wrongPIN(triesLeft: nil)
     for _ in 1...Self.promptTries {
-      var request = request("PIN of the security key", problem: problem)
+      var request = request(words, problem: problem)
       request.byteCountLimit = PINPolicy.longest
       let typed = try prompt.ask(request)
+      if otherWay != nil, typed.count == 0 { throw OtherWayChosen() }
       do { return try use(.pin(SharedSecretBytes(Passphrase(utf8: typed)))) } catch let error
         as SecurityKeyError
       {
@@ -90,10 +93,10 @@ extension CommandContext {
     let attempt = SecurityKeyAttempt()
     let what = finger ? "put your finger on the security key" : "touch the security key"
     let often = times == 1 ? "" : ", each time that it blinks (\(times) times)"
-    let notice = TerminalTouchNotice.begin(what + often + (purpose.map { ", \($0)" } ?? "")) {
+    let notice = CommandSurroundings.current.touchNotice(what + often + (purpose.map { ", \($0)" } ?? "")) {
       attempt.cancel()
     }
-    defer { notice.end() }
+    defer { notice?.end() }
     return try work(attempt)
   }
 
@@ -110,6 +113,9 @@ extension CommandContext {
     throw failure
   }
 }
+
+/// The user would rather open the coffer in another way.
+struct OtherWayChosen: Error {}
 
 extension SecurityKeyVerification {
   fileprivate var isFinger: Bool { if case .finger = self { true } else { false } }

@@ -32,9 +32,7 @@ struct CommandContext {
     home = global.homePath
     isJSON = global.json
     isQuiet = global.quiet
-    let tcti = ProcessInfo.processInfo.environment["COFFER_TCTI"] ?? ""
-    let found = tcti.isEmpty ? Machine() : Machine(tcti: tcti)
-    machine = CofferMain.securityKeys.map { found.with(securityKeys: $0) } ?? found
+    machine = CommandSurroundings.current.machine()
   }
 
   // MARK: Opening
@@ -48,24 +46,38 @@ struct CommandContext {
   }
 
   func locked() throws -> LockedCoffer {
-    try LockedCoffer(home: home, machine: machine, acceptsEarlierState: acceptsEarlierState)
+    try CommandSurroundings.current.locked(
+      home: home, machine, acceptsEarlierState: acceptsEarlierState)
   }
 
-  /// Opens the coffer with the options' passphrase or PIN, else with the keys of its agent, else by asking.
+  /// Opens the coffer with the options' passphrase, PIN or security key, else with the keys of its agent, else by asking.
   func open(_ options: OpeningOptions, needing presence: Presence = .session) throws -> Coffer {
-    try open(options.passphrase, pin: options.pin, needing: presence)
-  }
-
-  func open(
-    _ passphrase: PassphraseOptions, pin: PINOptions?, needing presence: Presence
-  ) throws -> Coffer {
     let locked = try locked()
-    let opened = try given(passphrase, pin, locked) ?? (presence == .session ? handedOn(locked) : nil)
+    var opened = try given(options, locked)
+    if opened == nil, presence == .session, let keys = AgentSession(locked).keys(.all) {
+      opened = try handedOn(locked, keys)
+      // The agent still has the key for captures, and somebody is asked now.
+      if keys.whenUnlocked == nil, hasTerminal {
+        remark("The session has ended. 'coffer unlock' begins one.")
+      }
+    }
     if let opened {
       advise(opened)
       return opened
     }
     return try openByPrompt(locked)
+  }
+
+  /// Opens the coffer for a command whose PIN is that of a new slot: with the options' passphrase, else by asking.
+  /// - Parameter ways: what may be asked for.
+  func openToAdd(
+    _ options: PassphraseOptions, asking ways: [any SlotInterface.Type] = SlotInterfaces.all
+  ) throws -> Coffer {
+    let locked = try locked()
+    guard let passphrase = try options.opening() else { return try openByPrompt(locked, ways) }
+    let coffer = try PassphraseInterface.open(locked, passphrase)
+    advise(coffer)
+    return coffer
   }
 
   /// Opens the coffer with the keys of its agent, and asks nobody; nil without a session.
@@ -76,8 +88,10 @@ struct CommandContext {
   }
 
   /// Opens the coffer by asking.
-  private func openByPrompt(_ locked: LockedCoffer) throws -> Coffer {
-    for interface in SlotInterfaces.all.reversed() {
+  private func openByPrompt(
+    _ locked: LockedCoffer, _ ways: [any SlotInterface.Type] = SlotInterfaces.all
+  ) throws -> Coffer {
+    for interface in ways.reversed() {
       guard let coffer = try interface.openByPrompt(locked, self) else { continue }
       advise(coffer)
       return coffer
@@ -85,17 +99,18 @@ struct CommandContext {
     throw PassphraseInterface.missing
   }
 
-  /// Opens the coffer with a passphrase or a PIN from a descriptor or a file; nil when none is named.
-  func given(
-    _ passphrase: PassphraseOptions, _ pin: PINOptions?, _ locked: LockedCoffer
-  ) throws -> Coffer? {
-    if let pin = try pin?.given() {
+  /// Opens the coffer with a passphrase or a PIN from a descriptor or a file, or with the security key that the options
+  /// name; nil when none is named.
+  func given(_ options: OpeningOptions, _ locked: LockedCoffer) throws -> Coffer? {
+    let pin = try options.pin.given()
+    if options.securityKey { return try SecurityKeyInterface.open(locked, givenPIN: pin, self) }
+    if let pin {
       for interface in SlotInterfaces.all {
-        if let coffer = try interface.open(locked, pin: pin) { return coffer }
+        if let coffer = try interface.open(locked, pin: pin, self) { return coffer }
       }
       throw KeybagError.noSuchSlot
     }
-    guard let passphrase = try passphrase.opening() else { return nil }
+    guard let passphrase = try options.passphrase.opening() else { return nil }
     return try PassphraseInterface.open(locked, passphrase)
   }
 
@@ -130,7 +145,7 @@ struct CommandContext {
       return try open(options).captureAccess
     }
     let locked = try locked()
-    if let coffer = try given(options.passphrase, options.pin, locked) {
+    if let coffer = try given(options, locked) {
       advise(coffer)
       return coffer.captureAccess
     }
@@ -222,32 +237,29 @@ struct CommandContext {
   /// A question; a pinentry window also says which coffer it is about.
   func request(_ words: String, problem: String?) -> PromptRequest {
     let words = purpose.map { "\(words), \($0)" } ?? words
+    let isPinentry = CommandSurroundings.current.pinentry != nil
     let lines = [isPinentry ? "To open the coffer in \(home)" : nil, detail].compactMap(\.self)
     return PromptRequest(
       words, description: lines.isEmpty ? nil : lines.joined(separator: "\n"), problem: problem)
   }
-
-  private var isPinentry: Bool { !(ProcessInfo.processInfo.environment["COFFER_PINENTRY"] ?? "").isEmpty }
 
   /// pinentry when COFFER_PINENTRY names one, else the terminal.
   func prompt(
     for what: String = "a passphrase",
     hint: String = "use --passphrase-fd, --passphrase-file, or COFFER_PINENTRY"
   ) throws -> any PassphrasePrompt {
-    if let program = ProcessInfo.processInfo.environment["COFFER_PINENTRY"], !program.isEmpty {
-      return PinentryPrompt(program: program)
-    }
-    guard hasTerminal else {
+    if let program = CommandSurroundings.current.pinentry { return PinentryPrompt(program: program) }
+    guard let terminal = CommandSurroundings.current.terminal else {
       throw Failure(.locked, "no_prompt", "\(what) is needed and there is no terminal to ask on", hint: hint)
     }
-    return TerminalPrompt()
+    return terminal
   }
 
-  var hasTerminal: Bool { TerminalPrompt().isAvailable }
+  var hasTerminal: Bool { CommandSurroundings.current.terminal != nil }
 
-  func terminal() throws -> TerminalPrompt {
-    guard hasTerminal else { throw PromptError.noTerminal }
-    return TerminalPrompt()
+  func terminal() throws -> any PassphrasePrompt {
+    guard let terminal = CommandSurroundings.current.terminal else { throw PromptError.noTerminal }
+    return terminal
   }
 
   /// Requires a terminal: new words are shown there and asked for again, which pinentry cannot do.
@@ -337,12 +349,15 @@ struct CommandContext {
 
   /// An empty line is neither answer: one wipes what was just written down, the other takes what was not.
   private func wantsGenerated(_ prompt: any PassphrasePrompt) throws -> Bool {
+    var problem: String?
     while true {
-      let typed = try prompt.askLine("Write it down. Use it? y, or n to choose your own")
+      let typed = try prompt.ask(
+        PromptRequest(
+          "Write it down. Use it? y, or n to choose your own", problem: problem, isShown: true))
       switch typed.withBytes({ String(decoding: [UInt8](copying: $0), as: UTF8.self) }).lowercased() {
       case "y", "yes": return true
       case "n", "no": return false
-      default: continue
+      default: problem = "answer y or n"
       }
     }
   }
@@ -363,6 +378,15 @@ struct CommandContext {
   /// A remark for users, on standard error; nothing with --json, where standard error is for errors.
   func remark(_ line: ShownLine) {
     if !isQuiet && !isJSON { Terminal.remark(line) }
+  }
+
+  /// Says that a command waits for what you type, which would look as if it hung.
+  /// - Parameters:
+  ///   - file: the argument; `-` for standard input.
+  ///   - what: such as "the message".
+  func remarkTyping(_ file: String, _ what: String) {
+    guard file == "-", CommandSurroundings.current.isInputTerminal else { return }
+    remark("Type or paste \(what), then Return and Control-D.")
   }
 }
 

@@ -4,6 +4,7 @@
 
 internal import CofferKit
 internal import Contacts
+internal import Correspondence
 internal import Foundation
 internal import OpenPGP
 internal import ProtectedData
@@ -44,6 +45,7 @@ enum ContactWords {
     var facts = ["made \(day(key.created))"]
     facts.append(state(key) ?? key.expires.map { "expires \(day($0))" } ?? "never expires")
     facts.append(key.isAdvanced ? "advanced" : "universal")
+    if key.isQuantumSafe { facts.append("post-quantum") }
     return lines + ["  " + facts.joined(separator: ", ")] + self.lines(of: key.fingerprint).map { "  " + $0 }
   }
 
@@ -112,6 +114,7 @@ extension ContactWords {
       let addresses: [String]
       let names: [String]
       let formats: [String]
+      let quantumSafe: Bool
       let parts: [PartWords.Answer]?
     }
 
@@ -133,6 +136,7 @@ extension ContactWords {
           expires: key.summary.expires.map(instant), firstSeen: instant(key.firstSeen),
           addresses: key.summary.addresses, names: key.summary.userIDs,
           formats: key.summary.readsSEIPD2 ? ["seipd1", "seipd2"] : ["seipd1"],
+          quantumSafe: key.summary.isQuantumSafe,
           parts: withParts ? key.summary.parts.map { PartWords.Answer($0) } : nil)
       }
     }
@@ -164,6 +168,7 @@ extension Contact.Verification.Manner {
     switch self {
     case .groups: "groups"
     case .wholeFingerprint: "fingerprint"
+    case .code: "qr"
     }
   }
 
@@ -171,6 +176,7 @@ extension Contact.Verification.Manner {
     switch self {
     case .groups: "typed 4 groups"
     case .wholeFingerprint: "whole fingerprint"
+    case .code: "QR code"
     }
   }
 }
@@ -188,6 +194,25 @@ extension KeySummary.Status {
   }
 }
 
+extension AddressBook {
+  /// The one whom `who` means. An error names somebody who is called nearly that.
+  func meant(by who: String) throws -> Correspondent {
+    do { return try find(who) } catch {
+      guard case .unknown = error else { throw error }
+      var failure = Failure(correspondence: .unknown(who: who))
+      let everybody = identities.map { Correspondent.identity($0) } + contacts.map { .contact($0) }
+      failure.suggest(NearName.ofPerson(who, among: everybody.flatMap { [$0.name] + $0.addresses }))
+      throw failure
+    }
+  }
+}
+
+extension Failure {
+  fileprivate mutating func suggest(_ name: String?) {
+    if let name { hint = "did you mean \(ContactWords.quoted(name))?" }
+  }
+}
+
 extension Coffer {
   /// The contact that `who` means. An error names the word, and the contacts that it fits.
   func contact(_ who: String) throws -> ContactEntry {
@@ -195,6 +220,10 @@ extension Coffer {
     do { return try store.find(who, at: openPGPTime) } catch ContactError.unknown {
       var failure = Failure(ContactError.unknown)
       failure.message = "no contact is called \(ContactWords.quoted(who))"
+      let names = try store.list(at: openPGPTime).flatMap { contact in
+        [contact.name] + (contact.keyInUse?.summary.addresses ?? [])
+      }
+      failure.suggest(NearName.ofPerson(who, among: names))
       throw failure
     } catch ContactError.ambiguous(let ids) {
       var failure = Failure(ContactError.ambiguous(ids))

@@ -24,6 +24,7 @@ enum FirstSteps {
       coffer contact import bob.asc
       echo 'Four?' | coffer encrypt --to bob > m.asc       # and his reply: coffer decrypt r.asc
 
+    coffer tutorial goes through all of it in ten minutes, and nothing there is real.
     coffer --help has all commands.
     """
 }

@@ -55,7 +55,7 @@ enum GuardName: String, ExpressibleByArgument, CaseIterable {
 
   /// Whether a reader has an enrolled finger.
   static func checkReader() throws {
-    guard let reader = FingerprintReaders.system else { throw AuthenticationError.noReader }
+    guard let reader = CommandSurroundings.current.fingerReader else { throw AuthenticationError.noReader }
     do throws(FingerprintError) {
       guard try reader.hasEnrolledFinger() else { throw .notEnrolled }
     } catch {

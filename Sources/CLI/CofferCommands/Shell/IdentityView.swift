@@ -77,8 +77,9 @@ struct IdentityView {
   func row(_ palette: Palette) -> ShownLine {
     let title = ColumnWidth.padded(ColumnWidth.cut(TerminalText.line(title), to: 36), to: 36)
     let start: ShownLine = "\(identity.isDefault ? "*" : " ") \(title)  \(profile.padded(to: 9))  "
+    let safety: ShownLine = identity.isQuantumSafe ? "  post-quantum" : ""
     return start + palette.paint("\(end.words.padded(to: 18))", end.tone) + "  "
-      + palette.paint("\(condition.words)", condition.tone)
+      + palette.paint("\(condition.words)", condition.tone) + safety
   }
 
   /// In the list, on a pipe.
@@ -109,8 +110,10 @@ struct IdentityView {
     let usable = identity.hasPrimaryKey ? identity.parts[...] : identity.parts.dropFirst()
     let uses = Set(usable.flatMap(\.purposes))
     let abilities = ["certify", "sign", "encrypt", "authenticate"].filter(uses.contains)
+    let postQuantum = identity.isQuantumSafe ? ", post-quantum" : ""
+    let isDefault = identity.isDefault ? ", the default identity" : ""
     return card + [
-      "  profile      \(profile), version \(identity.version)\(identity.isDefault ? ", the default identity" : "")",
+      "  profile      \(profile), version \(identity.version)\(postQuantum)\(isDefault)",
       "  made         \(Self.day(identity.created)), \(end.words)",
       "  state        \(identity.state.rawValue)",
       "  private part \(identity.hasPrivatePart ? kind.sealedTo : "lost")",
@@ -156,6 +159,7 @@ struct IdentityView {
     let state: String
     let privatePart: Bool
     let primaryKey: Bool
+    let quantumSafe: Bool
     let parts: [PartWords.Answer]?
   }
 
@@ -168,7 +172,7 @@ struct IdentityView {
       backedUpAt: identity.backedUp.map { RFC3339.format($0) }, imported: identity.isImported,
       revocation: identity.hasRevocation,
       default: identity.isDefault, state: identity.state.rawValue, privatePart: identity.hasPrivatePart,
-      primaryKey: identity.hasPrimaryKey,
+      primaryKey: identity.hasPrimaryKey, quantumSafe: identity.isQuantumSafe,
       parts: withParts ? identity.parts.map { PartWords.Answer($0) } : nil)
   }
 }
@@ -180,6 +184,7 @@ extension EnclaveKind {
     case .tpm: "sealed to this machine's chip"
     case .secureEnclave: "sealed to this machine's Secure Enclave"
     case .software: "sealed by software: this machine has no chip for it"
+    case .tutorial: "sealed by the tutorial's stand-in for a chip"
     }
   }
 }

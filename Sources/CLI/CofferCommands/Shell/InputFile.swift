@@ -9,10 +9,12 @@ internal import Secrets
 enum InputFile {
   /// Reads a file, or standard input for `-`.
   static func read(_ path: String, byteCountLimit: Int) throws(SecretReadError) -> SecretBytes {
+    let files = CommandSurroundings.current.files
     if path == "-" {
-      return try SecretBytes.read(fromDescriptor: STDIN_FILENO, byteCountLimit: byteCountLimit)
+      return try SecretBytes.read(
+        fromDescriptor: files.inherited(STDIN_FILENO), byteCountLimit: byteCountLimit)
     }
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = files.open(path)
     guard descriptor >= 0 else { throw .cannotOpen(errno: errno) }
     defer { close(descriptor) }
     return try SecretBytes.read(fromDescriptor: descriptor, byteCountLimit: byteCountLimit)
@@ -24,6 +26,7 @@ enum InputFile {
     do throws(SecretReadError) { return try read(path, byteCountLimit: byteCountLimit) } catch {
       switch error {
       case .tooLong: throw tooLong
+      case .cannotOpen(EISDIR), .readFailed(EISDIR): throw Failure(cannotRead: path, EISDIR)
       case .cannotOpen(ENOENT): throw Failure(MessageFormatError.notFound, naming: path)
       case .cannotOpen(let code), .readFailed(let code):
         throw Failure(MessageFormatError.cannotRead(errno: code), naming: path)

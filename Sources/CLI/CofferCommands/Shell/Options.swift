@@ -4,7 +4,7 @@
 
 public import ArgumentParser
 internal import Enclaves
-internal import Foundation
+internal import Glibc
 public import Identities
 public import Keychains
 internal import Secrets
@@ -15,16 +15,8 @@ struct GlobalOptions: ParsableArguments {
   @Flag(help: "Answer in JSON.") var json = false
   @Flag(help: "Say nothing but the answer.") var quiet = false
 
-  /// --home, else COFFER_HOME, else the user's data directory.
-  var homePath: String {
-    let environment = ProcessInfo.processInfo.environment
-    if let home { return home }
-    if let home = environment["COFFER_HOME"], !home.isEmpty { return home }
-    if let data = environment["XDG_DATA_HOME"], data.hasPrefix("/") { return data + "/coffer" }
-    // HOME first, because a user or a script can set it; the user database is the fallback.
-    let own = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory()
-    return own + "/.local/share/coffer"
-  }
+  /// The coffer's directory.
+  var homePath: String { CommandSurroundings.current.home(home) }
 }
 
 struct PassphraseOptions: ParsableArguments {
@@ -108,12 +100,17 @@ struct OpeningOptions: ParsableArguments {
   @OptionGroup var pin: PINOptions
   /// For commands that use private parts.
   @OptionGroup var guardPIN: GuardPINOptions
+  @Flag(help: "Open with the security key that is plugged in.") var securityKey = false
 
-  var isGiven: Bool { passphrase.fd != nil || passphrase.file != nil || pin.fd != nil || pin.file != nil }
+  private var hasPassphrase: Bool { passphrase.fd != nil || passphrase.file != nil }
+  var isGiven: Bool { securityKey || hasPassphrase || pin.fd != nil || pin.file != nil }
 
   func validate() throws {
-    if passphrase.fd != nil || passphrase.file != nil, pin.fd != nil || pin.file != nil {
+    if hasPassphrase, pin.fd != nil || pin.file != nil {
       throw ValidationError("give a passphrase or a PIN, not both")
+    }
+    if hasPassphrase, securityKey {
+      throw ValidationError("give a passphrase or a security key, not both")
     }
   }
 }
@@ -198,9 +195,19 @@ struct PhraseOptions: ParsableArguments {
 
 extension Passphrase {
   fileprivate static func given(fd: Int32?, file: String?) throws -> Passphrase? {
-    if let fd { return try Passphrase.read(descriptor: fd) }
-    if let file { return try Passphrase.read(path: file) }
-    return nil
+    let files = CommandSurroundings.current.files
+    if let fd {
+      let descriptor: Int32
+      do throws(SecretReadError) { descriptor = try files.inherited(fd) } catch {
+        throw PassphraseError.unreadable(error)
+      }
+      return try Passphrase.read(descriptor: descriptor)
+    }
+    guard let file else { return nil }
+    let descriptor = files.open(file)
+    guard descriptor >= 0 else { throw PassphraseError.unreadable(.cannotOpen(errno: errno)) }
+    defer { close(descriptor) }
+    return try Passphrase.read(descriptor: descriptor)
   }
 
   /// The same, with errors that say what could not be read.
@@ -248,6 +255,7 @@ extension EnclaveKind {
     case .tpm: "tpm"
     case .secureEnclave: "secure-enclave"
     case .software: "software"
+    case .tutorial: "tutorial"
     }
   }
 }

@@ -66,7 +66,7 @@ struct PhraseHandover {
   }
 
   private func show(
-    _ phrase: borrowing RecoveryPhrase, _ problem: String?, _ terminal: TerminalPrompt
+    _ phrase: borrowing RecoveryPhrase, _ problem: String?, _ terminal: any PassphrasePrompt
   ) throws -> Bool {
     let screen = try SecondScreen()
     if let problem { try screen.write("\(problem)\n") }
@@ -86,7 +86,7 @@ struct PhraseHandover {
     return try terminal.confirm("Have you written them down?")
   }
 
-  private func ask(_ phrase: borrowing RecoveryPhrase, _ terminal: TerminalPrompt) throws -> Bool {
+  private func ask(_ phrase: borrowing RecoveryPhrase, _ terminal: any PassphrasePrompt) throws -> Bool {
     // A typed word is part of the phrase too, so it must not stay on the screen.
     let screen = try SecondScreen()
     try screen.write("\nType three of the words, to show that you have them.\n\n")

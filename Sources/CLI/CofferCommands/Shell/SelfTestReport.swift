@@ -54,7 +54,8 @@ struct SelfTestReport {
   var end: [String] {
     [
       "  machine    chip: \(facts.chip.words)   finger reader: \(facts.fingerReader.words)   "
-        + "memory for backups: \(facts.hasMemoryForBackups ? "enough" : "not enough")",
+        + "security key: \(facts.securityKey.words)",
+      "             memory for backups: \(facts.hasMemoryForBackups ? "enough" : "not enough")",
       sum,
     ]
   }
@@ -89,6 +90,7 @@ struct SelfTestReport {
     struct Machine: Encodable {
       let chip: String
       let fingerReader: String
+      let securityKey: String
       let memoryForBackups: Bool
     }
     let version: String
@@ -111,7 +113,7 @@ struct SelfTestReport {
       },
       machine: .init(
         chip: facts.chip.rawValue, fingerReader: facts.fingerReader.rawValue,
-        memoryForBackups: facts.hasMemoryForBackups),
+        securityKey: facts.securityKey.rawValue, memoryForBackups: facts.hasMemoryForBackups),
       passed: count(.passed), failed: count(.failed), notPossible: count(.notPossible))
   }
 }
@@ -119,6 +121,9 @@ struct SelfTestReport {
 extension SelfTest.Check {
   fileprivate var words: String {
     switch self {
+    case .digests: "SHA-256, in memory and of a file"
+    case .sealedData: "AES-256-GCM, 5 MB, and changes"
+    case .keysAndRandomness: "keys and random bytes"
     case .makeIdentity: "make an identity"
     case .encryptAndDecrypt: "encrypt and decrypt, 1 MiB"
     case .changedMessage: "changed message refused"
@@ -148,6 +153,21 @@ extension MachineFacts.Presence {
     case .ready: "yes"
     case .silent: "does not answer"
     case .none: "none"
+    }
+  }
+}
+
+extension MachineFacts.SecurityKeyPresence {
+  /// For a line about the machine.
+  var words: String {
+    switch self {
+    case .ready: "yes"
+    case .several: "several"
+    case .notPermitted: "not permitted"
+    case .unsuitable: "cannot be used"
+    case .silent: "does not answer"
+    case .none: "none"
+    case .notBuilt: "built without"
     }
   }
 }

@@ -22,6 +22,7 @@ extension StatusCommand {
     let graceSeconds: Int
     /// Whether the guard is security keys.
     let hasGuardKeys: Bool
+    let hasCompletedTutorial: Bool
 
     init(_ coffer: Coffer) throws {
       let identities = try coffer.identities(coffer.openIdentities())
@@ -30,6 +31,7 @@ extension StatusCommand {
       withoutBackup = identities.count { $0.hasPrivatePart && !$0.isBackedUp }
       mode = try coffer.authenticationMode()
       hasGuardKeys = try coffer.guardKeys() != nil
+      hasCompletedTutorial = try coffer.protectedSettings().hasCompletedTutorial
       let limit = AuthenticationLimits().fingerFailureLimit
       fingersLeft = (try? coffer.fingerCount.value()).map { max(0, limit - $0) }
       graceSeconds = mode.isHighSecurity ? 0 : Int(try coffer.protectedSettings().gracePeriodSeconds)
@@ -40,6 +42,7 @@ extension StatusCommand {
       let advice: ShownLine =
         withoutBackup > 0 ? ", \(withoutBackup) without a backup: run 'coffer identity backup WHO FILE'" : ""
       Terminal.print("identities \(identityCount)" + palette.paint(advice, .warning))
+      if !hasCompletedTutorial { Terminal.print("tutorial   not completed: run 'coffer tutorial'") }
       guard identityCount > 0 || mode != .standard else { return }
       let use = mode.asksFor(hasKeys: hasGuardKeys)
       Terminal.print("mode       \(mode.name): each use of a private part \(use)")

@@ -13,8 +13,8 @@ internal import Synchronization
 internal import Texts
 
 enum Terminal {
-  static let isOutputTerminal = isatty(STDOUT_FILENO) == 1
-  static let isErrorTerminal = isatty(STDERR_FILENO) == 1
+  static var isOutputTerminal: Bool { CommandSurroundings.current.isOutputTerminal }
+  static var isErrorTerminal: Bool { CommandSurroundings.current.isErrorTerminal }
 
   /// Columns of standard output; 100 if it is not a terminal.
   static var columns: Int {
@@ -24,7 +24,7 @@ enum Terminal {
 
   /// Whether colours are welcome on a descriptor.
   static func wantsColour(_ isTerminal: Bool) -> Bool {
-    isTerminal && variable("NO_COLOR").isEmpty && !isDumb
+    isTerminal && CommandSurroundings.current.showsColours && variable("NO_COLOR").isEmpty && !isDumb
   }
 
   /// Whether the terminal knows no escape sequences.
@@ -122,11 +122,6 @@ enum Terminal {
 
   /// Writes all bytes to a descriptor; 0, or the system's reason why not.
   static func writeAll(_ bytes: RawSpan, to descriptor: Int32) -> Int32 {
-    // A reader that has gone must not end the process in the middle of an operation.
-    let former = signal(SIGPIPE, SIG_IGN)
-    defer { signal(SIGPIPE, former) }
-    return unsafe bytes.withUnsafeBytes {
-      unsafe coffer_write_all(descriptor, $0.baseAddress, $0.count) == 0 ? 0 : errno
-    }
+    CommandSurroundings.current.write(bytes, to: descriptor)
   }
 }

@@ -9,7 +9,7 @@ internal import UserAuthentication
 /// A passphrase: asked for last, so that its absence ends the asking.
 enum PassphraseInterface: SlotInterface {
   static var method: any SlotMethod.Type { PassphraseSlot.self }
-  static var words: String { "passphrase" }
+  static func words(_ slot: KeySlot) -> String { "passphrase" }
   static var addCommand: any CofferCommand.Type { SlotAddPassphraseCommand.self }
   static var addUsage: String { "[--kdf argon2id|pbkdf2]" }
 

@@ -8,7 +8,7 @@ internal import Keychains
 /// Twelve words, which only a recovery asks for.
 enum RecoveryPhraseInterface: SlotInterface {
   static var method: any SlotMethod.Type { RecoveryPhraseSlot.self }
-  static var words: String { "twelve words" }
+  static func words(_ slot: KeySlot) -> String { "twelve words" }
   static var addCommand: any CofferCommand.Type { SlotAddRecoveryCommand.self }
   static var addUsage: String { "[--recovery-phrase-out FILE]" }
 }

@@ -17,7 +17,7 @@ struct SlotCommand: CommandGroup {
            coffer slot remove ID
 
     Each slot opens the coffer by itself. The last passphrase or recovery phrase cannot be removed, because a
-    TPM slot is lost with its machine.
+    TPM slot is lost with its machine, and a security key can be lost too.
 
     example: coffer slot add recovery
     """
@@ -39,9 +39,9 @@ struct SlotListCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
 
   func execute(_ context: CommandContext) throws {
-    let slots = try LockedCoffer(home: context.home).slots.map(SlotAnswer.init)
+    let slots = try context.locked().slots.map(SlotAnswer.init)
     if context.isJSON { return slots.forEach { JSON.print($0) } }
-    slots.forEach { Terminal.print("\($0.line)") }
+    SlotAnswer.lines(slots).forEach { Terminal.print("\($0)") }
   }
 }
 

@@ -13,16 +13,18 @@ internal import UserAuthentication
 /// A key in this machine's chip, and a PIN.
 enum TPMInterface: SlotInterface {
   static var method: any SlotMethod.Type { TPMSlot.self }
-  static var words: String { "PIN, this machine" }
+  static func words(_ slot: KeySlot) -> String { "PIN, this machine" }
   static var addCommand: any CofferCommand.Type { SlotAddTPMCommand.self }
   static var addUsage: String { PINOptions.usage }
 
-  static func open(_ locked: LockedCoffer, pin: SharedSecretBytes) throws -> Coffer? {
+  static func open(
+    _ locked: LockedCoffer, pin: SharedSecretBytes, _ context: CommandContext
+  ) throws -> Coffer? {
     guard hasSlot(locked) else { return nil }
     return try locked.unlock(locked.machine.chipSlot(), pin: pin)
   }
 
-  static func obstacle(_ locked: LockedCoffer) -> KeybagError? {
+  static func obstacle(_ locked: LockedCoffer) -> (any Error)? {
     do { return locked.obstacle(try locked.machine.chipSlot()) } catch { return error }
   }
 
@@ -30,7 +32,7 @@ enum TPMInterface: SlotInterface {
   static func openByPrompt(_ locked: LockedCoffer, _ context: CommandContext) throws -> Coffer? {
     guard hasSlot(locked) else { return nil }
     if let obstacle = obstacle(locked) {
-      context.remark("\(sentence(obstacle)): use the passphrase")
+      context.remark("\(SlotInterfaces.sentence(obstacle)): use the passphrase")
       return nil
     }
     let chip = try locked.machine.chipSlot()
@@ -53,11 +55,6 @@ enum TPMInterface: SlotInterface {
       }
     }
     throw Failure(KeybagError.enclave(.wrongPasscode))
-  }
-
-  /// The chip's error, for users.
-  static func sentence(_ obstacle: KeybagError) -> String {
-    if case .enclave(let error) = obstacle { error.sentence } else { Failure(obstacle).message }
   }
 }
 
@@ -86,7 +83,7 @@ struct SlotAddTPMCommand: CofferCommand {
     // Before anything is asked: is there a chip?
     guard let chip = context.machine.chip else { throw EnclaveError.unavailable }
     try chip.checkReadiness()
-    let coffer = try context.open(passphrase, pin: nil, needing: .slot)
+    let coffer = try context.openToAdd(passphrase)
     let slot = SlotAnswer(try coffer.addSlot(context.machine.chipSlot(), pin: context.newPIN(pin.given())))
     context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
   }

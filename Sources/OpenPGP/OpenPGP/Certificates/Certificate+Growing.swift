@@ -32,11 +32,14 @@ extension TransferableSecretKey {
   public enum SubkeyUse: Sendable, CaseIterable {
     /// For messages to the holder.
     case encrypt
+    /// For messages to the holder, with ML-KEM and ECDH (RFC 9980): what the profile of the key has, else ML-KEM-768
+    /// with X25519.
+    case encryptPostQuantum
     /// For signatures over documents.
     case sign
   }
 
-  /// Makes a subkey of the algorithm that fits the primary key, and binds it. It ends with the primary key.
+  /// Makes a subkey and binds it; its algorithm fits the primary key, unless its use says more. It ends with the primary key.
   /// - Parameters:
   ///   - time: of its creation and its binding.
   ///   - primary: the primary key.
@@ -52,6 +55,7 @@ extension TransferableSecretKey {
       case .encrypt:
         SubkeyAddition(
           algorithm: profile.encryption, flags: [.encryptCommunications, .encryptStorage], time: time)
+      case .encryptPostQuantum: SubkeyAddition.postQuantum(at: time, fitting: profile)
       case .sign: SubkeyAddition(algorithm: profile.signing, flags: .sign, time: time)
       }
     return try add(addition, by: primary, password: nil)

@@ -51,6 +51,13 @@ extension PublicKey {
     case .x25519: "X25519"
     case .x448: "X448"
     case .ed448: "Ed448"
+    case .mldsa65Ed25519: "ML-DSA-65+Ed25519"
+    case .mldsa87Ed448: "ML-DSA-87+Ed448"
+    case .slhdsa128s: "SLH-DSA-SHAKE-128s"
+    case .slhdsa128f: "SLH-DSA-SHAKE-128f"
+    case .slhdsa256s: "SLH-DSA-SHAKE-256s"
+    case .mlkem768X25519: "ML-KEM-768+X25519"
+    case .mlkem1024X448: "ML-KEM-1024+X448"
     default: "algorithm \(algorithm.rawValue)"
     }
   }

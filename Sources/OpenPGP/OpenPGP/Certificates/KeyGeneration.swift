@@ -17,6 +17,9 @@ public struct KeyGeneration: Sendable {
   public var userIDs: [UserID]
   /// Whether there is no subkey to encrypt to.
   public var isSigningOnly = false
+  /// Whether a key of a profile without algorithms of RFC 9980 gets a second subkey to encrypt to, ML-KEM-768 with
+  /// X25519. Programs that do not know it go on with the first.
+  public var addsPostQuantumSubkey = false
   /// The creation time of all keys and signatures.
   public var creationTime: Timestamp
   /// Seconds after creation at which the key expires; nil is never.
@@ -50,6 +53,9 @@ public struct KeyGeneration: Sendable {
       let addition = SubkeyAddition(
         algorithm: profile.encryption, flags: [.encryptCommunications, .encryptStorage], time: creationTime)
       try key.add(addition, by: primary, password: password)
+    }
+    if addsPostQuantumSubkey, !isSigningOnly, !primary.publicKey.algorithm.isPostQuantum {
+      try key.add(.postQuantum(at: creationTime, fitting: profile), by: primary, password: password)
     }
     return key
   }
@@ -86,12 +92,22 @@ public enum KeyProfile: Sendable, CaseIterable {
   case rfc4880
   /// Version 6, Ed25519 and X25519: the algorithms that RFC 9580 demands of everybody.
   case rfc9580
+  /// Version 6, ML-DSA-65 with Ed25519 and ML-KEM-768 with X25519: the algorithms that RFC 9980 demands of everybody.
+  case postQuantum
+  /// Version 6, ML-DSA-87 with Ed448 and ML-KEM-1024 with X448.
+  case postQuantumHigh
+  /// Version 6, SLH-DSA-SHAKE-128s and ML-KEM-768 with X25519: signatures that rest on a hash alone.
+  case hashBased128s
+  /// The same with SLH-DSA-SHAKE-128f: faster to sign, twice as large.
+  case hashBased128f
+  /// Version 6, SLH-DSA-SHAKE-256s and ML-KEM-1024 with X448.
+  case hashBased256s
 
   /// Of the keys.
   public var version: UInt8 {
     switch self {
     case .universal, .rfc4880: 4
-    case .advanced, .rfc9580: 6
+    default: 6
     }
   }
 
@@ -104,6 +120,11 @@ public enum KeyProfile: Sendable, CaseIterable {
     case .advanced: .ed448
     case .rfc4880: .rsa(bitCount: Self.modulusBitCount)
     case .rfc9580: .ed25519
+    case .postQuantum: .compositeSignature(.mldsa65Ed25519)
+    case .postQuantumHigh: .compositeSignature(.mldsa87Ed448)
+    case .hashBased128s: .hashBasedSignature(.slhdsa128s)
+    case .hashBased128f: .hashBasedSignature(.slhdsa128f)
+    case .hashBased256s: .hashBasedSignature(.slhdsa256s)
     }
   }
 
@@ -114,6 +135,8 @@ public enum KeyProfile: Sendable, CaseIterable {
     case .advanced: .x448
     case .rfc4880: .rsa(bitCount: Self.modulusBitCount)
     case .rfc9580: .x25519
+    case .postQuantum, .hashBased128s, .hashBased128f: .compositeKEM(.mlkem768X25519)
+    case .postQuantumHigh, .hashBased256s: .compositeKEM(.mlkem1024X448)
     }
   }
 

@@ -105,8 +105,16 @@ public struct KeyUpdate: Sendable {
 
   /// The algorithms of new subkeys of an old key: as strong as the primary key, known to the same software.
   static func profile(for primary: PublicKey) -> KeyProfile {
-    guard primary.version == 4 else { return primary.algorithm == .ed448 ? .advanced : .rfc9580 }
-    return primary.algorithm == .rsa ? .rfc4880 : .universal
+    switch primary.algorithm {
+    case _ where primary.version == 4: primary.algorithm == .rsa ? .rfc4880 : .universal
+    case .ed448: .advanced
+    case .mldsa65Ed25519: .postQuantum
+    case .mldsa87Ed448: .postQuantumHigh
+    case .slhdsa128s: .hashBased128s
+    case .slhdsa128f: .hashBased128f
+    case .slhdsa256s: .hashBased256s
+    default: .rfc9580
+    }
   }
 }
 
@@ -116,6 +124,15 @@ struct SubkeyAddition {
   let flags: KeyFlags
   /// Of its creation and its binding.
   let time: Timestamp
+
+  /// A subkey to encrypt to: of the algorithm of the profile, or of the one that keys of both versions may have
+  /// (RFC 9980, section 4.3.2).
+  static func postQuantum(at time: Timestamp, fitting profile: KeyProfile) -> SubkeyAddition {
+    var algorithm = KeyAlgorithm.compositeKEM(.mlkem768X25519)
+    if case .compositeKEM = profile.encryption { algorithm = profile.encryption }
+    return SubkeyAddition(
+      algorithm: algorithm, flags: [.encryptCommunications, .encryptStorage], time: time)
+  }
 }
 
 extension TransferableSecretKey {

@@ -60,7 +60,7 @@ struct SelfSignatureResolver {
     let ordered = Self.newestFirst(signatures.filter { isWanted($0.type) && $0.mayBe(by: key) })
     let later = ordered.prefix { ($0.creationTime ?? .first) > time }
     for signature in ordered.dropFirst(later.count) {
-      if let obstacle = obstacle(to: signature, by: key) {
+      if let obstacle = obstacle(to: signature, over: target, by: key) {
         problem = problem ?? obstacle
       } else if isMade(signature, over: target, by: key) {
         return Binding(signature: signature, problem: nil)
@@ -69,7 +69,7 @@ struct SelfSignatureResolver {
     // A self-signature that was refused or has ended is not replaced by a later one.
     guard problem == nil else { return Binding(signature: nil, problem: problem) }
     for signature in later.reversed() where (signature.creationTime ?? .first) <= now {
-      if obstacle(to: signature, by: key) == nil, isMade(signature, over: target, by: key) {
+      if obstacle(to: signature, over: target, by: key) == nil, isMade(signature, over: target, by: key) {
         return Binding(signature: signature, problem: nil)
       }
     }
@@ -113,8 +113,16 @@ struct SelfSignatureResolver {
   }
 
   /// Why a signature does not count, as far as it can be known without verifying.
-  private func obstacle(to signature: Signature, by key: PublicKey) -> ValidCertificate.Problem? {
+  private func obstacle(
+    to signature: Signature, over target: SignedTarget, by key: PublicKey
+  ) -> ValidCertificate.Problem? {
     if let rule = policy.refusal(signature: signature) { return .refused(rule) }
+    // RFC 9980, section 7.2: no binding of such a subkey by a weak hash counts, however old it is.
+    if case .subkey(_, let subkey) = target, subkey.algorithm.isPostQuantum,
+      let rule = policy.refusal(hash: signature.hash, for: .document, at: time)
+    {
+      return .refused(rule)
+    }
     guard let creationTime = signature.creationTime else { return .refused(.creationTimeMissing) }
     if creationTime < key.creationTime { return .refused(.signatureOlderThanKey) }
     return signature.isExpired(at: time) ? .expired : nil

@@ -154,6 +154,15 @@ extension ValidCertificate {
     }
   }
 
+  /// Whether the software of the holder reads AES-256 even if nothing says so: who has a key of RFC 9980 must
+  /// (section 7.1). A key that the holder has not bound says nothing.
+  var impliesAES256: Bool {
+    keys.contains { key in
+      key.selfSignature != nil && key.publicKey.algorithm.isPostQuantum
+        && key.publicKey.algorithm.isAllowed(keyVersion: key.publicKey.version)
+    }
+  }
+
   /// The keys that may sign documents: subkeys made for it before the primary key, the youngest first.
   /// - Throws: ``OpenPGPError/keyCannot(_:)``, or ``OpenPGPError/refused(_:)`` when a rule is why.
   public func signingKeys() throws(OpenPGPError) -> [PublicKey] {

@@ -59,7 +59,8 @@ extension EVPKey {
     case .x448(let octets): return try native(.x448, octets)
     case .ed25519(let octets): return try native(.ed25519, octets)
     case .ed448(let octets): return try native(.ed448, octets)
-    case .elgamal, .unknown: throw .unsupported(.publicKeyAlgorithm(key.algorithm.rawValue))
+    case .elgamal, .compositeSignature, .hashBasedSignature, .compositeKEM, .unknown:
+      throw .unsupported(.publicKeyAlgorithm(key.algorithm.rawValue))
     }
   }
 

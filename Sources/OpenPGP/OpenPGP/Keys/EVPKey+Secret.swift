@@ -30,18 +30,8 @@ extension EVPKey {
     case .x448(let octets): return try native(.x448, secretFields, publicOctets: octets)
     case .ed25519(let octets): return try native(.ed25519, secretFields, publicOctets: octets)
     case .ed448(let octets): return try native(.ed448, secretFields, publicOctets: octets)
-    case .dsa, .elgamal, .unknown: throw .unsupported(.publicKeyAlgorithm(key.algorithm.rawValue))
-    }
-  }
-
-  /// Whether libcrypto has private keys of this algorithm and the engine uses them.
-  static func usesPrivateKeys(of material: PublicKeyMaterial) -> Bool {
-    switch material {
-    case .dsa, .elgamal, .unknown: false
-    case .ecdsa(let curve, _): curve.groupName != nil
-    case .ecdh(let curve, _, _): curve.groupName != nil || curve == .curve25519Legacy
-    case .eddsaLegacy(let curve, _): curve == .ed25519Legacy
-    case .rsa, .x25519, .x448, .ed25519, .ed448: true
+    case .dsa, .elgamal, .compositeSignature, .hashBasedSignature, .compositeKEM, .unknown:
+      throw .unsupported(.publicKeyAlgorithm(key.algorithm.rawValue))
     }
   }
 
@@ -103,7 +93,8 @@ extension EVPKey {
     }
   }
 
-  private static func native(
+  /// The private key of an elliptic half or whole, from octets as the standards write them.
+  static func native(
     _ kind: Kind, _ octets: RawSpan, publicOctets: [UInt8]
   ) throws(OpenPGPError) -> EVPKey {
     let key = try checkedSecret(make(kind, secretOctets: octets))

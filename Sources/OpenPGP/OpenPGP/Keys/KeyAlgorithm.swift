@@ -20,4 +20,10 @@ public enum KeyAlgorithm: Sendable {
   case ed448
   /// Encryption with X448.
   case x448
+  /// Signatures with EdDSA and ML-DSA: for version 6 only.
+  case compositeSignature(CompositeSignatureAlgorithm)
+  /// Signatures with SLH-DSA: for version 6 only.
+  case hashBasedSignature(HashBasedSignatureAlgorithm)
+  /// Encryption with ECDH and ML-KEM; in version 4 ML-KEM-768 with X25519 alone.
+  case compositeKEM(CompositeKEMAlgorithm)
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 5.1: session keys encrypted to a public key.
+// RFC 9580, section 5.1, and RFC 9980, section 4.2.3: session keys encrypted to a public key.
 
 internal import LibCrypto
+internal import PostQuantum
 internal import Primitives
 internal import Secrets
 
@@ -50,6 +51,22 @@ extension PublicKey {
         try Self.wrap(key, .x448(ephemeral: ephemeral, recipient: recipient, secret: secret))
       }
       return .x448(ephemeral: ephemeral, cipher, wrapped: wrapped)
+    case .compositeKEM(let kind, let ecdh, let mlkem):
+      let cipher = try outerCipher(key, version: version)
+      guard let (ciphertext, latticeShare) = kind.lattice.encapsulate(to: mlkem) else {
+        throw .malformed(.publicKey)
+      }
+      let (ephemeral, curveShare) = try agree(kind.curve, with: try EVPKey.native(kind.curve, ecdh))
+      let wrapped = try latticeShare.withBytes { latticeShare throws(OpenPGPError) in
+        try curveShare.withBytes { curveShare throws(OpenPGPError) in
+          try Self.wrap(
+            key,
+            .composite(
+              kind, latticeShare: latticeShare, curveShare: curveShare, ephemeral: ephemeral, recipient: ecdh)
+          )
+        }
+      }
+      return .compositeKEM(kind, ephemeral: ephemeral, ciphertext: ciphertext, cipher, wrapped: wrapped)
     default: throw .unsupported(.publicKeyAlgorithm(algorithm.rawValue))
     }
   }
@@ -75,8 +92,13 @@ extension PublicKey {
   private func agree(
     _ kind: EVPKey.Kind, group: String? = nil
   ) throws(OpenPGPError) -> (ephemeral: [UInt8], secret: SharedSecretBytes) {
+    try agree(kind, group: group, with: try EVPKey.make(self))
+  }
+
+  private func agree(
+    _ kind: EVPKey.Kind, group: String? = nil, with theirs: borrowing EVPKey
+  ) throws(OpenPGPError) -> (ephemeral: [UInt8], secret: SharedSecretBytes) {
     guard let mine = EVPKey.generate(kind, group: group) else { throw .internalFailure }
-    let theirs = try EVPKey.make(self)
     do throws(OpenPGPError) {
       return (try mine.publicPoint(), SharedSecretBytes(try mine.agreedSecret(with: theirs)))
     } catch {

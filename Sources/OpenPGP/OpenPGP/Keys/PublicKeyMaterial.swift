@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 5.5.5: the fields of a public key that its algorithm defines.
+// RFC 9580, section 5.5.5, and RFC 9980: the fields of a public key that its algorithm defines.
+
+internal import PostQuantum
 
 /// What a public key consists of.
 ///
@@ -26,7 +28,13 @@ public enum PublicKeyMaterial: Hashable, Sendable {
   case ed25519([UInt8])
   /// 57 octets.
   case ed448([UInt8])
-  /// Of an algorithm that this engine does not have.
+  /// The public keys of EdDSA (32 or 57 octets) and ML-DSA (1,952 or 2,592).
+  case compositeSignature(CompositeSignatureAlgorithm, eddsa: [UInt8], mldsa: [UInt8])
+  /// PK.seed and PK.root: 32 octets, or 64 of SLH-DSA-SHAKE-256s.
+  case hashBasedSignature(HashBasedSignatureAlgorithm, [UInt8])
+  /// The public keys of ECDH (32 or 56 octets) and ML-KEM (1,184 or 1,568).
+  case compositeKEM(CompositeKEMAlgorithm, ecdh: [UInt8], mlkem: [UInt8])
+  /// Of an algorithm that this engine does not have, or that keys of this version may not have.
   case unknown([UInt8])
 
   /// The KDF of ECDH: a hash, and the cipher of the key wrap (section 5.5.5.6).
@@ -43,13 +51,18 @@ public enum PublicKeyMaterial: Hashable, Sendable {
     }
   }
 
-  /// - Parameter count: the octets of the material, when the packet says so (version 6) or nothing follows.
+  /// - Parameters:
+  ///   - keyVersion: of the key: those of version 4 may not have every algorithm.
+  ///   - count: the octets of the material, when the packet says so (version 6) or nothing follows.
   /// - Throws: ``OpenPGPError/unsupported(_:)`` when the algorithm is unknown and so is the count.
   init(
-    _ cursor: inout PacketCursor, _ body: RawSpan, algorithm: PublicKeyAlgorithm, count: Int?
+    _ cursor: inout PacketCursor, _ body: RawSpan, algorithm: PublicKeyAlgorithm, keyVersion: UInt8,
+    count: Int?
   ) throws(OpenPGPError) {
     let start = cursor.offset
     switch algorithm {
+    case _ where algorithm.isPostQuantum && algorithm.isAllowed(keyVersion: keyVersion):
+      self = try Self.readPostQuantum(&cursor, body, algorithm)
     case .rsa, .rsaEncryptOnly, .rsaSignOnly:
       let modulus = try MPI(&cursor, body)
       self = .rsa(modulus: modulus, exponent: try MPI(&cursor, body))
@@ -88,6 +101,27 @@ public enum PublicKeyMaterial: Hashable, Sendable {
     if let count, cursor.offset - start != count { throw .malformed(.trailingOctets) }
   }
 
+  /// RFC 9980, sections 4.3.2.1, 5.3.2.1 and 6.2.2.1.
+  private static func readPostQuantum(
+    _ cursor: inout PacketCursor, _ body: RawSpan, _ algorithm: PublicKeyAlgorithm
+  ) throws(OpenPGPError) -> PublicKeyMaterial {
+    if let kind = CompositeSignatureAlgorithm(algorithm) {
+      let eddsa = try cursor.readBytes(body, count: kind.curveKeyByteCount)
+      return .compositeSignature(
+        kind, eddsa: eddsa, mldsa: try cursor.readBytes(body, count: kind.lattice.publicKeyByteCount))
+    }
+    if let kind = HashBasedSignatureAlgorithm(algorithm) {
+      return .hashBasedSignature(
+        kind, try cursor.readBytes(body, count: kind.parameters.publicKeyByteCount))
+    }
+    guard let kind = CompositeKEMAlgorithm(algorithm) else {
+      throw .unsupported(.publicKeyAlgorithm(algorithm.rawValue))
+    }
+    let ecdh = try cursor.readBytes(body, count: kind.curveKeyByteCount)
+    return .compositeKEM(
+      kind, ecdh: ecdh, mlkem: try cursor.readBytes(body, count: kind.lattice.publicKeyByteCount))
+  }
+
   /// The names of Ed25519 and X25519 that version 6 does without (sections 9.2.1, 5.5.5.5).
   var isForVersion4Only: Bool {
     switch self {
@@ -114,6 +148,9 @@ public enum PublicKeyMaterial: Hashable, Sendable {
       output += [3, 1, derivation.hash.rawValue, derivation.cipher.rawValue]
     case .x25519(let bytes), .x448(let bytes), .ed25519(let bytes), .ed448(let bytes), .unknown(let bytes):
       output += bytes
+    case .hashBasedSignature(_, let bytes): output += bytes
+    case .compositeSignature(_, let first, let second), .compositeKEM(_, let first, let second):
+      output += first + second
     }
   }
 

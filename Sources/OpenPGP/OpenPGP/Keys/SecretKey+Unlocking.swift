@@ -19,7 +19,7 @@ extension SecretKey {
   public func unlocked(password: RawSpan?, isSubkey: Bool) throws(OpenPGPError) -> UnlockedKey {
     let material = SharedSecretBytes(try unprotectedMaterial(password: password, isSubkey: isSubkey))
     let key = UnlockedKey(publicKey: publicKey, material: material)
-    if EVPKey.usesPrivateKeys(of: publicKey.material) { _ = try key.evpKey() }
+    if publicKey.material.hasUsablePrivateKeys { try key.checkHalves() }
     return key
   }
 

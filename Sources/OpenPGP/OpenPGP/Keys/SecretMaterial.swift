@@ -4,6 +4,7 @@
 // and written to it; they never become arrays.
 
 internal import LibCrypto
+internal import PostQuantum
 internal import Primitives
 internal import Secrets
 
@@ -33,6 +34,10 @@ enum SecretMaterial {
     case .x25519, .ed25519: material.byteCount == 32
     case .x448: material.byteCount == 56
     case .ed448: material.byteCount == 57
+    case .compositeSignature(let kind, _, _):
+      material.byteCount == kind.curveKeyByteCount + MLDSA.seedByteCount
+    case .hashBasedSignature(let kind, _): material.byteCount == kind.parameters.secretKeyByteCount
+    case .compositeKEM(let kind, _, _): material.byteCount == kind.curveKeyByteCount + MLKEM.seedByteCount
     case .unknown: true
     }
   }

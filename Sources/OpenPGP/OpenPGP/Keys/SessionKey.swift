@@ -4,7 +4,8 @@
 //
 // RSA and ECDH encrypt a payload (RFC 9580, sections 5.1.3 and 5.1.5): version 3 puts the cipher's number
 // before the key, version 6 leaves it out, both put a checksum after it. ECDH, X25519 and X448 wrap with a
-// key that is derived from the shared secret (sections 11.5, 5.1.6 and 5.1.7).
+// key that is derived from the shared secret (sections 11.5, 5.1.6 and 5.1.7); so do ECDH and ML-KEM together, from
+// both their secrets (RFC 9980, section 4.2.1).
 
 internal import Primitives
 public import Secrets
@@ -130,6 +131,26 @@ struct KeyEncryptionKey: ~Copyable {
   /// X448: HKDF with SHA-512 over both public keys and the shared secret, for AES-256.
   static func x448(ephemeral: [UInt8], recipient: [UInt8], secret: RawSpan) -> KeyEncryptionKey {
     native(.sha512, .aes256, "OpenPGP X448", ephemeral, recipient, secret)
+  }
+
+  /// ECDH and ML-KEM: SHA3-256 over both shared secrets, the public keys of ECDH and the algorithm, for AES-256. The
+  /// secret of ML-KEM comes first, and its ciphertext and public key are not hashed (RFC 9980, section 4.2.1).
+  static func composite(
+    _ kind: CompositeKEMAlgorithm, latticeShare: RawSpan, curveShare: RawSpan, ephemeral: [UInt8],
+    recipient: [UInt8]
+  ) -> KeyEncryptionKey {
+    let name = Array("OpenPGPCompositeKDFv1".utf8)
+    var key = SecretBytes(zeroed: 32)
+    key.withMutableBytes { output in
+      var hash = HashContext(.sha3_256)
+      hash.update(latticeShare)
+      hash.update(curveShare)
+      hash.update(ephemeral)
+      hash.update(recipient)
+      hash.update([kind.algorithm.rawValue] + name + [UInt8(name.count)])
+      hash.finish(into: &output)
+    }
+    return KeyEncryptionKey(cipher: .aes256, bytes: key)
   }
 
   private static func native(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 5.1: session keys out of their packets. Whatever is wrong with a packet gives the one answer
+// RFC 9580, section 5.1, and RFC 9980, section 4.2.4: session keys out of their packets. Whatever is wrong with a packet gives the one answer
 // that it is not authentic.
 
 internal import LibCrypto
@@ -10,7 +10,7 @@ extension UnlockedKey {
   /// See ``Decryptor/decrypt(_:)``.
   public func decrypt(_ packet: PKESK) throws(OpenPGPError) -> SessionKey {
     guard publicKey.algorithm.encrypts else { throw .keyCannot(.decrypt) }
-    guard EVPKey.usesPrivateKeys(of: publicKey.material) else {
+    guard publicKey.material.hasUsablePrivateKeys else {
       throw .unsupported(.publicKeyAlgorithm(publicKey.algorithm.rawValue))
     }
     do throws(OpenPGPError) {
@@ -52,6 +52,9 @@ extension UnlockedKey {
       let wrappingKey = secret.withBytes {
         KeyEncryptionKey.x448(ephemeral: ephemeral, recipient: recipient, secret: $0)
       }
+      return try Self.bare(try wrappingKey.unwrap(wrapped), cipher, version: version)
+    case (_, .compositeKEM(let kind, let ephemeral, let ciphertext, let cipher, let wrapped)):
+      let wrappingKey = try keyEncryptionKey(kind, ephemeral: ephemeral, ciphertext: ciphertext)
       return try Self.bare(try wrappingKey.unwrap(wrapped), cipher, version: version)
     default: throw .notAuthentic
     }

@@ -9,7 +9,8 @@ internal import Secrets
 extension UnlockedKey {
   /// A new key.
   /// - Throws: ``OpenPGPError/unsupported(_:)`` for RSA of another size than ``KeyAlgorithm`` says, for a curve
-  ///   that is not there, and for EdDSALegacy and Curve25519Legacy in version 6.
+  ///   that is not there, for EdDSALegacy and Curve25519Legacy in version 6, and in version 4 for the algorithms of
+  ///   RFC 9980 except ML-KEM-768 with X25519.
   public static func generate(
     _ algorithm: KeyAlgorithm, version: UInt8, creationTime: Timestamp
   ) throws(OpenPGPError) -> UnlockedKey {
@@ -35,6 +36,12 @@ extension UnlockedKey {
     case .x25519: made = try native(.x25519, .x25519, secretByteCount: 32) { .x25519($0) }
     case .ed448: made = try native(.ed448, .ed448, secretByteCount: 57) { .ed448($0) }
     case .x448: made = try native(.x448, .x448, secretByteCount: 56) { .x448($0) }
+    case .compositeSignature(let kind): made = try composite(kind)
+    case .hashBasedSignature(let kind): made = hashBased(kind)
+    case .compositeKEM(let kind): made = try composite(kind)
+    }
+    guard made.0.isAllowed(keyVersion: version) else {
+      throw .unsupported(.publicKeyAlgorithm(made.0.rawValue))
     }
     let publicKey = PublicKey(
       version: version, creationTime: creationTime, algorithm: made.0, material: made.1)

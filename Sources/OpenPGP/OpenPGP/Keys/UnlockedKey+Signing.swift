@@ -9,6 +9,7 @@ extension UnlockedKey {
   public func sign(digest: [UInt8], hash: HashAlgorithm) throws(OpenPGPError) -> SignatureMaterial {
     guard publicKey.algorithm.signs else { throw .keyCannot(.sign) }
     precondition(digest.count == hash.digestByteCount, "a digest is as long as its algorithm says")
+    if publicKey.algorithm.isPostQuantum { return try postQuantumSignature(of: digest) }
     let key = try evpKey()
     switch publicKey.material {
     case .rsa: return .rsa(MPI(try key.signature(digest: digest, paddedFor: hash)))

@@ -11,6 +11,8 @@ final class EncryptedMessage {
   let header: SEIPDHeader
   /// Those that `isWanted` chose: for keys, and then for passwords, each in their order.
   let sessionKeyPackets: [Packet]
+  /// What the session key packets, kept or not, leave to a quantum computer.
+  let quantumWeaknesses: [QuantumWeakness]
   /// Version 1: the first octets of the ciphertext, as many as the longest prefix has.
   private let beginning: [UInt8]
   private let packets: PacketReader
@@ -26,6 +28,7 @@ final class EncryptedMessage {
     packets = PacketReader(try OpenPGPInput.packets(source))
     var (forKeys, forPasswords): ([Packet], [Packet]) = ([], [])
     var count = 0
+    var weaknesses: [QuantumWeakness] = []
     func keep(_ packet: Packet, in kept: inout [Packet], upTo limit: Int) {
       if kept.count < limit, isWanted(packet) { kept.append(packet) }
     }
@@ -36,8 +39,12 @@ final class EncryptedMessage {
         count += 1
         guard count <= Limits.recipientCount else { throw .overLimit(.recipientCount) }
         // One that is too large is not for any algorithm of this engine.
-        if case .known(let byteCount) = header.length, byteCount > Limits.sessionKeyPacketByteCount { break }
+        if case .known(let byteCount) = header.length, byteCount > Limits.sessionKeyPacketByteCount {
+          weaknesses.append(.unreadable)
+          break
+        }
         let packet = try body.readPacket(header.type)
+        if let weakness = QuantumWeakness(packet) { weaknesses.append(weakness) }
         if header.type == .pkesk {
           keep(packet, in: &forKeys, upTo: Limits.privateKeyAttemptCount)
         } else {
@@ -45,6 +52,7 @@ final class EncryptedMessage {
         }
       case .seipd:
         sessionKeyPackets = forKeys + forPasswords
+        quantumWeaknesses = weaknesses
         self.body = body
         self.header = try SEIPDHeader(body)
         beginning = self.header == .version1 ? try Self.readBeginning(body) : []

@@ -91,6 +91,8 @@ public struct DecryptedMessage: Sendable {
   public let verifications: [SignatureVerification]
   /// The signatures themselves, verified or not, in the same order.
   public let signatures: [Signature]
+  /// What a quantum computer could open the message by; empty if nothing.
+  public let quantumWeaknesses: [QuantumWeakness]
 }
 
 /// A session key that fits a message as far as can be seen without reading it.
@@ -196,8 +198,8 @@ extension MessageDecryption {
     try message.expectEnd()
     return DecryptedMessage(
       sessionKey: opened.key, format: opened.format, literal: contents.literal,
-      verifications: contents.verifications,
-      signatures: contents.signatures)
+      verifications: contents.verifications, signatures: contents.signatures,
+      quantumWeaknesses: message.quantumWeaknesses + [QuantumWeakness(opened.format)].compactMap(\.self))
   }
 
   /// The same message again, from its beginning. With the same salt come the same keys, under which each chunk is

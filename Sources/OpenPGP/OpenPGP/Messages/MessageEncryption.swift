@@ -119,12 +119,17 @@ extension MessageEncryption {
 
   /// The session key for those of one certificate's `keys` that can be encrypted to: keys with malformed
   /// fields, or with parameters that the standard forbids (section 11.5.1), are left out.
+  ///
+  /// If one of them stands up to quantum computers, the newest such key alone: a second packet, to a key that does
+  /// not, would give away what the first protects.
   /// - Throws: ``OpenPGPError/noEncryptionKey`` when there are no others.
   private static func packets(
     _ sessionKey: SessionKey, to keys: [PublicKey], _ format: EncryptionFormat
   ) throws(OpenPGPError) -> [PKESK] {
     var packets: [PKESK] = []
-    for key in keys {
+    let strong = keys.filter(\.algorithm.isPostQuantum).sorted { $0.creationTime > $1.creationTime }
+    for key in strong + keys.filter({ !$0.algorithm.isPostQuantum }) {
+      if packets.contains(where: \.algorithm.isPostQuantum) { break }
       do throws(OpenPGPError) {
         packets.append(
           try key.encrypt(sessionKey, version: format.publicKeyPacketVersion, isAnonymous: false))
@@ -180,12 +185,16 @@ extension EncryptionFormat {
     if allowsVersion2, recipients.allSatisfy({ $0.features.contains(.seipdVersion2) }) {
       self = .version2(
         Self.suites.first { suite in
-          recipients.allSatisfy { $0.preferredAEADCiphersuites.contains(suite) }
+          recipients.allSatisfy {
+            $0.preferredAEADCiphersuites.contains(suite) || suite == Self.preferredSuite && $0.impliesAES256
+          }
         } ?? Self.mandatorySuite)
     } else {
       self = .version1(
         Self.ciphers.first { cipher in
-          recipients.allSatisfy { $0.preferredSymmetricAlgorithms.contains(cipher) }
+          recipients.allSatisfy {
+            $0.preferredSymmetricAlgorithms.contains(cipher) || cipher == .aes256 && $0.impliesAES256
+          }
         } ?? .aes128)
     }
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RFC 9580, section 5.1: versions 3 and 6.
+// RFC 9580, section 5.1: versions 3 and 6; RFC 9980, section 4.3.1.
 
+internal import PostQuantum
 internal import Primitives
 
 /// A session key encrypted to a public key.
@@ -39,6 +40,10 @@ public struct PKESK: Hashable, Sendable {
     case x25519(ephemeral: [UInt8], SymmetricAlgorithm?, wrapped: [UInt8])
     /// The ephemeral key of 56 octets; version 3 has the cipher in the clear.
     case x448(ephemeral: [UInt8], SymmetricAlgorithm?, wrapped: [UInt8])
+    /// The ephemeral key of ECDH (32 or 56 octets) and the ciphertext of ML-KEM (1,088 or 1,568); version 3 has
+    /// the cipher in the clear.
+    case compositeKEM(
+      CompositeKEMAlgorithm, ephemeral: [UInt8], ciphertext: [UInt8], SymmetricAlgorithm?, wrapped: [UInt8])
     /// Of an algorithm that this engine does not have.
     case unknown([UInt8])
   }
@@ -112,20 +117,35 @@ extension PKESK.Material {
       self = .ecdh(point: point, wrapped: try cursor.readBytes(body, count: count))
     case .x25519, .x448:
       let ephemeral = try cursor.readBytes(body, count: algorithm == .x25519 ? 32 : 56)
-      var count = Int(try cursor.readByte(body))
-      var cipher: SymmetricAlgorithm?
-      if version == 3 {
-        guard count > 0 else { throw .malformed(.sessionKey) }
-        cipher = SymmetricAlgorithm(rawValue: try cursor.readByte(body))
-        count -= 1
-      }
-      let wrapped = try cursor.readBytes(body, count: count)
+      let (cipher, wrapped) = try Self.readWrapped(&cursor, body, version: version)
       self =
         algorithm == .x25519
         ? .x25519(ephemeral: ephemeral, cipher, wrapped: wrapped)
         : .x448(ephemeral: ephemeral, cipher, wrapped: wrapped)
-    default: self = .unknown(cursor.readRest(body))
+    default:
+      guard let kind = CompositeKEMAlgorithm(algorithm) else {
+        self = .unknown(cursor.readRest(body))
+        return
+      }
+      let ephemeral = try cursor.readBytes(body, count: kind.curveKeyByteCount)
+      let ciphertext = try cursor.readBytes(body, count: kind.lattice.ciphertextByteCount)
+      let (cipher, wrapped) = try Self.readWrapped(&cursor, body, version: version)
+      self = .compositeKEM(kind, ephemeral: ephemeral, ciphertext: ciphertext, cipher, wrapped: wrapped)
     }
+  }
+
+  /// A count, in version 3 the cipher, and the wrapped key.
+  private static func readWrapped(
+    _ cursor: inout PacketCursor, _ body: RawSpan, version: UInt8
+  ) throws(OpenPGPError) -> (SymmetricAlgorithm?, [UInt8]) {
+    var count = Int(try cursor.readByte(body))
+    var cipher: SymmetricAlgorithm?
+    if version == 3 {
+      guard count > 0 else { throw .malformed(.sessionKey) }
+      cipher = SymmetricAlgorithm(rawValue: try cursor.readByte(body))
+      count -= 1
+    }
+    return (cipher, try cursor.readBytes(body, count: count))
   }
 
   func write(to output: inout [UInt8]) {
@@ -138,9 +158,17 @@ extension PKESK.Material {
       point.write(to: &output)
       output += [UInt8(wrapped.count)] + wrapped
     case .x25519(let ephemeral, let cipher, let wrapped), .x448(let ephemeral, let cipher, let wrapped):
-      let cipher = cipher.map { [$0.rawValue] } ?? []
-      output += ephemeral + [UInt8(cipher.count + wrapped.count)] + cipher + wrapped
+      output += ephemeral
+      Self.write(cipher, wrapped, to: &output)
+    case .compositeKEM(_, let ephemeral, let ciphertext, let cipher, let wrapped):
+      output += ephemeral + ciphertext
+      Self.write(cipher, wrapped, to: &output)
     case .unknown(let bytes): output += bytes
     }
+  }
+
+  private static func write(_ cipher: SymmetricAlgorithm?, _ wrapped: [UInt8], to output: inout [UInt8]) {
+    let cipher = cipher.map { [$0.rawValue] } ?? []
+    output += [UInt8(cipher.count + wrapped.count)] + cipher + wrapped
   }
 }

@@ -80,6 +80,9 @@ public struct KeyID: Hashable, Sendable {
     self.bytes = bytes
   }
 
+  /// Upper-case hexadecimal digits without spaces.
+  public var hexadecimal: String { Hexadecimal.text(bytes).uppercased() }
+
   /// All zero: a recipient that is not named (section 5.1.8).
   public static let anonymous = KeyID(bytes: [UInt8](repeating: 0, count: byteCount))
 }

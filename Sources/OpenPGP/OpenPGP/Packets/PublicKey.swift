@@ -52,7 +52,8 @@ public struct PublicKey: Hashable, Sendable {
       count = body.byteCount - cursor.offset
     }
     let start = cursor.offset
-    let material = try PublicKeyMaterial(&cursor, body, algorithm: algorithm, count: count)
+    let material = try PublicKeyMaterial(
+      &cursor, body, algorithm: algorithm, keyVersion: version, count: count)
     // Fingerprints and signatures take the length of a key of version 4 in two octets.
     guard version == 6 || cursor.offset - start <= Self.version4MaterialByteCount else {
       throw .malformed(.publicKey)

@@ -3,6 +3,7 @@
 // RFC 9580, section 5.2: signature packets of versions 3, 4 and 6. Both subpacket areas are kept as they were
 // read: the hashed one is hashed, and unknown subpackets must survive.
 
+internal import PostQuantum
 internal import Primitives
 
 /// A signature packet.
@@ -216,7 +217,11 @@ public enum SignatureMaterial: Hashable, Sendable {
   case ed25519([UInt8])
   /// 114 octets.
   case ed448([UInt8])
-  /// Of an algorithm that this engine does not have.
+  /// The signatures of EdDSA (64 or 114 octets) and ML-DSA (3,309 or 4,627).
+  case compositeSignature(CompositeSignatureAlgorithm, eddsa: [UInt8], mldsa: [UInt8])
+  /// 7,856, 17,088 or 29,792 octets.
+  case hashBasedSignature(HashBasedSignatureAlgorithm, [UInt8])
+  /// Of an algorithm that this engine does not have, or that signatures of this version may not have.
   case unknown([UInt8])
 
   init(
@@ -226,6 +231,8 @@ public enum SignatureMaterial: Hashable, Sendable {
       try MPI(&cursor, body, countsLeadingZeros: version < 6)
     }
     switch algorithm {
+    case _ where version >= 6 && algorithm.isPostQuantum && algorithm.signs:
+      self = try Self.readPostQuantum(&cursor, body, algorithm)
     case .rsa, .rsaSignOnly: self = .rsa(try number(&cursor))
     case .dsa:
       let r = try number(&cursor)
@@ -242,13 +249,28 @@ public enum SignatureMaterial: Hashable, Sendable {
     }
   }
 
+  /// RFC 9980, sections 5.3.1 and 6.2.1.
+  private static func readPostQuantum(
+    _ cursor: inout PacketCursor, _ body: RawSpan, _ algorithm: PublicKeyAlgorithm
+  ) throws(OpenPGPError) -> SignatureMaterial {
+    if let kind = CompositeSignatureAlgorithm(algorithm) {
+      let eddsa = try cursor.readBytes(body, count: kind.curveSignatureByteCount)
+      return .compositeSignature(
+        kind, eddsa: eddsa, mldsa: try cursor.readBytes(body, count: kind.lattice.signatureByteCount))
+    }
+    guard let kind = HashBasedSignatureAlgorithm(algorithm) else { return .unknown(cursor.readRest(body)) }
+    return .hashBasedSignature(kind, try cursor.readBytes(body, count: kind.parameters.signatureByteCount))
+  }
+
   func write(to output: inout [UInt8]) {
     switch self {
     case .rsa(let value): value.write(to: &output)
     case .dsa(let r, let s), .ecdsa(let r, let s), .eddsaLegacy(let r, let s):
       r.write(to: &output)
       s.write(to: &output)
-    case .ed25519(let bytes), .ed448(let bytes), .unknown(let bytes): output += bytes
+    case .ed25519(let bytes), .ed448(let bytes), .hashBasedSignature(_, let bytes), .unknown(let bytes):
+      output += bytes
+    case .compositeSignature(_, let eddsa, let mldsa): output += eddsa + mldsa
     }
   }
 }

@@ -59,7 +59,11 @@ enum DecryptCommand: Subcommand {
         with: call.all("verify-with"), notBefore: call.value("verify-not-before"),
         notAfter: call.value("verify-not-after"))
     }
+    let isDebugging = call.has("debug")
     try decrypt(try decryption(call, verification)) { (message) throws(Failure) in
+      if isDebugging {
+        StandardStreams.note("debug: \(QuantumSafetyText.line(message.quantumWeaknesses))")
+      }
       if let keyOutput { try SessionKeyText.write(message.sessionKey, to: keyOutput) }
       try verificationsOutput?.prepare(verification?.lines(message.verifications) ?? "")
     }

@@ -49,7 +49,7 @@ enum EncryptCommand: Subcommand {
     }
     let mode = try call.choice("as", DocumentMode.binary)
     let purpose = try call.choice("for", Purpose.any)
-    let profile = try Profile.asked(call)
+    let profile = try Profile.asked(call, of: [.universal, .advanced])
     let keyOutput = try call.value("session-key-out").map { (name) throws(Failure) in
       try OutputDesignator(name)
     }
@@ -71,7 +71,10 @@ enum EncryptCommand: Subcommand {
     }
     encryption.signers = signers
     encryption.isText = mode == .text
-    if call.has("debug") { StandardStreams.note("debug: the form is \(encryption.format)") }
+    if call.has("debug") {
+      StandardStreams.note("debug: the form is \(encryption.format)")
+      StandardStreams.note("debug: \(QuantumSafetyText.line(encryption.quantumWeaknesses))")
+    }
     let message = encryption
     if let keyOutput { try SessionKeyText.write(message.sessionKey, to: keyOutput) }
     try StandardStreams.write(call.has("no-armor") ? nil : .message, .document) {

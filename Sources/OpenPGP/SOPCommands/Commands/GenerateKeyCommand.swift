@@ -13,7 +13,8 @@ enum GenerateKeyCommand: Subcommand {
 
     usage: coffer-sop generate-key [OPTIONS] [USERID ...] > KEYS
 
-      --profile=NAME              rfc4880 (the default) or rfc9580; see list-profiles
+      --profile=NAME              rfc4880 (the default), rfc9580, pqc or pqc-high: see list-profiles;
+                                  slh-dsa-128s, slh-dsa-128f or slh-dsa-256s: signatures by a hash alone
       --signing-only              no subkey to encrypt to
       --with-key-password=FILE    protect it with this password
       --no-armor                  binary output
@@ -27,7 +28,7 @@ enum GenerateKeyCommand: Subcommand {
       try Password(name).new()
     }
     var generation = KeyGeneration(
-      profile == .universal ? .universal : .advanced, userIDs: call.operands.map { UserID($0) },
+      profile.keys, userIDs: call.operands.map { UserID($0) },
       creationTime: CalendarTime.now())
     generation.isSigningOnly = call.has("signing-only")
     let key: TransferableSecretKey

@@ -21,6 +21,8 @@ enum ListProfilesCommand: Subcommand {
         """
         rfc4880: version 4, Ed25519 and Curve25519, as GnuPG reads it (aliases: default, compatibility)
         rfc9580: version 6, Ed448 and X448, Argon2 (aliases: security, performance)
+        pqc: version 6, safe against quantum computers: ML-DSA-65+Ed25519, ML-KEM-768+X25519
+        pqc-high: the same, stronger and larger: ML-DSA-87+Ed448, ML-KEM-1024+X448
 
         """)
     case EncryptCommand.name:

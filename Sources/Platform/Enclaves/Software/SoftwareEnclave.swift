@@ -9,11 +9,14 @@ public import Secrets
 
 /// P-256 keys in software; the kind of each key says so.
 public struct SoftwareEnclave: Enclave {
-  /// Always ``EnclaveKind/software``.
-  public let kind = EnclaveKind.software
+  /// ``EnclaveKind/software``, except for the one that a ``TutorialEnclave`` asks.
+  public let kind: EnclaveKind
 
   /// Needs no device; all it knows of a key is in the key's handle.
-  public init() {}
+  public init() { kind = .software }
+
+  /// The same under another name. Neither accepts a handle of the other.
+  init(as kind: EnclaveKind) { self.kind = kind }
 
   /// Always succeeds.
   public func checkAvailability() throws(EnclaveError) {}

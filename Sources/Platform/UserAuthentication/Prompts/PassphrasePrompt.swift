@@ -14,9 +14,18 @@ public protocol PassphrasePrompt: Sendable {
   /// Asks a question that is answered with yes or no; true only for a clear yes.
   /// - Throws: ``PromptError``; `.cancelled` when the user gave up.
   func confirm(_ question: String) throws(PromptError) -> Bool
+
+  /// The same.
+  /// - Parameter isYesByDefault: whether an empty line is yes too.
+  func confirm(_ question: String, isYesByDefault: Bool) throws(PromptError) -> Bool
 }
 
 extension PassphrasePrompt {
+  /// Asks a question whose answer is yes if nothing is typed, where the prompt knows such questions.
+  public func confirm(_ question: String, isYesByDefault: Bool) throws(PromptError) -> Bool {
+    try confirm(question)
+  }
+
   /// Asks for one line, shown while it is typed unless `isHidden`: for the words of a recovery phrase.
   public func askLine(_ prompt: String, isHidden: Bool = false) throws(PromptError) -> SecretBytes {
     try ask(PromptRequest(prompt, isShown: !isHidden))
@@ -30,6 +39,8 @@ public struct PromptRequest: Sendable {
 
   /// The words before the cursor, without a colon.
   public var prompt: String
+  /// What the terminal shows between the words and the cursor.
+  public var ending = ": "
   /// Explains the prompt; may have several lines.
   public var description: String?
   /// Why the previous answer was refused.

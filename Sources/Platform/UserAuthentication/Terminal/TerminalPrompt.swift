@@ -42,7 +42,8 @@ public struct TerminalPrompt: PassphrasePrompt {
     }
   }
 
-  /// Asks `question`; `y` or `yes`, in either case, is yes.
+  /// Asks `question`; `y` or `yes`, in either case, is yes; `n`, `no` and an empty line mean no. After anything else
+  /// it asks again; five such answers mean no.
   public func confirm(_ question: String) throws(PromptError) -> Bool {
     try confirm(question, isYesByDefault: false)
   }
@@ -50,18 +51,26 @@ public struct TerminalPrompt: PassphrasePrompt {
   /// The same.
   /// - Parameter isYesByDefault: whether an empty line is yes too.
   public func confirm(_ question: String, isYesByDefault: Bool) throws(PromptError) -> Bool {
-    let request = PromptRequest(
-      question + (isYesByDefault ? " [Y/n]" : " [y/N]"), isShown: true,
-      byteCountLimit: confirmationByteCountLimit)
-    let answer: SecretBytes
-    do throws(PromptError) { answer = try ask(request) } catch {
-      if case .tooLong = error { return false }
-      throw error
+    var problem: String?
+    for _ in 1...Self.confirmationTries {
+      let request = PromptRequest(
+        question + (isYesByDefault ? " [Y/n]" : " [y/N]"), problem: problem, isShown: true,
+        byteCountLimit: confirmationByteCountLimit)
+      do throws(PromptError) {
+        let answer = try ask(request)
+        if answer.count == 0 { return isYesByDefault }
+        if answer.withBytes({ isWord($0, "y") || isWord($0, "yes") }) { return true }
+        if answer.withBytes({ isWord($0, "n") || isWord($0, "no") }) { return false }
+      } catch {
+        guard case .tooLong = error else { throw error }
+      }
+      problem = "answer y or n"
     }
-    return answer.withBytes { bytes in
-      isWord(bytes, "y") || isWord(bytes, "yes") || isYesByDefault && bytes.byteCount == 0
-    }
+    return false
   }
+
+  /// A program that answers in your place would go on for ever.
+  private static let confirmationTries = 5
 
   /// Runs `body` while nobody else of this process holds a terminal: two at once would take each other's
   /// keys and restore each other's settings.
@@ -108,8 +117,8 @@ public struct TerminalPrompt: PassphrasePrompt {
   ) throws(PromptError) {
     let columns = terminal.columnCount()
     var row = style.clearedRow(columnCount: columns)
-    row += TerminalText.line(request.prompt) + ": "
-    var width = request.prompt.unicodeScalars.count + 2
+    row += TerminalText.line(request.prompt + request.ending)
+    var width = (request.prompt + request.ending).unicodeScalars.count
     if let meter = request.meter {
       let reading = editor.withText { $0.isEmpty ? nil : meter($0) }
       if let reading {

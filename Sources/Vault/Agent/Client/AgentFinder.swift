@@ -46,12 +46,25 @@ public struct AgentFinder: Sendable {
     return found
   }
 
+  /// Whether anything listens where an agent of this coffer would.
+  public var hasAnswer: Bool {
+    let (agents, isSomeFull) = agents()
+    return isSomeFull || !agents.isEmpty
+  }
+
   /// The state of a coffer's agents.
   public struct Sight: Equatable, Sendable {
     /// The state of the agent with the most keys; nil when none answers.
     public var status: AgentStatus?
     /// Whether there is an agent that cannot be asked. It may have the keys.
     public var hasSilentAgent = false
+
+    /// Without any agent.
+    public init() {}
+
+    init(status: AgentStatus?, hasSilentAgent: Bool) {
+      (self.status, self.hasSilentAgent) = (status, hasSilentAgent)
+    }
   }
 
   /// Looks at the agents.

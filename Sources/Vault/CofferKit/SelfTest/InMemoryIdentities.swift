@@ -2,30 +2,30 @@
 //
 // Identities that end with the process, on a custody in memory.
 
-internal import Correspondence
-internal import Enclaves
-internal import Identities
-internal import KeyCustody
+package import Correspondence
+package import Enclaves
+package import Identities
+package import KeyCustody
 internal import Keychains
 internal import OpenPGP
 internal import Primitives
 internal import Secrets
 
-/// Identities in memory, and the owner key that opens them.
-struct InMemoryIdentities {
+/// Identities in memory, and the owner key that opens them: for the self-test, and for the tutorial's other people.
+package struct InMemoryIdentities {
   let keychain = InMemoryKeychain()
   let custody: PrivateKeyCustody
-  let store: IdentityStore
+  package let store: IdentityStore
   private let owner = SharedSecretBytes(SystemRandom.secretBytes(count: SymmetricKey.byteCount))
 
-  init(_ enclave: any Enclave) throws {
+  package init(_ enclave: any Enclave) throws {
     let records = InMemoryCustodyRecords()
     custody = try PrivateKeyCustody(inMemory: keychain, records: records, enclave: enclave)
     store = IdentityStore(custody, records)
   }
 
   /// As the owner has it after a slot was opened.
-  var authorization: CustodyAuthorization { CustodyAuthorization(owner: owner) }
+  package var authorization: CustodyAuthorization { CustodyAuthorization(owner: owner) }
 
   /// As an agent has it.
   var handedOn: CustodyAuthorization {
@@ -33,7 +33,7 @@ struct InMemoryIdentities {
   }
 
   /// Lends private parts as commands do.
-  var lender: PrivatePartLender {
+  package var lender: PrivatePartLender {
     let (custody, authorization) = (custody, authorization)
     return { fingerprint, body in
       try custody.withPrivateKey(fingerprint, authorization) { bytes, _ in try body(bytes) }
@@ -41,11 +41,11 @@ struct InMemoryIdentities {
   }
 
   /// Makes an identity that never ends.
-  func generate(isUniversal: Bool, at now: Int64) throws -> Identity {
+  package func generate(
+    _ userID: String = "Self-test <self-test@example.org>", isUniversal: Bool, at now: Int64
+  ) throws -> Identity {
     try store.generate(
-      NewIdentity(
-        userIDs: [UserIDText(new: "Self-test <self-test@example.org>")], isUniversal: isUniversal,
-        expiry: .never),
+      NewIdentity(userIDs: [UserIDText(new: userID)], isUniversal: isUniversal, expiry: .never),
       authorization, at: now)
   }
 

@@ -4,7 +4,8 @@
 
 internal import Enclaves
 internal import OpenPGP
-internal import UserAuthentication
+internal import SecurityKeys
+public import UserAuthentication
 
 /// What a machine has for a coffer.
 public struct MachineFacts: Sendable {
@@ -18,17 +19,59 @@ public struct MachineFacts: Sendable {
     case none
   }
 
+  /// Whether a security key can be used now.
+  public enum SecurityKeyPresence: String, Sendable, CaseIterable {
+    /// One is plugged in.
+    case ready
+    /// Several are plugged in: one is to stay.
+    case several
+    /// The system does not let this user open it.
+    case notPermitted = "not_permitted"
+    /// It keeps no secrets, or cannot verify its user.
+    case unsuitable
+    /// It does not answer.
+    case silent
+    /// None is plugged in.
+    case none
+    /// This program was built without security keys.
+    case notBuilt = "not_built"
+
+    /// Looks for a security key; nobody has to touch it.
+    public init(_ machine: Machine) {
+      guard let finder = machine.securityKeys else {
+        self = .notBuilt
+        return
+      }
+      do throws(SecurityKeyError) {
+        _ = try finder.onlyKey()
+        self = .ready
+      } catch {
+        switch error {
+        case .noKey: self = .none
+        case .several: self = .several
+        case .notPermitted: self = .notPermitted
+        case .unsuitable: self = .unsuitable
+        default: self = .silent
+        }
+      }
+    }
+  }
+
   /// The chip that keeps keys.
   public let chip: Presence
   /// The reader of fingers.
   public let fingerReader: Presence
+  /// Security keys.
+  public let securityKey: SecurityKeyPresence
   /// Whether a backup of an advanced identity could be made now.
   public let hasMemoryForBackups: Bool
 
   /// Asks a machine, and changes nothing of it.
-  public init(_ machine: Machine) {
+  /// - Parameter fingerReader: the reader of fingers; nil without one.
+  public init(_ machine: Machine, _ fingerReader: (any FingerprintReader)?) {
     chip = Self.chip(machine)
-    fingerReader = Self.fingerReader()
+    self.fingerReader = Self.presence(fingerReader)
+    securityKey = SecurityKeyPresence(machine)
     hasMemoryForBackups = (try? SecretKeyProtection.Profile.checkMemory(version: 6)) != nil
   }
 
@@ -40,8 +83,8 @@ public struct MachineFacts: Sendable {
     return .ready
   }
 
-  private static func fingerReader() -> Presence {
-    guard let reader = FingerprintReaders.system else { return .none }
+  private static func presence(_ reader: (any FingerprintReader)?) -> Presence {
+    guard let reader else { return .none }
     do throws(FingerprintError) { _ = try reader.hasEnrolledFinger() } catch {
       return error == .noReader ? .none : .silent
     }

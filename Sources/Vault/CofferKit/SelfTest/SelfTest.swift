@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The self-test: what the engine and custody promise, tried on this machine, in memory. Nothing is read from a coffer
+// The self-test: what the crypto service, the engine and custody promise, tried on this machine, in memory. Nothing is read from a coffer
 // or stored (PD-15). A row is real work through the code that commands use.
 
 package import Enclaves
@@ -8,20 +8,41 @@ internal import Foundation
 internal import Identities
 internal import OpenPGP
 
-/// Tries the engine and custody out, in memory; no coffer is needed.
+/// Tries the crypto service, the engine and custody out, in memory; no coffer is needed.
 public struct SelfTest {
   /// What a row is about.
   public enum Group: String, Sendable, CaseIterable {
+    /// Digests, AES-256-GCM, keys, randomness.
+    case crypto
     /// Identities that everybody can write to: version 4.
     case universal
     /// Identities of version 6.
     case advanced
     /// How private parts are kept.
     case custody
+
+    /// Its rows, in their order.
+    package var checks: [Check] {
+      switch self {
+      case .crypto: [.digests, .sealedData, .keysAndRandomness]
+      case .universal, .advanced:
+        [
+          .makeIdentity, .encryptAndDecrypt, .changedMessage, .signAndVerify, .changedText, .backupAndImport,
+          .publicPartURL, .revocation,
+        ]
+      case .custody: [.sealAndOpen]
+      }
+    }
   }
 
   /// What a row tries.
   public enum Check: String, Sendable, CaseIterable {
+    /// Known digests, of memory and of a file.
+    case digests
+    /// Five megabytes come back as they were; changed ones, cut ones and those of another key do not.
+    case sealedData = "sealed_data"
+    /// A key comes back from its bytes, and no two are the same.
+    case keysAndRandomness = "keys_and_randomness"
     /// Makes an identity, whose private part is sealed.
     case makeIdentity = "make_identity"
     /// A mebibyte comes back as it was.
@@ -89,19 +110,27 @@ public struct SelfTest {
   /// - Parameter progress: is told each row when it has ended.
   public func run(_ progress: (Row) -> Void = { _ in }) -> [Row] {
     var rows: [Row] = []
-    for group in [Group.universal, .advanced] {
-      let profile = ProfileSelfTest(isUniversal: group == .universal, enclave: enclave) { check, bytes in
-        disturb(group, check, &bytes)
-      }
-      for check in Check.allCases where check != .sealAndOpen {
-        rows.append(Self.row(group, check) { try profile.perform(check) })
+    for group in Group.allCases {
+      let perform = performer(of: group)
+      for check in group.checks {
+        rows.append(Self.row(group, check) { try perform(check) })
         progress(rows[rows.count - 1])
       }
     }
-    let custody = CustodySelfTest(enclave: enclave) { disturb(.custody, .sealAndOpen, &$0) }
-    rows.append(Self.row(.custody, .sealAndOpen) { try custody.perform() })
-    progress(rows[rows.count - 1])
     return rows
+  }
+
+  private func performer(of group: Group) -> (Check) throws -> Void {
+    let disturbed: (Check, inout [UInt8]) -> Void = { disturb(group, $0, &$1) }
+    switch group {
+    case .crypto: return CryptoSelfTest(disturbing: disturbed).perform
+    case .universal, .advanced:
+      let isUniversal = group == .universal
+      return ProfileSelfTest(isUniversal: isUniversal, enclave: enclave, disturbing: disturbed).perform
+    case .custody:
+      let custody = CustodySelfTest(enclave: enclave) { disturbed(.sealAndOpen, &$0) }
+      return { _ in try custody.perform() }
+    }
   }
 
   private static func row(_ group: Group, _ check: Check, _ perform: () throws -> Void) -> Row {

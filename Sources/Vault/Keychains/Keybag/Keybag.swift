@@ -12,6 +12,7 @@ public import Enclaves
 public import Foundation
 public import Primitives
 internal import Secrets
+internal import SecurityKeys
 
 /// The slots of a coffer.
 public struct Keybag: Equatable, Sendable {
@@ -110,7 +111,7 @@ public struct Keybag: Equatable, Sendable {
   public mutating func removeSlot(_ id: UUID, keys: ClassKeys) throws(KeybagError) {
     try checkOwner(keys)
     guard slots.contains(where: { $0.id == id }) else { throw .noSuchSlot }
-    guard slots.contains(where: { $0.id != id && $0.method.isPortable }) else { throw .lastSlot }
+    guard slots.contains(where: { $0.id != id && $0.method.isEnough }) else { throw .lastSlot }
     slots.removeAll { $0.id == id }
     sign(keys)
   }
@@ -125,8 +126,8 @@ public struct Keybag: Equatable, Sendable {
     try checkOwner(keys)
     guard let index = slots.firstIndex(where: { $0.id == id }) else { throw .noSuchSlot }
     guard
-      SlotMethods.method(of: credential.kind)?.isPortable ?? false
-        || slots.contains(where: { $0.id != id && $0.method.isPortable })
+      SlotMethods.method(of: credential.kind)?.isEnough ?? false
+        || slots.contains(where: { $0.id != id && $0.method.isEnough })
     else { throw .lastSlot }
     try Self.requireAffordable(slots.filter { $0.id != id }.map(\.kdf) + [kdf])
     slots[index] = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
@@ -162,7 +163,9 @@ public struct Keybag: Equatable, Sendable {
       guard (1...Self.slotLimit).contains(count) else { throw KeybagError.corrupt }
       slots = []
       for _ in 0..<count { slots.append(try KeySlot(record, at: &cursor)) }
-      guard Self.isAffordable(slots.map(\.kdf)) else { throw KeybagError.corrupt }
+      guard Self.isAffordable(slots.map(\.kdf)),
+        StoredSecurityKey.areOneRecord(slots.compactMap(\.securityKey))
+      else { throw KeybagError.corrupt }
       mac = try cursor.readBytes(record, count: HMACSHA256.byteCount)
       guard cursor.offset == bodyByteCount else { throw KeybagError.corrupt }
     } catch {
@@ -236,6 +239,12 @@ public enum KeybagError: Error, Equatable, Sendable {
   case notHardware
   /// It would leave no passphrase and no recovery phrase.
   case lastSlot
+  /// Not a label that a slot can have.
+  case invalidLabel
+  /// A slot of another security key has this label.
+  case labelTaken
+  /// The slots have changed since the security key was asked.
+  case changedMeanwhile
   /// More slots than a keybag holds.
   case tooManySlots(limit: Int)
   /// The derivation was refused: memory, or costs out of bounds.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small named secrets: generic-password items of the service `app.rial.keychain`, each sealed under the
-// class key of its accessibility class. Nothing leaves this device. A log line has the operation and the
-// error, never a name or a value.
+// class key of its accessibility class. Nothing leaves this device. A log line has the operation, the error's fixed
+// text and its native status, never a name or a value.
 
 public import Foundation
 internal import Logging
@@ -120,12 +120,12 @@ public final class KeychainService: Sendable {
   /// Deletes the item of that name; it is not an error if there is none.
   public func delete(forKey account: String) throws(KeychainError) {
     do throws(KeychainError) {
-      try change("delete") { [self] current throws(KeychainError) in
+      try keychain.update { [self] current throws(KeychainError) in
         guard current.contains(where: { $0.isNamed(account) && !$0.isIndex }) else { return [] }
         return try batch([.delete(account: account)], current)
       }
     } catch {
-      throw Self.asDeletion(error)
+      throw logged(Self.asDeletion(error), "delete")
     }
   }
 
@@ -292,7 +292,10 @@ public final class KeychainService: Sendable {
   private static let log = Logger(label: "app.rial.keychain")
 
   func logged(_ error: KeychainError, _ operation: StaticString) -> KeychainError {
-    Self.log.error("\(operation) failed", metadata: ["error": "\(error)"])
+    // The fixed text: unlike a description of the value, it cannot begin to say more than is meant.
+    var metadata: Logger.Metadata = ["error": "\(error.errorDescription ?? "")"]
+    if let status = error.status { metadata["status"] = "\(status)" }
+    Self.log.error("\(operation) failed", metadata: metadata)
     return error
   }
 }

@@ -25,6 +25,8 @@ public enum PassphraseSlot: SlotMethod {
   public static let name = "passphrase"
   /// A passphrase works on any machine.
   public static let isPortable = true
+  /// You know it.
+  public static let isEnough = true
 
   /// At most a hundred million: a changed file may not occupy the machine for hours.
   static let iterationRange = 1...100_000_000

@@ -22,6 +22,8 @@ public enum RecoveryPhraseSlot: SlotMethod {
   public static let name = "recovery"
   /// A recovery phrase works on any machine.
   public static let isPortable = true
+  /// You have it on paper.
+  public static let isEnough = true
 
   /// The expansion of a seed (code 3), which has no costs.
   public static func derivation(code: UInt8, costs: SlotCosts) -> SlotKDF? {

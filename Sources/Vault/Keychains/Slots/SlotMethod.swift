@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The interface for ways to open a coffer. To add one, write a file beside this one with a type that conforms
-// to `SlotMethod`, or to `DeviceSlotMethod` if a device has the secret, add it to `SlotMethods.all`, and
+// to `SlotMethod`, or to `DeviceSlotMethod` if a device is asked slot by slot, add it to `SlotMethods.all`, and
 // describe its bytes in Specs/keybag.md.
 
 public import Secrets
@@ -20,8 +20,10 @@ public protocol SlotMethod: Sendable {
   static var kind: SlotKind { get }
   /// One word, for programs and for lists; stable.
   static var name: String { get }
-  /// Whether it works on any machine. One such slot must always remain, since chips break.
+  /// Whether it works on any machine, so that a backup carries it.
   static var isPortable: Bool { get }
+  /// Whether it may be the only slot. A device may not: chips break, and security keys are lost.
+  static var isEnough: Bool { get }
   /// The derivation that a record names, if a slot of this kind can have it.
   static func derivation(code: UInt8, costs: SlotCosts) -> SlotKDF?
   /// Whether a slot of this kind can have this derivation. Called both when a slot is made and when one is
@@ -57,7 +59,9 @@ public protocol DeviceSlotMethod: SlotMethod {
 /// The ways to open a coffer that this program knows.
 public enum SlotMethods {
   /// In the order of their bytes.
-  public static let all: [any SlotMethod.Type] = [PassphraseSlot.self, RecoveryPhraseSlot.self, TPMSlot.self]
+  public static let all: [any SlotMethod.Type] = [
+    PassphraseSlot.self, RecoveryPhraseSlot.self, TPMSlot.self, SecurityKeySlot.self,
+  ]
 
   static func method(of kind: SlotKind) -> (any SlotMethod.Type)? { all.first { $0.kind == kind } }
 }

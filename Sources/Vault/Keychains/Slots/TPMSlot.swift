@@ -31,6 +31,8 @@ public struct TPMSlot: DeviceSlotMethod {
   public static let name = "tpm"
   /// A key in a chip works on one machine.
   public static let isPortable = false
+  /// It breaks with its machine.
+  public static let isEnough = false
   /// ``SlotKDF/agreement``.
   public static let newDerivation = SlotKDF.agreement
 
@@ -55,7 +57,7 @@ public struct TPMSlot: DeviceSlotMethod {
 
   /// - Throws: `KeybagError.notHardware` for an enclave in software; `.enclave`.
   public func newCredential(pin: SharedSecretBytes) throws(KeybagError) -> SlotCredential {
-    guard enclave.kind != .software else { throw .notHardware }
+    guard enclave.kind.isHardware else { throw .notHardware }
     let key: EnclaveKey
     do {
       key = try enclave.createKey(

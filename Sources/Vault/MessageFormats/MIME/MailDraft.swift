@@ -73,6 +73,21 @@ public struct MailDraft: Sendable {
     }
   }
 
+  /// The sender's public part, which goes along inside of the protection.
+  public struct PublicPart: Sendable {
+    let header: AutocryptHeader
+    let file: File
+
+    /// - Parameters:
+    ///   - address: the sender's.
+    ///   - packets: the public part, as small as it can be.
+    ///   - armored: the same as text (RFC 3156 section 7).
+    public init(address: String, packets: [UInt8], armored: SharedSecretBytes) {
+      header = AutocryptHeader(address: address, keyData: packets)
+      file = File(name: "\(address).asc", type: "application/pgp-keys", armored)
+    }
+  }
+
   /// Random texts, which nothing in a mail can contain by chance.
   public struct Marks: Sendable {
     let outer: String
@@ -96,17 +111,19 @@ public struct MailDraft: Sendable {
   private let text: SharedSecretBytes
   private let files: [File]
   private let marks: Marks
-  /// Headers that are only inside.
-  private let innerHeaders: String
+  /// A header that is only inside.
+  private let autocrypt: AutocryptHeader?
 
   /// - Parameters:
   ///   - date: seconds since 1970.
   ///   - text: UTF-8; one line end at its end is not part of the mail.
+  ///   - publicPart: of the sender; nil for none.
   /// - Throws: ``MailDraftError``.
   public init(
     from: Mailbox, to: [Mailbox], subject: String, date: Int64, text: SharedSecretBytes, files: [File],
-    marks: Marks, innerHeaders: String = ""
+    marks: Marks, publicPart: PublicPart? = nil
   ) throws(MailDraftError) {
+    let files = files + [publicPart?.file].compactMap(\.self)
     guard text.withBytes({ MessageMetadata.isText($0) }) else { throw .notText }
     guard subject.utf8.count <= Self.subjectByteCountLimit,
       !subject.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F })
@@ -115,7 +132,7 @@ public struct MailDraft: Sendable {
     let byteCount = files.reduce(3 * text.count) { $0 + $1.content.count / 2 * 3 }
     guard byteCount <= MessageLimits.messageByteCount else { throw .tooLarge }
     (self.from, self.to, self.subject, self.text) = (from, to, subject, text)
-    (self.files, self.marks, self.innerHeaders) = (files, marks, innerHeaders)
+    (self.files, self.marks, autocrypt) = (files, marks, publicPart?.header)
     var written = ByteBuffer(capacity: 64)
     MailDate.appendHeader(date, into: &written)
     self.date = written.withBytes { $0.string($0.whole) }
@@ -200,7 +217,7 @@ public struct MailDraft: Sendable {
       "Content-Type: multipart/mixed; boundary=\"\(marks.inner)\";\r\n protected-headers=\"v1\"; \(protection)\r\n"
     )
     for header in headers { buffer.append(header + "\r\n") }
-    buffer.append(innerHeaders)
+    if let autocrypt { buffer.append(autocrypt.text) }
     buffer.append(
       "\r\n--\(marks.inner)\r\nContent-Type: text/plain; charset=utf-8\r\n"
         + "Content-Transfer-Encoding: quoted-printable\r\n\r\n")

@@ -88,10 +88,10 @@ public struct MailTree: Sendable {
     }
 
     /// A text that is not a mail.
-    fileprivate init(opaque bytes: RawSpan, like model: Part?) {
+    fileprivate init(opaque bytes: RawSpan) {
       (entity, body, fields) = (bytes.whole, bytes.whole, [])
       (type, encoding, name, isAttachment) = ("text/plain", .plain, nil, false)
-      parameters = model?.parameters
+      parameters = nil
     }
 
     private static func single(
@@ -121,9 +121,8 @@ public struct MailTree: Sendable {
     _ = try read(mail, mail.whole, boundaries: [])
   }
 
-  /// A content that is not a mail, as one text.
-  /// - Parameter model: a text in the same charset.
-  public init(text: RawSpan, like model: Part? = nil) { parts = [Part(opaque: text, like: model)] }
+  /// A content that is not a mail, as one text. No header around it says how it is to be read.
+  public init(text: RawSpan) { parts = [Part(opaque: text)] }
 
   /// The parts that have no parts, in their order. Their places here, from one, are the numbers of parts.
   public func leaves(below root: Int = 0) -> [Int] {

@@ -65,11 +65,12 @@ enum Finding {
     let type = opened.record.domain.payload
     let isOldSettings =
       opened.record.domain == .protectedSettings
-      && opened.record.schemaVersion == ProtectedSettings.upgradedSchemaVersion
+      && ProtectedSettings.upgradedSchemaVersions.contains(opened.record.schemaVersion)
     guard opened.record.schemaVersion == type.schemaVersion || isOldSettings else { throw .unknownSchema }
     do {
       try opened.payload.withBytes { bytes throws(MalformedPayload) in
-        if isOldSettings { _ = try ProtectedSettings.upgrading(bytes) } else { try type.check(bytes) }
+        guard isOldSettings else { return try type.check(bytes) }
+        _ = try ProtectedSettings.upgrading(bytes, from: opened.record.schemaVersion)
       }
     } catch { throw .malformed }
   }

@@ -108,6 +108,8 @@ public struct Contact: Equatable, Sendable, Identifiable {
       case groups = 1
       /// All of it was given.
       case wholeFingerprint = 2
+      /// It was in a QR code.
+      case code = 3
     }
 
     /// Seconds since 1970, UTC.

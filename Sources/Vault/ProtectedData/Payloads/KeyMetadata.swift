@@ -96,7 +96,7 @@ public struct PGPKeyIdentity: Equatable, Sendable {
   /// Bytes of a user ID. RFC 9580 sets no limit; a line of mail has 998.
   public static let userIDByteCountLimit = 1024
   /// Bytes of a revocation certificate: one signature, with room for a long reason.
-  public static let revocationByteCountLimit = 1 << 14
+  public static let revocationByteCountLimit = 1 << 15
   /// Bytes of a certificate: with pictures and many certifications some reach 100 KiB.
   public static let certificateByteCountLimit = 1 << 18
 

@@ -9,7 +9,9 @@ import CrashDisk
 import Enclaves
 import Foundation
 import Keychains
+import Primitives
 import Secrets
+import SecurityKeys
 
 final class CofferOperation: CrashScenario {
   let store = "file"
@@ -70,16 +72,44 @@ final class CofferOperation: CrashScenario {
     throw CrashFinding.lost("no passphrase opens the coffer")
   }
 
+  /// A security key, as if it had answered.
+  static let keyLabel = "red"
+  static let key: SecurityKeyAnswer = {
+    let secret = [UInt8](repeating: 1, count: 32)
+    // A name and a point are a credential.
+    let credential = SecurityKeyCredential(
+      id: Array(keyLabel.utf8), publicKey: P256PrivateKey().publicKey, model: [UInt8](repeating: 0, count: 16)
+    )!
+    return SecurityKeyAnswer(
+      credential: credential, secret: SharedSecretBytes(SecretBytes(copying: secret.span.bytes)))
+  }()
+
+  static func addKey(to coffer: Coffer) throws {
+    let question = try coffer.questionForSlot(labelled: keyLabel)
+    let enrolled = EnrolledSecurityKey(credential: key.credential, secret: key.secret)
+    _ = try coffer.addSlot(enrolled, label: keyLabel, question)
+  }
+
+  /// The label of the security key, if it opens the coffer as its file is now.
+  private static func keyOpening(_ locked: LockedCoffer) throws -> [String] {
+    do {
+      _ = try locked.unlock(key)
+      return [keyLabel]
+    } catch KeybagError.noSuchSlot { return [] }
+  }
+
   /// Everything in a coffer, and which secrets open it as its file is now.
   static func contents(_ store: Opened) throws -> CofferContents {
-    let opening = try secrets.filter { text in
-      do {
-        _ = try store.locked.unlock(SlotCredential(passphrase(text)))
-        return true
-      } catch KeybagError.wrongSecret {
-        return false
+    let opening =
+      try keyOpening(store.locked)
+      + secrets.filter { text in
+        do {
+          _ = try store.locked.unlock(SlotCredential(passphrase(text)))
+          return true
+        } catch KeybagError.wrongSecret {
+          return false
+        }
       }
-    }
     return try CofferContents(store.coffer, opening: Set(opening))
   }
 

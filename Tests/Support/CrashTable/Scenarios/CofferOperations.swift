@@ -25,6 +25,12 @@ extension CofferOperation {
           $0.slotCount += 1
         }),
       CofferOperation(
+        "security key slot", deed: { try addKey(to: $0) },
+        change: {
+          $0.opening = [secrets[0], keyLabel]
+          $0.slotCount += 1
+        }),
+      CofferOperation(
         "slot remove", preparation: { _ = try $0.addSlot(passphrase(secrets[1]), kdf: kdf) },
         deed: { coffer in
           let last = try coffer.slots().last { $0.kind == .passphrase }

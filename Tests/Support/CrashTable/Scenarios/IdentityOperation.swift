@@ -68,7 +68,8 @@ final class IdentityOperation: CrashScenario {
   private static func generate(
     _ name: String, _ open: OpenCustody, _ store: IdentityStore
   ) throws -> Identity {
-    let wanted = try NewIdentity(userIDs: [UserIDText(new: name)], expiry: .never)
+    let wanted = try NewIdentity(
+      userIDs: [UserIDText(new: name)], isPostQuantum: true, expiry: .never)
     return try store.generate(wanted, open.authorization(), at: now)
   }
 

@@ -69,7 +69,9 @@ extension Workspace {
     try makeCoffer(passphrase)
     try withCoffer(passphrase) { coffer in
       let open = try coffer.openIdentities()
-      let wanted = try NewIdentity(userIDs: [UserIDText(new: "Leak Probe")], isUniversal: isUniversal)
+      // With the algorithms of RFC 9980, which come with classical ones in every key.
+      let wanted = try NewIdentity(
+        userIDs: [UserIDText(new: "Leak Probe")], isUniversal: isUniversal, isPostQuantum: true)
       let identity = try coffer.generateIdentity(wanted, open, coffer.authorization())
       try tellParts(of: identity, coffer)
       try body(coffer, open, identity)
@@ -79,7 +81,7 @@ extension Workspace {
 
   /// Tells of every secret part of an identity.
   @inline(never)
-  private func tellParts(of identity: Identity, _ coffer: Coffer) throws {
+  func tellParts(of identity: Identity, _ coffer: Coffer) throws {
     let custody = try coffer.openPrivateKeys().custody
     try custody.withPrivateKey(identity.certificate.fingerprint, coffer.authorization()) { bytes, _ in
       let source = MemorySource(SharedSecretBytes(SecretBytes(copying: bytes)))

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Backups
+internal import Glibc
+internal import Identities
+internal import MessageFormats
+internal import OpenPGP
+internal import Secrets
+
+/// The files of this system.
+struct SystemFiles: CommandFiles {
+  func open(_ path: String) -> Int32 { unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC) }
+
+  func inherited(_ descriptor: Int32) throws(SecretReadError) -> Int32 { descriptor }
+
+  func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
+  func make(
+    _ path: String, record: (any UnfinishedExportRecord)?, needsName: Bool
+  ) throws(MessageFormatError) -> any NewFile {
+    try UnnamedFile(path: path, record: record, needsName: needsName)
+  }
+
+  func publisher(_ path: String) throws(OpenPGPError) -> PublicFile {
+    let file = try AtomicFileSink(path: path)
+    return PublicFile { (content) throws(OpenPGPError) in
+      try file.write(content)
+      try file.commit()
+      PublicFile.share(path)
+    }
+  }
+
+  func backup(_ path: String) throws(IdentityError) -> BackupTarget { try BackupTarget(path: path) }
+
+  func freeByteCount(in folder: String) -> Int? { DiskRoom.free(at: folder) }
+
+  func isOnDisk(of home: String, _ path: String) -> Bool {
+    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+    var (mine, its) = (stat(), stat())
+    return unsafe stat(home, &mine) == 0 && stat(folder, &its) == 0 && mine.st_dev == its.st_dev
+  }
+
+  func path(_ path: String) throws -> String { path }
+}
