@@ -135,6 +135,8 @@ let package = Package(
     .target(
       name: "CKeccak", path: "Sources/C/CKeccak",
       cSettings: Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O2"])]),
+    // BoringSSL's ML-KEM and ML-DSA, without its headers.
+    .target(name: "CModuleLattice", dependencies: [crypto], path: "Sources/C/CModuleLattice"),
     systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
     systemLibrary("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev"),
     systemLibrary("CZxcvbn", apt: "libzxcvbn-dev"),
@@ -153,7 +155,7 @@ let package = Package(
     module("Secrets", in: .base, ["CSystem", "CUtf8proc"]),
     module("LibCrypto", in: .base, ["Secrets", "CSystem", "COpenSSL"]),
     module("Primitives", in: .base, ["Secrets", "LibCrypto", "CSystem", "CArgon2", log]),
-    module("PostQuantum", in: .base, ["Secrets", "Primitives", "CSystem", "CKeccak", crypto]),
+    module("PostQuantum", in: .base, ["Secrets", "Primitives", "CSystem", "CKeccak", "CModuleLattice"]),
 
     // OpenPGP: the engine and coffer-sop
     module(

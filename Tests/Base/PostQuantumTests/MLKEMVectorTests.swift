@@ -61,11 +61,9 @@ struct MLKEMVectorTests {
         var (ciphertext, secret) = (
           [UInt8](repeating: 0, count: kem.ciphertextByteCount), [UInt8](repeating: 0, count: 32)
         )
-        let worked = kem.withPublicKey(key) {
-          known_mlkem_encapsulate(kem.size, $0, m, &ciphertext, &secret) == 1
-        }
-        #expect(kem.isValidPublicKey(key) == (worked != nil), "\(row)")
-        guard worked == true else {
+        let worked = known_mlkem_encapsulate(kem.rawValue, key, key.count, m, &ciphertext, &secret) == 1
+        #expect(kem.isValidPublicKey(key) == worked, "\(row)")
+        guard worked else {
           refused += 1
           #expect((try row.text("result")) == "invalid" && kem.encapsulate(to: key) == nil, "\(row)")
           continue
@@ -95,7 +93,7 @@ struct MLKEMVectorTests {
       let (key, ciphertext) = (try row.bytes("dk"), try row.bytes("c"))
       var secret = [UInt8](repeating: 0, count: 32)
       let worked = known_mlkem_decapsulate(
-        try MLKEM.of(row).size, key, key.count, ciphertext, ciphertext.count, &secret)
+        try MLKEM.of(row).rawValue, key, key.count, ciphertext, ciphertext.count, &secret)
       #expect(try worked == 1 && secret == row.bytes("k"), "\(row)")
     }
   }
@@ -104,17 +102,15 @@ struct MLKEMVectorTests {
   private static func tables(_ names: String...) throws -> [(MLKEM, [VectorRow])] {
     try names.flatMap { name in
       try MLKEM.allCases.map { kem in
-        let file = name.replacing("SIZE", with: "\(kem.size)")
+        let file = name.replacing("SIZE", with: "\(kem.rawValue)")
         let rows = try VectorTable(file).rows
-        return (kem, file == name ? try rows.filter { try $0.integer("size") == kem.size } : rows)
+        return (kem, file == name ? try rows.filter { try $0.integer("size") == kem.rawValue } : rows)
       }
     }
   }
 }
 
 extension MLKEM {
-  var size: CInt { self == .mlkem768 ? 768 : 1024 }
-
   static func of(_ row: VectorRow) throws -> MLKEM {
     try row.integer("size") == 768 ? .mlkem768 : .mlkem1024
   }

@@ -21,10 +21,17 @@ int BCM_mldsa87_sign_internal(uint8_t *signature, const void *private_key, const
 /* bcm_status::failure. */
 static const int failure = 2;
 
-int known_mlkem_encapsulate(int size, const void *public_key, const uint8_t *m, uint8_t *ciphertext,
-                            uint8_t *secret) {
-  return (size == 768 ? BCM_mlkem768_encap_external_entropy(ciphertext, secret, public_key, m)
-                      : BCM_mlkem1024_encap_external_entropy(ciphertext, secret, public_key, m)) != failure;
+int known_mlkem_encapsulate(int size, const uint8_t *public_key, size_t public_key_count, const uint8_t *m,
+                            uint8_t *ciphertext, uint8_t *secret) {
+  CBS in = {public_key, public_key_count};
+  if (size == 768) {
+    struct MLKEM768_public_key key;
+    return MLKEM768_parse_public_key(&key, &in) &&
+           BCM_mlkem768_encap_external_entropy(ciphertext, secret, &key, m) != failure;
+  }
+  struct MLKEM1024_public_key key;
+  return MLKEM1024_parse_public_key(&key, &in) &&
+         BCM_mlkem1024_encap_external_entropy(ciphertext, secret, &key, m) != failure;
 }
 
 int known_mlkem_decapsulate(int size, const uint8_t *dk, size_t dk_count, const uint8_t *ciphertext,

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* FIPS 203, 6.2. The key is in BoringSSL's form; m has 32 octets. */
-int known_mlkem_encapsulate(int size, const void *public_key, const uint8_t *m, uint8_t *ciphertext,
-                            uint8_t *secret);
+/* FIPS 203, 6.2; m has 32 octets. 0 also for what is not a public key. */
+int known_mlkem_encapsulate(int size, const uint8_t *public_key, size_t public_key_count, const uint8_t *m,
+                            uint8_t *ciphertext, uint8_t *secret);
 
 /* FIPS 203, 6.3, with a decapsulation key as NIST writes it. */
 int known_mlkem_decapsulate(int size, const uint8_t *dk, size_t dk_count, const uint8_t *ciphertext,
