@@ -447,7 +447,9 @@ if Context.environment["BENCHMARKS"] != nil {
   package.targets.append(
     .executableTarget(
       name: "bench-post-quantum", dependencies: ["PostQuantum", "Primitives", "Secrets"],
-      path: "Benchmarks/PostQuantum", exclude: ["with_cryptography.py"],
+      path: "Benchmarks",
+      exclude: ["OpenPGP", "Package.swift", "RESULTS.md", "PostQuantum/with_cryptography.py"],
+      sources: ["PostQuantum", "Sources/bench/Harness.swift", "Sources/bench/Table.swift"],
       swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
 }
 
