@@ -27,7 +27,8 @@ public enum SystemRandom {
         if got > 0 {
           filled += got
         } else if got == 0 || errno != EINTR {
-          // In release builds too, the reason is printed: whoever sees it can do something about it.
+          // No key, nonce or salt may be made without it, so nothing can go on. Unlike a precondition's, the
+          // reason is printed in release builds too.
           fatalError("the system gives no randomness")
         }
       }

@@ -4,6 +4,7 @@
 
 internal import Backups
 internal import Captures
+internal import Identities
 public import KeyCustody
 internal import Keychains
 internal import Logging
@@ -119,7 +120,13 @@ extension Coffer {
       try writer.append(
         domain: content.domain.rawValue, schemaVersion: content.schemaVersion, payload: content.payload)
     }
-    if let privateParts { report.privatePartCount = try append(privateParts, to: &writer) }
+    var certificates: [Fingerprint: [UInt8]] = [:]
+    if let privateParts {
+      certificates = try IdentityStore(privateParts.custody, protectedDomains()).certificates()
+      let written = Set(try append(privateParts, to: &writer))
+      certificates = certificates.filter { written.contains($0.key) }
+      report.privatePartCount = written.count
+    }
     try writer.finish()
     try writer.verify()
     report.fileByteCount = writer.fileByteCount
@@ -128,10 +135,18 @@ extension Coffer {
     report.identityCount = try protectedDomains().identities().count
     try writer.claimName()
     note(LastBackup(made: made, hasPrivateParts: privateParts != nil), report)
+    if let privateParts { note(certificates, privateParts.custody, made) }
     return report
   }
 
   /// The file is complete by now, so a failure here does not matter.
+  private func note(_ certificates: [Fingerprint: [UInt8]], _ custody: PrivateKeyCustody, _ made: Int64) {
+    do { try IdentityStore(custody, protectedDomains()).noteBackup(of: certificates, at: made) } catch {
+      Self.log.warning("that identities are in a backup is not stored")
+    }
+  }
+
+  /// As above.
   private func note(_ last: LastBackup, _ report: BackupReport) {
     do { try last.save(keychain) } catch { Self.log.warning("the date of the last backup is not stored") }
     audit(last.hasPrivateParts ? .backedUpWithIdentities : .backedUp, count: report.privatePartCount)
@@ -139,7 +154,7 @@ extension Coffer {
 
   private func append(
     _ privateParts: BackupOfPrivateParts, to writer: inout BackupWriter
-  ) throws -> Int {
+  ) throws -> [Fingerprint] {
     let fingerprints = try privateParts.custody.fingerprints()
     for fingerprint in fingerprints {
       try privateParts.custody.withPrivateKey(fingerprint, privateParts.authorization) { secret, payload in
@@ -147,7 +162,7 @@ extension Coffer {
           privatePart: SecretBytes(copying: secret), kind: payload.rawValue, fingerprint: fingerprint.bytes)
       }
     }
-    return fingerprints.count
+    return fingerprints
   }
 
   /// Whether every capture that was read is still there, and the service's items are the same. A capture that is

@@ -195,7 +195,11 @@ private struct Arrival {
         arrivals.missingIdentities.append(named)
       }
     }
-    try domains.changeIdentities { $0.removeAll { !here.contains($0.fingerprint.bytes) } }
+    let made = UInt32(clamping: contents.about.made)
+    try domains.changeIdentities { identities in
+      identities.removeAll { !here.contains($0.fingerprint.bytes) }
+      for index in identities.indices { identities[index].backedUpAt = made }
+    }
     try settlePrivateParts(contents.privateParts, keychain, domains)
     arrivals.contactCount = try domains.read(ContactsSnapshot.self).contacts.count
   }

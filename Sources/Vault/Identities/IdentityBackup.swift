@@ -160,10 +160,21 @@ extension IdentityStore {
       isRight = try target.holds(bytes, under: passphrase)
       guard isRight else { throw IdentityError.backupUnreadable }
     }
+    try noteBackup(of: [identity.key: before], at: now)
+  }
+
+  /// The certificates as they are now, by their keys, for ``noteBackup(of:at:)``.
+  package func certificates() throws -> [Fingerprint: [UInt8]] {
+    try records.identities().reduce(into: [:]) { $0[$1.fingerprint] = $1.certificate }
+  }
+
+  /// Notes that the private parts are in a backup, which began when the certificates were these. One that has changed
+  /// since is left out: a part that was added meanwhile may not be in the file.
+  /// - Parameter now: seconds since 1970, UTC.
+  package func noteBackup(of certificates: [Fingerprint: [UInt8]], at now: Int64) throws {
     try records.changeIdentities { identities in
-      // A part that was added meanwhile may not be in the file.
       for index in identities.indices
-      where identities[index].fingerprint == identity.key && identities[index].certificate == before {
+      where certificates[identities[index].fingerprint] == identities[index].certificate {
         identities[index].backedUpAt = Timestamp(now).secondsSince1970
       }
     }

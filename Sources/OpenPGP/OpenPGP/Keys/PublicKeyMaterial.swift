@@ -106,9 +106,9 @@ public enum PublicKeyMaterial: Hashable, Sendable {
     _ cursor: inout PacketCursor, _ body: RawSpan, _ algorithm: PublicKeyAlgorithm
   ) throws(OpenPGPError) -> PublicKeyMaterial {
     if let kind = CompositeSignatureAlgorithm(algorithm) {
-      let eddsa = try cursor.readBytes(body, count: kind.curveKeyByteCount)
-      return .compositeSignature(
-        kind, eddsa: eddsa, mldsa: try cursor.readBytes(body, count: kind.lattice.publicKeyByteCount))
+      let (eddsa, mldsa) = try cursor.readHalves(
+        body, kind.curveKeyByteCount, kind.lattice.publicKeyByteCount)
+      return .compositeSignature(kind, eddsa: eddsa, mldsa: mldsa)
     }
     if let kind = HashBasedSignatureAlgorithm(algorithm) {
       return .hashBasedSignature(
@@ -117,9 +117,9 @@ public enum PublicKeyMaterial: Hashable, Sendable {
     guard let kind = CompositeKEMAlgorithm(algorithm) else {
       throw .unsupported(.publicKeyAlgorithm(algorithm.rawValue))
     }
-    let ecdh = try cursor.readBytes(body, count: kind.curveKeyByteCount)
-    return .compositeKEM(
-      kind, ecdh: ecdh, mlkem: try cursor.readBytes(body, count: kind.lattice.publicKeyByteCount))
+    let (ecdh, mlkem) = try cursor.readHalves(
+      body, kind.curveKeyByteCount, kind.lattice.publicKeyByteCount)
+    return .compositeKEM(kind, ecdh: ecdh, mlkem: mlkem)
   }
 
   /// The names of Ed25519 and X25519 that version 6 does without (sections 9.2.1, 5.5.5.5).

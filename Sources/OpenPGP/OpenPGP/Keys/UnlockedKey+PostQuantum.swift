@@ -108,23 +108,19 @@ extension UnlockedKey {
   static func composite(
     _ kind: CompositeSignatureAlgorithm
   ) throws(OpenPGPError) -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecretBytes) {
-    let secret = SystemRandom.secretBytes(count: kind.curveKeyByteCount + MLDSA.seedByteCount)
-    let eddsa = try ellipticPublicOctets(kind.curve, secret, count: kind.curveKeyByteCount)
-    let mldsa = secret.withBytes { secret in
-      kind.lattice.publicKey(seed: secret.extracting(last: MLDSA.seedByteCount))
-    }
-    return (kind.algorithm, .compositeSignature(kind, eddsa: eddsa, mldsa: mldsa), SharedSecretBytes(secret))
+    let (eddsa, mldsa, secret) = try halves(
+      kind.curve, kind.curveKeyByteCount, seedByteCount: MLDSA.seedByteCount
+    ) { kind.lattice.publicKey(seed: $0) }
+    return (kind.algorithm, .compositeSignature(kind, eddsa: eddsa, mldsa: mldsa), secret)
   }
 
   static func composite(
     _ kind: CompositeKEMAlgorithm
   ) throws(OpenPGPError) -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecretBytes) {
-    let secret = SystemRandom.secretBytes(count: kind.curveKeyByteCount + MLKEM.seedByteCount)
-    let ecdh = try ellipticPublicOctets(kind.curve, secret, count: kind.curveKeyByteCount)
-    let mlkem = secret.withBytes { secret in
-      kind.lattice.publicKey(seed: secret.extracting(last: MLKEM.seedByteCount))
-    }
-    return (kind.algorithm, .compositeKEM(kind, ecdh: ecdh, mlkem: mlkem), SharedSecretBytes(secret))
+    let (ecdh, mlkem, secret) = try halves(
+      kind.curve, kind.curveKeyByteCount, seedByteCount: MLKEM.seedByteCount
+    ) { kind.lattice.publicKey(seed: $0) }
+    return (kind.algorithm, .compositeKEM(kind, ecdh: ecdh, mlkem: mlkem), secret)
   }
 
   static func hashBased(
@@ -132,6 +128,17 @@ extension UnlockedKey {
   ) -> (PublicKeyAlgorithm, PublicKeyMaterial, SharedSecretBytes) {
     let (publicKey, secretKey) = kind.parameters.generate()
     return (kind.algorithm, .hashBasedSignature(kind, publicKey), secretKey)
+  }
+
+  /// A new composite key: the public octets of its two halves, and the secret ones, the curve's before the seed.
+  private static func halves(
+    _ curve: EVPKey.Kind, _ curveKeyByteCount: Int, seedByteCount: Int,
+    latticePublicKey: (RawSpan) -> [UInt8]
+  ) throws(OpenPGPError) -> (curve: [UInt8], lattice: [UInt8], secret: SharedSecretBytes) {
+    let secret = SystemRandom.secretBytes(count: curveKeyByteCount + seedByteCount)
+    let curve = try ellipticPublicOctets(curve, secret, count: curveKeyByteCount)
+    let lattice = secret.withBytes { latticePublicKey($0.extracting(last: seedByteCount)) }
+    return (curve, lattice, SharedSecretBytes(secret))
   }
 
   private static func ellipticPublicOctets(

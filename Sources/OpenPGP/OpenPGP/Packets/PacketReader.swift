@@ -177,6 +177,14 @@ struct PacketCursor {
     return [UInt8](copying: body.extracting(range))
   }
 
+  /// What a composite algorithm has of a curve, and of a lattice (RFC 9980).
+  mutating func readHalves(
+    _ body: RawSpan, _ curveByteCount: Int, _ latticeByteCount: Int
+  ) throws(OpenPGPError) -> (curve: [UInt8], lattice: [UInt8]) {
+    let curve = try readBytes(body, count: curveByteCount)
+    return (curve, try readBytes(body, count: latticeByteCount))
+  }
+
   mutating func readRest(_ body: RawSpan) -> [UInt8] {
     defer { offset = body.byteCount }
     return [UInt8](copying: body.extracting(offset..<body.byteCount))

@@ -254,9 +254,9 @@ public enum SignatureMaterial: Hashable, Sendable {
     _ cursor: inout PacketCursor, _ body: RawSpan, _ algorithm: PublicKeyAlgorithm
   ) throws(OpenPGPError) -> SignatureMaterial {
     if let kind = CompositeSignatureAlgorithm(algorithm) {
-      let eddsa = try cursor.readBytes(body, count: kind.curveSignatureByteCount)
-      return .compositeSignature(
-        kind, eddsa: eddsa, mldsa: try cursor.readBytes(body, count: kind.lattice.signatureByteCount))
+      let (eddsa, mldsa) = try cursor.readHalves(
+        body, kind.curveSignatureByteCount, kind.lattice.signatureByteCount)
+      return .compositeSignature(kind, eddsa: eddsa, mldsa: mldsa)
     }
     guard let kind = HashBasedSignatureAlgorithm(algorithm) else { return .unknown(cursor.readRest(body)) }
     return .hashBasedSignature(kind, try cursor.readBytes(body, count: kind.parameters.signatureByteCount))

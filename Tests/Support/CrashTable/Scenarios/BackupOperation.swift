@@ -10,6 +10,7 @@ import Keychains
 import MessageFormats
 import OpenPGP
 import Primitives
+import ProtectedData
 import Secrets
 import Storage
 import Vaults
@@ -75,11 +76,12 @@ enum BackedUpCoffer {
   }
 }
 
-/// A backup is made: it is whole under its name, or nothing is there.
+/// A backup is made: it is whole under its name, or nothing is there. Only once it is there, dates of it may be noted.
 final class BackupOperation: CrashScenario {
   let store = "file"
   let operation = "backup"
   private var before: CofferContents?
+  private var identities: [PGPKeyIdentity] = []
   private var content: BackedUpCoffer.Contents?
   /// Backups that were found whole.
   private var whole: Set<[UInt8]> = []
@@ -96,6 +98,7 @@ final class BackupOperation: CrashScenario {
     try BackedUpCoffer.make(Self.coffer(home))
     let store = try open(home)
     before = try CofferOperation.contents(store.opened)
+    identities = try store.opened.coffer.protectedDomains().identities()
     content = try BackedUpCoffer.Contents(store.opened.coffer)
     close(store)
   }
@@ -113,14 +116,27 @@ final class BackupOperation: CrashScenario {
     UnfinishedExports(home: Self.coffer(store.home)).removeLeftovers()
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder(store.home))
     let found = try CofferOperation.contents(store.opened)
-    before.items[CofferContents.lastBackup] = found.items[CofferContents.lastBackup]
+    for noted in [CofferContents.lastBackup, CofferContents.generations] where !names.isEmpty {
+      before.items[noted] = found.items[noted]
+    }
     guard found == before else {
       throw CrashFinding.mixed("the coffer is not as it was: \(found.differences(from: before))")
     }
+    try checkIdentities(store.opened.coffer, mayBeNoted: !names.isEmpty)
     if names.isEmpty { return .before }
     guard names == ["backup"] else { throw CrashFinding.mixed("something lies beside the backup") }
     try checkIsWhole(Self.backup(store.home))
     return .after
+  }
+
+  /// Identities are as they were, but for the date of their backup, once there is one.
+  private func checkIdentities(_ coffer: Coffer, mayBeNoted: Bool) throws {
+    var found = try coffer.protectedDomains().identities()
+    let made = UInt32(VaultClock.still.now())
+    for index in found.indices where mayBeNoted && found[index].backedUpAt == made {
+      found[index].backedUpAt = nil
+    }
+    guard found == identities else { throw CrashFinding.mixed("identities are not as they were") }
   }
 
   private func checkIsWhole(_ path: String) throws {

@@ -21,6 +21,8 @@ struct CofferContents: Equatable {
 
   /// The item with the date of the last backup, which may be missing when a backup is there.
   static let lastBackup = "coffer.last-backup"
+  /// The item with the generations of protected data.
+  static let generations = "com.cypherair.v1.protected-data.generations"
 
   /// Reads it all; what is sealed is opened.
   init(_ coffer: Coffer, opening: Set<String>) throws {
