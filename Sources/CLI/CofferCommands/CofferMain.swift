@@ -36,6 +36,7 @@ struct CofferRoot: CommandGroup {
       unlock | lock           begin and end a session
       status                  what is here, what opens it
       message add|show|list|search|remove|import|export
+                              'message' may be left out before the first five
       vault status|rotate|rollback
       capture add|list|show|export|verify|remove|queue|mark|sweep
       identity generate|list|show|export|qr|backup|import|expire|revoke|default|delete

@@ -25,7 +25,7 @@ struct DecryptCommand: CofferCommand {
 
     usage: coffer decrypt [--output FILE | --extract DIR] [--require verified|signed] [--details]
                           [--part N] [--save-parts DIR] [--store]
-                          [FILE|- | --message ID | --mbox FILE [N]]
+                          [FILE|- | --message WHICH | --mbox FILE [N]]
                           \(OpeningOptions.usage)
 
     On a terminal a text is shown after bars, and anything else is written beside FILE, under its name
@@ -114,7 +114,7 @@ struct DecryptCommand: CofferCommand {
       bytes = try MailInput.mail(number, inMbox: mbox)
     }
     let coffer = try context.open(opening)
-    let content = try bytes ?? MailInput.message(message ?? "", coffer)
+    let content = try bytes ?? MailInput.message(message ?? "", coffer, context)
     if content.withBytes({ MailTree.isMail($0) }) {
       return try decrypt(mail: content, input, coffer, context)
     }

@@ -21,12 +21,16 @@ struct MessageCommand: CommandGroup {
     coffer message: messages and notes
 
     usage: coffer message add [FILE]         store one
-           coffer message show ID            read one
+           coffer message show WHICH         read one
            coffer message list               what there is
            coffer message search WORDS...    find some
-           coffer message remove ID          remove one
+           coffer message remove WHICH...    remove some
            coffer message import KIND PATH   store many: mbox, maildir, jsonl, directory
            coffer message export KIND PATH   write all: jsonl, mbox, directory
+
+    WHICH is an id, its last digits (four are enough while no other id ends so), @N for line N of the last
+    list on this terminal, or a title or a piece of one. If several fit, they are named and none is taken.
+    For 'coffer message', 'coffer' is enough before add, show, list, search and remove.
 
     example: echo 'the key is under the mat' | coffer message add --title Key
     """
@@ -100,27 +104,27 @@ struct MessageShowCommand: CofferCommand {
   static let page = """
     coffer message show: read a message
 
-    usage: coffer message show ID [--raw [--force]]
+    usage: coffer message show WHICH [--raw [--force]]
                                \(OpeningOptions.usage)
 
     Shows title, date, tags and the text; for a mail, the text of its parts. Nothing is shown before the
-    whole message has been authenticated.
+    whole message has been authenticated. 'coffer help message' says what WHICH may be.
 
       --raw    write only the content, byte for byte
       --force  write it to a terminal even if it is not plain text and could control the terminal
 
-    example: coffer message show --raw 019aa5f2-6c1e-7d2a-9d0c-0d6a3b1f5e77 > lease.pdf
+    example: coffer message show --raw lease > lease.pdf
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Flag(help: "Write only the content, byte for byte.") var raw = false
   @Flag(help: "Write to a terminal even if it is not plain text.") var force = false
-  @Argument(help: "The id of the message.") var id: String
+  @Argument(help: "The message: its id, the end of it, @N or its title.") var which: String
 
   func execute(_ context: CommandContext) throws {
-    let id = try MessageID(argument: id)
     let coffer = try context.open(opening)
+    let id = try MessageChoice.id(which, coffer, context)
     try coffer.vault.withMessage(id) { metadata, content in
       if raw {
         guard force || !Terminal.isOutputTerminal || MessageView.isPlain(content) else {
@@ -133,41 +137,5 @@ struct MessageShowCommand: CofferCommand {
         MessageView.print(metadata, content)
       }
     }
-  }
-}
-
-struct MessageRemoveCommand: CofferCommand {
-  static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove a message.")
-  static let page = """
-    coffer message remove: remove a message for good
-
-    usage: coffer message remove ID
-                                 \(OpeningOptions.usage)
-
-    Overwrites its row in the file. Backups still contain it.
-
-    example: coffer message remove 019aa5f2-6c1e-7d2a-9d0c-0d6a3b1f5e77
-    """
-
-  @OptionGroup var global: GlobalOptions
-  @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The id of the message.") var id: String
-
-  func execute(_ context: CommandContext) throws {
-    let id = try MessageID(argument: id)
-    let coffer = try context.open(opening)
-    try coffer.removeMessage(id)
-    if context.isJSON { JSON.print(["removed": id.description]) }
-    context.remark("The message is removed.")
-  }
-}
-
-extension MessageID {
-  init(argument: String) throws {
-    guard let id = MessageID(argument) else {
-      throw Failure.usage(
-        "'\(argument)' is not the id of a message", hint: "'coffer message list' shows the ids")
-    }
-    self = id
   }
 }

@@ -85,7 +85,7 @@ struct MessageExportCommand: CofferCommand {
     } else {
       context.remark("\(export.count.counted("message")) exported")
     }
-    try MessageLine.report(export.unreadable)
+    try MessageList.report(export.unreadable)
   }
 
   /// The reader has closed the pipe: end as SIGPIPE would, even if our parent ignored it.

@@ -3,8 +3,6 @@
 internal import ArgumentParser
 internal import CofferKit
 internal import MessageFormats
-internal import Primitives
-internal import Texts
 internal import Vaults
 
 struct MessageListCommand: CofferCommand {
@@ -15,8 +13,9 @@ struct MessageListCommand: CofferCommand {
     usage: coffer message list [--tag T] [--limit N]
                                \(OpeningOptions.usage)
 
-    Sorted by the date shown, which for a mail is the date in its header. On a terminal, prints a table; on a
-    pipe, one line per message: id, date, title and tags, separated by tabs.
+    Sorted by the date shown, which for a mail is the date in its header. On a terminal, prints a table: a
+    number for @N, the end of the id, local time, title, tags. On a pipe, one line per message: id, date in
+    UTC, title and tags, separated by tabs.
 
     example: coffer message list --tag home --limit 20
     """
@@ -32,18 +31,29 @@ struct MessageListCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
+    var list = MessageList(coffer, context)
     var count = 0
-    let unreadable = try coffer.vault.list(.init(tag: tag, limit: limit)) { id, metadata in
-      MessageLine.print(id, metadata, isJSON: context.isJSON)
-      count += 1
+    let unreadable = try coffer.vault.list(
+      .init(tag: tag, limit: limit),
+      choosing: { _, _ in
+        count += 1
+        return true
+      }
+    ) { id, metadata in
+      list.show(id, metadata)
       return !Terminal.isOutputLost
     }
+    list.end()
     // A user would wonder whether it worked; a program counts lines.
-    if count == 0, limit != 0, unreadable.isEmpty, Terminal.isOutputTerminal {
-      context.remark(
-        tag == nil ? "no messages yet: 'coffer message add' stores one" : "no message has this tag")
+    if Terminal.isOutputTerminal, limit != 0 {
+      if count > list.count {
+        context.remark("... and \((count - list.count).counted("older message"))")
+      } else if count == 0, unreadable.isEmpty {
+        context.remark(
+          tag == nil ? "no messages yet: 'coffer message add' stores one" : "no message has this tag")
+      }
     }
-    try MessageLine.report(unreadable)
+    try MessageList.report(unreadable)
   }
 }
 
@@ -73,7 +83,7 @@ struct MessageSearchCommand: CofferCommand {
     var bar = ProgressBar("searching", isQuiet: context.isQuiet || context.isJSON)
     let total = coffer.vault.lastStatus?.messageCount ?? 0
     var seen = 0
-    var found = 0
+    var list = MessageList(coffer, context)
     defer { bar.finish() }
     Interruption.catchOnce()
     var interruption: Failure {
@@ -87,74 +97,17 @@ struct MessageSearchCommand: CofferCommand {
     }
     let unreadable = try coffer.vault.list(choosing: isFound) { id, metadata in
       bar.finish()
-      found += 1
-      MessageLine.print(id, metadata, isJSON: context.isJSON)
+      list.show(id, metadata)
       return !Terminal.isOutputLost && !Interruption.isRequested
     }
     bar.finish()
+    list.end()
     if Interruption.isRequested { throw interruption }
-    try MessageLine.report(unreadable)
-    if found == 0 {
+    try MessageList.report(unreadable)
+    if list.count == 0 {
       throw Failure(
         .missing, "not_found",
         words.count == 1 ? "no message contains this word" : "no message contains all of these words")
     }
-  }
-}
-
-/// A message as one line of a list.
-enum MessageLine {
-  private struct Answer: Encodable {
-    let id: String
-    let title: String
-    let tags: [String]
-    let type: String
-    let date: String
-  }
-
-  static func print(_ id: MessageID, _ metadata: MessageMetadata, isJSON: Bool) {
-    let date = RFC3339.format(metadata.date)
-    if isJSON {
-      return JSON.print(
-        Answer(
-          id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
-          date: date))
-    }
-    // Made safe for a terminal before it is measured, because that changes its width.
-    let title = TerminalText.line(metadata.title)
-    let tags = TerminalText.line(metadata.tags.joined(separator: " "))
-    guard Terminal.isOutputTerminal else {
-      return Terminal.print("\(id)\t\(date)\t\(title)\t\(tags)")
-    }
-    Terminal.print(row(id, String(date.prefix(16)).replacing("T", with: " "), title, tags))
-  }
-
-  /// A row that fits the terminal: id, date to the minute, title, tags. A narrow terminal gets no date.
-  private static func row(_ id: MessageID, _ date: String, _ title: String, _ tags: String) -> ShownLine {
-    let gap = "  "
-    var row: ShownLine = "\(Terminal.dim(id.description))\(gap)"
-    var room = Terminal.columns - id.description.count - gap.count
-    if room - date.count - gap.count >= leastTitleWidth {
-      row += "\(date)\(gap)"
-      room -= date.count + gap.count
-    }
-    if tags.isEmpty { return "\(row)\(ColumnWidth.cut(title, to: room))" }
-    let shownTags = ColumnWidth.cut(tags, to: room / 3)
-    let width = room - gap.count - ColumnWidth.of(shownTags)
-    let shownTitle = ColumnWidth.padded(ColumnWidth.cut(title, to: width), to: width)
-    return "\(row)\(shownTitle)\(gap)\(Terminal.dim(shownTags))"
-  }
-
-  /// A shorter piece of a title would be useless.
-  private static let leastTitleWidth = 16
-
-  /// Throws if some messages did not open.
-  static func report(_ unreadable: [MessageID]) throws {
-    if unreadable.isEmpty { return }
-    var failure = Failure(
-      .corrupt, "data_tampered", "\(unreadable.count.counted("message")) corrupted or tampered",
-      hint: "run 'coffer doctor --deep'; a backup of the coffer's folder may have what is damaged")
-    failure.unreadable = unreadable.map(\.description)
-    throw failure
   }
 }

@@ -117,7 +117,7 @@ struct RotationRun {
         "\(sealedCount.counted("message is", "messages are")) encrypted with version \(report.version) of the vault key"
       )
     }
-    try MessageLine.report(report.unreadable)
+    try MessageList.report(report.unreadable)
   }
 }
 

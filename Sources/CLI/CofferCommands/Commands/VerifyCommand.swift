@@ -19,7 +19,7 @@ struct VerifyCommand: CofferCommand {
     coffer verify: check who signed a file
 
     usage: coffer verify [--signature FILE] [--require verified] [--output FILE] [--part N]
-                         [--save-parts DIR] FILE|--message ID|--mbox FILE N
+                         [--save-parts DIR] FILE|--message WHICH|--mbox FILE N
                          \(OpeningOptions.usage)
 
     FILE is a signature, whose file is found beside it under the name without .asc or .sig; or a message or a
@@ -50,7 +50,7 @@ struct VerifyCommand: CofferCommand {
 
   func validate() throws {
     guard (message == nil) == !file.isEmpty, message == nil || mbox == nil else {
-      throw ValidationError("give one FILE, --message ID, or --mbox FILE N")
+      throw ValidationError("give one FILE, --message WHICH, or --mbox FILE N")
     }
   }
 
@@ -66,7 +66,7 @@ struct VerifyCommand: CofferCommand {
     let coffer = try context.open(opening)
     let judge = SignatureJudge(try coffer.addressBook())
     let palette = context.errorPalette(coffer)
-    if let mail = try stored(coffer) {
+    if let mail = try stored(coffer, context) {
       return try verify(mail: mail, LetterInput("-"), "the mail", judge, context)
     }
     if let signature {
@@ -102,8 +102,8 @@ struct VerifyCommand: CofferCommand {
   }
 
   /// A mail of the coffer, or of an mbox.
-  private func stored(_ coffer: Coffer) throws -> SharedSecretBytes? {
-    if let message { return try MailInput.message(message, coffer) }
+  private func stored(_ coffer: Coffer, _ context: CommandContext) throws -> SharedSecretBytes? {
+    if let message { return try MailInput.message(message, coffer, context) }
     guard let mbox else { return nil }
     guard let number = Int(file), number > 0 else { throw Failure.usage("--mbox wants the number of a mail") }
     return try MailInput.mail(number, inMbox: mbox)

@@ -5,23 +5,11 @@
 internal import Contacts
 internal import Correspondence
 internal import Foundation
-internal import Glibc
 internal import Identities
 internal import OpenPGP
 internal import Texts
 
 enum LetterWords {
-  /// A time for people: local, without seconds.
-  static func minute(_ time: Timestamp) -> String {
-    var seconds = time_t(time.secondsSince1970)
-    var parts = unsafe tm()
-    guard unsafe localtime_r(&seconds, &parts) != nil else { return RFC3339.format(Int64(seconds)) }
-    func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-    let (year, month, day) = unsafe (parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday)
-    let (hour, minute) = unsafe (parts.tm_hour, parts.tm_min)
-    return "\(year)-\(two(month))-\(two(day)) \(two(hour)):\(two(minute))"
-  }
-
   /// A day; nil for a time that is not known.
   static func day(_ seconds: UInt32?) -> String? { seconds.map(ContactWords.day) }
 

@@ -37,8 +37,10 @@ enum MailInput {
   }
 
   /// A message of the coffer.
-  static func message(_ id: String, _ coffer: Coffer) throws -> SharedSecretBytes {
-    try coffer.vault.withMessage(MessageID(argument: id)) { _, content in
+  static func message(
+    _ which: String, _ coffer: Coffer, _ context: CommandContext
+  ) throws -> SharedSecretBytes {
+    try coffer.vault.withMessage(MessageChoice.id(which, coffer, context)) { _, content in
       SharedSecretBytes(SecretBytes(copying: content))
     }
   }

@@ -82,7 +82,7 @@ enum MailWords {
         + (addresses.count > shownAddressLimit ? " and \(addresses.count - shownAddressLimit) more" : "")
     }
     if let date = line.date, let seconds = UInt32(exactly: date) {
-      return LetterWords.minute(Timestamp(secondsSince1970: seconds))
+      return LocalTime.minute(Int64(seconds))
     }
     return LetterWords.quoted(line.text)
   }

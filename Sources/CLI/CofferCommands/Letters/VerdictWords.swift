@@ -92,7 +92,7 @@ enum VerdictWords {
   }
 
   private static func date(_ finding: SignatureFinding) -> String {
-    finding.made.map { ", \(LetterWords.minute($0))" } ?? ""
+    finding.made.map { ", \(LocalTime.minute(Int64($0.secondsSince1970)))" } ?? ""
   }
 
   private static func unknown(_ finding: SignatureFinding) -> String {

@@ -13,6 +13,9 @@ enum ArgumentOrder {
     "--new-guard-pin-fd", "--new-guard-pin-file",
   ]
 
+  /// Commands of `coffer message` that may stand without it.
+  private static let aliases: Set<String> = ["add", "show", "list", "search", "remove"]
+
   /// A command line, taken apart.
   struct Sorted {
     /// The command's words, such as `message` and `add`.
@@ -52,6 +55,12 @@ enum ArgumentOrder {
       } else if options.contains(argument), rest.count > 1 {
         leading += rest.prefix(2)
         rest.removeFirst(2)
+      } else if command == root, aliases.contains(argument), let group = root.subcommand(named: "message"),
+        let next = group.subcommand(named: argument)
+      {
+        command = next
+        words += ["message", argument]
+        rest.removeFirst()
       } else if let next = command.subcommand(named: argument) {
         command = next
         words.append(argument)

@@ -12,7 +12,9 @@ enum MessageView {
   /// Title, date and tags, then the text.
   static func print(_ metadata: MessageMetadata, _ content: RawSpan) {
     Terminal.print("\(Terminal.bold("Title:")) \(metadata.title)")
-    Terminal.print("\(Terminal.bold("Date:"))  \(RFC3339.format(metadata.date))")
+    let date =
+      Terminal.isOutputTerminal ? LocalTime.minuteAndZone(metadata.date) : RFC3339.format(metadata.date)
+    Terminal.print("\(Terminal.bold("Date:"))  \(date)")
     Terminal.print("\(Terminal.bold("Type:"))  \(metadata.contentType)")
     if !metadata.tags.isEmpty {
       Terminal.print("\(Terminal.bold("Tags:"))  \(metadata.tags.joined(separator: " "))")

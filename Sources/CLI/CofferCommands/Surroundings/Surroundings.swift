@@ -4,6 +4,7 @@
 // are two kinds: the system's, and the tutorial's, from which nothing leads to the system. A command has no other way
 // out; `scripts/check-imports` looks for calls that would be one.
 
+internal import Agent
 internal import CofferKit
 internal import Glibc
 internal import Secrets
@@ -35,6 +36,8 @@ protocol Surroundings: Sendable {
   func locked(home: String, _ machine: Machine, acceptsEarlierState: Bool) throws -> LockedCoffer
   /// The record of exports that are not complete; nil where nothing can be left.
   func unfinishedExports(home: String) -> UnfinishedExports?
+  /// The list that this terminal showed last; nil where none can be kept.
+  func lastList(home: String) -> LastList?
   /// Says that a device waits for a touch. The row is there until the notice ends; nil when nothing waits.
   func touchNotice(
     _ words: String, cancel: @escaping @Sendable () -> Void

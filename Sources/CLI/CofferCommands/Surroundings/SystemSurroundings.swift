@@ -2,6 +2,7 @@
 //
 // The surroundings of every command but those of the tutorial: this system.
 
+internal import Agent
 internal import CSystem
 internal import CofferKit
 internal import Foundation
@@ -53,6 +54,8 @@ struct SystemSurroundings: Surroundings {
   }
 
   func unfinishedExports(home: String) -> UnfinishedExports? { UnfinishedExports(home: home) }
+
+  func lastList(home: String) -> LastList? { LastList(home: home) }
 
   func touchNotice(
     _ words: String, cancel: @escaping @Sendable () -> Void

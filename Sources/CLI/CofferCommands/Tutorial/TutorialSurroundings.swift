@@ -3,6 +3,7 @@
 // The composition of the tutorial: a coffer in memory, a machine with the tutorial's enclave and a pretended
 // security key, files in memory, prompts that the tutorial hears, and the screen. No value in it leads anywhere else.
 
+internal import Agent
 internal import CofferKit
 internal import Enclaves
 internal import Glibc
@@ -95,6 +96,8 @@ final class TutorialSurroundings: Surroundings {
   }
 
   func unfinishedExports(home: String) -> UnfinishedExports? { nil }
+
+  func lastList(home: String) -> LastList? { nil }
 
   func touchNotice(
     _ words: String, cancel: @escaping @Sendable () -> Void

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which message is meant (Specs/cli.md, "Messages"): its id, the last digits of it, a line of the last list, or its
+// title.
+
+internal import Agent
+internal import CofferKit
+internal import MessageFormats
+internal import Primitives
+internal import Texts
+internal import Vaults
+
+/// A message that may be meant.
+struct MessageChoice {
+  let id: MessageID
+  let title: String
+
+  /// The one message that `word` means.
+  /// - Throws: `ambiguous_message`, `message_not_found`, `no_list`; errors of reading.
+  static func id(_ word: String, _ coffer: Coffer, _ context: CommandContext) throws -> MessageID {
+    if let id = MessageID(word) { return id }
+    if word.hasPrefix("@") { return try line(word, context) }
+    let byTail = try tails(word, coffer)
+    if byTail.count == 1 { return byTail[0] }
+    let byTitle = try titles(word, coffer)
+    if byTail.isEmpty, byTitle.count == 1 { return byTitle[0].id }
+    let fitting =
+      try byTail.map { id in
+        MessageChoice(id: id, title: try coffer.vault.withMessage(id) { metadata, _ in metadata.title })
+      } + byTitle.filter { !byTail.contains($0.id) }
+    guard !fitting.isEmpty else {
+      throw Failure(
+        .missing, "message_not_found", "no message is called '\(word)', and no id ends so",
+        hint: "'coffer message list' shows them; 'coffer message search' looks into them")
+    }
+    throw ambiguous(word, fitting)
+  }
+
+  /// The last digits of an id as lists show them; four and more are taken.
+  static func shown(_ id: MessageID) -> String { String(id.description.suffix(shownCount)) }
+
+  private static let shownCount = 8
+  private static let leastCount = 4
+
+  private static func tails(_ word: String, _ coffer: Coffer) throws -> [MessageID] {
+    guard word.count >= leastCount else { return [] }
+    return try coffer.vault.identifiers(endingWith: word, limit: namedLimit + 1)
+  }
+
+  /// A title that is the word, whatever the case; if there is none, those that contain it.
+  private static func titles(_ word: String, _ coffer: Coffer) throws -> [MessageChoice] {
+    let wanted = word.lowercased()
+    var exact: [MessageChoice] = []
+    var containing: [MessageChoice] = []
+    _ = try coffer.vault.list { id, metadata in
+      let title = metadata.title.lowercased()
+      if title == wanted {
+        exact.append(MessageChoice(id: id, title: metadata.title))
+      } else if containing.count <= namedLimit, title.contains(wanted) {
+        containing.append(MessageChoice(id: id, title: metadata.title))
+      }
+      return true
+    }
+    return exact.isEmpty ? containing : exact
+  }
+
+  private static func line(_ word: String, _ context: CommandContext) throws -> MessageID {
+    guard let number = Int(word.dropFirst()), number > 0 else {
+      throw Failure.usage("'\(word)' is not a line of a list", hint: "@3 is the third line of the last one")
+    }
+    let list = CommandSurroundings.current.lastList(home: context.home)?.identifiers() ?? []
+    guard !list.isEmpty else {
+      throw Failure(
+        .missing, "no_list", "this terminal has shown no list yet", hint: "'coffer message list' shows one")
+    }
+    guard number <= list.count, let id = MessageID(list[number - 1]) else {
+      throw Failure(.missing, "no_list", "the last list has \(list.count.counted("line"))")
+    }
+    return id
+  }
+
+  /// At most this many are named when several fit.
+  private static let namedLimit = 5
+
+  private static func ambiguous(_ word: String, _ fitting: [MessageChoice]) -> Failure {
+    let named = fitting.prefix(namedLimit).map { choice in
+      "\(shown(choice.id)) \(ColumnWidth.cut(TerminalText.line(choice.title), to: 40))"
+    }
+    let more = fitting.count > namedLimit
+    return Failure(
+      .usage, "ambiguous_message",
+      "'\(word)' fits \(more ? "more than \(namedLimit)" : "\(fitting.count)") messages",
+      hint: "name one by its id: \(named.joined(separator: ", "))")
+  }
+}

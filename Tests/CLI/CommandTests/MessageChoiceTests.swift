@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Messages named as a terminal shows them: by line, by the end of the id, and asked about before they are removed.
+
+import Foundation
+import Testing
+
+@Suite("Which message is meant")
+struct MessageChoiceTests {
+  private static let pass = ["--passphrase-file", "pass"]
+
+  /// A coffer with these notes, each of which holds its own title.
+  private func place(_ titles: [String]) throws -> Place {
+    let place = try Place()
+    try place.makeCoffer()
+    try FileManager.default.createDirectory(
+      at: place.folder.appending(path: "run"), withIntermediateDirectories: true,
+      attributes: [.posixPermissions: 0o700])
+    for title in titles {
+      #expect(try place.run(["add", "--title", title] + Self.pass, input: "about \(title)").status == 0)
+    }
+    return place
+  }
+
+  /// Runs a script in one session of a terminal, and returns what it showed.
+  private func session(_ place: Place, _ script: String) throws -> String {
+    let words = script.replacing("coffer ", with: "\(Place.coffer.path()) ")
+    let run = place.folder.path() + "/run"
+    return try CommandOnTerminal(
+      ["-c", words], in: place, environment: ["NO_COLOR": "1", "XDG_RUNTIME_DIR": run],
+      program: URL(filePath: "/bin/sh")
+    ).end().shown
+  }
+
+  @Test("@N is line N of the last list or search in the same session, and of no other")
+  func lines() throws {
+    let place = try place(["oak", "pine", "elm"])
+    let shown = try session(
+      place,
+      """
+      coffer list --passphrase-file pass; coffer show @2 --raw --passphrase-file pass; echo
+      coffer search oak --passphrase-file pass; coffer show @1 --raw --passphrase-file pass; echo
+      coffer show @2 --passphrase-file pass
+      """)
+    let lines = shown.split(separator: "\r\n")
+    #expect(lines.count == 7)
+    #expect(lines[0].wholeMatch(of: /1  [0-9a-f]{8}  \d{4}-\d\d-\d\d \d\d:\d\d  elm/) != nil, "\(lines[0])")
+    #expect(lines[1].contains("pine") && lines[2].contains("oak"))
+    #expect(lines[3] == "about pine")
+    #expect(lines[4].hasSuffix("oak") && lines[5] == "about oak")
+    #expect(lines[6] == "coffer: the last list has 1 line")
+    let other = try session(place, "coffer show @1 --passphrase-file pass")
+    #expect(other.contains("this terminal has shown no list yet"))
+    // The folder holds ids, and nothing of what the messages are called.
+    let files = try FileManager.default.subpathsOfDirectory(atPath: place.folder.path() + "/run")
+    let lists = files.filter { $0.contains("list-") }
+    #expect(lists.count == 1)
+    for list in lists {
+      let path = place.folder.path() + "/run/" + list
+      let text = try String(contentsOfFile: path, encoding: .utf8)
+      #expect(!text.contains("oak") && !text.contains("pine"))
+      let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+      #expect(mode == 0o600)
+    }
+  }
+
+  @Test("A list that is cut off says how many more there are")
+  func more() throws {
+    let place = try place(["oak", "pine", "elm"])
+    let shown = try session(place, "coffer list --limit 1 --passphrase-file pass")
+    #expect(shown.contains("elm") && shown.hasSuffix("... and 2 older messages\r\n"))
+  }
+
+  @Test("A removal names what it takes and asks; anything but yes removes nothing")
+  func removing() throws {
+    let place = try place(["oak", "pine", "elm"])
+    let kept = try CommandOnTerminal(["remove", "oak", "pine"] + Self.pass, in: place)
+    let shown = try kept.answer("Remove 2 messages for good? [y/N]: ", "n")
+    #expect(shown.contains("oak, 9 bytes") && shown.contains("pine, 10 bytes") && !shown.contains("elm"))
+    let end = kept.end()
+    #expect(end.status == 7 && end.shown.contains("nothing was removed"))
+    let removed = try CommandOnTerminal(["remove", "oak", "pine"] + Self.pass, in: place)
+    try removed.answer("Remove 2 messages for good? [y/N]: ", "y")
+    #expect(removed.end().status == 0)
+    let left = try place.run(["list"] + Self.pass).output
+    #expect(left.contains("elm") && left.split(separator: "\n").count == 1)
+  }
+
+  @Test("Times on a terminal are local, with their zone, and RFC 3339 on a pipe")
+  func times() throws {
+    let place = try place([])
+    let mail = "Date: Thu, 22 Jan 2026 23:30:00 +0000\r\nSubject: late\r\n\r\nbody\r\n"
+    try place.write(mail, to: "late.eml")
+    let zone = ["TZ": "XST-3", "NO_COLOR": "1"]
+    #expect(try place.run(["add", "late.eml"] + Self.pass).status == 0)
+    let list = try CommandOnTerminal(["list"] + Self.pass, in: place, environment: zone).end().shown
+    #expect(list.contains("2026-01-23 02:30  late"))
+    let show = try CommandOnTerminal(["show", "late"] + Self.pass, in: place, environment: zone).end().shown
+    #expect(show.contains("Date:  2026-01-23 02:30 XST"))
+    let piped = try place.run(["list"] + Self.pass, environment: zone).output
+    #expect(piped.contains("2026-01-22T23:30:00Z"))
+  }
+}
