@@ -46,7 +46,8 @@ extension Failure {
         hint: "'coffer identity show WHO --details' lists them")
     case .cannotReplace:
       self.init(
-        .refused, "cannot_replace", "an identity cannot replace itself, or one when a third one replaces it",
+        .refused, "cannot_replace",
+        "an identity cannot replace itself, and one that is replaced cannot replace another",
         hint: "'coffer identity show' says which one replaces it")
     case .tooLarge:
       self.init(.refused, "certificate_too_large", "this key has more than 256 KiB of its owner's statements")
