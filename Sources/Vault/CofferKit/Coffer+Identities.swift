@@ -66,9 +66,22 @@ extension Coffer {
     switch change {
     case .end: audit(.identityEndChanged)
     case .revocation: audit(.identityRevoked)
-    case .newUserID, .userIDRevocation, .newSubkey, .subkeyRevocation: audit(.identityChanged)
+    case .newUserID, .userIDRevocation, .newSubkey, .subkeyRevocation, .replacement:
+      audit(.identityChanged)
     }
     return changed
+  }
+
+  /// Makes two identities say that one replaces the other.
+  /// - Returns: both as they are then.
+  /// - Throws: as ``generateIdentity(_:_:_:)``.
+  public func replaceIdentity(
+    _ old: Identity, by new: Identity, _ open: OpenIdentities, _ authorization: CustodyAuthorization
+  ) throws -> (old: Identity, new: Identity) {
+    guard slot != nil else { throw CofferError.slotRequired }
+    let made = try open.store.replace(old, by: new, authorization, at: clock.now())
+    audit(.identityChanged)
+    return made
   }
 
   /// Writes a backup of an identity, reads it back, and notes the date.

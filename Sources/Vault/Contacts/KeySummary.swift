@@ -39,6 +39,8 @@ public struct KeySummary: Equatable, Sendable {
   public let readsSEIPD2: Bool
   /// Whether messages to it are encrypted to a key that stands up to quantum computers.
   public let isQuantumSafe: Bool
+  /// What the holder says about the replacement of the key.
+  public let statement: ReplacementStatement
   /// The keys that messages go to.
   let encryptionKeys: [Fingerprint]
   /// Keys other than these that the holder has revoked.
@@ -69,6 +71,7 @@ public struct KeySummary: Equatable, Sendable {
     revokedKeys = valid.keys.filter { !$0.isPrimary && $0.problem?.isRevocation == true }
       .map(\.publicKey.fingerprint)
     parts = valid.parts
+    statement = valid.replacementStatement
     isQuantumSafe = valid.isQuantumSafe(for: [.encryptCommunications, .encryptStorage])
     readsSEIPD2 = valid.features.contains(.seipdVersion2)
   }

@@ -67,6 +67,20 @@ public struct AddressBook: Sendable {
     throw .unknown(who: who)
   }
 
+  /// The one whose key in use replaces this key, as both keys say; nil for nobody here.
+  public func successor(of certificate: Certificate) -> Correspondent? {
+    func statement(_ certificate: Certificate) -> ReplacementStatement {
+      ValidCertificate(certificate, at: time, now: time, policy: .standard).replacementStatement
+    }
+    let replaced = statement(certificate)
+    guard case .successor(let target) = replaced.replacement else { return nil }
+    let everybody = identities.map { Correspondent.identity($0) } + contacts.map { .contact($0) }
+    return everybody.first { other in
+      guard let new = other.certificate, new.fingerprint == target.fingerprint else { return false }
+      return replaced.relation(toSuccessor: statement(new)) == .confirmed
+    }
+  }
+
   /// Certificates for one command, merged with the stored copies of the same keys; nothing is stored.
   public func merging(_ certificates: [Certificate]) -> [Correspondent] {
     certificates.map { certificate in

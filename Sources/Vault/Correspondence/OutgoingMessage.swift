@@ -23,6 +23,8 @@ public struct OutgoingMessage: Sendable {
     public let readsVersion2: Bool
     /// Whether the message is encrypted to a key of the certificate that stands up to quantum computers.
     public let isQuantumSafe: Bool
+    /// The one whose key replaces this key, as both keys say, and who could be named instead.
+    public let successor: Correspondent?
   }
 
   /// Those who were named, in their order, then the user's own identity; each once.
@@ -37,11 +39,12 @@ public struct OutgoingMessage: Sendable {
   ///   - named: with the words that the user typed.
   ///   - signer: the identity that signs; nil for none.
   ///   - own: the identity that the message is encrypted to besides; nil for none.
+  ///   - book: everybody who is here, to find successors.
   /// - Throws: ``RecipientProblems``: those of the user's own identity alone, if it has one, else all others at once;
   ///   ``CorrespondenceError/noPrivatePart``.
   public init(
     to named: [(who: String, correspondent: Correspondent)], signer: Identity?, own: Identity?,
-    at time: Timestamp
+    at time: Timestamp, in book: AddressBook? = nil
   ) throws {
     let ownProblems = Self.ownProblems(signer: signer, own: own, at: time)
     guard ownProblems.isEmpty else { throw RecipientProblems(problems: ownProblems) }
@@ -61,7 +64,8 @@ public struct OutgoingMessage: Sendable {
         Recipient(
           correspondent: correspondent, certificate: certificate, isSelf: isSelf,
           readsVersion2: valid.features.contains(.seipdVersion2),
-          isQuantumSafe: valid.isQuantumSafe(for: Certificate.encryptionPurpose)))
+          isQuantumSafe: valid.isQuantumSafe(for: Certificate.encryptionPurpose),
+          successor: book?.successor(of: certificate)))
     }
     self.recipients = recipients
     self.signer = signer
@@ -96,6 +100,14 @@ public struct OutgoingMessage: Sendable {
 
   /// Those because of whom somebody who keeps the message could open it with a quantum computer.
   public var quantumUnsafeFor: [Recipient] { recipients.filter { !$0.isQuantumSafe } }
+
+  /// Those whose key is replaced by one that the message does not go to.
+  public var replaced: [Recipient] {
+    recipients.filter { recipient in
+      guard let new = recipient.successor?.certificate?.fingerprint else { return false }
+      return !recipients.contains { $0.certificate.fingerprint == new }
+    }
+  }
 
   /// Whether the user will be able to read it.
   public var isForSelf: Bool {

@@ -60,6 +60,8 @@ public struct Identity: Sendable {
   public let parts: [CertificatePart]
   /// Whether messages to it are encrypted to a key that stands up to quantum computers.
   public let isQuantumSafe: Bool
+  /// What it says about its replacement.
+  public let statement: ReplacementStatement
 
   /// The public part.
   public let certificate: Certificate
@@ -94,6 +96,7 @@ public struct Identity: Sendable {
     state = State(valid.problem)
     parts = valid.parts
     isQuantumSafe = valid.isQuantumSafe(for: [.encryptCommunications, .encryptStorage])
+    statement = valid.replacementStatement
   }
 }
 

@@ -29,6 +29,8 @@ public enum IdentityError: Error, Equatable, Sendable {
   case lastUserID
   /// It has no such subkey, or one that is revoked.
   case subkeyMissing
+  /// An identity is not replaced by itself, and not by one that a third one replaces.
+  case cannotReplace
   /// A public part, or a private part, is larger than what can be stored.
   case tooLarge
   /// The file is not a private key that can be read.

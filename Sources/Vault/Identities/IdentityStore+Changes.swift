@@ -22,6 +22,9 @@ public enum IdentityChange: Sendable, Equatable {
   /// The subkey of this fingerprint (lower-case hexadecimal) is not used any more. It still reads what was written
   /// to it.
   case subkeyRevocation(String, RevocationCause)
+  /// It says that another key replaces it, or which keys it replaces. Both keys have to say it: see
+  /// ``IdentityStore/replace(_:by:_:at:)``.
+  case replacement(KeyReplacement)
 
   /// Whether a backup from before opens everything that comes after the change.
   var keepsBackup: Bool { if case .newSubkey(let use) = self { use == .sign } else { true } }
@@ -59,7 +62,7 @@ extension IdentityStore {
     let isSharper = change == .revocation(.compromised) && identity.state == .revoked
     try checkPrimaryKey(of: identity, mayBeRevoked: isSharper)
     switch change {
-    case .end, .revocation: return
+    case .end, .revocation, .replacement: return
     case .newUserID(let userID):
       guard identity.state == .good else { throw .unusable }
       guard !identity.userIDs.contains(userID) else { throw .userIDExists }
@@ -134,6 +137,7 @@ extension TransferableSecretKey {
         throw .keyCannot(.certify)
       }
       try revoke(.subkey(subkey), cause.reason, at: time, by: primary)
+    case .replacement(let replacement): certificate = try valid.stating(replacement, by: primary)
     }
   }
 

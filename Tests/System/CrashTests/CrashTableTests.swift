@@ -37,7 +37,8 @@ extension CrashTests {
     @Test(
       "The operations that must be in the table are",
       arguments: [
-        "identity generate", "identity import", "identity expire", "identity delete", "key wrap",
+        "identity generate", "identity import", "identity expire", "identity replace", "identity delete",
+        "key wrap",
         "key delete", "mode switch, 1 key", "mode switch, 2 keys", "mode switch, 3 keys",
         "mode switch, 4 keys", "mode switch, 5 keys", "change of expiry", "key import", "finger switched on",
         "guard made", "guard changed", "guard left",

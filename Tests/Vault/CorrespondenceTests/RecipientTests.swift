@@ -42,6 +42,42 @@ struct RecipientTests {
     #expect(!after.isForSelf)
   }
 
+  @Test("a contact is said to be replaced when both keys say it, and the message does not go to the new one")
+  func replaced() throws {
+    let (bob, new) = (
+      try Correspondee("Bob <bob@example.org>"), try Correspondee("Bobby <bobby@example.org>")
+    )
+    func stating(_ person: Correspondee, _ replacement: KeyReplacement, daysAgo: UInt32) throws -> Certificate
+    {
+      let time = LettersFixture.before(days: daysAgo)
+      return try ValidCertificate(person.certificate, at: time, now: time, policy: .standard)
+        .stating(replacement, by: person.primary())
+    }
+    func message(_ whos: String...) throws -> OutgoingMessage {
+      let book = try fixture.book()
+      return try OutgoingMessage(
+        to: whos.map { ($0, try book.find($0)) }, signer: nil, own: nil, at: book.time, in: book)
+    }
+    try fixture.store(
+      try stating(bob, .successor(KeyReplacement.Target(new.certificate.primaryKey)), daysAgo: 9))
+    #expect(try message("bob").replaced.isEmpty)
+    // The new key is here, and does not say so.
+    try fixture.store(new.certificate)
+    #expect(try message("bob@example.org").replaced.isEmpty)
+    let other = try Correspondee("Other")
+    try fixture.store(
+      try stating(new, .predecessors([KeyReplacement.Target(other.certificate.primaryKey)]), daysAgo: 9))
+    #expect(try message("bob@example.org").replaced.isEmpty)
+    // It says so.
+    try fixture.store(
+      try stating(new, .predecessors([KeyReplacement.Target(bob.certificate.primaryKey)]), daysAgo: 8))
+    let found = try message("bob@example.org").replaced
+    #expect(found.map(\.correspondent.name) == ["Bob"])
+    #expect(found.map { $0.successor?.name } == ["Bobby"])
+    #expect(try message("bob@example.org", "bobby").replaced.isEmpty)
+    #expect(try message("bobby").replaced.isEmpty)
+  }
+
   @Test("all problems are reported at once, each with its reason")
   func allAtOnce() throws {
     let replaced = try Correspondee("Rae <rae@example.org>")

@@ -6,6 +6,7 @@
 import Foundation
 import Identities
 import KeyCustody
+import OpenPGP
 import Secrets
 import Testing
 
@@ -86,6 +87,32 @@ struct IdentityCrashTests {
   }
 
   @Test(
+    "Replacing one by another: private part and metadata say the same; both say it if reported, else not both or both",
+    arguments: 0..<limit)
+  func replace(writes: Int) throws {
+    let fixture = try IdentityFixture()
+    let (old, new) = (try fixture.generate("Old"), try fixture.generate("New", isUniversal: false))
+    let later = IdentityFixture.now + 60
+    fixture.budget.set(writes)
+    let isReported = (try? fixture.store.replace(old, by: new, fixture.passcode, at: later)) != nil
+    fixture.budget.set(nil)
+    _ = try fixture.custody.recover()
+    func relation(_ all: [Identity]) -> ReplacementStatement.Relation {
+      all[0].statement.relation(toSuccessor: all[1].statement)
+    }
+    let all = try fixture.store.all(at: later)
+    #expect(all.map(\.fingerprint) == [old.fingerprint, new.fingerprint])
+    if isReported { #expect(relation(all) == .confirmed) }
+    // The old one says nothing before the new one does.
+    if all[0].statement.replacement != nil { #expect(relation(all) == .confirmed) }
+    for identity in all { #expect(try fixture.privatePart(identity).certificate == identity.certificate) }
+    #expect(try fixture.records.metadata().staged.isEmpty)
+    #expect(try fixture.custody.recover() == .nothingPending)
+    _ = try fixture.store.replace(all[0], by: all[1], fixture.passcode, at: later + 60)
+    #expect(relation(try fixture.store.all(at: later + 60)) == .confirmed)
+  }
+
+  @Test(
     "Taking two keys from a file: both are here or none, and both if that was reported", arguments: 0..<limit)
   func importing(writes: Int) throws {
     let source = try IdentityFixture()
@@ -123,6 +150,9 @@ struct IdentityCrashTests {
     let fixture = try IdentityFixture()
     fixture.budget.set(Self.limit - 1)
     let ada = try fixture.generate("Ada")
+    let new = try fixture.generate("New")
+    fixture.budget.set(Self.limit - 1)
+    _ = try fixture.store.replace(ada, by: new, fixture.passcode, at: IdentityFixture.now + 60)
     fixture.budget.set(Self.limit - 1)
     try fixture.store.delete(ada, acknowledgesMissingBackup: true)
     fixture.budget.set(1)

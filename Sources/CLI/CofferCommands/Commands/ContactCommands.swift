@@ -57,7 +57,7 @@ struct ContactListCommand: CofferCommand {
     let contacts = try coffer.contacts().list(at: now)
       .sorted { ($0.name.lowercased(), $0.id.uuidString) < ($1.name.lowercased(), $1.id.uuidString) }
     if context.isJSON {
-      for contact in contacts { JSON.print(ContactWords.Answer(contact)) }
+      for contact in contacts { JSON.print(ContactWords.Answer(contact, among: contacts)) }
       return
     }
     let rows = contacts.map { contact in
@@ -137,7 +137,10 @@ struct ContactShowCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
     let contact = try coffer.contact(who)
-    if context.isJSON { return JSON.print(ContactWords.Answer(contact, withParts: details)) }
+    let all = try coffer.contacts().list(at: coffer.openPGPTime)
+    if context.isJSON {
+      return JSON.print(ContactWords.Answer(contact, among: all, withParts: details))
+    }
     Terminal.print("\(contact.name)")
     if let found = contact.verification {
       Terminal.print("verified \(ContactWords.day(found.date)): \(found.manner.words)")
@@ -150,6 +153,7 @@ struct ContactShowCommand: CofferCommand {
     for key in contact.keys {
       Terminal.print("\(key.state.words) since \(ContactWords.day(key.firstSeen)):")
       for line in ContactWords.lines(of: key.summary) { Terminal.print("  \(line)") }
+      for line in ContactWords.replacement(key.summary, among: all).lines { Terminal.print("    \(line)") }
       for part in details ? key.summary.parts : [] {
         Terminal.print("    \(PartWords.line(part))")
         for line in ContactWords.lines(of: part.fingerprint) { Terminal.print("      \(line)") }

@@ -36,6 +36,7 @@ extension EncryptCommand {
     context.remark("\(LetterWords.readers(message, hasPassword: false))")
     if let downgrade = LetterWords.downgrade(message) { context.remark("\(downgrade)") }
     if let weakened = LetterWords.quantumWeakened(message) { context.remark("\(weakened)") }
+    for line in LetterWords.replaced(message) { context.remark("\(line)") }
     MailWriting.tell(subject, attachesKey: attachKey, context)
     let asked = PrivatePartAsked(context, coffer, opening, purpose: purpose(message))
     if message.signer != nil { try asked.ask() }

@@ -81,6 +81,7 @@ struct EncryptCommand: CofferCommand {
       let contact: String?
       let verified: Bool
       let `self`: Bool
+      let replacedBy: String?
     }
     let output: String
     let recipients: [Recipient]
@@ -107,6 +108,7 @@ struct EncryptCommand: CofferCommand {
     context.remark("\(LetterWords.readers(message, hasPassword: password))")
     if let downgrade = LetterWords.downgrade(message) { context.remark("\(downgrade)") }
     if let weakened = LetterWords.quantumWeakened(message) { context.remark("\(weakened)") }
+    for line in LetterWords.replaced(message) { context.remark("\(line)") }
     for name in content.leftOut { context.remark("left out, not a file: '\(name)'") }
     let passwords = password ? [try newPassword(context)] : []
     let asked = PrivatePartAsked(context, coffer, opening, purpose: purpose(message))
@@ -150,7 +152,7 @@ struct EncryptCommand: CofferCommand {
       named += book.merging(parts.certificates).map { (path, $0) }
     }
     return try OutgoingMessage(
-      to: named, signer: noSign ? nil : own, own: isForSelf ? own : nil, at: book.time)
+      to: named, signer: noSign ? nil : own, own: isForSelf ? own : nil, at: book.time, in: book)
   }
 
   private static func read(_ path: String) throws -> SecretBytes {
@@ -238,7 +240,8 @@ struct EncryptCommand: CofferCommand {
       if case .contact(let found) = recipient.correspondent { contact = found.entry.name }
       return Answer.Recipient(
         fingerprint: FingerprintText.plain(recipient.certificate.fingerprint), contact: contact,
-        verified: recipient.correspondent.isVerified, self: recipient.isSelf)
+        verified: recipient.correspondent.isVerified, self: recipient.isSelf,
+        replacedBy: (recipient.successor?.certificate?.fingerprint).map(FingerprintText.plain))
     }
     return Answer(
       output: path, recipients: recipients, signedBy: message.signer?.fingerprint,

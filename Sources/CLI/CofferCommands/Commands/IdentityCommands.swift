@@ -19,7 +19,8 @@ struct IdentityCommand: CommandGroup {
       IdentityGenerateCommand.self, IdentityListCommand.self, IdentityShowCommand.self,
       IdentityExportCommand.self, IdentityQRCommand.self, IdentityBackupCommand.self,
       IdentityImportCommand.self,
-      IdentityExpireCommand.self, IdentityRevokeCommand.self, IdentityAddUserIDCommand.self,
+      IdentityExpireCommand.self, IdentityReplaceCommand.self, IdentityRevokeCommand.self,
+      IdentityAddUserIDCommand.self,
       IdentityRevokeUserIDCommand.self, IdentityAddSubkeyCommand.self, IdentityRevokeSubkeyCommand.self,
       IdentityCertifyCommand.self, IdentityDefaultCommand.self, IdentityDeleteCommand.self,
     ])
@@ -32,6 +33,7 @@ struct IdentityCommand: CommandGroup {
            coffer identity backup WHO FILE
            coffer identity import [FILE]
            coffer identity expire WHO DATE
+           coffer identity replace WHO --by NEW
            coffer identity revoke WHO [--export FILE]
            coffer identity add-user-id | revoke-user-id WHO TEXT
            coffer identity add-subkey WHO | revoke-subkey WHO FINGERPRINT

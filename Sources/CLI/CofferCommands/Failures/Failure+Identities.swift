@@ -44,6 +44,11 @@ extension Failure {
       self.init(
         .missing, "not_found", "there is no such subkey, or it is revoked",
         hint: "'coffer identity show WHO --details' lists them")
+    case .cannotReplace:
+      self.init(
+        .refused, "cannot_replace",
+        "an identity cannot replace itself, and one that is replaced cannot replace another",
+        hint: "'coffer identity show' says which one replaces it")
     case .tooLarge:
       self.init(.refused, "certificate_too_large", "this key has more than 256 KiB of its owner's statements")
     case .notAPrivateKey: self.init(.refused, "malformed", "this is not a private OpenPGP key")

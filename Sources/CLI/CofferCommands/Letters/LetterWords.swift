@@ -72,14 +72,25 @@ enum LetterWords {
       + "with a quantum computer, whoever keeps the message could open it."
   }
 
+  /// Whose key is replaced by another one that is here, and whom to name instead.
+  static func replaced(_ message: OutgoingMessage) -> [String] {
+    message.replaced.map { recipient in
+      let new = recipient.successor.map { "that of \(name($0))" } ?? "another one"
+      return
+        "The key of \(name(recipient.correspondent)) is replaced by \(new), as both keys say: you can write to that."
+    }
+  }
+
   private static func names(_ recipients: [OutgoingMessage.Recipient]) -> String {
-    list(
-      recipients.map { recipient in
-        if case .identity(let own) = recipient.correspondent {
-          return "your identity \(quoted(IdentityView(own).title))"
-        }
-        return quoted(recipient.correspondent.name)
-      })
+    list(recipients.map { name($0.correspondent) })
+  }
+
+  private static func name(_ correspondent: Correspondent) -> String {
+    if case .identity(let own) = correspondent {
+      "your identity \(quoted(IdentityView(own).title))"
+    } else {
+      quoted(correspondent.name)
+    }
   }
 }
 

@@ -62,6 +62,11 @@ enum ContactWords {
     }
   }
 
+  /// What a key says about its replacement, beside the keys of all contacts.
+  static func replacement(_ key: KeySummary, among all: [ContactEntry]) -> ReplacementWords {
+    ReplacementWords(key.statement, among: all.flatMap { $0.keys.map(\.summary.statement) })
+  }
+
   static func verification(_ contact: ContactEntry) -> String {
     contact.verification.map { "verified \(day($0.date))" } ?? "not verified"
   }
@@ -115,6 +120,8 @@ extension ContactWords {
       let names: [String]
       let formats: [String]
       let quantumSafe: Bool
+      let replacedBy: ReplacementWords.Other?
+      let replaces: [ReplacementWords.Other]?
       let parts: [PartWords.Answer]?
     }
 
@@ -124,19 +131,22 @@ extension ContactWords {
     let notConfirmed: String?
     let keys: [Key]
 
-    init(_ contact: ContactEntry, withParts: Bool = false) {
+    /// - Parameter all: the contacts whose keys may be named.
+    init(_ contact: ContactEntry, among all: [ContactEntry], withParts: Bool = false) {
       id = contact.id.uuidString.lowercased()
       name = contact.name
       verified = contact.verification.map { Verified(at: instant($0.date), how: $0.manner.code) }
       notConfirmed = contact.failedVerification.map(instant)
       keys = contact.keys.map { key in
-        Key(
+        let replacement = ContactWords.replacement(key.summary, among: all)
+        return Key(
           fingerprint: FingerprintText.plain(key.summary.fingerprint), state: key.state.code,
           status: key.summary.status.code, created: instant(key.summary.created),
           expires: key.summary.expires.map(instant), firstSeen: instant(key.firstSeen),
           addresses: key.summary.addresses, names: key.summary.userIDs,
           formats: key.summary.readsSEIPD2 ? ["seipd1", "seipd2"] : ["seipd1"],
-          quantumSafe: key.summary.isQuantumSafe,
+          quantumSafe: key.summary.isQuantumSafe, replacedBy: replacement.replacedBy,
+          replaces: replacement.replaces,
           parts: withParts ? key.summary.parts.map { PartWords.Answer($0) } : nil)
       }
     }

@@ -119,7 +119,12 @@ struct IdentityView {
       "  private part \(identity.hasPrivatePart ? kind.sealedTo : "lost")",
       "  can          \(abilities.joined(separator: ", "))",
       "  backup       \(identity.backedUp.map { Self.day($0) } ?? "\(lackOfBackup): coffer identity backup \(word) FILE")",
-    ] + (identity.hasPrimaryKey ? [] : ["  primary key  not here: nothing of this identity can be changed"])
+    ] + replacement.lines.map { "  replacement  \($0)" }
+      + (identity.hasPrimaryKey ? [] : ["  primary key  not here: nothing of this identity can be changed"])
+  }
+
+  private var replacement: ReplacementWords {
+    ReplacementWords(identity.statement, among: all.map(\.statement))
   }
 
   /// What there is instead of a backup.
@@ -160,6 +165,8 @@ struct IdentityView {
     let privatePart: Bool
     let primaryKey: Bool
     let quantumSafe: Bool
+    let replacedBy: ReplacementWords.Other?
+    let replaces: [ReplacementWords.Other]?
     let parts: [PartWords.Answer]?
   }
 
@@ -173,6 +180,7 @@ struct IdentityView {
       revocation: identity.hasRevocation,
       default: identity.isDefault, state: identity.state.rawValue, privatePart: identity.hasPrivatePart,
       primaryKey: identity.hasPrimaryKey, quantumSafe: identity.isQuantumSafe,
+      replacedBy: replacement.replacedBy, replaces: replacement.replaces,
       parts: withParts ? identity.parts.map { PartWords.Answer($0) } : nil)
   }
 }

@@ -41,7 +41,7 @@ extension TutorialChapter {
           [
             "The last line is the fingerprint: forty characters that name this key and no",
             "other. The private part was sealed before the command ended, and was never in a",
-            "file.",
+            "file. With --post-quantum, messages to an identity stand up to quantum computers.",
           ]
         }),
       TutorialStep(

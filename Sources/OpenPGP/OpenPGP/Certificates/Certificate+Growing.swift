@@ -15,7 +15,9 @@ extension ValidCertificate {
     var builder = SignatureBuilder(type: .positiveCertification, creationTime: time)
     if certificate.primaryKey.version == 4 {
       let model = userIDs.first(where: \.isPrimary)?.selfSignature ?? directKeySignature
-      let repeated: Set<SubpacketType> = KeyPreferences.types.union([.keyFlags, .keyExpirationTime])
+      let repeated: Set<SubpacketType> = KeyPreferences.types.union([
+        .keyFlags, .keyExpirationTime, .keyReplacement,
+      ])
       builder.subpackets = (model?.hashedArea.subpackets ?? []).filter { repeated.contains($0.type) }
     }
     let signature = try builder.sign(.userID(certificate.primaryKey, userID), with: signer)

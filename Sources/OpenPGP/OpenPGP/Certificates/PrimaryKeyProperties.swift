@@ -12,6 +12,8 @@ struct PrimaryKeyProperties {
   let flags: KeyFlags
   let expirationTime: Timestamp?
   let problem: ValidCertificate.Problem?
+  /// What the holder says about its replacement: in the revocation, else where the properties are.
+  let replacement: KeyReplacement?
   /// What revocations of the key are compared with.
   let newestSelfSignature: Signature?
   /// Where properties are looked for, in this order.
@@ -44,11 +46,13 @@ struct PrimaryKeyProperties {
       ?? (sources.isEmpty ? [] : .unstated(for: key.algorithm, isPrimary: true))
     expirationTime = Self.expirationTime(of: key, sources)
 
+    let revocation = resolver.revocation(
+      in: certificate.signatures, type: .keyRevocation, over: target, against: newestSelfSignature,
+      isFinal: true)
+    replacement =
+      ([revocation?.signature].compactMap(\.self) + sources).lazy.compactMap(\.keyReplacement).first
     let revoked =
-      resolver.revocation(
-        in: certificate.signatures, type: .keyRevocation, over: target, against: newestSelfSignature,
-        isFinal: true)
-      ?? resolver.revocation(of: certificate, by: revokers, against: newestSelfSignature)
+      revocation ?? resolver.revocation(of: certificate, by: revokers, against: newestSelfSignature)
     if let revoked {
       problem = .revoked(revoked.reason)
     } else if key.creationTime > resolver.time {

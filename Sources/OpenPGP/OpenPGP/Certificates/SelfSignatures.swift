@@ -21,7 +21,8 @@ struct SelfSignatureResolver {
 
   /// A revocation that counts.
   struct Revocation {
-    let reason: RevocationReason?
+    let signature: Signature
+    var reason: RevocationReason? { signature.revocationReason }
   }
 
   let primaryKey: PublicKey
@@ -99,7 +100,7 @@ struct SelfSignatureResolver {
         if let bound = binding?.creationTime, bound > creationTime { continue }
       }
       guard isMade(signature, over: target, by: key) else { continue }
-      found = Revocation(reason: reason)
+      found = Revocation(signature: signature)
       if isHard { break }
     }
     return found

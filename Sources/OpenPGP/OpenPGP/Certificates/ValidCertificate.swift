@@ -69,6 +69,9 @@ public struct ValidCertificate: Sendable {
   public let preferredSymmetricAlgorithms: [SymmetricAlgorithm]
   /// The pairs of cipher and AEAD that the holder prefers, the best first.
   public let preferredAEADCiphersuites: [AEADCiphersuite]
+  /// What the holder says about the replacement of the key; nil for nothing. Alone it proves nothing: see
+  /// ``replacementStatement``.
+  let replacement: KeyReplacement?
   /// The direct-key signature that counts.
   let directKeySignature: Signature?
   let policy: Policy
@@ -125,6 +128,7 @@ public struct ValidCertificate: Sendable {
       properties.last { $0.asPreferredSymmetricAlgorithms } ?? []
     preferredAEADCiphersuites =
       properties.last { $0.asPreferredAEADCiphersuites } ?? []
+    replacement = properties.replacement
     directKeySignature = properties.directKey.signature
     verificationCount = resolver.verificationCount
   }

@@ -85,6 +85,9 @@ extension Subpacket.Content {
         stride(from: 0, to: octets.count, by: 2).map {
           AEADCiphersuite(SymmetricAlgorithm(rawValue: octets[$0]), AEADAlgorithm(rawValue: octets[$0 + 1]))
         })
+    case .keyReplacement:
+      guard let replacement = KeyReplacement(cursor.readRest(body)) else { return nil }
+      self = .keyReplacement(replacement)
     default: return nil
     }
     guard cursor.isAtEnd(body) else { throw .malformed(.subpacket) }
@@ -117,6 +120,7 @@ extension Subpacket.Content {
       (.intendedRecipientFingerprint, [fingerprint.version] + fingerprint.bytes)
     case .preferredAEADCiphersuites(let list):
       (.preferredAEADCiphersuites, list.flatMap { [$0.cipher.rawValue, $0.aead.rawValue] })
+    case .keyReplacement(let replacement): (.keyReplacement, replacement.bytes)
     case .revocationKey, .regularExpression, .signatureTarget:
       preconditionFailure("read only")
     }

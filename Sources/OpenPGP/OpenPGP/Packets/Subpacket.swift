@@ -73,6 +73,8 @@ public struct Subpacket: Hashable, Sendable {
     case intendedRecipientFingerprint(Fingerprint)
     /// The pairs of cipher and AEAD that the holder prefers.
     case preferredAEADCiphersuites([AEADCiphersuite])
+    /// The primary key that replaces this one, or those that it replaces.
+    case keyReplacement(KeyReplacement)
   }
 }
 
@@ -249,6 +251,8 @@ public struct SubpacketType: RawRepresentable, Hashable, Sendable {
   public static let intendedRecipientFingerprint = SubpacketType(rawValue: 35)
   /// Preferred pairs for version 2 (section 5.2.3.15).
   public static let preferredAEADCiphersuites = SubpacketType(rawValue: 39)
+  /// What replaces the key, or what it replaces; a number for experiments, see `KeyReplacement`.
+  public static let keyReplacement = SubpacketType(rawValue: 100)
 }
 
 /// What a key may be used for.

@@ -20,8 +20,16 @@ final class IdentityOperation: CrashScenario {
   private let isAfter: (Contents) -> Bool
   private var before: Contents = [:]
 
-  /// The end of each identity by its fingerprint; 0 for never.
-  typealias Contents = [String: Int64]
+  /// What there is to say about an identity.
+  struct State: Equatable {
+    /// 0 for never.
+    let end: Int64
+    /// Whether another one replaces it, as both say.
+    var isReplaced = false
+  }
+
+  /// By fingerprint.
+  typealias Contents = [String: State]
 
   /// - Parameters:
   ///   - deed: the operation.
@@ -57,7 +65,14 @@ final class IdentityOperation: CrashScenario {
         deed: { open, store in
           _ = try store.make(.end(end), of: store.all(at: now)[1], open.authorization(), at: now + 60)
         },
-        isAfter: { $0.count == 2 && $0.values.sorted() == [0, end] }),
+        isAfter: { $0.count == 2 && $0.values.map(\.end).sorted() == [0, end] }),
+      IdentityOperation(
+        kind, "identity replace",
+        deed: { open, store in
+          let identities = try store.all(at: now)
+          _ = try store.replace(identities[1], by: identities[0], open.authorization(), at: now + 60)
+        },
+        isAfter: { $0.count == 2 && $0.values.count(where: \.isReplaced) == 1 }),
       IdentityOperation(
         kind, "identity delete",
         deed: { _, store in try store.delete(store.all(at: now)[1], acknowledgesMissingBackup: true) },
@@ -100,7 +115,7 @@ final class IdentityOperation: CrashScenario {
     }
     let opened = try open(home)
     let store = IdentityStore(opened.custody, opened.records)
-    for name in ["Ada", "Bob"] { before[try Self.generate(name, opened, store).fingerprint] = 0 }
+    for name in ["Ada", "Bob"] { before[try Self.generate(name, opened, store).fingerprint] = State(end: 0) }
     close(opened)
   }
 
@@ -127,7 +142,13 @@ final class IdentityOperation: CrashScenario {
       }
     }
     let identities = try IdentityStore(store.custody, store.records).all(at: Self.now + 60)
-    let found = Dictionary(uniqueKeysWithValues: identities.map { ($0.fingerprint, $0.expires ?? 0) })
+    let found = Dictionary(
+      uniqueKeysWithValues: identities.map { identity in
+        let isReplaced = identities.contains {
+          identity.statement.relation(toSuccessor: $0.statement) == .confirmed
+        }
+        return (identity.fingerprint, State(end: identity.expires ?? 0, isReplaced: isReplaced))
+      })
     if found == before { return .before }
     guard isAfter(found), before.keys.count(where: { found[$0] != nil }) >= min(before.count, found.count)
     else {
