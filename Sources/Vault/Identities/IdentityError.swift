@@ -29,7 +29,7 @@ public enum IdentityError: Error, Equatable, Sendable {
   case lastUserID
   /// It has no such subkey, or one that is revoked.
   case subkeyMissing
-  /// A public part, or a private part, is larger than what can be stored.
+  /// A public part, with what revoking it would add, or a private part is larger than what can be stored.
   case tooLarge
   /// The file is not a private key that can be read.
   case notAPrivateKey

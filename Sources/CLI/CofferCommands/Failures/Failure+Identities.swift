@@ -45,7 +45,9 @@ extension Failure {
         .missing, "not_found", "there is no such subkey, or it is revoked",
         hint: "'coffer identity show WHO --details' lists them")
     case .tooLarge:
-      self.init(.refused, "certificate_too_large", "this key has more than 256 KiB of its owner's statements")
+      self.init(
+        .refused, "certificate_too_large",
+        "with its revocation this key would have more than 256 KiB of its owner's statements")
     case .notAPrivateKey: self.init(.refused, "malformed", "this is not a private OpenPGP key")
     case .publicPartsOnly:
       self.init(
