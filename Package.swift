@@ -439,6 +439,11 @@ if Context.environment["FUZZ"] != nil {
       swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
   package.targets.append(
     .executableTarget(
+      name: "fuzz-mail", dependencies: ["Correspondence", "MessageFormats", "Secrets"],
+      path: "Fuzz/fuzz-mail",
+      swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
+  package.targets.append(
+    .executableTarget(
       name: "fuzz-codes", dependencies: ["Pictures", "Secrets"], path: "Fuzz/fuzz-codes",
       swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
 }

@@ -77,6 +77,35 @@ def locked_key_that_signs(maker, reader):
     maker.do("verify_detached", TEXT, signature, maker.locked_certificate())
 
 
+def shared_message(maker, reader):
+    """To both: each opens it."""
+    expect_opened(maker, [(maker, maker), (reader, reader)])
+
+
+def beside_version_6(maker, reader):
+    """To a key of the reader's profile and to a classical one: the reader opens it with each."""
+    expect_opened(maker, [(reader, reader), (reader, reader.beside("v6-25519"))])
+
+
+def beside_version_4(maker, reader):
+    """The same with a key of version 4, so that the message has SEIPD 1."""
+    expect_opened(maker, [(reader, reader), (reader, reader.beside("universal"))], "encrypt_to_old")
+
+
+def version_4_alone(maker, reader):
+    """To the sample key of RFC 9980 of version 4, whose second subkey is post-quantum, and to one that has none."""
+    expect_opened(
+        maker, [(reader, reader.with_sample("v4-eddsa-sample")), (reader, reader.beside("universal"))],
+        "encrypt_to_old")
+
+
+def expect_opened(maker, readers, action="encrypt_to_all"):
+    """One message to all, which each reader opens with the key of its owner alone."""
+    message = maker.do(action, TEXT, [owner.certificate() for _, owner in readers], maker.profile)
+    for reader, owner in readers:
+        expect_same(maker, action, reader.do("decrypt", message, owner.key()))
+
+
 # In the order of the table.
 ALL = [
     ("certificate: the other encrypts to it", certificate),
@@ -90,4 +119,13 @@ ALL = [
     ("secret key: the other signs", key_that_signs),
     ("locked key: the other decrypts", locked_key_that_decrypts),
     ("locked key: the other signs", locked_key_that_signs),
+]
+
+# Messages to several recipients. The other post-quantum profiles encrypt as these do.
+MIXED_PROFILES = ["pqc", "pqc-high"]
+MIXED = [
+    ("message to both", shared_message),
+    ("message to it and to a classical key of version 6", beside_version_6),
+    ("message to it and to a classical key of version 4", beside_version_4),
+    ("message to a key of version 4 with a subkey of ML-KEM-768 and to one without", version_4_alone),
 ]

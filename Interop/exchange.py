@@ -3,11 +3,13 @@
 
 import dataclasses
 import functools
+import os
 
 import checks
 import spoiling
 from peers.peer import Refused
 
+VECTORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Tests/Vectors/openpgp/rfc9980")
 # How an exchange ends.
 GOOD, CANNOT, FAILED = "ok", "cannot", "FAILED"
 
@@ -65,6 +67,16 @@ class Party:
     def certificate(self):
         return self.result("certificate", self.key())
 
+    @functools.cache
+    def beside(self, profile):
+        """The same peer in another profile."""
+        return Party(self.peer, profile)
+
+    @functools.cache
+    def with_sample(self, name):
+        """The same peer with a key that others made."""
+        return Sample(self.peer, self.profile, name)
+
     def locked_key(self):
         return self.result("generate_locked", self.profile, checks.PASSWORD)
 
@@ -72,11 +84,24 @@ class Party:
         return self.result("certificate", self.locked_key())
 
 
+class Sample(Party):
+    """A peer with a key of ../Tests/Vectors."""
+
+    def __init__(self, peer, profile, name):
+        super().__init__(peer, profile)
+        self.name = name
+
+    @functools.cache
+    def key(self):
+        with open(os.path.join(VECTORS, f"{self.name}-sk.asc"), "rb") as file:
+            return file.read()
+
+
 def exchange_all(ours, peer, profile):
     """All checks between us and one peer in one profile, both ways."""
     us = Party(ours, profile)
     them = Party(peer, profile, lender=us if peer.is_given_keys(profile) else None)
-    for name, check in checks.ALL:
+    for name, check in checks.ALL + (checks.MIXED if profile in checks.MIXED_PROFILES else []):
         for maker, reader in ((us, them), (them, us)):
             yield judge(peer.name, profile, name, maker, reader, check)
     for name, spoil in spoiling.ALL:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whole processes: wall time from start to end, and the largest resident set, as the kernel counts them."""
+"""Whole processes: wall time from start to end, processor time, and the largest resident set, as the kernel counts
+them."""
 
 import dataclasses
 import os
@@ -14,6 +15,8 @@ class Figure:
 
     seconds: list
     peak_kib: int
+    # The least processor time of a run.
+    processor: float
 
     @property
     def best(self):
@@ -30,6 +33,11 @@ class Failed(Exception):
 
 def run(arguments, source="/dev/null", target="/dev/null"):
     """Runs a command with files as input and output; returns (seconds, peak in KiB)."""
+    return measured(arguments, source, target)[:2]
+
+
+def measured(arguments, source="/dev/null", target="/dev/null"):
+    """The same, and the processor time."""
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, source, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600),
@@ -41,25 +49,26 @@ def run(arguments, source="/dev/null", target="/dev/null"):
     seconds = time.perf_counter() - start
     if status:
         raise Failed(f"{' '.join(arguments[:3])}: exit {os.waitstatus_to_exitcode(status)}")
-    return seconds, usage.ru_maxrss
+    return seconds, usage.ru_maxrss, usage.ru_utime + usage.ru_stime
 
 
 def in_turn(commands, rounds):
     """Runs all of `commands` (name, then arguments of `run`) once a round, so that a change in the machine's
     load meets all alike. A command that fails is left out, and named."""
-    seconds, peaks, failed = {}, {}, {}
+    seconds, peaks, processor, failed = {}, {}, {}, {}
     for _ in range(rounds):
         for name, arguments in commands.items():
             if name in failed:
                 continue
             try:
-                took, peak = run(*arguments)
+                took, peak, busy = measured(*arguments)
             except (Failed, OSError) as error:
                 failed[name] = str(error)
                 continue
             seconds.setdefault(name, []).append(took)
             peaks[name] = max(peaks.get(name, 0), peak)
-    figures = {name: Figure(runs, peaks[name]) for name, runs in seconds.items() if name not in failed}
+            processor[name] = min(processor.get(name, busy), busy)
+    figures = {name: Figure(runs, peaks[name], processor[name]) for name, runs in seconds.items() if name not in failed}
     return figures, failed
 
 

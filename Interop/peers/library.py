@@ -41,6 +41,9 @@ class Library(Peer):
     def encrypt(self, data, certificate, profile):
         return self.call("encrypt", data=data, certificate=certificate)
 
+    def encrypt_to_all(self, data, certificates, profile):
+        return self.call("encrypt_to_all", data=data, certificates=certificates)
+
     def encrypt_signed(self, data, certificate, key, profile):
         return self.call("encrypt", data=data, certificate=certificate, key=key)
 
@@ -79,4 +82,6 @@ class Library(Peer):
 
 
 def encode(value):
+    if isinstance(value, list):
+        return [encode(one) for one in value]
     return base64.b64encode(value if isinstance(value, bytes) else value.encode()).decode()

@@ -87,6 +87,13 @@ class Peer:
     def encrypt(self, data, certificate, profile):
         raise Refused("does not encrypt")
 
+    def encrypt_to_all(self, data, certificates, profile):
+        raise Refused("does not encrypt to several")
+
+    def encrypt_to_old(self, data, certificates, profile):
+        """As `encrypt_to_all`, but one of them reads SEIPD 1 alone."""
+        return self.encrypt_to_all(data, certificates, profile)
+
     def encrypt_signed(self, data, certificate, key, profile):
         raise Refused("does not sign and encrypt")
 

@@ -13,4 +13,5 @@ class PySequoia(Library):
     cannot = [
         ("generate_locked *", "the library has no function that locks a key"),
         ("sign_text *", "the library signs binary data only"),
+        ("encrypt_to_old pqc-high", "Sequoia writes no PKESK of version 3 for ML-KEM-1024+X448; it reads them"),
     ]

@@ -57,8 +57,12 @@ class Stateless(Peer):
         return self.call("extract-cert", data=key)
 
     def encrypt(self, data, certificate, profile):
+        return self.encrypt_to_all(data, [certificate], profile)
+
+    def encrypt_to_all(self, data, certificates, profile):
         with Workplace() as place:
-            return self.call("encrypt", "--", place.file("certificate", certificate), data=data)
+            files = [place.file(f"certificate{index}", one) for index, one in enumerate(certificates)]
+            return self.call("encrypt", "--", *files, data=data)
 
     def encrypt_signed(self, data, certificate, key, profile):
         with Workplace() as place:

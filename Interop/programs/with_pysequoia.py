@@ -51,6 +51,10 @@ def encrypt(data, certificate, key=None):
     return pysequoia.encrypt(bytes=data, recipients=[pysequoia.Cert.from_bytes(certificate)], signer=signer)
 
 
+def encrypt_to_all(data, certificates):
+    return pysequoia.encrypt(bytes=data, recipients=[pysequoia.Cert.from_bytes(one) for one in certificates])
+
+
 def encrypt_with_password(data, password):
     return pysequoia.encrypt(bytes=data, passwords=[password.decode()])
 

@@ -126,7 +126,7 @@ extension Identity.State {
       case nil: .good
       case .expired: .expired
       case .revoked: .revoked
-      case .notBound, .notYetValid, .refused: .unusable
+      case .notBound, .notYetValid, .refused, .malformed: .unusable
       }
   }
 }

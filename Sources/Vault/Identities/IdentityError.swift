@@ -31,7 +31,7 @@ public enum IdentityError: Error, Equatable, Sendable {
   case subkeyMissing
   /// An identity is not replaced by itself, and not by one that a third one replaces.
   case cannotReplace
-  /// A public part, or a private part, is larger than what can be stored.
+  /// A public part, with what revoking it would add, or a private part is larger than what can be stored.
   case tooLarge
   /// The file is not a private key that can be read.
   case notAPrivateKey

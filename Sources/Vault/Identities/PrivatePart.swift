@@ -64,7 +64,6 @@ extension PGPKeyIdentity {
     let certificate = key.certificate
     let packets = ArraySink()
     do { try certificate.write(to: packets) } catch { throw .engine(error) }
-    guard packets.bytes.count <= Self.certificateByteCountLimit else { throw .tooLarge }
     let profile = Profile(certificate.primaryKey)
     let hasPrimaryKey = key.hasSecret(of: certificate.fingerprint)
     var revocation = former?.revocationCertificate ?? []
@@ -75,6 +74,10 @@ extension PGPKeyIdentity {
         ? (try? key.revocationPacket(at: now)) ?? [] : key.revocationPacket(at: now)
     }
     let valid = ValidCertificate(certificate, at: now, now: now, policy: .standard)
+    // Whatever was said before, it can still be retired, and then found to be stolen.
+    let isRevoked = Identity.State(valid.problem) == .revoked
+    let room = isRevoked ? 0 : 2 * (revocation.count + Self.revocationWordsByteCount)
+    guard packets.bytes.count + room <= Self.certificateByteCountLimit else { throw .tooLarge }
     let created = certificate.primaryKey.creationTime.secondsSince1970
     self.init(
       profile: profile, fingerprint: certificate.fingerprint, hasPrimaryKey: hasPrimaryKey,
@@ -82,6 +85,9 @@ extension PGPKeyIdentity {
       expires: valid.primaryKey.expirationTime.map(\.secondsSince1970).flatMap { $0 > created ? $0 : nil },
       userIDs: Self.userIDs(valid), revocationCertificate: revocation, certificate: packets.bytes)
   }
+
+  /// What a revocation may have beyond the revocation certificate, which gives no reason.
+  private static let revocationWordsByteCount = 64
 
   /// Those that the holder claims, and the one that speaks for the key first; all, if there is none of these.
   private static func userIDs(_ valid: ValidCertificate) -> [String] {

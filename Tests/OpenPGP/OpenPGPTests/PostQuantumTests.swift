@@ -134,6 +134,8 @@ struct PostQuantumTests {
     holder.certificate.subkeys.append(
       Certificate.Component(bad, signatures: [try binding.sign(target, with: primary)]))
     #expect(try algorithms([holder.certificate]) == [.x25519])
+    let valid = ValidCertificate(holder.certificate, at: day(1), now: day(1), policy: .standard)
+    #expect(valid.parts.map(\.problem) == [nil, nil, .malformed])
     holder.certificate.subkeys.removeFirst()
     #expect(throws: OpenPGPError.noEncryptionKey) { try encryption([holder.certificate]) }
   }

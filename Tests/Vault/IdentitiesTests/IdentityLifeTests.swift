@@ -6,6 +6,7 @@
 import Identities
 import OpenPGP
 import ProtectedData
+import Secrets
 import Testing
 
 @Suite("Changes of an identity")
@@ -109,6 +110,37 @@ struct IdentityLifeTests {
     }
     // What was written to the old part can still be read.
     #expect(try fixture.privatePart(ada).secrets.count == 4)
+  }
+
+  /// An identity of SLH-DSA-SHAKE-128f, whose signatures have 17,088 bytes each.
+  private func large(_ fixture: IdentityFixture) throws -> Identity {
+    let time = Timestamp(secondsSince1970: UInt32(IdentityFixture.now))
+    let key = try KeyGeneration(.hashBased128f, userIDs: [UserID("Ada")], creationTime: time).generate()
+    let sink = ArraySink()
+    try key.write(to: sink)
+    let file = try KeyFile(
+      SharedSecretBytes(SecretBytes(copying: sink.bytes.span.bytes)), at: IdentityFixture.now)
+    try fixture.store.importKeys([file.keys[0].opened([])], fixture.passcode, at: IdentityFixture.now)
+    return try fixture.all()[0]
+  }
+
+  @Test("However much was said before, an identity can be revoked, and revoked again when it was stolen")
+  func roomForRevocations() throws {
+    let fixture = try IdentityFixture()
+    var ada = try large(fixture)
+    var changeCount = 0
+    #expect(throws: IdentityError.tooLarge) {
+      while changeCount < 20 {
+        ada = try make(.newUserID(UserIDText(new: "Ada \(changeCount)")), ada, fixture)
+        changeCount += 1
+      }
+    }
+    #expect((1..<20).contains(changeCount))
+    let refused = try #require(try fixture.all().first)
+    #expect(refused.certificate == ada.certificate && refused.userIDs == ada.userIDs)
+    ada = try make(.revocation(.lost), ada, fixture)
+    #expect(ada.state == .revoked)
+    #expect(try make(.revocation(.compromised), ada, fixture).state == .revoked)
   }
 
   @Test("A wrong passphrase changes nothing")

@@ -50,7 +50,9 @@ extension Failure {
         "an identity cannot replace itself, and one that is replaced cannot replace another",
         hint: "'coffer identity show' says which one replaces it")
     case .tooLarge:
-      self.init(.refused, "certificate_too_large", "this key has more than 256 KiB of its owner's statements")
+      self.init(
+        .refused, "certificate_too_large",
+        "with its revocation this key would have more than 256 KiB of its owner's statements")
     case .notAPrivateKey: self.init(.refused, "malformed", "this is not a private OpenPGP key")
     case .publicPartsOnly:
       self.init(

@@ -206,6 +206,7 @@ extension SelfSignatureResolver {
     if key.creationTime > time { return .notYetValid }
     if let expirationTime, expirationTime <= time { return .expired }
     if let rule = policy.refusal(key: key) { return .refused(rule) }
+    if key.material.isMalformedKEM { return .malformed }
     return flags.isEmpty ? .notBound : nil
   }
 

@@ -20,6 +20,8 @@ public struct ValidCertificate: Sendable {
     case revoked(RevocationReason?)
     /// The policy refuses it.
     case refused(Policy.Rule)
+    /// Nothing can be encrypted to it: its numbers are not those of a key (RFC 9980, section 4.3.2; FIPS 203, 7.2).
+    case malformed
   }
 
   /// The primary key or a subkey.

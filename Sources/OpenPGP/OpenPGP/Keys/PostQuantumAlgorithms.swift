@@ -101,3 +101,12 @@ extension PublicKeyAlgorithm {
     !isPostQuantum || keyVersion >= 6 || self == .mlkem768X25519
   }
 }
+
+extension PublicKeyMaterial {
+  /// Whether it is of a composite key to encrypt to, and one half is not a key: a coefficient out of range (FIPS 203,
+  /// 7.2), or zero (RFC 9980, section 3.4).
+  var isMalformedKEM: Bool {
+    guard case .compositeKEM(let kind, let ecdh, let mlkem) = self else { return false }
+    return !kind.lattice.isValidPublicKey(mlkem) || ecdh.allSatisfy { $0 == 0 }
+  }
+}

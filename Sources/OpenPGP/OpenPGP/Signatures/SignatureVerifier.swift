@@ -134,7 +134,7 @@ public struct SignatureVerifier: Sendable {
   private static func result(_ problem: ValidCertificate.Problem) -> SignatureVerification.Result {
     switch problem {
     // Statements made only later do not count for documents signed before.
-    case .notBound, .notYetValid: .refused(.keyNotBound)
+    case .notBound, .notYetValid, .malformed: .refused(.keyNotBound)
     case .expired: .refused(.keyExpired)
     case .revoked: .revoked
     case .refused(let rule): .refused(rule)
