@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which message is meant (Specs/cli.md, "Messages"): its id, the last digits of it, a line of the last list, or its
+// Which message is meant (Specs/cli.md, "Which message"): its id, the last digits of it, a line of the last list, or its
 // title.
 
 internal import Agent

@@ -33,7 +33,7 @@ public struct LastList: Sendable {
   /// Most identifiers that are kept.
   public static let countLimit = 10_000
 
-  /// Replaces the list. That it cannot be written is no failure of the command that showed it.
+  /// Replaces the list. The command that showed it does not fail if this cannot be written.
   public func replace(by identifiers: [String]) {
     let lines = [beginning] + identifiers.prefix(Self.countLimit)
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
