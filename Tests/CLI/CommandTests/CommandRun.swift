@@ -3,7 +3,9 @@
 // The built command, run with pipes or on a terminal of its own, in a throw-away folder.
 
 import Foundation
+import GRDBSQLite
 import PseudoTerminals
+import Testing
 
 /// A folder for one test: a coffer's home, files beside it, and ways to run the command there.
 final class Place: Sendable {
@@ -49,6 +51,15 @@ final class Place: Sendable {
         folder.path() + "/words",
       ])
     guard made.status == 0 else { throw PseudoTerminal.Failure(made.error) }
+  }
+
+  /// Damages as many messages as that, the oldest first.
+  func damageMessages(_ count: Int) throws {
+    var database: OpaquePointer?
+    try #require(sqlite3_open(home.path() + "/coffer.db", &database) == SQLITE_OK)
+    defer { sqlite3_close(database) }
+    let change = "UPDATE messages SET sealed = zeroblob(length(sealed)) WHERE number <= \(count)"
+    try #require(sqlite3_exec(database, change, nil, nil, nil) == SQLITE_OK)
   }
 
   struct Outcome: Sendable {

@@ -4,7 +4,6 @@
 // the command in which it happens to the examination that ends it.
 
 import Foundation
-import GRDBSQLite
 import Testing
 
 @Suite("Messages that do not open")
@@ -24,23 +23,14 @@ struct FailureWarningTests {
     try #require(run.status == 0, "\(run.error)")
   }
 
-  /// Damages as many messages as that, the oldest first.
-  private func damage(_ count: Int) throws {
-    var database: OpaquePointer?
-    try #require(sqlite3_open(place.home.path() + "/coffer.db", &database) == SQLITE_OK)
-    defer { sqlite3_close(database) }
-    let change = "UPDATE messages SET sealed = zeroblob(length(sealed)) WHERE number <= \(count)"
-    try #require(sqlite3_exec(database, change, nil, nil, nil) == SQLITE_OK)
-  }
-
   private static let found = "data corruption detected; restore from backup"
 
   @Test("More than ten warn at once, then in every command, until an examination has named them")
   func warning() throws {
-    try damage(10)
+    try place.damageMessages(10)
     let few = try place.run(["message", "list"] + pass)
     #expect(few.status == 5 && !few.error.contains("warning"), "\(few.error)")
-    try damage(11)
+    try place.damageMessages(11)
     let list = try place.run(["message", "list"] + pass)
     #expect(list.status == 5)
     #expect(list.error.contains("warning: \(Self.found): 11 messages did not open\n"), "\(list.error)")
@@ -91,7 +81,7 @@ struct FailureWarningTests {
     }
     try #require(try run(["unlock"] + pass).status == 0)
     defer { _ = try? run(["lock", "--all"]) }
-    try damage(103)
+    try place.damageMessages(103)
     let list = try run(["message", "list"])
     #expect(list.status == 5)
     #expect(

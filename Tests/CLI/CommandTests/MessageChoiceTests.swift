@@ -86,6 +86,22 @@ struct MessageChoiceTests {
     #expect(left.contains("elm") && left.split(separator: "\n").count == 1)
   }
 
+  @Test("A title that cannot be read is damage and not a missing message; the id still removes it")
+  func damaged() throws {
+    let place = try place(["oak", "pine"])
+    let id = try place.run(["list"] + Self.pass).output.split(separator: "\n")[1].prefix(36)
+    try place.damageMessages(1)
+    let shown = try place.run(["show", "oak"] + Self.pass)
+    #expect(shown.status == 5 && shown.error.contains("1 message corrupted or tampered"), "\(shown.error)")
+    #expect(try place.run(["show", "pine", "--raw"] + Self.pass).output == "about pine")
+    let asked = try CommandOnTerminal(["remove", String(id)] + Self.pass, in: place)
+    let question = try asked.answer("Remove 1 message for good? [y/N]: ", "y")
+    #expect(question.contains("corrupted or tampered: it cannot be read"))
+    #expect(asked.end().status == 0)
+    let left = try place.run(["list"] + Self.pass)
+    #expect(left.status == 0 && left.output.contains("pine"))
+  }
+
   @Test("Times on a terminal are local, with their zone, and RFC 3339 on a pipe")
   func times() throws {
     let place = try place([])

@@ -22,13 +22,15 @@ struct MessageChoice {
     if word.hasPrefix("@") { return try line(word, context) }
     let byTail = try tails(word, coffer)
     if byTail.count == 1 { return byTail[0] }
-    let byTitle = try titles(word, coffer)
+    let (byTitle, unreadable) = try titles(word, coffer)
     if byTail.isEmpty, byTitle.count == 1 { return byTitle[0].id }
     let fitting =
       try byTail.map { id in
         MessageChoice(id: id, title: try coffer.vault.withMessage(id) { metadata, _ in metadata.title })
       } + byTitle.filter { !byTail.contains($0.id) }
     guard !fitting.isEmpty else {
+      // The one that is meant may be among those whose titles cannot be read.
+      try MessageList.report(unreadable)
       throw Failure(
         .missing, "message_not_found", "no message is called '\(word)', and no id ends so",
         hint: "'coffer message list' shows them; 'coffer message search' looks into them")
@@ -47,12 +49,14 @@ struct MessageChoice {
     return try coffer.vault.identifiers(endingWith: word, limit: namedLimit + 1)
   }
 
-  /// A title that is the word, whatever the case; if there is none, those that contain it.
-  private static func titles(_ word: String, _ coffer: Coffer) throws -> [MessageChoice] {
+  /// Those whose title is the word, whatever the case; else those whose title contains it. And those that do not open.
+  private static func titles(
+    _ word: String, _ coffer: Coffer
+  ) throws -> (fitting: [MessageChoice], unreadable: [MessageID]) {
     let wanted = word.lowercased()
     var exact: [MessageChoice] = []
     var containing: [MessageChoice] = []
-    _ = try coffer.vault.list { id, metadata in
+    let unreadable = try coffer.vault.list { id, metadata in
       let title = metadata.title.lowercased()
       if title == wanted {
         exact.append(MessageChoice(id: id, title: metadata.title))
@@ -61,7 +65,7 @@ struct MessageChoice {
       }
       return true
     }
-    return exact.isEmpty ? containing : exact
+    return (exact.isEmpty ? containing : exact, unreadable)
   }
 
   private static func line(_ word: String, _ context: CommandContext) throws -> MessageID {

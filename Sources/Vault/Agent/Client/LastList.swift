@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The identifiers that a terminal showed last, so that "@3" can mean the third line. They are not secret: the file of
-// the coffer has them in the clear too. They are in the folder of the home's agent, which is in memory and closed to
-// others, in one file for each session of terminals:
+// the coffer has them in the clear too. They are in the folder of the home's agent, which is closed to others, in one
+// file for each session of terminals:
 //
 //   the moment when the session's first process began, in clock ticks since the machine's start ‖ LF
 //   an identifier ‖ LF, for each line
