@@ -41,7 +41,8 @@ extension TutorialChapter {
           [
             "The last line is the fingerprint: forty characters that name this key and no",
             "other. The private part was sealed before the command ended, and was never in a",
-            "file. With --post-quantum, messages to an identity stand up to quantum computers.",
+            "file. With --post-quantum, messages to an identity stand up to quantum",
+            "computers.",
           ]
         }),
       TutorialStep(
