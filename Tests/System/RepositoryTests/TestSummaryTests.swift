@@ -40,6 +40,19 @@ struct TestSummaryTests {
     #expect(outcome.lines.contains { $0.contains("\"Died\" recorded a known issue") })
   }
 
+  @Test("A line that another thread wrote into the line of an argument counts")
+  func torn() throws {
+    let log = """
+      ◇ Test "Torn" started.
+      ◇ Test case passing 1 argument text → "ä✔ Test "Torn" passed after 0.010 seconds.
+      ✔ Test run with 1 test in 1 suite passed after 0.104 seconds.
+
+      """
+    let outcome = try summary(of: log, status: 0)
+    #expect(outcome.status == 0)
+    #expect(outcome.lines.last == "1 passed, 0 failed, 0 skipped")
+  }
+
   @Test("A failed test is counted and named, and so is one whose arguments cannot be made")
   func failed() throws {
     let outcome = try summary(
