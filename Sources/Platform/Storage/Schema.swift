@@ -21,7 +21,9 @@ enum Schema {
       // Vaults
       "CREATE TABLE vault (part INTEGER PRIMARY KEY, sealed BLOB NOT NULL) STRICT",
       "CREATE TABLE messages (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, "
-        + "keyVersion INTEGER NOT NULL, timestamp INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT",
+        + "message BLOB NOT NULL DEFAULT x'', standing INTEGER NOT NULL DEFAULT 0, "
+        + "since INTEGER NOT NULL DEFAULT 0, keyVersion INTEGER NOT NULL, timestamp INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT",
+      "CREATE INDEX markedMessages ON messages (message, standing, since, id) WHERE message <> x''",
       // Captures
       "CREATE TABLE captures (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, mark BLOB NOT NULL, "
         + "record BLOB NOT NULL, queue BLOB NOT NULL) STRICT",
@@ -62,7 +64,7 @@ enum Schema {
 
   private static let expectedNames = [
     "table keybag keybag", "table keychain keychain", "table binding binding", "table messages messages",
-    "index sqlite_autoindex_messages_1 messages", "table vault vault", "table captures captures",
+    "index sqlite_autoindex_messages_1 messages", "index markedMessages messages", "table vault vault", "table captures captures",
     "index sqlite_autoindex_captures_1 captures", "index capturesByMark captures",
     "table captureParts captureParts", "table captureState captureState",
     "table protectedRegistry protectedRegistry", "table protectedDomains protectedDomains",

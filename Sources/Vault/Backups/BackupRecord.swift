@@ -79,7 +79,7 @@ enum BackupTable: UInt8, CaseIterable {
     switch self {
     case .keychain: [.text, .integer, .blob]
     case .vault: [.integer, .blob]
-    case .messages: [.integer, .blob, .integer, .integer, .blob]
+    case .messages: [.integer, .blob, .blob, .integer, .integer, .integer, .integer, .blob]
     case .captures: [.integer, .blob, .blob, .blob, .blob]
     case .captureParts: [.integer, .integer, .blob]
     case .captureState: [.integer, .blob]
@@ -90,7 +90,8 @@ enum BackupTable: UInt8, CaseIterable {
     switch self {
     case .keychain: "SELECT account, accessibility, sealed FROM keychain ORDER BY account"
     case .vault: "SELECT part, sealed FROM vault ORDER BY part"
-    case .messages: "SELECT number, id, keyVersion, timestamp, sealed FROM messages ORDER BY number"
+    case .messages:
+      "SELECT number, id, message, standing, since, keyVersion, timestamp, sealed FROM messages ORDER BY number"
     case .captures: "SELECT number, id, mark, record, queue FROM captures ORDER BY number"
     case .captureParts: "SELECT capture, part, sealed FROM captureParts ORDER BY capture, part"
     case .captureState: "SELECT only, sealed FROM captureState"
@@ -102,7 +103,10 @@ enum BackupTable: UInt8, CaseIterable {
     case .keychain: "INSERT INTO keychain (account, accessibility, sealed) VALUES (?, ?, ?)"
     case .vault: "INSERT INTO vault (part, sealed) VALUES (?, ?)"
     case .messages:
-      "INSERT INTO messages (number, id, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?, ?)"
+      """
+      INSERT INTO messages (number, id, message, standing, since, keyVersion, timestamp, sealed)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+      """
     case .captures: "INSERT INTO captures (number, id, mark, record, queue) VALUES (?, ?, ?, ?, ?)"
     case .captureParts: "INSERT INTO captureParts (capture, part, sealed) VALUES (?, ?, ?)"
     case .captureState: "INSERT INTO captureState (only, sealed) VALUES (?, ?)"

@@ -30,7 +30,7 @@ public struct AuditLog: Equatable, Sendable {
     case recoveryDrill = 6
     /// Messages were stored; how many.
     case messagesAdded = 7
-    /// Messages were removed; how many.
+    /// Messages were moved to the trash; how many.
     case messagesRemoved = 8
     /// Messages were exported; how many.
     case messagesExported = 9
@@ -110,6 +110,12 @@ public struct AuditLog: Equatable, Sendable {
     case revocationExported = 43
     /// A contact's names were certified.
     case contactCertified = 44
+    /// Messages were edited; how many.
+    case messagesEdited = 70
+    /// Messages were taken out of the trash; how many.
+    case messagesPutBack = 71
+    /// Messages of the trash were erased; how many.
+    case messagesErased = 72
     /// Git had a commit, a tag or a push signed.
     case gitSigned = 60
     /// The same with a key of version 6, for the first time: what that means was said.

@@ -20,10 +20,38 @@ extension Coffer {
     try auditing(.messagesAdded) { try vault.add(content, metadata: metadata, alongside: $0) }
   }
 
-  /// Removes a message.
-  /// - Throws: `VaultError.messageNotFound`, once the vault's count has confirmed it.
+  /// Stores a new version of a message; it is on the disk when this returns. See `Vault.edit`.
+  public func editMessage(
+    _ id: MessageID, from base: VersionID, to content: borrowing SecretBytes, metadata: MessageMetadata
+  ) throws -> Vault.Edit {
+    try auditing(.messagesEdited) {
+      try vault.edit(id, from: base, to: content, metadata: metadata, alongside: $0)
+    }
+  }
+
+  /// Makes an earlier version the one that is shown, as a new version. See `Vault.restore`.
+  public func restoreMessage(_ id: MessageID, number: Int) throws -> Vault.Edit {
+    try auditing(.messagesEdited) { try vault.restore(id, number: number, alongside: $0) }
+  }
+
+  /// Moves a message to the trash.
+  /// - Throws: `VaultError.messageNotFound`, once the vault's count has confirmed it; `.messageInTrash`.
   public func removeMessage(_ id: MessageID) throws {
     try auditing(.messagesRemoved) { try vault.remove(id, alongside: $0) }
+  }
+
+  /// Takes a message out of the trash.
+  /// - Throws: `VaultError.notInTrash`, once the vault's count has confirmed it.
+  public func putBackMessage(_ id: MessageID) throws {
+    try auditing(.messagesPutBack) { try vault.putBack(id, alongside: $0) }
+  }
+
+  /// Erases messages of the trash with all their versions.
+  ///
+  /// - Parameter ids: the messages, of which there is at least one.
+  /// - Throws: `VaultError.notInTrash`, once the vault's count has confirmed it; then nothing is erased.
+  public func eraseMessages(_ ids: [MessageID]) throws {
+    try auditing(.messagesErased, count: ids.count) { try vault.eraseRemoved(ids, alongside: $0) }
   }
 
   /// Stores every message of a source, in batches that are each durable. However it ends, the audit log has an

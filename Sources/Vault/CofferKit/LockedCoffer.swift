@@ -128,9 +128,13 @@ public final class LockedCoffer: Sendable {
     return coffer
   }
 
-  /// How many messages the file has, not verified.
+  /// How many messages the file has besides those in the trash, not verified.
   public func messageRowCount() throws -> Int {
-    Int(try file.read { try $0.firstRow("SELECT count(id) FROM messages") { try $0.integer(0) } } ?? 0)
+    let count: StaticString = """
+      SELECT (SELECT count(id) FROM messages)
+        - (SELECT count(*) FROM messages WHERE message <> x'' AND standing <> 0)
+      """
+    return Int(try file.read { try $0.firstRow(count) { try $0.integer(0) } } ?? 0)
   }
 
   /// How many captures the file has, not verified.

@@ -3,6 +3,10 @@
 // The plaintext of a message: metadata and content in one frame (Specs/vault.md, "Frame"):
 //
 //   version 1 (1) ‖ date (8) ‖ type (2+n) ‖ title (2+n) ‖ tag count (2) ‖ tags (2+n each) ‖ content
+//
+// and for a message that was edited, instead of the version:
+//
+//   version 2 (1) ‖ message (16) ‖ number (4) ‖ count (2) ‖ replaced (16 each)
 
 internal import MessageFormats
 internal import Primitives
@@ -10,7 +14,8 @@ internal import Secrets
 internal import Texts
 
 enum MessageFrame {
-  private static let version: UInt8 = 1
+  private static let firstVersion: UInt8 = 1
+  private static let editedVersion: UInt8 = 2
 
   /// Whether the fields are within the limits of every format in `MessageFormats`, so that each stored message can be
   /// exported.
@@ -22,13 +27,18 @@ enum MessageFrame {
       && CivilTime.representable.contains(metadata.date)
   }
 
-  static func byteCount(_ metadata: MessageMetadata, contentByteCount: Int) -> Int {
-    15 + metadata.contentType.utf8.count + metadata.title.utf8.count
+  static func byteCount(
+    _ metadata: MessageMetadata, edition: FrameEdition? = nil, contentByteCount: Int
+  ) -> Int {
+    15 + (edition?.byteCount ?? 0) + metadata.contentType.utf8.count + metadata.title.utf8.count
       + metadata.tags.reduce(0) { $0 + 2 + $1.utf8.count } + contentByteCount
   }
 
   /// Writes a frame to the start of `output`, which is long enough.
-  static func write(_ metadata: MessageMetadata, _ content: RawSpan, to output: inout MutableRawSpan) {
+  static func write(
+    _ metadata: MessageMetadata, edition: FrameEdition? = nil, _ content: RawSpan,
+    to output: inout MutableRawSpan
+  ) {
     var offset = 0
     func put(_ value: some FixedWidthInteger & BitwiseCopyable, _ output: inout MutableRawSpan) {
       output.storeBytes(of: value.bigEndian, toByteOffset: offset, as: type(of: value))
@@ -39,7 +49,17 @@ enum MessageFrame {
       unsafe output.copy(text.utf8Span.span.bytes, to: offset)
       offset += text.utf8.count
     }
-    put(version, &output)
+    func put(_ id: MessageID, _ output: inout MutableRawSpan) {
+      id.withBytes { output.copy($0, to: offset) }
+      offset += MessageID.byteCount
+    }
+    put(edition == nil ? firstVersion : editedVersion, &output)
+    if let edition {
+      put(edition.message, &output)
+      put(UInt32(edition.number), &output)
+      put(UInt16(edition.replaced.count), &output)
+      for id in edition.replaced { put(id, &output) }
+    }
     put(metadata.date, &output)
     put(metadata.contentType, &output)
     put(metadata.title, &output)
@@ -48,12 +68,27 @@ enum MessageFrame {
     output.copy(content, to: offset)
   }
 
+  /// A frame that was read.
+  struct Reading {
+    let metadata: MessageMetadata
+    /// Nil for the first version of a message.
+    let edition: FrameEdition?
+    let contentOffset: Int
+  }
+
   /// Reads a frame.
-  /// - Returns: the metadata, and where the content begins; nil when this is not a frame.
-  static func read(_ bytes: RawSpan) -> (metadata: MessageMetadata, contentOffset: Int)? {
+  /// - Returns: nil when this is not a frame.
+  static func read(_ bytes: RawSpan) -> Reading? {
     var cursor = ByteCursor()
     do {
-      guard try cursor.readByte(bytes) == version else { return nil }
+      var edition: FrameEdition?
+      switch try cursor.readByte(bytes) {
+      case firstVersion: break
+      case editedVersion:
+        edition = try self.edition(bytes, &cursor)
+        if edition == nil { return nil }
+      default: return nil
+      }
       let date = try cursor.readInt64(bytes)
       guard let type = try text(bytes, &cursor), let title = try text(bytes, &cursor) else { return nil }
       let tagCount = try cursor.readUInt16(bytes)
@@ -63,12 +98,30 @@ enum MessageFrame {
         guard let tag = try text(bytes, &cursor) else { return nil }
         tags.append(tag)
       }
-      return (
-        MessageMetadata(title: title, tags: tags, contentType: type, date: date), cursor.offset
-      )
+      return Reading(
+        metadata: MessageMetadata(title: title, tags: tags, contentType: type, date: date),
+        edition: edition, contentOffset: cursor.offset)
     } catch {
       return nil
     }
+  }
+
+  private static func edition(
+    _ bytes: RawSpan, _ cursor: inout ByteCursor
+  ) throws(TruncatedField) -> FrameEdition? {
+    func id() throws(TruncatedField) -> MessageID? {
+      MessageID(bytes.extracting(try cursor.readRange(bytes, count: MessageID.byteCount)))
+    }
+    guard let message = try id() else { return nil }
+    let number = try cursor.readUInt32(bytes)
+    let count = try cursor.readUInt16(bytes)
+    guard number >= 2, 1...FrameEdition.replacedLimit ~= count else { return nil }
+    var replaced: [MessageID] = []
+    for _ in 0..<count {
+      guard let id = try id() else { return nil }
+      replaced.append(id)
+    }
+    return FrameEdition(message: message, number: number, replaced: replaced)
   }
 
   private static func text(_ bytes: RawSpan, _ cursor: inout ByteCursor) throws(TruncatedField) -> String? {
@@ -88,14 +141,16 @@ struct MessageBox: ~Copyable {
   init() { buffer = SecretBytes(zeroed: 4096) }
 
   /// Writes a frame into the box.
-  mutating func setFrame(_ metadata: MessageMetadata, _ content: RawSpan) throws(VaultError) {
+  mutating func setFrame(
+    _ metadata: MessageMetadata, edition: FrameEdition? = nil, _ content: RawSpan
+  ) throws(VaultError) {
     guard content.byteCount <= MessageLimits.messageByteCount else {
       throw .messageTooLarge(limit: MessageLimits.messageByteCount)
     }
     guard MessageFrame.accepts(metadata) else { throw .metadataOutOfBounds }
-    let frameCount = MessageFrame.byteCount(metadata, contentByteCount: content.byteCount)
+    let frameCount = MessageFrame.byteCount(metadata, edition: edition, contentByteCount: content.byteCount)
     reserve(frameCount)
-    withFrame { MessageFrame.write(metadata, content, to: &$0) }
+    withFrame { MessageFrame.write(metadata, edition: edition, content, to: &$0) }
   }
 
   /// Makes the box large enough for a frame of `frameByteCount` bytes.

@@ -4,7 +4,7 @@ public import Primitives
 internal import Storage
 
 extension Vault {
-  /// The identifiers that end with these hexadecimal digits, in any case; nothing is opened.
+  /// The identifiers of messages that end with these hexadecimal digits, in any case; nothing is opened.
   ///
   /// The identifiers of rows are not sealed (Specs/vault.md); opening a message proves that it has the one it is under.
   /// - Parameters:
@@ -15,13 +15,12 @@ extension Vault {
     return try read { transaction, _, _ in
       var found: [MessageID] = []
       try transaction.forEachRow(
-        "SELECT id FROM messages WHERE hex(id) LIKE ? ORDER BY number DESC LIMIT ?", .text("%\(tail)"),
-        .integer(Int64(limit))
+        """
+        SELECT CASE message WHEN x'' THEN id ELSE message END AS named FROM messages
+        WHERE standing = 0 AND hex(named) LIKE ? ORDER BY number DESC LIMIT ?
+        """, .text("%\(tail)"), .integer(Int64(limit))
       ) { row in
-        guard let id = try row.withBytes(0, { MessageID($0) }) else {
-          throw StorageError.corrupt(part: .record)
-        }
-        found.append(id)
+        found.append(try row.identifier(0))
         return true
       }
       return found

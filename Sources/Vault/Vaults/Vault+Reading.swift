@@ -11,7 +11,7 @@ internal import Storage
 extension Vault {
   /// Lends metadata and content of a message.
   ///
-  /// - Throws: `VaultError.messageNotFound`, once the vault's count has confirmed it;
+  /// - Throws: `VaultError.messageNotFound`, once the vault's count has confirmed it; `.messageInTrash`;
   ///   `VaultError.dataTampered` or `.decryptionFailed`, which the failure monitor has counted.
   public func withMessage<R>(
     _ id: MessageID, _ body: (MessageMetadata, RawSpan) throws -> R
@@ -20,22 +20,37 @@ extension Vault {
     return try message.withContent { try body(message.metadata, $0) }
   }
 
-  private func opened(_ id: MessageID) throws -> OpenedMessage {
-    do {
-      return try read { transaction, state, keys in
+  /// Opens the row that is shown for a message, into memory of its own.
+  func opened(_ id: MessageID) throws -> OpenedMessage {
+    try countingFailures {
+      try read { transaction, state, keys in
         guard let number = try MessageRow.number(of: id, transaction) else {
           throw try Self.confirmMissing(id, transaction, state, keys)
         }
-        var opener = MessageOpener(keys)
-        var opened: OpenedMessage?
-        try MessageRow.forEach(in: number...number, transaction) { row, box in
-          // Else the index points to another row.
-          if row.id == id { opened = try opener.openAlone(row, box) }
-          return false
-        }
-        guard let opened else { throw VaultError.corrupt }
-        return opened
+        return try Self.open(number, of: id, transaction, keys)
       }
+    }
+  }
+
+  /// Opens one row of a message.
+  /// - Throws: `VaultError.corrupt` when the index points to a row of another message.
+  static func open(
+    _ number: Int64, of message: MessageID, _ transaction: borrowing Transaction, _ keys: VaultKeys
+  ) throws -> OpenedMessage {
+    var opener = MessageOpener(keys)
+    var opened: OpenedMessage?
+    try MessageRow.forEach(in: number...number, transaction) { row, box in
+      if row.message == message { opened = try opener.openAlone(row, box) }
+      return false
+    }
+    guard let opened else { throw VaultError.corrupt }
+    return opened
+  }
+
+  /// Has the failure monitor count a message that does not open.
+  func countingFailures<R>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
     } catch let error as VaultError {
       if let id = error.unreadableMessage { try recordFailures([id]) }
       throw error
@@ -58,7 +73,7 @@ extension Vault {
   ) throws -> [MessageID] {
     let walk = try walk { row, metadata, _, content in
       if let tag, !metadata.tags.contains(tag) { return true }
-      return try body(row.id, metadata, content)
+      return try body(row.message, metadata, content)
     }
     return try conclude(walk)
   }
@@ -127,7 +142,7 @@ extension Vault {
     }
     return try sealed.forEach { row, box in
       do {
-        return try opener.open(row, box) { metadata, _, _ in try body(row.id, metadata) }
+        return try opener.open(row, box) { metadata, _, _ in try body(row.message, metadata) }
       } catch VaultError.dataTampered(let id), VaultError.decryptionFailed(let id, _) {
         unreadable.append(id)
         return true
@@ -138,25 +153,26 @@ extension Vault {
   // MARK: Steps
 
   /// The result of opening every message.
-  private struct Walk {
+  struct Walk {
     var unreadable: [MessageID] = []
     /// Whether the rows are those that the state counts.
     var isComplete = true
   }
 
-  private func sealedRows() -> SealedRows { SealedRows(countLimit: batch.messageCount) }
+  func sealedRows() -> SealedRows { SealedRows(countLimit: batch.messageCount) }
 
-  /// Opens every message in the order in which they were added, and lends it until `visit` returns false.
+  /// Opens every row of these standings in the order in which they were added, and lends it until `visit` returns false.
   ///
   /// The rows are copied out batch by batch, and opened after the transaction.
-  private func walk(
+  func walk(
+    including standings: Set<RowMark.Standing> = [.shown],
     _ visit: (MessageRow, MessageMetadata, _ head: RawSpan, _ content: RawSpan) throws -> Bool
   ) throws -> Walk {
     var walk = Walk()
     var sealed = sealedRows()
     var opener = MessageOpener(try keys())
-    var hash = opener.keys.memberHash()
-    var seen = SetDigest()
+    var hash = opener.keys.rowHash()
+    var seen = RowDigest()
     var first: (state: VaultState, lastNumber: Int64)?
     var next = Int64.min
     var isAtEnd = false
@@ -170,7 +186,8 @@ extension Vault {
         isAtEnd = try next > last || sealed.append(next...last, transaction)
       }
       goesOn = try sealed.forEach { row, box in
-        row.id.withBytes { hash.add($0, to: &seen) }
+        hash.add(row.id, row.mark, to: &seen)
+        guard standings.contains(row.standing) else { return true }
         do {
           return try opener.open(row, box) { try visit(row, $0, $1, $2) }
         } catch VaultError.dataTampered(let id), VaultError.decryptionFailed(let id, _) {
@@ -183,141 +200,18 @@ extension Vault {
       next = last + 1
     }
     walk.isComplete = try read { transaction, state, keys in
-      guard try Self.digestOfIndex(transaction, keys) == state.messages else { return false }
+      guard try Self.digestOfIndexes(transaction, keys) == state.rows else { return false }
       // The digest of the rows means nothing if not all were read, or if another process has written meanwhile.
       guard goesOn else { return true }
       let rows = try state == first?.state ? seen : Self.digestOfTable(transaction, keys)
-      return rows == state.messages
+      return rows == state.rows
     }
     return walk
   }
 
-  private func conclude(_ walk: Walk) throws -> [MessageID] {
+  func conclude(_ walk: Walk) throws -> [MessageID] {
     try recordFailures(walk.unreadable)
     guard walk.isComplete else { throw VaultError.corrupt }
     return walk.unreadable
-  }
-
-  /// Whether the rows are those that the state counts: read from the table and from its index.
-  static func isComplete(
-    _ transaction: borrowing Transaction, _ state: VaultState, _ keys: VaultKeys
-  ) throws -> Bool {
-    try digestOfTable(transaction, keys) == state.messages
-      && digestOfIndex(transaction, keys) == state.messages
-  }
-
-  private static func digestOfTable(
-    _ transaction: borrowing Transaction, _ keys: VaultKeys
-  ) throws -> SetDigest {
-    try digest("SELECT id FROM messages NOT INDEXED ORDER BY number", transaction, keys)
-  }
-
-  private static func digestOfIndex(
-    _ transaction: borrowing Transaction, _ keys: VaultKeys
-  ) throws -> SetDigest {
-    try digest("SELECT id FROM messages ORDER BY id", transaction, keys)
-  }
-
-  private static func digest(
-    _ identifiers: StaticString, _ transaction: borrowing Transaction, _ keys: VaultKeys
-  ) throws -> SetDigest {
-    var hash = keys.memberHash()
-    var digest = SetDigest()
-    try transaction.forEachRow(identifiers) { row in
-      try row.withBytes(0) { hash.add($0, to: &digest) }
-      return true
-    }
-    return digest
-  }
-
-  /// The error for an identifier that was not found: not found, or corrupt if the rows do not match the count.
-  static func confirmMissing(
-    _ id: MessageID, _ transaction: borrowing Transaction, _ state: VaultState, _ keys: VaultKeys
-  ) throws -> VaultError {
-    try isComplete(transaction, state, keys) ? .messageNotFound : .corrupt
-  }
-}
-
-extension Vault {
-  /// Compares the rows with the vault's count, without opening them. A row with a retired key version was restored
-  /// from before a rotation.
-  /// - Throws: `VaultError.corrupt`.
-  public func checkCount() throws {
-    try read { transaction, state, keys in
-      let retired = state.keys.filter { $0.retired != nil }.map(\.version)
-      guard try Self.isComplete(transaction, state, keys),
-        try Self.usedVersions(transaction).isDisjoint(with: retired)
-      else { throw VaultError.corrupt }
-    }
-  }
-
-  /// Opens every message and returns those that do not open. The failure monitor does not count them: an examination
-  /// that finds much damage must not lock the vault.
-  public func unreadableMessages(progress: (_ done: Int, _ total: Int) -> Void) throws -> [MessageID] {
-    let total = try status().messageCount
-    var done = 0
-    return try walk { _, _, _, _ in
-      done += 1
-      if done % 1_000 == 0 { progress(done, total) }
-      return true
-    }.unreadable
-  }
-}
-
-/// Messages to be sorted by date, with as much of their metadata as fits.
-private struct DatedList: ~Copyable {
-  struct Place {
-    let date: Int64
-    let number: Int64
-    /// Where its identifier and head are; nil when they did not fit.
-    let offset: Int?
-
-    var isKept: Bool { offset != nil }
-  }
-
-  private let byteCountLimit: Int
-  private var places: [Place] = []
-  /// For each message: identifier (16) ‖ head of the frame.
-  private var kept = SecretBytes(zeroed: 0)
-  private var usedByteCount = 0
-
-  init(byteCountLimit: Int) { self.byteCountLimit = byteCountLimit }
-
-  mutating func append(_ row: MessageRow, date: Int64, head: RawSpan) {
-    let start = usedByteCount
-    let end = start + MessageID.byteCount + head.byteCount
-    guard end <= byteCountLimit else {
-      places.append(Place(date: date, number: row.number, offset: nil))
-      return
-    }
-    if end > kept.count { grow(to: end) }
-    kept.withMutableBytes { bytes in
-      row.id.withBytes { id in bytes.copy(id, to: start) }
-      bytes.copy(head, to: start + MessageID.byteCount)
-    }
-    usedByteCount = end
-    places.append(Place(date: date, number: row.number, offset: start))
-  }
-
-  private mutating func grow(to count: Int) {
-    var larger = SecretBytes(zeroed: min(max(2 * kept.count, count, 4_096), byteCountLimit))
-    kept.withBytes { former in larger.withMutableBytes { $0.copy(former, to: 0) } }
-    swap(&kept, &larger)
-  }
-
-  borrowing func newestFirst() -> [Place] {
-    places.sorted { ($0.date, $0.number) > ($1.date, $1.number) }
-  }
-
-  /// The kept part of a message.
-  borrowing func metadata(_ place: Place) -> (MessageID, MessageMetadata)? {
-    guard let offset = place.offset else { return nil }
-    return kept.withBytes { bytes in
-      let entry = bytes.extracting(droppingFirst: offset)
-      guard let id = MessageID(entry.extracting(first: MessageID.byteCount)),
-        let read = MessageFrame.read(entry.extracting(droppingFirst: MessageID.byteCount))
-      else { return nil }
-      return (id, read.metadata)
-    }
   }
 }

@@ -96,7 +96,7 @@ extension Vault {
     let failed = Array(Set(unreadable))
     let report = try read { _, state, _ in
       RotationReport(
-        version: state.currentVersion, messageCount: state.messages.count, unreadable: failed)
+        version: state.currentVersion, messageCount: state.rows.identifiers.count, unreadable: failed)
     }
     // Done last, because too many failures lock the vault.
     try recordFailures(failed)
@@ -144,7 +144,7 @@ extension Vault {
     let limits = self.batch
     return try write { transaction, state, keys in
       guard var rotation = state.rotation else { throw VaultError.noRotationUnderWay }
-      var batch = Batch(phase: rotation.phase, total: state.messages.count)
+      var batch = Batch(phase: rotation.phase, total: state.rows.identifiers.count)
       var opener = MessageOpener(keys)
       var sealer = MessageSealer(pause: clock.pause)
       let target = rotation.target

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Adding and removing messages.
+// Adding messages.
 
 public import MessageFormats
 public import Primitives
@@ -41,11 +41,11 @@ extension Vault {
     let now = clock.now()
     return try content.withBytes { content in
       try write { transaction, state, keys in
-        var hash = keys.memberHash()
+        var hash = keys.rowHash()
         let id = try sealer.insert(
           metadata, content, timestamp: now, keyVersion: state.currentVersion,
           key: keys.key(state.currentVersion), transaction)
-        id.withBytes { hash.add($0, to: &state.messages) }
+        hash.add(id, nil, to: &state.rows)
         try alongside(transaction)
         return id
       }
@@ -85,7 +85,7 @@ extension Vault {
       var ids: [MessageID] = []
       let now = clock.now()
       try write { transaction, state, keys in
-        var hash = keys.memberHash()
+        var hash = keys.rowHash()
         let version = state.currentVersion
         let key = try keys.key(version)
         var byteCount = 0
@@ -97,7 +97,7 @@ extension Vault {
               byteCount += content.byteCount
               let id = try sealer.insert(
                 metadata, content, timestamp: now, keyVersion: version, key: key, transaction)
-              id.withBytes { hash.add($0, to: &state.messages) }
+              hash.add(id, nil, to: &state.rows)
               ids.append(id)
             }
           } catch let error as MessageFormatError {
@@ -120,23 +120,5 @@ extension Vault {
     }
     if let failure { throw failure }
     return progress
-  }
-
-  /// Removes a message.
-  ///
-  /// - Parameters:
-  ///   - id: the message.
-  ///   - alongside: what else is written in the same transaction. What it throws undoes all of it.
-  /// - Throws: `VaultError.messageNotFound`, once the vault's count has confirmed it.
-  public func remove(
-    _ id: MessageID, alongside: (borrowing Transaction) throws -> Void = { _ in }
-  ) throws {
-    try write { transaction, state, keys in
-      let removed = try transaction.execute("DELETE FROM messages WHERE id = ?", id.column)
-      guard removed == 1 else { throw try Self.confirmMissing(id, transaction, state, keys) }
-      var hash = keys.memberHash()
-      id.withBytes { hash.remove($0, from: &state.messages) }
-      try alongside(transaction)
-    }
   }
 }

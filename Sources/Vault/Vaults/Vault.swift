@@ -110,6 +110,7 @@ extension Vault {
         // again only then.
         var state = try admitted(transaction, keys)
         let before = state
+        try Self.eraseExpired(now: clock.now(), &state, keys, transaction)
         let result = try body(transaction, &state, keys)
         if state != before { try stateRow.save(state, transaction, key: keys.state) }
         return result
@@ -165,8 +166,10 @@ extension Vault {
       /// When it was replaced; nil while it is in use.
       public let retired: Int64?
     }
-    /// Messages in the vault.
+    /// Messages in the vault, without those in the trash.
     public let messageCount: Int
+    /// Messages in the trash.
+    public let trashCount: Int
     /// The version of the key for new messages.
     public let currentKeyVersion: Int
     /// In order of their versions.
@@ -203,7 +206,8 @@ extension Vault {
     let now = clock.now()
     let age = now - (state.key(state.currentVersion)?.created ?? now)
     return Status(
-      messageCount: state.messages.count, currentKeyVersion: state.currentVersion,
+      messageCount: state.messageCount, trashCount: state.removedCount,
+      currentKeyVersion: state.currentVersion,
       keys: state.keys.map { Status.Key(version: $0.version, created: $0.created, retired: $0.retired) },
       isRotating: state.rotation != nil,
       isRotationDue: age >= Int64(Self.keyLifetimeDays) * Self.secondsPerDay,

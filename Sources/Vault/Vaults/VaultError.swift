@@ -18,6 +18,12 @@ public enum VaultError: Error, Sendable {
   case keychainNotAvailable(KeychainError)
   /// There is no such message, and the vault's count confirms that none was removed from the file.
   case messageNotFound
+  /// The message was removed, and is in the trash.
+  case messageInTrash
+  /// There is no such message in the trash, and the vault's count confirms it.
+  case notInTrash
+  /// The message has no version of this number.
+  case versionNotFound
   /// The vault as a whole is damaged: a row was removed from the file or inserted.
   case corrupt
   /// More than a hundred messages failed to open in an hour: authenticate again.
@@ -40,6 +46,9 @@ public enum VaultError: Error, Sendable {
     case .keychainAccessDenied: "KEYCHAIN_ACCESS_DENIED"
     case .keychainNotAvailable: "KEYCHAIN_NOT_AVAILABLE"
     case .messageNotFound: "MESSAGE_NOT_FOUND"
+    case .messageInTrash: "MESSAGE_IN_TRASH"
+    case .notInTrash: "NOT_IN_TRASH"
+    case .versionNotFound: "VERSION_NOT_FOUND"
     case .corrupt: "VAULT_CORRUPT"
     case .lockedAfterFailures: "VAULT_LOCKED"
     case .messageTooLarge: "MESSAGE_TOO_LARGE"

@@ -27,7 +27,7 @@ struct VaultKeys: Sendable {
 
   func covers(_ state: VaultState) -> Bool { state.keys.allSatisfy { versions[$0.version] != nil } }
 
-  func memberHash() -> SetHash { SetHash(key: member.withBytes { SecretBytes(copying: $0) }) }
+  func rowHash() -> RowHash { RowHash(SetHash(key: member.withBytes { SecretBytes(copying: $0) })) }
 
   func key(_ version: Int) throws(VaultError) -> SharedSecretBytes {
     guard let key = versions[version] else { throw .corrupt }

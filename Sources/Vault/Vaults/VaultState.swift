@@ -4,7 +4,7 @@
 // "State"):
 //
 //   version 1 (1) ‖ revision (8) ‖ current key version (4) ‖ highest key version (4)
-//   ‖ messages (8) ‖ sum (32)
+//   ‖ rows (8) ‖ sum (32) ‖ marks (8) ‖ sum of marks (32) ‖ replaced (8) ‖ removed (8)
 //   ‖ rotation: target (4, 0 for none) ‖ phase (1) ‖ last row done (8)
 //   ‖ key count (2) ‖ keys: version (4) ‖ created (8) ‖ retired (8, 0 while in use)
 //
@@ -38,9 +38,16 @@ struct VaultState: Equatable {
   var currentVersion: Int
   /// The highest version ever used. No number is used twice, not even after its key is deleted.
   var highestVersion: Int
-  var messages = SetDigest()
+  var rows = RowDigest()
+  /// Rows that hold an earlier version of a message.
+  var replacedCount = 0
+  /// Messages in the trash, which is as many rows.
+  var removedCount = 0
   var rotation: Rotation?
   var keys: [Key]
+
+  /// Messages that lists show.
+  var messageCount: Int { rows.identifiers.count - replacedCount - removedCount }
 
   func key(_ version: Int) -> Key? { keys.first { $0.version == version } }
 
@@ -55,8 +62,12 @@ struct VaultState: Equatable {
     bytes.append(bigEndian: revision)
     bytes.append(bigEndian: UInt32(currentVersion))
     bytes.append(bigEndian: UInt32(highestVersion))
-    bytes.append(bigEndian: Int64(messages.count))
-    bytes += messages.sum
+    for digest in [rows.identifiers, rows.marks] {
+      bytes.append(bigEndian: Int64(digest.count))
+      bytes += digest.sum
+    }
+    bytes.append(bigEndian: Int64(replacedCount))
+    bytes.append(bigEndian: Int64(removedCount))
     bytes.append(bigEndian: UInt32(rotation?.target ?? 0))
     bytes.append(rotation?.phase.rawValue ?? 0)
     bytes.append(bigEndian: rotation?.lastRow ?? 0)
@@ -82,8 +93,10 @@ struct VaultState: Equatable {
       revision = try cursor.readInt64(bytes)
       currentVersion = try cursor.readUInt32(bytes)
       highestVersion = try cursor.readUInt32(bytes)
-      let count = Int(try cursor.readInt64(bytes))
-      messages = SetDigest(count: count, sum: try cursor.readBytes(bytes, count: SetDigest.sumByteCount))
+      rows.identifiers = try Self.digest(bytes, &cursor)
+      rows.marks = try Self.digest(bytes, &cursor)
+      replacedCount = Int(try cursor.readInt64(bytes))
+      removedCount = Int(try cursor.readInt64(bytes))
       let target = try cursor.readUInt32(bytes)
       let phase = Rotation.Phase(rawValue: try cursor.readByte(bytes))
       let lastRow = try cursor.readInt64(bytes)
@@ -99,6 +112,13 @@ struct VaultState: Equatable {
     } catch {
       return nil
     }
+  }
+
+  private static func digest(
+    _ bytes: RawSpan, _ cursor: inout ByteCursor
+  ) throws(TruncatedField) -> SetDigest {
+    let count = Int(try cursor.readInt64(bytes))
+    return SetDigest(count: count, sum: try cursor.readBytes(bytes, count: SetDigest.sumByteCount))
   }
 }
 

@@ -32,13 +32,13 @@ struct EncryptionFailureTests {
   private func store(_ texts: [String], _ cipher: consuming MessageCipher) throws -> [MessageID] {
     var sealer = MessageSealer(pause: fixture.time.clock.pause, cipher: cipher)
     return try fixture.vault.write { transaction, state, keys in
-      var hash = keys.memberHash()
+      var hash = keys.rowHash()
       return try texts.map { text in
         let id = try bytes(of: text).withBytes { content in
           try sealer.insert(
             metadata, content, timestamp: TestClock.start, keyVersion: 1, key: keys.key(1), transaction)
         }
-        id.withBytes { hash.add($0, to: &state.messages) }
+        hash.add(id, nil, to: &state.rows)
         return id
       }
     }

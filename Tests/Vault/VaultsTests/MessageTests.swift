@@ -32,9 +32,9 @@ struct MessageTests {
     let ids = try ["one", "two", "three"].map { try fixture.vault.add($0) }
     try fixture.vault.remove(ids[1])
     #expect(try fixture.vault.texts() == ["one", "three"])
-    for id in [ids[1], MessageID()] {
-      expectError("MESSAGE_NOT_FOUND") { try fixture.vault.text(id) }
-      expectError("MESSAGE_NOT_FOUND") { try fixture.vault.remove(id) }
+    for (id, code) in [(ids[1], "MESSAGE_IN_TRASH"), (MessageID(), "MESSAGE_NOT_FOUND")] {
+      expectError(code) { try fixture.vault.text(id) }
+      expectError(code) { try fixture.vault.remove(id) }
     }
     #expect(try fixture.vault.status().messageCount == 2)
     try fixture.vault.checkCount()

@@ -45,6 +45,34 @@ struct SpecificationTests {
     #expect(frame == expected)
   }
 
+  @Test("The frame of the second version is that of the page")
+  func secondFrame() throws {
+    let expected = try page.bytes("second frame")
+    let content = Array("It hangs in the hall.\n".utf8)
+    let metadata = MessageMetadata(
+      title: "Key of the shed", tags: ["home"], contentType: MessageMetadata.noteType, date: 1_759_449_600)
+    let id = try identifier()
+    let edition = FrameEdition(message: id, number: 2, replaced: [id])
+    #expect(
+      MessageFrame.byteCount(metadata, edition: edition, contentByteCount: content.count) == expected.count)
+    var frame = [UInt8](repeating: 0, count: expected.count)
+    var span = frame.mutableSpan
+    var output = span.mutableBytes
+    MessageFrame.write(metadata, edition: edition, content.span.bytes, to: &output)
+    #expect(frame == expected)
+    let found = MessageFrame.read(expected.span.bytes)
+    let read = try #require(found)
+    #expect(read.metadata == metadata && read.edition == edition)
+    #expect(read.contentOffset == expected.count - content.count)
+    // Number 1 is the first version's, and an edit replaces something.
+    for (offset, byte) in [(20, UInt8(1)), (22, 0)] {
+      var changed = expected
+      changed[offset] = byte
+      let isFrame = MessageFrame.read(changed.span.bytes) != nil
+      #expect(!isFrame)
+    }
+  }
+
   @Test("The keys are derived as the page says")
   func keys() throws {
     let id = try identifier()
@@ -74,9 +102,14 @@ struct SpecificationTests {
         .init(version: 2, created: 1_759_449_600, retired: nil),
       ])
     expected.revision = 7
-    var hash = SetHash(key: SecretBytes(copying: memberKey.span.bytes))
+    var hash = RowHash(SetHash(key: SecretBytes(copying: memberKey.span.bytes)))
     let id = try identifier()
-    id.withBytes { hash.add($0, to: &expected.messages) }
+    let secondBytes = try page.bytes("second version")
+    let named = MessageID(secondBytes.span.bytes)
+    let second = try #require(named)
+    hash.add(id, RowMark(id, .replaced, since: 1_759_539_600), to: &expected.rows)
+    hash.add(second, RowMark(id, .shown), to: &expected.rows)
+    expected.replacedCount = 1
     #expect(state == expected)
     let bytes = try page.bytes("state")
     #expect(state.bytes == bytes)

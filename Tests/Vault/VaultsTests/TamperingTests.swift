@@ -44,7 +44,8 @@ struct TamperingTests {
   @Test("A row duplicated under a new number, past the index, makes the vault corrupt")
   func duplicated() throws {
     try withoutIndex(
-      "INSERT INTO messages SELECT number + 100, id, keyVersion, timestamp, sealed FROM messages "
+      "INSERT INTO messages SELECT number + 100, id, message, standing, since, keyVersion, timestamp, sealed "
+        + "FROM messages "
         + "WHERE id = \(sql(ids[0]))")
     expectError("VAULT_CORRUPT") { try fixture.vault.texts() }
     expectError("VAULT_CORRUPT") { try fixture.vault.checkCount() }

@@ -21,6 +21,16 @@ extension Failure {
     case .keychainNotAvailable(let error): self.init(keychain: error)
     case .messageNotFound:
       self.init(.missing, code, "no such message", hint: "'coffer message list' shows what there is")
+    case .messageInTrash:
+      self.init(
+        .missing, code, "the message is in the trash", hint: "'coffer trash restore' puts it back")
+    case .notInTrash:
+      self.init(
+        .missing, code, "no such message in the trash", hint: "'coffer trash list' shows what is in it")
+    case .versionNotFound:
+      self.init(
+        .missing, code, "the message has no such version", hint: "'coffer message history' shows its versions"
+      )
     case .messageTooLarge(let limit):
       self.init(.refused, code, "a message may be at most \(limit >> 20) MiB")
     case .metadataOutOfBounds:

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Seals messages as rows of the table `messages`.
+
+internal import MessageFormats
+internal import Primitives
+internal import Secrets
+internal import Storage
+
+/// Seals messages and writes them as rows one after the other, reusing its buffers.
+struct MessageSealer: ~Copyable {
+  private var cipher: MessageCipher
+  private var box = MessageBox()
+  private let pause: (Int) -> Void
+
+  /// - Parameters:
+  ///   - pause: waits for a number of seconds, before an encryption that failed is tried once more.
+  ///   - cipher: the cipher; tests bring their own.
+  init(pause: @escaping (Int) -> Void, cipher: consuming MessageCipher = MessageCipher()) {
+    self.pause = pause
+    self.cipher = cipher
+  }
+
+  /// Stores a new message.
+  /// - Throws: `VaultError.encryptionFailed` after the second failure; `.messageTooLarge`, `.metadataOutOfBounds`.
+  mutating func insert(
+    _ metadata: MessageMetadata, _ content: RawSpan, timestamp: Int64, keyVersion: Int,
+    key: SharedSecretBytes,
+    _ transaction: borrowing Transaction
+  ) throws -> MessageID {
+    let id = MessageID()
+    try sealFrame(id, metadata, nil, content, timestamp, keyVersion, key)
+    try box.withBytes { box in
+      _ = try transaction.execute(
+        "INSERT INTO messages (id, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?)",
+        id.column, .integer(Int64(keyVersion)), .integer(timestamp), lending: box)
+    }
+    return id
+  }
+
+  /// Stores a version of a message, which is the one shown from now on.
+  /// - Throws: as ``insert(_:_:timestamp:keyVersion:key:_:)``.
+  mutating func insert(
+    _ metadata: MessageMetadata, _ edition: FrameEdition, _ content: RawSpan, timestamp: Int64,
+    keyVersion: Int, key: SharedSecretBytes, _ transaction: borrowing Transaction
+  ) throws -> MessageID {
+    let id = MessageID()
+    try sealFrame(id, metadata, edition, content, timestamp, keyVersion, key)
+    try box.withBytes { box in
+      _ = try transaction.execute(
+        "INSERT INTO messages (id, message, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?, ?)",
+        id.column, edition.message.column, .integer(Int64(keyVersion)), .integer(timestamp), lending: box)
+    }
+    return id
+  }
+
+  private mutating func sealFrame(
+    _ id: MessageID, _ metadata: MessageMetadata, _ edition: FrameEdition?, _ content: RawSpan,
+    _ timestamp: Int64, _ keyVersion: Int, _ key: SharedSecretBytes
+  ) throws(VaultError) {
+    try RetryRule.apply(pause: pause) { () throws(VaultError) in
+      try box.setFrame(metadata, edition: edition, content)
+      try seal(id, timestamp: timestamp, keyVersion: keyVersion, key: key)
+    }
+  }
+
+  /// Seals a frame with another version of the key, in place.
+  mutating func reseal(
+    _ row: MessageRow, frame: RawSpan, keyVersion: Int, key: SharedSecretBytes,
+    _ transaction: borrowing Transaction
+  ) throws {
+    try RetryRule.apply(pause: pause) { () throws(VaultError) in
+      box.reserve(frame.byteCount)
+      box.withFrame { $0.copy(frame, to: 0) }
+      try seal(row.id, timestamp: row.timestamp, keyVersion: keyVersion, key: key)
+    }
+    try box.withBytes { box in
+      _ = try transaction.execute(
+        "UPDATE messages SET keyVersion = ?1, sealed = ?3 WHERE number = ?2",
+        .integer(Int64(keyVersion)), .integer(row.number), lending: box)
+    }
+  }
+
+  private mutating func seal(
+    _ id: MessageID, timestamp: Int64, keyVersion: Int, key: SharedSecretBytes
+  ) throws(VaultError) {
+    do {
+      try box.withMutableBytes { box throws(CryptoError) in
+        try key.withBytes { key throws(CryptoError) in
+          try cipher.seal(&box, id: id, timestamp: timestamp, keyVersion: keyVersion, vaultKey: key)
+        }
+      }
+    } catch {
+      throw .encryptionFailed
+    }
+  }
+}

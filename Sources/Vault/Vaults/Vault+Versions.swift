@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Versions of messages (Specs/vault.md, "Frame" and "Marks"). An edit stores a row of its own, under a key of its own,
+// and marks the former one as replaced; both in one transaction. Nothing is overwritten: each version can be read and
+// restored until the message is erased.
+
+public import MessageFormats
+public import Primitives
+public import Secrets
+public import Storage
+
+extension Vault {
+  /// What an edit did.
+  public struct Edit: Sendable, Equatable {
+    /// The number of the version that is shown now.
+    public let number: Int
+    /// Whether the message was edited elsewhere since `base` was read. That version is kept as well.
+    public let isBeside: Bool
+  }
+
+  /// Lends the version that is shown, and its content.
+  /// - Throws: as ``withMessage(_:_:)``.
+  public func withVersion<R>(
+    _ id: MessageID, _ body: (MessageVersion, RawSpan) throws -> R
+  ) throws -> R {
+    let message = try opened(id)
+    return try message.withContent { try body(message.version, $0) }
+  }
+
+  /// Lends an earlier version, or the one that is shown, by its number.
+  /// - Throws: `VaultError.versionNotFound`; else as ``withMessage(_:_:)``.
+  public func withVersion<R>(
+    _ id: MessageID, number: Int, _ body: (MessageVersion, RawSpan) throws -> R
+  ) throws -> R {
+    let (versions, unreadableCount) = try history(id)
+    guard let wanted = versions.last(where: { $0.number == number }) else {
+      // It may be one of those.
+      if unreadableCount > 0 { throw VaultError.dataTampered(id) }
+      throw VaultError.versionNotFound
+    }
+    let message = try countingFailures {
+      try read { transaction, _, keys in
+        let row = try transaction.firstRow("SELECT number FROM messages WHERE id = ?", wanted.id.row.column) {
+          try $0.integer(0)
+        }
+        guard let row else { throw VaultError.corrupt }
+        return try Self.open(row, of: id, transaction, keys)
+      }
+    }
+    return try message.withContent { try body(message.version, $0) }
+  }
+
+  /// The versions of a message.
+  ///
+  /// - Returns: the versions, in the order of their numbers; and how many do not open.
+  /// - Throws: `VaultError.messageNotFound`, `.messageInTrash`, `.corrupt`.
+  public func history(_ id: MessageID) throws -> (versions: [MessageVersion], unreadableCount: Int) {
+    var unreadableCount = 0
+    var versions: [MessageVersion] = []
+    try read { transaction, state, keys in
+      guard try Self.digestOfMarks(transaction, keys) == state.rows.marks else { throw VaultError.corrupt }
+      guard let shown = try MessageRow.number(of: id, transaction) else {
+        throw try Self.confirmMissing(id, transaction, state, keys)
+      }
+      var opener = MessageOpener(keys)
+      for number in try MessageRow.numbers(of: id, .replaced, transaction) + [shown] {
+        try MessageRow.forEach(in: number...number, transaction) { row, box in
+          guard row.message == id else { throw VaultError.corrupt }
+          do {
+            versions.append(try opener.version(row, box))
+          } catch VaultError.dataTampered, VaultError.decryptionFailed {
+            unreadableCount += 1
+          }
+          return false
+        }
+      }
+    }
+    if unreadableCount > 0 { try recordFailures([id]) }
+    return (versions.sorted { $0.number < $1.number }, unreadableCount)
+  }
+
+  /// Stores a new version of a message; it is on the disk when this returns.
+  ///
+  /// - Parameters:
+  ///   - id: the message.
+  ///   - base: the version that was edited. If another was stored since, both are kept, and this one is shown. Nil
+  ///     replaces the version that is shown, even if it does not open.
+  ///   - content: at most `MessageLimits.messageByteCount` bytes.
+  ///   - metadata: stored with it.
+  ///   - alongside: what else is written in the same transaction. What it throws undoes all of it.
+  /// - Throws: `VaultError.messageTooLarge`, `.metadataOutOfBounds`; else as ``withMessage(_:_:)``.
+  public func edit(
+    _ id: MessageID, from base: VersionID?, to content: borrowing SecretBytes, metadata: MessageMetadata,
+    alongside: (borrowing Transaction) throws -> Void = { _ in }
+  ) throws -> Edit {
+    var sealer = MessageSealer(pause: clock.pause)
+    let now = clock.now()
+    return try countingFailures {
+      try content.withBytes { content in
+        try write { transaction, state, keys in
+          let former = try Self.shownRow(of: id, transaction, state, keys)
+          let number = try Self.number(of: former, transaction, keys, isNeeded: base != nil) + 1
+          let seen = base?.row ?? former.id
+          let edition = FrameEdition(message: id, number: number, replaced: [seen])
+          let row = try sealer.insert(
+            metadata, edition, content, timestamp: now, keyVersion: state.currentVersion,
+            key: keys.key(state.currentVersion), transaction)
+          var hash = keys.rowHash()
+          hash.add(row, RowMark(id, .shown), to: &state.rows)
+          try Self.mark(former, RowMark(id, .replaced, since: now), &state, &hash, transaction)
+          try alongside(transaction)
+          return Edit(number: number, isBeside: seen != former.id)
+        }
+      }
+    }
+  }
+
+  /// Makes an earlier version the one that is shown, as a new version.
+  /// - Throws: `VaultError.versionNotFound`; else as ``edit(_:from:to:metadata:alongside:)``.
+  public func restore(
+    _ id: MessageID, number: Int, alongside: (borrowing Transaction) throws -> Void = { _ in }
+  ) throws -> Edit {
+    try withVersion(id, number: number) { version, content in
+      try edit(
+        id, from: nil, to: SecretBytes(copying: content), metadata: version.metadata, alongside: alongside)
+    }
+  }
+
+  /// The row that is shown for a message.
+  static func shownRow(
+    of id: MessageID, _ transaction: borrowing Transaction, _ state: VaultState, _ keys: VaultKeys
+  ) throws -> MessageRow {
+    guard let number = try MessageRow.number(of: id, transaction) else {
+      throw try confirmMissing(id, transaction, state, keys)
+    }
+    return try MessageRow.row(number, of: id, transaction)
+  }
+
+  /// The number of the version in a row.
+  /// - Parameter isNeeded: whether it must open; else all versions are counted when it does not.
+  private static func number(
+    of row: MessageRow, _ transaction: borrowing Transaction, _ keys: VaultKeys, isNeeded: Bool
+  ) throws -> Int {
+    do {
+      return try open(row.number, of: row.message, transaction, keys).version.number
+    } catch VaultError.dataTampered where !isNeeded, VaultError.decryptionFailed where !isNeeded {
+      return 1 + (try MessageRow.numbers(of: row.message, .replaced, transaction).count)
+    }
+  }
+
+  /// Gives a row another mark, and counts it.
+  static func mark(
+    _ row: MessageRow, _ mark: RowMark, _ state: inout VaultState, _ hash: inout RowHash,
+    _ transaction: borrowing Transaction
+  ) throws {
+    _ = try transaction.execute(
+      "UPDATE messages SET message = ?, standing = ?, since = ? WHERE number = ?",
+      mark.message.column, .integer(mark.standing.rawValue), .integer(mark.since), .integer(row.number))
+    hash.change(row.id, from: row.mark, to: mark, in: &state.rows)
+    state.count(row.standing, by: -1)
+    state.count(mark.standing, by: 1)
+  }
+}
+
+extension VaultState {
+  fileprivate mutating func count(_ standing: RowMark.Standing, by difference: Int) {
+    switch standing {
+    case .shown: break
+    case .replaced: replacedCount += difference
+    case .removed: removedCount += difference
+    }
+  }
+}
