@@ -19,7 +19,7 @@ struct CofferRoot: CommandGroup {
       InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self, SlotCommand.self,
       PassphraseCommand.self, RecoverCommand.self,
       RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self,
-      EraseCommand.self, MessageCommand.self,
+      EraseCommand.self, MessageCommand.self, TrashCommand.self,
       VaultCommand.self, CaptureCommand.self, IdentityCommand.self, ContactCommand.self,
       EncryptCommand.self, DecryptCommand.self, SignCommand.self, VerifyCommand.self,
       ModeCommand.self, SettingsCommand.self,
@@ -35,8 +35,9 @@ struct CofferRoot: CommandGroup {
       init                    make a coffer
       unlock | lock           begin and end a session
       status                  what is here, what opens it
-      message add|show|list|search|remove|import|export
-                              'message' may be left out before the first five
+      message add|show|list|search|set|history|remove|restore|import|export
+                              'message' may be left out before the first seven
+      trash list|restore|empty
       vault status|rotate|rollback
       capture add|list|show|export|verify|remove|queue|mark|sweep
       identity generate|list|show|export|qr|backup|import|expire|revoke|default|delete

@@ -15,6 +15,7 @@ struct MessageCommand: CommandGroup {
     commandName: "message", abstract: "Messages and notes.",
     subcommands: [
       MessageAddCommand.self, MessageShowCommand.self, MessageListCommand.self, MessageSearchCommand.self,
+      MessageSetCommand.self, MessageHistoryCommand.self, MessageRestoreCommand.self,
       MessageRemoveCommand.self, MessageImportCommand.self, MessageExportCommand.self,
     ])
   static let page = """
@@ -24,13 +25,15 @@ struct MessageCommand: CommandGroup {
            coffer message show WHICH         read one
            coffer message list               what there is
            coffer message search WORDS...    find some
-           coffer message remove WHICH...    remove some
+           coffer message set WHICH...       change title, tags, type or date
+           coffer message history WHICH      its versions; 'restore' makes an earlier one the present one
+           coffer message remove WHICH...    move some to the trash; 'coffer trash' has them for 30 days
            coffer message import KIND PATH   store many: mbox, maildir, jsonl, directory
            coffer message export KIND PATH   write all: jsonl, mbox, directory
 
     WHICH is an id, its last digits (four are enough while no other id ends so), @N for line N of the last
     list on this terminal, or a title or a piece of one. If several fit, they are named and none is taken.
-    For 'coffer message', 'coffer' is enough before add, show, list, search and remove.
+    For 'coffer message', 'coffer' is enough before add, show, list, search, set, history and remove.
 
     example: echo 'the key is under the mat' | coffer message add --title Key
     """
@@ -126,16 +129,7 @@ struct MessageShowCommand: CofferCommand {
     let coffer = try context.open(opening)
     let id = try MessageChoice.id(which, coffer, context)
     try coffer.vault.withMessage(id) { metadata, content in
-      if raw {
-        guard force || !Terminal.isOutputTerminal || MessageView.isPlain(content) else {
-          throw Failure.notForTerminal("the content is not plain text and could control your terminal")
-        }
-        Terminal.write(content)
-      } else if context.isJSON {
-        MessageView.printJSON(id, metadata, content)
-      } else {
-        MessageView.print(metadata, content)
-      }
+      try MessageView.show(id, metadata, content, isRaw: raw, isForced: force, isJSON: context.isJSON)
     }
   }
 }

@@ -10,13 +10,13 @@ internal import Vaults
 struct MessageRemoveCommand: CofferCommand {
   static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove messages.")
   static let page = """
-    coffer message remove: remove messages for good
+    coffer message remove: move messages to the trash
 
     usage: coffer message remove WHICH... [--tag T] [--yes]
                                  \(OpeningOptions.usage)
 
-    Names what it takes and asks. Overwrites the rows in the file; backups still contain them.
-    'coffer help message' says what WHICH may be.
+    Names what it takes and asks. For \(Vault.trashDays) days 'coffer trash restore' puts them back; 'coffer trash empty'
+    erases them for good. 'coffer help message' says what WHICH may be.
 
       --tag T   every message with this tag, instead of WHICH
       --yes     do not ask; needed without a terminal, unless WHICH are whole ids
@@ -60,7 +60,8 @@ struct MessageRemoveCommand: CofferCommand {
     try confirm(chosen, context)
     for message in chosen { try coffer.removeMessage(message.id) }
     if context.isJSON { JSON.print(["removed": chosen.map(\.id.description)]) }
-    context.remark("\(chosen.count == 1 ? "The message is" : "\(chosen.count) messages are") removed.")
+    let moved: ShownLine = chosen.count == 1 ? "The message is" : "\(chosen.count) messages are"
+    context.remark("\(moved) in the trash, for \(Vault.trashDays) days: coffer trash restore")
   }
 
   private func chosen(_ coffer: Coffer, _ context: CommandContext) throws -> [Chosen] {
@@ -94,7 +95,7 @@ struct MessageRemoveCommand: CofferCommand {
     }
     for message in chosen.prefix(Self.namedLimit) { Terminal.remark(message.line) }
     if chosen.count > Self.namedLimit { Terminal.remark("... and \(chosen.count - Self.namedLimit) more") }
-    guard try context.confirm("Remove \(chosen.count.counted("message")) for good?") else {
+    guard try context.confirm("Move \(chosen.count.counted("message")) to the trash?") else {
       throw Failure(.refused, "not_confirmed", "nothing was removed")
     }
   }

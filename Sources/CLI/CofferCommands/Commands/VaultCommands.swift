@@ -142,6 +142,7 @@ struct VaultStatusCommand: CofferCommand {
       let retired: String?
     }
     let messages: Int
+    let trash: Int
     let keyVersion: Int
     let keys: [Key]
     let rotating: Bool
@@ -154,7 +155,7 @@ struct VaultStatusCommand: CofferCommand {
     if context.isJSON {
       return JSON.print(
         Answer(
-          messages: status.messageCount, keyVersion: status.currentKeyVersion,
+          messages: status.messageCount, trash: status.trashCount, keyVersion: status.currentKeyVersion,
           keys: status.keys.map {
             .init(
               version: $0.version, created: RFC3339.format($0.created),
@@ -164,6 +165,7 @@ struct VaultStatusCommand: CofferCommand {
           recentFailures: status.recentFailures))
     }
     Terminal.print("messages  \(status.messageCount)")
+    if status.trashCount > 0 { Terminal.print("trash     \(status.trashCount)") }
     for key in status.keys {
       let state =
         if key.version == status.currentKeyVersion {

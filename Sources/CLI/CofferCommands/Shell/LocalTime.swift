@@ -21,6 +21,27 @@ enum LocalTime {
     return unsafe "\(text(parts)) \(String(cString: zone))"
   }
 
+  /// Reads `2026-11-22`, `2026-11-22 04:58` in the local zone, or RFC 3339; nil for anything else.
+  /// - Returns: seconds since 1970, UTC.
+  static func parse(_ text: String) -> Int64? {
+    if let seconds = RFC3339.parse(text) { return seconds }
+    let fields = text.split(whereSeparator: { "- T:".contains($0) }).map { Int32($0) ?? -1 }
+    let forms = ["####-##-##", "####-##-## ##:##", "####-##-##T##:##"]
+    guard forms.contains(String(text.map { $0.isASCII && $0.isNumber ? "#" : $0 })) else { return nil }
+    var parts = unsafe tm()
+    unsafe parts.tm_year = fields[0] - 1900
+    unsafe parts.tm_mon = fields[1] - 1
+    unsafe parts.tm_mday = fields[2]
+    unsafe parts.tm_hour = fields.count > 3 ? fields[3] : 0
+    unsafe parts.tm_min = fields.count > 4 ? fields[4] : 0
+    unsafe parts.tm_isdst = -1
+    let seconds = unsafe Int64(mktime(&parts))
+    // The system would take the 31st of February for one in March.
+    let isDay = unsafe parts.tm_mon == fields[1] - 1 && parts.tm_mday == fields[2]
+    let isMinute = unsafe fields.count <= 3 || parts.tm_min == fields[4] && fields[3] < 24
+    return isDay && isMinute ? seconds : nil
+  }
+
   private static func parts(of seconds: Int64) -> tm? {
     var time = time_t(seconds)
     var parts = unsafe tm()

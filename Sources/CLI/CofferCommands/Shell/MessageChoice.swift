@@ -38,6 +38,31 @@ struct MessageChoice {
     throw ambiguous(word, fitting)
   }
 
+  /// The one message that `word` means among these, which are those in the trash.
+  /// - Throws: `ambiguous_message`, `not_in_trash`, `no_list`.
+  static func id(
+    _ word: String, among choices: [MessageChoice], _ context: CommandContext
+  ) throws -> MessageID {
+    if let id = MessageID(word) { return id }
+    if word.hasPrefix("@") { return try line(word, context) }
+    let tail = word.lowercased()
+    let byTail = word.count < leastCount ? [] : choices.filter { hexadecimal($0.id).hasSuffix(tail) }
+    let exact = choices.filter { $0.title.lowercased() == tail }
+    let containing = choices.filter { $0.title.lowercased().contains(tail) }
+    let fitting = byTail.isEmpty ? (exact.isEmpty ? containing : exact) : byTail
+    guard let first = fitting.first else {
+      throw Failure(
+        .missing, "not_in_trash", "no message in the trash is called '\(word)', and no id ends so",
+        hint: "'coffer trash list' shows what is in it")
+    }
+    if fitting.count > 1 { throw ambiguous(word, fitting) }
+    return first.id
+  }
+
+  private static func hexadecimal(_ id: MessageID) -> String {
+    String(id.description.filter { $0 != "-" })
+  }
+
   /// The last digits of an id as lists show them; four and more are taken.
   static func shown(_ id: MessageID) -> String { String(id.description.suffix(shownCount)) }
 

@@ -29,24 +29,28 @@ struct MessageList {
     let tags: [String]
     let type: String
     let date: String
+    /// When it was moved to the trash.
+    let removed: String?
   }
 
-  mutating func show(_ id: MessageID, _ metadata: MessageMetadata) {
+  /// - Parameter removed: when it was moved to the trash, which is shown instead of its date.
+  mutating func show(_ id: MessageID, _ metadata: MessageMetadata, removed: Int64? = nil) {
     count += 1
     if isJSON {
       return JSON.print(
         Answer(
           id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
-          date: RFC3339.format(metadata.date)))
+          date: RFC3339.format(metadata.date), removed: removed.map(RFC3339.format)))
     }
+    let date = removed ?? metadata.date
     // Made safe for a terminal before it is measured, because that changes its width.
     let title = TerminalText.line(metadata.title)
     let tags = TerminalText.line(metadata.tags.joined(separator: " "))
     guard Terminal.isOutputTerminal else {
-      return Terminal.print("\(id)\t\(RFC3339.format(metadata.date))\t\(title)\t\(tags)")
+      return Terminal.print("\(id)\t\(RFC3339.format(date))\t\(title)\t\(tags)")
     }
     if ids.count < LastList.countLimit { ids.append(id.description) }
-    Terminal.print(row(id, LocalTime.minute(metadata.date), title, tags))
+    Terminal.print(row(id, LocalTime.minute(date), title, tags))
   }
 
   /// A row that fits the terminal: number, end of the id, date to the minute, title, tags. A narrow terminal gets no

@@ -9,8 +9,29 @@ internal import Texts
 internal import Vaults
 
 enum MessageView {
+  /// Shows a message, writes its content alone, or prints it as JSON.
+  /// - Parameters:
+  ///   - isRaw: whether only the content is written.
+  ///   - isForced: whether it is written to a terminal that it could control.
+  /// - Throws: a refusal to control the terminal.
+  static func show(
+    _ id: MessageID, _ metadata: MessageMetadata, _ content: RawSpan, isRaw: Bool, isForced: Bool,
+    isJSON: Bool
+  ) throws {
+    if isRaw {
+      guard isForced || !Terminal.isOutputTerminal || isPlain(content) else {
+        throw Failure.notForTerminal("the content is not plain text and could control your terminal")
+      }
+      Terminal.write(content)
+    } else if isJSON {
+      printJSON(id, metadata, content)
+    } else {
+      print(metadata, content)
+    }
+  }
+
   /// Title, date and tags, then the text.
-  static func print(_ metadata: MessageMetadata, _ content: RawSpan) {
+  private static func print(_ metadata: MessageMetadata, _ content: RawSpan) {
     Terminal.print("\(Terminal.bold("Title:")) \(metadata.title)")
     let date =
       Terminal.isOutputTerminal ? LocalTime.minuteAndZone(metadata.date) : RFC3339.format(metadata.date)
@@ -54,7 +75,7 @@ enum MessageView {
     let content: String
   }
 
-  static func printJSON(_ id: MessageID, _ metadata: MessageMetadata, _ content: RawSpan) {
+  private static func printJSON(_ id: MessageID, _ metadata: MessageMetadata, _ content: RawSpan) {
     let text = unsafe content.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
     let encoded = unsafe content.withUnsafeBytes { unsafe Data($0).base64EncodedString() }
     JSON.print(
@@ -79,7 +100,7 @@ enum MessageView {
   }
 
   /// Whether a terminal shows all of it and is not controlled by any of it.
-  static func isPlain(_ content: RawSpan) -> Bool {
+  private static func isPlain(_ content: RawSpan) -> Bool {
     MessageMetadata.isText(content) && TerminalText.isFit(string(content).replacing("\r\n", with: "\n"))
   }
 
