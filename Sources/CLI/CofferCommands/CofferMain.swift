@@ -35,8 +35,8 @@ struct CofferRoot: CommandGroup {
       init                    make a coffer
       unlock | lock           begin and end a session
       status                  what is here, what opens it
-      message add|show|list|search|set|history|remove|restore|import|export
-                              'message' may be left out before the first seven
+      message add|show|list|search|edit|set|history|remove|restore|import|export
+                              'message' may be left out before the first eight
       trash list|restore|empty
       vault status|rotate|rollback
       capture add|list|show|export|verify|remove|queue|mark|sweep
@@ -102,6 +102,8 @@ public enum CofferMain {
     // Coffer starts itself with one of these arguments to decode a picture, or to find the codes in one.
     if arguments == [PictureWorker.argument] { PictureWorker.run() }
     if arguments == [CodeReader.argument] { CodeReader.run() }
+    // And with this one to run the user's editor.
+    if arguments.count == 2, arguments[0] == EditorSession.argument { EditorSession.run(ending: arguments[1]) }
     guard coffer_fill_standard_descriptors() == 0 else { return ExitCode.bug.rawValue }
     if arguments.isEmpty {
       Terminal.remark(lines: FirstSteps.areMissing ? FirstSteps.page : CofferRoot.page)

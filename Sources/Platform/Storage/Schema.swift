@@ -64,7 +64,8 @@ enum Schema {
 
   private static let expectedNames = [
     "table keybag keybag", "table keychain keychain", "table binding binding", "table messages messages",
-    "index sqlite_autoindex_messages_1 messages", "index markedMessages messages", "table vault vault", "table captures captures",
+    "index sqlite_autoindex_messages_1 messages", "index markedMessages messages",
+    "table vault vault", "table captures captures",
     "index sqlite_autoindex_captures_1 captures", "index capturesByMark captures",
     "table captureParts captureParts", "table captureState captureState",
     "table protectedRegistry protectedRegistry", "table protectedDomains protectedDomains",

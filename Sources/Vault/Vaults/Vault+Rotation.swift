@@ -18,7 +18,7 @@ extension Vault {
     public let phase: Phase
     /// Messages done in this phase since the call began.
     public let done: Int
-    /// Messages in the vault.
+    /// Messages in the vault, earlier versions and the trash too.
     public let total: Int
   }
 
@@ -26,7 +26,7 @@ extension Vault {
   public struct RotationReport: Sendable, Equatable {
     /// The version of the key for new messages.
     public let version: Int
-    /// Messages in the vault.
+    /// Messages in the vault, earlier versions and the trash too.
     public let messageCount: Int
     /// Messages that do not open; they stay under their old key, which then stays in use.
     public let unreadable: [MessageID]

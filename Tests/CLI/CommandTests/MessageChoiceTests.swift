@@ -75,12 +75,12 @@ struct MessageChoiceTests {
   func removing() throws {
     let place = try place(["oak", "pine", "elm"])
     let kept = try CommandOnTerminal(["remove", "oak", "pine"] + Self.pass, in: place)
-    let shown = try kept.answer("Remove 2 messages for good? [y/N]: ", "n")
+    let shown = try kept.answer("Move 2 messages to the trash? [y/N]: ", "n")
     #expect(shown.contains("oak, 9 bytes") && shown.contains("pine, 10 bytes") && !shown.contains("elm"))
     let end = kept.end()
     #expect(end.status == 7 && end.shown.contains("nothing was removed"))
     let removed = try CommandOnTerminal(["remove", "oak", "pine"] + Self.pass, in: place)
-    try removed.answer("Remove 2 messages for good? [y/N]: ", "y")
+    try removed.answer("Move 2 messages to the trash? [y/N]: ", "y")
     #expect(removed.end().status == 0)
     let left = try place.run(["list"] + Self.pass).output
     #expect(left.contains("elm") && left.split(separator: "\n").count == 1)
@@ -95,7 +95,7 @@ struct MessageChoiceTests {
     #expect(shown.status == 5 && shown.error.contains("1 message corrupted or tampered"), "\(shown.error)")
     #expect(try place.run(["show", "pine", "--raw"] + Self.pass).output == "about pine")
     let asked = try CommandOnTerminal(["remove", String(id)] + Self.pass, in: place)
-    let question = try asked.answer("Remove 1 message for good? [y/N]: ", "y")
+    let question = try asked.answer("Move 1 message to the trash? [y/N]: ", "y")
     #expect(question.contains("corrupted or tampered: it cannot be read"))
     #expect(asked.end().status == 0)
     let left = try place.run(["list"] + Self.pass)

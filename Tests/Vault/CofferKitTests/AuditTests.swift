@@ -44,11 +44,19 @@ struct AuditTests {
     #expect(try coffer.exportMessages(to: &sink) { _ in true }?.count == 4)
     #expect(sink.count == 4 && sink.isFinished)
     try coffer.removeMessage(id)
+    try coffer.putBackMessage(id)
+    let base = try coffer.vault.withVersion(id) { version, _ in version }
+    _ = try coffer.editMessage(
+      id, from: base.id, to: SecretBytes(zeroed: 1), metadata: base.metadata)
+    _ = try coffer.restoreMessage(id, number: 1)
+    try coffer.removeMessage(id)
+    try coffer.eraseMessages([id])
     _ = try coffer.rotateVaultKey { _ in true }
     _ = try coffer.rollBackVaultKey { _ in true }
     #expect(
       try lines() == [
-        "messagesAdded 1", "messagesAdded 3", "messagesExported 4", "messagesRemoved 1", "keyRotated 3",
+        "messagesAdded 1", "messagesAdded 3", "messagesExported 4", "messagesRemoved 1", "messagesPutBack 1",
+        "messagesEdited 1", "messagesEdited 1", "messagesRemoved 1", "messagesErased 1", "keyRotated 3",
         "keyRolledBack 3",
       ])
   }

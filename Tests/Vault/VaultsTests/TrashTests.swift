@@ -43,7 +43,8 @@ struct TrashTests {
   @Test("The versions of a message go with it and come back with it")
   func versions() throws {
     let id = try vault.add("one")
-    _ = try vault.edit(id, from: nil, to: bytes(of: "two"), metadata: MessageMetadata(title: "two", contentType: "text/plain"))
+    let metadata = MessageMetadata(title: "two", contentType: "text/plain")
+    _ = try vault.edit(id, from: nil, to: bytes(of: "two"), metadata: metadata)
     try vault.remove(id)
     #expect(try trash().map(\.title) == ["two"])
     try vault.putBack(id)

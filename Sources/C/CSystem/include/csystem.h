@@ -130,4 +130,18 @@ int coffer_set_boot_timer(int timer, uint64_t moment);
  * 0 when all of it holds; -1 when some of it could not be had, and then the process should end. */
 int coffer_enter_decoder_sandbox(void);
 
+/* Steps of coffer_enter_memory_only, by their numbers. */
+enum { COFFER_MEMORY_ONLY_NAMESPACE = 1, COFFER_MEMORY_ONLY_USER = 2, COFFER_MEMORY_ONLY_PRIVATE = 3,
+       COFFER_MEMORY_ONLY_READ_ONLY = 4, COFFER_MEMORY_ONLY_FOLDER = 5 };
+
+/* For a process with one thread: from here on, it and what it starts see every file system read-only, but for one in
+ * memory that nobody else sees, which the kernel frees when the last of them ends. It is killed when its parent dies.
+ * `folder` gets the path, which is a literal. 0, or the step that failed, and errno. */
+int coffer_enter_memory_only(const char **folder);
+
+/* After that: runs a shell command with one argument, and waits for it. The shell and everything that it started are
+ * killed when it ends or this process dies; they have no core dumps, and signals as at a start. This process ignores
+ * SIGINT and SIGQUIT meanwhile. The status as waitpid gives it, or -1 and errno. */
+int coffer_run_shell(const char *command, const char *argument);
+
 #endif

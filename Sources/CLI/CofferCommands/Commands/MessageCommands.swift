@@ -15,7 +15,7 @@ struct MessageCommand: CommandGroup {
     commandName: "message", abstract: "Messages and notes.",
     subcommands: [
       MessageAddCommand.self, MessageShowCommand.self, MessageListCommand.self, MessageSearchCommand.self,
-      MessageSetCommand.self, MessageHistoryCommand.self, MessageRestoreCommand.self,
+      MessageEditCommand.self, MessageSetCommand.self, MessageHistoryCommand.self, MessageRestoreCommand.self,
       MessageRemoveCommand.self, MessageImportCommand.self, MessageExportCommand.self,
     ])
   static let page = """
@@ -25,6 +25,7 @@ struct MessageCommand: CommandGroup {
            coffer message show WHICH         read one
            coffer message list               what there is
            coffer message search WORDS...    find some
+           coffer message edit WHICH         change its text in your editor
            coffer message set WHICH...       change title, tags, type or date
            coffer message history WHICH      its versions; 'restore' makes an earlier one the present one
            coffer message remove WHICH...    move some to the trash; 'coffer trash' has them for 30 days
@@ -33,7 +34,7 @@ struct MessageCommand: CommandGroup {
 
     WHICH is an id, its last digits (four are enough while no other id ends so), @N for line N of the last
     list on this terminal, or a title or a piece of one. If several fit, they are named and none is taken.
-    For 'coffer message', 'coffer' is enough before add, show, list, search, set, history and remove.
+    For 'coffer message', 'coffer' is enough before add, show, list, search, edit, set, history and remove.
 
     example: echo 'the key is under the mat' | coffer message add --title Key
     """

@@ -93,7 +93,8 @@ struct TrashRestoreCommand: CofferCommand {
   static let page = """
     coffer trash restore: put removed messages back
 
-    usage: coffer trash restore WHICH... \(OpeningOptions.usage)
+    usage: coffer trash restore WHICH...
+                                \(OpeningOptions.usage)
 
     WHICH is an id, its last digits, @N for line N of 'coffer trash list', or a title or a piece of one.
 

@@ -22,6 +22,10 @@ final class VaultOperation: CrashScenario {
   struct Contents: Equatable {
     var messages: Set<String>
     var keyVersion = 1
+    /// Titles of what is in the trash.
+    var trash: Set<String> = ["message 0"]
+    /// Versions of "message 2".
+    var versionCount = 2
   }
 
   private static let before = Contents(messages: Set((1...6).map { "message \($0)" }))
@@ -54,9 +58,28 @@ final class VaultOperation: CrashScenario {
         $0.messages.insert("message 7")
       },
       VaultOperation(kind, "message remove") { vault in
-        try vault.remove(try first(of: vault))
+        try vault.remove(try named("message 1", in: vault))
       } change: {
         $0.messages.remove("message 1")
+        $0.trash.insert("message 1")
+      },
+      VaultOperation(kind, "message edit") { vault in
+        try edit("message 2", to: "message 2 edited", in: vault)
+      } change: {
+        $0.messages.remove("message 2")
+        $0.messages.insert("message 2 edited")
+        $0.versionCount = 3
+      },
+      VaultOperation(kind, "trash restore") { vault in
+        try vault.putBack(try trash(of: vault).map(\.key)[0])
+      } change: {
+        $0.messages.insert("message 0")
+        $0.trash = []
+      },
+      VaultOperation(kind, "trash empty") { vault in
+        try vault.eraseRemoved(try trash(of: vault).map(\.key))
+      } change: {
+        $0.trash = []
       },
     ]
   }
@@ -65,6 +88,8 @@ final class VaultOperation: CrashScenario {
     try OpenKeychain.create(home, kind) { opened in
       let vault = try Vault.create(file: opened.file, keychain: opened.keychain, clock: .still)
       for text in Self.before.messages.sorted() { try Self.add(text, to: vault) }
+      try Self.edit("message 2", to: "message 2", in: vault)
+      try vault.remove(try Self.add("message 0", to: vault))
     }
   }
 
@@ -86,7 +111,10 @@ final class VaultOperation: CrashScenario {
     }
     if try vault.status().isRotating { _ = try vault.resumeRotation { _ in true } }
     let status = try vault.status()
-    let found = Contents(messages: try read(vault), keyVersion: status.currentKeyVersion)
+    let edited = try Self.named("message 2", in: vault)
+    let found = Contents(
+      messages: try read(vault), keyVersion: status.currentKeyVersion,
+      trash: Set(try Self.trash(of: vault).values), versionCount: try vault.history(edited).versions.count)
     guard try opened.file.integrityFindings().isEmpty else { throw CrashFinding.lost("pages are damaged") }
     if found == Self.before, status.keys.count == 1 { return .before }
     if found == after, status.keys.count == after.keyVersion { return .after }
@@ -109,22 +137,46 @@ final class VaultOperation: CrashScenario {
     return texts
   }
 
-  private static func add(_ title: String, to vault: Vault) throws {
-    // Longer than the rest of a page, so that there are several.
-    let text = Array((title + String(repeating: ".", count: 900)).utf8)
-    _ = try vault.add(
-      SecretBytes(copying: text.span.bytes),
-      metadata: MessageMetadata(title: title, contentType: MessageMetadata.noteType))
+  @discardableResult
+  private static func add(_ title: String, to vault: Vault) throws -> MessageID {
+    try vault.add(content(title), metadata: metadata(title))
   }
 
-  private static func first(of vault: Vault) throws -> MessageID {
+  private static func edit(_ title: String, to other: String, in vault: Vault) throws {
+    let id = try named(title, in: vault)
+    _ = try vault.edit(id, from: nil, to: content(other), metadata: metadata(other))
+  }
+
+  private static func content(_ title: String) -> SecretBytes {
+    // Longer than the rest of a page, so that there are several.
+    let text = Array((title + String(repeating: ".", count: 900)).utf8)
+    return SecretBytes(copying: text.span.bytes)
+  }
+
+  private static func metadata(_ title: String) -> MessageMetadata {
+    MessageMetadata(title: title, contentType: MessageMetadata.noteType)
+  }
+
+  /// The message whose title begins so.
+  private static func named(_ title: String, in vault: Vault) throws -> MessageID {
     var found: MessageID?
     _ = try vault.forEachMessage { id, metadata, _ in
-      if metadata.title == "message 1" { found = id }
+      if metadata.title.hasPrefix(title) { found = id }
       return found == nil
     }
-    guard let found else { throw CrashFinding.lost("message 1") }
+    guard let found else { throw CrashFinding.lost(title) }
     return found
+  }
+
+  /// The titles in the trash.
+  private static func trash(of vault: Vault) throws -> [MessageID: String] {
+    var titles: [MessageID: String] = [:]
+    let unreadable = try vault.listTrash { id, metadata, _, _ in
+      titles[id] = metadata.title
+      return true
+    }
+    guard unreadable.isEmpty else { throw CrashFinding.lost("a message in the trash") }
+    return titles
   }
 }
 

@@ -36,6 +36,26 @@ extension Operation {
     Operation("remove a message") { workspace in
       try workspace.withMessages { coffer, ids in try coffer.vault.remove(ids[0]) }
     },
+    Operation("edit a message, and restore it") { workspace in
+      try workspace.withMessages { coffer, ids in
+        let base = try coffer.vault.withVersion(ids[0]) { version, _ in version }
+        let content = workspace.bytes("edited content", count: 96)
+        _ = try coffer.vault.edit(ids[0], from: base.id, to: content, metadata: base.metadata)
+        try expect(try coffer.vault.restore(ids[0], number: 1).number == 3, "the third version")
+      }
+    },
+    Operation("empty the trash") { workspace in
+      try workspace.withMessages { coffer, ids in
+        try coffer.vault.remove(ids[0])
+        var count = 0
+        _ = try coffer.vault.listTrash { _, _, _, _ in
+          count += 1
+          return true
+        }
+        try expect(count == 1, "one message")
+        try coffer.vault.eraseRemoved([ids[0]])
+      }
+    },
     Operation("show a damaged message") { workspace in
       let passphrase = try workspace.passphrase()
       let ids = try workspace.makeMessages(passphrase)
