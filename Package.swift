@@ -182,6 +182,7 @@ let package = Package(
       "SecurityKeys", in: .platform,
       ["Secrets", "Primitives", .target("CFido2", trait: "SecurityKeys")]),
     module("GnuPG", in: .platform, ["Secrets", "Primitives", "CSystem"]),
+    module("Editing", in: .platform, ["Secrets", "CSystem"]),
 
     // Vault: keys, messages, captures, protected data, the custody of private keys, and the coffer itself
     module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc"]),
@@ -276,6 +277,8 @@ let package = Package(
       ]),
     // The process that decodes pictures, and how it would misbehave if it were taken over.
     probe("decoder-probe", path: "DecoderProbe", ["Pictures", "CSystem"]),
+    // The process that runs an editor, and one that asks it to.
+    probe("editor-probe", path: "EditorProbe", ["Editing", "Secrets"]),
     // The command with security keys in software; only tests start it.
     probe(
       "coffer-with-keys", path: "CofferWithKeys", ["CofferCommands", "SecurityKeys", "SoftwareSecurityKey"]),
@@ -331,6 +334,9 @@ let package = Package(
       "SecurityKeysTests", in: .platform,
       ["SecurityKeys", "Secrets", "Primitives", "SoftwareSecurityKey", "MemorySearch"]),
     tests("GnuPGTests", in: .platform, ["GnuPG", "Secrets", "Primitives"]),
+    tests(
+      "EditingTests", in: .platform,
+      ["Editing", "Secrets", "MemorySearch", "PseudoTerminals", "editor-probe"]),
     tests("MessageFormatsTests", in: .vault, ["MessageFormats", "Secrets", "SpecExamples", "Texts"]),
     tests(
       "KeychainsTests", in: .vault,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The few calls of libc and the kernel that Swift cannot import: variadic functions, macros, and
- * functions behind a feature test; and the sandbox of the process that decodes
- * pictures. Nothing else belongs here. */
+ * functions behind a feature test; and the sandboxes of the processes that decode
+ * pictures and that start an editor. Nothing else belongs here. */
 #ifndef COFFER_CSYSTEM_H
 #define COFFER_CSYSTEM_H
 
@@ -129,5 +129,19 @@ int coffer_set_boot_timer(int timer, uint64_t moment);
  * and 10 s of processor time, and it dies with the thread that started it. There is no way back.
  * 0 when all of it holds; -1 when some of it could not be had, and then the process should end. */
 int coffer_enter_decoder_sandbox(void);
+
+/* For a process of one thread, just started, that will give a secret text to an editor: from now on nothing that it
+ * or a process of its own writes into a file gets to a disk. /tmp and /var/tmp are new and in memory that is never
+ * swapped; every other file system can only be read; devices work as before. No process gains privileges or leaves a
+ * core dump, and no file grows beyond 1 GiB.
+ *
+ * Returns in a new process, the first of its own process namespace: when it ends, the kernel ends every process that
+ * it started, and frees those files with the last of them. The calling process waits for it, ends after it and does
+ * not return, unless a step failed. Each of the two dies with its parent. `connection` is a socket to the parent; it
+ * is closed in the waiting process.
+ *
+ * 0, or the step that the system refused, with its reason in errno: 1 the namespaces, 2 the user's own number in them,
+ * 3 mounts of their own, 4 the read-only file systems, 5 the files in memory, 6 the new process or its limits. */
+int coffer_enter_editor_sandbox(int connection);
 
 #endif
