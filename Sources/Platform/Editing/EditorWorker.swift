@@ -68,14 +68,23 @@ public enum EditorWorker {
     close(terminal)
   }
 
-  /// Runs the editor to its end; its status, as a shell would tell it. The shell splits the editor's arguments, as
-  /// git has it do. It becomes the editor; below more than a program and its arguments it stays, until the editor has
-  /// ended, whatever Control-C says.
+  /// The line for the shell, which splits the editor's arguments, as git has it do. The shell becomes the editor; below
+  /// more than a program and its arguments it stays until the editor has ended, whatever Control-C says.
+  static func shellLine(_ program: String) -> String {
+    guard !program.utf8.contains(where: "|&;<>()$`\\\"'*?[#~=%!{\n".utf8.contains) else {
+      return "trap : INT QUIT\n\(program) \"$@\""
+    }
+    let name = program.prefix { $0 != " " }
+    // Without a swap file, which could not be recovered, and without its history, which it cannot save: it would say so
+    // and wait for a key.
+    let isVim = ["vim", "nvim"].contains(name.split(separator: "/").last)
+    return "exec \(name)\(isVim ? " -n -i NONE" : "")\(program.dropFirst(name.count)) \"$@\""
+  }
+
+  /// Runs the editor to its end; its status, as a shell would tell it.
   private static func edit(_ path: String, with program: String) -> Int32 {
-    let environment = variables()
-    let isPlain = !program.utf8.contains { "|&;<>()$`\\\"'*?[#~=%!{\n".utf8.contains($0) }
-    let line = (isPlain ? "exec " : "trap : INT QUIT\n") + "\(program) \"$@\""
-    let editor = ChildProcess.start("/bin/sh", ["sh", "-c", line, program, path], environment: environment)
+    let editor = ChildProcess.start(
+      "/bin/sh", ["sh", "-c", shellLine(program), program, path], environment: variables())
     guard let editor else { return 127 }
     var status: Int32 = 0
     while true {

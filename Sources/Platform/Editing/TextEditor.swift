@@ -95,7 +95,8 @@ public struct TextEditor: Sendable {
   /// The editor's variables. Temporary files go where it can write; and the process above it, which holds the text,
   /// must not start a backtrace.
   private var variables: [String] {
-    environment.merging(["TMPDIR": "/tmp", "SWIFT_BACKTRACE": "enable=no"]) { _, ours in ours }
+    let ours = ["TMPDIR", "XDG_STATE_HOME", "XDG_CACHE_HOME", "EMACSNATIVELOADPATH"].map { ($0, "/tmp") }
+    return environment.merging(ours + [("SWIFT_BACKTRACE", "enable=no")]) { _, ours in ours }
       .map { "\($0)=\($1)" }
   }
 }
