@@ -182,6 +182,7 @@ let package = Package(
       "SecurityKeys", in: .platform,
       ["Secrets", "Primitives", .target("CFido2", trait: "SecurityKeys")]),
     module("GnuPG", in: .platform, ["Secrets", "Primitives", "CSystem"]),
+    module("Editing", in: .platform, ["Secrets", "CSystem"]),
 
     // Vault: keys, messages, captures, protected data, the custody of private keys, and the coffer itself
     module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc"]),
@@ -231,7 +232,7 @@ let package = Package(
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
         "Vaults", "Enclaves", "SecurityKeys", "Pictures", "Captures", "OpenPGP", "ProtectedData",
         "KeyCustody", "Identities", "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem",
-        "GnuPG",
+        "GnuPG", "Editing",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -276,6 +277,8 @@ let package = Package(
       ]),
     // The process that decodes pictures, and how it would misbehave if it were taken over.
     probe("decoder-probe", path: "DecoderProbe", ["Pictures", "CSystem"]),
+    // The process that runs an editor, and one that asks it to.
+    probe("editor-probe", path: "EditorProbe", ["Editing", "Secrets"]),
     // The command with security keys in software; only tests start it.
     probe(
       "coffer-with-keys", path: "CofferWithKeys", ["CofferCommands", "SecurityKeys", "SoftwareSecurityKey"]),
@@ -331,6 +334,9 @@ let package = Package(
       "SecurityKeysTests", in: .platform,
       ["SecurityKeys", "Secrets", "Primitives", "SoftwareSecurityKey", "MemorySearch"]),
     tests("GnuPGTests", in: .platform, ["GnuPG", "Secrets", "Primitives"]),
+    tests(
+      "EditingTests", in: .platform,
+      ["Editing", "Secrets", "MemorySearch", "PseudoTerminals", "editor-probe"]),
     tests("MessageFormatsTests", in: .vault, ["MessageFormats", "Secrets", "SpecExamples", "Texts"]),
     tests(
       "KeychainsTests", in: .vault,
@@ -411,8 +417,8 @@ let package = Package(
       "CommandTests", in: .cli,
       [
         "coffer", "coffer-with-keys", "CofferCommands", "CofferKit", "Vaults", "Keychains", "Storage",
-        "Enclaves", "Pictures", "SecurityKeys", "PseudoTerminals", "DesktopBus", "PrivateBus", "Repository",
-        argumentParser, sqlite, "AgentLeash",
+        "Editing", "Enclaves", "Pictures", "SecurityKeys", "PseudoTerminals", "DesktopBus", "PrivateBus",
+        "Repository", argumentParser, sqlite, "AgentLeash",
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(

@@ -4,6 +4,7 @@
  * every system call (seccomp(2)). The order is: what needs system calls first, the filter last. */
 #define _GNU_SOURCE
 #include "csystem.h"
+#include "limits.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -86,14 +86,6 @@ static int filter_system_calls(void) {
 }
 
 #endif
-
-static int set_limit(__rlimit_resource_t resource, rlim_t most) {
-  struct rlimit limit;
-  if (getrlimit(resource, &limit) != 0) return -1;
-  if (limit.rlim_max < most) most = limit.rlim_max;
-  limit.rlim_cur = limit.rlim_max = most;
-  return setrlimit(resource, &limit);
-}
 
 /* Bytes of address space in use; -1 when that cannot be told. */
 static long long used_address_space(void) {

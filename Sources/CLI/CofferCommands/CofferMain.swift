@@ -5,6 +5,7 @@
 internal import ArgumentParser
 internal import CSystem
 package import CofferKit
+internal import Editing
 internal import Foundation
 internal import Keychains
 internal import Pictures
@@ -102,8 +103,8 @@ public enum CofferMain {
     // Coffer starts itself with one of these arguments to decode a picture, or to find the codes in one.
     if arguments == [PictureWorker.argument] { PictureWorker.run() }
     if arguments == [CodeReader.argument] { CodeReader.run() }
-    // And with this one to run the user's editor.
-    if arguments.count == 2, arguments[0] == EditorSession.argument { EditorSession.run(ending: arguments[1]) }
+    // And with this one, and two more, to run an editor.
+    if arguments.first == EditorWorker.argument { EditorWorker.run(arguments) }
     guard coffer_fill_standard_descriptors() == 0 else { return ExitCode.bug.rawValue }
     if arguments.isEmpty {
       Terminal.remark(lines: FirstSteps.areMissing ? FirstSteps.page : CofferRoot.page)

@@ -2,6 +2,7 @@
 //
 // What a layer below knows reaches the exit code: full is full, whoever was writing.
 
+import Editing
 import Enclaves
 import Keychains
 import Pictures
@@ -38,6 +39,19 @@ struct FailureTests {
     ] as [(PictureError, Int32, String)])
   func depth(error: PictureError, exit: Int32, code: String) {
     let failure = Failure(drawingDepth: error)
+    #expect(failure.exit.rawValue == exit && failure.code == code, "\(error)")
+  }
+
+  @Test(
+    "Why a message was not edited",
+    arguments: [
+      (.noEditor, 10, "no_editor"), (.notFound(program: "edit -w"), 10, "no_editor"),
+      (.failed(status: 1), 7, "editor_failed"), (.didNotWait, 7, "editor_did_not_wait"),
+      (.fileMissing, 7, "editor_failed"), (.tooLarge(limit: 64 << 20), 7, "message_too_large"),
+      (.notIsolated(.readOnly, errno: 38), 10, "editor_not_isolated"), (.interrupted, 10, "editor_ended"),
+    ] as [(EditorError, Int32, String)])
+  func editor(error: EditorError, exit: Int32, code: String) {
+    let failure = Failure(error)
     #expect(failure.exit.rawValue == exit && failure.code == code, "\(error)")
   }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The few calls of libc and the kernel that Swift cannot import: variadic functions, macros, and
- * functions behind a feature test; and the sandbox of the process that decodes
- * pictures. Nothing else belongs here. */
+ * functions behind a feature test; and the sandboxes of the processes that decode
+ * pictures and that start an editor. Nothing else belongs here. */
 #ifndef COFFER_CSYSTEM_H
 #define COFFER_CSYSTEM_H
 
@@ -130,18 +130,18 @@ int coffer_set_boot_timer(int timer, uint64_t moment);
  * 0 when all of it holds; -1 when some of it could not be had, and then the process should end. */
 int coffer_enter_decoder_sandbox(void);
 
-/* Steps of coffer_enter_memory_only, by their numbers. */
-enum { COFFER_MEMORY_ONLY_NAMESPACE = 1, COFFER_MEMORY_ONLY_USER = 2, COFFER_MEMORY_ONLY_PRIVATE = 3,
-       COFFER_MEMORY_ONLY_READ_ONLY = 4, COFFER_MEMORY_ONLY_FOLDER = 5 };
-
-/* For a process with one thread: from here on, it and what it starts see every file system read-only, but for one in
- * memory that nobody else sees, which the kernel frees when the last of them ends. It is killed when its parent dies.
- * `folder` gets the path, which is a literal. 0, or the step that failed, and errno. */
-int coffer_enter_memory_only(const char **folder);
-
-/* After that: runs a shell command with one argument, and waits for it. The shell and everything that it started are
- * killed when it ends or this process dies; they have no core dumps, and signals as at a start. This process ignores
- * SIGINT and SIGQUIT meanwhile. The status as waitpid gives it, or -1 and errno. */
-int coffer_run_shell(const char *command, const char *argument);
+/* For a process of one thread, just started, that will give a secret text to an editor: from now on nothing that it
+ * or a process of its own writes into a file gets to a disk. /tmp and /var/tmp are new and in memory that is never
+ * swapped; every other file system can only be read; devices work as before. No process gains privileges or leaves a
+ * core dump, and no file grows beyond 1 GiB.
+ *
+ * Returns in a new process, the first of its own process namespace: when it ends, the kernel ends every process that
+ * it started, and frees those files with the last of them. The calling process waits for it, ends after it and does
+ * not return, unless a step failed. Each of the two dies with its parent. `connection` is a socket to the parent; it
+ * is closed in the waiting process.
+ *
+ * 0, or the step that the system refused, with its reason in errno: 1 the namespaces, 2 the user's own number in them,
+ * 3 mounts of their own, 4 the read-only file systems, 5 the files in memory, 6 the new process or its limits. */
+int coffer_enter_editor_sandbox(int connection);
 
 #endif

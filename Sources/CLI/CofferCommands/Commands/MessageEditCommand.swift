@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CofferKit
+internal import Editing
 internal import MessageFormats
 internal import Primitives
 internal import Secrets
@@ -44,8 +45,13 @@ struct MessageEditCommand: CofferCommand {
           .refused, "not_text", "the content is not text",
           hint: "'coffer message show --raw' writes it to a file")
       }
-      let text = SecretBytes(copying: content)
-      guard let edited = try TextEditor.edit(text, ending: Self.ending(version.metadata)) else {
+      let editor = try TextEditor()
+      let edited: SecretBytes
+      switch try editor.edit(
+        content, ending: Self.ending(version.metadata), byteCountLimit: MessageLimits.messageByteCount)
+      {
+      case .changed(let text): edited = text
+      case .unchanged:
         tell(id, version.number, isChanged: false, context)
         return context.remark("Nothing is changed.")
       }

@@ -9,6 +9,7 @@ internal import Captures
 internal import CofferKit
 internal import Contacts
 internal import Correspondence
+internal import Editing
 internal import Enclaves
 internal import GnuPG
 internal import Identities
@@ -112,6 +113,7 @@ struct Failure: Error {
     case let error as CofferError: self.init(coffer: error)
     case let error as BackupError: self.init(backup: error)
     case let error as GnuPGError: self.init(gnupg: error)
+    case let error as EditorError: self.init(editing: error)
     default: self.init(unsorted: "\(type(of: error))")
     }
   }

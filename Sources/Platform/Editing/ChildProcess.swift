@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import CSystem
+internal import Glibc
+
+/// Starting a program with the standard streams and the working directory of this one.
+enum ChildProcess {
+  /// The number under which a program gets the descriptor that is passed to it.
+  static let passedDescriptor: Int32 = 3
+
+  /// - Parameters:
+  ///   - path: of the program.
+  ///   - arguments: the first is its name.
+  ///   - environment: as the system has it, "NAME=value".
+  ///   - passed: the only descriptor beside the standard streams that it gets; nil for none.
+  ///   - ignored: signals that stay ignored if they are; all others are as at a start.
+  static func start(
+    _ path: String, _ arguments: [String], environment: [String], passing passed: Int32? = nil,
+    ignoring ignored: [Int32] = []
+  ) -> pid_t? {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    if let passed { unsafe posix_spawn_file_actions_adddup2(&actions, passed, passedDescriptor) }
+    let first = passed == nil ? passedDescriptor : passedDescriptor + 1
+    guard unsafe coffer_close_from(&actions, first) == 0 else { return nil }
+
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+    unsafe sigfillset(&signals)
+    for signal in ignored { unsafe sigdelset(&signals, signal) }
+    unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
+    unsafe posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+    var argumentPointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
+    var environmentPointers = unsafe environment.map { unsafe strdup($0) } + [nil]
+    defer { unsafe (argumentPointers + environmentPointers).forEach { unsafe free($0) } }
+    var process = pid_t()
+    let failure = unsafe posix_spawn(
+      &process, path, &actions, &attributes, &argumentPointers, &environmentPointers)
+    return failure == 0 ? process : nil
+  }
+}
