@@ -15,22 +15,26 @@ struct MessageImportCommand: CofferCommand {
     coffer message import: store many messages
 
     usage: coffer message import mbox|maildir|jsonl|directory PATH [--tag T]... [--type MIME] [--skip N]
-                                 [--print-ids]
+                                 [--allow-duplicates] [--print-ids]
                                  \(OpeningOptions.usage)
 
     For mbox and jsonl, PATH may be - for standard input. Messages are stored in batches. If you interrupt
-    the import, the stored batches stay, and --skip continues after them. Entries that cannot be read are
-    counted, named and left out, and the exit code is then 7: unreadable files and folders, messages above
-    64 MiB, folders more than 64 deep.
+    the import, the stored batches stay; run it again to go on. Entries that cannot be read are counted,
+    named and left out, and the exit code is then 7: unreadable files and folders, messages above 64 MiB,
+    folders more than 64 deep.
+
+    What the coffer has already is counted and not stored again: a mail with the same bytes, another message
+    with the same content, title, type and date. Tags do not count, nor does the trash.
 
     Hidden files and folders, links, FIFOs, sockets and devices are not read, but counted and named; in a
     Maildir also tmp and entries that do not belong to it. Titles and tags in an mbox are used only if this
     coffer exported it; jsonl and directory carry them to another coffer.
 
-      --tag        add this tag to every message
-      --type       the media type of the files of a directory (default: found for each file)
-      --skip       skip the first N entries, which an earlier import has stored or left out
-      --print-ids  print the id of each message once it is on the disk
+      --tag               add this tag to every message
+      --type              the media type of the files of a directory (default: found for each file)
+      --skip              skip the first N entries
+      --allow-duplicates  store also what the coffer has already
+      --print-ids         print the id of each message once it is on the disk
 
     example: coffer message import mbox ~/Mail/archive.mbox --tag archive
     """
@@ -40,6 +44,7 @@ struct MessageImportCommand: CofferCommand {
   @Option(help: "A tag for every message; may be repeated.") var tag: [String] = []
   @Option(help: "The media type of the files of a directory.") var type: String?
   @Option(help: "Skip the first N entries.") var skip = 0
+  @Flag(help: "Store also what the coffer has already.") var allowDuplicates = false
   @Flag(help: "Print the id of each message once it is on the disk.") var printIds = false
   @Argument(help: "mbox, maildir, jsonl or directory.") var kind: Kind
   @Argument(help: "What to read.", completion: .file()) var path: String
@@ -81,11 +86,13 @@ struct MessageImportCommand: CofferCommand {
   ) throws {
     var bar = ProgressBar("importing", isQuiet: context.isQuiet || context.isJSON)
     defer { bar.finish() }
-    var report = ImportReport(printsIDs: printIds, passedOver: skip)
+    var report = ImportReport(
+      printsIDs: printIds, passedOver: skip, allowsDuplicates: allowDuplicates)
     var end: (any Error)?
     do {
       try passOver(&source)
-      try coffer.importMessages(from: &source, tags: tag) { batch, progress in
+      try coffer.importMessages(from: &source, tags: tag, allowsDuplicates: allowDuplicates) {
+        batch, progress in
         report.progress = progress
         if printIds {
           let lines = batch.map(\.description)
