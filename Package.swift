@@ -184,7 +184,7 @@ let package = Package(
     module("GnuPG", in: .platform, ["Secrets", "Primitives", "CSystem"]),
 
     // Vault: keys, messages, captures, protected data, the custody of private keys, and the coffer itself
-    module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc"]),
+    module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc", "CZlib"]),
     module(
       "Keychains", in: .vault,
       [

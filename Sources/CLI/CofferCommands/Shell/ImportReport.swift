@@ -29,7 +29,9 @@ struct ImportReport {
   var imported: Int { progress?.importedCount ?? 0 }
   var alreadyThere: Int { progress?.alreadyThereCount ?? 0 }
   var skippedCount: Int { progress?.skipped.count ?? 0 }
-  var hasContent: Bool { imported > 0 || alreadyThere > 0 || skippedCount > 0 }
+  /// Whether not one message was found.
+  var isFruitless: Bool { imported == 0 && alreadyThere == 0 }
+  var hasContent: Bool { !isFruitless || skippedCount > 0 }
 
   private struct Answer: Encodable {
     struct Group: Encodable {
@@ -94,6 +96,8 @@ struct ImportReport {
   func failure(_ failure: Failure) -> Failure {
     var failure = failure
     failure.message += "; \(imported.counted("message")) imported so far, and safe"
+    // What is damaged stays so.
+    if failure.exit == .corrupt { return failure }
     failure.hint = failure.exit == .noRoom ? "make room, then \(goOn)" : goOn
     return failure
   }
@@ -127,6 +131,10 @@ extension MessageFormatError {
     case .malformed(let entry, let what): "entry \(entry): \(what)"
     case .metadataOutOfBounds(let what): "\(what) too long"
     case .tooDeep(let limit): "more than \(limit) folders deep, with everything in it"
+    case .notFound: "there is no such file"
+    case .wrongKind: "not a file"
+    case .damagedCompression: "the gzip file is damaged or not complete"
+    case .entry(let path, .malformed(_, let what)): "'\(path)': \(what)"
     case .entry(let path, let error): "'\(path)': \(error.sentence)"
     default: "not readable"
     }
