@@ -185,7 +185,7 @@ let package = Package(
     module("Editing", in: .platform, ["Secrets", "CSystem"]),
 
     // Vault: keys, messages, captures, protected data, the custody of private keys, and the coffer itself
-    module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc"]),
+    module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc", "CZlib"]),
     module(
       "Keychains", in: .vault,
       [

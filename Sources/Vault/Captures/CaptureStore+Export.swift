@@ -179,7 +179,7 @@ final class ExportFolder {
       case .interrupted: throw .interrupted
       case .cannotRead(let code): throw .cannotWrite(errno: code)
       case .messageTooLarge, .malformed, .metadataOutOfBounds, .entry, .tooDeep, .unsuitableIdentifier,
-        .finished:
+        .finished, .damagedCompression:
         preconditionFailure("creating a file does not read messages")
       }
     }

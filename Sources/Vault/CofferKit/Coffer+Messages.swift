@@ -58,12 +58,13 @@ extension Coffer {
   /// entry for those that were stored. See `Vault.importMessages`.
   @discardableResult
   public func importMessages<Source: MessageSource & ~Copyable>(
-    from source: inout Source, tags: [String] = [],
+    from source: inout Source, tags: [String] = [], allowsDuplicates: Bool = true,
     committed: (_ ids: [MessageID], _ progress: Vault.ImportProgress) throws -> Bool
   ) throws -> Vault.ImportProgress {
     var count = 0
     defer { if count > 0 { audit(.messagesAdded, count: count) } }
-    return try vault.importMessages(from: &source, tags: tags) { ids, progress in
+    return try vault.importMessages(from: &source, tags: tags, allowsDuplicates: allowsDuplicates) {
+      ids, progress in
       count = progress.importedCount
       return try committed(ids, progress)
     }

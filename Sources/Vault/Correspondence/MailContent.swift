@@ -133,7 +133,7 @@ public struct MailContent: Sendable {
 
   private static func text(_ content: borrowing SecretBytes, _ part: MailTree.Part) -> String {
     let charset = part.parameter("charset").map { "; charset=\"\($0)\"" } ?? ""
-    var reader = MIMEReader(showsLinks: true)
+    var reader = MIMEReader(isForPeople: true)
     var text = ""
     content.withBytes { bytes in
       reader.readText(bytes, contentType: part.type + charset) { read in

@@ -30,6 +30,8 @@ public enum MessageFormatError: Error, Equatable, Sendable {
   indirect case entry(path: String, MessageFormatError)
   /// Folders in folders beyond ``MessageLimits/directoryDepth``.
   case tooDeep(limit: Int)
+  /// A gzip file is damaged, or ends too early.
+  case damagedCompression
   /// Reading was stopped from outside while it waited for input.
   case interrupted
   /// The identifier cannot be the name of a file.

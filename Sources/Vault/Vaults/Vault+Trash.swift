@@ -120,7 +120,7 @@ extension Vault {
   }
 
   /// The messages that were removed no later than a moment.
-  private static func removedMessages(
+  static func removedMessages(
     before moment: Int64, _ transaction: borrowing Transaction
   ) throws -> [MessageID] {
     var messages: [MessageID] = []

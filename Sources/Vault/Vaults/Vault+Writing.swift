@@ -56,6 +56,8 @@ extension Vault {
   public struct ImportProgress: Sendable {
     /// Messages that are on the disk.
     public var importedCount = 0
+    /// Entries that the vault had already, or that came before in the source.
+    public var alreadyThereCount = 0
     /// The reasons why entries of the source were skipped.
     public var skipped: [MessageFormatError] = []
     /// How far the source was read.
@@ -67,16 +69,25 @@ extension Vault {
   /// - Parameters:
   ///   - source: is read to its end.
   ///   - tags: given to every message besides its own.
-  ///   - committed: called with the identifiers of a batch once it is on the disk; false stops the import.
+  ///   - allowsDuplicates: whether to store what the vault has already. If not, it is read from end to end first. A
+  ///     mail is there if one with the same bytes is; another message, if one with the same content, title, type and
+  ///     date is. Tags do not count, nor messages in the trash.
+  ///   - committed: called with the identifiers of a batch once it is on the disk, and now and then without any;
+  ///     false stops the import.
   /// - Returns: what was done. Entries that are malformed or too large are skipped and reported.
   /// - Throws: the error that ended the import. `committed` has been called for everything that is stored. When the
   ///   source fails, its messages up to the failure are stored first.
   @discardableResult
   public func importMessages<Source: MessageSource & ~Copyable>(
-    from source: inout Source, tags: [String] = [],
+    from source: inout Source, tags: [String] = [], allowsDuplicates: Bool = true,
     committed: (_ ids: [MessageID], _ progress: ImportProgress) throws -> Bool
   ) throws -> ImportProgress {
     var progress = ImportProgress(source: source.progress)
+    var known: KnownMessages?
+    if !allowsDuplicates {
+      known = try knownMessages { try committed([], progress) }
+      if known == nil { return progress }
+    }
     var sealer = MessageSealer(pause: clock.pause)
     var isAtEnd = false
     var goesOn = true
@@ -89,16 +100,24 @@ extension Vault {
         let version = state.currentVersion
         let key = try keys.key(version)
         var byteCount = 0
-        while !isAtEnd, ids.count < batch.messageCount, byteCount < batch.byteCount {
+        var entryCount = 0
+        while !isAtEnd, entryCount < batch.messageCount, byteCount < batch.byteCount {
           do {
             isAtEnd = try !source.next { metadata, content in
               var metadata = metadata
               for tag in tags where !metadata.tags.contains(tag) { metadata.tags.append(tag) }
               byteCount += content.byteCount
+              entryCount += 1
+              let digest = known?.digest(of: metadata, content)
+              if let digest, known?.contains(digest) == true {
+                progress.alreadyThereCount += 1
+                return
+              }
               let id = try sealer.insert(
                 metadata, content, timestamp: now, keyVersion: version, key: key, transaction)
               hash.add(id, nil, to: &state.rows)
               ids.append(id)
+              if let digest { known?.insert(digest) }
             }
           } catch let error as MessageFormatError {
             if error.concernsOneEntry {

@@ -128,6 +128,27 @@ struct MIMETests {
     if !html.contains("FFFFFFF") { #expect(result == text) }
   }
 
+  @Test(
+    "for people, HTML has the addresses of its links and no runs of empty lines",
+    arguments: [
+      ("<style>p{}</style>\n\n<script>x</script>\n <p>a</p>\n\n\n\t<p>b</p>\n", "a\n\nb"),
+      ("<p>a&nbsp;</p><p>&nbsp;</p><p> &nbsp; </p>b", "a\u{A0}\n\nb"),
+      (
+        "<a href=\"https://example.org/?a=1&amp;b\">click</a> here", "click <https://example.org/?a=1&b> here"
+      ),
+      ("a<br>b\r\n", "a\nb"), ("\n\n", ""), ("", ""), ("x", "x"),
+    ])
+  func htmlForPeople(_ html: String, _ text: String) {
+    for charset in ["utf-8", "windows-1251"] {
+      var reader = MIMEReader(isForPeople: true)
+      var read = ""
+      reader.readText(Array(html.utf8).span.bytes, contentType: "text/html; charset=\(charset)") {
+        read = $0.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+      }
+      #expect(read == text)
+    }
+  }
+
   @Test("ten thousand mails of noise do no harm")
   func noise() {
     let pieces = [

@@ -8,9 +8,7 @@ extension Failure {
     switch error {
     case .notFound: self.init(.missing, "no_such_file", "there is no such file or directory")
     case .wrongKind:
-      self.init(
-        .usage, "wrong_kind", "wrong kind of input",
-        hint: "mbox and jsonl are files; maildir and directory are directories")
+      self.init(.usage, "wrong_kind", "wrong kind of input")
     case .alreadyExists:
       self.init(.inUse, "already_exists", "already exists, and nothing is overwritten")
     case .cannotWrite where error.isOutOfSpace:
@@ -18,6 +16,8 @@ extension Failure {
         .noRoom, "full", "the disk is full", hint: Self.fullExportHint)
     case .entry(_, let error): self.init(format: error)
     case .cannotRead, .cannotWrite: self.init(.missing, "not_permitted", "the file cannot be read or written")
+    case .damagedCompression:
+      self.init(.corrupt, "damaged_compression", "the gzip file is damaged or not complete")
     case .interrupted: self = .interrupted("reading was stopped")
     case .messageTooLarge, .malformed, .metadataOutOfBounds, .tooDeep, .unsuitableIdentifier, .finished:
       self.init(.refused, "malformed", "the file is not in that format")

@@ -15,18 +15,23 @@ struct ImportReport {
   let printsIDs: Bool
   /// Entries that were skipped with `--skip`.
   let passedOver: Int
+  let allowsDuplicates: Bool
   /// As of the last batch.
   var progress: Vault.ImportProgress?
   var ids: [String] = []
 
-  init(printsIDs: Bool, passedOver: Int) {
+  init(printsIDs: Bool, passedOver: Int, allowsDuplicates: Bool) {
     self.printsIDs = printsIDs
     self.passedOver = passedOver
+    self.allowsDuplicates = allowsDuplicates
   }
 
   var imported: Int { progress?.importedCount ?? 0 }
+  var alreadyThere: Int { progress?.alreadyThereCount ?? 0 }
   var skippedCount: Int { progress?.skipped.count ?? 0 }
-  var hasContent: Bool { imported > 0 || skippedCount > 0 }
+  /// Whether not one message was found.
+  var isFruitless: Bool { imported == 0 && alreadyThere == 0 }
+  var hasContent: Bool { !isFruitless || skippedCount > 0 }
 
   private struct Answer: Encodable {
     struct Group: Encodable {
@@ -35,6 +40,7 @@ struct ImportReport {
       let paths: [String]
     }
     let imported: Int
+    let alreadyThere: Int
     let skipped: Int
     /// The reasons for the first entries that were left out.
     let problems: [String]
@@ -50,13 +56,18 @@ struct ImportReport {
     if context.isJSON {
       return JSON.print(
         Answer(
-          imported: imported, skipped: skippedCount, problems: problems,
+          imported: imported, alreadyThere: alreadyThere, skipped: skippedCount, problems: problems,
           leftOut: groups.isEmpty
             ? nil : groups.map { .init(reason: $0.reason.rawValue, count: $0.count, paths: $0.paths) },
           foreignExports: foreign == 0 ? nil : foreign, ids: printsIDs ? ids : nil))
     }
     Interruption.breakLine()
-    if !printsIDs { context.remark("\(imported.counted("message")) imported") }
+    if alreadyThere > 0 {
+      let total = (imported + alreadyThere).counted("message")
+      context.remark("\(total): \(imported) new, \(alreadyThere) already there")
+    } else if !printsIDs {
+      context.remark("\(imported.counted("message")) imported")
+    }
     for problem in problems { context.remark("left out: \(problem)") }
     if skippedCount > problems.count { context.remark("left out: \(skippedCount - problems.count) more") }
     for group in groups { context.remark("not read: \(Self.sentence(group))") }
@@ -85,12 +96,15 @@ struct ImportReport {
   func failure(_ failure: Failure) -> Failure {
     var failure = failure
     failure.message += "; \(imported.counted("message")) imported so far, and safe"
+    // What is damaged stays so.
+    if failure.exit == .corrupt { return failure }
     failure.hint = failure.exit == .noRoom ? "make room, then \(goOn)" : goOn
     return failure
   }
 
   private var goOn: String {
-    "continue with the same command and --skip \(passedOver + imported + skippedCount)"
+    if !allowsDuplicates { return "run it again to go on" }
+    return "continue with the same command and --skip \(passedOver + imported + skippedCount)"
   }
 }
 
@@ -117,6 +131,10 @@ extension MessageFormatError {
     case .malformed(let entry, let what): "entry \(entry): \(what)"
     case .metadataOutOfBounds(let what): "\(what) too long"
     case .tooDeep(let limit): "more than \(limit) folders deep, with everything in it"
+    case .notFound: "there is no such file"
+    case .wrongKind: "not a file"
+    case .damagedCompression: "the gzip file is damaged or not complete"
+    case .entry(let path, .malformed(_, let what)): "'\(path)': \(what)"
     case .entry(let path, let error): "'\(path)': \(error.sentence)"
     default: "not readable"
     }

@@ -40,7 +40,7 @@ enum MessageView {
     if !metadata.tags.isEmpty {
       Terminal.print("\(Terminal.bold("Tags:"))  \(metadata.tags.joined(separator: " "))")
     }
-    var reader = MIMEReader()
+    var reader = MIMEReader(isForPeople: true)
     if metadata.isMail {
       reader.read(content) { item, text in
         switch item {

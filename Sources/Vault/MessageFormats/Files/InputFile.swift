@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Reading one file, or standard input, into reused buffers. A symbolic link that the owner names is
-// followed; one found inside of a folder is not.
+// followed; one found inside of a folder is not. A file that the owner names may be compressed with gzip.
 
 internal import CSystem
 internal import Glibc
+internal import Secrets
 
 /// An open file to read from; closed when it goes.
 struct InputFile: ~Copyable {
@@ -12,23 +13,26 @@ struct InputFile: ~Copyable {
   private let isOwned: Bool
   /// Becomes readable to stop reading; -1 when nobody can stop it.
   private let stop: Int32
-  /// Nil for a pipe or a terminal.
+  /// Nil for a pipe or a terminal, and for what comes out of a compressed file.
   let byteCount: Int?
   /// Of the last change; zero for a pipe.
   let modified: Int64
+  /// Pipes and devices can keep a reader waiting.
+  let isRegular: Bool
+  private let gzip: GzipStream?
 
   /// - Parameters:
   ///   - path: `-` is standard input.
   ///   - stop: a descriptor that is readable once waiting for input is to end.
   init(path: String, stop: Int32? = nil) throws(MessageFormatError) {
     if path == "-" {
-      try self.init(descriptor: STDIN_FILENO, isOwned: false, stop: stop)
+      try self.init(descriptor: STDIN_FILENO, isOwned: false, mayBeGzip: true, stop: stop)
       return
     }
     // A plain `open` of a FIFO without a writer would wait, and could not be stopped.
     let opened = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0)
     guard opened >= 0 else { throw errno == ENOENT ? .notFound : .cannotRead(errno: errno) }
-    try self.init(descriptor: opened, isOwned: true, stop: stop)
+    try self.init(descriptor: opened, isOwned: true, mayBeGzip: true, stop: stop)
   }
 
   /// A regular file that an open folder holds under `name`; nil when it is anything else, or has gone.
@@ -50,23 +54,49 @@ struct InputFile: ~Copyable {
     return try InputFile(descriptor: opened, isOwned: true)
   }
 
-  private init(descriptor: Int32, isOwned: Bool, stop: Int32? = nil) throws(MessageFormatError) {
+  private init(
+    descriptor: Int32, isOwned: Bool, mayBeGzip: Bool = false, stop: Int32? = nil
+  ) throws(MessageFormatError) {
     var status = stat()
     let code = unsafe fstat(descriptor, &status) == 0 ? 0 : errno
     let kind = status.st_mode & S_IFMT
     self.descriptor = descriptor
     self.isOwned = isOwned
     self.stop = stop ?? -1
-    byteCount = kind == S_IFREG ? Int(status.st_size) : nil
+    isRegular = kind == S_IFREG
+    let isGzip = mayBeGzip && isRegular && Self.beginsGzip(descriptor)
+    gzip = isGzip ? try? GzipStream() : nil
+    byteCount = isRegular && !isGzip ? Int(status.st_size) : nil
     modified = kind == S_IFREG ? Int64(status.st_mtim.tv_sec) : 0
     if code != 0 { throw .cannotRead(errno: code) }
     if kind == S_IFDIR { throw .wrongKind }
+    if isGzip, gzip == nil { throw .cannotRead(errno: ENOMEM) }
+  }
+
+  /// Whether a regular file goes on like gzip where it is read next.
+  private static func beginsGzip(_ descriptor: Int32) -> Bool {
+    var beginning: [UInt8] = [0, 0, 0]
+    let count = unsafe beginning.withUnsafeMutableBytes {
+      unsafe pread(descriptor, $0.baseAddress, $0.count, max(0, lseek(descriptor, 0, SEEK_CUR)))
+    }
+    guard count == beginning.count else { return false }
+    return GzipStream.isGzip(beginning.rawSpan)
   }
 
   deinit { if isOwned { close(descriptor) } }
 
   /// Appends the bytes of one read to `buffer`; returns how many, zero at the end.
   borrowing func read(into buffer: inout ByteBuffer) throws(MessageFormatError) -> Int {
+    guard let gzip else { return try readStored(into: &buffer) }
+    let before = buffer.count
+    try unsafe buffer.appendFilling(atLeast: 1) { (free) throws(MessageFormatError) in
+      try unsafe gzip.read(into: free) { (more) throws(MessageFormatError) in try readStored(into: &more) }
+    }
+    return buffer.count - before
+  }
+
+  /// Reads what is in the file, compressed or not.
+  private borrowing func readStored(into buffer: inout ByteBuffer) throws(MessageFormatError) -> Int {
     let before = buffer.count
     try unsafe buffer.appendFilling(atLeast: 1) { (free) throws(MessageFormatError) in
       while true {

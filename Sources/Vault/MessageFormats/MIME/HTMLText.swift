@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The words of an HTML text, for search: tags, comments, scripts and styles go, character references are
+// The words of an HTML text, for search and for people: tags, comments, scripts and styles go, character references are
 // resolved. No tree is built and nothing is looked at twice, so any input takes linear time.
 
 enum HTMLText {
@@ -51,6 +51,40 @@ enum HTMLText {
         offset = endOfRawText(html, from: offset, name: name)
       }
     }
+  }
+
+  /// Makes text for people of what came out: without indentation, and with at most one empty line in a row. In place.
+  static func tidy(_ text: inout ByteBuffer) {
+    var (offset, written, hasGap) = (0, 0, false)
+    while offset < text.count {
+      let (line, next) = text.withBytes { bytes in
+        let end = bytes.lineEnd(from: offset, until: bytes.byteCount)
+        return (visible(bytes, offset..<end), end)
+      }
+      offset = next
+      if line.isEmpty {
+        hasGap = written > 0
+        continue
+      }
+      // Each takes the place of a line end that has been read.
+      for _ in 0..<(written == 0 ? 0 : hasGap ? 2 : 1) {
+        text[written] = ASCII.newline
+        written += 1
+      }
+      text.move(line, to: written)
+      written += line.count
+      hasGap = false
+    }
+    text.shorten(to: written)
+  }
+
+  /// A line without the white space around it, which may also be spaces that do not break (U+00A0).
+  private static func visible(_ bytes: RawSpan, _ line: Range<Int>) -> Range<Int> {
+    var line = bytes.trimmed(line)
+    while line.count >= 2, bytes.byte(line.lowerBound) == 0xC2, bytes.byte(line.lowerBound + 1) == 0xA0 {
+      line = bytes.trimmed(line.lowerBound + 2..<line.upperBound)
+    }
+    return line
   }
 
   /// Where the address of a link is in its tag.

@@ -28,11 +28,12 @@ public struct MIMEReader: ~Copyable, Sendable {
   private var words = EncodedWords()
   private var converters = CharsetConverters()
 
-  private let showsLinks: Bool
+  private let isForPeople: Bool
 
   /// A reader with its buffers, which grow with the mails that it reads.
-  /// - Parameter showsLinks: whether the addresses of links in HTML are shown.
-  public init(showsLinks: Bool = false) { self.showsLinks = showsLinks }
+  /// - Parameter isForPeople: whether HTML is read, and not only searched: with the addresses of links, and without
+  ///   runs of empty lines.
+  public init(isForPeople: Bool = false) { self.isForPeople = isForPeople }
 
   /// Hands the subject, sender, recipients and text parts of `mail` to `body`, in their order, as UTF-8. Ends
   /// early when `body` returns false.
@@ -233,16 +234,23 @@ public struct MIMEReader: ~Copyable, Sendable {
   ) throws(E) -> Bool {
     if Self.isReadable(text, charset) {
       if !isHTML { return try body(.text, text) }
-      stripped.removeAll()
-      HTMLText.append(text, showsLinks: showsLinks, into: &stripped)
+      strip(text)
       return try stripped.withBytes { (text) throws(E) in try body(.text, text) }
     }
     converted.removeAll()
     converters.convert(text, charset: charset, into: &converted, limit: MessageLimits.decodedTextByteCount)
     guard isHTML else { return try converted.withBytes { (text) throws(E) in try body(.text, text) } }
-    stripped.removeAll()
-    converted.withBytes { HTMLText.append($0, showsLinks: showsLinks, into: &stripped) }
+    let html = exchange(&converted, with: ByteBuffer(capacity: 0))
+    html.withBytes { strip($0) }
+    converted = html
     return try stripped.withBytes { (text) throws(E) in try body(.text, text) }
+  }
+
+  /// Leaves the text of `html` in the buffer for it.
+  private mutating func strip(_ html: RawSpan) {
+    stripped.removeAll()
+    HTMLText.append(html, showsLinks: isForPeople, into: &stripped)
+    if isForPeople { HTMLText.tidy(&stripped) }
   }
 
   /// Whether the bytes are UTF-8 as they stand.

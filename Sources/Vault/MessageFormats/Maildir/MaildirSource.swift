@@ -75,7 +75,8 @@ public struct MaildirSource: MessageSource, ~Copyable {
 
   // MARK: Folders
 
-  private static func isLeaf(_ entry: FolderHandle.Entry) -> Bool {
+  /// Whether it is `cur` or `new`.
+  static func isLeaf(_ entry: FolderHandle.Entry) -> Bool {
     entry.isFolder && ["cur", "new"].contains(entry.text)
   }
 

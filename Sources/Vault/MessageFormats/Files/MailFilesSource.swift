@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading mails that are files of their own, as mail programs save them (`.eml`).
+
+internal import Texts
+
+/// A reader of files with one mail each.
+public struct MailFilesSource: MessageSource, ~Copyable {
+  /// The files still to come, the next one last.
+  private var paths: [String]
+  private let stop: Int32?
+  private var buffer = ByteBuffer(capacity: 64 << 10)
+  private var summary = MailSummary()
+  private var bytesRead = 0
+
+  /// - Parameters:
+  ///   - paths: the files; `-` is standard input.
+  ///   - stop: a descriptor that is readable once waiting for input is to end.
+  public init(paths: [String], stop: Int32? = nil) {
+    self.paths = paths.reversed()
+    self.stop = stop
+  }
+
+  /// Bytes of the files read so far; the total is not known.
+  public var progress: SourceProgress { SourceProgress(bytesRead: bytesRead, bytesTotal: nil) }
+
+  /// Reads the next file; see ``MessageSource``. A file that cannot be read, or is not a mail, is an error of its own.
+  public mutating func next(_ body: (MessageMetadata, RawSpan) throws -> Void) throws -> Bool {
+    guard let path = paths.popLast() else { return false }
+    let modified: Int64
+    do throws(MessageFormatError) {
+      let file = try InputFile(path: path, stop: stop)
+      try file.readAll(into: &buffer)
+      modified = min(max(file.modified, 0), CivilTime.representable.upperBound)
+      guard buffer.withBytes({ MailTree.isMail($0) }) else {
+        throw .malformed(entry: 1, what: "this is not a mail")
+      }
+    } catch .interrupted {
+      throw MessageFormatError.interrupted
+    } catch {
+      throw MessageFormatError.entry(path: path, error)
+    }
+    bytesRead += buffer.count
+    try buffer.withBytes { mail in try body(summary.metadata(of: mail, fallbackDate: modified), mail) }
+    return true
+  }
+}
