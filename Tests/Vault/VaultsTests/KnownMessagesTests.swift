@@ -80,7 +80,7 @@ struct KnownMessagesTests {
       ids.append(id)
       return true
     }
-    _ = try vault.edit(ids[0], from: nil, to: bytes(of: "z"), metadata: note("z").metadata)
+    _ = try vault.edit(ids[0], from: nil, to: bytes(of: "z"), metadata: try #require(note("z")).metadata)
     #expect(try imported([note("x"), note("z")]) == [0, 2])
     try vault.remove(ids[0])
     #expect(try imported([note("x"), note("z")]) == [2, 0])

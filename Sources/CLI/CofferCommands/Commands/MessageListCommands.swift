@@ -66,7 +66,8 @@ struct MessageSearchCommand: CofferCommand {
     usage: coffer message search WORDS...
                                  \(OpeningOptions.usage)
 
-    Searches titles, tags and the text of messages, ignoring case, also within words. Lists what it finds as
+    Searches titles, tags and the text of messages, also within words. Case and accents do not count, nor
+    does punctuation: example.org finds what has 'example' and then 'org'. Lists what it finds as
     'coffer message list' does, newest first. Every message is decrypted in memory; there is no index on the
     disk. The exit code is 6 when nothing is found.
 

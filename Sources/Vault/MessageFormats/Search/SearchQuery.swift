@@ -1,35 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Search over one decrypted message at a time. Words and texts are folded alike and then compared byte by
-// byte; long texts go through in pieces, so that the working memory stays small.
+// Search over one decrypted message at a time. Arguments and texts are folded and split alike and then
+// compared byte by byte; long texts go through in pieces, so that the working memory stays small.
 
-/// Words that must all occur in a message, in any order, case and Unicode form.
+/// Words that must all occur in a message, in any order, whatever their case, accents and Unicode form.
 ///
-/// A word is found anywhere, also inside of another. Reuse one query for all messages: its buffers are.
+/// A word is found anywhere, also inside of another; the words of one argument next to each other. Reuse one
+/// query for all messages: its buffers are.
 public struct SearchQuery: ~Copyable, Sendable {
   private var words: ByteBuffer
   private let ranges: [Range<Int>]
   private var folder = TextFolder(capacity: Self.chunkByteCount * 2)
+  private var splitter = WordSplitter(capacity: Self.chunkByteCount * 2)
   private var reader: MIMEReader? = MIMEReader()
   private let longestWord: Int
-  /// One bit for each word that is still to be found.
+  /// One bit for each argument that is still to be found.
   private var missing: UInt64 = 0
 
-  /// Empty words are left out, and so is what exceeds 64 words. Without any word, everything matches.
+  /// Arguments without a word in them are left out, and so is what exceeds 64 arguments. Without any word,
+  /// nothing matches.
   public init(words: [String]) {
     var folded = TextFolder(capacity: 4 << 10)
+    var split = WordSplitter(capacity: 4 << 10)
+    var found = ByteBuffer(capacity: 4 << 10)
     var ranges: [Range<Int>] = []
     for word in words {
-      let start = folded.output.count
+      folded.removeAll()
+      split.removeAll()
       unsafe folded.append(word.utf8Span.span.bytes)
-      let range = start..<folded.output.count
+      folded.output.withBytes { split.append($0) }
+      let start = found.count
+      split.output.withBytes { bytes in found.append(bytes.extracting(bytes.trimmed(bytes.whole))) }
+      let range = start..<found.count
       if !range.isEmpty && ranges.count < MessageLimits.searchWordCount { ranges.append(range) }
     }
-    self.words = ByteBuffer(capacity: folded.output.count)
+    self.words = found
     self.ranges = ranges
     longestWord = ranges.map(\.count).max() ?? 0
-    // The words stay in their own buffer; the folder is not needed any more.
-    folded.moveOutput(to: &self.words)
   }
 
   /// Whether every word occurs in the title, the tags or the text.
@@ -37,9 +44,9 @@ public struct SearchQuery: ~Copyable, Sendable {
   /// The text of a mail is its subject, sender, recipients and text parts; that of `text/…` is the content, and
   /// so is any other content that is text, whatever its type says.
   public mutating func matches(_ metadata: MessageMetadata, _ content: RawSpan) -> Bool {
-    if ranges.isEmpty { return true }
+    if ranges.isEmpty { return false }
     missing = UInt64.max >> UInt64(64 - ranges.count)
-    folder.removeAll()
+    splitter.removeAll()
     unsafe take(metadata.title.utf8Span.span.bytes)
     for tag in metadata.tags { unsafe take(tag.utf8Span.span.bytes) }
     if metadata.isMail {
@@ -60,7 +67,7 @@ public struct SearchQuery: ~Copyable, Sendable {
     return missing == 0
   }
 
-  /// Folds a text, and looks for the words whenever a piece is full.
+  /// Folds and splits a text, and looks for the words whenever a piece is full.
   private mutating func take(_ text: RawSpan) {
     var offset = 0
     while text.byteCount - offset > Self.chunkByteCount {
@@ -71,17 +78,23 @@ public struct SearchQuery: ~Copyable, Sendable {
       if end == offset + Self.chunkByteCount / 2 {
         end = Self.characterStart(text, offset + Self.chunkByteCount)
       }
-      folder.append(text.extracting(offset..<end))
+      split(text.extracting(offset..<end))
       offset = end
       look()
-      folder.keepLast(longestWord - 1)
+      splitter.keepLast(longestWord - 1)
     }
-    folder.append(text.extracting(offset..<text.byteCount))
-    folder.appendSeparator()
-    if folder.output.count >= Self.chunkByteCount {
+    split(text.extracting(offset..<text.byteCount))
+    splitter.endText()
+    if splitter.output.count >= Self.chunkByteCount {
       look()
-      folder.removeAll()
+      splitter.removeAll()
     }
+  }
+
+  private mutating func split(_ piece: RawSpan) {
+    folder.removeAll()
+    folder.append(piece)
+    folder.output.withBytes { splitter.append($0) }
   }
 
   private static func characterStart(_ text: RawSpan, _ offset: Int) -> Int {
@@ -90,12 +103,12 @@ public struct SearchQuery: ~Copyable, Sendable {
     return start
   }
 
-  /// Crosses out the words that occur in what has been folded.
+  /// Crosses out the arguments that occur in what has been split.
   private mutating func look() {
-    let folded = folder.output.count
+    let end = splitter.output.count
     for (index, range) in ranges.enumerated() where missing & 1 << UInt64(index) != 0 {
-      let isThere = folder.output.withBytes { text in
-        words.withBytes(in: range) { text.firstOffset(of: $0, in: 0..<folded) != nil }
+      let isThere = splitter.output.withBytes { text in
+        words.withBytes(in: range) { text.firstOffset(of: $0, in: 0..<end) != nil }
       }
       if isThere { missing &= ~(1 << UInt64(index)) }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Text in the one form in which search compares: Unicode NFKC and case folding, default ignorables left
-// out (UAX #15, Unicode section 3.13). ASCII is folded eight bytes at a time; Latin-1 and Cyrillic
-// letters that nothing can combine with by a rule; every other run goes to utf8proc, together with the one
-// ASCII character before it, since a combining mark may follow. ASCII never combines with what stands
-// before it, so runs can be folded one by one.
+// Folding, the first half of analyser 1 (Specs/search.md): Unicode NFKC and case folding, default ignorables
+// left out (UAX #15, Unicode section 3.13), then accents and vowel points. ASCII is folded eight bytes at a
+// time; Latin-1 and Cyrillic letters that nothing can combine with by a table; every other run goes to
+// utf8proc, together with the one ASCII character before it, since a combining mark may follow. ASCII never
+// combines with the character before it, so runs can be folded one by one.
 
 internal import CUtf8proc
 
@@ -16,21 +16,7 @@ struct TextFolder: ~Copyable, Sendable {
 
   init(capacity: Int) { output = ByteBuffer(capacity: capacity) }
 
-  /// Appends the folded text to `buffer`, and forgets it.
-  mutating func moveOutput(to buffer: inout ByteBuffer) {
-    output.withBytes { buffer.append($0) }
-    output.removeAll()
-  }
-
   mutating func removeAll() { output.removeAll() }
-
-  /// A character that no folded text contains, so that no word is found across two texts.
-  mutating func appendSeparator() { output.append(ASCII.newline) }
-
-  /// Forgets all but the last `byteCount` bytes.
-  mutating func keepLast(_ byteCount: Int) {
-    if output.count > byteCount { output.removeFirst(output.count - byteCount) }
-  }
 
   /// Appends `text` folded. Bytes that are not UTF-8 count as Latin-1.
   mutating func append(_ text: RawSpan) {
@@ -103,26 +89,16 @@ struct TextFolder: ~Copyable, Sendable {
         let next = text.byte(offset + 2)
         guard next < 0x80 || Self.leadsLetter(next) else { break }
       }
-      switch lead {
-      case 0xC3 where trail == 0x9F:
-        output.append(0x73)
-        output.append(0x73)
-      case 0xC3:
-        output.append(lead)
-        output.append(trail < 0x9F && trail != 0x97 ? trail + 0x20 : trail)
-      case 0xD0 where trail < 0x90:
-        output.append(0xD1)
-        output.append(trail + 0x10)
-      case 0xD0 where trail < 0xA0:
-        output.append(lead)
-        output.append(trail + 0x20)
-      case 0xD0 where trail < 0xB0:
-        output.append(0xD1)
-        output.append(trail - 0x20)
-      case 0xD1 where trail >= 0xA0: return offset
-      default:
-        output.append(lead)
-        output.append(trail)
+      if lead == 0xC3 {
+        let entry = 2 * Int(trail & 0x3F)
+        let second = unsafe AnalyserTables.latin.utf8Start[entry + 1]
+        unsafe output.append(AnalyserTables.latin.utf8Start[entry])
+        if second != ASCII.dot { output.append(second) }
+      } else {
+        if lead == 0xD1, trail >= 0xA0 { return offset }
+        let entry = 2 * (Int(lead & 1) << 6 | Int(trail & 0x3F))
+        unsafe output.append(AnalyserTables.cyrillic.utf8Start[entry])
+        unsafe output.append(AnalyserTables.cyrillic.utf8Start[entry + 1])
       }
       offset += 2
     }
@@ -168,10 +144,15 @@ struct TextFolder: ~Copyable, Sendable {
       text.withBytes { decompose($0) }
       repaired = text
     }
-    codePoints.withBytes { output.append($0) }
+    codePoints.withBytes { points in
+      for offset in stride(from: 0, to: points.byteCount, by: 4) {
+        let point = unsafe points.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt32.self)
+        FoldedLetter.append(point, to: &output)
+      }
+    }
   }
 
-  /// Leaves the folded run in `codePoints`, as UTF-8.
+  /// Folds a run of valid UTF-8: takes it apart, leaves marks out, puts it together again.
   private mutating func decompose(_ run: RawSpan) {
     codePoints.removeAll()
     let options = utf8proc_option_t(
@@ -184,7 +165,15 @@ struct TextFolder: ~Copyable, Sendable {
         else { return 0 }
         let count = unsafe utf8proc_decompose(base, source.count, points, Self.codePointCount, options)
         guard count >= 0, count <= Self.codePointCount else { return 0 }
-        return max(0, unsafe utf8proc_reencode(points, count, options))
+        var kept = 0
+        for index in 0..<count {
+          let point = unsafe UInt32(bitPattern: points[index])
+          let before = unsafe kept == 0 ? 0 : UInt32(bitPattern: points[kept - 1])
+          if FoldedLetter.isLeftOut(point, after: before) { continue }
+          unsafe points[kept] = unsafe points[index]
+          kept += 1
+        }
+        return unsafe 4 * max(0, utf8proc_normalize_utf32(points, kept, options))
       }
     }
   }
