@@ -100,7 +100,8 @@ struct EditorTests {
     let place = try place()
     let run = try edit(
       place,
-      "cat \"$1\"; for folder in . coffer / ~; do cp \"$1\" \"$folder/leak\" && echo \"$folder\" >> \"$1\"; done; :")
+      "cat \"$1\"; for folder in . coffer / ~; do cp \"$1\" \"$folder/leak\" && echo \"$folder\" >> \"$1\"; done; :"
+    )
     #expect(run.status == 0 && run.error.contains("Read-only file system"))
     #expect(try text(place) == "until May\n")
     let names = try FileManager.default.subpathsOfDirectory(atPath: place.folder.path())

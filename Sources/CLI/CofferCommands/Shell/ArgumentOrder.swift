@@ -14,7 +14,9 @@ enum ArgumentOrder {
   ]
 
   /// Commands of `coffer message` that may stand without it.
-  private static let aliases: Set<String> = ["add", "show", "list", "search", "edit", "set", "history", "remove"]
+  private static let aliases: Set<String> = [
+    "add", "show", "list", "search", "edit", "set", "history", "remove",
+  ]
 
   /// A command line, taken apart.
   struct Sorted {
