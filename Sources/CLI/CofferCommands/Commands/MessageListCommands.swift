@@ -44,8 +44,8 @@ struct MessageListCommand: CofferCommand {
       return !Terminal.isOutputLost
     }
     list.end()
-    // A user would wonder whether it worked; a program counts lines.
-    if Terminal.isOutputTerminal, limit != 0 {
+    // A user would wonder whether it worked; a program counts lines. A tag may be misspelt anywhere.
+    if Terminal.isOutputTerminal || tag != nil, limit != 0 {
       if count > list.count {
         context.remark("... and \((count - list.count).counted("older message"))")
       } else if count == 0, unreadable.isEmpty {

@@ -102,6 +102,9 @@ struct OpeningOptions: ParsableArguments {
   @OptionGroup var guardPIN: GuardPINOptions
   @Flag(help: "Open with the security key that is plugged in.") var securityKey = false
 
+  /// The files that hold a secret.
+  var files: [String] { [passphrase.file, pin.file, guardPIN.file].compactMap(\.self) }
+
   private var hasPassphrase: Bool { passphrase.fd != nil || passphrase.file != nil }
   var isGiven: Bool { securityKey || hasPassphrase || pin.fd != nil || pin.file != nil }
 
