@@ -9,6 +9,7 @@ public import Identities
 public import Keychains
 internal import Secrets
 internal import UserAuthentication
+public import Vaults
 
 struct GlobalOptions: ParsableArguments {
   @Option(help: "Where the coffer is.", completion: .directory) var home: String?
@@ -237,6 +238,8 @@ extension Passphrase {
 }
 
 extension PassphrasePolicy: ExpressibleByArgument {}
+
+extension Vault.Order: ExpressibleByArgument {}
 
 extension RevocationCause: ExpressibleByArgument {}
 
