@@ -47,7 +47,7 @@ struct CofferRoot: CommandGroup {
       sign | verify           make and check signatures
       mode [standard|high-security]
                               what each use of your private parts asks for
-      settings [NAME VALUE]   grace-period, encrypt-to-self, lock-after, theme, next-steps
+      settings [NAME VALUE]   grace-period, encrypt-to-self, lock-after, session-limit, theme, next-steps
       slot list|add|remove    ways to open it: passphrases, recovery phrases, the TPM, security keys
       passphrase change|check|generate
       recovery-state | reset  what is wrong with protected data; delete it and start over
@@ -66,7 +66,7 @@ struct CofferRoot: CommandGroup {
     The coffer is at --home, else COFFER_HOME, else in your data directory. Coffer asks for the passphrase on
     the terminal or with pinentry (COFFER_PINENTRY), unless you give it with --passphrase-fd N or
     --passphrase-file PATH. With a TPM slot, --pin-fd N or --pin-file PATH gives the PIN instead, and with
-    --security-key the PIN of the security key. Every command has --help; exit codes are in Specs/cli.md.
+    --security-key the PIN of the security key. Every command has --help; exit codes are in 'man coffer'.
 
     example: coffer init
     """
@@ -110,7 +110,9 @@ public enum CofferMain {
       Terminal.remark(lines: FirstSteps.areMissing ? FirstSteps.page : CofferRoot.page)
       return ExitCode.usage.rawValue
     }
-    let line = ArgumentOrder.sorted(arguments, root: CofferRoot.self)
+    // Both are what other programs take.
+    let asksVersion = ["version", "-V"].contains(arguments.first)
+    let line = ArgumentOrder.sorted(asksVersion ? ["--version"] : arguments, root: CofferRoot.self)
     let isJSON = line.options.contains("--json")
     let exit = perform(line, root: CofferRoot.self) {
       try SecretMemory.prepare()
@@ -154,13 +156,13 @@ public enum CofferMain {
     if line.options.contains(where: { $0 == "--help" || $0 == "-h" }) {
       // A group has no operands, so a word after it must be one of its commands.
       if line.command is any CommandGroup.Type, let word = line.rest.first, !word.hasPrefix("-") {
-        throw unknown(word, after: line.command, root)
+        throw unknown(word, in: line, root)
       }
       return line.command
     }
     guard line.words.isEmpty, line.rest.first == "help" else { return nil }
     let wanted = ArgumentOrder.sorted(Array(line.rest.dropFirst()), root: root)
-    if let word = wanted.rest.first { throw unknown(word, after: wanted.command, root) }
+    if let word = wanted.rest.first { throw unknown(word, in: wanted, root) }
     return wanted.command
   }
 
@@ -180,20 +182,40 @@ public enum CofferMain {
     if line.command == root, word == "--version" || word.hasPrefix("--generate-completion-script") {
       return
     }
-    throw unknown(word, after: line.command, root)
+    throw unknown(word, in: line, root)
   }
 
   private static func unknown(
-    _ word: String, after command: any HelpPage.Type, _ root: any CommandGroup.Type
+    _ word: String, in line: ArgumentOrder.Sorted, _ root: any CommandGroup.Type
   ) -> Failure {
-    let line = commandLine(command, root)
+    let start = commandLine(line.command, root)
     if ArgumentOrder.takesValue(word) {
-      return Failure.usage("missing value for '\(word)'", hint: "\(line) --help")
+      return Failure.usage("missing value for '\(word)'", hint: "\(start) --help")
     }
-    if word.hasPrefix("-") { return unknownOption(word, of: command, root) }
-    let near = NearName.of(word, among: command.configuration.subcommands.map { $0._commandName })
+    if word.hasPrefix("-") { return early(word, in: line, root) }
+    // What follows may be right: "mesage list".
+    let near = NearName.ofCommand(word, among: line.command.subcommandNames).map { name in
+      ArgumentOrder.sorted(line.words + [name] + line.rest.dropFirst(), root: root).command
+    }
     return Failure.usage(
-      "there is no command '\(line) \(word)'", hint: near.map { "\(line) \($0)" } ?? "\(line) --help")
+      "there is no command '\(start) \(word)'",
+      hint: near.map { commandLine($0, root) } ?? "\(start) --help")
+  }
+
+  /// An option that is unknown where it is: before the command.
+  private static func early(
+    _ option: String, in line: ArgumentOrder.Sorted, _ root: any CommandGroup.Type
+  ) -> Failure {
+    let lines = line.rest.indices.dropFirst().lazy.map { start in
+      ArgumentOrder.sorted(line.words + line.rest[start...], root: root)
+    }
+    let command = lines.first { $0.words.count > line.words.count }?.command ?? line.command
+    let name = String(option.prefix { $0 != "=" })
+    guard command != line.command, command.optionNames.contains(name) else {
+      return unknownOption(option, of: command, root)
+    }
+    return Failure.usage(
+      "'\(name)' goes after the command", hint: "\(commandLine(command, root)) \(option) ...")
   }
 
   private static func unknownOption(
@@ -219,7 +241,7 @@ public enum CofferMain {
       failure =
         line.unknownOption.map { unknownOption($0, of: line.command, root) }
         ?? Failure.usage(
-          usageMessage(error, line.command, root), hint: "\(commandLine(line.command, root)) --help")
+          usageMessage(error, line, root), hint: "\(commandLine(line.command, root)) --help")
     }
     tell(failure, isJSON: isJSON)
     return failure.exit
@@ -232,7 +254,7 @@ public enum CofferMain {
 
   /// The parser's message in our style: the first sentence, lower case, no full stop.
   private static func usageMessage(
-    _ error: any Error, _ command: any HelpPage.Type, _ root: any CommandGroup.Type
+    _ error: any Error, _ line: ArgumentOrder.Sorted, _ root: any CommandGroup.Type
   ) -> String {
     var text =
       root.message(for: error).split(separator: "\n").first.map(String.init) ?? "not understood"
@@ -241,8 +263,18 @@ public enum CofferMain {
     text = text.replacing("issing expected argument", with: "issing argument")
     // The parser makes up "--png <png>"; the page says "--png FILE", or lists the values.
     text = text.replacing(/(--[a-z-]+) <[^>]*>/) { match in
-      let word = command.page.split(separator: "\(match.1) ").dropFirst().first?.prefix { $0.isUppercase }
+      let word = line.command.page.split(separator: "\(match.1) ").dropFirst().first?.prefix {
+        $0.isUppercase
+      }
       return word.map { $0.isEmpty ? "\(match.1)" : "\(match.1) \($0)" } ?? "\(match.1)"
+    }
+    // The parser takes a value that begins with a hyphen for an option.
+    if let option = text.wholeMatch(of: /Missing value for '(--[a-z-]+)( [A-Z]+)?'/)?.1,
+      let value = line.rest.drop(while: { $0 != option }).dropFirst().first, value.hasPrefix("-")
+    {
+      return Int(value) == nil
+        ? "\(option) takes no '\(value)'; if that is its value: \(option)=\(value)"
+        : "\(option) must not be negative: '\(value)'"
     }
     return text.prefix(1).lowercased() + text.dropFirst()
   }

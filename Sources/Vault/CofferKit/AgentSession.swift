@@ -8,6 +8,19 @@ internal import Foundation
 public import Keychains
 internal import Secrets
 
+/// When a session ends.
+public struct SessionLimits: Equatable, Sendable {
+  /// Seconds without a command; nil for the setting, and without one for the agent's own limit.
+  public var idleSeconds: Int?
+  /// Seconds from the beginning, however much the session is used; nil likewise.
+  public var absoluteSeconds: Int?
+
+  /// Limits of a session; nil for those of the settings.
+  public init(idleSeconds: Int? = nil, absoluteSeconds: Int? = nil) {
+    (self.idleSeconds, self.absoluteSeconds) = (idleSeconds, absoluteSeconds)
+  }
+}
+
 /// The session of a coffer: the keys that its agents keep, wherever they run.
 public struct AgentSession: Sendable {
   /// Who keeps the keys.
@@ -78,15 +91,23 @@ public struct AgentSession: Sendable {
   ///
   /// When this throws, it has not started a session; an earlier one may still be open.
   func begin(
-    _ keys: ClassKeys, slot: UUID, idleLimit: Int?, executable: String
+    _ keys: ClassKeys, slot: UUID, limits: SessionLimits, executable: String
   ) throws(AgentError) -> (idleSeconds: Int, absoluteSeconds: Int) {
     guard case .agents(let home, let binding?) = keeper else { throw .noHome }
     let agent = try AgentLauncher.agent(home: home, executable: executable)
     // Asked before it has the keys: an agent that hangs is given none.
-    let status = try agent.status()
+    _ = try agent.status()
     try agent.give(keys.withoutOwner(), binding: binding, slot: slot)
-    if let idleLimit { try agent.setIdleLimit(seconds: idleLimit) }
-    return (idleLimit ?? status.idleLimitSeconds, status.absoluteLimitSeconds)
+    do throws(AgentError) {
+      if let seconds = limits.idleSeconds { try agent.setIdleLimit(seconds: seconds) }
+      if let seconds = limits.absoluteSeconds { try agent.setAbsoluteLimit(seconds: seconds) }
+      let status = try agent.status()
+      return (status.idleLimitSeconds, status.absoluteLimitSeconds)
+    } catch {
+      // Not a session that lasts longer than it may.
+      try? agent.lock()
+      throw error
+    }
   }
 
   /// The passcode of private keys, within the grace period.

@@ -51,14 +51,14 @@ extension Coffer {
     try protectedDomains().update(ProtectedSettings.self) { $0.hasCompletedTutorial = true }
   }
 
-  /// Changes how long a session may be idle, from the next one on (AM-20).
-  /// - Parameter seconds: 1 to 86,400; nil for the agent's own limit.
+  /// Changes when sessions end, from the next one on (AM-20).
+  /// - Parameter change: of limits of 1 to 86,400 seconds.
   /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `KeychainError`.
-  public func setIdleLimit(seconds: Int?) throws {
+  public func changeSessionLimits(_ change: (inout SessionLimits) -> Void) throws {
     guard slot != nil else { throw CofferError.slotRequired }
     try file.claimWriting()
     var settings = try settings()
-    settings.idleLimitSeconds = seconds
+    change(&settings.limits)
     try settings.save(keychain)
     audit(.settingsChanged)
   }

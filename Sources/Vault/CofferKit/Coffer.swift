@@ -188,13 +188,20 @@ public final class Coffer: Sendable {
 
   /// Gives the keys to the coffer's agent, which is started if there is none.
   ///
-  /// - Parameter executable: a program that runs the agent when its first argument is `agent`.
+  /// - Parameters:
+  ///   - executable: a program that runs the agent when its first argument is `agent`.
+  ///   - limits: of this session alone, instead of those in the settings.
   /// - Returns: the limits after which the session ends: without use, and at the latest.
   /// - Throws: `CofferError.slotRequired` when an agent's keys opened this coffer; `AgentError`.
-  public func beginSession(executable: String) throws -> (idleSeconds: Int, absoluteSeconds: Int) {
+  public func beginSession(
+    executable: String, limits: SessionLimits = SessionLimits()
+  ) throws -> (idleSeconds: Int, absoluteSeconds: Int) {
     guard let slot else { throw CofferError.slotRequired }
-    return try agents.begin(
-      keys, slot: slot.id, idleLimit: settings().idleLimitSeconds, executable: executable)
+    let settings = try settings()
+    let limits = SessionLimits(
+      idleSeconds: limits.idleSeconds ?? settings.limits.idleSeconds,
+      absoluteSeconds: limits.absoluteSeconds ?? settings.limits.absoluteSeconds)
+    return try agents.begin(keys, slot: slot.id, limits: limits, executable: executable)
   }
 
   /// Ends the session, wherever its agent runs. Call this after a change of slots, so that nobody continues with

@@ -84,18 +84,36 @@ extension Vault {
     public var tag: String?
     /// At most this many.
     public var limit: Int?
+    /// What they are sorted by.
+    public var order: Order
+    /// Whether the last of that order comes first.
+    public var isReversed: Bool
 
-    /// All messages, unless you give a tag or a limit.
-    public init(tag: String? = nil, limit: Int? = nil) {
+    /// All messages, the newest date first, unless you say otherwise.
+    public init(tag: String? = nil, limit: Int? = nil, order: Order = .date, isReversed: Bool = false) {
       self.tag = tag
       self.limit = limit
+      self.order = order
+      self.isReversed = isReversed
     }
   }
 
-  /// Lends the metadata of every selected message to `body`, newest date first; of equal dates, the last added comes
-  /// first. False stops.
+  /// What messages are sorted by.
+  public enum Order: String, CaseIterable, Sendable {
+    /// Their date, the newest first.
+    case date
+    /// When they were stored, the last first.
+    case stored
+    /// Their title, from A to Z, without regard to case and accents.
+    case title
+    /// The bytes of their content, the largest first.
+    case size
+  }
+
+  /// Lends the metadata of every selected message to `body`, in the order of the selection; of equals, the last added
+  /// comes first. False stops.
   ///
-  /// The dates are encrypted, so every message is opened before the first is lent. The metadata of the chosen messages
+  /// What they are sorted by is encrypted, so every message is opened before the first is lent. The metadata of the chosen messages
   /// is kept until then, up to a few MiB; the others are opened again. Otherwise like ``forEachMessage(tag:_:)``.
   /// - Parameters:
   ///   - selection: which messages.
@@ -106,13 +124,15 @@ extension Vault {
     choosing isWanted: (MessageMetadata, RawSpan) throws -> Bool = { _, _ in true },
     _ body: (MessageID, MessageMetadata) throws -> Bool
   ) throws -> [MessageID] {
-    var list = DatedList(byteCountLimit: batch.keptByteCount)
+    var list = SortedList(by: selection.order, byteCountLimit: batch.keptByteCount)
     var walk = try walk { row, metadata, head, content in
       if let tag = selection.tag, !metadata.tags.contains(tag) { return true }
-      if try isWanted(metadata, content) { list.append(row, date: metadata.date, head: head) }
+      if try isWanted(metadata, content) {
+        list.append(row, metadata, head: head, contentByteCount: content.byteCount)
+      }
       return true
     }
-    var rest = list.newestFirst().prefix(selection.limit ?? .max)
+    var rest = list.sorted(isReversed: selection.isReversed).prefix(selection.limit ?? .max)
     var goesOn = true
     while goesOn, let place = rest.first {
       if let (id, metadata) = list.metadata(place) {
@@ -128,7 +148,7 @@ extension Vault {
   /// Opens the first of the messages in `rest` again, and those after it that were not kept either.
   /// - Returns: whether `body` wants more.
   private func reopen(
-    _ rest: inout ArraySlice<DatedList.Place>, _ unreadable: inout [MessageID],
+    _ rest: inout ArraySlice<SortedList.Place>, _ unreadable: inout [MessageID],
     _ body: (MessageID, MessageMetadata) throws -> Bool
   ) throws -> Bool {
     var sealed = sealedRows()

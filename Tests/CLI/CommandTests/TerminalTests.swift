@@ -47,6 +47,22 @@ struct TerminalTests {
     withExtendedLifetime(leash) {}
   }
 
+  @Test("The first command that asks says how to be asked once, unless a script or --quiet wants none of it")
+  func sessionHint() throws {
+    let place = try Place()
+    let leash = try AgentLeash(folder: place.folder.path())
+    try place.makeCoffer()
+    let first = try CommandOnTerminal(["audit"], in: place)
+    try first.answer("passphrase: ", Place.passphrase)
+    #expect(first.end().shown.contains("To be asked only once: coffer unlock"))
+    for options in [["--quiet"], ["--json"], ["--passphrase-file", "pass"]] {
+      let other = try CommandOnTerminal(["audit"] + options, in: place)
+      if options.count == 1 { try other.answer("passphrase: ", Place.passphrase) }
+      #expect(!other.end().shown.contains("asked only once"), "\(options)")
+    }
+    withExtendedLifetime(leash) {}
+  }
+
   @Test("A message that is typed says how it ends, and a pipe is read without a word")
   func typedMessage() throws {
     let place = try Place()

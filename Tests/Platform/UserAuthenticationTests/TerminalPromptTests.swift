@@ -83,6 +83,28 @@ struct TerminalPromptTests {
     #expect(try asked.value() == .success("qqq"))
   }
 
+  @Test(
+    "Beside the meter is what is missing, as far as it fits",
+    arguments: [
+      (40, "New: [weak] needs 4 more, ..."), (80, "New: [weak] needs 4 more, upper case, a digit"),
+      (24, "New: [weak] "),
+    ])
+  func missing(columns: UInt16, row: String) throws {
+    let terminal = try PseudoTerminal(columns: columns)
+    let asked = ask(
+      terminal,
+      PromptRequest(
+        "New",
+        meter: { _ in StrengthReading(.weak, word: "weak", missing: ["4 more", "upper case", "a digit"]) }),
+      style: .init(usesColours: false, clearsRows: true))
+    try terminal.expect("New: ")
+    terminal.type("a")
+    let shown = try terminal.expect(row)
+    terminal.type("\r")
+    #expect(try asked.value() == .success("a"))
+    #expect(!shown.contains("needs") || columns > 24)
+  }
+
   @Test("Without colours and clearing, the row is overwritten with spaces")
   func dumbTerminal() throws {
     let terminal = try PseudoTerminal(columns: 40)

@@ -53,6 +53,7 @@ struct ConnectionTests {
       Array("COFA".utf8) + [1, 6, 1, 0] + filled.prefix(32) + zeros.prefix(16) + filled.prefix(36)
     ),
     ("an idle limit without seconds", Array("COFA".utf8) + [1, 7, 0, 0] + zeros),
+    ("an absolute limit without seconds", Array("COFA".utf8) + [1, 8, 0, 0] + zeros),
     ("kind zero", Array("COFA".utf8) + [1, 0, 0, 0] + zeros),
     ("a filled reserved byte", Array("COFA".utf8) + [1, 1, 0, 1] + zeros),
     ("status with keys", Array("COFA".utf8) + [1, 1, 3, 0] + zeros),

@@ -104,4 +104,32 @@ struct GraceTests {
     try served.wait(for: .locked)
     #expect(throws: AgentError.limitOutOfBounds) { try served.client().setIdleLimit(seconds: 86_401) }
   }
+
+  @Test("A terminal is told of sessions once")
+  func hint() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "coffer-hint-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(
+      at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let hint = try #require(GivenHint(home: folder.path(), runtime: folder.path()))
+    #expect(hint.isFirst())
+    #expect(!hint.isFirst())
+  }
+
+  @Test(
+    "The absolute limit that a session asks for is counted from its beginning, and is not prolonged by use")
+  func absoluteLimit() throws {
+    let served = try unlocked()
+    defer { served.end() }
+    try served.client().setIdleLimit(seconds: 86_400)
+    served.clock.advance(seconds: 100)
+    try served.client().setAbsoluteLimit(seconds: 600)
+    let status = try served.client().status()
+    #expect(status.absoluteLimitSeconds == 600 && status.secondsUntilAbsolute == 500)
+    served.clock.advance(seconds: 499)
+    _ = try served.client().keys(.all, binding: binding())
+    served.clock.advance(seconds: 1)
+    try served.wait(for: .locked)
+    #expect(throws: AgentError.limitOutOfBounds) { try served.client().setAbsoluteLimit(seconds: 0) }
+  }
 }

@@ -89,7 +89,7 @@ struct PassphrasePolicyTests {
     #expect(strength("4815162342") == .medium)
     #expect(strength("Vw7kpq2LmZr9") == .strong)
     let half: [UInt8] = [0x61, 0xC3]
-    #expect(PassphrasePolicy.strength(ofTyped: half.span.bytes) == .weak)
+    #expect(PassphrasePolicy.standard.check(typed: half.span.bytes).strength == .weak)
   }
 
   @Test("Problems are said in plain sentences")
@@ -115,7 +115,7 @@ struct PassphrasePolicyTests {
   }
 
   private func strength(_ text: String) -> PassphraseStrength {
-    PassphrasePolicy.strength(ofTyped: Array(text.utf8).span.bytes)
+    PassphrasePolicy.standard.check(typed: Array(text.utf8).span.bytes).strength
   }
 }
 

@@ -72,6 +72,31 @@ struct MessageTests {
     }
   }
 
+  @Test("A list is sorted by what the selection says, either way, whatever fits into memory")
+  func orders() throws {
+    let fixture = try VaultFixture()
+    for (title, date, content) in [
+      ("béta", 3, "12"), ("Alpha", 1, "1"), ("gamma", 2, "123"), ("beta", 4, "12"),
+    ] {
+      let metadata = MessageMetadata(title: title, contentType: "text/plain", date: Int64(date))
+      _ = try fixture.vault.add(bytes(of: content), metadata: metadata)
+    }
+    let sorted: [Vault.Order: [String]] = [
+      .date: ["beta", "béta", "gamma", "Alpha"], .stored: ["beta", "gamma", "Alpha", "béta"],
+      .title: ["Alpha", "beta", "béta", "gamma"], .size: ["gamma", "beta", "béta", "Alpha"],
+    ]
+    for keptByteCount in [8 << 20, 120, 0] {
+      let vault = fixture.vault(batchOf: 2, keptByteCount: keptByteCount)
+      for order in Vault.Order.allCases {
+        let wanted = try #require(sorted[order])
+        #expect(try vault.titles(.init(order: order)) == wanted)
+        #expect(
+          try vault.titles(.init(limit: 3, order: order, isReversed: true))
+            == Array(wanted.reversed().prefix(3)))
+      }
+    }
+  }
+
   @Test("Who chooses sees every message once, and is lent those that it chose")
   func choosing() throws {
     let fixture = try VaultFixture()

@@ -81,7 +81,7 @@ struct BackupCommand: CofferCommand {
     var bar = ProgressBar("backing up", isQuiet: context.isQuiet || context.isJSON)
     defer { bar.finish() }
     return try coffer.backUp(to: file, privateParts: privateParts, record: record) { done, total in
-      bar.update(done >> 20, of: total >> 20, unit: "MiB")
+      bar.update(bytes: done, of: total)
       return !Interruption.isRequested
     }
   }

@@ -51,6 +51,7 @@ struct InitCommand: CofferCommand {
     try DatabaseFile.checkPlace(home: context.home)
     // Before anything is asked: can the words be shown?
     if recoveryPhraseOut == nil { try context.requireTerminalForWords() }
+    context.warn(ofOpenFiles: passphrase.file.map { [$0] } ?? [])
     let passphrase = try context.newPassphrase(
       passphrase.given(), policy: policy, option: "--passphrase")
     let phrase = try PhraseHandover(context).makePhrase(file: recoveryPhraseOut)

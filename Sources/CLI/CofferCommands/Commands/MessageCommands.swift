@@ -82,6 +82,7 @@ struct MessageAddCommand: CofferCommand {
       if own.date != 0 { metadata.date = own.date }
     }
     let id = try coffer.addMessage(content, metadata: metadata)
+    if content.count == 0 { context.remark("The message is empty.") }
     if context.isJSON { JSON.print(["id": id.description]) } else { Terminal.print("\(id)") }
   }
 

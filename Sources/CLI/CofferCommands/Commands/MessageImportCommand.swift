@@ -113,8 +113,7 @@ struct MessageImportCommand: CofferCommand {
             Terminal.flush()
           }
         }
-        bar.update(
-          progress.source.bytesRead >> 10, of: progress.source.bytesTotal.map { $0 >> 10 }, unit: "KiB")
+        bar.update(bytes: progress.source.bytesRead, of: progress.source.bytesTotal)
         return !Interruption.isRequested
       }
     } catch { end = error }

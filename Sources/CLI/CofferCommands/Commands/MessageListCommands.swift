@@ -8,12 +8,14 @@ internal import Vaults
 struct MessageListCommand: CofferCommand {
   static let configuration = CommandConfiguration(commandName: "list", abstract: "List messages.")
   static let page = """
-    coffer message list: list messages, newest first
+    coffer message list: list messages, newest first unless you sort them
 
-    usage: coffer message list [--tag T] [--limit N]
+    usage: coffer message list [--tag T] [--limit N] [--sort date|stored|title|size] [--reverse]
                                \(OpeningOptions.usage)
 
-    Sorted by the date shown, which for a mail is the date in its header. On a terminal, prints a table: a
+    Sorted by the date shown, which for a mail is the date in its header; or with the last stored first, by
+    title from A to Z, or with the largest first. --reverse turns that round. --limit counts from the
+    beginning of the list. On a terminal, prints a table: a
     number for @N, the end of the id, local time, title, tags. On a pipe, one line per message: id, date in
     UTC, title and tags, separated by tabs.
 
@@ -24,6 +26,8 @@ struct MessageListCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @Option(help: "Only messages with this tag.") var tag: String?
   @Option(help: "At most this many.") var limit: Int?
+  @Option(help: "What to sort by.") var sort: Vault.Order = .date
+  @Flag(help: "The last of that order comes first.") var reverse = false
 
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
@@ -34,7 +38,7 @@ struct MessageListCommand: CofferCommand {
     var list = MessageList(coffer, context)
     var count = 0
     let unreadable = try coffer.vault.list(
-      .init(tag: tag, limit: limit),
+      .init(tag: tag, limit: limit, order: sort, isReversed: reverse),
       choosing: { _, _ in
         count += 1
         return true
@@ -44,14 +48,13 @@ struct MessageListCommand: CofferCommand {
       return !Terminal.isOutputLost
     }
     list.end()
-    // A user would wonder whether it worked; a program counts lines.
-    if Terminal.isOutputTerminal, limit != 0 {
-      if count > list.count {
-        context.remark("... and \((count - list.count).counted("older message"))")
-      } else if count == 0, unreadable.isEmpty {
-        context.remark(
-          tag == nil ? "no messages yet: 'coffer message add' stores one" : "no message has this tag")
-      }
+    // A user would wonder whether it worked; a program counts lines. A tag may be misspelt anywhere.
+    if Terminal.isOutputTerminal, limit != 0, count > list.count {
+      let rest = sort == .date && !reverse ? "older message" : "more message"
+      context.remark("... and \((count - list.count).counted(rest))")
+    } else if count == 0, unreadable.isEmpty, limit != 0, Terminal.isOutputTerminal || tag != nil {
+      context.remark(
+        tag == nil ? "no messages yet: 'coffer message add' stores one" : "no message has this tag")
     }
     try MessageList.report(unreadable)
   }

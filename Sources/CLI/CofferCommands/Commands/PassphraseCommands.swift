@@ -88,7 +88,7 @@ struct PassphraseCheckCommand: CofferCommand {
     let given =
       try passphrase.given()
       ?? Passphrase(
-        utf8: context.prompt().ask(PromptRequest("passphrase", meter: CommandContext.meter)))
+        utf8: context.prompt().ask(PromptRequest("passphrase", meter: CommandContext.meter(policy))))
     let assessment = policy.check(given)
     let answer = Answer(
       accepted: assessment.isAccepted, strength: assessment.strength.rawValue, score: assessment.score,

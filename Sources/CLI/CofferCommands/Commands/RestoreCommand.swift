@@ -79,7 +79,7 @@ struct RestoreCommand: CofferCommand {
     let restored = try Coffer.restore(
       backup, keys, to: context.home, machine: context.machine, attestation: attestation?.kind
     ) { done, total in
-      bar.update(done >> 20, of: total >> 20, unit: "MiB")
+      bar.update(bytes: done, of: total)
       return !Interruption.isRequested
     }
     bar.finish()

@@ -14,20 +14,23 @@ struct UnlockCommand: CofferCommand {
   static let page = """
     coffer unlock: open the coffer and keep it open for the commands that follow
 
-    usage: coffer unlock [--security-key]
+    usage: coffer unlock [--idle-limit TIME] [--absolute-limit TIME] [--security-key]
                \(OpeningOptions.usage)
 
     Starts the coffer's agent, which keeps the keys in memory that no other program can read. It drops them
-    after 5 minutes without a command ('coffer settings lock-after'), after 8 hours, when the screen locks
-    or the machine sleeps, and on 'coffer lock'. With a TPM slot, asks for the PIN; with a slot for a
+    after 5 minutes without a command, 8 hours after it got them, when the screen locks or the machine
+    sleeps, and on 'coffer lock'. --idle-limit and --absolute-limit change both times for this session:
+    seconds, or 15m or 8h, up to a day. 'coffer settings lock-after' and 'session-limit' change them from
+    then on. With a TPM slot, asks for the PIN; with a slot for a
     security key that is plugged in, for its PIN or your finger, and a touch; press Return to use the
     passphrase instead. --security-key opens with the key alone; --pin-fd and --pin-file then give its PIN.
     Every command that opens the coffer takes these options.
 
-    example: coffer unlock
+    example: coffer unlock --idle-limit 15m
     """
 
   @OptionGroup var global: GlobalOptions
+  @OptionGroup var limits: LimitOptions
   @OptionGroup var opening: OpeningOptions
 
   struct Answer: Encodable {
@@ -40,7 +43,7 @@ struct UnlockCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening, needing: .slot)
-    let limits = try coffer.beginSession(executable: "/proc/self/exe")
+    let limits = try coffer.beginSession(executable: "/proc/self/exe", limits: limits.limits)
     // Without protected data there is no grace period, which only means that private parts ask.
     if (try? coffer.unlockProtectedData()) != nil { coffer.beginGrace() }
     let registered = register(coffer, context)
@@ -51,9 +54,11 @@ struct UnlockCommand: CofferCommand {
           attestation: registered?.enclave.name))
     }
     if let registered { context.remark("\(registered.remark)") }
-    let time = Duration.text(limits.idleSeconds)
+    let isIdleFirst = limits.idleSeconds < limits.absoluteSeconds
+    let time = Duration.text(min(limits.idleSeconds, limits.absoluteSeconds))
     context.remark(
-      "Unlocked. It locks by itself after \(time) without a command; 'coffer lock' does it at once.")
+      "Unlocked. It locks by itself after \(time)\(isIdleFirst ? " without a command" : ""); 'coffer lock' does it at once."
+    )
   }
 
   /// Registers a machine that was forgotten. Messages do not need that, so a failure is only a remark.

@@ -21,11 +21,13 @@ struct SettingsCommand: CofferCommand {
     encrypt-to-self  on or off: what you send is encrypted for you too, so that you can read it
     lock-after       seconds, 1 to 86400: a session ends after so long without a command; from the next
                      'coffer unlock' on, whatever the mode of private parts
+    session-limit    seconds, 1 to 86400: a session ends so long after it began, however much it is used;
+                     from the next 'coffer unlock' on
     theme            system, light, dark or none: the colours of verdicts and warnings on a terminal.
                      NO_COLOR in the environment switches them off too.
     next-steps       on or off: after a command, what to do next
 
-    A change needs the passphrase or PIN, even during a session.
+    A time may also be written 15m or 2h. A change needs the passphrase or PIN, even during a session.
 
     example: coffer settings grace-period 0
     """
@@ -39,6 +41,7 @@ struct SettingsCommand: CofferCommand {
     let gracePeriodSeconds: Int
     let encryptToSelf: Bool
     let lockAfterSeconds: Int
+    let sessionLimitSeconds: Int
     let theme: String
     let nextSteps: Bool
 
@@ -46,7 +49,9 @@ struct SettingsCommand: CofferCommand {
       let settings = try coffer.protectedSettings()
       gracePeriodSeconds = Int(settings.gracePeriodSeconds)
       encryptToSelf = settings.encryptToSelf
-      lockAfterSeconds = try coffer.settings().idleLimitSeconds ?? AgentOptions().idleLimitSeconds
+      let limits = try coffer.settings().limits
+      lockAfterSeconds = limits.idleSeconds ?? AgentOptions().idleLimitSeconds
+      sessionLimitSeconds = limits.absoluteSeconds ?? AgentOptions().absoluteLimitSeconds
       theme = settings.colourTheme.word
       nextSteps = settings.showsNextSteps
     }
@@ -55,7 +60,7 @@ struct SettingsCommand: CofferCommand {
   /// A change that was understood.
   private enum Change {
     case protected((inout ProtectedSettings) -> Void)
-    case lockAfter(Int)
+    case limits((inout SessionLimits) -> Void)
 
     init(_ name: SettingName, _ value: String) throws {
       switch name {
@@ -65,7 +70,12 @@ struct SettingsCommand: CofferCommand {
       case .encryptToSelf:
         let isOn = try name.isOn(value)
         self = .protected { $0.encryptToSelf = isOn }
-      case .lockAfter: self = .lockAfter(try name.seconds(value, AgentOptions.limitBounds))
+      case .lockAfter:
+        let seconds = try name.seconds(value, AgentOptions.limitBounds)
+        self = .limits { $0.idleSeconds = seconds }
+      case .sessionLimit:
+        let seconds = try name.seconds(value, AgentOptions.limitBounds)
+        self = .limits { $0.absoluteSeconds = seconds }
       case .theme:
         guard let theme = ColourTheme.allCases.first(where: { $0.word == value }) else {
           throw name.unfit(value, "system, light, dark or none")
@@ -99,7 +109,7 @@ struct SettingsCommand: CofferCommand {
     do {
       switch change {
       case .protected(let change): try coffer.changeProtectedSettings(change)
-      case .lockAfter(let seconds): try coffer.setIdleLimit(seconds: seconds)
+      case .limits(let change): try coffer.changeSessionLimits(change)
       }
     } catch let error as AgentError {
       throw Failure(keptAfter: "\(name) is \(value) now", error)
@@ -116,6 +126,8 @@ struct SettingsCommand: CofferCommand {
     Terminal.print("                 what you send is encrypted for you too")
     Terminal.print("lock-after       \(answer.lockAfterSeconds)")
     Terminal.print("                 seconds without a command after which a session ends")
+    Terminal.print("session-limit    \(answer.sessionLimitSeconds)")
+    Terminal.print("                 seconds from its beginning after which a session ends in any case")
     Terminal.print("theme            \(answer.theme)")
     Terminal.print("                 the colours of verdicts and warnings on a terminal")
     Terminal.print("next-steps       \(answer.nextSteps ? "on" : "off")")
@@ -128,6 +140,7 @@ private enum SettingName: String, CaseIterable {
   case gracePeriod = "grace-period"
   case encryptToSelf = "encrypt-to-self"
   case lockAfter = "lock-after"
+  case sessionLimit = "session-limit"
   case theme
   case nextSteps = "next-steps"
 
@@ -137,8 +150,8 @@ private enum SettingName: String, CaseIterable {
   }
 
   func seconds(_ value: String, _ bounds: ClosedRange<Int>) throws -> Int {
-    guard let seconds = Int(value), bounds.contains(seconds) else {
-      throw unfit(value, "seconds, \(bounds.lowerBound) to \(bounds.upperBound)")
+    guard let seconds = Duration.seconds(value), bounds.contains(seconds) else {
+      throw unfit(value, "seconds, \(bounds.lowerBound) to \(bounds.upperBound), or a time such as 15m")
     }
     return seconds
   }

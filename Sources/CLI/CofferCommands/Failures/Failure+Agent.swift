@@ -17,7 +17,9 @@ extension Failure {
         "an agent of this coffer, process \(process), cannot be reached and may still have the keys",
         hint: "'coffer lock --all' ends it; if that fails: kill -KILL \(process)")
     case .alreadyServed:
-      self.init(.inUse, "already_served", "an agent is already serving this coffer")
+      self.init(
+        .inUse, "already_served", "an agent is already serving this coffer",
+        hint: "'coffer unlock --idle-limit TIME' changes its limits; 'coffer lock --all' ends it")
     case .noHome: self.init(.missing, "no_coffer", "there is no coffer", hint: "'coffer init' makes one")
     case .noRuntimeDirectory, .pathTooLong:
       self.init(

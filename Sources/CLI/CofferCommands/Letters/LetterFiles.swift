@@ -182,7 +182,7 @@ class WatchedSource: ByteSource {
 
   private func advance(_ count: Int) {
     done += count
-    bar.update(done / 1_000_000, of: total.map { $0 / 1_000_000 }, unit: "MB")
+    bar.update(bytes: done, of: total)
   }
 }
 

@@ -14,7 +14,7 @@ enum ArgumentOrder {
   ]
 
   /// Commands of `coffer message` that may stand without it.
-  private static let aliases: Set<String> = [
+  static let aliases: Set<String> = [
     "add", "show", "list", "search", "edit", "set", "history", "remove",
   ]
 
@@ -76,6 +76,12 @@ enum ArgumentOrder {
 }
 
 extension HelpPage {
+  /// The words that may follow the command's own.
+  static var subcommandNames: Set<String> {
+    let names = Set(configuration.subcommands.map { $0._commandName })
+    return self == CofferRoot.self ? names.union(ArgumentOrder.aliases) : names
+  }
+
   /// The options that the page has, and those that every command has.
   static var optionNames: Set<String> {
     let words = page.split { !($0 == "-" || $0.isASCII && ($0.isLetter || $0.isNumber)) }

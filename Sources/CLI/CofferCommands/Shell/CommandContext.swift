@@ -65,7 +65,17 @@ struct CommandContext {
       advise(opened)
       return opened
     }
-    return try openByPrompt(locked)
+    return presence == .session ? try openForOneCommand(locked) : try openByPrompt(locked)
+  }
+
+  /// Opens the coffer by asking, for a command that a session would have opened. Tells a terminal of sessions, once.
+  private func openForOneCommand(_ locked: LockedCoffer) throws -> Coffer {
+    let coffer = try openByPrompt(locked)
+    guard Terminal.isErrorTerminal, !isQuiet, !isJSON,
+      CommandSurroundings.current.sessionHint(home: home)?.isFirst() == true
+    else { return coffer }
+    remark("To be asked only once: coffer unlock")
+    return coffer
   }
 
   /// Opens the coffer for a command whose PIN is that of a new slot: with the options' passphrase, else by asking.
@@ -102,6 +112,7 @@ struct CommandContext {
   /// Opens the coffer with a passphrase or a PIN from a descriptor or a file, or with the security key that the options
   /// name; nil when none is named.
   func given(_ options: OpeningOptions, _ locked: LockedCoffer) throws -> Coffer? {
+    warn(ofOpenFiles: options.files)
     let pin = try options.pin.given()
     if options.securityKey { return try SecurityKeyInterface.open(locked, givenPIN: pin, self) }
     if let pin {
@@ -112,6 +123,14 @@ struct CommandContext {
     }
     guard let passphrase = try options.passphrase.opening() else { return nil }
     return try PassphraseInterface.open(locked, passphrase)
+  }
+
+  /// Tells a terminal which files with a secret others can read. Not a script: its files may be meant so.
+  func warn(ofOpenFiles files: [String]) {
+    guard Terminal.isErrorTerminal else { return }
+    for file in files where CommandSurroundings.current.files.isOpenToOthers(file) {
+      remark("warning: others can read '\(file)': chmod 600 \(ShellWord.quoted(file))")
+    }
   }
 
   /// Opens the coffer with the keys of its agent; nil when there is none, or it is locked.
@@ -157,8 +176,7 @@ struct CommandContext {
       }
       return try locked.captures(keys.locked())
     }
-    let coffer = try openByPrompt(locked)
-    return coffer.captureAccess
+    return try openForOneCommand(locked).captureAccess
   }
 
   static func triesLeft(_ problem: String, _ attempt: Int) -> String {
@@ -290,7 +308,7 @@ struct CommandContext {
       let typed = try prompt.ask(
         PromptRequest(
           "new passphrase", description: problem == nil ? policy.sentence : nil, problem: problem,
-          meter: Self.meter))
+          meter: Self.meter(policy)))
       let first: Passphrase
       do { first = try Passphrase(utf8: typed) } catch {
         problem = Failure(error).message
@@ -362,11 +380,24 @@ struct CommandContext {
     }
   }
 
-  static let meter: PromptRequest.Meter = { typed in
-    switch PassphrasePolicy.strength(ofTyped: typed) {
-    case .weak: StrengthReading(.weak, word: "weak")
-    case .medium: StrengthReading(.medium, word: "medium")
-    case .strong: StrengthReading(.strong, word: "strong")
+  /// How strong the passphrase is so far, and what the policy still misses.
+  static func meter(_ policy: PassphrasePolicy) -> PromptRequest.Meter {
+    { typed in
+      let judged = policy.check(typed: typed)
+      let word =
+        switch judged.strength {
+        case .weak: "weak"
+        case .medium: "medium"
+        case .strong: "strong"
+        }
+      // Green only for what is accepted.
+      let level: StrengthReading.Level =
+        switch judged.strength {
+        case .weak: .weak
+        case .medium: .medium
+        case .strong: judged.isAccepted ? .strong : .medium
+        }
+      return StrengthReading(level, word: word, missing: judged.missing)
     }
   }
 
@@ -387,6 +418,23 @@ struct CommandContext {
   func remarkTyping(_ file: String, _ what: String) {
     guard file == "-", CommandSurroundings.current.isInputTerminal else { return }
     remark("Type or paste \(what), then Return and Control-D.")
+  }
+}
+
+extension PassphraseAssessment {
+  /// What has to be typed yet, in few words, such as "4 more" and "a digit".
+  fileprivate var missing: [String] {
+    problems.compactMap { problem in
+      switch problem {
+      case .tooShort(let minimum, let found): "\(minimum - found) more"
+      case .noUppercaseLetter: "upper case"
+      case .noLowercaseLetter: "lower case"
+      case .noDigit: "a digit"
+      case .noSymbol: "a symbol"
+      // The word for the strength says it.
+      case .common, .tooGuessable: nil
+      }
+    }
   }
 }
 

@@ -10,6 +10,25 @@ enum NearName {
     return near.name
   }
 
+  /// The nearest of the names of commands: one that means the same, else one that is spelt alike.
+  static func ofCommand(_ word: String, among names: Set<String>) -> String? {
+    let synonyms = synonyms.lazy.filter { $0.contains(word) }.joined()
+    return synonyms.first(where: names.contains) ?? of(word, among: names)
+  }
+
+  /// Words that other programs use for what a command does, beside its name.
+  private static let synonyms = [
+    ["init", "create", "setup"], ["generate", "create", "new", "gen"],
+    ["add", "new", "create", "insert", "put"],
+    ["list", "ls", "all"], ["show", "cat", "get", "view", "read", "print"], ["search", "find", "grep"],
+    ["remove", "delete", "rm", "del"], ["delete", "remove", "rm", "del"],
+    ["set", "edit", "change", "modify"],
+    ["history", "log", "versions"], ["restore", "undo", "undelete"], ["empty", "purge", "clear"],
+    ["settings", "config", "options"], ["unlock", "open", "login"], ["lock", "close", "logout"],
+    ["doctor", "check", "fsck"], ["audit", "log"], ["erase", "destroy", "wipe"], ["status", "info"],
+    ["drill", "test"],
+  ]
+
   /// The nearest of names of people, of words in them and of addresses, in any case.
   static func ofPerson(_ who: String, among names: [String]) -> String? {
     let words = names.flatMap { [$0] + $0.split(separator: " ").map(String.init) }

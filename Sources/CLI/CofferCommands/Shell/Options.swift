@@ -9,6 +9,7 @@ public import Identities
 public import Keychains
 internal import Secrets
 internal import UserAuthentication
+public import Vaults
 
 struct GlobalOptions: ParsableArguments {
   @Option(help: "Where the coffer is.", completion: .directory) var home: String?
@@ -101,6 +102,9 @@ struct OpeningOptions: ParsableArguments {
   /// For commands that use private parts.
   @OptionGroup var guardPIN: GuardPINOptions
   @Flag(help: "Open with the security key that is plugged in.") var securityKey = false
+
+  /// The files that hold a secret.
+  var files: [String] { [passphrase.file, pin.file, guardPIN.file].compactMap(\.self) }
 
   private var hasPassphrase: Bool { passphrase.fd != nil || passphrase.file != nil }
   var isGiven: Bool { securityKey || hasPassphrase || pin.fd != nil || pin.file != nil }
@@ -234,6 +238,8 @@ extension Passphrase {
 }
 
 extension PassphrasePolicy: ExpressibleByArgument {}
+
+extension Vault.Order: ExpressibleByArgument {}
 
 extension RevocationCause: ExpressibleByArgument {}
 

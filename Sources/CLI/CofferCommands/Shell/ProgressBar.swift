@@ -16,19 +16,46 @@ struct ProgressBar {
   ///
   /// - Parameter total: nil when it is not known.
   mutating func update(_ done: Int, of total: Int?, unit: String) {
+    draw(done, of: total) { "\($0) \(unit)" }
+  }
+
+  /// The same for bytes.
+  mutating func update(bytes done: Int, of total: Int?) { draw(done, of: total, amount: ByteCount.text) }
+
+  private mutating func draw(_ done: Int, of total: Int?, amount: (Int) -> String) {
     let now = ContinuousClock.now
     guard isShown, now - start > .seconds(1), now - (lastDrawn ?? start) > .milliseconds(100) else { return }
     lastDrawn = now
-    var line = "\r\u{1B}[K\(title) "
-    if let total, total > 0 {
-      let share = min(1, Double(done) / Double(total))
-      let filled = Int(share * 30)
-      line += "[\(String(repeating: "█", count: filled))\(String(repeating: "·", count: 30 - filled))] "
-      line += "\(Int(share * 100)) % "
-    }
-    line += "\(done) \(unit)"
-    Terminal.writeError(line)
+    let row = Self.row(
+      title, done, of: total, seconds: (now - start) / .seconds(1), columnCount: Terminal.errorColumns,
+      amount: amount)
+    Terminal.writeError("\r\u{1B}[K\(row)")
   }
+
+  /// Title, bar, share, amount, speed and the time that is left. Where not all fits, the bar gets shorter, then goes,
+  /// and then the last parts go.
+  static func row(
+    _ title: String, _ done: Int, of total: Int?, seconds: Double, columnCount: Int, amount: (Int) -> String
+  ) -> String {
+    let share = total.flatMap { $0 > 0 ? min(1, Double(done) / Double($0)) : nil }
+    var parts = [amount(done)]
+    if seconds > 0 { parts.append("\(amount(Int(Double(done) / seconds)))/s") }
+    if let share, share > 0 { parts.append("\(Duration.text(Int(seconds / share * (1 - share)))) left") }
+    let head = share.map { "\(title) \(Int($0 * 100)) % " } ?? "\(title) "
+    // The last column stays free: the cursor is there.
+    while parts.count > 1, head.count + parts.joined(separator: ", ").count >= columnCount {
+      parts.removeLast()
+    }
+    let tail = parts.joined(separator: ", ")
+    let room = min(30, columnCount - head.count - tail.count - 4)
+    guard let share, room >= leastBarWidth else { return head + tail }
+    let filled = Int(share * Double(room))
+    let bar = String(repeating: "█", count: filled) + String(repeating: "·", count: room - filled)
+    return "\(title) [\(bar)] \(Int(share * 100)) % \(tail)"
+  }
+
+  /// A shorter bar would say nothing.
+  private static let leastBarWidth = 6
 
   /// Clears the bar. After an interruption the bar stays, and the next output starts a new line.
   mutating func finish() {

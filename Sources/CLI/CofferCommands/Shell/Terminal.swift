@@ -17,8 +17,13 @@ enum Terminal {
   static var isErrorTerminal: Bool { CommandSurroundings.current.isErrorTerminal }
 
   /// Columns of standard output; 100 if it is not a terminal.
-  static var columns: Int {
-    let columns = Int(coffer_terminal_columns(STDOUT_FILENO))
+  static var columns: Int { columns(of: STDOUT_FILENO) }
+
+  /// The same of standard error.
+  static var errorColumns: Int { columns(of: STDERR_FILENO) }
+
+  private static func columns(of descriptor: Int32) -> Int {
+    let columns = Int(coffer_terminal_columns(descriptor))
     return columns > 20 ? columns : 100
   }
 

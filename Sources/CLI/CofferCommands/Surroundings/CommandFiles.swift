@@ -26,6 +26,8 @@ protocol CommandFiles: Sendable {
   /// - Throws: `SecretReadError.cannotOpen` when there is none.
   func inherited(_ descriptor: Int32) throws(SecretReadError) -> Int32
   func exists(_ path: String) -> Bool
+  /// Whether somebody else may read a file.
+  func isOpenToOthers(_ path: String) -> Bool
   /// - Parameters:
   ///   - record: is told of a name that the file has meanwhile, where the file system has no files without names.
   ///   - needsName: for tests: whether it has one anyway.

@@ -38,6 +38,8 @@ protocol Surroundings: Sendable {
   func unfinishedExports(home: String) -> UnfinishedExports?
   /// The list that this terminal showed last; nil where none can be kept.
   func lastList(home: String) -> LastList?
+  /// Whether this terminal was told of sessions; nil where there are none, or that cannot be noted.
+  func sessionHint(home: String) -> GivenHint?
   /// Says that a device waits for a touch. The row is there until the notice ends; nil when nothing waits.
   func touchNotice(
     _ words: String, cancel: @escaping @Sendable () -> Void

@@ -15,6 +15,13 @@ struct SystemFiles: CommandFiles {
 
   func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
+  func isOpenToOthers(_ path: String) -> Bool {
+    var status = stat()
+    // Not of a pipe, such as /dev/stdin or <(...).
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+      && status.st_mode & 0o044 != 0
+  }
+
   func make(
     _ path: String, record: (any UnfinishedExportRecord)?, needsName: Bool
   ) throws(MessageFormatError) -> any NewFile {

@@ -57,6 +57,8 @@ struct SystemSurroundings: Surroundings {
 
   func lastList(home: String) -> LastList? { LastList(home: home) }
 
+  func sessionHint(home: String) -> GivenHint? { GivenHint(home: home) }
+
   func touchNotice(
     _ words: String, cancel: @escaping @Sendable () -> Void
   ) -> TerminalTouchNotice? {

@@ -69,6 +69,8 @@ final class TutorialFiles: CommandFiles {
 
   func inherited(_ descriptor: Int32) throws(SecretReadError) -> Int32 { throw .cannotOpen(errno: ENOENT) }
 
+  func isOpenToOthers(_ path: String) -> Bool { false }
+
   func exists(_ path: String) -> Bool { content(path) != nil }
 
   func make(

@@ -99,6 +99,8 @@ final class TutorialSurroundings: Surroundings {
 
   func lastList(home: String) -> LastList? { nil }
 
+  func sessionHint(home: String) -> GivenHint? { nil }
+
   func touchNotice(
     _ words: String, cancel: @escaping @Sendable () -> Void
   ) -> TerminalTouchNotice? {

@@ -79,11 +79,24 @@ public struct StrengthReading: Sendable, Equatable {
   public var level: Level
   /// One short word, such as 'medium'.
   public var word: String
+  /// What has to be typed yet, such as 'a digit'; shown as far as there is room.
+  public var missing: [String]
 
   /// A reading with this level and word.
-  public init(_ level: Level, word: String) {
+  public init(_ level: Level, word: String, missing: [String] = []) {
     self.level = level
     self.word = word
+    self.missing = missing
+  }
+
+  /// A clause of at most `columnCount` characters that names what is missing; empty when nothing is, or fits.
+  func need(columnCount: Int) -> String {
+    for count in stride(from: missing.count, to: 0, by: -1) {
+      let rest = count < missing.count ? ", ..." : ""
+      let text = "needs " + missing.prefix(count).joined(separator: ", ") + rest
+      if text.unicodeScalars.count <= columnCount { return text }
+    }
+    return ""
   }
 }
 

@@ -124,6 +124,9 @@ public struct TerminalPrompt: PassphrasePrompt {
       if let reading {
         row += style.coloured("[\(reading.word)] ", as: reading.level)
         width += reading.word.unicodeScalars.count + 3
+        let need = reading.need(columnCount: columns - width - 1)
+        row += TerminalText.line(need)
+        width += need.unicodeScalars.count
       }
     }
     try terminal.write(row)

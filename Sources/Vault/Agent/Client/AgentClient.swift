@@ -154,12 +154,18 @@ public final class AgentClient {
     return answer.first
   }
 
-  /// Changes the idle limit from now on.
+  /// Changes the idle limit until the agent gets keys again.
   /// - Throws: `AgentError.limitOutOfBounds`, `.notAnswering`, `.malformedAnswer`.
-  public func setIdleLimit(seconds: Int) throws(AgentError) {
+  public func setIdleLimit(seconds: Int) throws(AgentError) { try set(.idleLimit, seconds) }
+
+  /// Changes how long after its beginning the session ends at the latest, until the agent gets keys again.
+  /// - Throws: `AgentError.limitOutOfBounds`, `.notAnswering`, `.malformedAnswer`.
+  public func setAbsoluteLimit(seconds: Int) throws(AgentError) { try set(.absoluteLimit, seconds) }
+
+  private func set(_ limit: AgentRequest, _ seconds: Int) throws(AgentError) {
     guard AgentOptions.limitBounds.contains(seconds) else { throw .limitOutOfBounds }
     let number = Self.bytes(seconds)
-    try requireDone(ask(.idleLimit, number.rawSpan).header)
+    try requireDone(ask(limit, number.rawSpan).header)
   }
 
   private static func bytes(_ seconds: Int) -> [UInt8] {

@@ -66,6 +66,8 @@ enum AgentRequest: Equatable {
   case getPasscode(binding: AgentBinding)
   /// Seconds follow.
   case idleLimit
+  /// Seconds follow.
+  case absoluteLimit
 
   var header: AgentHeader {
     switch self {
@@ -78,6 +80,7 @@ enum AgentRequest: Equatable {
     case .getPasscode(let binding):
       AgentHeader(kind: 3, keys: AgentKeySelection.passcode, binding: binding)
     case .idleLimit: AgentHeader(kind: 7)
+    case .absoluteLimit: AgentHeader(kind: 8)
     }
   }
 
@@ -88,7 +91,7 @@ enum AgentRequest: Equatable {
       switch header.kind {
       case 2: AgentHeader.keysByteCount
       case 6: AgentHeader.secondsByteCount + AgentHeader.keyByteCount
-      case 7: AgentHeader.secondsByteCount
+      case 7, 8: AgentHeader.secondsByteCount
       default: 0
       }
     guard byteCount == AgentHeader.byteCount + bodyByteCount else { return nil }
@@ -103,6 +106,7 @@ enum AgentRequest: Equatable {
     case (5, 0, nil, nil): self = .logout
     case (6, AgentKeySelection.passcode, let binding?, nil): self = .keep(binding: binding)
     case (7, 0, nil, nil): self = .idleLimit
+    case (8, 0, nil, nil): self = .absoluteLimit
     default: return nil
     }
   }

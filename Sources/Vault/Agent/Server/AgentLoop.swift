@@ -216,6 +216,9 @@ final class AgentLoop {
     case .idleLimit:
       holder.setIdleLimit()
       return send(.done, descriptor)
+    case .absoluteLimit:
+      holder.setAbsoluteLimit()
+      return send(.done, descriptor)
     case .lock:
       holder.lock()
       return send(.done, descriptor)

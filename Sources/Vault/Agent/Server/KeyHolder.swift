@@ -14,15 +14,18 @@ final class KeyHolder {
   private(set) var slot: UUID?
   private let options: AgentOptions
   private var idleLimitSeconds: Int
+  private var absoluteLimitSeconds: Int
   private var passcodeEnd: UInt64 = 0
   private var idleEnd: UInt64 = 0
   private var absoluteEnd: UInt64 = 0
+  /// When the session began.
+  private var beginning: UInt64 = 0
 
   init(page: KeyPage, clock: any AgentClock, options: AgentOptions) {
     self.page = page
     self.clock = clock
     self.options = options
-    idleLimitSeconds = options.idleLimitSeconds
+    (idleLimitSeconds, absoluteLimitSeconds) = (options.idleLimitSeconds, options.absoluteLimitSeconds)
   }
 
   var state: AgentStatus.State {
@@ -43,13 +46,16 @@ final class KeyHolder {
 
   // MARK: Events
 
-  /// Takes over the keys that the page has received.
+  /// Takes over the keys that the page has received. Limits that were changed for the session before are the agent's
+  /// own again.
   /// - Parameter now: when their limits begin.
   func accept(binding: AgentBinding, slot: UUID, now: UInt64) {
     page.takeSpare()
     self.binding = binding
     self.slot = slot
-    absoluteEnd = now + Self.nanoseconds(options.absoluteLimitSeconds)
+    (idleLimitSeconds, absoluteLimitSeconds) = (options.idleLimitSeconds, options.absoluteLimitSeconds)
+    beginning = now
+    absoluteEnd = now + Self.nanoseconds(absoluteLimitSeconds)
     idleEnd = now + Self.nanoseconds(idleLimitSeconds)
   }
 
@@ -64,12 +70,20 @@ final class KeyHolder {
     passcodeEnd = now + Self.nanoseconds(seconds)
   }
 
-  /// Changes the idle limit from now on; one out of bounds is ignored.
+  /// Changes the idle limit until the next keys; one out of bounds is ignored.
   func setIdleLimit() {
     let seconds = page.spareSeconds()
     guard AgentOptions.limitBounds.contains(seconds) else { return }
     idleLimitSeconds = seconds
     touch()
+  }
+
+  /// Changes when the session ends at the latest, counted from its beginning; a limit out of bounds is ignored.
+  func setAbsoluteLimit() {
+    let seconds = page.spareSeconds()
+    guard AgentOptions.limitBounds.contains(seconds) else { return }
+    absoluteLimitSeconds = seconds
+    absoluteEnd = beginning + Self.nanoseconds(seconds)
   }
 
   /// The when-unlocked key was handed out.
@@ -109,7 +123,7 @@ final class KeyHolder {
     return AgentStatus(
       state: state, keyMemory: page.memory, sessionWatch: sessionWatch,
       isPressureWatched: isPressureWatched, processID: getpid(),
-      idleLimitSeconds: idleLimitSeconds, absoluteLimitSeconds: options.absoluteLimitSeconds,
+      idleLimitSeconds: idleLimitSeconds, absoluteLimitSeconds: absoluteLimitSeconds,
       secondsUntilIdle: left(idleEnd), secondsUntilAbsolute: left(absoluteEnd), binding: binding, slot: slot)
   }
 

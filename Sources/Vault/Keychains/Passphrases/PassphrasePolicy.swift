@@ -22,12 +22,8 @@ public enum PassphrasePolicy: String, Sendable, CaseIterable {
     passphrase.withBytes { check($0) }
   }
 
-  /// The strength of `typed` so far: for a meter that is shown during typing.
-  ///
-  /// Unlike ``check(_:)`` it takes any bytes, such as half a character, and judges by the estimate alone.
-  public static func strength(ofTyped typed: RawSpan) -> PassphraseStrength {
-    PassphraseAssessment.strength(of: StrengthEstimate(of: typed))
-  }
+  /// Judges `typed` so far: for a meter that is shown during typing. It may end in half a character.
+  public func check(typed: RawSpan) -> PassphraseAssessment { check(typed) }
 
   private func check(_ text: RawSpan) -> PassphraseAssessment {
     let found = Composition(of: text)
@@ -62,7 +58,7 @@ private struct Composition {
   var hasDigit = false
   var hasSymbol = false
 
-  /// - Parameter text: valid UTF-8, as a `Passphrase` has it.
+  /// - Parameter text: UTF-8; counted up to the first byte that is not.
   init(of text: RawSpan) {
     var offset = 0
     while offset < text.byteCount {

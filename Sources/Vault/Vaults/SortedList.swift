@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Foundation
 internal import MessageFormats
 internal import Primitives
 internal import Secrets
 
-/// Messages to be sorted by date, with as much of their metadata as fits.
-struct DatedList: ~Copyable {
+/// Messages to be sorted, with as much of their metadata as fits.
+struct SortedList: ~Copyable {
   struct Place {
-    let date: Int64
+    let key: Key
     let number: Int64
     /// Where its identifier and head are; nil when they did not fit.
     let offset: Int?
@@ -15,19 +16,40 @@ struct DatedList: ~Copyable {
     var isKept: Bool { offset != nil }
   }
 
+  /// What a message is sorted by. Titles are in ordinary memory, as those that are shown.
+  enum Key: Comparable {
+    case number(Int64)
+    case title(String)
+  }
+
+  private let order: Vault.Order
   private let byteCountLimit: Int
   private var places: [Place] = []
   /// For each message: identifier of the message (16) ‖ head of the frame.
   private var kept = SecretBytes(zeroed: 0)
   private var usedByteCount = 0
 
-  init(byteCountLimit: Int) { self.byteCountLimit = byteCountLimit }
+  /// - Parameters:
+  ///   - order: what the messages are sorted by.
+  ///   - byteCountLimit: how much metadata is kept.
+  init(by order: Vault.Order, byteCountLimit: Int) {
+    self.order = order
+    self.byteCountLimit = byteCountLimit
+  }
 
-  mutating func append(_ row: MessageRow, date: Int64, head: RawSpan) {
+  mutating func append(_ row: MessageRow, _ metadata: MessageMetadata, head: RawSpan, contentByteCount: Int) {
+    let key: Key =
+      switch order {
+      case .date: .number(metadata.date)
+      case .stored: .number(row.number)
+      case .size: .number(Int64(contentByteCount))
+      case .title:
+        .title(metadata.title.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
+      }
     let start = usedByteCount
     let end = start + MessageID.byteCount + head.byteCount
     guard end <= byteCountLimit else {
-      places.append(Place(date: date, number: row.number, offset: nil))
+      places.append(Place(key: key, number: row.number, offset: nil))
       return
     }
     if end > kept.count { grow(to: end) }
@@ -36,7 +58,7 @@ struct DatedList: ~Copyable {
       bytes.copy(head, to: start + MessageID.byteCount)
     }
     usedByteCount = end
-    places.append(Place(date: date, number: row.number, offset: start))
+    places.append(Place(key: key, number: row.number, offset: start))
   }
 
   private mutating func grow(to count: Int) {
@@ -45,8 +67,13 @@ struct DatedList: ~Copyable {
     swap(&kept, &larger)
   }
 
-  borrowing func newestFirst() -> [Place] {
-    places.sorted { ($0.date, $0.number) > ($1.date, $1.number) }
+  /// Titles from A to Z, everything else from the newest or largest; of equals, the last that was stored comes first.
+  borrowing func sorted(isReversed: Bool) -> [Place] {
+    let sorted = places.sorted { first, second in
+      if first.key == second.key { return first.number > second.number }
+      return order == .title ? first.key < second.key : first.key > second.key
+    }
+    return isReversed ? sorted.reversed() : sorted
   }
 
   /// The kept part of a message.
