@@ -251,10 +251,11 @@ struct StatusCommand: CofferCommand {
       default: return "what you gave opens it; there is no session"
       }
     case "unlocked":
-      let idle = answer.agent?.idleSecondsLeft.map {
-        "locks itself in \(Duration.text($0)) without a command"
+      guard let agent = answer.agent, let idle = agent.idleSecondsLeft else { return "unlocked" }
+      if let last = agent.absoluteSecondsLeft, last <= idle {
+        return "unlocked; locks itself in \(Duration.text(last))"
       }
-      return ["unlocked", idle].compactMap(\.self).joined(separator: "; ")
+      return "unlocked; locks itself in \(Duration.text(idle)) without a command"
     case "unknown": return "an agent does not answer and may still have the keys; 'coffer lock --all' ends it"
     default:
       return answer.afterFirstUnlock
