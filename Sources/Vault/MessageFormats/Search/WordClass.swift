@@ -13,19 +13,20 @@ enum WordClass: UInt32 {
   /// It is a word by itself, such as an emoji. What Unicode 15.0 does not assign is one too.
   case symbol
 
-  /// The class of a code point, by ``AnalyserTables``.
-  init(of point: UInt32) {
-    // Most dense text is Han or Hangul, each in one range.
-    if 0x4E00...0x9FFF ~= point || 0xAC00...0xD7A3 ~= point {
-      self = .dense
-      return
-    }
+  /// The class of a code point.
+  init(of point: UInt32) { self = Self.find(point).0 }
+
+  /// The class of a code point by ``AnalyserTables``, and code points around it that have the same.
+  static func find(_ point: UInt32) -> (WordClass, Range<UInt32>) {
+    // Most dense text is Han.
+    if 0x4E00..<0xA000 ~= point { return (.dense, 0x4E00..<0xA000) }
     let classes = AnalyserTables.classes
     var (lower, upper) = (0, classes.count)
     while upper - lower > 1 {
       let middle = (lower + upper) / 2
       if classes[middle] >> 3 <= point { lower = middle } else { upper = middle }
     }
-    self = WordClass(rawValue: classes[lower] & 7) ?? .separator
+    let end = upper < classes.count ? classes[upper] >> 3 : 0x110000
+    return (WordClass(rawValue: classes[lower] & 7) ?? .separator, classes[lower] >> 3..<end)
   }
 }

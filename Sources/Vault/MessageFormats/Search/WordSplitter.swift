@@ -37,9 +37,7 @@ struct WordSplitter: ~Copyable, Sendable {
     while offset < folded.byteCount {
       offset = appendASCII(folded, from: offset)
       if offset == folded.byteCount { return }
-      let length = max(1, folded.utf8Length(at: offset, until: folded.byteCount))
-      take(folded.extracting(offset..<offset + length))
-      offset += length
+      offset = appendRun(folded, from: offset)
     }
   }
 
@@ -56,6 +54,14 @@ struct WordSplitter: ~Copyable, Sendable {
       let target = unsafe free.baseAddress.unsafelyUnwrapped
       var filled = 0
       while offset < folded.byteCount {
+        if folded.byteCount - offset >= 8 {
+          let bytes = unsafe folded.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: UInt64.self)
+          if let words = Self.words(UInt64(littleEndian: bytes), isInWord: &isInWord) {
+            unsafe target.storeBytes(of: words.littleEndian, toByteOffset: filled, as: UInt64.self)
+            (filled, offset) = (filled + 8, offset + 8)
+            continue
+          }
+        }
         let byte = folded.byte(offset)
         if byte >= 0x80 || byte == Self.apostrophe { break }
         let isWord = Self.isWord(byte)
@@ -71,19 +77,44 @@ struct WordSplitter: ~Copyable, Sendable {
     return offset
   }
 
-  /// Takes one apostrophe or character outside of ASCII.
-  private mutating func take(_ character: RawSpan) {
-    let point = Self.codePoint(character)
+  /// Eight characters with spaces for separators; nil where they are not ASCII, have an apostrophe, or one
+  /// separator after another.
+  @inline(__always) private static func words(_ bytes: UInt64, isInWord: inout Bool) -> UInt64? {
+    let top: UInt64 = 0x8080_8080_8080_8080
+    let notApostrophe = (bytes ^ 0x2727_2727_2727_2727) &+ 0x7F7F_7F7F_7F7F_7F7F
+    guard bytes & top == 0, notApostrophe & top == top else { return nil }
+    // In each byte the top bit tells whether it is at least the first, and not above the last.
+    let digits = (bytes &+ 0x5050_5050_5050_5050) & ~(bytes &+ 0x4646_4646_4646_4646)
+    let letters = (bytes &+ 0x1F1F_1F1F_1F1F_1F1F) & ~(bytes &+ 0x0505_0505_0505_0505)
+    let separators = ~(digits | letters) & top
+    guard separators & (separators << 8 | (isInWord ? 0 : 0x80)) == 0 else { return nil }
+    isInWord = separators >> 63 == 0
+    let mask = (separators >> 7) &* 0xFF
+    return bytes & ~mask | 0x2020_2020_2020_2020 & mask
+  }
+
+  /// Takes one apostrophe, or a character outside of ASCII with those of its class after it; where the next
+  /// character is.
+  private mutating func appendRun(_ folded: RawSpan, from start: Int) -> Int {
+    var end = start
+    let point = Self.codePoint(folded, &end)
     if point == UInt32(Self.apostrophe) || point == 0x2019 {
       let joins = last == .letter && !hasApostrophe
       if !joins { begin(.separator) }
       hasApostrophe = joins
-      return
+      return end
     }
-    let found = WordClass(of: point)
+    let (found, alike) = WordClass.find(point)
     let own: WordClass = found != .mark ? found : last == .dense ? .dense : .letter
     begin(own)
-    if own != .separator { output.append(character) }
+    guard own != .separator else { return end }
+    while own != .symbol, end < folded.byteCount, folded.byte(end) >= 0x80 {
+      var next = end
+      guard alike.contains(Self.codePoint(folded, &next)) else { break }
+      end = next
+    }
+    output.append(folded.extracting(start..<end))
+    return end
   }
 
   /// Writes the space, if there is one, between what was last and a character of the class `next`.
@@ -94,11 +125,13 @@ struct WordSplitter: ~Copyable, Sendable {
     last = next
   }
 
-  private static func codePoint(_ character: RawSpan) -> UInt32 {
-    let first = UInt32(character.byte(0))
-    if character.byteCount == 1 { return first }
-    var point = first & (0x7F >> UInt32(character.byteCount))
-    for offset in 1..<character.byteCount { point = point << 6 | UInt32(character.byte(offset) & 0x3F) }
+  /// The character at `offset`, which moves behind it.
+  @inline(__always) private static func codePoint(_ text: RawSpan, _ offset: inout Int) -> UInt32 {
+    let length = max(1, text.utf8Length(at: offset, until: text.byteCount))
+    let first = UInt32(text.byte(offset))
+    var point = length == 1 ? first : first & (0x7F >> UInt32(length))
+    for next in offset + 1..<offset + length { point = point << 6 | UInt32(text.byte(next) & 0x3F) }
+    offset += length
     return point
   }
 
