@@ -12,9 +12,11 @@ public final class RecordedDisk {
   public let path: String
 
   /// Makes an empty folder, and watches it.
+  /// Where disks and copies of them lie: in memory if possible. What is on the real disk proves nothing here.
+  public static let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
+
   public init() throws {
-    let parent = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp"
-    var template = Array((parent + "/crash-table-XXXXXX").utf8CString)
+    var template = Array((Self.parent + "/crash-table-XXXXXX").utf8CString)
     guard let made = mkdtemp(&template), let resolved = realpath(made, nil) else {
       throw DiskError("mkdtemp", errno)
     }

@@ -24,7 +24,7 @@ struct TableOptions {
 
   /// Crashes of each recovery, and one of so many runs with failing calls: enough for 10,000 and over within
   /// minutes. The second is a prime, so that no period of a store's own hides calls from it.
-  private static let doublesPerRecovery = 3
+  private static let doublesPerRecovery = 2
   private static let failureStride = 5
 
   var isFull = false

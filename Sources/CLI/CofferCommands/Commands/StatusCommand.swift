@@ -156,15 +156,17 @@ struct StatusCommand: CofferCommand {
     if case KeybagError.enclave(.lockedOut(let seconds))? = chipObstacle { answer.tpmSecondsLeft = seconds }
     var palette = Palette(nil)
     var people: People?
+    var damage: Failure?
     if let coffer = try context.given(opening, locked) {
       (answer.session, answer.state) = (answer.state, "opens")
-      people = try complete(&answer, coffer)
+      people = try complete(&answer, coffer, &damage)
       palette = context.outputPalette(coffer)
     } else if answer.state == "unlocked", let coffer = try context.look(locked) {
-      people = try complete(&answer, coffer)
+      people = try complete(&answer, coffer, &damage)
       palette = context.outputPalette(coffer)
     }
     context.isJSON ? JSON.print(answer) : show(answer, obstacles, people, palette)
+    if let damage { throw damage }
   }
 
   private static func state(_ sight: AgentFinder.Sight) -> String {
@@ -173,7 +175,10 @@ struct StatusCommand: CofferCommand {
   }
 
   /// What an open coffer says beside; nil if protected data cannot be read.
-  private func complete(_ answer: inout Answer, _ coffer: Coffer) throws -> People? {
+  /// - Parameter damage: gets the first part that is damaged; the rest is answered.
+  private func complete(
+    _ answer: inout Answer, _ coffer: Coffer, _ damage: inout Failure?
+  ) throws -> People? {
     let vault = try coffer.vault.status()
     try coffer.vault.checkCount()
     answer.messageCount = vault.messageCount
@@ -182,15 +187,14 @@ struct StatusCommand: CofferCommand {
       .map { RFC3339.format($0.created) }
     answer.lastRecoveryDrill = try coffer.settings().lastRecoveryDrill.map(RFC3339.format)
     answer.lastBackup = try coffer.lastBackup().map { RFC3339.format($0.made) }
-    // What is wrong with the registration or with captures is for their commands and 'coffer doctor' to say.
-    answer.deviceRegistered = (try? coffer.device())?.state.registeredAt.map {
+    answer.deviceRegistered = Self.readable(&damage) { try coffer.device() }?.state.registeredAt.map {
       RFC3339.format(Int64($0.timeIntervalSince1970))
     }
-    answer.uploads = (try? coffer.captureAccess.store.listing()).flatMap(UploadCounts.init)
+    answer.uploads = Self.readable(&damage) { try coffer.captureAccess.store.listing() }
+      .flatMap(UploadCounts.init)
     answer.recentFailures = vault.recentFailures
     answer.unexaminedFailures = vault.unexaminedFailures
-    // What is wrong with protected data is for 'coffer recovery-state' to say.
-    guard let people = try? People(coffer) else { return nil }
+    guard let people = Self.readable(&damage, { try People(coffer) }) else { return nil }
     answer.contactCount = people.contactCount
     answer.identityCount = people.identityCount
     answer.identitiesWithoutBackup = people.withoutBackup
@@ -201,6 +205,15 @@ struct StatusCommand: CofferCommand {
     answer.gracePeriodSeconds = people.graceSeconds
     answer.tutorialCompleted = people.hasCompletedTutorial
     return people
+  }
+
+  /// What can be read; nil otherwise. Why is for the commands of that part to say, but damage is never passed over.
+  private static func readable<Value>(_ damage: inout Failure?, _ read: () throws -> Value) -> Value? {
+    do { return try read() } catch {
+      let failure = Failure(error)
+      if failure.exit == .corrupt { damage = damage ?? failure }
+      return nil
+    }
   }
 
   private func show(

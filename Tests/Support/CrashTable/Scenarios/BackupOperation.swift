@@ -69,7 +69,7 @@ enum BackedUpCoffer {
 
   /// A folder of this process that nobody watches; removed afterwards.
   static func elsewhere<Result>(_ body: (String) throws -> Result) throws -> Result {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "coffer-copy-\(UUID().uuidString)")
+    let folder = URL(filePath: RecordedDisk.parent).appending(path: "coffer-copy-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     return try body(folder.path)

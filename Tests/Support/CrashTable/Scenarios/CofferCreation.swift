@@ -9,6 +9,8 @@ import Storage
 final class CofferCreation: CrashScenario {
   let store = "file"
   let operation = "coffer create"
+  /// A judgement makes a whole coffer.
+  let stride = 2
   /// Below the folder that is there, so that a folder has to be made too.
   private func place(_ home: String) -> String { home + "/data/coffer" }
 
@@ -33,7 +35,7 @@ final class CofferCreation: CrashScenario {
 
   /// Tries it in a copy elsewhere: the judgement is not to make what it looks for.
   private func couldBeMade(_ home: String) throws -> CrashVerdict {
-    let copy = FileManager.default.temporaryDirectory.appending(path: "coffer-copy-\(UUID().uuidString)")
+    let copy = URL(filePath: RecordedDisk.parent).appending(path: "coffer-copy-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: copy) }
     try DiskImage(of: home).write(to: copy.path)

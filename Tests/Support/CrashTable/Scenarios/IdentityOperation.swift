@@ -15,6 +15,8 @@ import Secrets
 final class IdentityOperation: CrashScenario {
   let operation: String
   var store: String { kind.name }
+  /// A judgement opens every private part, in two stores.
+  let stride = 3
   private let kind: KeychainKind
   private let deed: (OpenCustody, IdentityStore) throws -> Void
   private let isAfter: (Contents) -> Bool
