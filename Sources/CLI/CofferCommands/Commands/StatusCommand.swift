@@ -187,7 +187,8 @@ struct StatusCommand: CofferCommand {
       .map { RFC3339.format($0.created) }
     answer.lastRecoveryDrill = try coffer.settings().lastRecoveryDrill.map(RFC3339.format)
     answer.lastBackup = try coffer.lastBackup().map { RFC3339.format($0.made) }
-    answer.deviceRegistered = Self.readable(&damage) { try coffer.device() }?.state.registeredAt.map {
+    let device = Self.readable(&damage) { try coffer.device() } ?? nil
+    answer.deviceRegistered = device?.state.registeredAt.map {
       RFC3339.format(Int64($0.timeIntervalSince1970))
     }
     answer.uploads = Self.readable(&damage) { try coffer.captureAccess.store.listing() }
