@@ -141,6 +141,8 @@ let package = Package(
       cSettings: Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O2"])]),
     // BoringSSL's ML-KEM and ML-DSA, without its headers.
     .target(name: "CModuleLattice", dependencies: [crypto], path: "Sources/C/CModuleLattice"),
+    // BoringSSL's AES-256-GCM and PBKDF2, without its headers.
+    .target(name: "CSymmetric", dependencies: [crypto, "CSystem"], path: "Sources/C/CSymmetric"),
     systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
     systemLibrary("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev"),
     systemLibrary("CZxcvbn", apt: "libzxcvbn-dev"),
@@ -158,7 +160,7 @@ let package = Package(
     module("Texts", in: .base, ["CBase64"]),
     module("Secrets", in: .base, ["CSystem", "CUtf8proc"]),
     module("LibCrypto", in: .base, ["Secrets", "CSystem", "COpenSSL"]),
-    module("Primitives", in: .base, ["Secrets", "LibCrypto", "CSystem", "CArgon2", log]),
+    module("Primitives", in: .base, ["Secrets", "LibCrypto", "CSystem", "CSymmetric", "CArgon2", log]),
     module("PostQuantum", in: .base, ["Secrets", "Primitives", "CSystem", "CKeccak", "CModuleLattice"]),
 
     // OpenPGP: the engine and coffer-sop

@@ -4,8 +4,19 @@
 #if defined(__x86_64__)
 
 #include <immintrin.h>
+#include <string.h>
 
 #define TARGET __attribute__((target("avx2")))
+/* Called, so that what they keep on the stack lies where it is erased afterwards. */
+#define NOINLINE __attribute__((noinline))
+
+/* Without optimization each vector lies on the stack. */
+#define ERASED_STACK_BYTE_COUNT (2 << 10)
+
+static NOINLINE __attribute__((no_sanitize("address"))) void erase_stack(void) {
+  unsigned char frame[ERASED_STACK_BYTE_COUNT];
+  explicit_bzero(frame, sizeof frame);
+}
 
 enum { PIECE_BYTES = 24, PIECE_CHARACTERS = 32, LINE_PIECES = 2 };
 
@@ -45,7 +56,7 @@ TARGET static inline void encode_piece(const uint8_t *bytes, uint8_t *text) {
   _mm256_storeu_si256((__m256i *)text, characters_of_numbers(numbers_of_bytes(bytes)));
 }
 
-TARGET static size_t encode(const uint8_t *bytes, size_t count, uint8_t *text) {
+TARGET NOINLINE static size_t encode(const uint8_t *bytes, size_t count, uint8_t *text) {
   size_t done = 0;
   for (; count - done >= PIECE_BYTES; done += PIECE_BYTES, text += PIECE_CHARACTERS) {
     encode_piece(bytes + done, text);
@@ -54,7 +65,7 @@ TARGET static size_t encode(const uint8_t *bytes, size_t count, uint8_t *text) {
   return done;
 }
 
-TARGET static void encode_lines(const uint8_t *bytes, size_t line_count, uint8_t *text) {
+TARGET NOINLINE static void encode_lines(const uint8_t *bytes, size_t line_count, uint8_t *text) {
   for (size_t line = 0; line < line_count; line++) {
     for (int piece = 0; piece < LINE_PIECES; piece++, bytes += PIECE_BYTES, text += PIECE_CHARACTERS) {
       encode_piece(bytes, text);
@@ -101,7 +112,7 @@ TARGET static inline __m256i bytes_of_numbers(__m256i numbers) {
   return _mm256_permutevar8x32_epi32(ordered, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 3, 7));
 }
 
-TARGET static struct coffer_base64_progress decode(const uint8_t *text, size_t count, uint8_t *bytes, size_t room,
+TARGET NOINLINE static struct coffer_base64_progress decode(const uint8_t *text, size_t count, uint8_t *bytes, size_t room,
                                                    int skips_lf) {
   struct coffer_base64_progress progress = {0, 0, 0};
   while (count - progress.read >= PIECE_CHARACTERS && room - progress.written >= PIECE_CHARACTERS) {
@@ -120,7 +131,12 @@ TARGET static struct coffer_base64_progress decode(const uint8_t *text, size_t c
 }
 
 size_t coffer_base64_encode(const uint8_t *bytes, size_t count, uint8_t *text) {
-  return __builtin_cpu_supports("avx2") ? encode(bytes, count, text) : 0;
+  if (count < PIECE_BYTES || !__builtin_cpu_supports("avx2")) {
+    return 0;
+  }
+  size_t done = encode(bytes, count, text);
+  erase_stack();
+  return done;
 }
 
 size_t coffer_base64_encode_lines(const uint8_t *bytes, size_t line_count, uint8_t *text) {
@@ -128,13 +144,19 @@ size_t coffer_base64_encode_lines(const uint8_t *bytes, size_t line_count, uint8
     return 0;
   }
   encode_lines(bytes, line_count, text);
+  erase_stack();
   return line_count;
 }
 
 struct coffer_base64_progress coffer_base64_decode(const uint8_t *text, size_t count, uint8_t *bytes, size_t room,
                                                    int skips_lf) {
-  struct coffer_base64_progress none = {0, 0, 0};
-  return __builtin_cpu_supports("avx2") ? decode(text, count, bytes, room, skips_lf) : none;
+  struct coffer_base64_progress progress = {0, 0, 0};
+  if (count < PIECE_CHARACTERS || room < PIECE_CHARACTERS || !__builtin_cpu_supports("avx2")) {
+    return progress;
+  }
+  progress = decode(text, count, bytes, room, skips_lf);
+  erase_stack();
+  return progress;
 }
 
 #else

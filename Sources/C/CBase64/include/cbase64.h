@@ -2,7 +2,8 @@
  *
  * Base64 (RFC 4648, section 4) with the vectors of AVX2: 24 bytes or 32 characters at a time. Each function does whole
  * pieces from the beginning and says how far it came; the rest, and everything on other processors, is the caller's.
- * Nothing here reads memory at a place that depends on a value. The vector registers are zero afterwards. */
+ * Nothing here reads memory at a place that depends on a value. Nothing is left on the stack or in vector
+ * registers. */
 #ifndef COFFER_CBASE64_H
 #define COFFER_CBASE64_H
 
