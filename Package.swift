@@ -135,8 +135,14 @@ let package = Package(
     .target(
       name: "CKeccak", path: "Sources/C/CKeccak",
       cSettings: Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O2"])]),
+    // Ours: base64 with vectors.
+    .target(
+      name: "CBase64", path: "Sources/C/CBase64",
+      cSettings: Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O2"])]),
     // BoringSSL's ML-KEM and ML-DSA, without its headers.
     .target(name: "CModuleLattice", dependencies: [crypto], path: "Sources/C/CModuleLattice"),
+    // BoringSSL's AES-256-GCM and PBKDF2, without its headers.
+    .target(name: "CSymmetric", dependencies: [crypto, "CSystem"], path: "Sources/C/CSymmetric"),
     systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
     systemLibrary("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev"),
     systemLibrary("CZxcvbn", apt: "libzxcvbn-dev"),
@@ -151,10 +157,10 @@ let package = Package(
     systemLibrary("CZlib", apt: "zlib1g-dev"),
 
     // Base: texts, secrets in memory, libcrypto, and primitives from well-kept libraries
-    module("Texts", in: .base, []),
+    module("Texts", in: .base, ["CBase64"]),
     module("Secrets", in: .base, ["CSystem", "CUtf8proc"]),
     module("LibCrypto", in: .base, ["Secrets", "CSystem", "COpenSSL"]),
-    module("Primitives", in: .base, ["Secrets", "LibCrypto", "CSystem", "CArgon2", log]),
+    module("Primitives", in: .base, ["Secrets", "LibCrypto", "CSystem", "CSymmetric", "CArgon2", log]),
     module("PostQuantum", in: .base, ["Secrets", "Primitives", "CSystem", "CKeccak", "CModuleLattice"]),
 
     // OpenPGP: the engine and coffer-sop

@@ -56,12 +56,6 @@ package struct BlockCipher: ~Copyable, @unchecked Sendable {
   /// Bytes in an IV or a nonce, unless another length is set.
   package var ivByteCount: Int { Int(unsafe EVP_CIPHER_get_iv_length(reference)) }
 
-  /// Fetched once, as it is used for every message of a vault.
-  package static let aes256GCM: BlockCipher = {
-    guard let cipher = BlockCipher(.aes256, .gcm) else { preconditionFailure("libcrypto has no AES-256-GCM") }
-    return cipher
-  }()
-
   @unsafe
   private static func fetch(_ name: String, isLegacy: Bool) -> OpaquePointer? {
     guard isLegacy else { return unsafe EVP_CIPHER_fetch(nil, name, nil) }

@@ -10,22 +10,9 @@ internal import COpenSSL
 @safe
 package struct CipherContext: ~Copyable, @unchecked Sendable {
   let context: OpaquePointer
-  private let keyByteCount: Int
   private let nonceByteCount: Int
   /// Bytes that the mode has taken in and will give out later.
   private var kept = 0
-
-  /// Takes its key with each message, by ``restart(key:nonce:encrypts:)``; nil when libcrypto is out of memory.
-  package init?(_ cipher: borrowing BlockCipher) {
-    guard let context = unsafe EVP_CIPHER_CTX_new() else { return nil }
-    guard unsafe EVP_CipherInit_ex2(context, cipher.reference, nil, nil, 1, nil) == 1 else {
-      unsafe EVP_CIPHER_CTX_free(context)
-      return nil
-    }
-    unsafe self.context = unsafe context
-    keyByteCount = cipher.keyByteCount
-    nonceByteCount = cipher.ivByteCount
-  }
 
   /// One key for many messages, or for one stream; nil when libcrypto is out of memory.
   /// - Parameters:
@@ -43,7 +30,6 @@ package struct CipherContext: ~Copyable, @unchecked Sendable {
       return nil
     }
     unsafe self.context = unsafe context
-    keyByteCount = key.byteCount
     self.nonceByteCount = nonceByteCount ?? cipher.ivByteCount
   }
 
@@ -86,18 +72,6 @@ package struct CipherContext: ~Copyable, @unchecked Sendable {
       unsafe EVP_CipherInit_ex2(context, nil, nil, $0.octetsIfAny, -1, nil)
     }
     precondition(result == 1, "a nonce can be set")
-  }
-
-  /// Starts a message with a key of its own; false when libcrypto fails.
-  package mutating func restart(key: RawSpan, nonce: RawSpan, encrypts: Bool) -> Bool {
-    precondition(key.byteCount == keyByteCount, "a key is as long as the cipher wants it")
-    precondition(nonce.byteCount == nonceByteCount, "a nonce is as long as its mode says")
-    kept = 0
-    return unsafe key.withUnsafeBytes { key in
-      unsafe nonce.withUnsafeBytes { nonce in
-        unsafe EVP_CipherInit_ex2(context, nil, key.octets, nonce.octets, encrypts ? 1 : 0, nil)
-      }
-    } == 1
   }
 
   /// Takes in data that is authenticated and not encrypted; false when libcrypto fails.

@@ -36,26 +36,6 @@ package struct Digest: @unchecked Sendable {
   package static let sha384 = Digest("SHA384")
   package static let sha3_256 = Digest("SHA3-256")
   package static let sha3_512 = Digest("SHA3-512")
-
-  /// Fills `output` by PBKDF2 (RFC 8018, section 5.2) with HMAC and this function.
-  /// - Returns: false when libcrypto refuses the lengths or the rounds.
-  package func pbkdf2(
-    password: RawSpan, salt: RawSpan, rounds: Int, into output: inout MutableRawSpan
-  ) -> Bool {
-    guard let rounds = Int32(exactly: rounds), rounds > 0, output.byteCount > 0,
-      let passwordCount = Int32(exactly: password.byteCount),
-      let saltCount = Int32(exactly: salt.byteCount), let outputCount = Int32(exactly: output.byteCount)
-    else { return false }
-    return unsafe output.withUnsafeMutableBytes { output in
-      unsafe password.withUnsafeBytes { password in
-        unsafe salt.withUnsafeBytes { salt in
-          unsafe PKCS5_PBKDF2_HMAC(
-            password.baseAddress?.assumingMemoryBound(to: CChar.self), passwordCount, salt.octets,
-            saltCount, rounds, reference, outputCount, output.octets)
-        }
-      }
-    } == 1
-  }
 }
 
 /// A hash under way: an `EVP_MD_CTX`.

@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// AES-256-GCM (SP 800-38D) by libcrypto: 96-bit nonces, 128-bit tags, into the caller's buffer. The
-// context is used again from message to message; libcrypto erases its key schedule when it is freed.
+// AES-256-GCM (SP 800-38D) by BoringSSL: 96-bit nonces, 128-bit tags, into the caller's buffer. The key is expanded in
+// locked memory, which is used again from message to message and erased at the end.
 
-internal import LibCrypto
+internal import CSymmetric
+internal import CSystem
+internal import Secrets
 
-/// AES-256-GCM with a reusable context.
+/// AES-256-GCM with memory for an expanded key.
 public struct AES256GCM: ~Copyable, Sendable {
   /// Bytes in a nonce.
   public static let nonceByteCount = 12
   /// Bytes in a tag.
   public static let tagByteCount = 16
-  /// libcrypto counts in `int`; SP 800-38D would allow 64 GiB.
-  public static let plaintextByteCountLimit = Int(Int32.max) - 64
+  /// SP 800-38D, section 5.2.1.1.
+  public static let plaintextByteCountLimit = 1 << 36 - 32
 
-  private var context: CipherContext
+  private var expandedKey = SecretBytes(zeroed: coffer_aes256gcm_size())
 
   /// A cipher without a key; each call brings its own.
-  public init() {
-    guard let context = CipherContext(BlockCipher.aes256GCM) else {
-      preconditionFailure("out of memory for a cipher")
-    }
-    self.context = context
-  }
+  public init() {}
 
   /// Encrypts `plaintext` into `output`, as ciphertext ‖ tag.
   ///
@@ -38,10 +35,12 @@ public struct AES256GCM: ~Copyable, Sendable {
     into output: inout MutableRawSpan
   ) throws(CryptoError) {
     precondition(output.byteCount == plaintext.byteCount + Self.tagByteCount, "no room for the tag")
-    guard plaintext.byteCount <= Self.plaintextByteCountLimit else { throw .encryptionFailed }
-    guard start(key, nonce, aad, encrypts: true), context.seal(plaintext, into: &output) else {
-      throw .encryptionFailed
+    let isDone = unsafe plaintext.withUnsafeBytes { plaintext in
+      unsafe output.withUnsafeMutableBytes { output in
+        unsafe seal(plaintext, key, nonce, aad, to: output)
+      }
     }
+    guard isDone else { throw .encryptionFailed }
   }
 
   /// Encrypts the first bytes of `buffer` where they are, and writes the tag to its last 16 bytes.
@@ -51,10 +50,10 @@ public struct AES256GCM: ~Copyable, Sendable {
   ) throws(CryptoError) {
     let count = buffer.byteCount - Self.tagByteCount
     precondition(count >= 0, "no room for the tag")
-    guard count <= Self.plaintextByteCountLimit else { throw .encryptionFailed }
-    guard start(key, nonce, aad, encrypts: true), context.sealInPlace(&buffer) else {
-      throw .encryptionFailed
+    let isDone = unsafe buffer.withUnsafeMutableBytes { buffer in
+      unsafe seal(UnsafeRawBufferPointer(rebasing: buffer[..<count]), key, nonce, aad, to: buffer)
     }
+    guard isDone else { throw .encryptionFailed }
   }
 
   /// Decrypts `sealed` (ciphertext ‖ tag) into `output`, which is erased when the tag does not match.
@@ -74,15 +73,67 @@ public struct AES256GCM: ~Copyable, Sendable {
     let count = sealed.byteCount - Self.tagByteCount
     guard count >= 0, count <= Self.plaintextByteCountLimit else { throw .decryptionFailed }
     precondition(output.byteCount == count, "the output is the ciphertext less its tag")
-    guard start(key, nonce, aad, encrypts: false), context.open(sealed, into: &output) else {
+    let isAuthentic = unsafe sealed.withUnsafeBytes { sealed in
+      unsafe output.withUnsafeMutableBytes { output in
+        unsafe withInputs(key, nonce, aad) { expanded, key, nonce, aad in
+          unsafe coffer_aes256gcm_open(
+            expanded, key.octets, nonce.octets, aad.octets, aad.count, sealed.octets, count,
+            sealed.octets.map { unsafe $0 + count }, output.octets) == 1
+        }
+      }
+    }
+    guard isAuthentic else {
+      unsafe output.withUnsafeMutableBytes {
+        if let start = $0.baseAddress { unsafe coffer_erase(start, $0.count) }
+      }
       throw .authenticationFailed
     }
   }
 
-  private mutating func start(_ key: RawSpan, _ nonce: RawSpan, _ aad: RawSpan, encrypts: Bool) -> Bool {
+  /// Writes ciphertext ‖ tag to `output`, which may be where `plaintext` is.
+  @unsafe
+  private mutating func seal(
+    _ plaintext: UnsafeRawBufferPointer, _ key: RawSpan, _ nonce: RawSpan, _ aad: RawSpan,
+    to output: UnsafeMutableRawBufferPointer
+  ) -> Bool {
+    guard plaintext.count <= Self.plaintextByteCountLimit else { return false }
+    return unsafe withInputs(key, nonce, aad) { expanded, key, nonce, aad in
+      unsafe coffer_aes256gcm_seal(
+        expanded, key.octets, nonce.octets, aad.octets, aad.count, plaintext.octets, plaintext.count,
+        output.octets, output.octets.map { unsafe $0 + plaintext.count }) == 1
+    }
+  }
+
+  /// Lends `body` the memory for the expanded key, the key, the nonce and what is authenticated.
+  @unsafe
+  private mutating func withInputs(
+    _ key: RawSpan, _ nonce: RawSpan, _ aad: RawSpan,
+    _ body: (
+      UnsafeMutableRawPointer?, UnsafeRawBufferPointer, UnsafeRawBufferPointer, UnsafeRawBufferPointer
+    ) -> Bool
+  ) -> Bool {
     precondition(key.byteCount == SymmetricKey.byteCount, "an AES-256 key has 32 bytes")
     precondition(nonce.byteCount == Self.nonceByteCount, "a nonce has 12 bytes")
-    return aad.byteCount <= Self.plaintextByteCountLimit
-      && context.restart(key: key, nonce: nonce, encrypts: encrypts) && context.authenticate(aad)
+    return expandedKey.withMutableBytes { expanded in
+      unsafe expanded.withUnsafeMutableBytes { expanded in
+        unsafe key.withUnsafeBytes { key in
+          unsafe nonce.withUnsafeBytes { nonce in
+            unsafe aad.withUnsafeBytes { aad in unsafe body(expanded.baseAddress, key, nonce, aad) }
+          }
+        }
+      }
+    }
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  @unsafe
+  fileprivate var octets: UnsafePointer<UInt8>? { unsafe baseAddress?.assumingMemoryBound(to: UInt8.self) }
+}
+
+extension UnsafeMutableRawBufferPointer {
+  @unsafe
+  fileprivate var octets: UnsafeMutablePointer<UInt8>? {
+    unsafe baseAddress?.assumingMemoryBound(to: UInt8.self)
   }
 }

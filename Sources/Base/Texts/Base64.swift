@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Base64 with padding (RFC 4648, section 4). Twelve bits are looked up at a time.
+// Base64 with padding (RFC 4648, section 4). CBase64 does what fills the vectors of the processor; the rest is looked
+// up, twelve bits at a time.
+
+internal import CBase64
 
 /// Base64: encoding, and decoding of whole texts.
 package enum Base64 {
@@ -23,11 +26,42 @@ package enum Base64 {
     }
   }
 
+  /// The bytes of each line that ``encodeLines(_:into:)`` writes; its text has 64 characters and LF.
+  package static let lineByteCount = 48
+  package static let lineTextByteCount = 65
+
+  /// Writes the lines of `input`, each full and with LF at its end, to the beginning of `output`.
+  package static func encodeLines(_ input: RawSpan, into output: inout MutableRawSpan) {
+    let lineCount = input.byteCount / lineByteCount
+    precondition(input.byteCount == lineCount * lineByteCount, "lines are full")
+    precondition(output.byteCount >= lineCount * lineTextByteCount, "no room for the lines")
+    let isDone = unsafe input.withUnsafeBytes { source in
+      unsafe output.withUnsafeMutableBytes { target in
+        guard lineCount > 0, let source = source.baseAddress, let target = target.baseAddress else {
+          return true
+        }
+        return unsafe coffer_base64_encode_lines(source, lineCount, target) == lineCount
+      }
+    }
+    guard !isDone else { return }
+    for line in 0..<lineCount {
+      let start = line * lineTextByteCount
+      encode(
+        input.extracting(line * lineByteCount..<(line + 1) * lineByteCount), into: &output, at: start)
+      output.storeBytes(
+        of: UInt8(ascii: "\n"), toByteOffset: start + lineTextByteCount - 1, as: UInt8.self)
+    }
+  }
+
   private static func encode(
     _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ start: Int,
     _ pairs: UnsafeBufferPointer<UInt16>
   ) {
-    var (at, out) = (0, start)
+    var at = 0
+    if let from = source.baseAddress, let to = target.baseAddress {
+      at = unsafe coffer_base64_encode(from, source.count, to + start)
+    }
+    var out = start + at / 3 * 4
     while at + 3 <= source.count {
       let high = unsafe Int(source[at]) << 4 | Int(source[at + 1]) >> 4
       let low = unsafe Int(source[at + 1] & 0x0F) << 8 | Int(source[at + 2])

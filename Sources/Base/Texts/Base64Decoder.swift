@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Base64 that comes in pieces, such as that of OpenPGP's armor (RFC 9580, section 6). Eight characters are looked up
-// at a time as long as nothing but characters of the alphabet comes; line ends, blanks and whatever else are looked at
-// one by one.
+// Base64 that comes in pieces, such as that of OpenPGP's armor (RFC 9580, section 6). CBase64 decodes whole lines of
+// 32 or 64 characters; eight characters are looked up at a time as long as nothing but characters of the alphabet
+// comes; line ends, blanks and whatever else are looked at one by one.
+
+internal import CBase64
 
 /// Decodes base64 that comes in pieces of any size.
 package struct Base64Decoder {
@@ -88,6 +90,7 @@ package struct Base64Decoder {
     var step = Step()
     while step.consumed < source.count {
       if pendingCount == 0 {
+        unsafe decodeVectors(source, target, &step)
         let before = step.consumed
         unsafe Self.decodeGroups(source, target, groups, &step)
         if step.consumed != before { isAtLineStart = false }
@@ -122,6 +125,20 @@ package struct Base64Decoder {
       step.consumed += 1
     }
     return step
+  }
+
+  /// 32 characters to 24 bytes, and the line ends between them, as far as the processor has vectors for it.
+  private mutating func decodeVectors(
+    _ source: UnsafeRawBufferPointer, _ target: UnsafeMutableRawBufferPointer, _ step: inout Step
+  ) {
+    guard let from = source.baseAddress, let to = target.baseAddress else { return }
+    let progress = unsafe coffer_base64_decode(
+      from + step.consumed, source.count - step.consumed, to + step.produced, target.count - step.produced,
+      skipped == .nothing ? 0 : 1)
+    guard progress.read > 0 else { return }
+    step.consumed += progress.read
+    step.produced += progress.written
+    isAtLineStart = progress.is_at_line_start == 1
   }
 
   /// Eight characters to six bytes, as long as all are of the alphabet.

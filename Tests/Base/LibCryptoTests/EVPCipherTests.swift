@@ -96,33 +96,6 @@ struct EVPCipherTests {
     }
   }
 
-  @Test("Sealing into memory of its own gives what sealing in place gives, with a key a message")
-  func outOfPlace() throws {
-    var cipher = CipherContext(BlockCipher.aes256GCM)!
-    for count in [0, 1, 16, 100] {
-      let (key, nonce) = ([UInt8](repeating: UInt8(count), count: 32), [UInt8](repeating: 1, count: 12))
-      let plaintext = [UInt8](repeating: 7, count: count)
-      var output = [UInt8](repeating: 0xAA, count: count + 16)
-      var isDone = cipher.restart(key: key.rawSpan, nonce: nonce.rawSpan, encrypts: true)
-      isDone = isDone && cipher.authenticate([3].rawSpan)
-      isDone = isDone && output.withMutableRawSpan { cipher.seal(plaintext.rawSpan, into: &$0) }
-      #expect(isDone)
-      var inPlace = plaintext + [UInt8](repeating: 0, count: 16)
-      isDone = cipher.restart(key: key.rawSpan, nonce: nonce.rawSpan, encrypts: true)
-      isDone = isDone && cipher.authenticate([3].rawSpan)
-      isDone = isDone && inPlace.withMutableRawSpan { cipher.sealInPlace(&$0) }
-      #expect(isDone && inPlace == output)
-      var back = [UInt8](repeating: 0xAA, count: count)
-      isDone = cipher.restart(key: key.rawSpan, nonce: nonce.rawSpan, encrypts: false)
-      isDone = isDone && cipher.authenticate([3].rawSpan)
-      isDone = isDone && back.withMutableRawSpan { cipher.open(output.rawSpan, into: &$0) }
-      #expect(isDone && back == plaintext)
-      isDone = cipher.restart(key: key.rawSpan, nonce: nonce.rawSpan, encrypts: false)
-      isDone = isDone && back.withMutableRawSpan { cipher.open(output.rawSpan, into: &$0) }
-      #expect(!isDone && back.allSatisfy { $0 == 0 })
-    }
-  }
-
   /// NIST SP 800-38A, F.3.13 and F.3.14: CFB128-AES128.
   @Test(
     "CFB is that of SP 800-38A, in pieces of any size",

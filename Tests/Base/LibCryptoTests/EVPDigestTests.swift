@@ -77,22 +77,6 @@ struct EVPDigestTests {
     }
   }
 
-  /// RFC 7914, section 11.
-  @Test("PBKDF2 is that of RFC 7914, and refuses lengths and rounds that it does not have")
-  func pbkdf2() {
-    func derived(_ rounds: Int, _ count: Int) -> [UInt8]? {
-      var output = [UInt8](repeating: 0, count: count)
-      let isDone = output.withMutableRawSpan {
-        Digest.sha256.pbkdf2(
-          password: Array("passwd".utf8).rawSpan, salt: Array("salt".utf8).rawSpan, rounds: rounds, into: &$0)
-      }
-      return isDone ? output : nil
-    }
-    #expect(derived(1, 64)?.prefix(8) == hex("55ac046e56e3089f")[...])
-    #expect(derived(0, 32) == nil && derived(-1, 32) == nil && derived(1, 0) == nil)
-    #expect(derived(Int(Int32.max) + 1, 32) == nil)
-  }
-
   @Test("The library says its name")
   func version() { #expect(OpenSSL.version.hasPrefix("OpenSSL 3")) }
 }

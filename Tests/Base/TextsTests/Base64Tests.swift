@@ -118,4 +118,53 @@ struct Base64Tests {
     #expect(streamed("YR==", pieceByteCount: 100, room: 64).rest == nil)
     #expect(streamed("Y=", pieceByteCount: 100, room: 64).rest == nil)
   }
+
+  @Test("Lines are those of the system")
+  func encodedLines() {
+    for lineCount in [0, 1, 2, 7] {
+      let bytes = Self.octets(lineCount * Base64.lineByteCount)
+      var text = [UInt8](repeating: 0, count: lineCount * Base64.lineTextByteCount)
+      var span = text.mutableSpan
+      var output = span.mutableBytes
+      Base64.encodeLines(bytes.span.bytes, into: &output)
+      let options: Data.Base64EncodingOptions = [.lineLength64Characters, .endLineWithLineFeed]
+      let end = lineCount == 0 ? "" : "\n"
+      #expect(
+        String(decoding: text, as: UTF8.self) == Data(bytes).base64EncodedString(options: options) + end)
+    }
+  }
+
+  /// Vectors take 32 characters at a time: each value at each place of them.
+  @Test("A foreign character stops a stream where it is, wherever it is")
+  func foreignAnywhere() {
+    let line = Array(Data(Self.octets(Base64.lineByteCount)).base64EncodedString().utf8)
+    let alphabet = Set(Base64.alphabet)
+    let skipped = Set(" \t\r\n".utf8)
+    for place in line.indices {
+      for value in UInt8.min...UInt8.max where value != line[place] {
+        var (text, output) = (line, [UInt8](repeating: 0, count: 3 * line.count))
+        text[place] = value
+        var decoder = Base64Decoder()
+        var span = output.mutableSpan
+        var raw = span.mutableBytes
+        let step = decoder.decode(text.span.bytes, into: &raw)
+        if alphabet.contains(value) || skipped.contains(value) {
+          #expect(step.stop == .inputEnd && step.consumed == line.count, "\(value) at \(place)")
+        } else {
+          #expect(step.stop != .inputEnd && step.consumed == place, "\(value) at \(place)")
+        }
+        let whole = min(step.produced, place / 4 * 3)
+        #expect(output.prefix(whole) == Self.octets(Base64.lineByteCount).prefix(whole))
+      }
+    }
+  }
+
+  @Test("A hyphen after a line end that vectors have passed over is at the beginning of a line")
+  func lineStarts() {
+    let line = String(repeating: "YWJj", count: 16)
+    #expect(streamed(line + "\n-", pieceByteCount: 500, room: 4096).stop == .hyphen)
+    #expect(streamed(line + "\n" + line + "-", pieceByteCount: 500, room: 4096).stop == .foreign)
+    #expect(decoded(line + "\n" + line, .exact) == nil)
+    #expect(decoded(line + "\n" + line, .lines)?.count == 96)
+  }
 }

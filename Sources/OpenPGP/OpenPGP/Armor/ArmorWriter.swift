@@ -68,34 +68,35 @@ public final class ArmorWriter: ByteSink {
     let count = filled
     filled = 0
     try line.withBytes { (bytes) throws(OpenPGPError) in
-      try writeLines(bytes.extracting(0..<count), lineCount: 1)
+      let bytes = bytes.extracting(0..<count)
+      try write(textByteCount: Base64.characterCount(byteCount: count) + 1, room: Base64.lineTextByteCount) {
+        Base64.encode(bytes, into: &$0, at: 0)
+        $0.storeBytes(
+          of: UInt8(ascii: "\n"), toByteOffset: Base64.characterCount(byteCount: count), as: UInt8.self)
+      }
     }
   }
 
   private func writeLines(_ bytes: RawSpan, lineCount: Int) throws(OpenPGPError) {
-    let byteCount = Base64.characterCount(byteCount: bytes.byteCount) + lineCount
-    if text.count < byteCount {
-      text = SecretBytes(zeroed: lineCount == 1 ? Self.lineTextByteCount : Self.textByteCount)
+    try write(
+      textByteCount: lineCount * Base64.lineTextByteCount, room: Self.linesAtOnce * Base64.lineTextByteCount
+    ) {
+      Base64.encodeLines(bytes, into: &$0)
     }
-    text.withMutableBytes { output in
-      var written = 0
-      for start in stride(from: 0, to: bytes.byteCount, by: Self.lineByteCount) {
-        let piece = bytes.extracting(start..<min(start + Self.lineByteCount, bytes.byteCount))
-        Base64.encode(piece, into: &output, at: written)
-        written += Base64.characterCount(byteCount: piece.byteCount)
-        output.storeBytes(of: UInt8(ascii: "\n"), toByteOffset: written, as: UInt8.self)
-        written += 1
-      }
-    }
-    try text.withBytes { (text) throws(OpenPGPError) in try sink.write(text.extracting(0..<byteCount)) }
   }
 
-  /// 64 characters.
-  private static let lineByteCount = 48
-  private static let lineTextByteCount = 65
+  /// - Parameter room: for the text, where there is less until now.
+  private func write(
+    textByteCount: Int, room: Int, _ encode: (inout MutableRawSpan) -> Void
+  ) throws(OpenPGPError) {
+    if text.count < textByteCount { text = SecretBytes(zeroed: room) }
+    text.withMutableBytes { encode(&$0) }
+    try text.withBytes { (text) throws(OpenPGPError) in try sink.write(text.extracting(0..<textByteCount)) }
+  }
+
+  private static let lineByteCount = Base64.lineByteCount
   /// 64 KiB of text: fewer system calls do not make it faster.
   private static let linesAtOnce = 1008
-  private static let textByteCount = linesAtOnce * lineTextByteCount
 }
 
 /// The checksum of a block, and whether the block has one.
