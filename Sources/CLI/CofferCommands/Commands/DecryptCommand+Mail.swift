@@ -153,7 +153,9 @@ extension MailView {
       tell(content.shown.attachments)
     }
     if let saving, let folder = wishes.folder {
-      try MailParts.save(content.shown.attachments, of: content, in: folder, as: saving, context)
+      try MailParts.save(in: folder, as: saving, context) { place in
+        content.bytes.withBytes { content.tree.content(of: content.shown.attachments[place], in: $0) }
+      }
     }
     return (output, saving)
   }

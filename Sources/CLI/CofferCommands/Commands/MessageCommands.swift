@@ -15,7 +15,8 @@ struct MessageCommand: CommandGroup {
     commandName: "message", abstract: "Messages and notes.",
     subcommands: [
       MessageAddCommand.self, MessageShowCommand.self, MessageListCommand.self, MessageSearchCommand.self,
-      MessageEditCommand.self, MessageSetCommand.self, MessageHistoryCommand.self, MessageRestoreCommand.self,
+      MessageSaveCommand.self, MessageEditCommand.self, MessageSetCommand.self, MessageHistoryCommand.self,
+      MessageRestoreCommand.self,
       MessageRemoveCommand.self, MessageImportCommand.self, MessageExportCommand.self,
     ])
   static let page = """
@@ -23,6 +24,7 @@ struct MessageCommand: CommandGroup {
 
     usage: coffer message add [FILE]         store one
            coffer message show WHICH         read one
+           coffer message save WHICH [DIR]   its attachments as files
            coffer message list               what there is
            coffer message search WORDS...    find some
            coffer message edit WHICH         change its text in your editor
@@ -112,8 +114,9 @@ struct MessageShowCommand: CofferCommand {
     usage: coffer message show WHICH [--raw [--force]]
                                \(OpeningOptions.usage)
 
-    Shows title, date, tags and the text; for a mail, the text of its parts. Nothing is shown before the
-    whole message has been authenticated. 'coffer help message' says what WHICH may be.
+    Shows title, date, tags and the text; for a mail, the text of its parts, and the names of its attachments,
+    which 'coffer message save' writes to files. Nothing is shown before the whole message has been
+    authenticated. 'coffer help message' says what WHICH may be.
 
       --raw    write only the content, byte for byte
       --force  write it to a terminal even if it is not plain text and could control the terminal

@@ -111,7 +111,7 @@ extension Failure {
     }
   }
 
-  private init(mailTree error: MailTreeError) {
+  init(mailTree error: MailTreeError) {
     let reason =
       switch error {
       case .header: "a line of its headers is not a header"

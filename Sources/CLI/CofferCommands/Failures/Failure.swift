@@ -108,6 +108,7 @@ struct Failure: Error {
     case let error as CorrespondenceError: self.init(correspondence: error)
     case let error as RecipientProblems: self.init(recipients: error)
     case let error as MailError: self.init(mail: error)
+    case let error as MailTreeError: self.init(mailTree: error)
     case let error as MailDraftError: self.init(draft: error)
     case let error as OpenPGPError: self.init(openPGP: error)
     case let error as CofferError: self.init(coffer: error)

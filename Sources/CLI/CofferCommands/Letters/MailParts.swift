@@ -72,42 +72,51 @@ enum PartName {
 }
 
 enum MailParts {
-  /// The files that parts become in a folder.
+  /// The files that parts of a mail become in a folder.
   /// - Throws: `Failure` if one of the names is taken.
   static func paths(_ parts: [Int], of content: MailContent, in folder: String) throws -> [String] {
-    let names = PartName.distinct(
-      parts.map { index in
-        let number = content.tree.number(of: index) ?? 0
-        return PartName.cleaned(content.tree.parts[index].name ?? "", number: number)
-      })
+    let names = parts.map { index in
+      let number = content.tree.number(of: index) ?? 0
+      return PartName.cleaned(content.tree.parts[index].name ?? "", number: number)
+    }
+    return try free(PartName.distinct(names), in: folder, hint: "--save-parts DIR takes another folder")
+  }
+
+  /// The paths of files with these names in a folder.
+  /// - Throws: `Failure` if one of the names is taken.
+  static func free(_ names: [String], in folder: String, hint: String) throws -> [String] {
     let paths = names.map { (folder.hasSuffix("/") ? folder : folder + "/") + $0 }
     for path in paths where CommandSurroundings.current.files.exists(path) {
       var failure = Failure(openPGP: .inputOutput(errno: EEXIST), writing: path)
-      failure.hint = "--save-parts DIR takes another folder"
+      failure.hint = hint
       throw failure
     }
     return paths
   }
 
-  /// Writes parts into a folder, which is made if it is not there.
+  /// Writes files into a folder, which is made if it is not there: all of them, or none.
+  /// - Parameter bytes: the content of the file at this place among `paths`.
   static func save(
-    _ parts: [Int], of content: MailContent, in folder: String, as paths: [String], _ context: CommandContext
+    in folder: String, as paths: [String], _ context: CommandContext, bytes: (Int) -> SecretBytes
   ) throws {
     let folder = try CommandSurroundings.current.files.path(folder)
     if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
       throw Failure(openPGP: .inputOutput(errno: errno), writing: folder)
     }
-    for (index, path) in zip(parts, paths) {
-      let bytes = content.bytes.withBytes { content.tree.content(of: index, in: $0) }
+    var sizes: [Int] = []
+    for (place, path) in paths.enumerated() {
+      let bytes = bytes(place)
       do throws(OpenPGPError) {
         let file = try AtomicFileSink(path: path)
         try bytes.withBytes { (span) throws(OpenPGPError) in try file.write(span) }
         try file.commit()
       } catch {
+        for written in paths.prefix(place) { unsafe unlink(written) }
         throw Failure(openPGP: error, writing: path)
       }
-      context.remark("\(path)" + "\t" + "\(ByteCount.text(bytes.count))")
+      sizes.append(bytes.count)
     }
+    for (path, size) in zip(paths, sizes) { context.remark("\(path)" + "\t" + "\(ByteCount.text(size))") }
     for path in paths where PartName.isProgram(path) {
       context.remark(
         "\(LetterWords.quoted((path as NSString).lastPathComponent)) is a program, not a document")

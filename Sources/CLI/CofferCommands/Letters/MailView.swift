@@ -92,8 +92,7 @@ enum MailWords {
     let part = content.tree.parts[index]
     let number = content.tree.number(of: index) ?? 0
     let count = content.bytes.withBytes { content.tree.content(of: index, in: $0) }.count
-    let name = part.name.map { LetterWords.quoted(PartName.cleaned($0, number: number)) + ", " } ?? ""
-    return "[\(number)] \(name)\(TypeName.shown(part.type)), \(ByteCount.text(count))"
+    return StoredParts.line(number: number, name: part.name, type: part.type, byteCount: count)
   }
 
   static func otherSender(_ heading: MailHeading) -> String {

@@ -53,6 +53,7 @@ enum MessageView {
         }
         return true
       }
+      printAttachments(metadata, content)
     } else if metadata.isText {
       Terminal.print()
       reader.readText(content, contentType: metadata.contentType) { printText($0) }
@@ -65,6 +66,18 @@ enum MessageView {
     }
   }
 
+  /// The parts of a mail that are not shown.
+  private static func printAttachments(_ metadata: MessageMetadata, _ content: RawSpan) {
+    guard let stored = try? StoredParts(metadata, content) else {
+      Terminal.print()
+      Terminal.print("[its parts cannot be told apart; --raw writes all of it]")
+      return
+    }
+    guard !stored.attachments.isEmpty else { return }
+    Terminal.print()
+    for part in stored.attachments { Terminal.print("\(StoredParts.line(part))") }
+  }
+
   private struct Answer: Encodable {
     let id: String
     let title: String
@@ -73,6 +86,8 @@ enum MessageView {
     let date: String
     let encoding: String
     let content: String
+    /// Of a mail whose parts can be told apart.
+    let parts: [StoredParts.Part]?
   }
 
   private static func printJSON(_ id: MessageID, _ metadata: MessageMetadata, _ content: RawSpan) {
@@ -82,7 +97,8 @@ enum MessageView {
       Answer(
         id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
         date: RFC3339.format(metadata.date), encoding: text == nil ? "base64" : "utf-8",
-        content: text ?? encoded))
+        content: text ?? encoded,
+        parts: metadata.isMail ? try? StoredParts(metadata, content).parts : nil))
   }
 
   /// Text as it is on a pipe, without control characters on a terminal; ends with a line feed.
