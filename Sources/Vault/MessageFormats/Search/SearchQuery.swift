@@ -32,7 +32,7 @@ public struct SearchQuery: ~Copyable, Sendable {
       let start = found.count
       split.output.withBytes { bytes in found.append(bytes.extracting(bytes.trimmed(bytes.whole))) }
       let range = start..<found.count
-      if !range.isEmpty && ranges.count < MessageLimits.searchWordCount { ranges.append(range) }
+      if !range.isEmpty && ranges.count < MessageLimits.searchPartCount { ranges.append(range) }
     }
     self.words = found
     self.ranges = ranges
