@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The grammar of a search (Specs/search.md, "Arguments"). The shell has split the line already, so each argument is one
-// part, whatever spaces it has.
+// part, whatever spaces it has. Signs are compared as code points, because a mark may follow one.
 
 internal import Texts
 
@@ -35,9 +35,9 @@ extension SearchExpression {
   public init(_ arguments: [String], isAny: Bool = false) throws(SearchSyntaxError) {
     var parts: [Part] = []
     for argument in arguments {
-      let trimmed = Self.trimmed(argument[...])
-      let isExcluded = trimmed.hasPrefix("-")
-      guard let condition = try Self.condition(Self.trimmed(trimmed.dropFirst(isExcluded ? 1 : 0))) else {
+      let text = Self.trimmed(argument[...].unicodeScalars)
+      let isExcluded = text.first == "-"
+      guard let condition = try Self.condition(Self.trimmed(text.dropFirst(isExcluded ? 1 : 0))) else {
         continue
       }
       let role: Role = isExcluded ? .excluded : isAny && condition.isText ? .alternative : .required
@@ -51,16 +51,18 @@ extension SearchExpression {
     self.init(parts: parts)
   }
 
+  private typealias Text = Substring.UnicodeScalarView
+
   /// Nil without a word.
-  private static func condition(_ text: Substring) throws(SearchSyntaxError) -> Condition? {
+  private static func condition(_ text: Text) throws(SearchSyntaxError) -> Condition? {
     guard let colon = text.firstIndex(of: ":"), colon > text.startIndex,
-      text[..<colon].allSatisfy({ $0.isASCII && $0.isLetter })
+      text[..<colon].allSatisfy({ $0.isASCII && $0.properties.isAlphabetic })
     else { return phrase(text).map { .phrase($0, in: .anywhere) } }
-    let name = text[..<colon].lowercased()
+    let name = String(text[..<colon]).lowercased()
     let value = text[text.index(after: colon)...]
     guard fieldNames.contains(name) else {
       // Neither "https://" nor "Re: lease" is a field.
-      guard let first = value.first, first != "/", first != ":", !first.isWhitespace else {
+      guard let first = value.first, first != "/", first != ":", !first.properties.isWhitespace else {
         return phrase(text).map { .phrase($0, in: .anywhere) }
       }
       throw .unknownField(String(text[..<colon]))
@@ -68,11 +70,11 @@ extension SearchExpression {
     let trimmed = trimmed(value)
     guard !trimmed.isEmpty else { throw .noValue(field: name) }
     switch name {
-    case "date", "after", "before": return .date(try dates(name, trimmed))
-    case "has", "is", "type": return .fact(try fact(name, trimmed))
+    case "date", "after", "before": return .date(try dates(name, Substring(trimmed)))
+    case "has", "is", "type": return .fact(try fact(name, String(trimmed)))
     case "tag":
-      let isWhole = trimmed.count == 1 || !trimmed.hasSuffix("*")
-      let words = SearchPhrase.analysed(trimmed)
+      let isWhole = trimmed.last != "*"
+      let words = SearchPhrase.analysed(String(trimmed))
       guard !words.isEmpty else { throw .noValue(field: name) }
       return .tag(words.joined(separator: " "), isWhole: isWhole)
     default:
@@ -83,23 +85,23 @@ extension SearchExpression {
 
   /// `=whole`, `"whole words"`, `beginning*`, or words of which the first may be the end of one and the last a
   /// beginning.
-  private static func phrase(_ text: Substring) -> SearchPhrase? {
-    if text.hasPrefix("=") { return SearchPhrase(text.dropFirst(), beginsWord: true, endsWord: true) }
-    if text.count > 1, text.hasPrefix("\""), text.hasSuffix("\"") {
-      return SearchPhrase(text.dropFirst().dropLast(), beginsWord: true, endsWord: true)
+  private static func phrase(_ text: Text) -> SearchPhrase? {
+    if text.first == "=" { return SearchPhrase(String(text.dropFirst()), beginsWord: true, endsWord: true) }
+    if text.count > 1, text.first == "\"", text.last == "\"" {
+      return SearchPhrase(String(text.dropFirst().dropLast()), beginsWord: true, endsWord: true)
     }
-    return SearchPhrase(text, beginsWord: text.hasSuffix("*"))
+    return SearchPhrase(String(text), beginsWord: text.last == "*")
   }
 
-  private static func trimmed(_ text: Substring) -> Substring {
-    let start = text.drop { $0.isWhitespace }
-    return start.prefix(
-      upTo: start.lastIndex { !$0.isWhitespace }.map { start.index(after: $0) } ?? start.startIndex)
+  private static func trimmed(_ text: Text) -> Text {
+    let start = text.drop(while: \.properties.isWhitespace)
+    guard let last = start.lastIndex(where: { !$0.properties.isWhitespace }) else { return start }
+    return start[...last]
   }
 
   // MARK: Facts
 
-  private static func fact(_ field: String, _ value: Substring) throws(SearchSyntaxError) -> Fact {
+  private static func fact(_ field: String, _ value: String) throws(SearchSyntaxError) -> Fact {
     let word = value.lowercased()
     switch (field, word) {
     case ("has", "attachment"): return .hasAttachment
@@ -110,7 +112,7 @@ extension SearchExpression {
       return word.hasSuffix("*") ? .type(String(word.dropLast()), isWhole: false) : .type(word, isWhole: true)
     default: break
     }
-    throw .badValue(field: field, String(value))
+    throw .badValue(field: field, value)
   }
 
   // MARK: Dates

@@ -14,22 +14,30 @@ public struct SearchPhrase: Sendable, Equatable {
   /// Whether the last word must end where a word of the text ends; as ``beginsWord``.
   public let endsWord: Bool
 
-  /// Nil without a word.
+  /// Nil without a word. Marks at the beginning are left out: there is no character that they belong to.
   /// - Parameter text: not yet folded.
-  init?(_ text: some StringProtocol, beginsWord: Bool = false, endsWord: Bool = false) {
-    words = Self.analysed(text)
-    (self.beginsWord, self.endsWord) = (beginsWord, endsWord)
+  init?(_ text: String, beginsWord: Bool = false, endsWord: Bool = false) {
+    var words = Self.analysed(text)[...]
+    while let first = words.popFirst() {
+      let rest = first.unicodeScalars.drop { WordClass(of: $0.value) == .mark }
+      guard !rest.isEmpty else { continue }
+      words.insert(String(rest), at: words.startIndex)
+      break
+    }
     if words.isEmpty { return nil }
+    self.words = Array(words)
+    (self.beginsWord, self.endsWord) = (beginsWord, endsWord)
   }
 
   /// The words of a text.
-  static func analysed(_ text: some StringProtocol) -> [String] {
+  static func analysed(_ text: String) -> [String] {
     var folder = TextFolder(capacity: 256)
     var splitter = WordSplitter(capacity: 256)
-    let text = String(text)
     unsafe folder.append(text.utf8Span.span.bytes)
     folder.output.withBytes { splitter.append($0) }
-    return splitter.output.withBytes { $0.string($0.whole) }.split(separator: " ").map(String.init)
+    // By code points: a mark after the space would be one character with it.
+    return splitter.output.withBytes { $0.string($0.whole) }.unicodeScalars.split(separator: " ")
+      .map { String($0) }
   }
 
   /// What to look for in folded text whose words have one space between them, and one before the first and after the
