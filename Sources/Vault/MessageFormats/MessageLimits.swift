@@ -35,8 +35,8 @@ public enum MessageLimits {
   static let boundaryByteCount = 200
   /// Text of one part after decoding; more is cut off.
   static let decodedTextByteCount = messageByteCount
-  /// Words of one search: one bit each in a 64-bit set.
-  static let searchWordCount = 64
+  /// Parts of one search: one bit each in a 64-bit set.
+  static let searchPartCount = 64
   /// Folders in folders below a directory that is read.
   public static let directoryDepth = 64
   /// Lines of `metadata.jsonl`: one a file of the export.

@@ -35,6 +35,13 @@ public struct MessageMetadata: Sendable, Equatable {
   /// Whether the content is text of any kind.
   public var isText: Bool { hasMediaType("text/") }
 
+  /// The type without its parameters, in lower case.
+  var mediaType: String {
+    let type = unsafe contentType.utf8Span.span.bytes
+    let end = type.firstOffset(of: ASCII.semicolon, in: type.whole) ?? type.byteCount
+    return type.string(type.trimmed(0..<end)).lowercased()
+  }
+
   /// `name` in lower case; it ends where the type ends, at a parameter, or in a slash.
   private func hasMediaType(_ name: StaticString) -> Bool {
     let type = unsafe contentType.utf8Span.span.bytes

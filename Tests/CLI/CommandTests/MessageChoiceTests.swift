@@ -39,7 +39,7 @@ struct MessageChoiceTests {
       place,
       """
       coffer list --passphrase-file pass; coffer show @2 --raw --passphrase-file pass; echo
-      coffer search oak --passphrase-file pass; coffer show @1 --raw --passphrase-file pass; echo
+      coffer search oak --no-snippets --passphrase-file pass; coffer show @1 --raw --passphrase-file pass; echo
       coffer show @2 --passphrase-file pass
       """)
     let lines = shown.split(separator: "\r\n")

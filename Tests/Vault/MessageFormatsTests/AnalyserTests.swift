@@ -11,7 +11,8 @@ struct AnalyserTests {
   func specification() throws {
     let page = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "../../../Specs/search.md").standardizedFileURL
-    let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
+    let rows = try String(contentsOf: page, encoding: .utf8)
+      .split(separator: "## Arguments")[0].split(separator: "\n")
       .filter { $0.hasPrefix("| `") }.map { $0.split(separator: "`") }
     #expect(rows.count == 17)
     for row in rows { #expect(words(String(row[1])) == String(row[3])) }

@@ -31,6 +31,28 @@ struct MIMETests {
     #expect(texts(mail) == ["Subject: no\r\n"])
   }
 
+  @Test("attachments are told with their names, and signatures are not")
+  func attachments() {
+    func names(_ headers: String, in type: String = "multipart/mixed") -> [String] {
+      texts("Content-Type: \(type); boundary=b\n\n--b\n\(headers)\n\nx\n--b--\n", .attachment)
+    }
+    #expect(names("Content-Disposition: attachment; filename=\"a b.pdf\"") == ["a b.pdf"])
+    #expect(names("Content-Disposition: inline; filename*=utf-8''Gr%C3%BC%C3%9Fe.txt") == ["Grüße.txt"])
+    #expect(names("Content-Type: text/plain; name*0=\"a\"; name*1=\"b.txt\"") == ["ab.txt"])
+    #expect(names("Content-Type: image/png; NAME=\"=?utf-8?Q?=C3=BC.png?=\"") == ["ü.png"])
+    #expect(names("Content-Type: text/plain\nContent-Disposition: attachment") == [""])
+    #expect(names("Content-Type: image/png") == [""])
+    #expect(names("Content-Type: message/rfc822") == [""])
+    #expect(names("Content-Type: image/png\nContent-Disposition: ;;;") == [""])
+    for headers in ["X: y", "Content-Type: text/html", "Content-Type: text", "Content-Disposition: inline"] {
+      #expect(names(headers).isEmpty)
+    }
+    #expect(names("Content-Type: application/pgp-signature; name=s.asc", in: "multipart/signed").isEmpty)
+    #expect(texts("Content-Type: application/pdf\n\nx", .attachment) == [""])
+    #expect(texts("Content-Type: message/rfc822\n\nSubject: a\n\nb", .attachment).isEmpty)
+    #expect(texts("Cc: =?utf-8?Q?J=C3=BCrgen?= <j@x>\nBcc: b\n\nx", .cc) == ["Jürgen <j@x>"])
+  }
+
   @Test("transfer encodings and charsets are undone")
   func encodings() {
     #expect(texts("Content-Transfer-Encoding: base64\n\nR3LD\nvMOfZQ==\n") == ["Grüße"])
@@ -162,7 +184,7 @@ struct MIMETests {
       "Content-Type: text/plain; charset=\"gb18030\"\n", "+AGE-",
     ].map { Array($0.utf8) }
     let scratch = Scratch()
-    var query = SearchQuery(words: ["e\u{301}x", "word"])
+    var query = query(["e\u{301}x", "word"])
     var batch: [UInt8] = []
     for seed in 0..<10_000 {
       var random = Seeded(UInt64(seed))

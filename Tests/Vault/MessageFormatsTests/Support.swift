@@ -143,10 +143,17 @@ enum Format: String, CaseIterable, CustomTestStringConvertible {
   }
 }
 
+/// A search that has at least one word.
+func query(_ arguments: [String], isAny: Bool = false) -> SearchQuery {
+  SearchQuery(try! SearchExpression(arguments, isAny: isAny))
+}
+
+/// False also for what is not a search.
 func matches(_ words: [String], title: String = "", tags: [String] = [], type: String, _ content: [UInt8])
   -> Bool
 {
-  var query = SearchQuery(words: words)
+  guard let expression = try? SearchExpression(words) else { return false }
+  var query = SearchQuery(expression)
   return query.matches(MessageMetadata(title: title, tags: tags, contentType: type), content.span.bytes)
 }
 

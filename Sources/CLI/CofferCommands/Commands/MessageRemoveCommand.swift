@@ -7,19 +7,20 @@ internal import Primitives
 internal import Texts
 internal import Vaults
 
-struct MessageRemoveCommand: CofferCommand {
+struct MessageRemoveCommand: SearchingCommand {
   static let configuration = CommandConfiguration(commandName: "remove", abstract: "Remove messages.")
   static let page = """
     coffer message remove: move messages to the trash
 
-    usage: coffer message remove WHICH... [--tag T] [--yes]
+    usage: coffer message remove WHICH... | --tag T | --search WHAT... [--yes]
                                  \(OpeningOptions.usage)
 
     Names what it takes and asks. For \(Vault.trashDays) days 'coffer trash restore' puts them back; 'coffer trash empty'
     erases them for good. 'coffer help message' says what WHICH may be.
 
-      --tag T   every message with this tag, instead of WHICH
-      --yes     do not ask; needed without a terminal, unless WHICH are whole ids
+      --tag T            every message with this tag
+      --search WHAT...   every message that 'coffer message search WHAT...' finds
+      --yes              do not ask; needed without a terminal, unless WHICH are whole ids
 
     example: coffer message remove lease @3
     """
@@ -27,11 +28,15 @@ struct MessageRemoveCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Option(help: "Every message with this tag.") var tag: String?
+  @Flag(help: "Every message that a search finds.") var search = false
   @Flag(help: "Do not ask.") var yes = false
-  @Argument(help: "Messages: ids, ends of them, @N or titles.") var which: [String] = []
+  @Argument(help: "Messages: ids, ends of them, @N or titles; or what to search for.") var which: [String] =
+    []
 
   func validate() throws {
-    if which.isEmpty == (tag == nil) { throw ValidationError("which messages? give their ids, or --tag") }
+    if which.isEmpty == (tag == nil) || search && tag != nil {
+      throw ValidationError("which messages? give their ids, --tag or --search")
+    }
   }
 
   private struct Chosen {
@@ -56,7 +61,10 @@ struct MessageRemoveCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
     let chosen = try chosen(coffer, context)
-    guard !chosen.isEmpty else { throw Failure(.missing, "not_found", "no message has this tag") }
+    guard !chosen.isEmpty else {
+      throw Failure(
+        .missing, "not_found", search ? "no message fits this search" : "no message has this tag")
+    }
     try confirm(chosen, context)
     for message in chosen { try coffer.removeMessage(message.id) }
     if context.isJSON { JSON.print(["removed": chosen.map(\.id.description)]) }
@@ -65,6 +73,7 @@ struct MessageRemoveCommand: CofferCommand {
   }
 
   private func chosen(_ coffer: Coffer, _ context: CommandContext) throws -> [Chosen] {
+    if search { return try searched(coffer) }
     var chosen: [Chosen] = []
     if let tag {
       let unreadable = try coffer.vault.forEachMessage(tag: tag) { id, metadata, content in
@@ -86,10 +95,21 @@ struct MessageRemoveCommand: CofferCommand {
     return chosen
   }
 
+  private func searched(_ coffer: Coffer) throws -> [Chosen] {
+    var query = SearchQuery(try SearchExpression(which))
+    var chosen: [Chosen] = []
+    let unreadable = try coffer.vault.forEachMessage { id, metadata, content in
+      if query.matches(metadata, content) { chosen.append(Chosen(id, metadata, content)) }
+      return true
+    }
+    try MessageList.report(unreadable)
+    return chosen
+  }
+
   private func confirm(_ chosen: [Chosen], _ context: CommandContext) throws {
     if yes { return }
     guard context.hasTerminal, !context.isJSON else {
-      if tag == nil, which.allSatisfy({ MessageID($0) != nil }) { return }
+      if tag == nil, !search, which.allSatisfy({ MessageID($0) != nil }) { return }
       throw Failure(
         .locked, "no_prompt", "there is no terminal to ask on", hint: "add --yes, or give whole ids")
     }

@@ -31,6 +31,31 @@ extension Failure {
     if path != "-", exit != .noRoom { message = "'\(path)': \(message)" }
   }
 
+  init(search error: SearchSyntaxError) {
+    switch error {
+    case .empty:
+      self = .usage("there is no word to search for", hint: "coffer message search --help")
+    case .onlyExcluded:
+      self = .usage(
+        "everything in this search is excluded", hint: "say also what to find: is:mail -word")
+    case .tooMany(let limit): self = .usage("a search has at most \(limit) parts")
+    case .unknownField(let name):
+      let near = NearName.of(name.lowercased(), among: SearchExpression.fieldNames)
+      self = .usage(
+        "a search has no field '\(name):'",
+        hint: near.map { "is it \($0):?" } ?? "in quotes it is text: '\"\(name):...\"'")
+    case .noValue(let field): self = .usage("no word follows '\(field):'")
+    case .badValue(let field, let value):
+      let known = ["has": "has:attachment", "is": "is:mail"][field]
+      self = .usage(
+        "'\(field):' does not take '\(value)'",
+        hint: known.map { "there is \($0)" } ?? "such as type:text/markdown or type:image/*")
+    case .badDate(let text):
+      self = .usage(
+        "'\(text)' is not a date", hint: "such as 2024, 2024-03, 2024-03-15, or date:2024-03..2024-05")
+    }
+  }
+
   init(draft error: MailDraftError) {
     switch error {
     case .notText: self.init(.refused, "malformed", "the text of a mail must be text in UTF-8")

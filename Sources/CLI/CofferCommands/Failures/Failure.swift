@@ -110,6 +110,7 @@ struct Failure: Error {
     case let error as MailError: self.init(mail: error)
     case let error as MailTreeError: self.init(mailTree: error)
     case let error as MailDraftError: self.init(draft: error)
+    case let error as SearchSyntaxError: self.init(search: error)
     case let error as OpenPGPError: self.init(openPGP: error)
     case let error as CofferError: self.init(coffer: error)
     case let error as BackupError: self.init(backup: error)

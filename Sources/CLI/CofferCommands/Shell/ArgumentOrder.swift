@@ -71,7 +71,24 @@ enum ArgumentOrder {
         break scan
       }
     }
-    return Sorted(words: words, leading: leading, rest: Array(rest), command: command)
+    let arguments = command is any SearchingCommand.Type ? excludedLast(rest) : Array(rest)
+    return Sorted(words: words, leading: leading, rest: arguments, command: command)
+  }
+
+  /// The arguments with those that a search excludes, such as `-draft`, after a `--`: there they are not options.
+  private static func excludedLast(_ arguments: ArraySlice<String>) -> [String] {
+    let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+    var (options, excluded): ([String], [String]) = ([], [])
+    for argument in arguments[..<end] {
+      // A number after an option is its value; that it is negative is said later.
+      let isValue = Int(argument) != nil && options.last?.hasPrefix("--") == true
+      if argument.hasPrefix("-"), !argument.hasPrefix("--"), !["-", "-h"].contains(argument), !isValue {
+        excluded.append(argument)
+      } else {
+        options.append(argument)
+      }
+    }
+    return excluded.isEmpty ? Array(arguments) : options + ["--"] + excluded + arguments[end...].dropFirst()
   }
 }
 

@@ -23,6 +23,9 @@ extension CofferCommand {
   }
 }
 
+/// A command that searches: an argument that begins with a hyphen is excluded, and not an option.
+protocol SearchingCommand: CofferCommand {}
+
 /// A command that only contains other commands.
 protocol CommandGroup: HelpPage {}
 

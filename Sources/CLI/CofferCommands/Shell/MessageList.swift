@@ -16,6 +16,8 @@ struct MessageList {
   private let numberWidth: Int
   private var ids: [String] = []
   private(set) var count = 0
+  /// Whether each message has a snippet, perhaps an empty one.
+  var showsSnippets = false
 
   init(_ coffer: Coffer, _ context: CommandContext) {
     isJSON = context.isJSON
@@ -31,26 +33,33 @@ struct MessageList {
     let date: String
     /// When it was moved to the trash.
     let removed: String?
+    let snippet: String?
   }
 
-  /// - Parameter removed: when it was moved to the trash, which is shown instead of its date.
-  mutating func show(_ id: MessageID, _ metadata: MessageMetadata, removed: Int64? = nil) {
+  /// - Parameters:
+  ///   - removed: when it was moved to the trash, which is shown instead of its date.
+  ///   - snippet: what a search has found in it.
+  mutating func show(
+    _ id: MessageID, _ metadata: MessageMetadata, removed: Int64? = nil, snippet: SearchSnippet? = nil
+  ) {
     count += 1
     if isJSON {
       return JSON.print(
         Answer(
           id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
-          date: RFC3339.format(metadata.date), removed: removed.map(RFC3339.format)))
+          date: RFC3339.format(metadata.date), removed: removed.map(RFC3339.format), snippet: snippet?.text))
     }
     let date = removed ?? metadata.date
     // Made safe for a terminal before it is measured, because that changes its width.
     let title = TerminalText.line(metadata.title)
     let tags = TerminalText.line(metadata.tags.joined(separator: " "))
     guard Terminal.isOutputTerminal else {
-      return Terminal.print("\(id)\t\(RFC3339.format(date))\t\(title)\t\(tags)")
+      let line: ShownLine = "\(id)\t\(RFC3339.format(date))\t\(title)\t\(tags)"
+      return Terminal.print(showsSnippets ? "\(line)\t\(snippet.map(SnippetLine.of) ?? "")" : line)
     }
     if ids.count < LastList.countLimit { ids.append(id.description) }
     Terminal.print(row(id, LocalTime.minute(date), title, tags))
+    if let snippet { Terminal.print("    \(SnippetLine.of(snippet))") }
   }
 
   /// A row that fits the terminal: number, end of the id, date to the minute, title, tags. A narrow terminal gets no

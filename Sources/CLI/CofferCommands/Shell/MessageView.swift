@@ -46,7 +46,8 @@ enum MessageView {
         switch item {
         case .from: Terminal.print("\(Terminal.bold("From:"))  \(string(text))")
         case .to: Terminal.print("\(Terminal.bold("To:"))    \(string(text))")
-        case .subject: break
+        case .cc: Terminal.print("\(Terminal.bold("Cc:"))    \(string(text))")
+        case .subject, .attachment: break
         case .text:
           Terminal.print()
           printText(text)

@@ -18,6 +18,10 @@ public struct MIMEReader: ~Copyable, Sendable {
     case from
     /// The To header, decoded.
     case to
+    /// The Cc header, decoded.
+    case cc
+    /// Before an attachment: the name of the file, decoded and not cleaned; empty for none.
+    case attachment
     /// A text part, decoded; HTML has been reduced to its text.
     case text
   }
@@ -35,8 +39,8 @@ public struct MIMEReader: ~Copyable, Sendable {
   ///   runs of empty lines.
   public init(isForPeople: Bool = false) { self.isForPeople = isForPeople }
 
-  /// Hands the subject, sender, recipients and text parts of `mail` to `body`, in their order, as UTF-8. Ends
-  /// early when `body` returns false.
+  /// Hands the subject, sender, recipients, text parts and names of attachments of `mail` to `body`, in their order,
+  /// as UTF-8. Ends early when `body` returns false.
   public mutating func read<E: Error>(
     _ mail: RawSpan, _ body: (Item, RawSpan) throws(E) -> Bool
   ) throws(E) {
@@ -85,10 +89,13 @@ public struct MIMEReader: ~Copyable, Sendable {
       }
     }
     let contentRange = headers.bodyStart..<range.upperBound
-    guard let typeValue = content.contentType else {
+    let found = content.contentType.map { MediaType(bytes, $0) }
+    if let name = MailAttachment.name(bytes, content, found, depth: depth) {
+      if try unsafe !body(.attachment, name.utf8Span.span.bytes) { return false }
+    }
+    guard let type = found else {
       return try readPart(bytes, contentRange, content, charset: 0..<0, isHTML: false, body)
     }
-    let type = MediaType(bytes, typeValue)
     if bytes.equals("text", in: type.type) {
       let isHTML = bytes.equals("html", in: type.subtype)
       return try readPart(bytes, contentRange, content, charset: type.charset, isHTML: isHTML, body)
@@ -169,7 +176,7 @@ public struct MIMEReader: ~Copyable, Sendable {
 
   private static func item(_ bytes: RawSpan, _ name: Range<Int>) -> Item? {
     switch name.count {
-    case 2: return bytes.equals("to", in: name) ? .to : nil
+    case 2: return bytes.equals("to", in: name) ? .to : bytes.equals("cc", in: name) ? .cc : nil
     case 4: return bytes.equals("from", in: name) ? .from : nil
     case 7: return bytes.equals("subject", in: name) ? .subject : nil
     default: return nil

@@ -63,6 +63,8 @@ struct MailHeaderWalk {
 struct MailContentHeaders {
   var contentType: Range<Int>?
   var transferEncoding: Range<Int>?
+  /// RFC 2183.
+  var disposition: Range<Int>?
 
   mutating func take(_ field: MailHeaderField, _ bytes: RawSpan) {
     guard field.name.count >= 12, ASCII.lowercased(bytes.byte(field.name.lowerBound)) == 0x63 else { return }
@@ -70,6 +72,8 @@ struct MailContentHeaders {
       contentType = field.value
     } else if transferEncoding == nil, bytes.equals("content-transfer-encoding", in: field.name) {
       transferEncoding = bytes.trimmed(field.value)
+    } else if disposition == nil, bytes.equals("content-disposition", in: field.name) {
+      disposition = field.value
     }
   }
 }

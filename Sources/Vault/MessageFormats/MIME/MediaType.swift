@@ -7,6 +7,8 @@ struct MediaType {
   var subtype: Range<Int>
   var charset: Range<Int>
   var boundary: Range<Int>
+  /// Whether there is a parameter `name`, or a piece of it.
+  var hasName = false
 
   /// Reads what is there; missing pieces are empty ranges.
   init(_ bytes: RawSpan, _ value: Range<Int>) {
@@ -39,6 +41,7 @@ struct MediaType {
       }
       if charset.isEmpty, bytes.equals("charset", in: name) { charset = parameter }
       if boundary.isEmpty, bytes.equals("boundary", in: name) { boundary = parameter }
+      if bytes.matches("name", at: name.lowerBound, ignoringCase: true) { hasName = true }
     }
   }
 

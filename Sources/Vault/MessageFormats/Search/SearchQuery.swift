@@ -3,75 +3,162 @@
 // Search over one decrypted message at a time. Arguments and texts are folded and split alike and then
 // compared byte by byte; long texts go through in pieces, so that the working memory stays small.
 
-/// Words that must all occur in a message, in any order, whatever their case, accents and Unicode form.
-///
-/// A word is found anywhere, also inside of another; the words of one argument next to each other. Reuse one
-/// query for all messages: its buffers are.
+/// A search that is evaluated on messages, one after the other. Reuse one for all messages: its buffers are.
 public struct SearchQuery: ~Copyable, Sendable {
-  private var words: ByteBuffer
-  private let ranges: [Range<Int>]
+  /// What is looked for in texts.
+  private struct Needle {
+    let bit: UInt64
+    let range: Range<Int>
+  }
+
+  private var needles: [Needle] = []
+  private var needleBytes = ByteBuffer(capacity: 256)
+  private var longestNeedle = 1
+  /// Conditions that are known without the text.
+  private var conditions: [(bit: UInt64, SearchExpression.Condition)] = []
+  // One bit for each part.
+  private var (required, alternatives, excluded): (UInt64, UInt64, UInt64) = (0, 0, 0)
+  private var (anywhere, title, sender, recipients): (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+  private var attachment: UInt64 = 0
+
   private var folder = TextFolder(capacity: Self.chunkByteCount * 2)
   private var splitter = WordSplitter(capacity: Self.chunkByteCount * 2)
   private var reader: MIMEReader? = MIMEReader()
-  private let longestWord: Int
-  /// One bit for each argument that is still to be found.
-  private var missing: UInt64 = 0
 
-  /// Arguments without a word in them are left out, and so is what exceeds 64 arguments. Without any word,
-  /// nothing matches.
-  public init(words: [String]) {
-    var folded = TextFolder(capacity: 4 << 10)
-    var split = WordSplitter(capacity: 4 << 10)
-    var found = ByteBuffer(capacity: 4 << 10)
-    var ranges: [Range<Int>] = []
-    for word in words {
-      folded.removeAll()
-      split.removeAll()
-      unsafe folded.append(word.utf8Span.span.bytes)
-      folded.output.withBytes { split.append($0) }
-      let start = found.count
-      split.output.withBytes { bytes in found.append(bytes.extracting(bytes.trimmed(bytes.whole))) }
-      let range = start..<found.count
-      if !range.isEmpty && ranges.count < MessageLimits.searchWordCount { ranges.append(range) }
+  /// One bit for each part that is true of the message.
+  private var found: UInt64 = 0
+  /// One bit for each part that may still turn out to be true.
+  private var open: UInt64 = 0
+
+  /// A search for `expression`.
+  public init(_ expression: SearchExpression) {
+    for (index, part) in expression.parts.enumerated() {
+      let bit: UInt64 = 1 << UInt64(index)
+      switch part.role {
+      case .required: required |= bit
+      case .alternative: alternatives |= bit
+      case .excluded: excluded |= bit
+      }
+      if case .phrase(let phrase, let field) = part.condition {
+        let start = needleBytes.count
+        needleBytes.append(phrase.needle)
+        needles.append(Needle(bit: bit, range: start..<needleBytes.count))
+        longestNeedle = max(longestNeedle, needleBytes.count - start)
+        switch field {
+        case .anywhere: anywhere |= bit
+        case .title: title |= bit
+        case .sender: sender |= bit
+        case .recipients: recipients |= bit
+        }
+      } else {
+        if part.condition == .fact(.hasAttachment) { attachment |= bit }
+        conditions.append((bit, part.condition))
+      }
     }
-    self.words = found
-    self.ranges = ranges
-    longestWord = ranges.map(\.count).max() ?? 0
   }
 
-  /// Whether every word occurs in the title, the tags or the text.
+  /// Whether the message is found.
   ///
-  /// The text of a mail is its subject, sender, recipients and text parts; that of `text/…` is the content, and
-  /// so is any other content that is text, whatever its type says.
+  /// The texts of a mail are its subject, sender, recipients, text parts and names of attachments; that of `text/…` is
+  /// the content, and so is any other content that is text, whatever its type says.
   public mutating func matches(_ metadata: MessageMetadata, _ content: RawSpan) -> Bool {
-    if ranges.isEmpty { return false }
-    missing = UInt64.max >> UInt64(64 - ranges.count)
-    splitter.removeAll()
-    unsafe take(metadata.title.utf8Span.span.bytes)
-    for tag in metadata.tags { unsafe take(tag.utf8Span.span.bytes) }
+    begin(metadata)
+    if isDecided { return holds }
+    unsafe take(metadata.title.utf8Span.span.bytes, .title)
+    for tag in metadata.tags { unsafe take(tag.utf8Span.span.bytes, .anywhere) }
     if metadata.isMail {
       var reader = exchange(&self.reader, with: nil) ?? MIMEReader()
-      reader.read(content) { _, text in
-        take(text)
-        return missing != 0
-      }
+      if !isDecided { reader.read(content) { take($0, $1) } }
       self.reader = consume reader
     } else if metadata.isText {
       var reader = exchange(&self.reader, with: nil) ?? MIMEReader()
-      reader.readText(content, contentType: metadata.contentType) { take($0) }
+      reader.readText(content, contentType: metadata.contentType) { take($0, .anywhere) }
       self.reader = consume reader
     } else if MessageMetadata.isText(content) {
-      take(content)
+      take(content, .anywhere)
     }
-    look()
-    return missing == 0
+    look(for: anywhere, from: 0)
+    return holds
   }
 
-  /// Folds and splits a text, and looks for the words whenever a piece is full.
-  private mutating func take(_ text: RawSpan) {
+  // MARK: What is true
+
+  /// Forgets the last message, and looks at everything but the text of this one.
+  private mutating func begin(_ metadata: MessageMetadata) {
+    found = 0
+    for (bit, condition) in conditions where isTrue(condition, metadata) { found |= bit }
+    open = anywhere | title | (metadata.isMail ? sender | recipients | attachment : 0)
+    splitter.removeAll()
+    splitter.endText()
+  }
+
+  private var holds: Bool {
+    found & excluded == 0 && found & required == required && (alternatives == 0 || found & alternatives != 0)
+  }
+
+  /// Whether nothing that is still open can change the answer.
+  private var isDecided: Bool {
+    let possible = found | open
+    if found & excluded != 0 || possible & required != required { return true }
+    if alternatives != 0, possible & alternatives == 0 { return true }
+    return holds && open & ~found & excluded == 0
+  }
+
+  private mutating func isTrue(_ condition: SearchExpression.Condition, _ metadata: MessageMetadata) -> Bool {
+    switch condition {
+    case .phrase: false
+    case .date(let range): range.contains(metadata.date)
+    case .tag(let words, let isWhole):
+      metadata.tags.contains { tag in
+        splitter.removeAll()
+        unsafe split(tag.utf8Span.span.bytes)
+        return splitter.output.withBytes { bytes in
+          Self.begins(bytes.extracting(bytes.trimmed(bytes.whole)), with: words, isWhole: isWhole)
+        }
+      }
+    // A mail tells when it is read.
+    case .fact(.hasAttachment): !metadata.isMail && !metadata.isText
+    case .fact(.isMail): metadata.isMail
+    case .fact(.type(let type, let isWhole)):
+      unsafe Self.begins(metadata.mediaType.utf8Span.span.bytes, with: type, isWhole: isWhole)
+    }
+  }
+
+  private static func begins(_ bytes: RawSpan, with text: String, isWhole: Bool) -> Bool {
+    let wanted = unsafe text.utf8Span.span.bytes
+    guard isWhole ? bytes.byteCount == wanted.byteCount : bytes.byteCount >= wanted.byteCount else {
+      return false
+    }
+    return bytes.firstOffset(of: wanted, in: 0..<wanted.byteCount) == 0
+  }
+
+  // MARK: Texts
+
+  /// Looks at a text of a mail; whether more is wanted.
+  private mutating func take(_ item: MIMEReader.Item, _ text: RawSpan) -> Bool {
+    switch item {
+    case .from: take(text, .sender)
+    case .to, .cc: take(text, .recipients)
+    case .subject: take(text, .anywhere)
+    case .text, .attachment:
+      // After the headers.
+      open &= anywhere | attachment
+      if item == .attachment { found |= attachment }
+      if !isDecided { take(text, .anywhere) }
+    }
+    return !isDecided
+  }
+
+  /// Folds and splits a text, and looks into it whenever a piece is full, and at its end for what is looked for in the
+  /// field alone.
+  private mutating func take(_ text: RawSpan, _ field: SearchExpression.Field) {
+    let own = bits(of: field)
+    guard (anywhere | own) & ~found != 0 else { return }
+    // With the space before it.
+    var start = splitter.output.count - 1
     var offset = 0
     while text.byteCount - offset > Self.chunkByteCount {
-      if missing == 0 { return }
+      if isDecided { return }
       var end = offset + Self.chunkByteCount
       // Before an ASCII character nothing combines.
       while end > offset + Self.chunkByteCount / 2, text.byte(end) >= 0x80 { end -= 1 }
@@ -80,14 +167,19 @@ public struct SearchQuery: ~Copyable, Sendable {
       }
       split(text.extracting(offset..<end))
       offset = end
-      look()
-      splitter.keepLast(longestWord - 1)
+      look(for: anywhere, from: 0)
+      if own != anywhere { look(for: own, from: start) }
+      let count = splitter.output.count
+      splitter.keepLast(longestNeedle - 1)
+      start = max(0, start - (count - splitter.output.count))
     }
     split(text.extracting(offset..<text.byteCount))
     splitter.endText()
+    if own != anywhere { look(for: own, from: start) }
     if splitter.output.count >= Self.chunkByteCount {
-      look()
+      look(for: anywhere, from: 0)
       splitter.removeAll()
+      splitter.endText()
     }
   }
 
@@ -103,14 +195,25 @@ public struct SearchQuery: ~Copyable, Sendable {
     return start
   }
 
-  /// Crosses out the arguments that occur in what has been split.
-  private mutating func look() {
+  private func bits(of field: SearchExpression.Field) -> UInt64 {
+    switch field {
+    case .anywhere: anywhere
+    case .title: title
+    case .sender: sender
+    case .recipients: recipients
+    }
+  }
+
+  /// Notes which of these phrases occur in what has been split, from `start` on.
+  private mutating func look(for wanted: UInt64, from start: Int) {
+    let missing = wanted & ~found
+    if missing == 0 { return }
     let end = splitter.output.count
-    for (index, range) in ranges.enumerated() where missing & 1 << UInt64(index) != 0 {
+    for needle in needles where missing & needle.bit != 0 {
       let isThere = splitter.output.withBytes { text in
-        words.withBytes(in: range) { text.firstOffset(of: $0, in: 0..<end) != nil }
+        needleBytes.withBytes(in: needle.range) { text.firstOffset(of: $0, in: start..<end) != nil }
       }
-      if isThere { missing &= ~(1 << UInt64(index)) }
+      if isThere { found |= needle.bit }
     }
   }
 

@@ -25,9 +25,12 @@ struct WordSplitter: ~Copyable, Sendable {
     if output.count > byteCount { output.removeFirst(output.count - byteCount) }
   }
 
-  /// Ends a text, so that no word and no words next to each other are found across two.
+  /// Ends a text, so that no words next to each other are found across two. There is a space after the last word, and
+  /// one before the first of the next text.
   mutating func endText() {
+    output.append(ASCII.space)
     output.append(ASCII.newline)
+    output.append(ASCII.space)
     (last, hasApostrophe) = (.separator, false)
   }
 

@@ -24,7 +24,7 @@ extension Operation {
     },
     Operation("search messages") { workspace in
       try workspace.withMessages { coffer, ids in
-        var query = SearchQuery(words: ["heron"])
+        var query = SearchQuery(try SearchExpression(["heron"]))
         var found = 0
         _ = try coffer.vault.forEachMessage { _, metadata, content in
           if query.matches(metadata, content) { found += 1 }

@@ -30,7 +30,7 @@ extension Operation {
       try workspace.importMail { path, coffer in
         var source = try MboxSource(path: path)
         try coffer.vault.importMessages(from: &source) { _, _ in true }
-        var query = SearchQuery(words: ["heron"])
+        var query = SearchQuery(try SearchExpression(["heron"]))
         var found = 0
         _ = try coffer.vault.forEachMessage { _, metadata, content in
           if query.matches(metadata, content) { found += 1 }
