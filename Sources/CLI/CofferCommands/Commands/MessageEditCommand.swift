@@ -27,7 +27,8 @@ struct MessageEditCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The message: its id, the end of it, @N or its title.") var which: String
+  @Argument(help: "The message: its id, the end of it, @N or its title.", completion: Completions.messages)
+  var which: String
 
   private struct Answer: Encodable {
     let id: String

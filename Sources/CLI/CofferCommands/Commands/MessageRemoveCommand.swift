@@ -26,9 +26,10 @@ struct MessageRemoveCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Option(help: "Every message with this tag.") var tag: String?
+  @Option(help: "Every message with this tag.", completion: Completions.tags) var tag: String?
   @Flag(help: "Do not ask.") var yes = false
-  @Argument(help: "Messages: ids, ends of them, @N or titles.") var which: [String] = []
+  @Argument(help: "Messages: ids, ends of them, @N or titles.", completion: Completions.messages)
+  var which: [String] = []
 
   func validate() throws {
     if which.isEmpty == (tag == nil) { throw ValidationError("which messages? give their ids, or --tag") }
