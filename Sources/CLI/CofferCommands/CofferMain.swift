@@ -21,7 +21,7 @@ struct CofferRoot: CommandGroup {
       InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self, SlotCommand.self,
       PassphraseCommand.self, RecoverCommand.self,
       RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self,
-      EraseCommand.self, MessageCommand.self, TrashCommand.self,
+      EraseCommand.self, MessageCommand.self, BrowseCommand.self, TrashCommand.self,
       VaultCommand.self, CaptureCommand.self, IdentityCommand.self, ContactCommand.self,
       EncryptCommand.self, DecryptCommand.self, SignCommand.self, VerifyCommand.self,
       ModeCommand.self, SettingsCommand.self,
@@ -39,6 +39,7 @@ struct CofferRoot: CommandGroup {
       status                  what is here, what opens it
       message add|show|list|search|copy|edit|set|history|remove|restore|import|export
                               'message' may be left out before the first nine
+      browse                  list, search and read messages on the whole screen
       trash list|restore|empty
       vault status|rotate|rollback
       capture add|list|show|export|verify|remove|queue|mark|sweep
@@ -129,7 +130,7 @@ public enum CofferMain {
     return failure.exit.rawValue
   }
 
-  /// Tells a shell what may stand on the command line. Whatever goes wrong, it says nothing: somebody is typing.
+  /// Tells a shell what may be on the command line. Whatever goes wrong, it says nothing: somebody is typing.
   private static func complete(_ arguments: [String]) -> Int32 {
     do {
       try SecretMemory.prepare()

@@ -15,7 +15,7 @@ struct CompletionOffer {
     self.description = TerminalText.line(description)
   }
 
-  /// Whether it can stand on a command line and mean itself: a title may be anything, also an option.
+  /// Whether it can be on a command line and mean itself: a title may be anything, also an option.
   var isWord: Bool {
     !word.isEmpty && !word.hasPrefix("-") && !word.hasPrefix("@") && TerminalText.line(word) == word
       && !word.unicodeScalars.contains { $0.properties.isWhitespace && $0 != " " }
