@@ -188,7 +188,9 @@ let package = Package(
       "SecurityKeys", in: .platform,
       ["Secrets", "Primitives", .target("CFido2", trait: "SecurityKeys")]),
     module("GnuPG", in: .platform, ["Secrets", "Primitives", "CSystem"]),
-    module("Editing", in: .platform, ["Secrets", "CSystem"]),
+    module("ChildProcesses", in: .platform, ["CSystem"]),
+    module("Editing", in: .platform, ["Secrets", "CSystem", "ChildProcesses"]),
+    module("Clipboards", in: .platform, ["Texts", "Secrets", "CSystem", "ChildProcesses"]),
 
     // Vault: keys, messages, captures, protected data, the custody of private keys, and the coffer itself
     module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc", "CZlib"]),
@@ -238,7 +240,7 @@ let package = Package(
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
         "Vaults", "Enclaves", "SecurityKeys", "Pictures", "Captures", "OpenPGP", "ProtectedData",
         "KeyCustody", "Identities", "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem",
-        "GnuPG", "Editing",
+        "GnuPG", "Editing", "Clipboards",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -424,7 +426,7 @@ let package = Package(
       [
         "coffer", "coffer-with-keys", "CofferCommands", "CofferKit", "Vaults", "Keychains", "Storage",
         "Editing", "Enclaves", "Pictures", "SecurityKeys", "PseudoTerminals", "DesktopBus", "PrivateBus",
-        "Repository", argumentParser, sqlite, "AgentLeash",
+        "Repository", "Secrets", "UserAuthentication", argumentParser, sqlite, "AgentLeash",
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(

@@ -4,6 +4,7 @@
 
 internal import ArgumentParser
 internal import CSystem
+internal import Clipboards
 package import CofferKit
 internal import Editing
 internal import Foundation
@@ -20,7 +21,7 @@ struct CofferRoot: CommandGroup {
       InitCommand.self, UnlockCommand.self, LockCommand.self, StatusCommand.self, SlotCommand.self,
       PassphraseCommand.self, RecoverCommand.self,
       RecoveryCommand.self, DoctorCommand.self, AuditCommand.self, ForgetDeviceCommand.self,
-      EraseCommand.self, MessageCommand.self, TrashCommand.self,
+      EraseCommand.self, MessageCommand.self, BrowseCommand.self, TrashCommand.self,
       VaultCommand.self, CaptureCommand.self, IdentityCommand.self, ContactCommand.self,
       EncryptCommand.self, DecryptCommand.self, SignCommand.self, VerifyCommand.self,
       ModeCommand.self, SettingsCommand.self,
@@ -36,8 +37,9 @@ struct CofferRoot: CommandGroup {
       init                    make a coffer
       unlock | lock           begin and end a session
       status                  what is here, what opens it
-      message add|show|list|search|edit|set|history|remove|restore|import|export
-                              'message' may be left out before the first eight
+      message add|show|list|search|copy|edit|set|history|remove|restore|import|export
+                              'message' may be left out before the first nine
+      browse                  list, search and read messages on the whole screen
       trash list|restore|empty
       vault status|rotate|rollback
       capture add|list|show|export|verify|remove|queue|mark|sweep
@@ -105,6 +107,10 @@ public enum CofferMain {
     if arguments == [CodeReader.argument] { CodeReader.run() }
     // And with this one, and two more, to run an editor.
     if arguments.first == EditorWorker.argument { EditorWorker.run(arguments) }
+    // With these to keep a text on the clipboard for a while.
+    if arguments.first == ClipboardKeeper.argument { ClipboardKeeper.run(arguments) }
+    if arguments.first == ClipboardHolder.argument { ClipboardHolder.run(arguments) }
+    if arguments.first == Completions.argument { return complete(arguments) }
     guard coffer_fill_standard_descriptors() == 0 else { return ExitCode.bug.rawValue }
     if arguments.isEmpty {
       Terminal.remark(lines: FirstSteps.areMissing ? FirstSteps.page : CofferRoot.page)
@@ -124,6 +130,20 @@ public enum CofferMain {
     return failure.exit.rawValue
   }
 
+  /// Tells a shell what may be on the command line. Whatever goes wrong, it says nothing: somebody is typing.
+  private static func complete(_ arguments: [String]) -> Int32 {
+    do {
+      try SecretMemory.prepare()
+      try CommandLog.start()
+      _ = try ShellRoot.parseAsRoot(arguments)
+    } catch {
+      guard ShellRoot.exitCode(for: error) == .success else { return ExitCode.done.rawValue }
+      Terminal.print(lines: ShellRoot.message(for: error))
+      Terminal.flush()
+    }
+    return ExitCode.done.rawValue
+  }
+
   /// Runs a command line in the surroundings of the caller.
   /// - Parameters:
   ///   - root: the commands that there are.
@@ -140,7 +160,9 @@ public enum CofferMain {
       try checkCommand(line, root)
       try begin()
       return try CommandLog.noting(line.words) {
-        var parsed = try root.parseAsRoot(line.arguments)
+        let isForShell = line.rest.first?.hasPrefix("--generate-completion-script") ?? false
+        let commands: any ParsableCommand.Type = isForShell ? ShellRoot.self : root
+        var parsed = try commands.parseAsRoot(line.arguments)
         try parsed.run()
         return .done
       }

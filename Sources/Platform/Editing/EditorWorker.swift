@@ -4,6 +4,7 @@
 // until the kernel frees it. The text itself is in locked memory or in that file, nowhere else.
 
 internal import CSystem
+internal import ChildProcesses
 internal import Glibc
 internal import Secrets
 

@@ -25,7 +25,7 @@ struct IdentityQRCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @OptionGroup var code: CodeOptions
-  @Argument(help: "The identity.") var who: String
+  @Argument(help: "The identity.", completion: Completions.identities) var who: String
 
   func execute(_ context: CommandContext) throws {
     try CodeOutput.checkTerminal(code, context)
@@ -60,7 +60,8 @@ struct ContactQRCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @OptionGroup var code: CodeOptions
-  @Argument(help: "A fingerprint, an address or a name.") var who: String
+  @Argument(help: "A fingerprint, an address or a name.", completion: Completions.contacts)
+  var who: String
 
   func execute(_ context: CommandContext) throws {
     try CodeOutput.checkTerminal(code, context)

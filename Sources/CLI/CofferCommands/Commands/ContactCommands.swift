@@ -131,7 +131,8 @@ struct ContactShowCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "A fingerprint, an address or a name.") var who: String
+  @Argument(help: "A fingerprint, an address or a name.", completion: Completions.contacts)
+  var who: String
   @Flag(help: "Show the parts of each key.") var details = false
 
   func execute(_ context: CommandContext) throws {
@@ -183,7 +184,8 @@ struct ContactRenameCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "A fingerprint, an address or a name.") var who: String
+  @Argument(help: "A fingerprint, an address or a name.", completion: Completions.contacts)
+  var who: String
   @Argument(help: "The new name.") var name: String
 
   func execute(_ context: CommandContext) throws {
@@ -212,7 +214,8 @@ struct ContactRemoveCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "A fingerprint, an address or a name.") var who: String
+  @Argument(help: "A fingerprint, an address or a name.", completion: Completions.contacts)
+  var who: String
   @Flag(help: "Ask nothing.") var yes = false
 
   func execute(_ context: CommandContext) throws {
@@ -254,7 +257,8 @@ struct ContactExportCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "A fingerprint, an address or a name.") var who: String
+  @Argument(help: "A fingerprint, an address or a name.", completion: Completions.contacts)
+  var who: String
   @Option(help: "Write this file.", completion: .file()) var output: String?
 
   struct Answer: Encodable {

@@ -36,7 +36,8 @@ struct ContactVerifyCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "A fingerprint, an address or a name.") var who: String
+  @Argument(help: "A fingerprint, an address or a name.", completion: Completions.contacts)
+  var who: String
   @Option(help: "Compare this whole fingerprint.") var fingerprint: String?
   @Option(help: "Compare with the QR code in this picture.", completion: .file()) var qr: String?
   @Flag(help: "Make the contact not verified.") var undo = false

@@ -50,10 +50,11 @@ struct EncryptCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Option(help: "Somebody who can read it.") var to: [String] = []
+  @Option(help: "Somebody who can read it.", completion: Completions.people) var to: [String] = []
   @Option(help: "A file with a public part.", completion: .file()) var toFile: [String] = []
   @Flag(help: "Anybody who knows a password can read it.") var password = false
-  @Option(name: .customLong("as"), help: "Sign as this identity.") var signer: String?
+  @Option(name: .customLong("as"), help: "Sign as this identity.", completion: Completions.identities)
+  var signer: String?
   @Flag(help: "Do not sign.") var noSign = false
   @Flag(help: "Do not encrypt to yourself.") var noSelf = false
   @Flag(help: "Write text.") var armor = false

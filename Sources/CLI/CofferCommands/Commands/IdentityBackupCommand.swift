@@ -27,7 +27,7 @@ struct IdentityBackupCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @OptionGroup var backupPassphrase: BackupPassphraseOptions
-  @Argument(help: "The identity.") var who: String
+  @Argument(help: "The identity.", completion: Completions.identities) var who: String
   @Argument(help: "A new file.", completion: .file()) var file: String
 
   struct Answer: Encodable {

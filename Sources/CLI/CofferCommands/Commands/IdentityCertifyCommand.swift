@@ -29,7 +29,7 @@ struct IdentityCertifyCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The contact.") var contact: String
+  @Argument(help: "The contact.", completion: Completions.contacts) var contact: String
   @Option(name: .customLong("as"), help: "The identity.") var identity = "me"
   @Option(help: "A new file.", completion: .file()) var output: String?
 

@@ -54,7 +54,7 @@ struct IdentityExpireCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The identity.") var who: String
+  @Argument(help: "The identity.", completion: Completions.identities) var who: String
   @Argument(help: "never, a date, or years such as 5y.") var end: String
 
   func execute(_ context: CommandContext) throws {
@@ -82,7 +82,7 @@ struct IdentityAddUserIDCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The identity.") var who: String
+  @Argument(help: "The identity.", completion: Completions.identities) var who: String
   @Argument(help: "A name and mail address.") var text: String
 
   func execute(_ context: CommandContext) throws {
@@ -111,7 +111,7 @@ struct IdentityRevokeUserIDCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The identity.") var who: String
+  @Argument(help: "The identity.", completion: Completions.identities) var who: String
   @Argument(help: "The name or address.") var text: String
 
   func execute(_ context: CommandContext) throws {
@@ -147,7 +147,7 @@ struct IdentityAddSubkeyCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @Option(name: .customLong("for"), help: "encrypt or sign.") var use: SubkeyUseName?
   @Flag(help: "For messages, safe against quantum computers.") var postQuantum = false
-  @Argument(help: "The identity.") var who: String
+  @Argument(help: "The identity.", completion: Completions.identities) var who: String
 
   func validate() throws {
     if postQuantum, use == .sign { throw ValidationError("--post-quantum is for messages, not --for sign") }
@@ -194,7 +194,7 @@ struct IdentityRevokeSubkeyCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Option(help: "superseded, retired, compromised or lost.") var reason = RevocationCause.superseded
-  @Argument(help: "The identity.") var who: String
+  @Argument(help: "The identity.", completion: Completions.identities) var who: String
   @Argument(help: "The fingerprint of the part.") var fingerprint: String
 
   func execute(_ context: CommandContext) throws {

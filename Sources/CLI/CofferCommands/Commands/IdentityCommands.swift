@@ -170,7 +170,7 @@ struct IdentityDefaultCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The identity.") var who: String
+  @Argument(help: "The identity.", completion: Completions.identities) var who: String
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
@@ -201,7 +201,7 @@ struct IdentityDeleteCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The identity.") var who: String
+  @Argument(help: "The identity.", completion: Completions.identities) var who: String
   @Flag(help: "Do not ask.") var yes = false
   @Flag(help: "Delete it although there is no backup.") var noBackup = false
 

@@ -75,7 +75,7 @@ struct IdentityShowCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The identity.") var who: String
+  @Argument(help: "The identity.", completion: Completions.identities) var who: String
   @Flag(help: "Show its parts.") var details = false
 
   func execute(_ context: CommandContext) throws {
@@ -105,7 +105,7 @@ struct IdentityExportCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The identity.") var who: String
+  @Argument(help: "The identity.", completion: Completions.identities) var who: String
   @Option(help: "A new file.", completion: .file()) var output: String?
 
   struct Answer: Encodable {

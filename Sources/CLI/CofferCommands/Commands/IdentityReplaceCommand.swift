@@ -26,7 +26,7 @@ struct IdentityReplaceCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Option(help: "The identity that replaces it.") var by: String
-  @Argument(help: "The identity that is replaced.") var who: String
+  @Argument(help: "The identity that is replaced.", completion: Completions.identities) var who: String
 
   struct Answer: Encodable {
     let old: IdentityView.Answer

@@ -35,7 +35,7 @@ struct IdentityRevokeCommand: CofferCommand {
   @Option(help: "superseded, retired, compromised or lost.") var reason: RevocationCause?
   @Flag(help: "Do not ask.") var yes = false
   @Option(help: "Write the revocation to a new file.", completion: .file()) var export: String?
-  @Argument(help: "The identity.") var who: String
+  @Argument(help: "The identity.", completion: Completions.identities) var who: String
 
   func validate() throws {
     if export != nil, reason != nil || yes {

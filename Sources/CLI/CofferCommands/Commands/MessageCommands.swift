@@ -15,9 +15,9 @@ struct MessageCommand: CommandGroup {
     commandName: "message", abstract: "Messages and notes.",
     subcommands: [
       MessageAddCommand.self, MessageShowCommand.self, MessageListCommand.self, MessageSearchCommand.self,
-      MessageSaveCommand.self, MessageEditCommand.self, MessageSetCommand.self, MessageHistoryCommand.self,
-      MessageRestoreCommand.self,
-      MessageRemoveCommand.self, MessageImportCommand.self, MessageExportCommand.self,
+      MessageCopyCommand.self, MessageSaveCommand.self, MessageEditCommand.self, MessageSetCommand.self,
+      MessageHistoryCommand.self, MessageRestoreCommand.self, MessageRemoveCommand.self,
+      MessageImportCommand.self, MessageExportCommand.self,
     ])
   static let page = """
     coffer message: messages and notes
@@ -27,6 +27,7 @@ struct MessageCommand: CommandGroup {
            coffer message save WHICH [DIR]   its attachments as files
            coffer message list               what there is
            coffer message search WORDS...    find some
+           coffer message copy WHICH         its text to the clipboard, for 45 seconds
            coffer message edit WHICH         change its text in your editor
            coffer message set WHICH...       change title, tags, type or date
            coffer message history WHICH      its versions; 'restore' makes an earlier one the present one
@@ -36,7 +37,7 @@ struct MessageCommand: CommandGroup {
 
     WHICH is an id, its last digits (four are enough while no other id ends so), @N for line N of the last
     list on this terminal, or a title or a piece of one. If several fit, they are named and none is taken.
-    For 'coffer message', 'coffer' is enough before add, show, list, search, edit, set, history and remove.
+    'coffer' is enough for 'coffer message' before add, show, list, search, copy, edit, set, history, remove.
 
     example: echo 'the key is under the mat' | coffer message add --title Key
     """
@@ -59,7 +60,7 @@ struct MessageAddCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Option(help: "A title.") var title: String?
-  @Option(help: "A label; may be repeated.") var tag: [String] = []
+  @Option(help: "A label; may be repeated.", completion: Completions.tags) var tag: [String] = []
   @Option(help: "A media type.") var type: String?
   @Argument(help: "A file; - for standard input.", completion: .file()) var file = "-"
 
@@ -128,7 +129,8 @@ struct MessageShowCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @Flag(help: "Write only the content, byte for byte.") var raw = false
   @Flag(help: "Write to a terminal even if it is not plain text.") var force = false
-  @Argument(help: "The message: its id, the end of it, @N or its title.") var which: String
+  @Argument(help: "The message: its id, the end of it, @N or its title.", completion: Completions.messages)
+  var which: String
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)

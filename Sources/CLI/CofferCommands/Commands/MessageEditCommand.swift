@@ -27,7 +27,8 @@ struct MessageEditCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The message: its id, the end of it, @N or its title.") var which: String
+  @Argument(help: "The message: its id, the end of it, @N or its title.", completion: Completions.messages)
+  var which: String
 
   private struct Answer: Encodable {
     let id: String
@@ -38,7 +39,11 @@ struct MessageEditCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
-    let id = try MessageChoice.id(which, coffer, context)
+    try Self.edit(try MessageChoice.id(which, coffer, context), coffer, context)
+  }
+
+  /// Has the text of a message edited, and stores it.
+  static func edit(_ id: MessageID, _ coffer: Coffer, _ context: CommandContext) throws {
     try coffer.vault.withVersion(id) { version, content in
       guard MessageMetadata.isText(content) else {
         throw Failure(
@@ -48,7 +53,7 @@ struct MessageEditCommand: CofferCommand {
       let editor = try TextEditor()
       let edited: SecretBytes
       switch try editor.edit(
-        content, ending: Self.ending(version.metadata), byteCountLimit: MessageLimits.messageByteCount)
+        content, ending: ending(version.metadata), byteCountLimit: MessageLimits.messageByteCount)
       {
       case .changed(let text): edited = text
       case .unchanged:
@@ -66,7 +71,7 @@ struct MessageEditCommand: CofferCommand {
   }
 
   /// Stores the edited text. Where that fails, the user decides whether to try again: the text is nowhere else.
-  private func store(
+  private static func store(
     _ text: borrowing SecretBytes, _ version: MessageVersion, _ id: MessageID, _ coffer: Coffer,
     _ context: CommandContext
   ) throws -> Vault.Edit {
@@ -81,7 +86,7 @@ struct MessageEditCommand: CofferCommand {
     }
   }
 
-  private func tell(_ id: MessageID, _ number: Int, isChanged: Bool, _ context: CommandContext) {
+  private static func tell(_ id: MessageID, _ number: Int, isChanged: Bool, _ context: CommandContext) {
     guard context.isJSON else { return }
     JSON.print(Answer(id: id.description, changed: isChanged, version: number))
   }

@@ -32,7 +32,8 @@ struct MessageHistoryCommand: CofferCommand {
   @Option(help: "Show version N.") var show: Int?
   @Flag(help: "Write only its content, byte for byte.") var raw = false
   @Flag(help: "Write to a terminal even if it is not plain text.") var force = false
-  @Argument(help: "The message: its id, the end of it, @N or its title.") var which: String
+  @Argument(help: "The message: its id, the end of it, @N or its title.", completion: Completions.messages)
+  var which: String
 
   func validate() throws {
     if raw, show == nil { throw ValidationError("--raw needs --show N") }
@@ -117,7 +118,8 @@ struct MessageRestoreCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The message: its id, the end of it, @N or its title.") var which: String
+  @Argument(help: "The message: its id, the end of it, @N or its title.", completion: Completions.messages)
+  var which: String
   @Argument(help: "The number of the version.") var version: Int
 
   private struct Answer: Encodable {

@@ -24,7 +24,7 @@ struct MessageListCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Option(help: "Only messages with this tag.") var tag: String?
+  @Option(help: "Only messages with this tag.", completion: Completions.tags) var tag: String?
   @Option(help: "At most this many.") var limit: Int?
   @Option(help: "What to sort by.") var sort: Vault.Order = .date
   @Flag(help: "The last of that order comes first.") var reverse = false

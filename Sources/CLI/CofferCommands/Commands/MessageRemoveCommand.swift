@@ -27,11 +27,13 @@ struct MessageRemoveCommand: SearchingCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Option(help: "Every message with this tag.") var tag: String?
+  @Option(help: "Every message with this tag.", completion: Completions.tags) var tag: String?
   @Flag(help: "Every message that a search finds.") var search = false
   @Flag(help: "Do not ask.") var yes = false
-  @Argument(help: "Messages: ids, ends of them, @N or titles; or what to search for.") var which: [String] =
-    []
+  @Argument(
+    help: "Messages: ids, ends of them, @N or titles; or what to search for.",
+    completion: Completions.messages)
+  var which: [String] = []
 
   func validate() throws {
     if which.isEmpty == (tag == nil) || search && tag != nil {

@@ -28,7 +28,8 @@ struct MessageSaveCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Option(help: "The number of a part; may be repeated.") var part: [Int] = []
-  @Argument(help: "The message: its id, the end of it, @N or its title.") var which: String
+  @Argument(help: "The message: its id, the end of it, @N or its title.", completion: Completions.messages)
+  var which: String
   @Argument(help: "A folder.", completion: .directory) var directory = "."
 
   func execute(_ context: CommandContext) throws {

@@ -35,7 +35,8 @@ struct MessageSetCommand: CofferCommand {
   @Option(help: "One tag less; may be repeated.") var untag: [String] = []
   @Option(help: "Another media type.") var type: String?
   @Option(help: "Another date.") var date: String?
-  @Argument(help: "Messages: ids, ends of them, @N or titles.") var which: [String] = []
+  @Argument(help: "Messages: ids, ends of them, @N or titles.", completion: Completions.messages)
+  var which: [String] = []
 
   func validate() throws {
     guard !which.isEmpty else { throw ValidationError("which messages? give their ids or titles") }

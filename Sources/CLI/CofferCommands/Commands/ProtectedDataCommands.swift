@@ -111,7 +111,9 @@ struct ResetCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The domain.") var domain: String
+  @Argument(
+    help: "The domain.", completion: .list(ProtectedDomain.allCases.map(\.name) + ["framework"]))
+  var domain: String
   @Flag(help: "Confirm that the domain's data is lost.") var yes = false
 
   func execute(_ context: CommandContext) throws {

@@ -34,8 +34,10 @@ struct SettingsCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The setting.") var name: String?
-  @Argument(help: "Its new value.") var value: String?
+  @Argument(help: "The setting.", completion: .list(SettingName.allCases.map(\.rawValue) + ["list"]))
+  var name: String?
+  @Argument(help: "Its new value.", completion: .custom { words, _, _ in SettingName.values(of: words) })
+  var value: String?
 
   struct Answer: Encodable {
     let gracePeriodSeconds: Int
@@ -143,6 +145,15 @@ private enum SettingName: String, CaseIterable {
   case sessionLimit = "session-limit"
   case theme
   case nextSteps = "next-steps"
+
+  /// What a shell offers as the value of the setting that is named among these words.
+  static func values(of words: [String]) -> [String] {
+    switch words.lazy.compactMap(SettingName.init).first {
+    case .encryptToSelf, .nextSteps: ["on", "off"]
+    case .theme: ColourTheme.allCases.map(\.word)
+    case .gracePeriod, .lockAfter, .sessionLimit, nil: []
+    }
+  }
 
   func isOn(_ value: String) throws -> Bool {
     guard value == "on" || value == "off" else { throw unfit(value, "on or off") }

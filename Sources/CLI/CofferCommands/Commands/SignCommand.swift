@@ -37,11 +37,12 @@ struct SignCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Option(name: .customLong("as"), help: "Sign as this identity.") var signer: String?
+  @Option(name: .customLong("as"), help: "Sign as this identity.", completion: Completions.identities)
+  var signer: String?
   @Flag(help: "Write the text itself, readable.") var clear = false
   @Option(help: "Write this file.", completion: .file()) var output: String?
   @Flag(help: "Write a mail.") var mail = false
-  @Option(help: "Whom a mail goes to.") var to: [String] = []
+  @Option(help: "Whom a mail goes to.", completion: Completions.people) var to: [String] = []
   @Option(help: "The subject of a mail.") var subject: String?
   @Option(help: "A file that goes with a mail.", completion: .file()) var attach: [String] = []
   @Flag(help: "Your public part goes with a mail.") var attachKey = false

@@ -25,7 +25,7 @@ struct TrashCommand: CommandGroup {
 }
 
 /// What is in the trash.
-private struct Trash {
+struct Trash {
   struct Entry {
     let id: MessageID
     let metadata: MessageMetadata
@@ -103,7 +103,8 @@ struct TrashRestoreCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "Messages: ids, ends of them, @N or titles.") var which: [String]
+  @Argument(help: "Messages: ids, ends of them, @N or titles.", completion: Completions.trash)
+  var which: [String]
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
@@ -135,7 +136,9 @@ struct TrashEmptyCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Flag(help: "Do not ask.") var yes = false
-  @Argument(help: "Messages: ids, ends of them, @N or titles; all without any.") var which: [String] = []
+  @Argument(
+    help: "Messages: ids, ends of them, @N or titles; all without any.", completion: Completions.trash)
+  var which: [String] = []
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)

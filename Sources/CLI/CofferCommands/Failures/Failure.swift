@@ -6,6 +6,7 @@
 internal import Agent
 internal import Backups
 internal import Captures
+internal import Clipboards
 internal import CofferKit
 internal import Contacts
 internal import Correspondence
@@ -116,6 +117,7 @@ struct Failure: Error {
     case let error as BackupError: self.init(backup: error)
     case let error as GnuPGError: self.init(gnupg: error)
     case let error as EditorError: self.init(editing: error)
+    case let error as ClipboardError: self.init(clipboard: error)
     default: self.init(unsorted: "\(type(of: error))")
     }
   }

@@ -15,7 +15,7 @@ enum ArgumentOrder {
 
   /// Commands of `coffer message` that may stand without it.
   static let aliases: Set<String> = [
-    "add", "show", "list", "search", "edit", "set", "history", "remove",
+    "add", "show", "list", "search", "copy", "edit", "set", "history", "remove",
   ]
 
   /// A command line, taken apart.

@@ -27,7 +27,8 @@ enum ColumnWidth {
     text + String(repeating: " ", count: max(0, width - of(text)))
   }
 
-  private static func of(_ scalar: Unicode.Scalar) -> Int {
+  /// The columns of one character.
+  static func of(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x7F { return 1 }
     // Negative for a character that the library does not know yet, which is mostly an emoji.
     let columns = Int(coffer_character_columns(scalar.value))

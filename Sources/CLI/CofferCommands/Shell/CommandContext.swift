@@ -155,6 +155,13 @@ struct CommandContext {
     return try handedOn(locked, keys)
   }
 
+  /// Whether the coffer's agent has its keys.
+  /// - Parameter isUsed: whether that extends the session, as a command does.
+  func sessionGoesOn(isUsed: Bool) -> Bool {
+    guard let locked = try? locked() else { return false }
+    return AgentSession(locked).keys(isUsed ? .all : .allForLook)?.whenUnlocked != nil
+  }
+
   /// Opens the captures.
   ///
   /// - Parameter whileLocked: whether the agent's after-first-unlock key is enough: to add captures, not to read

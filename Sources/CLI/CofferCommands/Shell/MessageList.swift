@@ -12,8 +12,7 @@ internal import Vaults
 struct MessageList {
   private let isJSON: Bool
   private let home: String
-  /// Digits of the highest number that a line may have.
-  private let numberWidth: Int
+  private let rows: MessageRows
   private var ids: [String] = []
   private(set) var count = 0
   /// Whether each message has a snippet, perhaps an empty one.
@@ -22,7 +21,8 @@ struct MessageList {
   init(_ coffer: Coffer, _ context: CommandContext) {
     isJSON = context.isJSON
     home = context.home
-    numberWidth = String(coffer.vault.lastStatus?.messageCount ?? 0).count
+    rows = MessageRows(
+      columns: Terminal.columns, highestNumber: coffer.vault.lastStatus?.messageCount ?? 0)
   }
 
   private struct Answer: Encodable {
@@ -49,40 +49,16 @@ struct MessageList {
           id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
           date: RFC3339.format(metadata.date), removed: removed.map(RFC3339.format), snippet: snippet?.text))
     }
-    let date = removed ?? metadata.date
-    // Made safe for a terminal before it is measured, because that changes its width.
-    let title = TerminalText.line(metadata.title)
-    let tags = TerminalText.line(metadata.tags.joined(separator: " "))
     guard Terminal.isOutputTerminal else {
-      let line: ShownLine = "\(id)\t\(RFC3339.format(date))\t\(title)\t\(tags)"
+      let title = TerminalText.line(metadata.title)
+      let tags = TerminalText.line(metadata.tags.joined(separator: " "))
+      let line: ShownLine = "\(id)\t\(RFC3339.format(removed ?? metadata.date))\t\(title)\t\(tags)"
       return Terminal.print(showsSnippets ? "\(line)\t\(snippet.map(SnippetLine.of) ?? "")" : line)
     }
     if ids.count < LastList.countLimit { ids.append(id.description) }
-    Terminal.print(row(id, LocalTime.minute(date), title, tags))
+    Terminal.print(rows.row(count, id, metadata, removed: removed))
     if let snippet { Terminal.print("    \(SnippetLine.of(snippet))") }
   }
-
-  /// A row that fits the terminal: number, end of the id, date to the minute, title, tags. A narrow terminal gets no
-  /// date.
-  private func row(_ id: MessageID, _ date: String, _ title: String, _ tags: String) -> ShownLine {
-    let gap = "  "
-    let number = String(repeating: " ", count: max(0, numberWidth - "\(count)".count)) + "\(count)"
-    let end = MessageChoice.shown(id)
-    var row: ShownLine = "\(Terminal.dim(number))\(gap)\(end)\(gap)"
-    var room = Terminal.columns - number.count - end.count - 2 * gap.count
-    if room - date.count - gap.count >= Self.leastTitleWidth {
-      row += "\(date)\(gap)"
-      room -= date.count + gap.count
-    }
-    if tags.isEmpty { return "\(row)\(ColumnWidth.cut(title, to: room))" }
-    let shownTags = ColumnWidth.cut(tags, to: room / 3)
-    let width = room - gap.count - ColumnWidth.of(shownTags)
-    let shownTitle = ColumnWidth.padded(ColumnWidth.cut(title, to: width), to: width)
-    return "\(row)\(shownTitle)\(gap)\(Terminal.dim(shownTags))"
-  }
-
-  /// A shorter piece of a title would be useless.
-  private static let leastTitleWidth = 16
 
   /// Makes the lines those that @N means on this terminal, unless nothing was shown on it.
   func end() {

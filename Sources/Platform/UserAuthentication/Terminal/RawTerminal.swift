@@ -11,7 +11,7 @@ internal import Secrets
 struct RawTerminal: ~Copyable {
   enum Event {
     case byte(UInt8)
-    /// The process was stopped and resumed: the line has to be drawn again.
+    /// The process was stopped and resumed, or the terminal has another size: the line has to be drawn again.
     case resumed
     /// The other descriptor became readable.
     case woken
@@ -41,6 +41,12 @@ struct RawTerminal: ~Copyable {
     return columns > 0 ? columns : 80
   }
 
+  /// Rows of the screen; 24 when the terminal does not say.
+  borrowing func rowCount() -> Int {
+    let rows = Int(coffer_terminal_rows(descriptor))
+    return rows > 0 ? rows : 24
+  }
+
   /// Waits for a key, for the process to be resumed, or for `other` to become readable.
   mutating func nextEvent(wokenBy other: Int32 = -1) throws(PromptError) -> Event {
     while true {
@@ -55,7 +61,7 @@ struct RawTerminal: ~Copyable {
         throw .terminalFailed(errno: errno)
       }
       if waits[1].revents != 0 {
-        while let signal = signals.next() { deliver(signal) }
+        while let signal = signals.next() { if signal != SIGWINCH { deliver(signal) } }
         return .resumed
       }
       if waits[2].revents != 0 { return .woken }
@@ -71,10 +77,10 @@ struct RawTerminal: ~Copyable {
     }
   }
 
-  /// Whether a key waits already, as in the middle of a paste.
-  borrowing func hasInput() -> Bool {
+  /// Whether a key waits already, as in the middle of a paste, or comes within so many milliseconds.
+  borrowing func hasInput(within milliseconds: Int32 = 0) -> Bool {
     var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return unsafe poll(&wait, 1, 0) == 1
+    return unsafe poll(&wait, 1, milliseconds) == 1
   }
 
   borrowing func write(_ text: String) throws(PromptError) {

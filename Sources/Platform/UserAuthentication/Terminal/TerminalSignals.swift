@@ -133,8 +133,9 @@ private struct Catcher {
     unsafe _ = sigaction(signal, &action, nil)
   }
 
-  /// The signals that end, stop or resume a process from outside. Control-C and Control-Z arrive as bytes.
-  private static let caught = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGCONT]
+  /// The signals that end, stop or resume a process from outside, and the one of a terminal that has another size.
+  /// Control-C and Control-Z arrive as bytes.
+  private static let caught = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGCONT, SIGWINCH]
 }
 
 private let catcher = Mutex(Catcher())

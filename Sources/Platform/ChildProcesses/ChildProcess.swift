@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CSystem
-internal import Glibc
+package import Glibc
 
 /// Starting a program with the standard streams and the working directory of this one.
-enum ChildProcess {
+package enum ChildProcess {
   /// The number under which a program gets the descriptor that is passed to it.
-  static let passedDescriptor: Int32 = 3
+  package static let passedDescriptor: Int32 = 3
 
   /// - Parameters:
   ///   - path: of the program.
   ///   - arguments: the first is its name.
   ///   - environment: as the system has it, "NAME=value".
+  ///   - input: becomes its standard input; nil for that of this one.
   ///   - passed: the only descriptor beside the standard streams that it gets; nil for none.
   ///   - ignored: signals that stay ignored if they are; all others are as at a start.
-  static func start(
-    _ path: String, _ arguments: [String], environment: [String], passing passed: Int32? = nil,
-    ignoring ignored: [Int32] = []
+  package static func start(
+    _ path: String, _ arguments: [String], environment: [String], input: Int32? = nil,
+    passing passed: Int32? = nil, ignoring ignored: [Int32] = []
   ) -> pid_t? {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    // First: the number of the one that is passed may be its own.
+    if let input { unsafe posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
     if let passed { unsafe posix_spawn_file_actions_adddup2(&actions, passed, passedDescriptor) }
     let first = passed == nil ? passedDescriptor : passedDescriptor + 1
     guard unsafe coffer_close_from(&actions, first) == 0 else { return nil }

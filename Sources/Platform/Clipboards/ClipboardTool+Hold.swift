@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Giving a text to a program of the clipboard. This process passes it through a socket and may end then; a process of its
+// own, which never reads from that socket, ends the program when the time is over.
+
+internal import ChildProcesses
+internal import CSystem
+internal import Glibc
+
+extension ClipboardTool {
+  /// Puts a text on the clipboard, and returns when the program has read all of it.
+  ///
+  /// - Parameters:
+  ///   - seconds: it is taken back after so long; nil for never.
+  ///   - executable: a program that calls ``ClipboardKeeper/run(_:)`` and ``ClipboardHolder/run(_:)``; this program
+  ///     itself, unless told.
+  /// - Throws: ``ClipboardError`` `.notTaken`, `.notAnswering`; then the text is nowhere.
+  public func hold(
+    _ text: RawSpan, forSeconds seconds: Int?, executable: String = "/proc/self/exe"
+  ) throws(ClipboardError) {
+    var ends: [Int32] = [-1, -1]
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw notTaken }
+    defer { close(ends[0]) }
+    let arguments = ["coffer", ClipboardKeeper.argument, "\(seconds ?? 0)", self.kind.rawValue, path]
+    let keeper = Self.startApart(executable, arguments, passing: ends[1])
+    close(ends[1])
+    guard keeper > 0 else { throw notTaken }
+    do throws(ClipboardError) { try give(text, to: ends[0]) } catch {
+      // It ends its program, which ends with what it has.
+      kill(keeper, SIGTERM)
+      waitpid(keeper, nil, 0)
+      throw error
+    }
+  }
+
+  private var notTaken: ClipboardError { .notTaken(program: kind.rawValue) }
+
+  /// The variables that the programs need, and those of the loader and of coverage measurement.
+  private static let kept = [
+    "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DISPLAY",
+    "XAUTHORITY",
+    "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "LLVM_PROFILE_FILE",
+  ]
+
+  /// In a session of its own, so that it goes on when the terminal is closed.
+  private static func startApart(
+    _ executable: String, _ arguments: [String], passing socket: Int32
+  ) -> pid_t {
+    let variables = kept.compactMap { name in
+      unsafe getenv(name).map { "\(name)=\(unsafe String(cString: $0))" }
+    }
+    var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
+    var envp = unsafe variables.map { unsafe strdup($0) } + [nil]
+    defer { unsafe (argv + envp).forEach { unsafe free($0) } }
+    return unsafe coffer_spawn_apart(executable, &argv, &envp, socket, ChildProcess.passedDescriptor)
+  }
+
+  /// How long the program may take.
+  private static let limit = Duration.seconds(10)
+
+  private func give(_ text: RawSpan, to socket: Int32) throws(ClipboardError) {
+    let end = ContinuousClock.now.advanced(by: Self.limit)
+    var sent = 0
+    while sent < text.byteCount {
+      try wait(socket, Int16(POLLOUT), until: end)
+      let rest = text.extracting(sent..<text.byteCount)
+      let count = unsafe rest.withUnsafeBytes { bytes in
+        unsafe send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+      }
+      if count > 0 { sent += count } else if errno != EAGAIN && errno != EINTR { throw notTaken }
+    }
+    shutdown(socket, Int32(SHUT_WR))
+    // They open their display before they read. Whoever has read all of it has a clipboard.
+    while Self.unreadByteCount(socket) > 0 { try wait(socket, 0, until: end) }
+    // And whoever loses it at once has not kept it.
+    try? wait(socket, 0, until: .now.advanced(by: .milliseconds(100)))
+    var status: UInt8 = 0
+    let told = unsafe recv(socket, &status, 1, Int32(MSG_DONTWAIT))
+    if told == 1, status != 0 { throw notTaken }
+  }
+
+  /// Waits for room in the socket, or for 5 milliseconds.
+  /// - Throws: when the program has ended, or the time is over.
+  private func wait(
+    _ socket: Int32, _ events: Int16, until end: ContinuousClock.Instant
+  ) throws(ClipboardError) {
+    guard ContinuousClock.now < end else { throw .notAnswering(program: kind.rawValue) }
+    var wait = pollfd(fd: socket, events: events | Int16(POLLIN), revents: 0)
+    _ = unsafe poll(&wait, 1, events == 0 ? 5 : 1_000)
+    if wait.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 { throw notTaken }
+  }
+
+  /// How much of what was sent nobody has read yet.
+  private static func unreadByteCount(_ socket: Int32) -> Int32 {
+    var count: Int32 = 0
+    return unsafe ioctl(socket, outputQueue, &count) == 0 ? count : 0
+  }
+
+  /// SIOCOUTQ, on Linux.
+  private static let outputQueue: UInt = 0x5411
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `coffer message copy` with shell scripts in the place of the programs of a clipboard, and through a terminal.
+
+import Foundation
+import Glibc
+import PseudoTerminals
+import Testing
+
+@Suite("The clipboard")
+struct ClipboardTests {
+  private static let pass = ["--passphrase-file", "pass"]
+
+  /// A coffer with a note, and a program of a clipboard on the path.
+  private func place(_ program: String, _ script: String, text: String = "Amsel-42\n") throws -> Place {
+    let place = try Place()
+    try place.makeCoffer()
+    #expect(try place.run(["add", "--title", "Door"] + Self.pass, input: text).status == 0)
+    try FileManager.default.createDirectory(
+      at: place.folder.appending(path: "bin"), withIntermediateDirectories: true)
+    try place.write(
+      "#!/bin/sh\ncd '\(place.folder.path())'\n\(script)\n", to: "bin/\(program)", mode: 0o700)
+    return place
+  }
+
+  private func environment(_ place: Place, _ display: String) -> [String: String] {
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    return ["PATH": "\(place.folder.path())/bin:\(path)", display: "test-0"]
+  }
+
+  /// Like xclip: it has the clipboard until it is ended, or until something else is copied.
+  private static let xclip = """
+    echo "$@" > said; env >> said
+    cat > clip.new; mv clip.new clip
+    trap 'rm -f clip; exit 0' TERM
+    while [ ! -e other ]; do sleep 0.05; done
+    """
+
+  private func clip(_ place: Place) -> String? {
+    try? String(contentsOf: place.folder.appending(path: "clip"), encoding: .utf8)
+  }
+
+  private func waits(_ condition: () -> Bool) -> Bool {
+    let end = Date(timeIntervalSinceNow: 20)
+    while Date() < end {
+      if condition() { return true }
+      usleep(20_000)
+    }
+    return false
+  }
+
+  @Test("The text goes to xclip without its last line end, and is taken back when it is time")
+  func cleared() throws {
+    let place = try place("xclip", Self.xclip)
+    let environment = environment(place, "DISPLAY")
+    let run = try place.run(["copy", "door", "--clear-after", "2"] + Self.pass, environment: environment)
+    #expect(run.status == 0 && run.output.isEmpty)
+    #expect(run.error == "On the clipboard; 2 s from now it is cleared.\n")
+    #expect(waits { clip(place) == "Amsel-42" })
+    #expect(waits { clip(place) == nil })
+    let said = try String(contentsOf: place.folder.appending(path: "said"), encoding: .utf8)
+    #expect(said.hasPrefix("-selection clipboard -in -quiet\n") && !said.contains("Amsel"))
+  }
+
+  @Test("What was copied meanwhile stays, and with 0 the text does")
+  func kept() throws {
+    let place = try place("xsel", Self.xclip)
+    let environment = environment(place, "DISPLAY")
+    // An xclip of this machine would come first.
+    try place.write("#!/bin/sh\nexit 1\n", to: "bin/xclip", mode: 0o700)
+    let run = try place.run(
+      ["copy", "door", "--clear-after", "0", "--json"] + Self.pass, environment: environment)
+    #expect(run.status == 0 && run.error.isEmpty)
+    #expect(run.output.contains(#""byteCount":8,"clipboard":"x11""#) && !run.output.contains("clearsAfter"))
+    #expect(waits { clip(place) == "Amsel-42" })
+    usleep(1_500_000)
+    #expect(clip(place) == "Amsel-42")
+    try place.write("", to: "other")
+    let again = try place.run(["copy", "door", "--clear-after", "1"] + Self.pass, environment: environment)
+    #expect(again.status == 0, "\(again.error)")
+    usleep(1_500_000)
+    #expect(clip(place) == "Amsel-42")
+  }
+
+  @Test("wl-copy, which keeps the text in a file, has /tmp in memory and ends when it is time")
+  func memory() throws {
+    let place = try place(
+      "wl-copy", "exec 3> pipe\ncat > /tmp/coffer-test-buffer; cat /tmp/coffer-test-buffer >&3; sleep 60")
+    let pipe = place.folder.path() + "/pipe"
+    try #require(mkfifo(pipe, 0o600) == 0)
+    let process = place.process(
+      Place.coffer, ["copy", "door", "--clear-after", "2"] + Self.pass, environment(place, "WAYLAND_DISPLAY"))
+    try process.run()
+    let reading = try #require(FileHandle(forReadingAtPath: pipe))
+    #expect(try reading.read(upToCount: 8) == Data("Amsel-42".utf8))
+    #expect(access("/tmp/coffer-test-buffer", F_OK) != 0)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    // The end of the pipe is the end of the program.
+    let start = Date()
+    #expect(try reading.readToEnd() ?? Data() == Data())
+    #expect(Date().timeIntervalSince(start) < 30)
+  }
+
+  @Test("A program that does not take the text, and no terminal: nothing was copied")
+  func refused() throws {
+    let place = try place("xclip", "exit 1")
+    let run = try place.run(["copy", "door"] + Self.pass, environment: environment(place, "DISPLAY"))
+    #expect(run.status == 10 && run.error.contains("xclip did not take the text"), "\(run.error)")
+    let none = try place.run(["copy", "door", "--json"] + Self.pass)
+    #expect(none.status == 10 && none.error.contains(#""code":"no_clipboard""#))
+    let wrong = try place.run(["copy", "door", "--clear-after", "soon"] + Self.pass)
+    #expect(wrong.status == 2 && wrong.error.contains("--clear-after takes seconds"))
+  }
+
+  @Test("Without a desktop it goes through the terminal, and Control-C clears it at once")
+  func terminal() throws {
+    let place = try place("none", "", text: "a\r\nb\r\n")
+    let command = try CommandOnTerminal(["copy", "door"] + Self.pass, in: place)
+    try command.terminal.expect("\u{1B}]52;c;YQpi\u{7}")
+    try command.terminal.expect("45 s from now it is cleared, or at once by Control-C.")
+    try command.terminal.expect("4")
+    command.terminal.type("\u{3}")
+    try command.terminal.expect("\u{1B}]52;c;!\u{7}")
+    let end = command.end()
+    #expect(end.status == 0 && end.shown.contains("Cleared."), "\(end)")
+    let timed = try CommandOnTerminal(
+      ["copy", "door", "--clear-after", "1"] + Self.pass, in: place, environment: ["TMUX": "x,1,0"])
+    try timed.terminal.expect("\u{1B}Ptmux;\u{1B}\u{1B}]52;c;YQpi\u{7}\u{1B}\\")
+    try timed.terminal.expect("\u{1B}Ptmux;\u{1B}\u{1B}]52;c;IA==\u{7}\u{1B}\\")
+    #expect(timed.end().status == 0)
+    let kept = try CommandOnTerminal(["copy", "door", "--clear-after", "0"] + Self.pass, in: place).end()
+    #expect(kept.status == 0 && kept.shown.contains("it stays there") && !kept.shown.contains("IA=="))
+  }
+
+  @Test("Signals clear a terminal's clipboard", arguments: [SIGTERM, SIGHUP])
+  func signals(signal: Int32) throws {
+    let place = try place("none", "")
+    let command = try CommandOnTerminal(["copy", "door"] + Self.pass, in: place)
+    try command.terminal.expect("Control-C.")
+    try command.send(signal)
+    try command.terminal.expect("\u{1B}]52;c;!\u{7}")
+    _ = command.end()
+  }
+
+  @Test("What is not text, is empty or would control a terminal is told")
+  func unfit() throws {
+    let place = try place("none", "", text: "echo\u{1B}[201~ x\n")
+    let command = try CommandOnTerminal(["copy", "door", "--clear-after", "0"] + Self.pass, in: place)
+    #expect(command.end().shown.contains("has control characters"))
+    try place.write("a\0b", to: "data.bin")
+    #expect(try place.run(["add", "data.bin"] + Self.pass).status == 0)
+    let data = try place.run(["copy", "data.bin"] + Self.pass)
+    #expect(data.status == 7 && data.error.contains("the content is not text"))
+    #expect(try place.run(["add", "--title", "Empty"] + Self.pass).status == 0)
+    let empty = try place.run(["copy", "empty"] + Self.pass)
+    #expect(empty.status == 7 && empty.error.contains("no text to copy"))
+  }
+}
