@@ -145,7 +145,9 @@ enum Format: String, CaseIterable, CustomTestStringConvertible {
 
 /// A search that has at least one word.
 func query(_ arguments: [String], isAny: Bool = false) -> SearchQuery {
-  SearchQuery(try! SearchExpression(arguments, isAny: isAny))
+  do { return SearchQuery(try SearchExpression(arguments, isAny: isAny)) } catch {
+    preconditionFailure("\(arguments): \(error)")
+  }
 }
 
 /// False also for what is not a search.

@@ -94,7 +94,7 @@ enum MailParts {
     return paths
   }
 
-  /// Writes files into a folder, which is made if it is not there: all of them, or none.
+  /// Writes files into a folder, which is made if it is not there. None gets its name before all are on the disk.
   /// - Parameter bytes: the content of the file at this place among `paths`.
   static func save(
     in folder: String, as paths: [String], _ context: CommandContext, bytes: (Int) -> SecretBytes
@@ -103,20 +103,21 @@ enum MailParts {
     if unsafe mkdir(folder, 0o700) != 0, errno != EEXIST {
       throw Failure(openPGP: .inputOutput(errno: errno), writing: folder)
     }
-    var sizes: [Int] = []
+    var files: [(file: AtomicFileSink, path: String, byteCount: Int)] = []
     for (place, path) in paths.enumerated() {
       let bytes = bytes(place)
       do throws(OpenPGPError) {
         let file = try AtomicFileSink(path: path)
         try bytes.withBytes { (span) throws(OpenPGPError) in try file.write(span) }
-        try file.commit()
+        files.append((file, path, bytes.count))
       } catch {
-        for written in paths.prefix(place) { unsafe unlink(written) }
         throw Failure(openPGP: error, writing: path)
       }
-      sizes.append(bytes.count)
     }
-    for (path, size) in zip(paths, sizes) { context.remark("\(path)" + "\t" + "\(ByteCount.text(size))") }
+    for (file, path, byteCount) in files {
+      do throws(OpenPGPError) { try file.commit() } catch { throw Failure(openPGP: error, writing: path) }
+      context.remark("\(path)" + "\t" + "\(ByteCount.text(byteCount))")
+    }
     for path in paths where PartName.isProgram(path) {
       context.remark(
         "\(LetterWords.quoted((path as NSString).lastPathComponent)) is a program, not a document")

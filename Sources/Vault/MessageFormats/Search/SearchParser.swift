@@ -31,7 +31,7 @@ extension SearchExpression {
   ]
 
   /// Understands the arguments of a search. Those without any word in them, such as punctuation, are left out.
-  /// - Parameter isAny: whether one of the words and fields is enough. Dates and facts hold all the same.
+  /// - Parameter isAny: whether one of the words and fields is enough. Dates and facts always hold.
   public init(_ arguments: [String], isAny: Bool = false) throws(SearchSyntaxError) {
     var parts: [Part] = []
     for argument in arguments {
