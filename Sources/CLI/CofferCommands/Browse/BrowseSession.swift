@@ -91,13 +91,34 @@ struct BrowseSession {
 
   // MARK: Effects
 
+  /// What a shell would make of a search; quotation marks stay, since they make a phrase.
+  private static func arguments(_ query: String) -> [String] {
+    var arguments = [""]
+    var isQuoted = false
+    for character in query {
+      if character == "\"" { isQuoted.toggle() }
+      if character == " " && !isQuoted {
+        arguments.append("")
+      } else {
+        arguments[arguments.count - 1].append(character)
+      }
+    }
+    return arguments.filter { !$0.isEmpty }
+  }
+
   private mutating func list(_ query: String, while isWanted: () -> Bool = { true }) throws {
-    var search = SearchQuery(words: query.split(separator: " ").map(String.init))
+    var search: SearchQuery?
+    if !query.isEmpty {
+      do throws(SearchSyntaxError) { search = SearchQuery(try SearchExpression(Self.arguments(query))) } catch
+      {
+        return state.notice = Failure(error).message
+      }
+    }
     var found: [MessageID] = []
     var goesOn = true
     func isFound(_ metadata: MessageMetadata, _ content: RawSpan) -> Bool {
       goesOn = goesOn && isWanted()
-      return goesOn && (query.isEmpty || search.matches(metadata, content))
+      return goesOn && (search?.matches(metadata, content) ?? true)
     }
     let damaged = try coffer.vault.list(choosing: isFound) { id, _ in
       found.append(id)

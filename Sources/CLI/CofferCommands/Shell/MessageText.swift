@@ -43,7 +43,8 @@ enum MessageText {
       switch item {
       case .from: lines += "From:  \(TerminalText.line(words))\n"
       case .to: lines += "To:    \(TerminalText.line(words))\n"
-      case .subject: break
+      case .cc: lines += "Cc:    \(TerminalText.line(words))\n"
+      case .subject, .attachment: break
       case .text: return false
       }
       return true
