@@ -57,20 +57,29 @@ struct InputFile: ~Copyable {
   private init(
     descriptor: Int32, isOwned: Bool, mayBeGzip: Bool = false, stop: Int32? = nil
   ) throws(MessageFormatError) {
+    // Everything that can fail comes before the first property is set: with optimization, Swift 6.3.1 releases
+    // garbage in an initializer of a move-only type that throws later.
     var status = stat()
-    let code = unsafe fstat(descriptor, &status) == 0 ? 0 : errno
+    var problem: MessageFormatError?
+    var stream: GzipStream?
+    if unsafe fstat(descriptor, &status) != 0 { problem = .cannotRead(errno: errno) }
     let kind = status.st_mode & S_IFMT
+    if kind == S_IFDIR { problem = .wrongKind }
+    let isGzip = mayBeGzip && kind == S_IFREG && Self.beginsGzip(descriptor)
+    if isGzip {
+      do { stream = try GzipStream() } catch { problem = error }
+    }
+    if let problem {
+      if isOwned { close(descriptor) }
+      throw problem
+    }
     self.descriptor = descriptor
     self.isOwned = isOwned
     self.stop = stop ?? -1
     isRegular = kind == S_IFREG
-    let isGzip = mayBeGzip && isRegular && Self.beginsGzip(descriptor)
-    gzip = isGzip ? try? GzipStream() : nil
+    gzip = stream
     byteCount = isRegular && !isGzip ? Int(status.st_size) : nil
-    modified = kind == S_IFREG ? Int64(status.st_mtim.tv_sec) : 0
-    if code != 0 { throw .cannotRead(errno: code) }
-    if kind == S_IFDIR { throw .wrongKind }
-    if isGzip, gzip == nil { throw .cannotRead(errno: ENOMEM) }
+    modified = isRegular ? Int64(status.st_mtim.tv_sec) : 0
   }
 
   /// Whether a regular file goes on like gzip where it is read next.
