@@ -152,6 +152,7 @@ struct ClipboardTests {
     try command.send(signal)
     try command.terminal.expect("\u{1B}]52;c;!\u{7}")
     _ = command.end()
+    withExtendedLifetime(place) {}
   }
 
   @Test("What is not text, is empty or would control a terminal is told")

@@ -22,9 +22,6 @@ struct CompletionTests {
     let place = try Place()
     let leash = try AgentLeash(folder: place.folder.path())
     try place.makeCoffer()
-    try FileManager.default.createDirectory(
-      at: place.folder.appending(path: "run"), withIntermediateDirectories: true,
-      attributes: [.posixPermissions: 0o700])
     for title in Self.titles {
       let options = ["add", "--title=\(title)", "--tag", "home"]
       #expect(try place.run(options + Self.pass, input: title).status == 0)
@@ -36,7 +33,7 @@ struct CompletionTests {
   private func run(
     _ place: Place, _ arguments: [String], shell: String? = nil, program: URL = Place.coffer
   ) throws -> Place.Outcome {
-    var environment = ["XDG_RUNTIME_DIR": place.folder.path() + "/run"]
+    var environment: [String: String] = [:]
     if let shell { environment["SAP_SHELL"] = shell }
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     environment["PATH"] = place.folder.path() + "/bin:" + path
