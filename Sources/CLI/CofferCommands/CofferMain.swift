@@ -160,15 +160,21 @@ public enum CofferMain {
       try checkCommand(line, root)
       try begin()
       return try CommandLog.noting(line.words) {
-        let isForShell = line.rest.first?.hasPrefix("--generate-completion-script") ?? false
-        let commands: any ParsableCommand.Type = isForShell ? ShellRoot.self : root
-        var parsed = try commands.parseAsRoot(line.arguments)
+        var parsed = try parser(line, root).parseAsRoot(line.arguments)
         try parsed.run()
         return .done
       }
     } catch {
       return end(error, isJSON: isJSON, line, root)
     }
+  }
+
+  /// What parses the line: a script for a shell is about more words than a user sees in the help.
+  private static func parser(
+    _ line: ArgumentOrder.Sorted, _ root: any CommandGroup.Type
+  ) -> any ParsableCommand.Type {
+    let isForShell = line.rest.first?.hasPrefix("--generate-completion-script") ?? false
+    return isForShell ? ShellRoot.self : root
   }
 
   /// The command to show help for: `--help` may be anywhere; also `coffer help message add`.
@@ -254,7 +260,7 @@ public enum CofferMain {
   ) -> ExitCode {
     if root.exitCode(for: error) == .success {
       // --version and --generate-completion-script end this way.
-      Terminal.print(lines: root.message(for: error))
+      Terminal.print(lines: parser(line, root).message(for: error))
       return .done
     }
     var failure = Failure(error)

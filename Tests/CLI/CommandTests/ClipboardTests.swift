@@ -84,12 +84,23 @@ struct ClipboardTests {
 
   @Test("wl-copy, which keeps the text in a file, has /tmp in memory and ends when it is time")
   func memory() throws {
-    let place = try place(
-      "wl-copy", "exec 3> pipe\ncat > /tmp/coffer-test-buffer; cat /tmp/coffer-test-buffer >&3; sleep 60")
-    let pipe = place.folder.path() + "/pipe"
+    let place = try place("none", "")
+    // What is in /tmp is not seen there, and this program has to be.
+    let folder = Place.coffer.deletingLastPathComponent().appending(path: "clipboard-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let pipe = folder.path() + "/pipe"
     try #require(mkfifo(pipe, 0o600) == 0)
+    let program = folder.path() + "/wl-copy"
+    let script =
+      "#!/bin/sh\nexec 3> '\(pipe)'\n"
+      + "cat > /tmp/coffer-test-buffer; cat /tmp/coffer-test-buffer >&3; exec sleep 60\n"
+    try Data(script.utf8).write(to: URL(filePath: program))
+    try #require(chmod(program, 0o700) == 0)
+    var environment = environment(place, "WAYLAND_DISPLAY")
+    environment["PATH"] = folder.path() + ":" + (environment["PATH"] ?? "")
     let process = place.process(
-      Place.coffer, ["copy", "door", "--clear-after", "2"] + Self.pass, environment(place, "WAYLAND_DISPLAY"))
+      Place.coffer, ["copy", "door", "--clear-after", "2"] + Self.pass, environment)
     try process.run()
     let reading = try #require(FileHandle(forReadingAtPath: pipe))
     #expect(try reading.read(upToCount: 8) == Data("Amsel-42".utf8))
@@ -141,6 +152,7 @@ struct ClipboardTests {
     try command.send(signal)
     try command.terminal.expect("\u{1B}]52;c;!\u{7}")
     _ = command.end()
+    withExtendedLifetime(place) {}
   }
 
   @Test("What is not text, is empty or would control a terminal is told")

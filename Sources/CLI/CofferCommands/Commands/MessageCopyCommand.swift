@@ -125,14 +125,17 @@ struct MessageCopyCommand: CofferCommand {
     _ context: CommandContext, _ tell: (Place) -> Void
   ) throws {
     let bell = seconds == nil ? nil : Interruption.catchOnce()
-    defer { if seconds != nil { terminal.clear() } }
-    try terminal.put(text)
+    do throws(ClipboardError) { try terminal.put(text) } catch {
+      if seconds != nil { terminal.clear() }
+      throw error
+    }
     tell(.terminal)
     Terminal.flush()
     let sent: ShownLine = "Sent to the terminal, which may put it on its clipboard"
     guard let seconds else { return context.remark("\(sent); it stays there.") }
     context.remark("\(sent); \(Duration.text(seconds)) from now it is cleared, or at once by Control-C.")
     Self.wait(seconds, bell, isCounted: !context.isQuiet && !context.isJSON)
+    terminal.clear()
     context.remark("Cleared.")
   }
 
