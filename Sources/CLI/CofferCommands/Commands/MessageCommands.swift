@@ -115,9 +115,9 @@ struct MessageShowCommand: CofferCommand {
     usage: coffer message show WHICH [--raw [--force]]
                                \(OpeningOptions.usage)
 
-    Shows title, date, tags and the text; for a mail, the text of its parts, and the names of its attachments,
-    which 'coffer message save' writes to files. Nothing is shown before the whole message has been
-    authenticated. 'coffer help message' says what WHICH may be.
+    Shows title, date, tags and the text; for a mail, the text of its parts, and the names of its
+    attachments, which 'coffer message save' writes to files. Nothing is shown before the whole message has
+    been authenticated. 'coffer help message' says what WHICH may be.
 
       --raw    write only the content, byte for byte
       --force  write it to a terminal even if it is not plain text and could control the terminal

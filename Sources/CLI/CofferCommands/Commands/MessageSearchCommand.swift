@@ -11,11 +11,12 @@ struct MessageSearchCommand: SearchingCommand {
   static let page = """
     coffer message search: find messages by their words, people, tags and dates
 
-    usage: coffer message search WHAT... [--any] [--limit N] [--oldest] [--count] [--snippets|--no-snippets]
+    usage: coffer message search WHAT... [--any] [--limit N] [--oldest] [--count]
+                                 [--snippets|--no-snippets]
                                  \(OpeningOptions.usage)
 
-    Searches titles, tags, the text of messages and the names of attachments; everything must occur, in any order.
-    Case and accents do not count, nor does punctuation: example.org finds 'example' and then 'org'.
+    Searches titles, tags, the text of messages and the names of attachments; everything must occur, in any
+    order. Case and accents do not count, nor does punctuation: example.org finds 'example' and then 'org'.
 
       lease                   this word, also within another
       lease*  =lease          words that begin so; only the whole word
