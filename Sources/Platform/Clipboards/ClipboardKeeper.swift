@@ -35,7 +35,10 @@ public enum ClipboardKeeper {
     if wait([process], milliseconds: 500) == nil { kill(tool, SIGKILL) }
     var status: Int32 = 0
     while unsafe waitpid(tool, &status, 0) < 0 && errno == EINTR {}
-    end(telling: status & 0x7F == 0 ? UInt8(truncatingIfNeeded: status >> 8) : 1, socket)
+    // Whoever has not read all of it does not have it, however it ended.
+    var unread: Int32 = 0
+    let isRead = unsafe ioctl(socket, UInt(FIONREAD), &unread) == 0 && unread == 0
+    end(telling: status & 0x7F == 0 && isRead ? UInt8(truncatingIfNeeded: status >> 8) : 1, socket)
   }
 
   private static func start(_ kind: ClipboardTool.Kind, _ path: String, reading socket: Int32) -> pid_t? {

@@ -63,7 +63,8 @@ extension ClipboardTool {
     let end = ContinuousClock.now.advanced(by: Self.limit)
     var sent = 0
     while sent < text.byteCount {
-      try wait(socket, Int16(POLLOUT), until: end)
+      // Whoever has ended by now has not read all of it.
+      if try isOver(socket, Int16(POLLOUT), until: end) { throw notTaken }
       let rest = text.extracting(sent..<text.byteCount)
       let count = unsafe rest.withUnsafeBytes { bytes in
         unsafe send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
@@ -72,23 +73,24 @@ extension ClipboardTool {
     }
     shutdown(socket, Int32(SHUT_WR))
     // They open their display before they read. Whoever has read all of it has a clipboard.
-    while Self.unreadByteCount(socket) > 0 { try wait(socket, 0, until: end) }
-    // And whoever loses it at once has not kept it.
-    try? wait(socket, 0, until: .now.advanced(by: .milliseconds(100)))
-    var status: UInt8 = 0
-    let told = unsafe recv(socket, &status, 1, Int32(MSG_DONTWAIT))
-    if told == 1, status != 0 { throw notTaken }
+    while Self.unreadByteCount(socket) > 0, try !isOver(socket, 0, until: end) {}
+    // One that fails does so at once. One that ends well has been asked for the text, or has lost the clipboard.
+    if try isOver(socket, 0, milliseconds: 100, until: .now.advanced(by: Self.limit)) {
+      var status: UInt8 = 0
+      guard unsafe recv(socket, &status, 1, Int32(MSG_DONTWAIT)) == 1, status == 0 else { throw notTaken }
+    }
   }
 
-  /// Waits for room in the socket, or for 5 milliseconds.
-  /// - Throws: when the program has ended, or the time is over.
-  private func wait(
-    _ socket: Int32, _ events: Int16, until end: ContinuousClock.Instant
-  ) throws(ClipboardError) {
+  /// Waits for room in the socket if that is asked for, else for 5 milliseconds.
+  /// - Returns: whether the program has ended.
+  /// - Throws: ``ClipboardError`` `.notAnswering` when the time is over.
+  private func isOver(
+    _ socket: Int32, _ events: Int16, milliseconds: Int32 = 5, until end: ContinuousClock.Instant
+  ) throws(ClipboardError) -> Bool {
     guard ContinuousClock.now < end else { throw .notAnswering(program: kind.rawValue) }
     var wait = pollfd(fd: socket, events: events | Int16(POLLIN), revents: 0)
-    _ = unsafe poll(&wait, 1, events == 0 ? 5 : 1_000)
-    if wait.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 { throw notTaken }
+    _ = unsafe poll(&wait, 1, events == 0 ? milliseconds : 1_000)
+    return wait.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0
   }
 
   /// How much of what was sent nobody has read yet.

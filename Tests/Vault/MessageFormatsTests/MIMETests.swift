@@ -171,6 +171,46 @@ struct MIMETests {
     }
   }
 
+  @Test(
+    "for people, the first alternative with text is enough; a search reads all",
+    arguments: [("plain\n", ["plain", "after"]), (" \n\n", ["html", "after"])])
+  func alternatives(_ plain: String, _ texts: [String]) {
+    let mail = """
+      Content-Type: multipart/mixed; boundary=m
+
+      --m
+      Content-Type: multipart/alternative; boundary=a
+
+      --a
+
+      \(plain)
+      --a
+      Content-Type: text/html
+
+      <p>html</p>
+      --a
+      Content-Type: text/html
+
+      <p>more</p>
+      --a--
+      --m
+
+      after
+      --m--
+      """
+    func read(isForPeople: Bool) -> [String] {
+      var reader = MIMEReader(isForPeople: isForPeople)
+      var texts: [String] = []
+      reader.read(Array(mail.utf8).span.bytes) { item, text in
+        if item == .text { texts.append(text.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }) }
+        return true
+      }
+      return texts.map { String($0.filter { !$0.isWhitespace }) }.filter { !$0.isEmpty }
+    }
+    #expect(read(isForPeople: true) == texts)
+    #expect(read(isForPeople: false).suffix(3) == ["html", "more", "after"])
+  }
+
   @Test("ten thousand mails of noise do no harm")
   func noise() {
     let pieces = [

@@ -35,8 +35,8 @@ public struct MIMEReader: ~Copyable, Sendable {
   private let isForPeople: Bool
 
   /// A reader with its buffers, which grow with the mails that it reads.
-  /// - Parameter isForPeople: whether HTML is read, and not only searched: with the addresses of links, and without
-  ///   runs of empty lines.
+  /// - Parameter isForPeople: whether the text is read, and not only searched: of alternatives (RFC 2046 section 5.1.4)
+  ///   the first that has text, and HTML with the addresses of links and without runs of empty lines.
   public init(isForPeople: Bool = false) { self.isForPeople = isForPeople }
 
   /// Hands the subject, sender, recipients, text parts and names of attachments of `mail` to `body`, in their order,
@@ -66,6 +66,8 @@ public struct MIMEReader: ~Copyable, Sendable {
   /// The state of reading one mail.
   private struct Walk {
     var partCount = 0
+    /// Whether a text with more than space was handed out.
+    var hasText = false
   }
 
   // MARK: Structure
@@ -94,31 +96,36 @@ public struct MIMEReader: ~Copyable, Sendable {
       if try unsafe !body(.attachment, name.utf8Span.span.bytes) { return false }
     }
     guard let type = found else {
-      return try readPart(bytes, contentRange, content, charset: 0..<0, isHTML: false, body)
+      return try readPart(bytes, contentRange, content, charset: 0..<0, isHTML: false, &walk, body)
     }
     if bytes.equals("text", in: type.type) {
       let isHTML = bytes.equals("html", in: type.subtype)
-      return try readPart(bytes, contentRange, content, charset: type.charset, isHTML: isHTML, body)
+      return try readPart(bytes, contentRange, content, charset: type.charset, isHTML: isHTML, &walk, body)
     }
     if bytes.equals("multipart", in: type.type), !type.boundary.isEmpty,
       type.boundary.count <= MessageLimits.boundaryByteCount
     {
-      return try readMultipart(bytes, contentRange, type.boundary, depth: depth, &walk, body)
+      let isChoice = isForPeople && bytes.equals("alternative", in: type.subtype)
+      return try readMultipart(
+        bytes, contentRange, type.boundary, isChoice: isChoice, depth: depth, &walk, body)
     }
     if bytes.equals("message", in: type.type), bytes.equals("rfc822", in: type.subtype) {
       return try readEntity(bytes, contentRange, depth: depth + 1, &walk, body)
     }
     if type.subtype.isEmpty {
-      return try readPart(bytes, contentRange, content, charset: 0..<0, isHTML: false, body)
+      return try readPart(bytes, contentRange, content, charset: 0..<0, isHTML: false, &walk, body)
     }
     return true
   }
 
   /// The parts between the delimiter lines (RFC 2046 section 5.1.1).
+  /// - Parameter isChoice: whether the first part with text is enough.
   private mutating func readMultipart<E: Error>(
-    _ bytes: RawSpan, _ range: Range<Int>, _ boundary: Range<Int>, depth: Int, _ walk: inout Walk,
-    _ body: (Item, RawSpan) throws(E) -> Bool
+    _ bytes: RawSpan, _ range: Range<Int>, _ boundary: Range<Int>, isChoice: Bool, depth: Int,
+    _ walk: inout Walk, _ body: (Item, RawSpan) throws(E) -> Bool
   ) throws(E) -> Bool {
+    let hadText = exchange(&walk.hasText, with: false)
+    defer { walk.hasText = walk.hasText || hadText }
     var partStart: Int?
     var offset = range.lowerBound
     while walk.partCount <= MessageLimits.mimePartCount {
@@ -130,6 +137,7 @@ public struct MIMEReader: ~Copyable, Sendable {
         {
           return false
         }
+        if isChoice, walk.hasText { break }
       }
       guard let delimiter, !delimiter.isClose else { break }
       partStart = delimiter.next
@@ -200,22 +208,26 @@ public struct MIMEReader: ~Copyable, Sendable {
   /// Undoes the transfer encoding (RFC 2045 section 6), then the charset.
   private mutating func readPart<E: Error>(
     _ bytes: RawSpan, _ range: Range<Int>, _ headers: MailContentHeaders, charset: Range<Int>, isHTML: Bool,
-    _ body: (Item, RawSpan) throws(E) -> Bool
+    _ walk: inout Walk, _ body: (Item, RawSpan) throws(E) -> Bool
   ) throws(E) -> Bool {
     let charset = bytes.extracting(charset)
     let content = bytes.extracting(range)
+    func counted(_ item: Item, _ text: RawSpan) throws(E) -> Bool {
+      walk.hasText = walk.hasText || !text.trimmed(text.whole).isEmpty
+      return try body(item, text)
+    }
     if let encoding = headers.transferEncoding {
       decoded.removeAll()
       if bytes.equals("base64", in: encoding) {
         Base64.decode(content, into: &decoded)
-        return try readDecoded(charset, isHTML: isHTML, body)
+        return try readDecoded(charset, isHTML: isHTML, counted)
       }
       if bytes.equals("quoted-printable", in: encoding) {
         QuotedPrintable.decodeBody(content, into: &decoded)
-        return try readDecoded(charset, isHTML: isHTML, body)
+        return try readDecoded(charset, isHTML: isHTML, counted)
       }
     }
-    return try readLeaf(content, charset: charset, isHTML: isHTML, body)
+    return try readLeaf(content, charset: charset, isHTML: isHTML, counted)
   }
 
   private mutating func readDecoded<E: Error>(
