@@ -21,8 +21,10 @@ extension Workspace {
         case "com.cypherair.v1.protected-data.binding-key": tellScalar("binding key", item)
         case "com.cypherair.v1.finger-key": SecretReport.tell("finger key", item.extracting(first: 32))
         case let name where name.hasPrefix("com.cypherair.v1.se-key."):
-          // COFPKEY1, payload, a fingerprint of 20 bytes, the length of the handle (Specs/envelopes.md).
-          tellScalar("envelope's enclave key", item.extracting(droppingFirst: 31))
+          // COFPKEY1, payload, a fingerprint of 20 bytes, the length of the handle (Specs/envelopes.md). COFPKEY2 has
+          // the digest of the guard record before that length.
+          let isGuarded = item.unsafeLoad(fromByteOffset: 7, as: UInt8.self) == UInt8(ascii: "2")
+          tellScalar("envelope's enclave key", item.extracting(droppingFirst: isGuarded ? 63 : 31))
         default: break
         }
       }
