@@ -132,13 +132,9 @@ let package = Package(
     // C: libraries of the system, and calls that Swift cannot import
     .target(name: "CSystem", path: "Sources/C/CSystem"),
     // Ours: Keccak-f[1600] on several states at once.
-    .target(
-      name: "CKeccak", path: "Sources/C/CKeccak",
-      cSettings: Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O2"])]),
+    .target(name: "CKeccak", path: "Sources/C/CKeccak"),
     // Ours: base64 with vectors.
-    .target(
-      name: "CBase64", path: "Sources/C/CBase64",
-      cSettings: Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O2"])]),
+    .target(name: "CBase64", path: "Sources/C/CBase64"),
     // BoringSSL's ML-KEM and ML-DSA, without its headers.
     .target(name: "CModuleLattice", dependencies: [crypto], path: "Sources/C/CModuleLattice"),
     // BoringSSL's AES-256-GCM and PBKDF2, without its headers.

@@ -6,7 +6,7 @@ import Glibc
 /// What the command line asks for.
 struct TableOptions {
   static let usage = """
-    Usage: crash-table [--full] [--only WORDS]… [--jobs N]
+    Usage: crash-table [--full | --short] [--only WORDS]… [--jobs N]
            crash-table --calls WORDS
            crash-table --guilty
 
@@ -14,6 +14,7 @@ struct TableOptions {
     that again, and prints what was lost. The exit status is 1 if anything was.
 
       --full         every crash during recovery, every failing call; else a sample
+      --short        a third of that sample, as every run of the tests takes it
       --only WORDS   operations with these words in 'store, operation'; may be repeated
       --jobs N       processes that share the work; as many as there are processors
       --calls WORDS  prints the calls of one operation instead
@@ -26,8 +27,12 @@ struct TableOptions {
   /// minutes. The second is a prime, so that no period of a store's own hides calls from it.
   private static let doublesPerRecovery = 2
   private static let failureStride = 5
+  /// The same where a third of the sample is enough, and one of so many crashes.
+  private static let shortFailureStride = 11
+  private static let shortStride = 3
 
   var isFull = false
+  var isShort = false
   var only: [String] = []
   var jobs: Int
   var calls: String?
@@ -43,6 +48,7 @@ struct TableOptions {
     while let word = left.popFirst() {
       switch word {
       case "--full": isFull = true
+      case "--short": isShort = true
       case "--guilty": isGuilty = true
       case "--only": only.append(try Self.value(&left))
       case "--calls": calls = try Self.value(&left)
@@ -56,6 +62,7 @@ struct TableOptions {
       default: throw Misuse()
       }
     }
+    if isFull && isShort { throw Misuse() }
   }
 
   private static func value(_ left: inout ArraySlice<String>) throws -> String {
@@ -65,16 +72,17 @@ struct TableOptions {
 
   /// The words for another process that does a part of the same.
   func words(part: Int) -> [String] {
-    (isFull ? ["--full"] : []) + (isGuilty ? ["--guilty"] : []) + only.flatMap { ["--only", $0] }
-      + ["--part", "\(part)/\(jobs)"]
+    (isFull ? ["--full"] : []) + (isShort ? ["--short"] : []) + (isGuilty ? ["--guilty"] : [])
+      + only.flatMap { ["--only", $0] } + ["--part", "\(part)/\(jobs)"]
   }
 
   var extent: CrashEnumeration.Extent {
     var extent = CrashEnumeration.Extent()
     if !isFull && !isGuilty {
       extent.doublesPerRecovery = Self.doublesPerRecovery
-      extent.failureStride = Self.failureStride
+      extent.failureStride = isShort ? Self.shortFailureStride : Self.failureStride
       extent.isSample = true
+      if isShort { extent.stride = Self.shortStride }
     }
     if let part { (extent.part, extent.parts) = part }
     return extent

@@ -2,7 +2,8 @@
 //
 // The table of crashes: every operation stopped at every call that changes the disk, and its recovery stopped
 // again, on both kinds of keychain; and the same operations with calls that fail. `crash-table` does it, in
-// processes of its own, since it takes the calls of the C library over.
+// processes of its own, since it takes the calls of the C library over. Here it takes a third of what
+// scripts/crash-table takes.
 
 import Dispatch
 import Foundation
@@ -12,14 +13,13 @@ extension CrashTests {
   @Suite("The table of crashes", .serialized)
   struct CrashTableTests {
     static let leastPoints = 2_000
-    static let leastDoublePoints = 10_000
-    /// In so many seconds the table is made on two processors; a machine with other work takes longer.
-    static let expectedSeconds = 300.0
+    static let leastDoublePoints = 2_000
+    /// It takes five minutes on two processors; a machine with other work takes longer.
     static let limitSeconds = 1_500.0
 
     @Test("No crash and no failing call loses anything, or leaves half of a change")
     func table() throws {
-      let run = try CrashTableRun([], limit: Self.limitSeconds)
+      let run = try CrashTableRun(["--short"], limit: Self.limitSeconds)
       print(run.output)
       #expect(run.status == 0)
       let rows = run.rows
@@ -31,7 +31,6 @@ extension CrashTests {
       }
       #expect(run.sum("points") >= Self.leastPoints)
       #expect(run.sum("double points") >= Self.leastDoublePoints)
-      if run.seconds > Self.expectedSeconds { print("The table took longer than it should.") }
     }
 
     @Test(
@@ -92,7 +91,6 @@ extension CrashTests {
 private struct CrashTableRun {
   let status: Int32
   let output: String
-  let seconds: Double
 
   init(_ arguments: [String], limit: Double = 120) throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "crash-table-\(UUID().uuidString)")
@@ -106,7 +104,6 @@ private struct CrashTableRun {
     // Coverage of it is not wanted, and profiles of all its processes would be in each other's way.
     process.environment = ProcessInfo.processInfo.environment.merging(
       ["LLVM_PROFILE_FILE": "/dev/null"]) { $1 }
-    let start = ContinuousClock.now
     try process.run()
     let timer = DispatchSource.makeTimerSource()
     timer.schedule(deadline: .now() + limit)
@@ -114,7 +111,6 @@ private struct CrashTableRun {
     timer.activate()
     process.waitUntilExit()
     timer.cancel()
-    seconds = (ContinuousClock.now - start) / .seconds(1)
     status = process.terminationStatus
     output = String(decoding: try Data(contentsOf: file), as: UTF8.self)
   }
