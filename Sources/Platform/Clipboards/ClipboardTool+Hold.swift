@@ -63,8 +63,9 @@ extension ClipboardTool {
     let end = ContinuousClock.now.advanced(by: Self.limit)
     var sent = 0
     while sent < text.byteCount {
+      try checkTime(end)
       // Whoever has ended by now has not read all of it.
-      if try isOver(socket, Int16(POLLOUT), until: end) { throw notTaken }
+      if Self.hasEnded(socket, orHasRoom: true, milliseconds: 1_000) { throw notTaken }
       let rest = text.extracting(sent..<text.byteCount)
       let count = unsafe rest.withUnsafeBytes { bytes in
         unsafe send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
@@ -73,23 +74,24 @@ extension ClipboardTool {
     }
     shutdown(socket, Int32(SHUT_WR))
     // They open their display before they read. Whoever has read all of it has a clipboard.
-    while Self.unreadByteCount(socket) > 0, try !isOver(socket, 0, until: end) {}
+    while Self.unreadByteCount(socket) > 0, !Self.hasEnded(socket, milliseconds: 5) { try checkTime(end) }
     // One that fails does so at once. One that ends well has been asked for the text, or has lost the clipboard.
-    if try isOver(socket, 0, milliseconds: 100, until: .now.advanced(by: Self.limit)) {
+    if Self.hasEnded(socket, milliseconds: 100) {
       var status: UInt8 = 0
       guard unsafe recv(socket, &status, 1, Int32(MSG_DONTWAIT)) == 1, status == 0 else { throw notTaken }
     }
   }
 
-  /// Waits for room in the socket if that is asked for, else for 5 milliseconds.
-  /// - Returns: whether the program has ended.
   /// - Throws: ``ClipboardError`` `.notAnswering` when the time is over.
-  private func isOver(
-    _ socket: Int32, _ events: Int16, milliseconds: Int32 = 5, until end: ContinuousClock.Instant
-  ) throws(ClipboardError) -> Bool {
+  private func checkTime(_ end: ContinuousClock.Instant) throws(ClipboardError) {
     guard ContinuousClock.now < end else { throw .notAnswering(program: kind.rawValue) }
-    var wait = pollfd(fd: socket, events: events | Int16(POLLIN), revents: 0)
-    _ = unsafe poll(&wait, 1, events == 0 ? milliseconds : 1_000)
+  }
+
+  /// Waits until the program has ended, the time is over, or, if that is asked for, the socket has room.
+  /// - Returns: whether the program has ended.
+  private static func hasEnded(_ socket: Int32, orHasRoom: Bool = false, milliseconds: Int32) -> Bool {
+    var wait = pollfd(fd: socket, events: Int16(orHasRoom ? POLLIN | POLLOUT : POLLIN), revents: 0)
+    _ = unsafe poll(&wait, 1, milliseconds)
     return wait.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0
   }
 

@@ -66,8 +66,6 @@ public struct MIMEReader: ~Copyable, Sendable {
   /// The state of reading one mail.
   private struct Walk {
     var partCount = 0
-    /// Whether a text with more than space was handed out.
-    var hasText = false
   }
 
   // MARK: Structure
@@ -96,11 +94,11 @@ public struct MIMEReader: ~Copyable, Sendable {
       if try unsafe !body(.attachment, name.utf8Span.span.bytes) { return false }
     }
     guard let type = found else {
-      return try readPart(bytes, contentRange, content, charset: 0..<0, isHTML: false, &walk, body)
+      return try readPart(bytes, contentRange, content, charset: 0..<0, isHTML: false, body)
     }
     if bytes.equals("text", in: type.type) {
       let isHTML = bytes.equals("html", in: type.subtype)
-      return try readPart(bytes, contentRange, content, charset: type.charset, isHTML: isHTML, &walk, body)
+      return try readPart(bytes, contentRange, content, charset: type.charset, isHTML: isHTML, body)
     }
     if bytes.equals("multipart", in: type.type), !type.boundary.isEmpty,
       type.boundary.count <= MessageLimits.boundaryByteCount
@@ -113,7 +111,7 @@ public struct MIMEReader: ~Copyable, Sendable {
       return try readEntity(bytes, contentRange, depth: depth + 1, &walk, body)
     }
     if type.subtype.isEmpty {
-      return try readPart(bytes, contentRange, content, charset: 0..<0, isHTML: false, &walk, body)
+      return try readPart(bytes, contentRange, content, charset: 0..<0, isHTML: false, body)
     }
     return true
   }
@@ -124,8 +122,11 @@ public struct MIMEReader: ~Copyable, Sendable {
     _ bytes: RawSpan, _ range: Range<Int>, _ boundary: Range<Int>, isChoice: Bool, depth: Int,
     _ walk: inout Walk, _ body: (Item, RawSpan) throws(E) -> Bool
   ) throws(E) -> Bool {
-    let hadText = exchange(&walk.hasText, with: false)
-    defer { walk.hasText = walk.hasText || hadText }
+    var hasText = false
+    func noting(_ item: Item, _ text: RawSpan) throws(E) -> Bool {
+      if isChoice, item == .text, !text.trimmed(text.whole).isEmpty { hasText = true }
+      return try body(item, text)
+    }
     var partStart: Int?
     var offset = range.lowerBound
     while walk.partCount <= MessageLimits.mimePartCount {
@@ -133,11 +134,11 @@ public struct MIMEReader: ~Copyable, Sendable {
       if let start = partStart {
         let part = start..<(delimiter?.contentEnd ?? range.upperBound)
         if part.lowerBound <= part.upperBound,
-          try !readEntity(bytes, part, depth: depth + 1, &walk, body)
+          try !readEntity(bytes, part, depth: depth + 1, &walk, noting)
         {
           return false
         }
-        if isChoice, walk.hasText { break }
+        if hasText { break }
       }
       guard let delimiter, !delimiter.isClose else { break }
       partStart = delimiter.next
@@ -208,26 +209,22 @@ public struct MIMEReader: ~Copyable, Sendable {
   /// Undoes the transfer encoding (RFC 2045 section 6), then the charset.
   private mutating func readPart<E: Error>(
     _ bytes: RawSpan, _ range: Range<Int>, _ headers: MailContentHeaders, charset: Range<Int>, isHTML: Bool,
-    _ walk: inout Walk, _ body: (Item, RawSpan) throws(E) -> Bool
+    _ body: (Item, RawSpan) throws(E) -> Bool
   ) throws(E) -> Bool {
     let charset = bytes.extracting(charset)
     let content = bytes.extracting(range)
-    func counted(_ item: Item, _ text: RawSpan) throws(E) -> Bool {
-      walk.hasText = walk.hasText || !text.trimmed(text.whole).isEmpty
-      return try body(item, text)
-    }
     if let encoding = headers.transferEncoding {
       decoded.removeAll()
       if bytes.equals("base64", in: encoding) {
         Base64.decode(content, into: &decoded)
-        return try readDecoded(charset, isHTML: isHTML, counted)
+        return try readDecoded(charset, isHTML: isHTML, body)
       }
       if bytes.equals("quoted-printable", in: encoding) {
         QuotedPrintable.decodeBody(content, into: &decoded)
-        return try readDecoded(charset, isHTML: isHTML, counted)
+        return try readDecoded(charset, isHTML: isHTML, body)
       }
     }
-    return try readLeaf(content, charset: charset, isHTML: isHTML, counted)
+    return try readLeaf(content, charset: charset, isHTML: isHTML, body)
   }
 
   private mutating func readDecoded<E: Error>(
