@@ -43,9 +43,10 @@ extension Vault {
       try write { transaction, state, keys in
         var hash = keys.rowHash()
         let id = try sealer.insert(
-          metadata, content, timestamp: now, keyVersion: state.currentVersion,
+          state.nextNumber(), metadata, content, timestamp: now, keyVersion: state.currentVersion,
           key: keys.key(state.currentVersion), transaction)
         hash.add(id, nil, to: &state.rows)
+        hash.addShown(id, to: &state.shown)
         try alongside(transaction)
         return id
       }
@@ -114,8 +115,10 @@ extension Vault {
                 return
               }
               let id = try sealer.insert(
-                metadata, content, timestamp: now, keyVersion: version, key: key, transaction)
+                state.nextNumber(), metadata, content, timestamp: now, keyVersion: version, key: key,
+                transaction)
               hash.add(id, nil, to: &state.rows)
+              hash.addShown(id, to: &state.shown)
               ids.append(id)
               if let digest { known?.insert(digest) }
             }

@@ -5,6 +5,7 @@
 //
 //   version 1 (1) ‖ revision (8) ‖ current key version (4) ‖ highest key version (4)
 //   ‖ rows (8) ‖ sum (32) ‖ marks (8) ‖ sum of marks (32) ‖ replaced (8) ‖ removed (8)
+//   ‖ highest row number (8) ‖ search revision (8) ‖ sum of shown rows (32)
 //   ‖ rotation: target (4, 0 for none) ‖ phase (1) ‖ last row done (8)
 //   ‖ key count (2) ‖ keys: version (4) ‖ created (8) ‖ retired (8, 0 while in use)
 //
@@ -43,11 +44,27 @@ struct VaultState: Equatable {
   var replacedCount = 0
   /// Messages in the trash, which is as many rows.
   var removedCount = 0
+  /// The highest number that a row ever had. No number is given twice: what the search index knows of a number stays
+  /// true of that row alone.
+  var highestNumber: Int64 = 0
+  /// The revision of the search record that belongs to this state.
+  var searchRevision: Int64 = 0
+  /// The rows that are shown.
+  var shown = SetDigest()
   var rotation: Rotation?
   var keys: [Key]
 
   /// Messages that lists show.
   var messageCount: Int { rows.identifiers.count - replacedCount - removedCount }
+
+  /// The number of a new row.
+  /// - Throws: `VaultError.corrupt` when there is none left: no vault counts so far.
+  mutating func nextNumber() throws(VaultError) -> Int64 {
+    let (next, isOver) = highestNumber.addingReportingOverflow(1)
+    guard !isOver else { throw .corrupt }
+    highestNumber = next
+    return next
+  }
 
   func key(_ version: Int) -> Key? { keys.first { $0.version == version } }
 
@@ -68,6 +85,9 @@ struct VaultState: Equatable {
     }
     bytes.append(bigEndian: Int64(replacedCount))
     bytes.append(bigEndian: Int64(removedCount))
+    bytes.append(bigEndian: highestNumber)
+    bytes.append(bigEndian: searchRevision)
+    bytes += shown.sum
     bytes.append(bigEndian: UInt32(rotation?.target ?? 0))
     bytes.append(rotation?.phase.rawValue ?? 0)
     bytes.append(bigEndian: rotation?.lastRow ?? 0)
@@ -97,6 +117,10 @@ struct VaultState: Equatable {
       rows.marks = try Self.digest(bytes, &cursor)
       replacedCount = Int(try cursor.readInt64(bytes))
       removedCount = Int(try cursor.readInt64(bytes))
+      highestNumber = try cursor.readInt64(bytes)
+      searchRevision = try cursor.readInt64(bytes)
+      shown.count = rows.identifiers.count - replacedCount - removedCount
+      shown.sum = try cursor.readBytes(bytes, count: SetDigest.sumByteCount)
       let target = try cursor.readUInt32(bytes)
       let phase = Rotation.Phase(rawValue: try cursor.readByte(bytes))
       let lastRow = try cursor.readInt64(bytes)
