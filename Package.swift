@@ -200,6 +200,7 @@ let package = Package(
         "Secrets", "Primitives", "Storage", "Enclaves", "SecurityKeys", "DesktopBus", "CZxcvbn", "CUtf8proc",
         log,
       ]),
+    module("SearchIndex", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats"]),
     module(
       "Vaults", in: .vault, ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
     module(
@@ -353,6 +354,12 @@ let package = Package(
         "SecurityKeys", "SoftwareSecurityKey", "SoftwareTPM", "MemorySearch", "SpecExamples",
         "TemporaryHomes", "TestVectors", "NumberedItemStores", "InMemoryKeychains",
         "LoggedLines",
+      ]),
+    tests(
+      "SearchIndexTests", in: .vault,
+      [
+        "SearchIndex", "MessageFormats", "Storage", "Primitives", "Secrets", "MemorySearch", "SpecExamples",
+        "TemporaryHomes",
       ]),
     tests(
       "VaultsTests", in: .vault,
