@@ -202,7 +202,8 @@ let package = Package(
       ]),
     module("SearchIndex", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats"]),
     module(
-      "Vaults", in: .vault, ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
+      "Vaults", in: .vault,
+      ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "SearchIndex", "Keychains", log]),
     module(
       "Captures", in: .vault,
       ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
@@ -364,7 +365,8 @@ let package = Package(
     tests(
       "VaultsTests", in: .vault,
       [
-        "Vaults", "Keychains", "Storage", "MessageFormats", "Primitives", "Texts", "Secrets", "CFaultVFS",
+        "Vaults", "SearchIndex", "Keychains", "Storage", "MessageFormats", "Primitives", "Texts", "Secrets",
+        "CFaultVFS",
         "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors", sqlite, "InMemoryKeychains",
       ]),
     tests(

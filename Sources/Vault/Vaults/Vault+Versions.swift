@@ -108,7 +108,7 @@ extension Vault {
           var hash = keys.rowHash()
           hash.add(row, RowMark(id, .shown), to: &state.rows)
           hash.addShown(row, to: &state.shown)
-          try Self.mark(former, RowMark(id, .replaced, since: now), &state, &hash, transaction)
+          try mark(former, RowMark(id, .replaced, since: now), &state, &hash, keys, transaction)
           try alongside(transaction)
           return Edit(number: number, isBeside: seen != former.id)
         }
@@ -150,14 +150,15 @@ extension Vault {
   }
 
   /// Gives a row another mark, and counts it. A row that is shown again gets a new number, as if it were new.
-  static func mark(
-    _ row: MessageRow, _ mark: RowMark, _ state: inout VaultState, _ hash: inout RowHash,
+  func mark(
+    _ row: MessageRow, _ mark: RowMark, _ state: inout VaultState, _ hash: inout RowHash, _ keys: VaultKeys,
     _ transaction: borrowing Transaction
   ) throws {
     var number = row.number
     switch (row.standing, mark.standing) {
     case (.shown, .replaced), (.shown, .removed):
       hash.removeShown(row.id, from: &state.shown)
+      try leaveIndex(row, &state, &hash, keys, transaction)
     case (.replaced, .shown), (.removed, .shown):
       hash.addShown(row.id, to: &state.shown)
       number = try state.nextNumber()

@@ -164,7 +164,7 @@ final class VaultRow<Value: Sendable>: Sendable {
   private let read: @Sendable (RawSpan) -> Value?
   private let known = Mutex(Known())
 
-  private init(part: Int64, context: String, read: @escaping @Sendable (RawSpan) -> Value?) {
+  init(part: Int64, context: String, read: @escaping @Sendable (RawSpan) -> Value?) {
     self.part = part
     self.context = Array(context.utf8)
     self.read = read
@@ -177,17 +177,31 @@ final class VaultRow<Value: Sendable>: Sendable {
   var unsealCount: Int { known.withLock { $0.unsealCount } }
 
   /// The row's value, as this transaction sees it.
-  /// - Throws: `VaultError.corrupt` when the row is gone or not what was sealed: every vault has every row.
+  /// - Throws: `VaultError.corrupt` when the row is gone or not what was sealed: for a row that every vault has.
   func load(_ transaction: borrowing Transaction, key: SharedSecretBytes) throws -> Value {
+    guard case .value(let value) = try find(transaction, key: key) else { throw VaultError.corrupt }
+    return value
+  }
+
+  /// What a row may be.
+  enum Found {
+    case missing
+    /// Not what was sealed.
+    case damaged
+    case value(Value)
+  }
+
+  /// The row, as this transaction sees it.
+  func find(_ transaction: borrowing Transaction, key: SharedSecretBytes) throws -> Found {
     let sealed = try transaction.firstRow("SELECT sealed FROM vault WHERE part = ?", .integer(part)) {
       Array(try $0.bytes(0))
     }
-    guard let sealed else { throw VaultError.corrupt }
-    if let value = known.withLock({ $0.sealed == sealed ? $0.value : nil }) { return value }
+    guard let sealed else { return .missing }
+    if let value = known.withLock({ $0.sealed == sealed ? $0.value : nil }) { return .value(value) }
     let value = SealedValue.read(sealed.rawSpan, key: key, context: context, read)
-    guard let value else { throw VaultError.corrupt }
+    guard let value else { return .damaged }
     known.withLock { $0 = Known(sealed: sealed, value: value, unsealCount: $0.unsealCount + 1) }
-    return value
+    return .value(value)
   }
 
   /// Seals a value into the row; `bytes` are its own.
