@@ -36,13 +36,15 @@ struct DecoderTests {
       try decoder.decode(
         documents: encoder.documents.bytes.array, count: count, positions: encoder.positions.bytes.array, into: &decoded)
       #expect(decoded.array == occurrences)
-      // One message more or less is damage.
-      for wrong in [count - 1, count + 1] {
+      // A byte more or less is damage.
+      let (documents, positions) = (encoder.documents.bytes.array, encoder.positions.bytes.array)
+      for wrong in [
+        (documents.dropLast(), positions[...]), (documents + [0], positions[...]),
+        (documents[...], positions.dropLast()), (documents[...], positions + [0]),
+      ] {
         decoded.removeAll()
         #expect(throws: SegmentError.damaged) {
-          try decoder.decode(
-            documents: encoder.documents.bytes.array, count: wrong, positions: encoder.positions.bytes.array,
-            into: &decoded)
+          try decoder.decode(documents: Array(wrong.0), count: count, positions: Array(wrong.1), into: &decoded)
         }
       }
     }
@@ -101,7 +103,7 @@ struct DecoderTests {
           _ = try SegmentRoot(parsing: changed, description) { _, _, _ in }
         } catch SegmentError.otherAnalyser(let found) {
           #expect((1...2).contains(offset) && found != 1)
-        } catch { #expect(error as? SegmentError == .damaged) }
+        } catch { #expect(error == .damaged) }
       }
       #expect(throws: SegmentError.damaged) {
         _ = try SegmentRoot(parsing: Array(root[..<offset]), description) { _, _, _ in }

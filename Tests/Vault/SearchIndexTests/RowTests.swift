@@ -17,7 +17,8 @@ struct RowTests {
     for order in [SegmentReader.Order.oldestFirst, .newestFirst] {
       var expected = (order == .oldestFirst ? messages : messages.reversed())[...]
       try reader.forEachRow(order) { row in
-        let message = try #require(expected.popFirst())
+        let message = try #require(expected.first)
+        expected = expected.dropFirst()
         #expect(row.number == message.number && row.id == message.id && row.timestamp == message.timestamp)
         #expect(row.isUnreadable == (message.metadata == nil))
         #expect(!row.isCut || row.metadata != message.metadata)

@@ -55,17 +55,20 @@ final class SegmentFolder {
   }
 
   func build(_ messages: [Message], seed: SegmentSeed = SegmentSeed()) throws -> SegmentDescription {
+    let key = key
     var builder = try SegmentBuilder(files: files, keyVersion: 1, vaultKey: key.span.bytes, seed: seed)
     for message in messages { try builder.append(message) }
     return try builder.finish()
   }
 
   func open(_ description: SegmentDescription) throws -> SegmentReader {
-    try SegmentReader(description, files: files, vaultKey: key.span.bytes)
+    let key = key
+    return try SegmentReader(description, files: files, vaultKey: key.span.bytes)
   }
 
   func merge(_ segments: [(reader: SegmentReader, marked: [UInt32])]) throws -> SegmentDescription? {
-    try SegmentMerger.merge(segments, files: files, keyVersion: 1, vaultKey: key.span.bytes)
+    let key = key
+    return try SegmentMerger.merge(segments, files: files, keyVersion: 1, vaultKey: key.span.bytes)
   }
 }
 

@@ -50,14 +50,24 @@ struct TamperingTests {
       try file.seek(toOffset: UInt64(offset))
       try file.write(contentsOf: [byte])
     }
+    let reader = try folder.open(description)
+    var sections: [Int: SegmentFormat.Section] = [:]
+    for section in SegmentFormat.Section.allCases {
+      for block in reader.file.blocks(section) { sections[Int(block)] = section }
+    }
+    let block = SharedBlock()
     for offset in whole.indices {
       try put(whole[offset] ^ 1 << UInt8(offset % 8), offset)
-      #expect(throws: SegmentError.damaged, "\(offset)") {
-        let reader = try folder.open(description)
-        try reader.verify()
+      let number = (offset - 32) / SegmentFormat.boxByteCount
+      if offset < 32 || sections[number] == .root {
+        #expect(throws: SegmentError.damaged, "\(offset)") { _ = try folder.open(description) }
+      } else {
+        let section = try #require(sections[number])
+        #expect(throws: SegmentError.damaged, "\(offset)") { try reader.file.open(number, as: section, into: block) }
       }
-      // What a search does not read, it does not notice.
       if offset % 997 == 0 {
+        #expect(throws: SegmentError.damaged) { try folder.open(description).verify() }
+        // What a search does not read, it does not notice.
         do { try read(description) } catch let error as SegmentError { #expect(error == .damaged) }
       }
       try put(whole[offset], offset)
@@ -137,8 +147,9 @@ struct TamperingTests {
   @Test("a builder that is dropped leaves no file, and what is finished has mode 0600")
   func files() throws {
     let before = try folder.files.names()
+    let key = folder.key
     do {
-      var builder = try SegmentBuilder(files: folder.files, keyVersion: 1, vaultKey: folder.key.span.bytes)
+      var builder = try SegmentBuilder(files: folder.files, keyVersion: 1, vaultKey: key.span.bytes)
       try builder.append(messages[0])
       #expect(try folder.files.names().count == before.count + 1)
     }
@@ -151,8 +162,9 @@ struct TamperingTests {
   func noFolder() throws {
     let folder = try SegmentFolder()
     try Data().write(to: URL(filePath: folder.home.path + "/search"))
+    let key = folder.key
     #expect(throws: SegmentError.disk(.placeTaken(.search))) {
-      _ = try SegmentBuilder(files: folder.files, keyVersion: 1, vaultKey: folder.key.span.bytes)
+      _ = try SegmentBuilder(files: folder.files, keyVersion: 1, vaultKey: key.span.bytes)
     }
   }
 
@@ -165,7 +177,8 @@ struct TamperingTests {
     let before = try Set(folder.files.names())
     #expect(throws: SegmentError.damaged) { _ = try folder.merge([(reader, [])]) }
     #expect(throws: SegmentError.damaged) {
-      _ = try SegmentMerger.copy(reader, files: folder.files, keyVersion: 1, vaultKey: folder.key.span.bytes)
+      let key = folder.key
+      _ = try SegmentMerger.copy(reader, files: folder.files, keyVersion: 1, vaultKey: key.span.bytes)
     }
     #expect(try Set(folder.files.names()) == before)
   }

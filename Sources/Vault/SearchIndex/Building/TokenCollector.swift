@@ -205,7 +205,7 @@ struct TokenCollector: ~Copyable {
     for index in 0..<occurrences.count {
       let occurrence = occurrences[index]
       let term = Int(occurrence >> 33)
-      distributed[Int(places[term])] = occurrence >> 20 & 0x1FFF << 32 | occurrence & 0xF_FFFF
+      distributed[Int(places[term])] = ((occurrence >> 20) & 0x1FFF) << 32 | occurrence & 0xF_FFFF
       places[term] += 1
     }
     for index in 0..<order.count {
