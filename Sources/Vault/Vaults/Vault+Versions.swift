@@ -157,8 +157,8 @@ extension Vault {
     var number = row.number
     switch (row.standing, mark.standing) {
     case (.shown, .replaced), (.shown, .removed):
-      hash.removeShown(row.id, from: &state.shown)
       try leaveIndex(row, &state, &hash, keys, transaction)
+      hash.removeShown(row.id, from: &state.shown)
     case (.replaced, .shown), (.removed, .shown):
       hash.addShown(row.id, to: &state.shown)
       number = try state.nextNumber()

