@@ -91,10 +91,8 @@ extension Coffer {
       return
     }
     guard let status else { return }
-    diagnosis.checks.append(
-      isDeep
-        ? "the search index: \(status.segmentCount) segments, every block"
-        : "the search index: \(status.segmentCount) segments")
+    let count = status.segmentCount == 1 ? "1 segment" : "\(status.segmentCount) segments"
+    diagnosis.checks.append("the search index: " + (isDeep ? "\(count), every block" : count))
     if status.isDamaged {
       diagnosis.add(
         .advice,

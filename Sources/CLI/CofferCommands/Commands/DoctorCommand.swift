@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import CofferKit
 internal import Primitives
 internal import Texts
+internal import Vaults
 
 struct DoctorCommand: CofferCommand {
   static let configuration = CommandConfiguration(commandName: "doctor", abstract: "Examine the coffer.")
