@@ -38,13 +38,14 @@ struct DecoderTests {
       #expect(decoded.array == occurrences)
       // A byte more or less is damage.
       let (documents, positions) = (encoder.documents.bytes.array, encoder.positions.bytes.array)
-      for wrong in [
-        (documents.dropLast(), positions[...]), (documents + [0], positions[...]),
-        (documents[...], positions.dropLast()), (documents[...], positions + [0]),
-      ] {
+      let wrongs: [([UInt8], [UInt8])] = [
+        (documents.dropLast(), positions), (documents + [0], positions), (documents, positions.dropLast()),
+        (documents, positions + [0]),
+      ]
+      for wrong in wrongs {
         decoded.removeAll()
         #expect(throws: SegmentError.damaged) {
-          try decoder.decode(documents: Array(wrong.0), count: count, positions: Array(wrong.1), into: &decoded)
+          try decoder.decode(documents: wrong.0, count: count, positions: wrong.1, into: &decoded)
         }
       }
     }
