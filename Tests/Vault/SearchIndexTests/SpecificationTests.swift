@@ -75,7 +75,7 @@ struct SpecificationTests {
     let count = section == .root ? reader.root.bytes.count + 4 : reader.file.byteCount(section)
     try reader.file.append(0..<count, of: section, to: &bytes)
     let text = bytes.array.map { String(format: "%02x", $0) }.joined()
-    #expect(try text == hex(name).map { String(format: "%02x", $0) }.joined(), "\(name)")
+    #expect(try text == hex(name).map { String(format: "%02x", $0) }.joined(), "\(name): \(text)")
   }
 
   @Test("key, header, first and last bytes are those of the specification, and the file opens")
@@ -93,10 +93,13 @@ struct SpecificationTests {
     var hkdf = HKDF()
     let derived = hkdf.deriveKey(ikm: key.span.bytes, salt: salt.span.bytes, info: "coffer search segment v1")
     let raw = derived.withBytes { span in (0..<32).map { span.unsafeLoad(fromByteOffset: $0, as: UInt8.self) } }
-    #expect(try raw == hex("segment key"))
-    #expect(try Array(bytes[..<80]) == hex("beginning"))
-    #expect(try Array(bytes[(32 + 16_412 - 16)..<(32 + 16_412)]) == hex("first tag"))
-    #expect(try Array(bytes.suffix(16)) == hex("last tag"))
+    for (name, found) in [
+      ("segment key", raw), ("beginning", Array(bytes[..<80])),
+      ("first tag", Array(bytes[(32 + 16_412 - 16)..<(32 + 16_412)])), ("last tag", Array(bytes.suffix(16))),
+    ] {
+      let text = found.map { String(format: "%02x", $0) }.joined()
+      #expect(try found == hex(name), "\(name): \(text)")
+    }
     let reader = try open(description, folder)
     try reader.verify()
     let messages = try messages()
