@@ -55,13 +55,15 @@ struct MemoryTests {
     var random = SystemRandomNumberGenerator()
     return SecretBytes(byteCount: 64) { bytes in
       for offset in 0..<64 {
-        bytes.storeBytes(of: UInt8.random(in: 0x61...0x7A, using: &random), toByteOffset: offset, as: UInt8.self)
+        bytes.storeBytes(
+          of: UInt8.random(in: 0x61...0x7A, using: &random), toByteOffset: offset, as: UInt8.self)
       }
     }
   }
 
   @inline(never)
-  private func append(_ word: borrowing SecretBytes, _ number: Int64, _ builder: inout SegmentBuilder) throws {
+  private func append(_ word: borrowing SecretBytes, _ number: Int64, _ builder: inout SegmentBuilder) throws
+  {
     try word.withBytes { content in
       try builder.append(
         number: number, id: RecordID(), timestamp: 1,

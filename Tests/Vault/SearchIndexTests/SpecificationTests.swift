@@ -54,7 +54,8 @@ struct SpecificationTests {
 
   private func build(_ folder: SegmentFolder) throws -> SegmentDescription {
     let key = try hex("vault key")
-    var builder = try SegmentBuilder(files: folder.files, keyVersion: 2, vaultKey: key.span.bytes, seed: try seed())
+    var builder = try SegmentBuilder(
+      files: folder.files, keyVersion: 2, vaultKey: key.span.bytes, seed: try seed())
     for message in try messages() { try builder.append(message) }
     return try builder.finish(numbers: 5...10)
   }
@@ -64,10 +65,12 @@ struct SpecificationTests {
     return try SegmentReader(description, files: folder.files, vaultKey: key.span.bytes)
   }
 
-  @Test("the sections and the root are those of the specification", arguments: [
-    (SegmentFormat.Section.terms, "terms"), (.numbers, "numbers"), (.documents, "documents"),
-    (.positions, "positions"), (.rows, "rows"), (.root, "root"),
-  ])
+  @Test(
+    "the sections and the root are those of the specification",
+    arguments: [
+      (SegmentFormat.Section.terms, "terms"), (.numbers, "numbers"), (.documents, "documents"),
+      (.positions, "positions"), (.rows, "rows"), (.root, "root"),
+    ])
   func sections(section: SegmentFormat.Section, name: String) throws {
     let folder = try SegmentFolder()
     let reader = try open(build(folder), folder)
@@ -87,12 +90,14 @@ struct SpecificationTests {
         == SegmentDescription(
           id: try #require(BlobName(bytes: try hex("segment id"))), keyVersion: 2, numbers: 5...10,
           documentCount: 3, blockCount: 6, rootBlockCount: 1))
-    let bytes = try #require(FileManager.default.contents(atPath: folder.path(description.id)).map { Array($0) })
+    let bytes = try #require(
+      FileManager.default.contents(atPath: folder.path(description.id)).map { Array($0) })
     #expect(bytes.count == description.byteCount)
     let (key, salt) = (try hex("vault key"), try hex("segment id"))
     var hkdf = HKDF()
     let derived = hkdf.deriveKey(ikm: key.span.bytes, salt: salt.span.bytes, info: "coffer search segment v1")
-    let raw = derived.withBytes { span in (0..<32).map { span.unsafeLoad(fromByteOffset: $0, as: UInt8.self) } }
+    let raw = derived.withBytes { span in (0..<32).map { span.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
+    }
     for (name, found) in [
       ("segment key", raw), ("beginning", Array(bytes[..<80])),
       ("first tag", Array(bytes[(32 + 16_412 - 16)..<(32 + 16_412)])), ("last tag", Array(bytes.suffix(16))),

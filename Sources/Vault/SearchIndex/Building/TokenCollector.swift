@@ -160,7 +160,7 @@ struct TokenCollector: ~Copyable {
     self.table = consume table
   }
 
-  /// Collects a term that is no word.
+  /// Collects a tag or a fact as a term.
   mutating func append(_ text: String, _ namespace: SegmentFormat.Namespace, prefix: String) {
     if isPartial || text.isEmpty && prefix.isEmpty { return }
     let term = prefix + text
