@@ -14,7 +14,8 @@ struct ComparisonTests {
   /// - Returns: how many messages were found and how many not.
   @discardableResult
   private func compare(
-    _ readers: [SegmentReader], _ messages: [Message], marked: Set<Int64> = [], searches: Int, _ random: inout Seeded
+    _ readers: [SegmentReader], _ messages: [Message], marked: Set<Int64> = [], searches: Int,
+    _ random: inout Seeded
   ) throws -> (found: Int, missed: Int) {
     var counts = (found: 0, missed: 0)
     let left = messages.filter { !marked.contains($0.number) }

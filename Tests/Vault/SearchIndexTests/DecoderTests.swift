@@ -12,7 +12,8 @@ import Testing
 @Suite("Decoders of a segment")
 struct DecoderTests {
   private let description = SegmentDescription(
-    id: SegmentSeed().id, keyVersion: 1, numbers: 1...2_000, documentCount: 1_000, blockCount: 9, rootBlockCount: 1)
+    id: SegmentSeed().id, keyVersion: 1, numbers: 1...2_000, documentCount: 1_000, blockCount: 9,
+    rootBlockCount: 1)
 
   @Test("lists come back as they were written")
   func lists() throws {
@@ -23,7 +24,8 @@ struct DecoderTests {
       let density = Int.random(in: 1...500, using: &random)
       for ordinal in 0..<UInt32(1_000) where Int.random(in: 0..<density, using: &random) == 0 {
         var position: UInt32 = 0
-        let count = round % 10 == 0 ? Int.random(in: 1...200, using: &random) : Int.random(in: 1...3, using: &random)
+        let count =
+          round % 10 == 0 ? Int.random(in: 1...200, using: &random) : Int.random(in: 1...3, using: &random)
         for _ in 0..<count {
           position += UInt32.random(in: 1...(round % 3 == 0 ? 5_000 : 5), using: &random)
           occurrences.append(Occurrence(ordinal, position))
@@ -34,17 +36,19 @@ struct DecoderTests {
       var decoded = ErasedArray<Occurrence>(capacity: 16)
       var decoder = ListDecoder(documentCount: 1_000)
       try decoder.decode(
-        documents: encoder.documents.bytes.array, count: count, positions: encoder.positions.bytes.array, into: &decoded)
+        documents: encoder.documents.bytes.array, count: count, positions: encoder.positions.bytes.array,
+        into: &decoded)
       #expect(decoded.array == occurrences)
       // A byte more or less is damage.
       let (documents, positions) = (encoder.documents.bytes.array, encoder.positions.bytes.array)
-      for wrong in [
-        (documents.dropLast(), positions[...]), (documents + [0], positions[...]),
-        (documents[...], positions.dropLast()), (documents[...], positions + [0]),
-      ] {
+      let wrongs: [([UInt8], [UInt8])] = [
+        (documents.dropLast(), positions), (documents + [0], positions), (documents, positions.dropLast()),
+        (documents, positions + [0]),
+      ]
+      for wrong in wrongs {
         decoded.removeAll()
         #expect(throws: SegmentError.damaged) {
-          try decoder.decode(documents: Array(wrong.0), count: count, positions: Array(wrong.1), into: &decoded)
+          try decoder.decode(documents: wrong.0, count: count, positions: wrong.1, into: &decoded)
         }
       }
     }
@@ -60,7 +64,8 @@ struct DecoderTests {
       let (documents, positions) = (bytes(&random), bytes(&random))
       do {
         try decoder.decode(
-          documents: documents, count: .random(in: 0...1_200, using: &random), positions: positions, into: &decoded)
+          documents: documents, count: .random(in: 0...1_200, using: &random), positions: positions,
+          into: &decoded)
         let all = decoded.array
         #expect(all.allSatisfy { $0.ordinal < 1_000 && $0.position < 1 << 20 })
         #expect(zip(all, all.dropFirst()).allSatisfy { $0 < $1 })
@@ -71,7 +76,9 @@ struct DecoderTests {
   /// Mostly small numbers, which go further than others.
   private func bytes(_ random: inout Seeded) -> [UInt8] {
     let limit = [2, 16, 255].randomElement(using: &random)!
-    return (0..<Int.random(in: 0...200, using: &random)).map { _ in UInt8.random(in: 0...UInt8(limit), using: &random) }
+    return (0..<Int.random(in: 0...200, using: &random)).map { _ in
+      UInt8.random(in: 0...UInt8(limit), using: &random)
+    }
   }
 
   @Test("rows and roots of random bytes are damage, or what they say")

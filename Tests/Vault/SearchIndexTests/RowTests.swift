@@ -49,13 +49,17 @@ struct RowTests {
     let mail = "From: \(String(repeating: "漢", count: 100))\n\nx"
     let messages = [
       Message(
-        number: 5, timestamp: 9, metadata: MessageMetadata(title: "a" + title, contentType: "text/plain"), content: []),
-      Message(number: 6, timestamp: 9, metadata: MessageMetadata(tags: tags, contentType: "text/plain"), content: []),
+        number: 5, timestamp: 9, metadata: MessageMetadata(title: "a" + title, contentType: "text/plain"),
+        content: []),
+      Message(
+        number: 6, timestamp: 9, metadata: MessageMetadata(tags: tags, contentType: "text/plain"), content: []
+      ),
       Message(
         number: 7, timestamp: 9, metadata: MessageMetadata(contentType: MessageMetadata.mailType),
         content: Array(mail.utf8)),
       Message(
-        number: 8, timestamp: 9, metadata: MessageMetadata(title: String(title.prefix(256)), contentType: "text/plain"),
+        number: 8, timestamp: 9,
+        metadata: MessageMetadata(title: String(title.prefix(256)), contentType: "text/plain"),
         content: []),
     ]
     let reader = try folder.open(folder.build(messages))

@@ -113,8 +113,10 @@ func indexed(
 /// Messages of all kinds, made of few words, so that searches find several of them.
 enum Corpus {
   static let words = [
-    "garden", "Gardens", "gard", "en", "lease", "Straße", "e\u{301}té", "Łódź", "日本語", "日本", "本", "か\u{3099}き", "한국어",
-    "ภาษาไทย", "ที่นี่", "हिन्दी", "שָׁלוֹם", "أَحْمَد", "🎉", "go🎉🎉5", "l'été", "don’t", "O'Neil", "2024", "x", "ИЗЁ", "Ἀθῆναι", "a=\u{338}b",
+    "garden", "Gardens", "gard", "en", "lease", "Straße", "e\u{301}té", "Łódź", "日本語", "日本", "本",
+    "か\u{3099}き", "한국어",
+    "ภาษาไทย", "ที่นี่", "हिन्दी", "שָׁלוֹם", "أَحْمَد", "🎉", "go🎉🎉5", "l'été", "don’t", "O'Neil", "2024", "x", "ИЗЁ",
+    "Ἀθῆναι", "a=\u{338}b",
     "日\u{301}本", "\u{301}", "12日a", "ann@example.org", "https://example.org/a-b", "ﬁne", "ｶﾞ", "Việt",
   ]
   static let separators = [" ", " ", " ", " ", "\n", ", ", "-", ". ", "', '", ""]
@@ -152,7 +154,8 @@ enum Corpus {
     }
     let isReadable = Int.random(in: 0..<40, using: &random) > 0
     return Message(
-      number: number, timestamp: 1_700_000_000 + number, metadata: isReadable ? metadata : nil, content: content)
+      number: number, timestamp: 1_700_000_000 + number, metadata: isReadable ? metadata : nil,
+      content: content)
   }
 
   static func mail(_ subject: String, _ random: inout Seeded) -> [UInt8] {
@@ -197,7 +200,8 @@ enum Corpus {
     case 1: return "tag:\(word)*"
     case 2:
       return [
-        "date:..2001", "after:2001", "date:1999-03..2014-05", "before:1990", "is:mail", "type:text/*", "type:text/html",
+        "date:..2001", "after:2001", "date:1999-03..2014-05", "before:1990", "is:mail", "type:text/*",
+        "type:text/html",
         "type:application/pdf", "has:attachment", "type:message/*",
       ].randomElement(using: &random)!
     case 3...6: return ["from:", "to:", "title:"].randomElement(using: &random)! + term

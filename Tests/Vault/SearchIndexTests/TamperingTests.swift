@@ -63,7 +63,9 @@ struct TamperingTests {
         #expect(throws: SegmentError.damaged, "\(offset)") { _ = try folder.open(description) }
       } else {
         let section = try #require(sections[number])
-        #expect(throws: SegmentError.damaged, "\(offset)") { try reader.file.open(number, as: section, into: block) }
+        #expect(throws: SegmentError.damaged, "\(offset)") {
+          try reader.file.open(number, as: section, into: block)
+        }
       }
       if offset % 997 == 0 {
         #expect(throws: SegmentError.damaged) { try folder.open(description).verify() }

@@ -8,7 +8,7 @@ package struct MessageWords: ~Copyable, Sendable {
   package static let analyser = 1
 
   private var texts = MessageTexts()
-  private var analyser = PieceAnalyser()
+  private var analyser: PieceAnalyser? = PieceAnalyser()
 
   package init() {}
 
@@ -26,27 +26,22 @@ package struct MessageWords: ~Copyable, Sendable {
     words: (MessageTexts.Kind, RawSpan) -> Bool
   ) -> Bool {
     var isWhole = true
-    var analyser = exchange(&self.analyser, with: PieceAnalyser(capacity: 0))
+    var analyser = exchange(&self.analyser, with: nil) ?? PieceAnalyser()
     texts.read(metadata, content) { kind, text in
       begin(kind, text)
       if kind == .subject, unsafe text.isSame(as: metadata.title.utf8Span.span.bytes) { return true }
       isWhole = analyser.read(text) { words(kind, $0) }
       return isWhole
     }
-    self.analyser = analyser
+    self.analyser = consume analyser
     return isWhole
   }
 }
 
 /// Folds and splits one text.
 private struct PieceAnalyser: ~Copyable, Sendable {
-  private var folder: TextFolder
-  private var splitter: WordSplitter
-
-  init(capacity: Int = 2 * MessageTexts.pieceByteCount) {
-    folder = TextFolder(capacity: capacity)
-    splitter = WordSplitter(capacity: capacity)
-  }
+  private var folder = TextFolder(capacity: 2 * MessageTexts.pieceByteCount)
+  private var splitter = WordSplitter(capacity: 2 * MessageTexts.pieceByteCount)
 
   mutating func read(_ text: RawSpan, _ words: (RawSpan) -> Bool) -> Bool {
     splitter.removeAll()

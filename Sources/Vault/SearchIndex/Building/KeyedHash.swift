@@ -35,7 +35,9 @@ struct KeyedHash {
       if bits == 64 { last = 0 }
     } else {
       for index in offset..<count {
-        last = unsafe last | UInt64(start.load(fromByteOffset: index, as: UInt8.self)) << UInt64(8 * (index - offset))
+        last =
+          unsafe last | UInt64(start.load(fromByteOffset: index, as: UInt8.self))
+          << UInt64(8 * (index - offset))
       }
     }
     return mixed(state ^ last)

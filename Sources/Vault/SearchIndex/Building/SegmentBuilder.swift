@@ -16,13 +16,17 @@ public struct SegmentBuilder: ~Copyable {
   private static let occurrenceCountLimit = 1_500_000
   /// One message adds less than 1 MiB, and 4 MiB are locked at most.
   private static let wordByteCountLimit = 3 << 20
+  /// More different tags are folded again and again.
+  private static let tagTermCountLimit = 1_024
 
   private var file: SegmentFileWriter
   private let id: BlobName
   private let keyVersion: Int
   private var rows = RowsWriter()
   private var words = MessageWords()
-  private var tokens = TokenCollector()
+  private let collected = CollectedTokens()
+  /// Terms of tags, which are the same few in most messages.
+  private var tagTerms: [String: String] = [:]
   private var tagBytes = ErasedArray<UInt8>(capacity: 1 << 10)
   private let sender = SenderText()
 
@@ -49,8 +53,8 @@ public struct SegmentBuilder: ~Copyable {
 
   /// Whether it should be finished before the next message.
   public var isFull: Bool {
-    rows.count >= Self.documentCountLimit || tokens.count >= Self.occurrenceCountLimit
-      || tokens.wordByteCount >= Self.wordByteCountLimit
+    rows.count >= Self.documentCountLimit || collected.tokens.count >= Self.occurrenceCountLimit
+      || collected.tokens.wordByteCount >= Self.wordByteCountLimit
   }
 
   /// Adds a message.
@@ -69,8 +73,8 @@ public struct SegmentBuilder: ~Copyable {
     if metadata.isMail { row.flags.insert(.mail) }
     if metadata.isText { row.flags.insert(.text) }
     if readWords(metadata, content) { row.flags.insert(.attachment) }
-    if tokens.isPartial { row.flags.insert(.partial) }
-    tokens.endMessage()
+    if collected.tokens.isPartial { row.flags.insert(.partial) }
+    collected.tokens.endMessage()
     try appendRow(&row, metadata)
   }
 
@@ -96,7 +100,7 @@ public struct SegmentBuilder: ~Copyable {
       "a segment answers for its own messages")
     try rows.finish(&file)
     var terms = TermWriter()
-    try tokens.write(&terms, &file)
+    try collected.tokens.write(&terms, &file)
     let rootBlockCount = try SegmentRoot.write(
       SegmentRoot.Summary(
         documentCount: rows.count, numbers: numbers, rows: rows.groups, unreadable: rows.unreadable,
@@ -113,12 +117,11 @@ public struct SegmentBuilder: ~Copyable {
   /// Collects the words of a message, and its sender.
   /// - Returns: whether it has what `has:attachment` finds.
   private mutating func readWords(_ metadata: MessageMetadata, _ content: RawSpan) -> Bool {
-    tokens.beginMessage(UInt32(rows.count))
+    collected.tokens.beginMessage(UInt32(rows.count))
     sender.bytes.removeAll()
     var hasAttachment = !metadata.isMail && !metadata.isText
     var hasSender = false
-    // What is changed inside is moved out for the call.
-    var tokens = exchange(&self.tokens, with: TokenCollector(capacity: 0))
+    let collected = collected
     let sender = sender
     func begin(_ kind: MessageTexts.Kind, _ text: RawSpan) {
       if kind == .attachment { hasAttachment = true }
@@ -129,13 +132,13 @@ public struct SegmentBuilder: ~Copyable {
     }
     let isWhole = words.read(metadata, content) { kind, text in
       begin(kind, text)
-      tokens.endText()
+      collected.tokens.endText()
     } words: { kind, piece in
-      tokens.append(piece, kind)
+      collected.tokens.append(piece, kind)
       return true
     }
     if !isWhole {
-      tokens.giveUp()
+      collected.tokens.giveUp()
       var texts = MessageTexts()
       hasSender = false
       sender.bytes.removeAll()
@@ -144,12 +147,19 @@ public struct SegmentBuilder: ~Copyable {
         return true
       }
     }
-    for tag in metadata.tags { tokens.append(MessageMetadata.searchedTag(tag), .tag, prefix: "") }
-    tokens.append(metadata.searchedType, .fact, prefix: "t")
-    if metadata.isMail { tokens.append("", .fact, prefix: "m") }
-    if hasAttachment { tokens.append("", .fact, prefix: "a") }
-    self.tokens = tokens
+    for tag in metadata.tags { collected.tokens.append(tagTerm(tag), .tag, prefix: "") }
+    collected.tokens.append(metadata.searchedType, .fact, prefix: "t")
+    if metadata.isMail { collected.tokens.append("", .fact, prefix: "m") }
+    if hasAttachment { collected.tokens.append("", .fact, prefix: "a") }
     return hasAttachment
+  }
+
+  private mutating func tagTerm(_ tag: String) -> String {
+    if let term = tagTerms[tag] { return term }
+    if tagTerms.count == Self.tagTermCountLimit { tagTerms = [:] }
+    let term = MessageMetadata.searchedTag(tag)
+    tagTerms[tag] = term
+    return term
   }
 
   private mutating func appendRow(
@@ -184,6 +194,11 @@ public struct SegmentBuilder: ~Copyable {
       }
     }
   }
+}
+
+/// The terms of a segment, which a closure can fill.
+private final class CollectedTokens {
+  var tokens = TokenCollector()
 }
 
 /// The sender of one message, which a closure can fill.

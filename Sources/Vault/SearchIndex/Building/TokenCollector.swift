@@ -26,10 +26,9 @@ struct TokenCollector: ~Copyable {
   /// New words of one message; see ``SegmentBuilder``.
   private static let messageWordByteCountLimit = 1 << 20 - 1 << 12
 
-  /// - Parameter capacity: of a collector that only stands in for another, 0.
-  init(capacity: Int = 1 << 18) {
-    table = capacity == 0 ? nil : WordTable()
-    occurrences = ErasedArray(capacity: capacity)
+  init() {
+    table = WordTable()
+    occurrences = ErasedArray(capacity: 1 << 18)
   }
 
   /// Occurrences so far.
@@ -160,7 +159,7 @@ struct TokenCollector: ~Copyable {
     self.table = consume table
   }
 
-  /// Collects a term that is no word.
+  /// Collects a tag or a fact as a term.
   mutating func append(_ text: String, _ namespace: SegmentFormat.Namespace, prefix: String) {
     if isPartial || text.isEmpty && prefix.isEmpty { return }
     let term = prefix + text

@@ -156,7 +156,9 @@ struct WordTable: ~Copyable {
   private func key(_ number: UInt32) -> UInt64 {
     let term = unsafe address(number)
     let count = unsafe Int(term[0])
-    if count >= 10 { return unsafe UInt64(bigEndian: UnsafeRawPointer(term + 3).loadUnaligned(as: UInt64.self)) }
+    if count >= 10 {
+      return unsafe UInt64(bigEndian: UnsafeRawPointer(term + 3).loadUnaligned(as: UInt64.self))
+    }
     var key: UInt64 = 0
     for index in 2..<10 { key = unsafe key << 8 | (index < count ? UInt64(term[1 + index]) : 0) }
     return key
@@ -170,7 +172,8 @@ struct WordTable: ~Copyable {
     _ numbers: inout ErasedArray<UInt32>, _ range: Range<Int>, _ keys: inout ErasedArray<SortKey>
   ) {
     guard range.count <= Self.keyCount else {
-      var all = unsafe UnsafeMutableBufferPointer(start: numbers.pointer + range.lowerBound, count: range.count)
+      var all = unsafe UnsafeMutableBufferPointer(
+        start: numbers.pointer + range.lowerBound, count: range.count)
       return unsafe all.sort { precedes($0, $1) }
     }
     keys.resize(to: range.count)

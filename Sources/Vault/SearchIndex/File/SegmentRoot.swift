@@ -106,7 +106,8 @@ struct SegmentRoot: ~Copyable {
     var head = ErasedArray<UInt8>(capacity: 16)
     try file.append(0..<4, of: .root, to: &head)
     var place = ByteCursor(0..<4)
-    let count = try Int(head.withBytes { bytes throws(SegmentError) in try place.bigEndian(bytes, byteCount: 4) })
+    let count = try Int(
+      head.withBytes { bytes throws(SegmentError) in try place.bigEndian(bytes, byteCount: 4) })
     guard count + 4 <= limit, count + 4 > limit - SegmentFormat.blockByteCount,
       count <= SegmentFormat.rootByteCountLimit
     else { throw .damaged }

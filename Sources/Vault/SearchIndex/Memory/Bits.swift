@@ -112,5 +112,7 @@ struct BitReader {
   }
 
   /// Whether all was read but zeros that fill the last byte.
-  var isAtEnd: Bool { !isBad && end - position < 8 && (position == end || next & (1 << UInt64(end - position) - 1) == 0) }
+  var isAtEnd: Bool {
+    !isBad && end - position < 8 && (position == end || next & (1 << UInt64(end - position) - 1) == 0)
+  }
 }

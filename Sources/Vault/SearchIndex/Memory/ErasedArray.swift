@@ -119,7 +119,9 @@ extension ErasedArray<UInt8> {
   }
 
   /// Appends a number that may be negative.
-  mutating func append(zigzag number: Int64) { append(varint: UInt64(bitPattern: number << 1 ^ number >> 63)) }
+  mutating func append(zigzag number: Int64) {
+    append(varint: UInt64(bitPattern: number << 1 ^ number >> 63))
+  }
 
   /// Appends the low bytes of a number, big-endian.
   mutating func append(bigEndian number: UInt64, byteCount: Int) {

@@ -44,7 +44,8 @@ public enum SegmentMerger {
     guard total > 0 else { return nil }
     precondition(total <= SegmentFormat.documentCountLimit, "too many messages for one segment")
     let numbers =
-      segments[0].reader.description.numbers.lowerBound...segments[segments.count - 1].reader.description
+      segments[0].reader.description.numbers
+      .lowerBound...segments[segments.count - 1].reader.description
       .numbers.upperBound
     var file = try SegmentFileWriter(files, seed, vaultKey: vaultKey)
     var rows = RowsWriter()
@@ -90,7 +91,7 @@ public enum SegmentMerger {
     try terms.finish(&file)
   }
 
-  /// Seals every block of a segment anew, under another name and another vault key.
+  /// Seals every block of a segment again, under another name and another vault key.
   public static func copy(
     _ reader: SegmentReader, files: BlobFiles, keyVersion: Int, vaultKey: RawSpan
   ) throws(SegmentError) -> SegmentDescription {

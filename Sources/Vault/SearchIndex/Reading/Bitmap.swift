@@ -30,7 +30,9 @@ struct Bitmap: Equatable {
     words[Int(ordinal >> 6)] &= ~(1 << UInt64(ordinal & 63))
   }
 
-  mutating func formUnion(_ other: Bitmap) { for index in words.indices { words[index] |= other.words[index] } }
+  mutating func formUnion(_ other: Bitmap) {
+    for index in words.indices { words[index] |= other.words[index] }
+  }
 
   mutating func formIntersection(_ other: Bitmap) {
     for index in words.indices { words[index] &= other.words[index] }

@@ -123,14 +123,17 @@ extension TermCursor {
 extension ErasedArray<UInt8> {
   func hasPrefix(_ prefix: [UInt8]) -> Bool {
     guard count >= prefix.count else { return false }
-    return unsafe prefix.withUnsafeBytes { unsafe memcmp(pointer, $0.baseAddress ?? UnsafeRawPointer(pointer), $0.count) == 0 }
+    return unsafe prefix.withUnsafeBytes {
+      unsafe memcmp(pointer, $0.baseAddress ?? UnsafeRawPointer(pointer), $0.count) == 0
+    }
   }
 
   /// - Parameter start: bytes at the beginning that do not count.
   fileprivate func hasSuffix(_ suffix: [UInt8], after start: Int) -> Bool {
     guard count - start >= suffix.count else { return false }
     return unsafe suffix.withUnsafeBytes {
-      unsafe memcmp(pointer + (count - suffix.count), $0.baseAddress ?? UnsafeRawPointer(pointer), $0.count) == 0
+      unsafe memcmp(pointer + (count - suffix.count), $0.baseAddress ?? UnsafeRawPointer(pointer), $0.count)
+        == 0
     }
   }
 
