@@ -44,10 +44,13 @@ struct SearchIndexCommandTests {
     #expect(try run(["search", "--count", "barometer", "--json"]).output == "{\"count\":11}\n")
     #expect(try run(["search", "thermometer"]).status == 6)
     let status = try run(["status", "--json"]).output
-    #expect(status.contains(#""index":{"byteCount":"#) && status.contains(#""indexed":1100,"marked":0,"segments":1}"#))
+    #expect(
+      status.contains(#""index":{"byteCount":"#)
+        && status.contains(#""indexed":1100,"marked":0,"segments":1}"#))
     #expect(try run(["vault", "status"]).output.contains("index     100 % of the messages, 1 segment, "))
     let doctor = try run(["doctor", "--deep"])
-    #expect(doctor.status == 0 && doctor.output.contains("checked   the search index: 1 segment, every block\n"))
+    #expect(
+      doctor.status == 0 && doctor.output.contains("checked   the search index: 1 segment, every block\n"))
   }
 
   @Test("A damaged one costs no answer: it is told, in JSON too, and made again")
@@ -64,7 +67,9 @@ struct SearchIndexCommandTests {
         """)
     let json = try run(["search", "barometer", "--limit", "1", "--json"])
     #expect(json.output.contains(#""index":"damaged""#) && json.error.contains(#""code":"index_damaged""#))
-    #expect(try run(["search", "--count", "barometer", "--json"]).output == #"{"count":11,"index":"damaged"}"# + "\n")
+    #expect(
+      try run(["search", "--count", "barometer", "--json"]).output == #"{"count":11,"index":"damaged"}"#
+        + "\n")
     let list = try run(["list"])
     #expect(list.status == 0 && list.output.split(separator: "\n").count == 1_100)
     #expect(list.error.contains("the search index is damaged"))

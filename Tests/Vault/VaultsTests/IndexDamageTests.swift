@@ -97,15 +97,21 @@ struct IndexDamageTests {
       ("a block short", { try contents[0].dropLast(16_412).write(to: URL(filePath: $0)) }),
       ("long", { try (contents[0] + [0]).write(to: URL(filePath: $0)) }),
       ("another's", { try contents[1].write(to: URL(filePath: $0)) }),
-      ("two blocks exchanged", {
-        let block = { contents[0].subdata(in: 32 + 16_412 * $0..<32 + 16_412 * ($0 + 1)) }
-        try (contents[0].prefix(32) + block(1) + block(0) + contents[0].dropFirst(32 + 2 * 16_412))
-          .write(to: URL(filePath: $0))
-      }),
-      ("a link", {
-        try FileManager.default.removeItem(atPath: $0)
-        try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: paths[1])
-      }),
+      (
+        "two blocks exchanged",
+        {
+          let block = { contents[0].subdata(in: 32 + 16_412 * $0..<32 + 16_412 * ($0 + 1)) }
+          try (contents[0].prefix(32) + block(1) + block(0) + contents[0].dropFirst(32 + 2 * 16_412))
+            .write(to: URL(filePath: $0))
+        }
+      ),
+      (
+        "a link",
+        {
+          try FileManager.default.removeItem(atPath: $0)
+          try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: paths[1])
+        }
+      ),
     ]
     for (what, change) in changes {
       try change(paths[0])
@@ -179,7 +185,10 @@ struct IndexDamageTests {
     }
     try fixture.indexed().expectAsScanned(isDamaged: true)
     var steps: [Vault.IndexProgress] = []
-    #expect(try vault.rebuildIndex { steps.append($0); return true })
+    #expect(
+      try vault.rebuildIndex {
+        steps.append($0); return true
+      })
     #expect(!steps.isEmpty && steps.allSatisfy { $0.done <= $0.total })
     try fixture.indexed().expectAsScanned()
     try vault.checkCount()

@@ -67,7 +67,8 @@ extension Vault {
   /// Compares lists and searches with those that open every message.
   /// - Parameter turn: of the searches, only every fourth; which ones, depends on it.
   func expectAsScanned(
-    _ what: String = "", isDamaged: Bool = false, turn: Int? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    _ what: String = "", isDamaged: Bool = false, turn: Int? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
     for (index, search) in try Search.samples.enumerated() {
       if let turn, index % 4 != turn % 4 { continue }

@@ -200,7 +200,8 @@ struct IndexTests {
     try vault.expectAsScanned()
   }
 
-  @Test("A rotation that is stopped between two segments goes on, and both versions have their keys until then")
+  @Test(
+    "A rotation that is stopped between two segments goes on, and both versions have their keys until then")
   func rotationStopped() throws {
     try fill(6)
     for _ in 1...10 { try vault.add("shed") }

@@ -75,7 +75,10 @@ struct SearchRecordTests {
       return record.fits(state)
     }
     #expect(fits { _, _ in })
-    #expect(!fits { $0.revision = 4; $1.searchRevision = 5 })
+    #expect(
+      !fits {
+        $0.revision = 4; $1.searchRevision = 5
+      })
     #expect(!fits { $1.searchRevision = 6 })
     #expect(!fits { $1.highestNumber = 299 })
     #expect(!fits { $1.shown.count = 8 })

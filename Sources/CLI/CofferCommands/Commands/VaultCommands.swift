@@ -159,7 +159,8 @@ struct VaultStatusCommand: CofferCommand {
     if context.isJSON {
       return JSON.print(
         Answer(
-          messages: status.messageCount, trash: status.trashCount, index: index, keyVersion: status.currentKeyVersion,
+          messages: status.messageCount, trash: status.trashCount, index: index,
+          keyVersion: status.currentKeyVersion,
           keys: status.keys.map {
             .init(
               version: $0.version, created: RFC3339.format($0.created),

@@ -191,7 +191,7 @@ struct CommandContext {
 
   /// Brings the search index up to date after a command that has changed messages.
   func updateIndexes() {
-    if !Interruption.isRequested { opened.updateIndexes(isJSON: isJSON) }
+    if !Interruption.isRequested { opened.updateIndexes(isQuiet: isQuiet, isJSON: isJSON) }
   }
 
   static func triesLeft(_ problem: String, _ attempt: Int) -> String {

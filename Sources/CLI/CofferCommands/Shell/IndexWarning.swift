@@ -15,11 +15,19 @@ final class OpenedCoffers: Sendable {
   func append(_ coffer: Coffer) { coffers.withLock { $0.append(coffer) } }
 
   /// Brings the search index of those that were changed up to date.
-  func updateIndexes(isJSON: Bool) {
+  func updateIndexes(isQuiet: Bool, isJSON: Bool) {
     for coffer in coffers.withLock({ $0 }) where coffer.vault.isChanged {
       // What was told is an acknowledgement, so it is written before.
       Terminal.flush()
-      do { try coffer.vault.updateIndex() } catch { IndexWarning.notUpdated(error).tell(isJSON: isJSON) }
+      // Long only where there was no index before, as after a restoration.
+      var bar = ProgressBar("indexing", isQuiet: isQuiet || isJSON)
+      do {
+        try coffer.vault.updateIndex { bar.update($0.done, of: $0.total, unit: "messages") }
+        bar.finish()
+      } catch {
+        bar.finish()
+        IndexWarning.notUpdated(error).tell(isJSON: isJSON)
+      }
     }
   }
 }

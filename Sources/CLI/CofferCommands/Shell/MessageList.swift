@@ -51,7 +51,8 @@ struct MessageList {
       return JSON.print(
         Answer(
           id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
-          date: RFC3339.format(metadata.date), removed: removed.map(RFC3339.format), snippet: snippet?.text, index: isIndexDamaged ? "damaged" : nil))
+          date: RFC3339.format(metadata.date), removed: removed.map(RFC3339.format), snippet: snippet?.text,
+          index: isIndexDamaged ? "damaged" : nil))
     }
     guard Terminal.isOutputTerminal else {
       let title = TerminalText.line(metadata.title)

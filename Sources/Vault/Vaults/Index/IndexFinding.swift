@@ -229,7 +229,9 @@ struct IndexFinding: ~Copyable {
     _ chunk: ArraySlice<SortedList.Place>
   ) throws -> [Int64: (MessageID, MessageMetadata)] {
     var loaded: [Int64: (MessageID, MessageMetadata)] = [:]
-    for (segment, places) in Dictionary(grouping: chunk.filter { $0.source != nil }, by: { $0.source?.segment }) {
+    for (segment, places) in Dictionary(
+      grouping: chunk.filter { $0.source != nil }, by: { $0.source?.segment })
+    {
       guard let segment, let reader = index.segments[segment].reader else { continue }
       let ordinals = places.compactMap(\.source?.ordinal).sorted()
       // What does not come from the segment comes from the row.

@@ -26,9 +26,13 @@ extension Vault {
   /// segments, new ones get into one when they are many, and segments are merged. Answers are the same before and after.
   ///
   /// A record that does not open stays as it is; see ``rebuildIndex(progress:)``.
+  /// - Parameter progress: called after each segment.
   /// - Throws: `StorageError`: the disk is full or fails. The change itself stands.
-  public func updateIndex() throws {
-    try tend(.usual) { _ in true }
+  public func updateIndex(progress: (IndexProgress) -> Void = { _ in }) throws {
+    try tend(.usual) {
+      progress($0)
+      return true
+    }
   }
 
   enum Tending {
@@ -195,7 +199,8 @@ extension Vault {
   /// Puts a new segment where its numbers belong. Rows that have left since they were read are marked.
   /// - Returns: the digest of its rows that are shown; nil when rows are shown that are not in it.
   func append(
-    _ built: BuiltSegment, to record: inout SearchRecord, _ keys: VaultKeys, _ transaction: borrowing Transaction
+    _ built: BuiltSegment, to record: inout SearchRecord, _ keys: VaultKeys,
+    _ transaction: borrowing Transaction
   ) throws -> SetDigest? {
     var hash = keys.rowHash()
     var digest = SetDigest()

@@ -15,7 +15,7 @@ final class IndexOperation: CrashScenario {
   let operation: String
   let store = KeychainKind.file.name
   // Judging opens every message and every block several times.
-  let stride = 5
+  let stride = 17
   private let limits: IndexLimits
   private let deed: (Vault) throws -> Void
   private let isDone: (Vault.IndexStatus) -> Bool
@@ -91,7 +91,9 @@ final class IndexOperation: CrashScenario {
     }
     try compare(vault)
     try vault.checkCount()
-    guard try opened.file.searchFiles.names().count == status.segmentCount else { throw CrashFinding.mixed("files that nothing names are left") }
+    guard try opened.file.searchFiles.names().count == status.segmentCount else {
+      throw CrashFinding.mixed("files that nothing names are left")
+    }
     return isDone(found) ? .after : .before
   }
 
