@@ -96,7 +96,8 @@ extension Coffer {
     if status.isDamaged {
       diagnosis.add(
         .advice,
-        "the search index is damaged, so messages are read one by one: 'coffer doctor --reindex' makes it again")
+        "the search index is damaged, so messages are read one by one: 'coffer doctor --reindex' makes it again"
+      )
     }
   }
 

@@ -149,7 +149,7 @@ extension Vault {
 }
 
 /// The search index while an import runs. What goes wrong with it does not concern the import: the messages are read one
-/// by one until ``Vault/updateIndex()`` has succeeded, which says what is wrong.
+/// by one until ``Vault/updateIndex(progress:)`` has succeeded, which says what is wrong.
 private struct ImportIndexing {
   private var waitingCount = 0
   private var hasFlushed = false

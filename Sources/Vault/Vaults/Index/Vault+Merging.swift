@@ -123,7 +123,7 @@ extension Vault {
     return !isStopped
   }
 
-  /// Begins anew: nothing is indexed.
+  /// Begins again: nothing is indexed.
   private func forgetIndex() throws {
     try write { transaction, state, keys in try save(SearchRecord(), &state, keys, transaction) }
   }
