@@ -196,8 +196,10 @@ let package = Package(
         "Secrets", "Primitives", "Storage", "Enclaves", "SecurityKeys", "DesktopBus", "CZxcvbn", "CUtf8proc",
         log,
       ]),
+    module("SearchIndex", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats"]),
     module(
-      "Vaults", in: .vault, ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
+      "Vaults", in: .vault,
+      ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "SearchIndex", "Keychains", log]),
     module(
       "Captures", in: .vault,
       ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", log]),
@@ -351,9 +353,16 @@ let package = Package(
         "LoggedLines",
       ]),
     tests(
+      "SearchIndexTests", in: .vault,
+      [
+        "SearchIndex", "MessageFormats", "Storage", "Primitives", "Secrets", "MemorySearch", "SpecExamples",
+        "TemporaryHomes",
+      ]),
+    tests(
       "VaultsTests", in: .vault,
       [
-        "Vaults", "Keychains", "Storage", "MessageFormats", "Primitives", "Texts", "Secrets", "CFaultVFS",
+        "Vaults", "SearchIndex", "Keychains", "Storage", "MessageFormats", "Primitives", "Texts", "Secrets",
+        "CFaultVFS",
         "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors", sqlite, "InMemoryKeychains",
       ]),
     tests(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Large sealed values as files beside the database, in `blobs`: written and synchronised before the row that
-// names them, and removed after it. A file that no row names was left by a crash and is removed. The contents
-// are the business of the module that seals them.
+// Large sealed values as files beside the database, in `blobs`, and segments of the search index in `search`: written
+// and synchronised before the row that names them, and removed after it. A file that no row names was left by a crash
+// and is removed. The contents are the business of the module that seals them.
 
 internal import CSystem
 internal import Glibc
@@ -10,16 +10,23 @@ internal import Glibc
 /// The blob files of a coffer.
 public struct BlobFiles: Sendable {
   /// The folder's name in the home directory.
-  public static let folderName = "blobs"
+  public static let folderName = StorageError.Place.blobs.rawValue
+  /// The name of the folder of the search index.
+  public static let searchFolderName = StorageError.Place.search.rawValue
 
   /// Nil for a coffer in memory, which has none.
   private let path: String?
+  /// The folder.
+  private let place: StorageError.Place
 
-  init(home: String?) { path = home.map { $0 + "/" + Self.folderName } }
+  init(home: String?, place: StorageError.Place = .blobs) {
+    path = home.map { $0 + "/" + place.rawValue }
+    self.place = place
+  }
 
   private func opened() throws(StorageError) -> BlobFolder? {
     guard let path else { return nil }
-    return try BlobFolder(path)
+    return try BlobFolder(path, place)
   }
 
   /// Starts a new blob. It has a random name, and belongs to nobody before ``Writer/finish()``.
@@ -28,7 +35,7 @@ public struct BlobFiles: Sendable {
     guard let path else { throw StorageError.notPermitted }
     if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw StorageError(systemError: errno) }
     guard let folder = try opened() else { throw StorageError.notFound }
-    guard folder.isOwn else { throw StorageError.placeTaken(.blobs) }
+    guard folder.isOwn else { throw StorageError.placeTaken(place) }
     let descriptor = unsafe openat(
       folder.descriptor, name.text, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw StorageError(systemError: errno) }
@@ -41,7 +48,7 @@ public struct BlobFiles: Sendable {
   public func open(_ name: BlobName) throws -> Reader {
     guard let folder = try opened() else { throw StorageError.corrupt(part: .record) }
     do {
-      let descriptor = try DatabaseFile.openFile(name.text, O_RDONLY, in: folder.descriptor, as: .blobs)
+      let descriptor = try DatabaseFile.openFile(name.text, O_RDONLY, in: folder.descriptor, as: place)
       guard let descriptor else { throw StorageError.corrupt(part: .record) }
       return Reader(descriptor: descriptor)
     } catch StorageError.placeTaken, StorageError.notPermitted {
@@ -63,7 +70,7 @@ public struct BlobFiles: Sendable {
   /// Overwrites and removes a blob; it is not an error if there is none. One that has another name as well,
   /// or is a link or a pipe, is only removed.
   public func remove(_ name: BlobName) {
-    guard let path, let folder = try? BlobFolder(path) else { return }
+    guard let path, let folder = try? BlobFolder(path, place) else { return }
     folder.remove(name)
   }
 
@@ -81,7 +88,7 @@ public struct BlobFiles: Sendable {
   /// work, whether or not it still has the lock.
   func sweep(except named: Set<BlobName>, writtenBy time: FileTime) throws {
     guard let folder = try opened() else { return }
-    guard folder.isOwn else { throw StorageError.placeTaken(.blobs) }
+    guard folder.isOwn else { throw StorageError.placeTaken(place) }
     for name in try folder.names() where !named.contains(name) {
       if let status = folder.status(name), FileTime(status.st_mtim) <= time { folder.remove(name) }
     }
@@ -93,12 +100,12 @@ public struct BlobFiles: Sendable {
   func destroy() throws {
     guard let path else { return }
     do throws(StorageError) {
-      guard let opened = try BlobFolder(path) else { return }
+      guard let opened = try BlobFolder(path, place) else { return }
       for name in try opened.names() { opened.remove(name) }
       guard try opened.names().isEmpty else { throw StorageError.notPermitted }
       unsafe rmdir(path)
     } catch {
-      guard error == .placeTaken(.blobs) else { throw error }
+      guard error == .placeTaken(place) else { throw error }
       guard unsafe unlink(path) == 0 else { throw StorageError.notPermitted }
     }
   }
@@ -110,12 +117,12 @@ private struct BlobFolder: ~Copyable {
 
   /// Nil when there is none.
   /// - Throws: `StorageError.placeTaken` when it is a link, or not a folder.
-  init?(_ path: String) throws(StorageError) {
+  init?(_ path: String, _ place: StorageError.Place) throws(StorageError) {
     descriptor = unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
       switch errno {
       case ENOENT: return nil
-      case ELOOP, ENOTDIR: throw .placeTaken(.blobs)
+      case ELOOP, ENOTDIR: throw .placeTaken(place)
       default: throw StorageError(systemError: errno)
       }
     }
@@ -240,6 +247,26 @@ extension BlobFiles {
       while count < buffer.byteCount {
         let found = unsafe buffer.withUnsafeMutableBytes { bytes in
           unsafe Glibc.read(descriptor, bytes.baseAddress?.advanced(by: count), bytes.count - count)
+        }
+        if found == 0 { break }
+        guard found > 0 else {
+          if errno == EINTR { continue }
+          throw StorageError(systemError: errno)
+        }
+        count += found
+      }
+      return count
+    }
+
+    /// Fills `buffer` with the bytes from `offset` on, wherever ``read(into:)`` is; fewer only at the end.
+    public borrowing func read(
+      at offset: Int, into buffer: inout MutableRawSpan
+    ) throws(StorageError) -> Int {
+      var count = 0
+      while count < buffer.byteCount {
+        let found = unsafe buffer.withUnsafeMutableBytes { bytes in
+          unsafe Glibc.pread(
+            descriptor, bytes.baseAddress?.advanced(by: count), bytes.count - count, offset + count)
         }
         if found == 0 { break }
         guard found > 0 else {

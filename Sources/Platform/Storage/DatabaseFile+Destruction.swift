@@ -27,6 +27,7 @@ extension DatabaseFile {
     for file in files { overwrite(file) }
     // The database goes last: while it is there, an interrupted call can be repeated.
     try BlobFiles(home: home).destroy()
+    try BlobFiles(home: home, place: .search).destroy()
     removeUnfinished(home)
     for file in files where unsafe unlink(file) != 0 && errno != ENOENT { throw StorageError.notPermitted }
     try sync(home)

@@ -28,6 +28,9 @@ public final class DatabaseFile: Sendable {
   /// The large values beside the database; none in memory.
   public var blobs: BlobFiles { BlobFiles(home: home) }
 
+  /// The segments of the search index.
+  public var searchFiles: BlobFiles { BlobFiles(home: home, place: .search) }
+
   private let queue: DatabaseQueue
   /// Watches the parts, once there are keys.
   let binding = Mutex<(any PartBinding)?>(nil)
@@ -163,11 +166,17 @@ public final class DatabaseFile: Sendable {
 
   /// Removes the blobs that no row names, except those written since this file took the lock.
   /// - Parameter named: the blobs that rows name now.
-  public func sweepBlobs(except named: Set<BlobName>) throws {
+  public func sweepBlobs(except named: Set<BlobName>) throws { try sweep(blobs, except: named) }
+
+  /// Removes the segments that no record names, except those written since this file took the lock.
+  /// - Parameter named: the segments that the record names now.
+  public func sweepSearchFiles(except named: Set<BlobName>) throws { try sweep(searchFiles, except: named) }
+
+  private func sweep(_ files: BlobFiles, except named: Set<BlobName>) throws {
     guard case .folder(let folder) = place else { return }
     try folder.lock.acquire()
     guard let time = folder.lock.time else { throw StorageError.inUse }
-    try blobs.sweep(except: named, writtenBy: time)
+    try files.sweep(except: named, writtenBy: time)
   }
 
   /// Overwrites the write-ahead log with zeros and empties it, so that it keeps no deleted or replaced data.

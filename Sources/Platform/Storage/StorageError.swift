@@ -24,7 +24,7 @@ public enum StorageError: Error, Equatable, Sendable {
   /// The files are on a medium that cannot be written.
   case readOnly
   /// A link, a pipe, a device or a folder has the name of a file; or a link, or a folder of another user's,
-  /// in that of the folder for blobs. It was not touched.
+  /// in that of the folder for blobs or of the search index. It was not touched.
   case placeTaken(Place)
   /// The device failed to read or write.
   case inputOutput(code: Int32)
@@ -57,6 +57,8 @@ public enum StorageError: Error, Equatable, Sendable {
     case lock = "coffer.lock"
     /// The folder of blobs.
     case blobs = "blobs"
+    /// The folder of the search index.
+    case search = "search"
   }
 
   /// The extended SQLite result code of this error, for logs and texts only.

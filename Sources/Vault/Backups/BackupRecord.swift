@@ -89,7 +89,8 @@ enum BackupTable: UInt8, CaseIterable {
   var selection: StaticString {
     switch self {
     case .keychain: "SELECT account, accessibility, sealed FROM keychain ORDER BY account"
-    case .vault: "SELECT part, sealed FROM vault ORDER BY part"
+    // Without the search record: segments are not in a backup.
+    case .vault: "SELECT part, sealed FROM vault WHERE part <> 3 ORDER BY part"
     case .messages:
       "SELECT number, id, message, standing, since, keyVersion, timestamp, sealed FROM messages ORDER BY number"
     case .captures: "SELECT number, id, mark, record, queue FROM captures ORDER BY number"
@@ -117,7 +118,7 @@ enum BackupTable: UInt8, CaseIterable {
   var size: StaticString {
     switch self {
     case .keychain: "SELECT coalesce(sum(length(sealed)), 0) FROM keychain"
-    case .vault: "SELECT coalesce(sum(length(sealed)), 0) FROM vault"
+    case .vault: "SELECT coalesce(sum(length(sealed)), 0) FROM vault WHERE part <> 3"
     case .messages: "SELECT coalesce(sum(64 + length(sealed)), 0) FROM messages"
     case .captures: "SELECT coalesce(sum(96 + length(record) + length(queue)), 0) FROM captures"
     case .captureParts: "SELECT coalesce(sum(length(sealed)), 0) FROM captureParts"

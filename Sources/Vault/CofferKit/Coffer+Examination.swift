@@ -49,6 +49,7 @@ extension Coffer {
     }
     try examineProtectedData(&diagnosis)
     try examineVault(&diagnosis)
+    try examineIndex(&diagnosis, isDeep: isDeep)
     try examineCaptures(&diagnosis, isDeep: isDeep)
     if isDeep { try examineMessages(&diagnosis, progress) }
     return diagnosis
@@ -77,6 +78,26 @@ extension Coffer {
       }
       if status.isRotationDue { return "the vault key is more than a year old: run 'coffer vault rotate'" }
       return nil
+    }
+  }
+
+  /// A damaged index costs time, and no answer: it is advice.
+  fileprivate func examineIndex(_ diagnosis: inout Diagnosis, isDeep: Bool) throws {
+    let status: Vault.IndexStatus?
+    do { status = try vault.indexStatus(isDeep: isDeep) } catch is VaultError {
+      // The vault's state is a finding already.
+      return
+    } catch StorageError.outdated {
+      return
+    }
+    guard let status else { return }
+    let count = status.segmentCount == 1 ? "1 segment" : "\(status.segmentCount) segments"
+    diagnosis.checks.append("the search index: " + (isDeep ? "\(count), every block" : count))
+    if status.isDamaged {
+      diagnosis.add(
+        .advice,
+        "the search index is damaged, so messages are read one by one: 'coffer doctor --reindex' makes it again"
+      )
     }
   }
 

@@ -113,6 +113,7 @@ extension Diagnosis {
     for (name, wanted) in [
       ("", mode_t(0o700)), (DatabaseFile.name, 0o600), (DatabaseFile.name + "-wal", 0o600),
       (DatabaseFile.name + "-shm", 0o600), (DatabaseFile.lockName, 0o600), (BlobFiles.folderName, 0o700),
+      (BlobFiles.searchFolderName, 0o700),
       (UnfinishedExports.folderName, 0o700),
     ] {
       var status = stat()

@@ -22,9 +22,10 @@ struct MessageSealer: ~Copyable {
   }
 
   /// Stores a new message.
+  /// - Parameter number: of the row.
   /// - Throws: `VaultError.encryptionFailed` after the second failure; `.messageTooLarge`, `.metadataOutOfBounds`.
   mutating func insert(
-    _ metadata: MessageMetadata, _ content: RawSpan, timestamp: Int64, keyVersion: Int,
+    _ number: Int64, _ metadata: MessageMetadata, _ content: RawSpan, timestamp: Int64, keyVersion: Int,
     key: SharedSecretBytes,
     _ transaction: borrowing Transaction
   ) throws -> MessageID {
@@ -32,24 +33,25 @@ struct MessageSealer: ~Copyable {
     try sealFrame(id, metadata, nil, content, timestamp, keyVersion, key)
     try box.withBytes { box in
       _ = try transaction.execute(
-        "INSERT INTO messages (id, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?)",
-        id.column, .integer(Int64(keyVersion)), .integer(timestamp), lending: box)
+        "INSERT INTO messages (number, id, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?, ?)",
+        .integer(number), id.column, .integer(Int64(keyVersion)), .integer(timestamp), lending: box)
     }
     return id
   }
 
   /// Stores a version of a message, which is the one shown from now on.
-  /// - Throws: as ``insert(_:_:timestamp:keyVersion:key:_:)``.
+  /// - Throws: as ``insert(_:_:_:timestamp:keyVersion:key:_:)``.
   mutating func insert(
-    _ metadata: MessageMetadata, _ edition: FrameEdition, _ content: RawSpan, timestamp: Int64,
-    keyVersion: Int, key: SharedSecretBytes, _ transaction: borrowing Transaction
+    _ number: Int64, _ metadata: MessageMetadata, _ edition: FrameEdition, _ content: RawSpan,
+    timestamp: Int64, keyVersion: Int, key: SharedSecretBytes, _ transaction: borrowing Transaction
   ) throws -> MessageID {
     let id = MessageID()
     try sealFrame(id, metadata, edition, content, timestamp, keyVersion, key)
     try box.withBytes { box in
       _ = try transaction.execute(
-        "INSERT INTO messages (id, message, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?, ?)",
-        id.column, edition.message.column, .integer(Int64(keyVersion)), .integer(timestamp), lending: box)
+        "INSERT INTO messages (number, id, message, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?, ?, ?)",
+        .integer(number), id.column, edition.message.column, .integer(Int64(keyVersion)),
+        .integer(timestamp), lending: box)
     }
     return id
   }

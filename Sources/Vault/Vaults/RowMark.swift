@@ -79,6 +79,16 @@ struct RowHash: ~Copyable {
     if let mark { remove(mark, of: id, from: &digest.marks) }
   }
 
+  /// Adds a row to the digest of those that are shown.
+  mutating func addShown(_ id: MessageID, to shown: inout SetDigest) {
+    id.withBytes { hash.add($0, to: &shown) }
+  }
+
+  /// Takes a row out of the digest of those that are shown.
+  mutating func removeShown(_ id: MessageID, from shown: inout SetDigest) {
+    id.withBytes { hash.remove($0, from: &shown) }
+  }
+
   /// Gives a row another mark.
   mutating func change(
     _ id: MessageID, from former: RowMark?, to mark: RowMark, in digest: inout RowDigest

@@ -3,6 +3,7 @@
 internal import Foundation
 internal import MessageFormats
 internal import Primitives
+internal import SearchIndex
 internal import Secrets
 
 /// Messages to be sorted, with as much of their metadata as fits.
@@ -12,8 +13,18 @@ struct SortedList: ~Copyable {
     let number: Int64
     /// Where its identifier and head are; nil when they did not fit.
     let offset: Int?
+    /// Where it is in the search index; nil for one that was opened.
+    var source: Source?
 
     var isKept: Bool { offset != nil }
+  }
+
+  /// A message in a segment.
+  struct Source {
+    let segment: Int
+    let ordinal: UInt32
+    /// The identifier under which it is listed.
+    let id: MessageID
   }
 
   /// What a message is sorted by. Titles are in ordinary memory, as those that are shown.
@@ -43,8 +54,7 @@ struct SortedList: ~Copyable {
       case .date: .number(metadata.date)
       case .stored: .number(row.number)
       case .size: .number(Int64(contentByteCount))
-      case .title:
-        .title(metadata.title.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
+      case .title: Self.key(metadata.title)
       }
     let start = usedByteCount
     let end = start + MessageID.byteCount + head.byteCount
@@ -60,6 +70,37 @@ struct SortedList: ~Copyable {
     usedByteCount = end
     places.append(Place(key: key, number: row.number, offset: start))
   }
+
+  /// Appends a message of a segment. Its metadata stays there.
+  mutating func append(_ row: borrowing SegmentRow, segment: Int) {
+    let key: Key =
+      switch order {
+      case .date: .number(row.date)
+      case .stored: .number(row.number)
+      case .size: .number(Int64(row.contentByteCount))
+      case .title: Self.key(row.title)
+      }
+    let source = Source(segment: segment, ordinal: row.ordinal, id: row.id)
+    places.append(Place(key: key, number: row.number, offset: nil, source: source))
+  }
+
+  private static func key(_ title: String) -> Key {
+    .title(title.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
+  }
+
+  /// How many there are.
+  var mark: Int { places.count }
+
+  /// Takes out what was appended since there were so many.
+  mutating func forget(after mark: Int) { places.removeLast(places.count - mark) }
+
+  /// Takes out what is not among the first, when it is much.
+  mutating func trim(to limit: Int, isReversed: Bool) {
+    guard places.count / 2 > limit + Self.leastTrimmed else { return }
+    places = Array(sorted(isReversed: isReversed).prefix(limit))
+  }
+
+  private static let leastTrimmed = 4_096
 
   private mutating func grow(to count: Int) {
     var larger = SecretBytes(zeroed: min(max(2 * kept.count, count, 4_096), byteCountLimit))

@@ -7,6 +7,7 @@
 
 internal import MessageFormats
 public import Primitives
+internal import SearchIndex
 internal import Storage
 
 extension Vault {
@@ -85,6 +86,7 @@ extension Vault {
       let batch = try rotateBatch(&unreadable)
       done += batch.count
       if batch.phase == .resealing, batch.isLast { done = 0 }
+      for segment in batch.segments { try rotate(segment) }
       if batch.phase == .readingBack, batch.isLast { break }
       let shown: RotationProgress.Phase = batch.phase == .resealing ? .resealing : .readingBack
       guard try progress(RotationProgress(phase: shown, done: done, total: batch.total)) else {
@@ -110,8 +112,9 @@ extension Vault {
     let limit = Int64(Self.retiredKeyDays) * Self.secondsPerDay
     func isExpired(_ key: VaultState.Key) -> Bool { key.retired.map { now - $0 >= limit } ?? false }
     try file.claimWriting()
-    let named = try write { transaction, state, _ -> Set<Int>? in
+    let named = try write { transaction, state, keys -> Set<Int>? in
       let used = try Self.usedVersions(transaction)
+        .union(segments(transaction, state, keys).map(\.keyVersion))
       // If rows use a version that the state does not name, the state may be an older one: nothing is deleted.
       guard used.isSubset(of: state.keys.map(\.version)) else { return nil }
       state.keys.removeAll { isExpired($0) && !used.contains($0.version) }
@@ -136,6 +139,19 @@ extension Vault {
     var count = 0
     var isLast = true
     var total: Int
+    /// Segments of the search index that have to be sealed with the new key before the phase ends.
+    var segments: [SegmentDescription] = []
+  }
+
+  /// Seals a segment with the current key. One that is damaged is made again from its rows; if that is not possible,
+  /// the record is given up, because a key that something uses is not retired.
+  private func rotate(_ segment: SegmentDescription) throws {
+    let version = try read { _, state, _ in state.currentVersion }
+    do {
+      try copySegment(segment, keyVersion: version)
+    } catch is SegmentError {
+      if try !remake([segment]) { try write { _, state, _ in state.searchRevision += 1 } }
+    }
   }
 
   /// Does one batch of the state's phase, and updates the state.
@@ -171,20 +187,34 @@ extension Vault {
       switch (batch.phase, batch.isLast) {
       case (_, false): state.rotation = rotation
       case (.resealing, true):
-        state.rotation = VaultState.Rotation(target: target, phase: .readingBack, lastRow: 0)
+        batch.segments = try segments(transaction, state, keys).filter { $0.keyVersion != target }
+        if batch.segments.isEmpty {
+          rotation = VaultState.Rotation(target: target, phase: .readingBack, lastRow: 0)
+        } else {
+          batch.isLast = false
+        }
+        state.rotation = rotation
       case (.readingBack, true):
-        try Self.finish(&state, now, transaction, keys)
+        try finish(&state, now, transaction, keys)
       }
       return batch
     }
   }
 
-  /// Ends a rotation: retires every version that no row uses any more.
-  private static func finish(
+  /// The segments of the search index; none of an index that is not to be believed.
+  private func segments(
+    _ transaction: borrowing Transaction, _ state: VaultState, _ keys: VaultKeys
+  ) throws -> [SegmentDescription] {
+    guard case .record(let record) = try searchRecord(transaction, state, keys) else { return [] }
+    return record.segments.map(\.description)
+  }
+
+  /// Ends a rotation: retires every version that no row and no segment uses any more.
+  private func finish(
     _ state: inout VaultState, _ now: Int64, _ transaction: borrowing Transaction, _ keys: VaultKeys
   ) throws {
-    guard try isComplete(transaction, state, keys) else { throw VaultError.corrupt }
-    let used = try usedVersions(transaction)
+    guard try Self.isComplete(transaction, state, keys) else { throw VaultError.corrupt }
+    let used = try Self.usedVersions(transaction).union(segments(transaction, state, keys).map(\.keyVersion))
     for key in state.keys where key.version != state.currentVersion && key.retired == nil {
       if !used.contains(key.version) { state.setRetired(key.version, at: now) }
     }

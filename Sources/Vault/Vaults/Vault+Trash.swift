@@ -24,7 +24,7 @@ extension Vault {
     try write { transaction, state, keys in
       let row = try Self.shownRow(of: id, transaction, state, keys)
       var hash = keys.rowHash()
-      try Self.mark(row, RowMark(id, .removed, since: now), &state, &hash, transaction)
+      try mark(row, RowMark(id, .removed, since: now), &state, &hash, keys, transaction)
       try alongside(transaction)
     }
   }
@@ -37,7 +37,7 @@ extension Vault {
     try write { transaction, state, keys in
       let row = try Self.removedRow(of: id, transaction, state, keys)
       var hash = keys.rowHash()
-      try Self.mark(row, RowMark(id, .shown), &state, &hash, transaction)
+      try mark(row, RowMark(id, .shown), &state, &hash, keys, transaction)
       try alongside(transaction)
     }
   }

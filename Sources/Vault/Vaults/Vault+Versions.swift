@@ -103,11 +103,12 @@ extension Vault {
           let seen = base?.row ?? former.id
           let edition = FrameEdition(message: id, number: number, replaced: [seen])
           let row = try sealer.insert(
-            metadata, edition, content, timestamp: now, keyVersion: state.currentVersion,
-            key: keys.key(state.currentVersion), transaction)
+            state.nextNumber(), metadata, edition, content, timestamp: now,
+            keyVersion: state.currentVersion, key: keys.key(state.currentVersion), transaction)
           var hash = keys.rowHash()
           hash.add(row, RowMark(id, .shown), to: &state.rows)
-          try Self.mark(former, RowMark(id, .replaced, since: now), &state, &hash, transaction)
+          hash.addShown(row, to: &state.shown)
+          try mark(former, RowMark(id, .replaced, since: now), &state, &hash, keys, transaction)
           try alongside(transaction)
           return Edit(number: number, isBeside: seen != former.id)
         }
@@ -148,14 +149,25 @@ extension Vault {
     }
   }
 
-  /// Gives a row another mark, and counts it.
-  static func mark(
-    _ row: MessageRow, _ mark: RowMark, _ state: inout VaultState, _ hash: inout RowHash,
+  /// Gives a row another mark, and counts it. A row that is shown again gets a new number, as if it were new.
+  func mark(
+    _ row: MessageRow, _ mark: RowMark, _ state: inout VaultState, _ hash: inout RowHash, _ keys: VaultKeys,
     _ transaction: borrowing Transaction
   ) throws {
+    var number = row.number
+    switch (row.standing, mark.standing) {
+    case (.shown, .replaced), (.shown, .removed):
+      try leaveIndex(row, &state, &hash, keys, transaction)
+      hash.removeShown(row.id, from: &state.shown)
+    case (.replaced, .shown), (.removed, .shown):
+      hash.addShown(row.id, to: &state.shown)
+      number = try state.nextNumber()
+    default: break
+    }
     _ = try transaction.execute(
-      "UPDATE messages SET message = ?, standing = ?, since = ? WHERE number = ?",
-      mark.message.column, .integer(mark.standing.rawValue), .integer(mark.since), .integer(row.number))
+      "UPDATE messages SET number = ?, message = ?, standing = ?, since = ? WHERE number = ?",
+      .integer(number), mark.message.column, .integer(mark.standing.rawValue), .integer(mark.since),
+      .integer(row.number))
     hash.change(row.id, from: row.mark, to: mark, in: &state.rows)
     state.count(row.standing, by: -1)
     state.count(mark.standing, by: 1)

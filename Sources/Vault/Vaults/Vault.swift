@@ -12,6 +12,7 @@ public import Keychains
 internal import Logging
 internal import Primitives
 public import Storage
+internal import Synchronization
 
 /// An open vault.
 ///
@@ -28,10 +29,16 @@ public final class Vault: Sendable {
   let keychain: KeychainService
   let clock: VaultClock
   let batch: BatchLimits
+  let index: IndexLimits
   let cache: VaultKeyCache
   let stateRow = VaultRow<VaultState>()
   let failureRow = VaultRow<FailureLog>()
+  let searchRow = VaultRow<SearchRecord>()
   let alarms = AlarmBell()
+  private let hasWritten = Atomic(false)
+
+  /// Whether messages were changed through this value.
+  public var isChanged: Bool { hasWritten.load(ordering: .relaxed) }
 
   /// Makes an empty vault in a new coffer.
   public static func create(
@@ -66,14 +73,16 @@ public final class Vault: Sendable {
     return vault
   }
 
-  /// A vault, without creating it or checking its failures; tests choose the size of its batches.
+  /// A vault, without creating it or checking its failures; tests choose the size of its batches and of its segments.
   package init(
-    file: DatabaseFile, keychain: KeychainService, clock: VaultClock, batch: BatchLimits = .standard
+    file: DatabaseFile, keychain: KeychainService, clock: VaultClock, batch: BatchLimits = .standard,
+    index: IndexLimits = .standard
   ) {
     self.file = file
     self.keychain = keychain
     self.clock = clock
     self.batch = batch
+    self.index = index
     cache = VaultKeyCache(uptime: clock.uptime)
   }
 
@@ -104,6 +113,7 @@ extension Vault {
   ) throws -> R {
     // From here no other process writes, so the keys keep matching the state.
     try file.claimWriting()
+    hasWritten.store(true, ordering: .relaxed)
     return try withKeys { keys in
       try file.write(.messages) { transaction in
         // Read again, since another process may have written after the vault was opened. The row is unsealed

@@ -5,6 +5,7 @@
 //
 //   version 1 (1) ‖ revision (8) ‖ current key version (4) ‖ highest key version (4)
 //   ‖ rows (8) ‖ sum (32) ‖ marks (8) ‖ sum of marks (32) ‖ replaced (8) ‖ removed (8)
+//   ‖ highest row number (8) ‖ search revision (8) ‖ sum of shown rows (32)
 //   ‖ rotation: target (4, 0 for none) ‖ phase (1) ‖ last row done (8)
 //   ‖ key count (2) ‖ keys: version (4) ‖ created (8) ‖ retired (8, 0 while in use)
 //
@@ -43,11 +44,27 @@ struct VaultState: Equatable {
   var replacedCount = 0
   /// Messages in the trash, which is as many rows.
   var removedCount = 0
+  /// The highest number that a row ever had. No number is given twice: what the search index knows of a number stays
+  /// true of that row alone.
+  var highestNumber: Int64 = 0
+  /// The revision of the search record that belongs to this state.
+  var searchRevision: Int64 = 0
+  /// The rows that are shown.
+  var shown = SetDigest()
   var rotation: Rotation?
   var keys: [Key]
 
   /// Messages that lists show.
   var messageCount: Int { rows.identifiers.count - replacedCount - removedCount }
+
+  /// The number of a new row.
+  /// - Throws: `VaultError.corrupt` when there is none left: no vault counts so far.
+  mutating func nextNumber() throws(VaultError) -> Int64 {
+    let (next, isOver) = highestNumber.addingReportingOverflow(1)
+    guard !isOver else { throw .corrupt }
+    highestNumber = next
+    return next
+  }
 
   func key(_ version: Int) -> Key? { keys.first { $0.version == version } }
 
@@ -68,6 +85,9 @@ struct VaultState: Equatable {
     }
     bytes.append(bigEndian: Int64(replacedCount))
     bytes.append(bigEndian: Int64(removedCount))
+    bytes.append(bigEndian: highestNumber)
+    bytes.append(bigEndian: searchRevision)
+    bytes += shown.sum
     bytes.append(bigEndian: UInt32(rotation?.target ?? 0))
     bytes.append(rotation?.phase.rawValue ?? 0)
     bytes.append(bigEndian: rotation?.lastRow ?? 0)
@@ -97,6 +117,10 @@ struct VaultState: Equatable {
       rows.marks = try Self.digest(bytes, &cursor)
       replacedCount = Int(try cursor.readInt64(bytes))
       removedCount = Int(try cursor.readInt64(bytes))
+      highestNumber = try cursor.readInt64(bytes)
+      searchRevision = try cursor.readInt64(bytes)
+      shown.count = rows.identifiers.count - replacedCount - removedCount
+      shown.sum = try cursor.readBytes(bytes, count: SetDigest.sumByteCount)
       let target = try cursor.readUInt32(bytes)
       let phase = Rotation.Phase(rawValue: try cursor.readByte(bytes))
       let lastRow = try cursor.readInt64(bytes)
@@ -140,7 +164,7 @@ final class VaultRow<Value: Sendable>: Sendable {
   private let read: @Sendable (RawSpan) -> Value?
   private let known = Mutex(Known())
 
-  private init(part: Int64, context: String, read: @escaping @Sendable (RawSpan) -> Value?) {
+  init(part: Int64, context: String, read: @escaping @Sendable (RawSpan) -> Value?) {
     self.part = part
     self.context = Array(context.utf8)
     self.read = read
@@ -153,17 +177,31 @@ final class VaultRow<Value: Sendable>: Sendable {
   var unsealCount: Int { known.withLock { $0.unsealCount } }
 
   /// The row's value, as this transaction sees it.
-  /// - Throws: `VaultError.corrupt` when the row is gone or not what was sealed: every vault has every row.
+  /// - Throws: `VaultError.corrupt` when the row is gone or not what was sealed: for a row that every vault has.
   func load(_ transaction: borrowing Transaction, key: SharedSecretBytes) throws -> Value {
+    guard case .value(let value) = try find(transaction, key: key) else { throw VaultError.corrupt }
+    return value
+  }
+
+  /// What a row may be.
+  enum Found {
+    case missing
+    /// Not what was sealed.
+    case damaged
+    case value(Value)
+  }
+
+  /// The row, as this transaction sees it.
+  func find(_ transaction: borrowing Transaction, key: SharedSecretBytes) throws -> Found {
     let sealed = try transaction.firstRow("SELECT sealed FROM vault WHERE part = ?", .integer(part)) {
       Array(try $0.bytes(0))
     }
-    guard let sealed else { throw VaultError.corrupt }
-    if let value = known.withLock({ $0.sealed == sealed ? $0.value : nil }) { return value }
+    guard let sealed else { return .missing }
+    if let value = known.withLock({ $0.sealed == sealed ? $0.value : nil }) { return .value(value) }
     let value = SealedValue.read(sealed.rawSpan, key: key, context: context, read)
-    guard let value else { throw VaultError.corrupt }
+    guard let value else { return .damaged }
     known.withLock { $0 = Known(sealed: sealed, value: value, unsealCount: $0.unsealCount + 1) }
-    return value
+    return .value(value)
   }
 
   /// Seals a value into the row; `bytes` are its own.

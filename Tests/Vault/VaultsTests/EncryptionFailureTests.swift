@@ -36,9 +36,11 @@ struct EncryptionFailureTests {
       return try texts.map { text in
         let id = try bytes(of: text).withBytes { content in
           try sealer.insert(
-            metadata, content, timestamp: TestClock.start, keyVersion: 1, key: keys.key(1), transaction)
+            state.nextNumber(), metadata, content, timestamp: TestClock.start, keyVersion: 1,
+            key: keys.key(1), transaction)
         }
         hash.add(id, nil, to: &state.rows)
+        hash.addShown(id, to: &state.shown)
         return id
       }
     }

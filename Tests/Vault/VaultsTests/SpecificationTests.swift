@@ -110,6 +110,8 @@ struct SpecificationTests {
     hash.add(id, RowMark(id, .replaced, since: 1_759_539_600), to: &expected.rows)
     hash.add(second, RowMark(id, .shown), to: &expected.rows)
     expected.replacedCount = 1
+    expected.highestNumber = 2
+    hash.addShown(second, to: &expected.shown)
     #expect(state == expected)
     let bytes = try page.bytes("state")
     #expect(state.bytes == bytes)

@@ -107,25 +107,26 @@ struct BrowseSession {
   }
 
   private mutating func list(_ query: String, while isWanted: () -> Bool = { true }) throws {
-    var search: SearchQuery?
+    var search: SearchExpression?
     if !query.isEmpty {
-      do throws(SearchSyntaxError) { search = SearchQuery(try SearchExpression(Self.arguments(query))) } catch
-      {
+      do throws(SearchSyntaxError) { search = try SearchExpression(Self.arguments(query)) } catch {
         return state.notice = Failure(error).message
       }
     }
     var found: [MessageID] = []
-    var goesOn = true
-    func isFound(_ metadata: MessageMetadata, _ content: RawSpan) -> Bool {
-      goesOn = goesOn && isWanted()
-      return goesOn && (search?.matches(metadata, content) ?? true)
-    }
-    let damaged = try coffer.vault.list(choosing: isFound) { id, _ in
-      found.append(id)
-      return true
+    struct Ended: Error {}
+    let damaged: [MessageID]
+    do {
+      damaged = try coffer.vault.find(
+        .init(search), examined: { _ in if !isWanted() { throw Ended() } }
+      ) { id, _ in
+        found.append(id)
+        return true
+      }.unreadable
+    } catch is Ended {
+      return state.notice = "the search was ended by a key"
     }
     unreadable.formUnion(damaged)
-    guard goesOn else { return state.notice = "the search was ended by a key" }
     ids = found
     rowsOf = (0..<0, 0)
     state.show(count: ids.count, query: query)

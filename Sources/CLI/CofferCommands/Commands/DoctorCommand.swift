@@ -4,19 +4,23 @@ internal import ArgumentParser
 internal import CofferKit
 internal import Primitives
 internal import Texts
+internal import Vaults
 
 struct DoctorCommand: CofferCommand {
   static let configuration = CommandConfiguration(commandName: "doctor", abstract: "Examine the coffer.")
   static let page = """
-    coffer doctor: examine the coffer; repairs nothing
+    coffer doctor: examine the coffer; repairs nothing that cannot be made again
 
-    usage: coffer doctor [--deep] [--accept-earlier-state] [--quiet]
+    usage: coffer doctor [--deep] [--reindex] [--accept-earlier-state] [--quiet]
                          \(OpeningOptions.usage)
 
     Without a passphrase, checks file modes, header, schema, every page and index, and the slots. With one,
     or in a session, also checks every keychain item, the settings, the vault's count of messages, and the
-    captures' rows and files. With --deep, also decrypts every message and capture. --quiet shows only what
-    was found. The exit code is 5 when something is damaged.
+    captures' rows and files. With --deep, also decrypts every message and capture, and all of the search
+    index. --quiet shows only what was found. The exit code is 5 when something is damaged.
+
+    A search index that is damaged is advice, because messages are then read one by one, with the same
+    answer. --reindex makes it again from the messages before it examines.
 
     If a TPM counts this coffer's changes, an older copy of the whole coffer does not open. If you restored
     that copy yourself, --accept-earlier-state accepts it as the current state and then examines it.
@@ -27,6 +31,7 @@ struct DoctorCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Flag(help: "Decrypt every message and capture.") var deep = false
+  @Flag(help: "Make the search index again.") var reindex = false
   @Flag(help: "Accept a restored older copy as the current state.") var acceptEarlierState = false
 
   struct Answer: Encodable {
@@ -92,7 +97,7 @@ struct DoctorCommand: CofferCommand {
 
   /// The diagnosis, and the coffer if it opened.
   private func examine(_ context: CommandContext) throws -> (Diagnosis, Coffer?) {
-    let asks = deep || acceptEarlierState || opening.isGiven
+    let asks = deep || reindex || acceptEarlierState || opening.isGiven
     let withoutKeys = { try interruptible(context) { try Diagnosis.withoutKeys(home: context.home) } }
     var bar = ProgressBar("examining", isQuiet: context.isQuiet || context.isJSON)
     defer { bar.finish() }
@@ -101,6 +106,7 @@ struct DoctorCommand: CofferCommand {
       guard let coffer = asks ? try open(context) : try context.openInSession() else {
         return (try withoutKeys(), nil)
       }
+      if reindex { try makeIndex(coffer, context) }
       let diagnosis = try interruptible(context) {
         try coffer.examine(isDeep: deep) { bar.update($0, of: $1, unit: "messages") }
       }
@@ -117,6 +123,27 @@ struct DoctorCommand: CofferCommand {
 }
 
 extension DoctorCommand {
+  /// Makes the search index again from the messages. A signal stops it after a segment.
+  private func makeIndex(_ coffer: Coffer, _ context: CommandContext) throws {
+    var bar = ProgressBar("indexing", isQuiet: context.isQuiet || context.isJSON)
+    defer { bar.finish() }
+    Interruption.catchOnce()
+    let isDone = try coffer.vault.rebuildIndex {
+      bar.update($0.done, of: $0.total, unit: "messages")
+      return !Interruption.isRequested
+    }
+    bar.finish()
+    guard isDone, !Interruption.isRequested else {
+      throw Failure.interrupted(
+        "a part of the search index was made; the rest of the messages are read one by one",
+        hint: "run it again")
+    }
+    let status = try coffer.vault.indexStatus()
+    context.remark(
+      "The search index was made again: \((status?.indexedCount ?? 0).counted("message")), "
+        + "\(ByteCount.text(status?.byteCount ?? 0)).")
+  }
+
   private func open(_ context: CommandContext) throws -> Coffer {
     guard acceptEarlierState else { return try context.open(opening) }
     var context = context

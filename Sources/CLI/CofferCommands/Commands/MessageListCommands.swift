@@ -36,17 +36,17 @@ struct MessageListCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
     var list = MessageList(coffer, context)
-    var count = 0
-    let unreadable = try coffer.vault.list(
-      .init(tag: tag, limit: limit, order: sort, isReversed: reverse),
-      choosing: { _, _ in
-        count += 1
-        return true
+    let found = try coffer.vault.find(
+      .init(nil, .init(tag: tag, limit: limit, order: sort, isReversed: reverse)),
+      noticed: {
+        IndexWarning.damaged.tell(isJSON: context.isJSON)
+        list.isIndexDamaged = true
       }
     ) { id, metadata in
       list.show(id, metadata)
       return !Terminal.isOutputLost
     }
+    let (count, unreadable) = (found.count, found.unreadable)
     list.end()
     // A user would wonder whether it worked; a program counts lines. A tag may be misspelt anywhere.
     if Terminal.isOutputTerminal, limit != 0, count > list.count {

@@ -12,7 +12,7 @@ struct MessageSearchCommand: SearchingCommand {
     coffer message search: find messages by their words, people, tags and dates
 
     usage: coffer message search WHAT... [--any] [--limit N] [--oldest] [--count]
-                                 [--snippets|--no-snippets]
+                                 [--snippets|--no-snippets] [--scan]
                                  \(OpeningOptions.usage)
 
     Searches titles, tags, the text of messages and the names of attachments; everything must occur, in any
@@ -35,9 +35,11 @@ struct MessageSearchCommand: SearchingCommand {
       --oldest        the oldest first, not the newest
       --count         only how many there are
       --snippets      with each message a line of its text; without it only on a terminal
+      --scan          decrypts every message and uses no index; names those that do not open
 
-    Lists what it finds as 'coffer message list' does. Every message is decrypted in memory; there is no
-    index on the disk. The exit code is 6 when nothing is found.
+    Lists what it finds as 'coffer message list' does. A coffer with more than about a thousand messages has
+    an index on the disk, sealed like the messages; the others are decrypted in memory one by one. What is
+    found is the same. The exit code is 6 when nothing is found.
 
     example: coffer message search lease from:ann after:2024 -draft
     """
@@ -49,6 +51,7 @@ struct MessageSearchCommand: SearchingCommand {
   @Flag(help: "The oldest first.") var oldest = false
   @Flag(help: "Only how many there are.") var count = false
   @Flag(inversion: .prefixedNo, help: "A line of the text of each.") var snippets: Bool?
+  @Flag(help: "Decrypt every message; use no index.") var scan = false
   @Argument(help: "What must occur.") var what: [String] = []
 
   func validate() throws {
@@ -61,18 +64,22 @@ struct MessageSearchCommand: SearchingCommand {
   func execute(_ context: CommandContext) throws {
     let expression = try SearchExpression(what, isAny: isAny)
     let coffer = try context.open(opening)
-    var found = 0
     var list = MessageList(coffer, context)
     list.showsSnippets = snippets ?? (Terminal.isOutputTerminal && !context.isJSON)
     var finder = SearchSnippetFinder(expression, sideCount: SnippetLine.sideCount)
-    let unreadable = try search(expression, coffer, context, counting: &found) { id, metadata in
+    let findings = try search(expression, coffer, context) {
+      list.isIndexDamaged = true
+    } _: { id, metadata in
       // One that has been removed or damaged meanwhile has none.
       var snippet: SearchSnippet?
       if list.showsSnippets { snippet = try? coffer.vault.withMessage(id) { finder.snippet($0, $1) } }
       list.show(id, metadata, snippet: snippet)
     }
+    let (found, unreadable) = (findings.count, findings.unreadable)
     list.end()
-    if count, context.isJSON { JSON.print(["count": found]) }
+    if count, context.isJSON {
+      JSON.print(CountAnswer(count: found, index: findings.isIndexDamaged ? "damaged" : nil))
+    }
     if count, !context.isJSON { Terminal.print("\(found)") }
     if Terminal.isOutputTerminal, !count, limit != 0, found > list.count {
       context.remark("... and \((found - list.count).counted(oldest ? "newer message" : "older message"))")
@@ -81,13 +88,17 @@ struct MessageSearchCommand: SearchingCommand {
     if found == 0 { throw Failure(.missing, "not_found", nothingFound(expression)) }
   }
 
+  private struct CountAnswer: Encodable {
+    let count: Int
+    /// `damaged`, or missing.
+    let index: String?
+  }
+
   /// Shows what is found, unless it is only counted.
-  /// - Returns: the messages that do not open.
   private func search(
-    _ expression: SearchExpression, _ coffer: Coffer, _ context: CommandContext, counting found: inout Int,
+    _ expression: SearchExpression, _ coffer: Coffer, _ context: CommandContext, noticed: () -> Void,
     _ show: (MessageID, MessageMetadata) -> Void
-  ) throws -> [MessageID] {
-    var query = SearchQuery(expression)
+  ) throws -> Vault.Findings {
     var bar = ProgressBar("searching", isQuiet: context.isQuiet || context.isJSON)
     defer { bar.finish() }
     let total = coffer.vault.lastStatus?.messageCount ?? 0
@@ -96,22 +107,25 @@ struct MessageSearchCommand: SearchingCommand {
     var interruption: Failure {
       Failure.interrupted("\(seen) of \(total.counted("message")) were searched, and nothing was changed")
     }
-    func isFound(_ metadata: MessageMetadata, _ content: RawSpan) throws -> Bool {
-      if Interruption.isRequested { throw interruption }
-      seen += 1
-      if seen % 1_000 == 0 { bar.update(seen, of: total, unit: "messages") }
-      guard query.matches(metadata, content) else { return false }
-      found += 1
-      return !count
-    }
-    let unreadable = try coffer.vault.list(.init(limit: limit, isReversed: oldest), choosing: isFound) {
-      id, metadata in
+    let findings = try coffer.vault.find(
+      .init(expression, .init(limit: limit, isReversed: oldest), isScan: scan, isCounted: count),
+      examined: {
+        if Interruption.isRequested { throw interruption }
+        seen = $0 + 1
+        if seen % 1_000 == 0 { bar.update(seen, of: total, unit: "messages") }
+      },
+      noticed: {
+        bar.finish()
+        IndexWarning.damaged.tell(isJSON: context.isJSON)
+        noticed()
+      }
+    ) { id, metadata in
       bar.finish()
       show(id, metadata)
       return !Terminal.isOutputLost && !Interruption.isRequested
     }
     if Interruption.isRequested { throw interruption }
-    return unreadable
+    return findings
   }
 
   private func nothingFound(_ expression: SearchExpression) -> String {

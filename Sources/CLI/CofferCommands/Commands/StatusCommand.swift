@@ -111,6 +111,8 @@ struct StatusCommand: CofferCommand {
     var uploads: UploadCounts?
     var deviceRegistered: String?
     var slots: [SlotAnswer]
+    /// Missing without an index.
+    var index: IndexAnswer?
     var keyVersion: Int?
     var keyCreated: String?
     var lastRecoveryDrill: String?
@@ -182,6 +184,7 @@ struct StatusCommand: CofferCommand {
     let vault = try coffer.vault.status()
     try coffer.vault.checkCount()
     answer.messageCount = vault.messageCount
+    answer.index = try coffer.vault.indexStatus().map(IndexAnswer.init)
     answer.keyVersion = vault.currentKeyVersion
     answer.keyCreated = vault.keys.first { $0.version == vault.currentKeyVersion }
       .map { RFC3339.format($0.created) }
@@ -228,6 +231,7 @@ struct StatusCommand: CofferCommand {
     }
     let doubt = answer.keyVersion == nil ? " (as the file says; the passphrase verifies it)" : ""
     Terminal.print("messages   \(answer.messageCount)\(doubt)")
+    if let index = answer.index { Terminal.print("index      \(index.words)") }
     if answer.captureCount > 0 {
       let waiting = answer.uploads.map { "; \($0.waiting) not uploaded" } ?? ""
       Terminal.print("captures   \(answer.captureCount)\(waiting)")

@@ -143,6 +143,8 @@ struct VaultStatusCommand: CofferCommand {
     }
     let messages: Int
     let trash: Int
+    /// Missing without an index.
+    let index: IndexAnswer?
     let keyVersion: Int
     let keys: [Key]
     let rotating: Bool
@@ -151,11 +153,14 @@ struct VaultStatusCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let status = try context.open(opening).vault.status()
+    let vault = try context.open(opening).vault
+    let status = try vault.status()
+    let index = try vault.indexStatus().map(IndexAnswer.init)
     if context.isJSON {
       return JSON.print(
         Answer(
-          messages: status.messageCount, trash: status.trashCount, keyVersion: status.currentKeyVersion,
+          messages: status.messageCount, trash: status.trashCount, index: index,
+          keyVersion: status.currentKeyVersion,
           keys: status.keys.map {
             .init(
               version: $0.version, created: RFC3339.format($0.created),
@@ -165,6 +170,7 @@ struct VaultStatusCommand: CofferCommand {
           recentFailures: status.recentFailures))
     }
     Terminal.print("messages  \(status.messageCount)")
+    if let index { Terminal.print("index     \(index.words)") }
     if status.trashCount > 0 { Terminal.print("trash     \(status.trashCount)") }
     for key in status.keys {
       let state =

@@ -17,6 +17,8 @@ protocol CofferCommand: HelpPage {
 extension CofferCommand {
   func run() throws {
     let context = CommandContext(global)
+    // Whatever became of it, what is stored is indexed: it was acknowledged before.
+    defer { context.updateIndexes() }
     do { try execute(context) } catch let error as StorageError {
       throw Failure(error, home: context.home)
     }

@@ -25,6 +25,9 @@ struct CommandContext {
   /// A line of its own above the prompt: the subject of a commit that is to be signed.
   var detail: String?
 
+  /// The coffers that the command has opened.
+  private let opened = OpenedCoffers()
+
   /// How many times a prompt asks before it fails.
   static let promptTries = 3
 
@@ -186,12 +189,18 @@ struct CommandContext {
     return try openForOneCommand(locked).captureAccess
   }
 
+  /// Brings the search index up to date after a command that has changed messages.
+  func updateIndexes() {
+    if !Interruption.isRequested { opened.updateIndexes(isQuiet: isQuiet, isJSON: isJSON) }
+  }
+
   static func triesLeft(_ problem: String, _ attempt: Int) -> String {
     "\(problem); \((promptTries - attempt).counted("try", "tries")) left"
   }
 
   /// The warnings that a user should see whenever the coffer is opened.
   private func advise(_ coffer: Coffer) {
+    opened.append(coffer)
     // nil when the messages are damaged as a whole: commands that read them say so, and the rest can be used.
     guard let status = coffer.vault.lastStatus else { return }
     let isJSON = isJSON

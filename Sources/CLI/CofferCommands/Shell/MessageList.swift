@@ -17,6 +17,8 @@ struct MessageList {
   private(set) var count = 0
   /// Whether each message has a snippet, perhaps an empty one.
   var showsSnippets = false
+  /// Whether the search index is damaged.
+  var isIndexDamaged = false
 
   init(_ coffer: Coffer, _ context: CommandContext) {
     isJSON = context.isJSON
@@ -34,6 +36,8 @@ struct MessageList {
     /// When it was moved to the trash.
     let removed: String?
     let snippet: String?
+    /// `damaged`, or missing.
+    let index: String?
   }
 
   /// - Parameters:
@@ -47,7 +51,8 @@ struct MessageList {
       return JSON.print(
         Answer(
           id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
-          date: RFC3339.format(metadata.date), removed: removed.map(RFC3339.format), snippet: snippet?.text))
+          date: RFC3339.format(metadata.date), removed: removed.map(RFC3339.format), snippet: snippet?.text,
+          index: isIndexDamaged ? "damaged" : nil))
     }
     guard Terminal.isOutputTerminal else {
       let title = TerminalText.line(metadata.title)

@@ -21,9 +21,9 @@ public struct SearchQuery: ~Copyable, Sendable {
   private var (anywhere, title, sender, recipients): (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
   private var attachment: UInt64 = 0
 
-  private var folder = TextFolder(capacity: Self.chunkByteCount * 2)
-  private var splitter = WordSplitter(capacity: Self.chunkByteCount * 2)
-  private var reader: MIMEReader? = MIMEReader()
+  private var folder = TextFolder(capacity: MessageTexts.pieceByteCount * 2)
+  private var splitter = WordSplitter(capacity: MessageTexts.pieceByteCount * 2)
+  private var texts: MessageTexts? = MessageTexts()
 
   /// One bit for each part that is true of the message.
   private var found: UInt64 = 0
@@ -58,25 +58,12 @@ public struct SearchQuery: ~Copyable, Sendable {
   }
 
   /// Whether the message is found.
-  ///
-  /// The texts of a mail are its subject, sender, recipients, text parts and names of attachments; that of `text/…` is
-  /// the content, and so is any other content that is text, whatever its type says.
   public mutating func matches(_ metadata: MessageMetadata, _ content: RawSpan) -> Bool {
     begin(metadata)
     if isDecided { return holds }
-    unsafe take(metadata.title.utf8Span.span.bytes, .title)
-    for tag in metadata.tags { unsafe take(tag.utf8Span.span.bytes, .anywhere) }
-    if metadata.isMail {
-      var reader = exchange(&self.reader, with: nil) ?? MIMEReader()
-      if !isDecided { reader.read(content) { take($0, $1) } }
-      self.reader = consume reader
-    } else if metadata.isText {
-      var reader = exchange(&self.reader, with: nil) ?? MIMEReader()
-      reader.readText(content, contentType: metadata.contentType) { take($0, .anywhere) }
-      self.reader = consume reader
-    } else if MessageMetadata.isText(content) {
-      take(content, .anywhere)
-    }
+    var texts = exchange(&self.texts, with: nil) ?? MessageTexts()
+    texts.read(metadata, content) { take($0, $1) }
+    self.texts = consume texts
     look(for: anywhere, from: 0)
     return holds
   }
@@ -134,16 +121,17 @@ public struct SearchQuery: ~Copyable, Sendable {
 
   // MARK: Texts
 
-  /// Looks at a text of a mail; whether more is wanted.
-  private mutating func take(_ item: MIMEReader.Item, _ text: RawSpan) -> Bool {
-    switch item {
-    case .from: take(text, .sender)
-    case .to, .cc: take(text, .recipients)
-    case .subject: take(text, .anywhere)
-    case .text, .attachment:
+  /// Looks at a text; whether more is wanted.
+  private mutating func take(_ kind: MessageTexts.Kind, _ text: RawSpan) -> Bool {
+    switch kind {
+    case .title: take(text, .title)
+    case .tag, .subject: take(text, .anywhere)
+    case .sender: take(text, .sender)
+    case .recipients: take(text, .recipients)
+    case .content, .attachment:
       // After the headers.
       open &= anywhere | attachment
-      if item == .attachment { found |= attachment }
+      if kind == .attachment { found |= attachment }
       if !isDecided { take(text, .anywhere) }
     }
     return !isDecided
@@ -157,14 +145,9 @@ public struct SearchQuery: ~Copyable, Sendable {
     // With the space before it.
     var start = splitter.output.count - 1
     var offset = 0
-    while text.byteCount - offset > Self.chunkByteCount {
+    while text.byteCount - offset > MessageTexts.pieceByteCount {
       if isDecided { return }
-      var end = offset + Self.chunkByteCount
-      // Before an ASCII character nothing combines.
-      while end > offset + Self.chunkByteCount / 2, text.byte(end) >= 0x80 { end -= 1 }
-      if end == offset + Self.chunkByteCount / 2 {
-        end = Self.characterStart(text, offset + Self.chunkByteCount)
-      }
+      let end = MessageTexts.pieceEnd(text, from: offset)
       split(text.extracting(offset..<end))
       offset = end
       look(for: anywhere, from: 0)
@@ -176,7 +159,7 @@ public struct SearchQuery: ~Copyable, Sendable {
     split(text.extracting(offset..<text.byteCount))
     splitter.endText()
     if own != anywhere { look(for: own, from: start) }
-    if splitter.output.count >= Self.chunkByteCount {
+    if splitter.output.count >= MessageTexts.pieceByteCount {
       look(for: anywhere, from: 0)
       splitter.removeAll()
       splitter.endText()
@@ -187,12 +170,6 @@ public struct SearchQuery: ~Copyable, Sendable {
     folder.removeAll()
     folder.append(piece)
     folder.output.withBytes { splitter.append($0) }
-  }
-
-  private static func characterStart(_ text: RawSpan, _ offset: Int) -> Int {
-    var start = offset
-    while start > offset - 3, text.byte(start) & 0xC0 == 0x80 { start -= 1 }
-    return start
   }
 
   private func bits(of field: SearchExpression.Field) -> UInt64 {
@@ -216,7 +193,4 @@ public struct SearchQuery: ~Copyable, Sendable {
       if isThere { found |= needle.bit }
     }
   }
-
-  /// One piece of a long text: stays in the processor's cache.
-  private static let chunkByteCount = 64 << 10
 }

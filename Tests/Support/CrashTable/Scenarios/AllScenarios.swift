@@ -14,6 +14,7 @@ enum AllScenarios {
       all.append(ContactOperation(kind))
       for operation in VaultOperation.all(kind) { all.append(operation) }
     }
+    for operation in IndexOperation.all { all.append(operation) }
     for operation in CofferOperation.all { all.append(operation) }
     all.append(CofferCreation())
     all.append(BackupOperation())

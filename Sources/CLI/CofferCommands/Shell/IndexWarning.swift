@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The search index is brought up to date after a command has told what it did. What goes wrong with it changes no
+// answer and no exit code, and is told on standard error, also with --quiet.
+
+internal import CofferKit
+internal import Storage
+internal import Synchronization
+internal import Vaults
+
+/// The coffers that a command has opened.
+final class OpenedCoffers: Sendable {
+  private let coffers = Mutex<[Coffer]>([])
+
+  func append(_ coffer: Coffer) { coffers.withLock { $0.append(coffer) } }
+
+  /// Brings the search index of those that were changed up to date.
+  func updateIndexes(isQuiet: Bool, isJSON: Bool) {
+    for coffer in coffers.withLock({ $0 }) where coffer.vault.isChanged {
+      // What was told is an acknowledgement, so it is written before.
+      Terminal.flush()
+      // Long only where there was no index before, as after a restoration.
+      var bar = ProgressBar("indexing", isQuiet: isQuiet || isJSON)
+      do {
+        try coffer.vault.updateIndex { bar.update($0.done, of: $0.total, unit: "messages") }
+        bar.finish()
+      } catch {
+        bar.finish()
+        IndexWarning.notUpdated(error).tell(isJSON: isJSON)
+      }
+    }
+  }
+}
+
+/// What is wrong with the search index.
+enum IndexWarning {
+  /// Messages were read one by one.
+  case damaged
+  /// Messages that were stored are not in it.
+  case notUpdated(any Error)
+
+  private var code: String {
+    switch self {
+    case .damaged: "index_damaged"
+    case .notUpdated: "index_not_updated"
+    }
+  }
+
+  private var message: String {
+    switch self {
+    case .damaged: "the search index is damaged: messages were read one by one"
+    case .notUpdated(let error as StorageError): "the search index was not updated: \(error.sentence)"
+    case .notUpdated(let error): "the search index was not updated: \(Failure(error).message)"
+    }
+  }
+
+  private var hint: String {
+    switch self {
+    case .damaged: "'coffer doctor --reindex' makes it again"
+    case .notUpdated: "everything is stored and found; the next command that stores messages tries again"
+    }
+  }
+
+  func tell(isJSON: Bool) {
+    struct Answer: Encodable {
+      struct Body: Encodable {
+        let code: String
+        let message: String
+        let hint: String
+      }
+      let warning: Body
+    }
+    if isJSON {
+      let answer = Answer(warning: .init(code: code, message: message, hint: hint))
+      Terminal.remark("\(JSON.text(answer))")
+    } else {
+      Terminal.remark("warning: \(message)")
+      Terminal.remark("hint: \(hint)")
+    }
+  }
+}

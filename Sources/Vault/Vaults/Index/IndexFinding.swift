@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One list or search that uses the index: what is found is gathered, sorted and proved before anything is lent, so that
+// it can begin again when a writer beside it has taken segments away.
+
+internal import MessageFormats
+internal import Primitives
+internal import SearchIndex
+internal import Storage
+
+struct IndexFinding: ~Copyable {
+  private let vault: Vault
+  private let index: OpenIndex
+  private let search: Vault.Search
+  private var query: SearchQuery?
+  private var list: SortedList
+  private(set) var findings = Vault.Findings()
+  /// What is lent, in order.
+  private var chosen: ArraySlice<SortedList.Place> = []
+  private var isComplete = true
+  /// How many messages were opened.
+  private var examinedCount = 0
+
+  init(_ vault: Vault, _ index: OpenIndex, _ search: Vault.Search) {
+    self.vault = vault
+    self.index = index
+    self.search = search
+    if let expression = search.expression { query = SearchQuery(expression) } else { query = nil }
+    list = SortedList(by: search.selection.order, byteCountLimit: vault.batch.keptByteCount)
+  }
+
+  // MARK: Gathering
+
+  /// - Parameter isLast: whether a change beside it no longer matters.
+  /// - Returns: false when another process has changed the vault meanwhile.
+  mutating func gather(_ examined: (Int) throws -> Void, isLast: Bool) throws -> Bool {
+    var seen = SetDigest()
+    if let tail = index.tail { seen = try read(tail, examined) }
+    for place in index.segments.indices {
+      let mark = list.mark
+      let before = findings
+      do {
+        guard let reader = index.segments[place].reader else { throw SegmentError.damaged }
+        try gather(reader, place, examined)
+      } catch is SegmentError {
+        list.forget(after: mark)
+        findings = before
+        findings.isIndexDamaged = true
+        _ = try read(index.segments[place].numbers, examined)
+      }
+      if let limit = search.selection.limit { list.trim(to: limit, isReversed: search.selection.isReversed) }
+    }
+    return try prove(seen, isLast: isLast)
+  }
+
+  /// Finds in a segment.
+  private mutating func gather(
+    _ reader: SegmentReader, _ place: Int, _ examined: (Int) throws -> Void
+  ) throws {
+    let marked = index.segments[place].marked
+    // Messages that the segment cannot answer for are opened, as if they were in none.
+    var toOpen: [Int64] = []
+    if let expression = search.expression {
+      let found = try reader.ordinals(expression, except: marked, order: .oldestFirst, limit: nil) {
+        toOpen.append($1)
+        return false
+      }
+      if search.isCounted, search.selection.tag == nil {
+        findings.count += found.count
+      } else {
+        try reader.forEachRow(of: found, .oldestFirst) { row in
+          take(row, place, &toOpen)
+          return true
+        }
+      }
+    } else {
+      try reader.forEachRow(.oldestFirst, except: marked) { row in
+        take(row, place, &toOpen)
+        return true
+      }
+    }
+    try open(toOpen, examined)
+  }
+
+  private mutating func take(_ row: borrowing SegmentRow, _ place: Int, _ toOpen: inout [Int64]) {
+    if row.isCut || row.isUnreadable { return toOpen.append(row.number) }
+    if let tag = search.selection.tag, !row.tags.contains(tag) { return }
+    findings.count += 1
+    if !search.isCounted { list.append(row, segment: place) }
+  }
+
+  /// Opens the rows with these numbers that are shown.
+  /// - Returns: their digest.
+  private mutating func read(
+    _ numbers: ClosedRange<Int64>, _ examined: (Int) throws -> Void
+  ) throws -> SetDigest {
+    var sealed = vault.sealedRows()
+    var opener = MessageOpener(try vault.keys())
+    var hash = opener.keys.rowHash()
+    var digest = SetDigest()
+    var next = numbers.lowerBound
+    var isAtEnd = false
+    while !isAtEnd {
+      sealed.removeAll()
+      isAtEnd = try vault.read { transaction, _, keys in
+        opener.keys = keys
+        return try sealed.append(next...numbers.upperBound, transaction)
+      }
+      _ = try sealed.forEach { row, box in
+        guard row.standing == .shown else { return true }
+        hash.addShown(row.id, to: &digest)
+        try consider(row, box, &opener, examined)
+        return true
+      }
+      guard let last = sealed.lastNumber, last < numbers.upperBound else { break }
+      next = last + 1
+    }
+    return digest
+  }
+
+  /// Opens single rows.
+  private mutating func open(_ numbers: [Int64], _ examined: (Int) throws -> Void) throws {
+    var rest = Set(numbers).sorted()[...]
+    var sealed = vault.sealedRows()
+    var opener = MessageOpener(try vault.keys())
+    while !rest.isEmpty {
+      sealed.removeAll()
+      try vault.read { transaction, _, keys in
+        opener.keys = keys
+        while sealed.hasRoom, let number = rest.popFirst() {
+          let before = sealed.lastNumber
+          _ = try sealed.append(number...number, transaction)
+          // The segment says that there is one.
+          if sealed.lastNumber == before { isComplete = false }
+        }
+      }
+      _ = try sealed.forEach { row, box in
+        guard row.standing == .shown else { return true }
+        try consider(row, box, &opener, examined)
+        return true
+      }
+    }
+  }
+
+  /// Opens a message, and takes it if it is looked for.
+  private mutating func consider(
+    _ row: MessageRow, _ box: RawSpan, _ opener: inout MessageOpener, _ examined: (Int) throws -> Void
+  ) throws {
+    try examined(examinedCount)
+    examinedCount += 1
+    do {
+      try opener.open(row, box) { metadata, head, content in
+        if let tag = search.selection.tag, !metadata.tags.contains(tag) { return }
+        guard query?.matches(metadata, content) ?? true else { return }
+        findings.count += 1
+        guard !search.isCounted else { return }
+        list.append(row, metadata, head: head, contentByteCount: content.byteCount)
+      }
+    } catch VaultError.dataTampered(let id), VaultError.decryptionFailed(let id, _) {
+      findings.unreadable.append(id)
+    }
+  }
+
+  // MARK: Proving
+
+  /// Compares what was read with the vault's state.
+  private mutating func prove(_ tail: SetDigest, isLast: Bool) throws -> Bool {
+    chosen = list.sorted(isReversed: search.selection.isReversed).prefix(search.selection.limit ?? .max)
+    return try vault.read { transaction, state, keys in
+      let isUnchanged = state == index.state
+      guard isUnchanged || isLast else { return false }
+      guard isUnchanged, !findings.isIndexDamaged else {
+        isComplete = try Vault.isComplete(transaction, state, keys)
+        return true
+      }
+      isComplete =
+        try isComplete && tail == state.shown.subtracting(index.record.indexed) && haveRows(transaction)
+      return true
+    }
+  }
+
+  /// Whether each of the messages from segments has its row.
+  private func haveRows(_ transaction: borrowing Transaction) throws -> Bool {
+    guard index.record.indexedThrough > 0 else { return true }
+    let isAll = search.expression == nil && search.selection.limit == nil
+    guard isAll || chosen.count > Self.singleRowLimit else {
+      for place in chosen {
+        guard let source = place.source else { continue }
+        let found = try transaction.firstRow(
+          """
+          SELECT CASE message WHEN x'' THEN id ELSE message END FROM messages WHERE number = ? AND standing = 0
+          """, .integer(place.number)
+        ) { try $0.identifier(0) }
+        guard found == source.id else { return false }
+      }
+      return true
+    }
+    let rows = try Vault.shownRows(1...index.record.indexedThrough, transaction)
+    return rows.count == index.record.indexed.count
+      && chosen.allSatisfy { place in place.source.map { rows[place.number] == $0.id } ?? true }
+  }
+
+  /// Single rows are looked up for as many messages; for more, the index of all identifiers is read.
+  private static let singleRowLimit = 1_000
+
+  // MARK: Lending
+
+  /// Lends what was found.
+  mutating func lend(_ body: (MessageID, MessageMetadata) throws -> Bool) throws -> Vault.Findings {
+    var rest = chosen
+    var goesOn = true
+    while goesOn, !rest.isEmpty {
+      let chunk = rest.prefix(Self.chunkCount)
+      rest = rest.dropFirst(Self.chunkCount)
+      let loaded = try load(chunk)
+      for place in chunk where goesOn {
+        if let (id, metadata) = list.metadata(place) ?? loaded[place.number] {
+          goesOn = try body(id, metadata)
+        }
+      }
+    }
+    try vault.recordFailures(findings.unreadable)
+    guard isComplete else { throw VaultError.corrupt }
+    return findings
+  }
+
+  /// The metadata of those that were not kept: from their segments, or from their rows.
+  private mutating func load(
+    _ chunk: ArraySlice<SortedList.Place>
+  ) throws -> [Int64: (MessageID, MessageMetadata)] {
+    var loaded: [Int64: (MessageID, MessageMetadata)] = [:]
+    for (segment, places) in Dictionary(
+      grouping: chunk.filter { $0.source != nil }, by: { $0.source?.segment })
+    {
+      guard let segment, let reader = index.segments[segment].reader else { continue }
+      let ordinals = places.compactMap(\.source?.ordinal).sorted()
+      // What does not come from the segment comes from the row.
+      do {
+        try reader.forEachRow(of: ordinals, .oldestFirst) { row in
+          loaded[row.number] = (row.id, row.metadata)
+          return true
+        }
+      } catch is SegmentError {}
+    }
+    let missing = chunk.filter { !$0.isKept && loaded[$0.number] == nil }.map(\.number)
+    if missing.isEmpty { return loaded }
+    var sealed = vault.sealedRows()
+    var opener = MessageOpener(try vault.keys())
+    var rest = missing[...]
+    while !rest.isEmpty {
+      sealed.removeAll()
+      try vault.read { transaction, _, keys in
+        opener.keys = keys
+        while sealed.hasRoom, let number = rest.popFirst() {
+          _ = try sealed.append(number...number, transaction)
+        }
+      }
+      _ = try sealed.forEach { row, box in
+        do {
+          try opener.open(row, box) { metadata, _, _ in loaded[row.number] = (row.message, metadata) }
+        } catch VaultError.dataTampered(let id), VaultError.decryptionFailed(let id, _) {
+          findings.unreadable.append(id)
+        }
+        return true
+      }
+    }
+    return loaded
+  }
+
+  /// Messages whose metadata is read at once: what is read is in ordinary memory, as what is shown.
+  private static let chunkCount = 4_096
+}

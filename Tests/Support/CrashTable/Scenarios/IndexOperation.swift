@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is done to the search index after a command. Whatever is stopped, the messages are what they were, the index finds
+// what opening every message finds, every file that the record names is there, and the next writer leaves no other.
+
+import CrashDisk
+import Keychains
+import MessageFormats
+import Primitives
+import Secrets
+import Storage
+import Vaults
+
+final class IndexOperation: CrashScenario {
+  let operation: String
+  let store = KeychainKind.file.name
+  // Judging opens every message and every block several times.
+  let stride = 17
+  private let limits: IndexLimits
+  private let deed: (Vault) throws -> Void
+  private let isDone: (Vault.IndexStatus) -> Bool
+
+  private init(
+    _ operation: String, change: (inout IndexLimits) -> Void = { _ in },
+    _ deed: @escaping (Vault) throws -> Void = { try $0.updateIndex() },
+    isDone: @escaping (Vault.IndexStatus) -> Bool
+  ) {
+    var limits = Self.quiet
+    change(&limits)
+    self.operation = operation
+    self.limits = limits
+    self.deed = deed
+    self.isDone = isDone
+  }
+
+  /// Limits with which nothing is due.
+  private static var quiet: IndexLimits {
+    var limits = IndexLimits()
+    limits.instantPurgeCount = 0
+    limits.markShare = 1
+    return limits
+  }
+
+  static var all: [IndexOperation] {
+    [
+      IndexOperation("index flush", change: { $0.tailCount = 1 }) { $0.indexedCount == $0.messageCount },
+      IndexOperation("index purge", change: { $0.instantPurgeCount = 10 }) { $0.markCount == 0 },
+      IndexOperation("index merge", change: { $0.fanIn = 2 }) { $0.segmentCount == 1 },
+      IndexOperation("index rebuild", { _ = try $0.rebuildIndex { _ in true } }) {
+        $0.indexedCount == $0.messageCount
+      },
+    ]
+  }
+
+  func prepare(_ home: String) throws {
+    try OpenKeychain.create(home, .file) { opened in
+      _ = try Vault.create(file: opened.file, keychain: opened.keychain, clock: .still)
+    }
+    let opened = try OpenKeychain.open(home, .file)
+    defer { opened.file.close() }
+    var limits = Self.quiet
+    limits.tailCount = 1
+    let vault = Vault(file: opened.file, keychain: opened.keychain, clock: .still, index: limits)
+    // Two segments, a mark in the first, and a tail of two.
+    for number in 1...8 {
+      let text = Array("message \(number)".utf8)
+      _ = try vault.add(
+        SecretBytes(copying: text.span.bytes),
+        metadata: MessageMetadata(title: "message \(number)", contentType: MessageMetadata.noteType))
+      if number == 3 || number == 6 { try vault.updateIndex() }
+    }
+    try vault.remove(try Self.ids(vault)[1])
+  }
+
+  func open(_ home: String) throws -> (OpenKeychain, Vault) {
+    let opened = try OpenKeychain.open(home, .file)
+    let vault = Vault(file: opened.file, keychain: opened.keychain, clock: .still, index: limits)
+    return (opened, vault)
+  }
+
+  func operate(_ store: (OpenKeychain, Vault)) throws { try deed(store.1) }
+
+  func judge(_ store: (OpenKeychain, Vault)) throws -> CrashVerdict {
+    let (opened, vault) = store
+    guard let found = try vault.indexStatus() else { throw CrashFinding.lost("the record of the index") }
+    try compare(vault)
+    // The next command that writes.
+    try vault.updateIndex()
+    guard let status = try vault.indexStatus(isDeep: true), !status.isDamaged else {
+      throw CrashFinding.lost("a segment")
+    }
+    try compare(vault)
+    try vault.checkCount()
+    guard try opened.file.searchFiles.names().count == status.segmentCount else {
+      throw CrashFinding.mixed("files that nothing names are left")
+    }
+    return isDone(found) ? .after : .before
+  }
+
+  func close(_ store: (OpenKeychain, Vault)) { store.0.file.close() }
+
+  /// The index finds what opening every message finds, and these are the messages.
+  private func compare(_ vault: Vault) throws {
+    let query = try SearchExpression(["message"])
+    for expression in [nil, query] {
+      var answers: [[String]] = []
+      for isScan in [false, true] {
+        var titles: [String] = []
+        let findings = try vault.find(Vault.Search(expression, isScan: isScan)) { _, metadata in
+          titles.append(metadata.title)
+          return true
+        }
+        guard !findings.isIndexDamaged, findings.unreadable.isEmpty else {
+          throw CrashFinding.lost("the index is damaged, or a message")
+        }
+        answers.append(titles.sorted())
+      }
+      guard answers[0] == answers[1], answers[0] == [1, 3, 4, 5, 6, 7, 8].map({ "message \($0)" }) else {
+        throw CrashFinding.mixed("the index does not find what is there")
+      }
+    }
+  }
+
+  private static func ids(_ vault: Vault) throws -> [MessageID] {
+    var ids: [MessageID] = []
+    _ = try vault.forEachMessage { id, _, _ in
+      ids.append(id)
+      return true
+    }
+    return ids
+  }
+}
