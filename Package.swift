@@ -431,7 +431,7 @@ let package = Package(
       [
         "coffer", "coffer-with-keys", "CofferCommands", "CofferKit", "Vaults", "Keychains", "Storage",
         "Editing", "Enclaves", "Pictures", "SecurityKeys", "PseudoTerminals", "DesktopBus", "PrivateBus",
-        "Repository", "Secrets", "UserAuthentication", argumentParser, sqlite, "AgentLeash",
+        "Repository", "Secrets", "UserAuthentication", argumentParser, sqlite, "AgentLeash", "SoftwareTPM",
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(

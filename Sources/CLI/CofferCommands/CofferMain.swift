@@ -65,10 +65,12 @@ struct CofferRoot: CommandGroup {
       forget-device           forget this machine's TPM and keys
       erase                   destroy everything
 
-    The coffer is at --home, else COFFER_HOME, else in your data directory. Coffer asks for the passphrase on
-    the terminal or with pinentry (COFFER_PINENTRY), unless you give it with --passphrase-fd N or
-    --passphrase-file PATH. With a TPM slot, --pin-fd N or --pin-file PATH gives the PIN instead, and with
-    --security-key the PIN of the security key. Every command has --help; exit codes are in 'man coffer'.
+    The coffer is at --home, else COFFER_HOME, else in your data directory. --json answers in JSON, and
+    --quiet leaves out remarks. Coffer asks for the passphrase on the terminal or with pinentry
+    (COFFER_PINENTRY), unless you give it with --passphrase-file PATH or --passphrase-fd N, where N is a
+    descriptor: --passphrase-fd 3 3< PATH. With a TPM slot, --pin-fd N or --pin-file PATH gives the PIN
+    instead, and with --security-key the PIN of the security key. Every command has --help; exit codes are
+    in 'man coffer'.
 
     example: coffer init
     """
@@ -154,7 +156,7 @@ public enum CofferMain {
     let isJSON = line.options.contains("--json")
     do {
       if let command = try helped(line, root) {
-        Terminal.print(lines: command.page)
+        Terminal.print(lines: command.help)
         return .done
       }
       try checkCommand(line, root)
@@ -220,14 +222,34 @@ public enum CofferMain {
     if ArgumentOrder.takesValue(word) {
       return Failure.usage("missing value for '\(word)'", hint: "\(start) --help")
     }
+    if line.command == root, word == "-v" {
+      return Failure.usage("unknown option '-v'", hint: "coffer --version")
+    }
     if word.hasPrefix("-") { return early(word, in: line, root) }
+    if line.command == root, word.hasPrefix("completion") {
+      return Failure.usage(
+        "there is no command 'coffer \(word)'", hint: "coffer --generate-completion-script bash, zsh or fish")
+    }
     // What follows may be right: "mesage list".
     let near = NearName.ofCommand(word, among: line.command.subcommandNames).map { name in
       ArgumentOrder.sorted(line.words + [name] + line.rest.dropFirst(), root: root).command
     }
+    let elsewhere = line.command == root && near == nil ? groups(with: word, root) : []
     return Failure.usage(
       "there is no command '\(start) \(word)'",
-      hint: near.map { commandLine($0, root) } ?? "\(start) --help")
+      hint: near.map { commandLine($0, root) }
+        ?? (elsewhere.isEmpty
+          ? "\(start) --help" : elsewhere.map { "\(start) \($0) \(word)" }.joined(separator: ", ")))
+  }
+
+  /// The names of the groups that have a command `word`.
+  private static func groups(with word: String, _ root: any CommandGroup.Type) -> [String] {
+    var names: [String] = []
+    for case let group as any CommandGroup.Type in root.configuration.subcommands
+    where group.subcommandNames.contains(word) {
+      names.append(group._commandName)
+    }
+    return names
   }
 
   /// An option that is unknown where it is: before the command.
@@ -265,11 +287,15 @@ public enum CofferMain {
     }
     var failure = Failure(error)
     if failure.exit == .bug, root.exitCode(for: error) == .validationFailure {
+      let message = usageMessage(error, line, root)
+      let isAboutShells = message.contains("completion scripts for")
       // A misspelt option is why another seems to be missing.
       failure =
         line.unknownOption.map { unknownOption($0, of: line.command, root) }
         ?? Failure.usage(
-          usageMessage(error, line, root), hint: "\(commandLine(line.command, root)) --help")
+          message,
+          hint: isAboutShells
+            ? "there are scripts for bash, zsh and fish" : "\(commandLine(line.command, root)) --help")
     }
     tell(failure, isJSON: isJSON)
     return failure.exit
@@ -288,6 +314,11 @@ public enum CofferMain {
       root.message(for: error).split(separator: "\n").first.map(String.init) ?? "not understood"
     if text.hasSuffix(".") { text.removeLast() }
     text = text.replacing(". Please provide one of", with: "; it is one of")
+    if let name = text.wholeMatch(of: /Missing expected argument '<([a-z-]+)>.*/)?.1,
+      let question = MissingArgument.question(String(name), of: commandLine(line.command, root))
+    {
+      return question
+    }
     text = text.replacing("issing expected argument", with: "issing argument")
     // The parser makes up "--png <png>"; the page says "--png FILE", or lists the values.
     text = text.replacing(/(--[a-z-]+) <[^>]*>/) { match in

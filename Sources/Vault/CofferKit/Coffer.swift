@@ -57,7 +57,7 @@ public final class Coffer: Sendable {
   ///   `KeychainError.secureEnclaveUnavailable`.
   public static func create(
     home: String, passphrase: borrowing Passphrase, recoveryPhrase: borrowing RecoveryPhrase,
-    kdf: SlotKDF = .recommended, policy: PassphrasePolicy = .standard,
+    kdf: SlotKDF = .recommended, policy: PassphrasePolicy = .usual,
     keychain place: KeychainPlace = .file, machine: Machine = Machine(), attestation: EnclaveKind? = nil,
     clock: VaultClock = .system
   ) throws -> Coffer {
@@ -231,6 +231,19 @@ public final class Coffer: Sendable {
 
   /// The slots, as they are now.
   public func slots() throws -> [KeySlot] { try file.read(.slots, Keybag.load).slots }
+
+  /// Whether a passphrase slot of this coffer opens with `passphrase`.
+  /// - Throws: `KeybagError.derivation`, `.corrupt`; `StorageError`.
+  public func opens(_ passphrase: borrowing Passphrase) throws -> Bool {
+    do {
+      _ = try file.read(.slots, Keybag.load).unlock(SlotCredential(passphrase))
+      return true
+    } catch KeybagError.wrongSecret {
+      return false
+    } catch KeybagError.noSuchSlot {
+      return false
+    }
+  }
 
   /// Replaces the passphrase of the slot that opened this coffer.
   ///

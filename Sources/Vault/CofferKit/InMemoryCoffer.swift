@@ -24,14 +24,14 @@ package final class InMemoryCoffer: Sendable {
   package init(
     passphrase: borrowing Passphrase, kdf: SlotKDF, machine: Machine, clock: VaultClock = .system
   ) throws {
-    let assessment = PassphrasePolicy.standard.check(passphrase)
+    let assessment = PassphrasePolicy.usual.check(passphrase)
     guard assessment.isAccepted else { throw CofferError.weakPassphrase(assessment.problems) }
     let (keybag, unlocked) = try Keybag.create(
       SlotCredential(passphrase), kdf: kdf, keychain: .file, now: clock.now())
     let enclave = try machine.enclaveForNewKeys()
     file = try DatabaseFile.createInMemory { file in
       try Coffer.populate(
-        file, keybag, unlocked.keys, enclave: enclave, policy: .standard, clock: clock)
+        file, keybag, unlocked.keys, enclave: enclave, policy: .usual, clock: clock)
     }
     session = InMemorySession(unlocked.keys.withoutOwner())
     self.machine = machine

@@ -42,6 +42,15 @@ public struct Machine: Sendable {
   /// The chip, whether or not it answers now; nil when this program knows none.
   public var chip: (any Enclave)? { enclaves.first { $0.kind.isHardware } }
 
+  /// How many wrong PINs the chip takes until it locks; nil when it does not say.
+  public var pinTriesLeft: Int? {
+    #if TPM
+      try? (chip as? TPMEnclave)?.lockoutStatus().triesLeft
+    #else
+      nil
+    #endif
+  }
+
   /// The way to open coffers with the chip.
   /// - Throws: `KeybagError.enclave(.unavailable)` when this program knows no chip.
   public func chipSlot() throws(KeybagError) -> TPMSlot {

@@ -150,6 +150,18 @@ final class CommandOnTerminal {
     return shown
   }
 
+  /// Says no to the session that the first command of a terminal offers.
+  func declineSession() throws { try answer("without a command? [y/N]: ", "n") }
+
+  /// Takes the passphrase that is offered, and types it.
+  func takeOffered() throws -> String {
+    try terminal.expect("A passphrase made for you:\r\n\r\n    ")
+    let passphrase = try terminal.expect("\r\n").trimmingCharacters(in: .whitespacesAndNewlines)
+    try answer("to choose your own: ", "y")
+    try answer("to show that you have it: ", passphrase)
+    return passphrase
+  }
+
   /// Sends a signal to the command itself.
   func send(_ signal: Int32) throws {
     let started = process.processIdentifier

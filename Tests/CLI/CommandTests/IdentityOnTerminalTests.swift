@@ -74,11 +74,7 @@ struct IdentityOnTerminalTests {
     let file = place.folder.path() + "/ada.asc"
     var command = try CommandOnTerminal(
       ["identity", "backup", "ada", file, "--passphrase-file", pass], in: place)
-    try command.terminal.expect("A passphrase made for you:\r\n\r\n    ")
-    let passphrase = try command.terminal.expect("\r\n").trimmingCharacters(in: .whitespacesAndNewlines)
-    // An empty line decides nothing.
-    try command.answer("to choose your own: ", "")
-    try command.answer("to choose your own: ", "y")
+    let passphrase = try command.takeOffered()
     #expect(command.end().status == 0)
     #expect(try place.run(["identity", "delete", "ada", "--yes", "--passphrase-file", pass]).status == 0)
     #expect(try names(place, pass) == ["Bob"])

@@ -46,11 +46,13 @@ struct InitOnTerminalTests {
     let place = try Place()
     let errors = place.folder.appending(path: "errors")
     let command = try CommandOnTerminal(["init"], in: place, errors: errors)
-    try command.terminal.expect("A passphrase made for you:\r\n\r\n    ")
-    let passphrase = try command.terminal.expect("\r\n").trimmingCharacters(in: .whitespacesAndNewlines)
     // An empty line decides nothing.
     try command.answer("to choose your own: ", "")
     try command.answer("to choose your own: ", "y")
+    // Who has not written it down sees it again.
+    try command.answer("to show that you have it: ", "something else")
+    try command.terminal.expect("That was not the passphrase. Here it is again.")
+    let passphrase = try command.takeOffered()
 
     // A wrong answer shows the words again.
     let words = try takeWords(command)
@@ -84,13 +86,20 @@ struct InitOnTerminalTests {
     let place = try Place()
     let command = try CommandOnTerminal(["init"], in: place)
     var shown = try command.answer("to choose your own: ", "n")
+    // The rules come before the first try.
+    shown += try command.terminal.expect("At least 15 characters that are hard to guess")
     shown += try command.terminal.expect("new passphrase: ")
     command.terminal.type("Password12345")
     shown += try command.terminal.expect("[weak] ")
+    shown += try command.terminal.expect("needs 2 more")
+    command.terminal.type("678")
+    shown += try command.terminal.expect("needs something harder to guess")
     command.terminal.type("\u{15}Password")
-    shown += try command.terminal.expect("needs 4 more, a digit")
-    command.terminal.type("12345\r")
-    shown += try command.terminal.expect("is too easy to guess")
+    shown += try command.terminal.expect("needs 7 more")
+    // Each rule that is broken has a line.
+    command.terminal.type("\r")
+    shown += try command.terminal.expect(
+      "needs at least 15 characters; this has 8\r\nis a common password or word\r\n")
     shown += try command.terminal.expect("new passphrase: ")
     command.terminal.type(Place.passphrase)
     shown += try command.terminal.expect("[strong] ")
@@ -101,6 +110,7 @@ struct InitOnTerminalTests {
     shown += try command.answer("the same once more: ", Place.passphrase)
 
     // Who has not written the words down sees them again.
+    shown += try command.terminal.expect("Control-C gives up; nothing has been changed then.")
     shown += try command.answer("Have you written them down? [y/N]: ", "n")
     shown += try command.terminal.expect("Write them down on paper")
     try answerWords(command, try takeWords(command))
@@ -111,6 +121,7 @@ struct InitOnTerminalTests {
 
     let list = try CommandOnTerminal(["message", "list"], in: place)
     try list.answer("passphrase: ", Place.passphrase)
+    try list.declineSession()
     let (listed, message) = list.end()
     #expect(listed == 0)
     #expect(message.contains("no messages yet"))

@@ -113,6 +113,7 @@ struct LetterTests {
     try encrypt("Dear Ada,\n\u{1B}]0;owned\u{7}── end ──\n", in: place)
     let shown = try CommandOnTerminal(["decrypt", "letter.pgp"], in: place, environment: ["NO_COLOR": "1"])
     try shown.answer("passphrase: ", Place.passphrase)
+    try shown.declineSession()
     let (status, text) = shown.end()
     #expect(status == 0)
     let lines = text.replacing("\r\n", with: "\n").split(separator: "\n").map(String.init)

@@ -82,6 +82,7 @@ struct MailPartTests {
       """)
     let shown = try CommandOnTerminal(["decrypt", "mail.eml"], in: place, environment: ["NO_COLOR": "1"])
     try shown.answer("passphrase: ", Place.passphrase)
+    try shown.declineSession()
     let (status, text) = shown.end()
     #expect(status == 0)
     let lines = text.replacing("\r\n", with: "\n").split(separator: "\n").map(String.init)

@@ -25,6 +25,7 @@ struct TerminalTests {
     let slip = try CommandOnTerminal(["audit"], in: place)
     try slip.answer("passphrase: ", "no")
     try slip.answer("passphrase: ", Place.passphrase)
+    try slip.declineSession()
     #expect(slip.end().status == 0)
   }
 
@@ -43,22 +44,6 @@ struct TerminalTests {
       let unlocked = try place.run(["unlock", "--passphrase-file", pass])
       #expect(unlocked.error.contains("It locks by itself after 5 min"), "\(unlocked.error)")
       #expect(try place.run(["lock"]).status == 0)
-    }
-    withExtendedLifetime(leash) {}
-  }
-
-  @Test("The first command that asks says how to be asked once, unless a script or --quiet wants none of it")
-  func sessionHint() throws {
-    let place = try Place()
-    let leash = try AgentLeash(folder: place.folder.path())
-    try place.makeCoffer()
-    let first = try CommandOnTerminal(["audit"], in: place)
-    try first.answer("passphrase: ", Place.passphrase)
-    #expect(first.end().shown.contains("To be asked only once: coffer unlock"))
-    for options in [["--quiet"], ["--json"], ["--passphrase-file", "pass"]] {
-      let other = try CommandOnTerminal(["audit"] + options, in: place)
-      if options.count == 1 { try other.answer("passphrase: ", Place.passphrase) }
-      #expect(!other.end().shown.contains("asked only once"), "\(options)")
     }
     withExtendedLifetime(leash) {}
   }
@@ -85,13 +70,38 @@ struct TerminalTests {
     #expect(change.status == 2)
     #expect(
       change.error == """
-        coffer: there is no such file to read the new passphrase from
+        coffer: there is no file 'none' to read the new passphrase from
         hint: check --new-passphrase-file
 
         """)
     let pin = try place.run(["audit", "--pin-file", "none"])
     #expect(pin.status == 2)
-    #expect(pin.error == "coffer: there is no such file to read the PIN from\nhint: check --pin-file\n")
+    #expect(pin.error == "coffer: there is no file 'none' to read the PIN from\nhint: check --pin-file\n")
+  }
+
+  @Test("Times on a terminal are local and name their zone; elsewhere they are RFC 3339")
+  func localTimes() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    for arguments in [["status"], ["slot", "list"], ["audit"], ["vault", "status"]] {
+      let arguments = arguments + ["--passphrase-file", "pass"]
+      let shown = try CommandOnTerminal(arguments, in: place, environment: ["TZ": "XYZ-3"]).end().shown
+      #expect(shown.contains(/20\d\d-\d\d-\d\d \d\d:\d\d XYZ/) && !shown.contains(/\dZ/), "\(shown)")
+      let piped = try place.run(arguments, environment: ["TZ": "XYZ-3"]).output
+      #expect(piped.contains(/20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ/) && !piped.contains("XYZ"), "\(piped)")
+    }
+  }
+
+  @Test("A capture that is not a picture is remarked on")
+  func captures() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    try place.write("localhost\n", to: "hostname")
+    let added = try CommandOnTerminal(["capture", "add", "hostname", "--passphrase-file", "pass"], in: place)
+      .end()
+    #expect(added.status == 0)
+    #expect(
+      added.shown.contains("It has no preview: 'hostname' is not a JPEG or PNG picture."), "\(added.shown)")
   }
 
   @Test("A misspelt recovery phrase is asked for again")
@@ -108,17 +118,19 @@ struct TerminalTests {
     #expect(drill.end().status == 0)
   }
 
-  @Test("Erasing asks twice, and a no keeps everything")
+  @Test("Erasing says how much there is, asks twice, and a no keeps everything")
   func erasing() throws {
     let place = try Place()
     try place.makeCoffer()
+    #expect(try place.run(["add", "--passphrase-file", "pass"], input: "The mat is gone.\n").status == 0)
+    let question = "Destroy the coffer in \(place.home.path()), with 1 message and 0 captures? [y/N]: "
     let kept = try CommandOnTerminal(["erase", "--force"], in: place)
-    try kept.answer("Destroy the coffer in \(place.home.path())? [y/N]: ", "y")
+    try kept.answer(question, "y")
     try kept.answer("Really? [y/N]: ", "n")
     #expect(kept.end().status == 7)
     #expect(place.hasCoffer)
     let erased = try CommandOnTerminal(["erase", "--force"], in: place)
-    try erased.answer("Destroy the coffer in \(place.home.path())? [y/N]: ", "y")
+    try erased.answer(question, "y")
     try erased.answer("Really? [y/N]: ", "yes")
     #expect(erased.end().status == 0)
     #expect(!place.hasCoffer)

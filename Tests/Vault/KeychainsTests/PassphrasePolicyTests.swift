@@ -22,6 +22,14 @@ struct PassphrasePolicyTests {
     #expect(try problems(policy, text) == [])
   }
 
+  @Test("The usual policy asks for length and strength alone")
+  func usual() throws {
+    #expect(try problems(.usual, "correct horse battery staple") == [])
+    #expect(try problems(.usual, "velvet orbit 7") == [.tooShort(minimum: 15, found: 14)])
+    let easy = try problems(.usual, "Password1234567890")
+    #expect(easy.count == 1 && easy.first?.description.contains("easy to guess") == true, "\(easy)")
+  }
+
   @Test("Each missing kind of character is named")
   func kinds() throws {
     #expect(try problems(.standard, "vw7kpq2lmzr9") == [.noUppercaseLetter])

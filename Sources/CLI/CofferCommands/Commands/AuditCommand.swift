@@ -33,7 +33,7 @@ struct AuditCommand: CofferCommand {
         JSON.print(Answer(time: time, event: entry.event.code, count: entry.count))
       } else {
         let count = entry.count > 0 ? ": \(entry.count)" : ""
-        Terminal.print("\(time)  \(entry.event.name)\(count)")
+        Terminal.print("\(LocalTime.shown(time))  \(entry.event.name)\(count)")
       }
     }
   }

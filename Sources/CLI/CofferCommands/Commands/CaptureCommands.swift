@@ -80,6 +80,9 @@ struct CaptureAddCommand: CofferCommand {
       id: added.id.description, level: signer.level.rawValue,
       warning: added.isStorageWarningDue ? "storage" : nil)
     context.isJSON ? JSON.print(answer) : Terminal.print("\(answer.id)")
+    if capture.thumbnail == nil, Terminal.isErrorTerminal {
+      context.remark("It has no preview: '\(photo)' is not a JPEG or PNG picture.")
+    }
     if added.isStorageWarningDue {
       context.remark(
         "Captures take up \(ByteCount.text(added.storedByteCount)); remove those you have a copy of.")

@@ -73,7 +73,8 @@ struct CaptureShowCommand: CofferCommand {
       Terminal.print("\(name.padded(to: 10)) \(text)")
     }
     if let metadata { Terminal.print("metadata   \(metadata)") }
-    Terminal.print("signed     \(answer.level), key \(answer.keyId.prefix(16))…")
+    let place = info.manifest.level == .unverified ? "software (unverified)" : "hardware"
+    Terminal.print("signed     in \(place), key \(answer.keyId.prefix(16))…")
   }
 
   /// The metadata as it was captured, on one line; nil when there is none. It is not parsed and written again, so that

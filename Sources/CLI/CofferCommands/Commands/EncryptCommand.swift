@@ -190,7 +190,7 @@ struct EncryptCommand: CofferCommand {
 
   private func newPassword(_ context: CommandContext) throws -> SharedSecretBytes {
     context.remark("Anybody with this password can read it. Give it to them another way than the message.")
-    return SharedSecretBytes(try context.newPassphrase(nil, policy: .standard))
+    return SharedSecretBytes(try context.newPassphrase(nil, policy: .usual))
   }
 
   // MARK: Writing

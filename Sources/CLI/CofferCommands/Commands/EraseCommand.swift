@@ -29,6 +29,14 @@ struct EraseCommand: CofferCommand {
   @Flag(help: "Do not ask.") var yes = false
   @Flag(help: "Erase without a recovery drill or a passphrase.") var force = false
 
+  /// What would be lost, as far as a file that may be damaged says it.
+  private static func contents(_ context: CommandContext) -> String {
+    guard let locked = try? context.locked(), let messages = try? locked.messageRowCount(),
+      let captures = try? locked.captureRowCount()
+    else { return "" }
+    return ", with \(messages.counted("message")) and \(captures.counted("capture"))"
+  }
+
   func execute(_ context: CommandContext) throws {
     guard DatabaseFile.exists(home: context.home) else { throw StorageError.notFound }
     guard yes || context.hasTerminal else {
@@ -42,7 +50,7 @@ struct EraseCommand: CofferCommand {
       coffer.close()
     }
     if !yes {
-      guard try context.confirm("Destroy the coffer in \(context.home)?"),
+      guard try context.confirm("Destroy the coffer in \(context.home)\(Self.contents(context))?"),
         try context.confirm("Everything in it will be lost for good. Really?")
       else { throw Failure(.refused, "cancelled", "nothing was erased") }
     }

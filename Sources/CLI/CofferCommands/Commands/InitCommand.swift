@@ -22,8 +22,9 @@ struct InitCommand: CofferCommand {
     the words open the coffer: write them on paper. We cannot reset them.
 
       --kdf                  key derivation for the passphrase (default: argon2id)
-      --policy               what a passphrase must satisfy: standard (12 characters, upper and lower case,
-                             a digit), strict (a symbol too), long (15 characters of any kind)
+      --policy               what a passphrase must satisfy: long (the default: 15 characters of any kind),
+                             standard (12 characters, upper and lower case, a digit), strict (a symbol too);
+                             all refuse what is easy to guess
       --attestation          where the key that signs captures is kept (default: the TPM if one answers,
                              else software)
       --keychain             where small secrets are kept, encrypted (default: in the coffer's file)
@@ -35,7 +36,7 @@ struct InitCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var passphrase: PassphraseOptions
   @Option(help: "The key derivation for the passphrase.") var kdf: KDFName = .argon2id
-  @Option(help: "What a passphrase must satisfy.") var policy: PassphrasePolicy = .standard
+  @Option(help: "What a passphrase must satisfy.") var policy: PassphrasePolicy = .usual
   @Option(help: "Where the key that signs captures is kept.") var attestation: AttestationPlace?
   @Option(help: "Where small secrets are kept.") var keychain: KeychainName = .file
   @Option(help: "Write the recovery phrase to a new file.", completion: .file()) var recoveryPhraseOut:

@@ -151,7 +151,7 @@ struct MessageImportCommand: CofferCommand {
   private func told(_ error: any Error, _ context: CommandContext) -> Failure {
     switch error {
     case let error as MessageFormatError: Failure(error, naming: path[0])
-    case let error as StorageError: Failure(error, home: context.home)
+    case let error as StorageError: Failure(error, home: context.home, isChosen: context.isHomeChosen)
     default: Failure(error)
     }
   }

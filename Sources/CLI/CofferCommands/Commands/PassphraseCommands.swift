@@ -52,6 +52,8 @@ struct PassphraseChangeCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening, needing: .slot)
     let new = try context.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
+    // With another key derivation the same one is a change too.
+    if kdf == nil { try PassphraseInterface.checkIsNew(new, coffer) }
     try coffer.changePassphrase(to: new, kdf: kdf?.kdf)
     let ending = SessionEnding(coffer)
     if context.isJSON { JSON.print(Answer(sessionEnded: ending.wasThere)) }
@@ -75,7 +77,7 @@ struct PassphraseCheckCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var passphrase: PassphraseOptions
-  @Option(help: "What a passphrase must satisfy.") var policy: PassphrasePolicy = .standard
+  @Option(help: "What a passphrase must satisfy.") var policy: PassphrasePolicy = .usual
 
   struct Answer: Encodable {
     let accepted: Bool

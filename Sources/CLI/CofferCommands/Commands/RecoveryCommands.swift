@@ -12,7 +12,7 @@ struct RecoverCommand: CofferCommand {
   static let page = """
     coffer recover: open with the twelve words and set a new passphrase
 
-    usage: coffer recover \(PhraseOptions.usage)
+    usage: coffer recover [--kdf argon2id|pbkdf2] \(PhraseOptions.usage)
                           \(NewPassphraseOptions.usage)
 
     The new passphrase replaces the old one; if the coffer has several passphrases, it is added to them. No

@@ -43,30 +43,16 @@ struct UnlockCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening, needing: .slot)
-    let limits = try coffer.beginSession(executable: "/proc/self/exe", limits: limits.limits)
-    // Without protected data there is no grace period, which only means that private parts ask.
-    if (try? coffer.unlockProtectedData()) != nil { coffer.beginGrace() }
-    let registered = register(coffer, context)
+    let session = try SessionBeginning(coffer, limits.limits, context)
     if context.isJSON {
       JSON.print(
         Answer(
-          state: "unlocked", idleSeconds: limits.idleSeconds, absoluteSeconds: limits.absoluteSeconds,
-          attestation: registered?.enclave.name))
+          state: "unlocked", idleSeconds: session.idleSeconds, absoluteSeconds: session.absoluteSeconds,
+          attestation: session.registered?.enclave.name))
     }
-    if let registered { context.remark("\(registered.remark)") }
-    let isIdleFirst = limits.idleSeconds < limits.absoluteSeconds
-    let time = Duration.text(min(limits.idleSeconds, limits.absoluteSeconds))
+    if let registered = session.registered { context.remark("\(registered.remark)") }
     context.remark(
-      "Unlocked. It locks by itself after \(time)\(isIdleFirst ? " without a command" : ""); 'coffer lock' does it at once."
-    )
-  }
-
-  /// Registers a machine that was forgotten. Messages do not need that, so a failure is only a remark.
-  private func register(_ coffer: Coffer, _ context: CommandContext) -> Device? {
-    do { return try coffer.registerDeviceIfForgotten() } catch {
-      context.remark("This machine could not be registered to sign captures: \(Failure(error).message).")
-      return nil
-    }
+      "Unlocked. It locks by itself after \(session.time); 'coffer lock' does it at once.")
   }
 }
 

@@ -58,7 +58,9 @@ struct SlotAnswer: Encodable {
   /// For users: id, kind, time, and key derivation of each.
   static func lines(_ slots: [SlotAnswer]) -> [String] {
     let width = max(10, slots.map(\.kind.count).max() ?? 0)
-    return slots.map { "\($0.id)  \($0.kind.padded(to: width))  \($0.created)  \($0.stretching)" }
+    return slots.map {
+      "\($0.id)  \($0.kind.padded(to: width))  \(LocalTime.shown($0.created))  \($0.stretching)"
+    }
   }
 
   private var stretching: String {
@@ -230,17 +232,19 @@ struct StatusCommand: CofferCommand {
       Terminal.print("           \(SlotInterfaces.sentence(obstacle)): use the passphrase")
     }
     let doubt = answer.keyVersion == nil ? " (as the file says; the passphrase verifies it)" : ""
-    Terminal.print("messages   \(answer.messageCount)\(doubt)")
+    Terminal.print("messages   \(answer.messageCount.grouped)\(doubt)")
     if let index = answer.index { Terminal.print("index      \(index.words)") }
     if answer.captureCount > 0 {
       let waiting = answer.uploads.map { "; \($0.waiting) not uploaded" } ?? ""
-      Terminal.print("captures   \(answer.captureCount)\(waiting)")
+      Terminal.print("captures   \(answer.captureCount.grouped)\(waiting)")
     }
     Terminal.print("file       \(ByteCount.text(answer.fileByteCount))")
     if let version = answer.keyVersion, let created = answer.keyCreated {
-      Terminal.print("vault key  version \(version), made \(created)")
-      Terminal.print("drill      \(answer.lastRecoveryDrill ?? "never: run 'coffer recovery drill'")")
-      Terminal.print("backup     \(answer.lastBackup ?? "none yet: run 'coffer backup FILE'")")
+      Terminal.print("vault key  version \(version), made \(LocalTime.shown(created))")
+      Terminal.print(
+        "drill      \(answer.lastRecoveryDrill.map(LocalTime.shown) ?? "never: run 'coffer recovery drill'")")
+      Terminal.print(
+        "backup     \(answer.lastBackup.map(LocalTime.shown) ?? "none yet: run 'coffer backup FILE'")")
       if let people {
         people.show(palette)
       } else {

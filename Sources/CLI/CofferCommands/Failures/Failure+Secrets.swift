@@ -7,18 +7,20 @@ extension Failure {
   /// - Parameters:
   ///   - what: what was being read, for the message.
   ///   - option: the common beginning of the options that give it, for the hint.
+  ///   - file: where it was read from; nil for a descriptor or a prompt.
   init(
-    passphrase error: PassphraseError, reading what: String = "passphrase", option: String = "--passphrase"
+    passphrase error: PassphraseError, reading what: String = "passphrase", option: String = "--passphrase",
+    file: String? = nil
   ) {
     switch error {
     case .unreadable(.cannotOpen(ENOENT)):
-      self.init(
-        .usage, "no_passphrase", "there is no such file to read the \(what) from",
-        hint: "check \(option)-file")
+      let name = file.map { "there is no file '\($0)'" } ?? "there is no such file"
+      self.init(.usage, "no_passphrase", "\(name) to read the \(what) from", hint: "check \(option)-file")
     case .unreadable:
+      let place = file.map { " from '\($0)'" } ?? ""
       self.init(
-        .usage, "no_passphrase", "the \(what) cannot be read",
-        hint: "check \(option)-file and \(option)-fd")
+        .usage, "no_passphrase", "the \(what) cannot be read\(place)",
+        hint: file == nil ? "check \(option)-file and \(option)-fd" : "check \(option)-file")
     case .empty: self.init(.refused, "weak_passphrase", "the \(what) is empty")
     case .tooLong:
       self.init(

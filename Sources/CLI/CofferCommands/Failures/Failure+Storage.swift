@@ -48,10 +48,13 @@ extension Failure {
   }
 
   /// An error with the coffer in `home`; names the folder, since a wrong folder is the likeliest cause.
-  init(_ error: StorageError, home: String) {
+  /// - Parameter isChosen: whether `--home` named it.
+  init(_ error: StorageError, home: String, isChosen: Bool) {
     self.init(storage: error)
     switch error {
-    case .notFound: message = "there is no coffer in '\(home)'"
+    case .notFound:
+      message = "there is no coffer in '\(home)'"
+      if isChosen { hint = "'coffer --home \(ShellWord.quoted(home)) init' makes one" }
     case .alreadyExists: message = "there is a coffer in '\(home)' already"
     case .notEmpty: message = "'\(home)' is not empty, and a coffer needs its own folder"
     case .readOnly: message = "'\(home)' is on a read-only medium"

@@ -110,6 +110,8 @@ enum ControllingTerminal {
 extension CommandContext {
   /// Errors of the coffer's file are said with its place.
   fileprivate func naming<R>(_ body: () throws -> R) throws -> R {
-    do { return try body() } catch let error as StorageError { throw Failure(error, home: home) }
+    do { return try body() } catch let error as StorageError {
+      throw Failure(error, home: home, isChosen: isHomeChosen)
+    }
   }
 }

@@ -8,6 +8,20 @@ protocol HelpPage: ParsableCommand {
   static var page: String { get }
 }
 
+extension HelpPage {
+  /// The page as it is shown: before the example it names the options that every command takes.
+  static var help: String {
+    guard self is any CofferCommand.Type, let example = page.ranges(of: "\n\nexample: ").last else {
+      return page
+    }
+    return page[..<example.lowerBound] + "\n\n\(commonOptions)" + page[example.lowerBound...]
+  }
+
+  private static var commonOptions: String {
+    "--home, --json, --quiet, and ways to give a passphrase or PIN: coffer --help"
+  }
+}
+
 /// A command that does something.
 protocol CofferCommand: HelpPage {
   var global: GlobalOptions { get }
@@ -20,7 +34,7 @@ extension CofferCommand {
     // Whatever became of it, what is stored is indexed: it was acknowledged before.
     defer { context.updateIndexes() }
     do { try execute(context) } catch let error as StorageError {
-      throw Failure(error, home: context.home)
+      throw Failure(error, home: context.home, isChosen: context.isHomeChosen)
     }
   }
 }

@@ -15,6 +15,8 @@ internal import Vaults
 
 struct CommandContext {
   let home: String
+  /// Whether `--home` named it.
+  let isHomeChosen: Bool
   let isJSON: Bool
   let isQuiet: Bool
   let machine: Machine
@@ -33,6 +35,7 @@ struct CommandContext {
 
   init(_ global: GlobalOptions) {
     home = global.homePath
+    isHomeChosen = global.home != nil
     isJSON = global.json
     isQuiet = global.quiet
     machine = CommandSurroundings.current.machine()
@@ -71,13 +74,10 @@ struct CommandContext {
     return presence == .session ? try openForOneCommand(locked) : try openByPrompt(locked)
   }
 
-  /// Opens the coffer by asking, for a command that a session would have opened. Tells a terminal of sessions, once.
+  /// Opens the coffer by asking, for a command that a session would have opened, and offers one.
   private func openForOneCommand(_ locked: LockedCoffer) throws -> Coffer {
     let coffer = try openByPrompt(locked)
-    guard Terminal.isErrorTerminal, !isQuiet, !isJSON,
-      CommandSurroundings.current.sessionHint(home: home)?.isFirst() == true
-    else { return coffer }
-    remark("To be asked only once: coffer unlock")
+    try SessionBeginning.offer(coffer, self)
     return coffer
   }
 
@@ -332,14 +332,14 @@ struct CommandContext {
       }
       let assessment = policy.check(first)
       guard assessment.isAccepted else {
-        problem = assessment.problems.map(\.description).joined(separator: "; ")
+        problem = assessment.problems.map(\.description).joined(separator: "\n")
         continue
       }
       let again = try prompt.ask(PromptRequest("the same once more"))
       if let second = try? Passphrase(utf8: again), first.isEqual(to: second) { return first }
       problem = "these were not the same"
     }
-    throw Failure(.refused, "not_confirmed", "no new passphrase was given in \(Self.newSecretTries) tries")
+    throw notConfirmed("passphrase")
   }
 
   /// Enough for you; a program that answers in your place would go on for ever.
@@ -366,19 +366,37 @@ struct CommandContext {
       if first.isEqual(to: again) { return SharedSecretBytes(try Passphrase(utf8: first)) }
       problem = "these were not the same"
     }
-    throw Failure(.refused, "not_confirmed", "no new PIN was given in \(Self.newSecretTries) tries")
+    throw notConfirmed("PIN")
   }
 
-  /// Shows a generated passphrase on the terminal; nil when the user prefers another one.
+  private func notConfirmed(_ what: String) -> Failure {
+    Failure(.refused, "not_confirmed", "no new \(what) was given in \(Self.newSecretTries) tries")
+  }
+
+  /// Shows a generated passphrase on the terminal, and asks for it once it has left the screen; nil when the user
+  /// prefers another one.
   private func offerGenerated(_ prompt: any PassphrasePrompt) throws -> Passphrase? {
     guard prompt is TerminalPrompt else { return nil }
-    let generated = PassphraseGenerator.generate(random: SystemRandom.fill)
+    let generated = try Passphrase(utf8: PassphraseGenerator.generate(random: SystemRandom.fill))
+    var problem = ""
+    for _ in 1...Self.newSecretTries {
+      guard try show(generated, problem, prompt) else { return nil }
+      let typed = try prompt.ask(PromptRequest("the passphrase, to show that you have it"))
+      if let typed = try? Passphrase(utf8: typed), typed.isEqual(to: generated) { return generated }
+      problem = "That was not the passphrase. Here it is again.\n\n"
+    }
+    throw notConfirmed("passphrase")
+  }
+
+  /// Shows a generated passphrase until the question is answered: whether it is taken.
+  private func show(
+    _ generated: borrowing Passphrase, _ problem: String, _ prompt: any PassphrasePrompt
+  ) throws -> Bool {
     let screen = try SecondScreen()
-    try screen.write("A passphrase made for you:\n\n    ")
+    try screen.write("\(problem)A passphrase made for you:\n\n    ")
     try generated.withBytes { (passphrase) throws(PromptError) in try screen.write(passphrase) }
     try screen.write("\n\n")
-    guard try wantsGenerated(prompt) else { return nil }
-    return try Passphrase(utf8: generated)
+    return try wantsGenerated(prompt)
   }
 
   /// An empty line is neither answer: one wipes what was just written down, the other takes what was not.
@@ -440,17 +458,18 @@ struct CommandContext {
 extension PassphraseAssessment {
   /// What has to be typed yet, in few words, such as "4 more" and "a digit".
   fileprivate var missing: [String] {
-    problems.compactMap { problem in
+    let missing = problems.compactMap { problem -> String? in
       switch problem {
       case .tooShort(let minimum, let found): "\(minimum - found) more"
       case .noUppercaseLetter: "upper case"
       case .noLowercaseLetter: "lower case"
       case .noDigit: "a digit"
       case .noSymbol: "a symbol"
-      // The word for the strength says it.
       case .common, .tooGuessable: nil
       }
     }
+    // Of a beginning this would say nothing.
+    return missing.isEmpty && !isAccepted ? ["something harder to guess"] : missing
   }
 }
 
@@ -460,7 +479,7 @@ extension PassphrasePolicy {
     switch self {
     case .standard: "At least 12 characters, with upper and lower case and a digit."
     case .strict: "At least 12 characters, with upper and lower case, a digit and a symbol."
-    case .long: "At least 15 characters of any kind."
+    case .long: "At least 15 characters that are hard to guess: four random words, for example."
     }
   }
 }

@@ -21,6 +21,12 @@ enum LocalTime {
     return unsafe "\(text(parts)) \(String(cString: zone))"
   }
 
+  /// A time of RFC 3339 as it is printed: local on a terminal, as it is elsewhere.
+  static func shown(_ time: String) -> String {
+    guard Terminal.isOutputTerminal, let seconds = RFC3339.parse(time) else { return time }
+    return minuteAndZone(seconds)
+  }
+
   /// Reads `2026-11-22`, `2026-11-22 04:58` in the local zone, or RFC 3339; nil for anything else.
   /// - Returns: seconds since 1970, UTC.
   static func parse(_ text: String) -> Int64? {

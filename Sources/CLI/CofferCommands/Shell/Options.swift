@@ -32,12 +32,13 @@ struct PassphraseOptions: ParsableArguments {
   func validate() throws { try Passphrase.checkOneSource(fd: fd, file: file) }
 
   /// The passphrase from a descriptor or a file; nil when neither is named.
-  func given() throws -> Passphrase? { try Passphrase.given(fd: fd, file: file) }
+  func given() throws -> Passphrase? {
+    try Passphrase.given(fd: fd, file: file, reading: "passphrase", option: "--passphrase")
+  }
 
   /// The passphrase to open with. An impossible passphrase, such as an empty one, counts as a wrong one.
   func opening() throws -> Passphrase? {
-    do { return try given() } catch let error as PassphraseError {
-      var failure = Failure(error)
+    do { return try given() } catch var failure as Failure {
       if failure.exit == .refused { (failure.exit, failure.code) = (.wrongSecret, "wrong_secret") }
       throw failure
     }
@@ -220,7 +221,7 @@ extension Passphrase {
     fd: Int32?, file: String?, reading what: String, option: String
   ) throws -> Passphrase? {
     do { return try given(fd: fd, file: file) } catch let error as PassphraseError {
-      throw Failure(passphrase: error, reading: what, option: option)
+      throw Failure(passphrase: error, reading: what, option: option, file: file)
     }
   }
 

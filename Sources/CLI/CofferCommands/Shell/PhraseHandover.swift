@@ -83,6 +83,7 @@ struct PhraseHandover {
       try screen.write("\n")
     }
     try screen.write("\n")
+    try screen.write("Control-C gives up; nothing has been changed then.\n\n")
     return try terminal.confirm("Have you written them down?")
   }
 

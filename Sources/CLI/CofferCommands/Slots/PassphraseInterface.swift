@@ -24,10 +24,27 @@ enum PassphraseInterface: SlotInterface {
   /// Opens the coffer with a passphrase that was given.
   static func open(_ locked: LockedCoffer, _ passphrase: borrowing Passphrase) throws -> Coffer {
     do { return try locked.unlock(SlotCredential(passphrase)) } catch KeybagError.wrongSecret {
-      throw wrong
+      var failure = wrong
+      if endsInBlank(passphrase) { failure.hint = "it ends with a blank, which counts" }
+      throw failure
     } catch KeybagError.noSuchSlot {
       throw missing
     }
+  }
+
+  /// Whether the last character is one that nobody sees at the end of a file.
+  private static func endsInBlank(_ passphrase: borrowing Passphrase) -> Bool {
+    passphrase.withBytes { bytes in
+      let last = unsafe bytes.unsafeLoad(fromByteOffset: bytes.byteCount - 1, as: UInt8.self)
+      return last == UInt8(ascii: " ") || last == UInt8(ascii: "\t")
+    }
+  }
+
+  /// Refuses a new passphrase that opens the coffer already: whoever takes it for new is mistaken.
+  static func checkIsNew(_ passphrase: borrowing Passphrase, _ coffer: Coffer) throws {
+    guard try coffer.opens(passphrase) else { return }
+    throw Failure(
+      .refused, "same_passphrase", "this passphrase already opens the coffer", hint: "choose another one")
   }
 
   static func openByPrompt(_ locked: LockedCoffer, _ context: CommandContext) throws -> Coffer? {
@@ -70,6 +87,7 @@ struct SlotAddPassphraseCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening, needing: .slot)
     let new = try context.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
+    try PassphraseInterface.checkIsNew(new, coffer)
     let slot = SlotAnswer(try coffer.addSlot(new, kdf: kdf.kdf))
     context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
   }

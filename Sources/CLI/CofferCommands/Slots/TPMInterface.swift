@@ -21,7 +21,21 @@ enum TPMInterface: SlotInterface {
     _ locked: LockedCoffer, pin: SharedSecretBytes, _ context: CommandContext
   ) throws -> Coffer? {
     guard hasSlot(locked) else { return nil }
-    return try locked.unlock(locked.machine.chipSlot(), pin: pin)
+    do { return try locked.unlock(locked.machine.chipSlot(), pin: pin) } catch KeybagError.enclave(
+      .wrongPasscode)
+    { throw wrong(locked.machine) }
+  }
+
+  /// The failure of a wrong PIN, which says how many tries are left.
+  private static func wrong(_ machine: Machine) -> Failure {
+    var failure = Failure(KeybagError.enclave(.wrongPasscode))
+    switch machine.pinTriesLeft {
+    case nil: break
+    case 0: failure.message = "wrong PIN; the TPM has locked itself"
+    case let left?:
+      failure.message = "wrong PIN; \(left.counted("try", "tries")) left until the TPM locks itself"
+    }
+    return failure
   }
 
   static func obstacle(_ locked: LockedCoffer) -> (any Error)? {
@@ -39,14 +53,19 @@ enum TPMInterface: SlotInterface {
     let prompt = try context.prompt()
     var problem: String?
     for _ in 1...CommandContext.promptTries {
-      var request = context.request("PIN (nothing: use the passphrase)", problem: problem)
-      request.byteCountLimit = PINPolicy.longest
+      let request = context.request("PIN (nothing: use the passphrase)", problem: problem)
       let typed = try prompt.ask(request)
       guard typed.count > 0 else { return nil }
       do {
-        return try locked.unlock(chip, pin: SharedSecretBytes(Passphrase(utf8: typed)))
+        let secret = try Passphrase(utf8: typed)
+        if let coffer = try opened(locked, byPassphrase: secret) { return coffer }
+        guard secret.byteCount <= PINPolicy.longest else {
+          problem = Failure(pin: .tooLong).message
+          continue
+        }
+        return try locked.unlock(chip, pin: SharedSecretBytes(secret))
       } catch KeybagError.enclave(.wrongPasscode) {
-        problem = "wrong PIN; the TPM has counted it"
+        problem = wrong(locked.machine).message
       } catch KeybagError.enclave(let error) where error != .corrupt {
         context.remark("\(error.sentence): use the passphrase")
         return nil
@@ -54,7 +73,22 @@ enum TPMInterface: SlotInterface {
         problem = Failure(error).message
       }
     }
-    throw Failure(KeybagError.enclave(.wrongPasscode))
+    throw wrong(locked.machine)
+  }
+
+  /// Opens the coffer with a passphrase that was typed out of habit, which costs no try of the chip; nil if it does not
+  /// open it.
+  private static func opened(
+    _ locked: LockedCoffer, byPassphrase typed: borrowing Passphrase
+  ) throws -> Coffer? {
+    guard typed.byteCount >= PassphrasePolicy.shortest, PassphraseInterface.hasSlot(locked) else {
+      return nil
+    }
+    do { return try locked.unlock(SlotCredential(typed)) } catch KeybagError.wrongSecret {
+      return nil
+    } catch KeybagError.derivation {
+      return nil
+    }
   }
 }
 

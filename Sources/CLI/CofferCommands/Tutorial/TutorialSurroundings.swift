@@ -16,7 +16,7 @@ internal import UserAuthentication
 /// What is around the commands of the tutorial.
 final class TutorialSurroundings: Surroundings {
   /// Opens every coffer of the tutorial. The first chapter tells it to everybody.
-  static let passphrase = "Practice-2026"
+  static let passphrase = "Practice-only-2026"
 
   static func typedPassphrase() throws -> Passphrase {
     try Passphrase(utf8: SecretBytes(copying: Array(passphrase.utf8).rawSpan))

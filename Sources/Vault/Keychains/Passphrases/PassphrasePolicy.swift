@@ -14,8 +14,15 @@ public enum PassphrasePolicy: String, Sendable, CaseIterable {
   /// At least 15 characters of any kind (NIST SP 800-63B-4, section 3.1.1.2).
   case long
 
+  /// The rules where none were chosen: length and strength alone. Rules for kinds of characters would refuse four random
+  /// words.
+  public static let usual = PassphrasePolicy.long
+
   /// The fewest characters (Unicode scalars of the normalised text).
-  public var minimumCharacterCount: Int { self == .long ? 15 : 12 }
+  public var minimumCharacterCount: Int { self == .long ? 15 : Self.shortest }
+
+  /// The fewest characters under any policy.
+  public static let shortest = 12
 
   /// Judges `passphrase`: these rules, the common passwords, and an estimate of at least 3 of 4.
   public func check(_ passphrase: borrowing Passphrase) -> PassphraseAssessment {
