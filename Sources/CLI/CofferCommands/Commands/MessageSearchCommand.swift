@@ -12,7 +12,7 @@ struct MessageSearchCommand: SearchingCommand {
     coffer message search: find messages by their words, people, tags and dates
 
     usage: coffer message search WHAT... [--any] [--limit N] [--oldest] [--count]
-                                 [--snippets|--no-snippets]
+                                 [--snippets|--no-snippets] [--columns NAME,NAME...] [--no-pager]
                                  \(OpeningOptions.usage)
 
     Searches titles, tags, the text of messages and the names of attachments; everything must occur, in any
@@ -36,7 +36,7 @@ struct MessageSearchCommand: SearchingCommand {
       --count         only how many there are
       --snippets      with each message a line of its text; without it only on a terminal
 
-    Lists what it finds as 'coffer message list' does. Every message is decrypted in memory; there is no
+    Lists what it finds as 'coffer message list' does, whose help has the names of --columns. Every message is decrypted in memory; there is no
     index on the disk. The exit code is 6 when nothing is found.
 
     example: coffer message search lease from:ann after:2024 -draft
@@ -49,32 +49,41 @@ struct MessageSearchCommand: SearchingCommand {
   @Flag(help: "The oldest first.") var oldest = false
   @Flag(help: "Only how many there are.") var count = false
   @Flag(inversion: .prefixedNo, help: "A line of the text of each.") var snippets: Bool?
+  @Option(help: "What is shown of each, separated by commas.", completion: Completions.columns)
+  var columns: String?
   @Argument(help: "What must occur.") var what: [String] = []
 
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
-    if count, limit != nil || oldest || snippets != nil {
+    if count, limit != nil || oldest || snippets != nil || columns != nil {
       throw ValidationError("--count goes with no other option of the list")
     }
   }
 
   func execute(_ context: CommandContext) throws {
     let expression = try SearchExpression(what, isAny: isAny)
+    let columns = try MessageColumn.named(columns)
     let coffer = try context.open(opening)
     var found = 0
-    var list = MessageList(coffer, context)
+    var list = MessageList(coffer, context, columns: columns)
     list.showsSnippets = snippets ?? (Terminal.isOutputTerminal && !context.isJSON)
     var finder = SearchSnippetFinder(expression, sideCount: SnippetLine.sideCount)
     let unreadable = try search(expression, coffer, context, counting: &found) { id, metadata in
       // One that has been removed or damaged meanwhile has none.
-      var snippet: SearchSnippet?
-      if list.showsSnippets { snippet = try? coffer.vault.withMessage(id) { finder.snippet($0, $1) } }
-      list.show(id, metadata, snippet: snippet)
+      var (snippet, details): (SearchSnippet?, MessageDetails?)
+      if list.showsSnippets {
+        try? coffer.vault.withMessage(id) {
+          snippet = finder.snippet($0, $1)
+          if list.needsContent { details = list.details($0, $1) }
+        }
+      }
+      list.show(id, metadata, snippet: snippet, details: details)
     }
+    let hasLeft = Terminal.hasLeftPager
     list.end()
     if count, context.isJSON { JSON.print(["count": found]) }
     if count, !context.isJSON { Terminal.print("\(found)") }
-    if Terminal.isOutputTerminal, !count, limit != 0, found > list.count {
+    if Terminal.isOutputTerminal, !count, limit != 0, found > list.count, !hasLeft {
       context.remark("... and \((found - list.count).counted(oldest ? "newer message" : "older message"))")
     }
     try MessageList.report(unreadable)

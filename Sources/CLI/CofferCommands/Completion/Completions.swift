@@ -38,6 +38,9 @@ enum Completions {
     }
   }
 
+  /// The first column of a list.
+  static var columns: CompletionKind { .list(MessageColumn.allCases.map(\.rawValue)) }
+
   static var identities: CompletionKind { offering { coffer, _ in try identities(coffer) } }
 
   static var contacts: CompletionKind { offering { coffer, _ in try contacts(coffer) } }

@@ -17,6 +17,8 @@ protocol CofferCommand: HelpPage {
 extension CofferCommand {
   func run() throws {
     let context = CommandContext(global)
+    // Errors and remarks follow what the pager shows.
+    defer { Terminal.endPaging() }
     do { try execute(context) } catch let error as StorageError {
       throw Failure(error, home: context.home)
     }

@@ -17,6 +17,8 @@ struct CommandContext {
   let home: String
   let isJSON: Bool
   let isQuiet: Bool
+  /// Whether output that is longer than the screen may go through the pager.
+  let mayPage: Bool
   let machine: Machine
   /// Whether the coffer is opened to accept an older state as the current one.
   var acceptsEarlierState = false
@@ -32,6 +34,7 @@ struct CommandContext {
     home = global.homePath
     isJSON = global.json
     isQuiet = global.quiet
+    mayPage = !global.noPager && !global.json
     machine = CommandSurroundings.current.machine()
   }
 
