@@ -29,7 +29,8 @@ public final class Pager {
         || 0x41...0x5A ~= byte || 0x61...0x7A ~= byte
     }
     guard isPlain else { return line }
-    let folders = program.contains("/") ? [""] : (variable("PATH") ?? "").split(separator: ":").map { $0 + "/" }
+    let folders =
+      program.contains("/") ? [""] : (variable("PATH") ?? "").split(separator: ":").map { $0 + "/" }
     return folders.contains { unsafe access($0 + program, X_OK) == 0 } ? line : nil
   }
 

@@ -36,8 +36,8 @@ struct MessageSearchCommand: SearchingCommand {
       --count         only how many there are
       --snippets      with each message a line of its text; without it only on a terminal
 
-    Lists what it finds as 'coffer message list' does, whose help has the names of --columns. Every message is decrypted in memory; there is no
-    index on the disk. The exit code is 6 when nothing is found.
+    Lists what it finds as 'coffer message list' does, whose help has the names of --columns. Every message
+    is decrypted in memory; there is no index on the disk. The exit code is 6 when nothing is found.
 
     example: coffer message search lease from:ann after:2024 -draft
     """

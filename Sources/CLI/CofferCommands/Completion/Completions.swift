@@ -5,6 +5,7 @@
 
 internal import Agent
 internal import ArgumentParser
+internal import Captures
 internal import CofferKit
 internal import Contacts
 internal import Identities
@@ -24,6 +25,17 @@ enum Completions {
   static var trash: CompletionKind {
     offering { coffer, typed in
       offers(try Trash(coffer).entries.map { (id: $0.id, title: $0.metadata.title, date: $0.removed) }, typed)
+    }
+  }
+
+  /// Which capture, as ``CaptureChoice`` understands it.
+  static var captures: CompletionKind {
+    offering { coffer, typed in
+      offers(
+        try coffer.captureAccess.store.listing().captures.map {
+          (id: $0.id, title: $0.label.title, date: $0.created)
+        },
+        typed)
     }
   }
 

@@ -121,7 +121,8 @@ struct MessageThread {
       ? ColumnWidth.padded(LocalTime.monthAndDay(metadata.date), to: 7) : LocalTime.minute(metadata.date)
     let end = isNarrow ? "" : MessageChoice.shown(row.id) + "  "
     let indent = String(repeating: " ", count: Self.indent(row.depth))
-    let sender = TerminalText.line(metadata.isMail ? details.sender : MessageColumn.shortType(metadata.contentType))
+    let sender = TerminalText.line(
+      metadata.isMail ? details.sender : MessageColumn.shortType(metadata.contentType))
     let shownSender = ColumnWidth.cut(sender, to: senderWidth - indent.count)
     let padding = String(repeating: " ", count: senderWidth - indent.count - ColumnWidth.of(shownSender))
     let room = Terminal.columns - shownNumber.count - end.count - date.count - senderWidth - 6

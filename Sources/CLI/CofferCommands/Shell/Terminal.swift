@@ -101,7 +101,7 @@ enum Terminal {
     writeOut(output.held.rawSpan)
   }
 
-  /// Whether the user has left the pager before the end of the output, which is no failure.
+  /// Whether the user has left the pager before the end of the output, which is not a failure.
   static var hasLeftPager: Bool { paging.withLock { $0?.isLeft ?? false } }
 
   private static let paging = Mutex<PagedOutput?>(nil)

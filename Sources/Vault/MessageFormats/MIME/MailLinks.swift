@@ -36,7 +36,7 @@ public struct MailLinks: Sendable, Equatable {
     (self.messageID, self.references) = (messageID, references)
   }
 
-  /// A longer conversation is found all the same, through the mails between.
+  /// A longer conversation is found anyway, through the mails between.
   static let countLimit = 100
 
   /// What stands in angle brackets. Blanks in it are those of a folded line.
@@ -106,7 +106,8 @@ public struct MailConversation<ID: Hashable & Sendable>: Sendable {
   /// Takes a mail that belongs to it.
   /// - Returns: whether it was new.
   public mutating func take(_ id: ID, _ links: MailLinks, date: Int64) -> Bool {
-    guard !isFull, links.messageID.map(named.contains) ?? false || links.references.contains(where: named.contains),
+    guard !isFull,
+      links.messageID.map(named.contains) ?? false || links.references.contains(where: named.contains),
       ids.insert(id).inserted
     else { return false }
     mails.append(Mail(id: id, links: links, date: date))
