@@ -187,6 +187,7 @@ let package = Package(
     module("ChildProcesses", in: .platform, ["CSystem"]),
     module("Editing", in: .platform, ["Secrets", "CSystem", "ChildProcesses"]),
     module("Clipboards", in: .platform, ["Texts", "Secrets", "CSystem", "ChildProcesses"]),
+    module("Pagers", in: .platform, ["CSystem", "ChildProcesses"]),
 
     // Vault: keys, messages, captures, protected data, the custody of private keys, and the coffer itself
     module("MessageFormats", in: .vault, ["Texts", "Secrets", "CSystem", "CUtf8proc", "CZlib"]),
@@ -238,7 +239,7 @@ let package = Package(
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
         "Vaults", "Enclaves", "SecurityKeys", "Pictures", "Captures", "OpenPGP", "ProtectedData",
         "KeyCustody", "Identities", "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem",
-        "GnuPG", "Editing", "Clipboards",
+        "GnuPG", "Editing", "Clipboards", "Pagers",
         argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),

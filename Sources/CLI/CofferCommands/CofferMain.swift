@@ -42,7 +42,7 @@ struct CofferRoot: CommandGroup {
       browse                  list, search and read messages on the whole screen
       trash list|restore|empty
       vault status|rotate|rollback
-      capture add|list|show|export|verify|remove|queue|mark|sweep
+      capture add|list|search|show|set|export|verify|remove|queue|mark|sweep
       identity generate|list|show|export|qr|backup|import|expire|revoke|default|delete
       contact import|list|show|rename|remove|export|qr|verify
       encrypt | decrypt       files and text to people, and from them

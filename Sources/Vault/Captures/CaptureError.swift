@@ -20,6 +20,8 @@ public enum CaptureError: Error, Equatable, Sendable {
   case duplicate(of: CaptureID)
   /// A part is longer than it may be.
   case tooLarge(CapturePart, byteCountLimit: Int)
+  /// Title, note or tags are longer than they may be.
+  case labelTooLarge(byteCountLimit: Int)
   /// The metadata is not a JSON object.
   case malformedMetadata
   /// A file could not be read to its end, or changed while it was read.

@@ -28,6 +28,7 @@ struct CaptureRecord: Equatable, Sendable {
   let created: Int64
   /// In the order of their numbers.
   let parts: [PartEntry]
+  var label: CaptureLabel
 
   func entry(_ part: CapturePart) -> PartEntry? { parts.first { $0.part == part } }
 
@@ -51,6 +52,7 @@ struct CaptureRecord: Equatable, Sendable {
       case .blob(let name): bytes += [1] + name.bytes
       }
     }
+    bytes += label.bytes
     var sealer = SealedValue()
     return key.withBytes { sealer.seal(bytes.rawSpan, key: $0, context: Self.context(id, mark)) }
   }
@@ -63,9 +65,10 @@ struct CaptureRecord: Equatable, Sendable {
     self = record
   }
 
-  init(created: Int64, parts: [PartEntry]) {
+  init(created: Int64, parts: [PartEntry], label: CaptureLabel = CaptureLabel()) {
     self.created = created
     self.parts = parts
+    self.label = label
   }
 
   private init?(bytes: RawSpan) {
@@ -94,6 +97,8 @@ struct CaptureRecord: Equatable, Sendable {
         guard (place == .row) == (count <= PartEntry.rowByteCountLimit) else { return nil }
         parts.append(PartEntry(part: part, byteCount: count, hash: hash, place: place))
       }
+      guard let label = try CaptureLabel(bytes, &cursor) else { return nil }
+      self.label = label
       let found = Set(parts.map(\.part))
       guard cursor.isAtEnd(of: bytes), found.isSuperset(of: [.photo, .manifest, .assertion]) else {
         return nil

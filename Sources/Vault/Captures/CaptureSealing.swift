@@ -21,7 +21,9 @@ struct CaptureSealing: ~Copyable {
     self.blobs = blobs
   }
 
-  borrowing func record(_ created: Int64) -> CaptureRecord { CaptureRecord(created: created, parts: entries) }
+  borrowing func record(_ created: Int64, _ label: CaptureLabel) -> CaptureRecord {
+    CaptureRecord(created: created, parts: entries, label: label)
+  }
 
   /// - Throws: `CaptureError.tooLarge`; `.cannotRead`, also when the file changed while it was read.
   mutating func add(_ part: CapturePart, _ source: PartSource) throws {

@@ -19,6 +19,8 @@ public struct NewCapture {
   public var metadata: PartSource?
   /// A small JPEG.
   public var thumbnail: PartSource?
+  /// What the owner calls it.
+  public var label = CaptureLabel()
   /// Whether a photo that is already stored may be stored again.
   public var allowsDuplicate = false
 
@@ -48,7 +50,7 @@ extension CaptureStore {
   ///   - capture: its parts.
   ///   - signer: signs the manifest.
   ///   - alongside: what else is written in the same transaction. What it throws undoes all of it.
-  /// - Throws: `CaptureError.duplicate`, `.tooLarge`, `.cannotRead`, `.malformedMetadata`,
+  /// - Throws: `CaptureError.duplicate`, `.tooLarge`, `.labelTooLarge`, `.cannotRead`, `.malformedMetadata`,
   ///   `.encryptionKeyNotFound`, `.locked`; what `signer` throws; `StorageError.full`.
   public func add(
     _ capture: NewCapture, signer: any CaptureSigner,
@@ -62,6 +64,7 @@ extension CaptureStore {
   private func addAlone(
     _ capture: NewCapture, _ signer: any CaptureSigner, _ alongside: (borrowing Transaction) throws -> Void
   ) throws -> Added {
+    try capture.label.checkBounds()
     let keys = try prepareWriting()
     let id = CaptureID()
     let created = clock.now()
@@ -83,17 +86,17 @@ extension CaptureStore {
       let signature = try signer.sign(digest: SHA256.hash(manifest.rawSpan))
       try sealing.add(.manifest, bytes: manifest)
       try sealing.add(.assertion, bytes: signer.publicKey + signature)
-      if !sealing.record(created).blobs.isEmpty { try file.blobs.synchronise() }
-      let record = sealing.record(created)
+      let record = sealing.record(created, capture.label)
+      if !record.blobs.isEmpty { try file.blobs.synchronise() }
       isCommitting = true
       let byteCount = try insert(id, record, mark: mark, rows: sealing.rows, keys: keys, alongside)
       return Added(id: id, storedByteCount: byteCount)
     } catch {
       if isCommitting {
         // The blobs may be removed only when it is certain that no row names them.
-        settle(sealing.record(created).blobs)
+        settle(sealing.record(created, capture.label).blobs)
       } else {
-        for name in sealing.record(created).blobs { file.blobs.remove(name) }
+        for name in sealing.record(created, capture.label).blobs { file.blobs.remove(name) }
       }
       throw error
     }

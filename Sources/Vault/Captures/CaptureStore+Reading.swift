@@ -19,6 +19,8 @@ extension CaptureStore {
     public let byteCount: Int
     /// Where it is in the upload queue.
     public let upload: UploadStatus
+    /// What the owner calls it.
+    public let label: CaptureLabel
   }
 
   /// The details of one capture that are known without opening the photo.
@@ -38,6 +40,9 @@ extension CaptureStore {
     public let parts: [Part]
     /// What the device signed.
     public let manifest: CaptureManifest
+    /// Whether the label is the present one. If captures were changed, removed or added behind the store's back, it may
+    /// be an earlier one that was put back.
+    public let isLabelCurrent: Bool
   }
 
   /// Who signed a capture.
@@ -77,16 +82,21 @@ extension CaptureStore {
       captures: newestFirst.map(Self.summary), damaged: scan.damaged, isComplete: scan.isComplete)
   }
 
+  /// The line of one capture in a list.
+  /// - Throws: `CaptureError.notFound`, `.corrupt`.
+  public func summary(of id: CaptureID) throws -> Summary { Self.summary(try found(id).0) }
+
   /// The details of a capture.
   /// - Throws: `CaptureError.notFound`, `.corrupt`.
   public func info(_ id: CaptureID) throws -> Info {
     let (row, keys) = try found(id)
     let manifest = try manifest(row, keys: keys)
+    let isComplete = try file.read(.captures) { try Self.scan($0, keys: keys).isComplete }
     return Info(
       summary: Self.summary(row),
       parts: row.record.parts.map {
         Info.Part(part: $0.part, byteCount: $0.byteCount, sha256: Hexadecimal.text($0.hash))
-      }, manifest: manifest)
+      }, manifest: manifest, isLabelCurrent: isComplete)
   }
 
   /// Lends a part's bytes to `body` in chunks, each of them authenticated. `body` returns false to stop.
@@ -154,7 +164,9 @@ extension CaptureStore {
   }
 
   static func summary(_ row: Row) -> Summary {
-    Summary(id: row.id, created: row.record.created, byteCount: row.record.byteCount, upload: row.upload)
+    Summary(
+      id: row.id, created: row.record.created, byteCount: row.record.byteCount, upload: row.upload,
+      label: row.record.label)
   }
 
   /// Opens a part and compares its hash with the record's.

@@ -222,7 +222,7 @@ public final class CaptureStore: Sendable {
     return scan.rows
   }
 
-  private static func row(_ row: borrowing StorageRow, keys: CaptureKeys) throws -> Row {
+  static func row(_ row: borrowing StorageRow, keys: CaptureKeys) throws -> Row {
     guard let id = try row.withBytes(1, { CaptureID($0) }) else { throw CaptureError.corrupt(nil) }
     let mark = Array(try row.bytes(2))
     let record = try row.withBytes(3) { bytes throws(CaptureError) in

@@ -50,6 +50,8 @@ public struct AuditLog: Equatable, Sendable {
     case captureRemoved = 16
     /// A capture was exported.
     case captureExported = 17
+    /// Title, note or tags of a capture were changed.
+    case captureChanged = 54
     /// The authentication mode of the private keys was changed.
     case modeSwitched = 18
     /// One domain of protected data was reset.

@@ -29,6 +29,18 @@ public struct CaptureAccess: Sendable {
     try audited(.captureAdded) { try store.add(capture, signer: signer, alongside: $0) }
   }
 
+  /// Changes title, note or tags of a capture.
+  /// - Returns: whether they are others now.
+  /// - Throws: the errors of `CaptureStore.changeLabel`.
+  public func changeLabel(of id: CaptureID, _ change: (inout CaptureLabel) throws -> Void) throws -> Bool {
+    var label = try store.summary(of: id).label
+    let former = label
+    try change(&label)
+    // What changes nothing leaves no entry.
+    guard label != former else { return false }
+    return try audited(.captureChanged) { try store.changeLabel(of: id, change, alongside: $0) }
+  }
+
   /// Removes a capture with all its parts.
   public func remove(_ id: CaptureID) throws {
     try audited(.captureRemoved) { try store.remove(id, alongside: $0) }

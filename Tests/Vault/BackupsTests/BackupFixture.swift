@@ -62,9 +62,9 @@ final class BackupFixture {
   func addCapture(byteCount: Int) throws -> CaptureID {
     let photo = (0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ byteCount) }
     let access = coffer.captureAccess
-    return try access.add(
-      NewCapture(photo: PartSource(SecretBytes(copying: photo.rawSpan))), signer: access.signer()
-    ).id
+    var capture = NewCapture(photo: PartSource(SecretBytes(copying: photo.rawSpan)))
+    capture.label = CaptureLabel(title: "photo \(byteCount)", note: "two\nlines", tags: ["home"])
+    return try access.add(capture, signer: access.signer()).id
   }
 
   func addIdentity(_ name: String) throws -> String {

@@ -44,6 +44,8 @@ struct RestoreTests {
     #expect(try coffer.identities(coffer.openIdentities()).map(\.hasPrivatePart) == [true, true])
     let found = try coffer.captures.examine(isDeep: true)
     #expect(found.captureCount == 2 && found.damaged == [] && found.strayBlobCount == 0)
+    #expect(try coffer.captures.list() == fixture.coffer.captures.list())
+    #expect(try coffer.captures.list().last?.label.title == "photo 100")
     #expect(try coffer.examine(isDeep: true).isHealthy)
     #expect(try coffer.auditLog().last?.event == .restored)
     coffer.close()

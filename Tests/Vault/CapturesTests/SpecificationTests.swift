@@ -71,6 +71,12 @@ struct SpecificationTests {
     #expect(info.summary.upload.attempts == 2)
     #expect(info.summary.upload.lastAttempt == 1_759_536_060)
     #expect(info.summary.upload.nextAttempt == 1_759_536_063)
+    #expect(
+      info.summary.label
+        == CaptureLabel(
+          title: "Apple tree in bloom", note: "The one by the wall; planted in 1962.",
+          tags: ["garden", "spring 2025"]))
+    #expect(info.isLabelCurrent)
     #expect(info.manifest.bytes == manifest)
     #expect(try fixture.read(.photo, of: id) == photo)
     #expect(try fixture.read(.metadata, of: id) == Array(page.text("metadata").utf8))

@@ -119,6 +119,8 @@ struct AuditTests {
     let access = coffer.captureAccess
     let id = try access.add(photo(1), signer: access.signer()).id
     _ = try access.export(id, to: home.path + "-out")
+    #expect(try access.changeLabel(of: id) { $0.title = "meter" })
+    #expect(try !access.changeLabel(of: id) { $0.title = "meter" })
     try FileManager.default.removeItem(atPath: home.path + "-out")
     let machine = coffer.machine
     let keys = coffer.keys.locked()
@@ -133,7 +135,8 @@ struct AuditTests {
     try again.captureAccess.remove(id)
     #expect(try again.captures.list().count == 1)
     #expect(
-      try again.auditLog().dropFirst().map(\.event) == [.captureAdded, .captureExported, .captureRemoved])
+      try again.auditLog().dropFirst().map(\.event)
+        == [.captureAdded, .captureExported, .captureChanged, .captureRemoved])
   }
 }
 

@@ -19,6 +19,7 @@ struct BrowseSession {
   private var ids: [MessageID] = []
   private var state = BrowseState(size: .init(rows: 24, columns: 80))
   private var text = BrowseText()
+  private let details = MessageDetailsReader()
   /// The rows of the list that are in sight, and where they were drawn.
   private var rows: [ShownLine] = []
   private var rowsOf: (visible: Range<Int>, columns: Int) = (0..<0, 0)
@@ -210,7 +211,9 @@ struct BrowseSession {
     guard !unreadable.contains(id) else { return damaged }
     do {
       let list = MessageRows(columns: max(1, state.size.columns - 2), highestNumber: ids.count)
-      return try coffer.vault.withMessage(id) { metadata, _ in list.row(index + 1, id, metadata) }
+      return try coffer.vault.withMessage(id) { metadata, content in
+        list.row(index + 1, id, metadata, details: details.details(metadata, content))
+      }
     } catch {
       unreadable.insert(id)
       if case VaultError.dataTampered = error { return damaged }

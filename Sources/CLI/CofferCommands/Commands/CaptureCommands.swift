@@ -13,21 +13,25 @@ struct CaptureCommand: CommandGroup {
   static let configuration = CommandConfiguration(
     commandName: "capture", abstract: "Photos, encrypted and signed.",
     subcommands: [
-      CaptureAddCommand.self, CaptureListCommand.self, CaptureShowCommand.self, CaptureExportCommand.self,
+      CaptureAddCommand.self, CaptureListCommand.self, CaptureSearchCommand.self, CaptureShowCommand.self,
+      CaptureSetCommand.self, CaptureExportCommand.self,
       CaptureVerifyCommand.self, CaptureRemoveCommand.self, CaptureQueueCommand.self,
       CaptureMarkCommand.self, CaptureSweepCommand.self,
     ])
   static let page = """
     coffer capture: photos with depth map and metadata, encrypted and signed
 
-    usage: coffer capture add PHOTO [--depth FILE] [--metadata FILE]
-           coffer capture list | show ID | export ID DIRECTORY | verify ID | remove ID
+    usage: coffer capture add PHOTO [--title T] [--note N] [--tag T]... [--depth FILE] [--metadata FILE]
+           coffer capture list | search WHAT... | show WHICH | set WHICH... [--title T] ...
+           coffer capture export WHICH DIRECTORY | verify WHICH | remove WHICH
            coffer capture queue [--due] | mark ID STATE | sweep
 
-    Each capture is encrypted with its own key and signed by this machine's attestation key. 'queue', 'mark'
-    and 'sweep' are for a program of yours that uploads captures.
+    Each capture is encrypted with its own key and signed by this machine's attestation key. WHICH is an
+    id, its last digits (four are enough while no other id ends so), or a title or a piece of one. If several
+    fit, they are named and none is taken. 'queue', 'mark' and 'sweep' are for a program of yours that
+    uploads captures.
 
-    example: coffer capture add photo.jpg
+    example: coffer capture add meter.jpg --title 'Water meter' --tag home
     """
 }
 
@@ -36,22 +40,30 @@ struct CaptureAddCommand: CofferCommand {
   static let page = """
     coffer capture add: encrypt and store a photo or film with its depth map and metadata
 
-    usage: coffer capture add PHOTO [--depth FILE] [--metadata FILE] [--allow-duplicate]
+    usage: coffer capture add PHOTO [--title T] [--note N] [--tag T]...
+                              [--depth FILE] [--metadata FILE] [--allow-duplicate]
                               \(OpeningOptions.usage)
 
     Prints only the id, once everything is on the disk. Also works while the coffer is locked, if it has been
-    unlocked since the machine started. The original file stays where it is.
+    unlocked since the machine started. The original file stays where it is. Title, note and tags are yours:
+    they are encrypted and not signed, and 'coffer capture set' changes them.
 
+      --title T          what lists show
+      --note N           any text; 'coffer capture search' looks into it
+      --tag T            a label; may be repeated
       --depth            the depth map, any file
       --metadata         a JSON object
       --allow-duplicate  store the photo even if it is already stored
 
-    example: coffer capture add photo.jpg --depth depth.png --metadata notes.json
+    example: coffer capture add photo.jpg --title 'Water meter' --note '1204 m3' --tag home
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Argument(help: "The photo or film.", completion: .file()) var photo: String
+  @Option(help: "A title.") var title: String?
+  @Option(help: "A note.") var note: String?
+  @Option(help: "A label; may be repeated.") var tag: [String] = []
   @Option(help: "The depth map.", completion: .file()) var depth: String?
   @Option(help: "Metadata, a JSON object.", completion: .file()) var metadata: String?
   @Flag(help: "Store the photo even if it is already stored.") var allowDuplicate = false
@@ -67,6 +79,8 @@ struct CaptureAddCommand: CofferCommand {
     if let depth { capture.depth = try part(depth, .depth) }
     if let metadata { capture.metadata = try part(metadata, .metadata) }
     capture.allowsDuplicate = allowDuplicate
+    capture.label = CaptureLabel(title: title ?? "", note: note ?? "")
+    for tag in tag where !capture.label.tags.contains(tag) { capture.label.tags.append(tag) }
     let captures = try context.captures(opening, whileLocked: true)
     let signer = try captures.signer()
     Interruption.catchOnce()
@@ -110,24 +124,19 @@ struct CaptureListCommand: CofferCommand {
   static let page = """
     coffer capture list: list captures, newest first
 
-    usage: coffer capture list [--limit N]
+    usage: coffer capture list [--tag T] [--limit N] [--no-pager]
                                \(OpeningOptions.usage)
 
-    On a pipe: id, time and bytes, separated by tabs.
+    On a terminal, prints a table: the end of the id, local time, size, title, tags. On a pipe, one line per
+    capture: id, time in UTC, bytes, title and tags, separated by tabs.
 
     example: coffer capture list --limit 20
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
+  @Option(help: "Only captures with this tag.") var tag: String?
   @Option(help: "At most this many.") var limit: Int?
-
-  struct Answer: Encodable {
-    let id: String
-    let created: String
-    let byteCount: Int
-    let upload: String
-  }
 
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
@@ -135,33 +144,20 @@ struct CaptureListCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let listing = try context.captures(opening).store.listing()
-    for capture in listing.captures.prefix(limit ?? .max) {
-      let answer = Answer(
-        id: capture.id.description, created: RFC3339.format(capture.created), byteCount: capture.byteCount,
-        upload: capture.upload.state.name)
-      if context.isJSON {
-        JSON.print(answer)
-      } else if Terminal.isOutputTerminal {
-        Terminal.print("\(answer.id)  \(answer.created)  \(ByteCount.text(answer.byteCount))")
-      } else {
-        Terminal.print("\(answer.id)\t\(answer.created)\t\(answer.byteCount)")
-      }
+    let captures = listing.captures.filter { capture in tag.map { capture.label.tags.contains($0) } ?? true }
+    let list = CaptureList(context)
+    for capture in captures.prefix(limit ?? .max) where !Terminal.isOutputLost { list.show(capture) }
+    let hasLeft = Terminal.hasLeftPager
+    list.end()
+    if let limit, limit > 0, captures.count > limit, Terminal.isOutputTerminal, !hasLeft {
+      context.remark("... and \((captures.count - limit).counted("older capture"))")
     }
+    if tag != nil, captures.isEmpty, listing.isComplete { context.remark("no capture has this tag") }
     if let waiting = UploadCounts(listing)?.waiting, waiting > 0 {
       context.remark(
         "\(waiting.counted("capture is", "captures are")) not uploaded: see 'coffer capture queue'.")
     }
-    try Self.requireComplete(listing)
-  }
-
-  /// The readable captures are listed; now report that some are missing.
-  static func requireComplete(_ listing: CaptureStore.Listing) throws {
-    guard listing.isComplete else {
-      var failure = Failure(CaptureError.corrupt(nil))
-      failure.unreadable = listing.damaged.map(\.description)
-      failure.unreadableKind = "capture"
-      throw failure
-    }
+    try CaptureList.requireComplete(listing)
   }
 }
 
@@ -195,7 +191,7 @@ struct CaptureExportCommand: CofferCommand {
   static let page = """
     coffer capture export: write a capture to files, bit for bit
 
-    usage: coffer capture export ID DIRECTORY [--depth-png]
+    usage: coffer capture export WHICH DIRECTORY [--depth-png]
                                  \(OpeningOptions.usage)
 
     Creates the directory; an existing one must be empty. The files appear once all of them are complete; if
@@ -209,13 +205,14 @@ struct CaptureExportCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The capture's id.") var id: String
+  @Argument(help: "The capture: its id, the end of it or its title.", completion: Completions.captures)
+  var which: String
   @Argument(help: "Where to write.", completion: .directory) var directory: String
   @Flag(help: "Also write the depth map in false colours.") var depthPNG = false
 
   func execute(_ context: CommandContext) throws {
-    let id = try CaptureID(capture: id)
     let captures = try context.captures(opening)
+    let id = try CaptureChoice.id(which, captures.store)
     let record = context.unfinishedExports()
     Interruption.catchOnce()
     var names: [String]
@@ -238,7 +235,7 @@ struct CaptureVerifyCommand: CofferCommand {
   static let page = """
     coffer capture verify: check that a capture is unchanged
 
-    usage: coffer capture verify ID
+    usage: coffer capture verify WHICH
            \(OpeningOptions.usage)
 
     Decrypts every part, compares its hash, and checks the signature. If a part has changed, the message
@@ -249,7 +246,8 @@ struct CaptureVerifyCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The capture's id.") var id: String
+  @Argument(help: "The capture: its id, the end of it or its title.", completion: Completions.captures)
+  var which: String
 
   struct Answer: Encodable {
     let id: String
@@ -259,8 +257,8 @@ struct CaptureVerifyCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let id = try CaptureID(capture: id)
     let store = try context.captures(opening).store
+    let id = try CaptureChoice.id(which, store)
     let (manifest, signer) = try Interruption.endingAtOnce(
       .interrupted("the check did not finish"), isJSON: context.isJSON
     ) { try store.verify(id) }
@@ -287,22 +285,42 @@ struct CaptureRemoveCommand: CofferCommand {
   static let page = """
     coffer capture remove: remove a capture with all its parts
 
-    usage: coffer capture remove ID
+    usage: coffer capture remove WHICH [--yes]
            \(OpeningOptions.usage)
 
-    Overwrites and removes its files. Earlier copies of the coffer still contain it.
+    Overwrites and removes its files. Earlier copies of the coffer still contain it. Given by its title or
+    the end of its id, it is named first, and you are asked.
+
+      --yes  do not ask; needed without a terminal, unless WHICH is a whole id
 
     example: coffer capture remove 0192f0c1-7c1e-7cc3-98a7-8a8b8b6f3a5d
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The capture's id.") var id: String
+  @Argument(help: "The capture: its id, the end of it or its title.", completion: Completions.captures)
+  var which: String
+
+  @Flag(help: "Do not ask.") var yes = false
 
   func execute(_ context: CommandContext) throws {
-    let id = try CaptureID(capture: id)
-    try context.captures(opening).remove(id)
+    let captures = try context.captures(opening)
+    let id = try CaptureChoice.id(which, captures.store)
+    if RecordID(which) == nil, !yes { try confirm(id, captures.store, context) }
+    try captures.remove(id)
     if context.isJSON { JSON.print(["removed": id.description]) }
+  }
+
+  private func confirm(_ id: CaptureID, _ store: CaptureStore, _ context: CommandContext) throws {
+    guard context.hasTerminal, !context.isJSON else {
+      throw Failure(
+        .locked, "no_prompt", "there is no terminal to ask on", hint: "add --yes, or give the whole id")
+    }
+    let capture = try store.summary(of: id)
+    Terminal.remark(CaptureList.row(capture, columns: Terminal.errorColumns))
+    guard try context.confirm("Remove this capture for good?") else {
+      throw Failure(.refused, "not_confirmed", "nothing was removed")
+    }
   }
 }
 

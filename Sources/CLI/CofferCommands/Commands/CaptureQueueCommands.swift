@@ -58,7 +58,7 @@ struct CaptureQueueCommand: CofferCommand {
     if byteCount >= CaptureStore.warningByteCount {
       context.remark("Captures take up \(ByteCount.text(byteCount)); remove those you have a copy of.")
     }
-    try CaptureListCommand.requireComplete(listing)
+    try CaptureList.requireComplete(listing)
   }
 }
 

@@ -16,7 +16,7 @@ struct CaptureShowCommand: CofferCommand {
   static let page = """
     coffer capture show: show a capture's parts and metadata
 
-    usage: coffer capture show ID [--no-picture]
+    usage: coffer capture show WHICH [--no-picture]
                                \(OpeningOptions.usage)
 
     Includes the fields that the camera wrote into the photo, and a small picture on terminals that can show
@@ -28,7 +28,8 @@ struct CaptureShowCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The capture's id.") var id: String
+  @Argument(help: "The capture: its id, the end of it or its title.", completion: Completions.captures)
+  var which: String
   @Flag(help: "Show no picture.") var noPicture = false
 
   struct Answer: Encodable {
@@ -46,25 +47,38 @@ struct CaptureShowCommand: CofferCommand {
     let level: String
     let deviceId: String
     let keyId: String
+    /// Absent, with the tags, if the label may be an earlier one.
+    let title: String?
+    let tags: [String]?
+    /// Absent without one.
+    let note: String?
   }
 
   func execute(_ context: CommandContext) throws {
-    let id = try CaptureID(capture: id)
     let store = try context.captures(opening).store
+    let id = try CaptureChoice.id(which, store)
     let info = try store.info(id)
     let exif = try store.exifFields(of: id)
     let metadata = try Self.metadata(of: id, store)
+    let label = info.isLabelCurrent ? info.summary.label : nil
     let placeholder = UUID().uuidString
     let answer = Answer(
       id: id.description, created: RFC3339.format(info.summary.created),
       parts: info.parts.map { Answer.Part(part: $0.part.name, byteCount: $0.byteCount, sha256: $0.sha256) },
       exif: exif.map { Dictionary($0.list.map { ($0.name, $0.text) }) { first, _ in first } },
       metadata: metadata.map { _ in placeholder }, level: info.manifest.level.rawValue,
-      deviceId: info.manifest.deviceID, keyId: info.manifest.keyID)
+      deviceId: info.manifest.deviceID, keyId: info.manifest.keyID, title: label?.title, tags: label?.tags,
+      note: label.flatMap { $0.note.isEmpty ? nil : $0.note })
     if context.isJSON {
       return Terminal.print("\(JSON.text(answer, with: metadata ?? "", for: placeholder))")
     }
     if !noPicture { try CapturePicture.show(id, store) }
+    if let label {
+      if !label.title.isEmpty { Terminal.print("title      \(label.title)") }
+      if !label.tags.isEmpty { Terminal.print("tags       \(label.tags.joined(separator: " "))") }
+    } else {
+      context.remark("Title, note and tags are not shown: captures were changed or removed: coffer doctor")
+    }
     Terminal.print("captured   \(answer.created)")
     for part in answer.parts where part.part != "manifest" && part.part != "assertion" {
       Terminal.print("\(part.part.padded(to: 10)) \(ByteCount.text(part.byteCount))  \(part.sha256)")
@@ -73,6 +87,9 @@ struct CaptureShowCommand: CofferCommand {
       Terminal.print("\(name.padded(to: 10)) \(text)")
     }
     if let metadata { Terminal.print("metadata   \(metadata)") }
+    let note = label?.note ?? ""
+    for (index, line) in note.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    where !note.isEmpty { Terminal.print("\((index == 0 ? "note" : "").padded(to: 10)) \(line)") }
     let place = info.manifest.level == .unverified ? "software (unverified)" : "hardware"
     Terminal.print("signed     in \(place), key \(answer.keyId.prefix(16))…")
   }

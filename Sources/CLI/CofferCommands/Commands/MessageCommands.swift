@@ -23,7 +23,7 @@ struct MessageCommand: CommandGroup {
     coffer message: messages and notes
 
     usage: coffer message add [FILE]         store one
-           coffer message show WHICH         read one
+           coffer message show WHICH         read one; with --thread, its conversation
            coffer message save WHICH [DIR]   its attachments as files
            coffer message list               what there is
            coffer message search WORDS...    find some
@@ -112,7 +112,7 @@ struct MessageShowCommand: CofferCommand {
   static let page = """
     coffer message show: read a message
 
-    usage: coffer message show WHICH [--raw [--force]]
+    usage: coffer message show WHICH [--raw [--force] | --thread [--no-pager]]
                                \(OpeningOptions.usage)
 
     Shows title, date, tags and the text; for a mail, the text of its parts, and the names of its
@@ -121,6 +121,9 @@ struct MessageShowCommand: CofferCommand {
 
       --raw    write only the content, byte for byte
       --force  write it to a terminal even if it is not plain text and could control the terminal
+      --thread show the conversation of a mail instead: the mails before and after it, each below the one
+               that it answers, with sender, date and first line. What belongs together is what the mails
+               say of each other (Message-ID, References, In-Reply-To), whatever their subjects.
 
     example: coffer message show --raw lease > lease.pdf
     """
@@ -129,12 +132,18 @@ struct MessageShowCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @Flag(help: "Write only the content, byte for byte.") var raw = false
   @Flag(help: "Write to a terminal even if it is not plain text.") var force = false
+  @Flag(help: "Show the conversation of a mail.") var thread = false
   @Argument(help: "The message: its id, the end of it, @N or its title.", completion: Completions.messages)
   var which: String
+
+  func validate() throws {
+    if thread, raw || force { throw ValidationError("--thread goes with neither --raw nor --force") }
+  }
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
     let id = try MessageChoice.id(which, coffer, context)
+    if thread { return try MessageThread(coffer, context).show(id) }
     try coffer.vault.withMessage(id) { metadata, content in
       try MessageView.show(id, metadata, content, isRaw: raw, isForced: force, isJSON: context.isJSON)
     }

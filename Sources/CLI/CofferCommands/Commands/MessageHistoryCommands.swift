@@ -62,6 +62,7 @@ struct MessageHistoryCommand: CofferCommand {
       }
     }
     let (versions, unreadableCount) = try coffer.vault.history(id)
+    Terminal.beginPaging(context)
     for (index, version) in versions.enumerated() {
       if context.isJSON {
         JSON.print(answer(version, among: versions))
@@ -69,6 +70,7 @@ struct MessageHistoryCommand: CofferCommand {
         Terminal.print(line(version, after: index > 0 ? versions[index - 1] : nil))
       }
     }
+    Terminal.endPaging()
     if unreadableCount > 0 {
       throw Failure(
         .corrupt, "data_tampered", "\(unreadableCount.counted("version")) corrupted or tampered",

@@ -13,6 +13,7 @@ struct MessageSearchCommand: SearchingCommand {
 
     usage: coffer message search WHAT... [--any] [--limit N] [--oldest] [--count]
                                  [--snippets|--no-snippets] [--scan]
+                                 [--columns NAME,NAME...] [--no-pager]
                                  \(OpeningOptions.usage)
 
     Searches titles, tags, the text of messages and the names of attachments; everything must occur, in any
@@ -37,9 +38,9 @@ struct MessageSearchCommand: SearchingCommand {
       --snippets      with each message a line of its text; without it only on a terminal
       --scan          decrypts every message and uses no index; names those that do not open
 
-    Lists what it finds as 'coffer message list' does. A coffer with more than about a thousand messages has
-    an index on the disk, sealed like the messages; the others are decrypted in memory one by one. What is
-    found is the same. The exit code is 6 when nothing is found.
+    Lists what it finds as 'coffer message list' does, whose help has the names of --columns. A coffer with
+    more than about a thousand messages has an index on the disk, sealed like the messages; the others are
+    decrypted in memory one by one. What is found is the same. The exit code is 6 when nothing is found.
 
     example: coffer message search lease from:ann after:2024 -draft
     """
@@ -52,36 +53,45 @@ struct MessageSearchCommand: SearchingCommand {
   @Flag(help: "Only how many there are.") var count = false
   @Flag(inversion: .prefixedNo, help: "A line of the text of each.") var snippets: Bool?
   @Flag(help: "Decrypt every message; use no index.") var scan = false
+  @Option(help: "What is shown of each, separated by commas.", completion: Completions.columns)
+  var columns: String?
   @Argument(help: "What must occur.") var what: [String] = []
 
   func validate() throws {
     if let limit, limit < 0 { throw ValidationError("--limit must not be negative") }
-    if count, limit != nil || oldest || snippets != nil {
+    if count, limit != nil || oldest || snippets != nil || columns != nil {
       throw ValidationError("--count goes with no other option of the list")
     }
   }
 
   func execute(_ context: CommandContext) throws {
     let expression = try SearchExpression(what, isAny: isAny)
+    let columns = try MessageColumn.named(columns)
     let coffer = try context.open(opening)
-    var list = MessageList(coffer, context)
+    var list = MessageList(coffer, context, columns: columns)
     list.showsSnippets = snippets ?? (Terminal.isOutputTerminal && !context.isJSON)
     var finder = SearchSnippetFinder(expression, sideCount: SnippetLine.sideCount)
     let findings = try search(expression, coffer, context) {
       list.isIndexDamaged = true
     } _: { id, metadata in
       // One that has been removed or damaged meanwhile has none.
-      var snippet: SearchSnippet?
-      if list.showsSnippets { snippet = try? coffer.vault.withMessage(id) { finder.snippet($0, $1) } }
-      list.show(id, metadata, snippet: snippet)
+      var (snippet, details): (SearchSnippet?, MessageDetails?)
+      if list.showsSnippets {
+        try? coffer.vault.withMessage(id) {
+          snippet = finder.snippet($0, $1)
+          if list.needsContent { details = list.details($0, $1) }
+        }
+      }
+      list.show(id, metadata, snippet: snippet, details: details)
     }
     let (found, unreadable) = (findings.count, findings.unreadable)
+    let hasLeft = Terminal.hasLeftPager
     list.end()
     if count, context.isJSON {
       JSON.print(CountAnswer(count: found, index: findings.isIndexDamaged ? "damaged" : nil))
     }
     if count, !context.isJSON { Terminal.print("\(found)") }
-    if Terminal.isOutputTerminal, !count, limit != 0, found > list.count {
+    if Terminal.isOutputTerminal, !count, limit != 0, found > list.count, !hasLeft {
       context.remark("... and \((found - list.count).counted(oldest ? "newer message" : "older message"))")
     }
     try MessageList.report(unreadable)

@@ -62,7 +62,8 @@ struct TrashListCommand: CofferCommand {
   static let page = """
     coffer trash list: what is in the trash, the last removed first
 
-    usage: coffer trash list \(OpeningOptions.usage)
+    usage: coffer trash list [--no-pager]
+                             \(OpeningOptions.usage)
 
     As 'coffer message list', with the time of the removal instead of the date.
 
@@ -75,7 +76,7 @@ struct TrashListCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
     let trash = try Trash(coffer)
-    var list = MessageList(coffer, context)
+    var list = MessageList(coffer, context, hasContent: false)
     for entry in trash.entries where !Terminal.isOutputLost {
       list.show(entry.id, entry.metadata, removed: entry.removed)
     }

@@ -5,6 +5,7 @@
 
 internal import Agent
 internal import ArgumentParser
+internal import Captures
 internal import CofferKit
 internal import Contacts
 internal import Identities
@@ -27,6 +28,17 @@ enum Completions {
     }
   }
 
+  /// Which capture, as ``CaptureChoice`` understands it.
+  static var captures: CompletionKind {
+    offering { coffer, typed in
+      offers(
+        try coffer.captureAccess.store.listing().captures.map {
+          (id: $0.id, title: $0.label.title, date: $0.created)
+        },
+        typed)
+    }
+  }
+
   static var tags: CompletionKind {
     offering { coffer, typed in
       var tags: Set<String> = []
@@ -37,6 +49,9 @@ enum Completions {
       return tags.sorted().map { CompletionOffer($0) }.filter { $0.begins(typed) }
     }
   }
+
+  /// The first column of a list.
+  static var columns: CompletionKind { .list(MessageColumn.allCases.map(\.rawValue)) }
 
   static var identities: CompletionKind { offering { coffer, _ in try identities(coffer) } }
 

@@ -30,6 +30,12 @@ extension Failure {
         hint: "add --allow-duplicate to store it again")
     case .tooLarge(let part, let limit):
       self.init(.refused, "capture_too_large", "the \(part.name) may be at most \(ByteCount.text(limit))")
+    case .labelTooLarge(let limit):
+      self.init(
+        .refused, "metadata_out_of_bounds",
+        "title, note and tags may be at most \(ByteCount.text(limit)) together",
+        hint: "a title at most \(ByteCount.text(CaptureLabel.titleByteCountLimit)), a tag "
+          + "\(ByteCount.text(CaptureLabel.tagByteCountLimit))")
     case .malformedMetadata:
       self.init(.refused, "malformed", "the metadata is not a JSON object")
     case .cannotRead(let part):

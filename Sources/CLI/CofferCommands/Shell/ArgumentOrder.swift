@@ -6,7 +6,7 @@
 internal import ArgumentParser
 
 enum ArgumentOrder {
-  private static let flags: Set<String> = ["--json", "--quiet", "--security-key"]
+  private static let flags: Set<String> = ["--json", "--quiet", "--no-pager", "--security-key"]
   private static let options: Set<String> = [
     "--home", "--passphrase-fd", "--passphrase-file", "--new-passphrase-fd", "--new-passphrase-file",
     "--phrase-fd", "--phrase-file", "--pin-fd", "--pin-file", "--guard-pin-fd", "--guard-pin-file",
@@ -106,7 +106,9 @@ extension HelpPage {
     // Whatever opens the coffer with a PIN takes these too, and most pages leave them out.
     let opening = ["--security-key", "--guard-pin-fd", "--guard-pin-file"]
     return named.union(named.contains("--pin-file") ? opening : [])
-      .union(["--json", "--quiet", "--home", "--help", "--version", "--generate-completion-script"])
+      .union([
+        "--json", "--quiet", "--no-pager", "--home", "--help", "--version", "--generate-completion-script",
+      ])
   }
 
   static func subcommand(named name: String) -> (any HelpPage.Type)? {

@@ -33,6 +33,8 @@ extension CofferCommand {
     let context = CommandContext(global)
     // Whatever became of it, what is stored is indexed: it was acknowledged before.
     defer { context.updateIndexes() }
+    // Errors and remarks follow what the pager shows.
+    defer { Terminal.endPaging() }
     do { try execute(context) } catch let error as StorageError {
       throw Failure(error, home: context.home, isChosen: context.isHomeChosen)
     }

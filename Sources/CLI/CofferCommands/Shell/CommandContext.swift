@@ -19,6 +19,8 @@ struct CommandContext {
   let isHomeChosen: Bool
   let isJSON: Bool
   let isQuiet: Bool
+  /// Whether output that is longer than the screen may go through the pager.
+  let mayPage: Bool
   let machine: Machine
   /// Whether the coffer is opened to accept an older state as the current one.
   var acceptsEarlierState = false
@@ -38,6 +40,7 @@ struct CommandContext {
     isHomeChosen = global.home != nil
     isJSON = global.json
     isQuiet = global.quiet
+    mayPage = !global.noPager && !global.json
     machine = CommandSurroundings.current.machine()
   }
 

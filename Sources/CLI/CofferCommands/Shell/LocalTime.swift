@@ -13,7 +13,16 @@ enum LocalTime {
     return unsafe text(parts)
   }
 
-  /// The same with the short name of the time zone, as `2026-11-22 04:58 CET`.
+  /// The date alone.
+  static func day(_ seconds: Int64) -> String { String(minute(seconds).prefix { $0 != " " && $0 != "T" }) }
+
+  /// Month and day of a time in this year, as `11-22`; else year and month, as `2024-03`.
+  static func monthAndDay(_ seconds: Int64) -> String {
+    let (day, today) = (day(seconds), day(Int64(time(nil))))
+    return String(day.prefix { $0 != "-" } == today.prefix { $0 != "-" } ? day.suffix(5) : day.dropLast(3))
+  }
+
+  /// Date, time without seconds, and the short name of the time zone, as `2026-11-22 04:58 CET`.
   static func minuteAndZone(_ seconds: Int64) -> String {
     guard let parts = unsafe parts(of: seconds), let zone = unsafe parts.tm_zone else {
       return RFC3339.format(seconds)

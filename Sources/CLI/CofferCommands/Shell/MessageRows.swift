@@ -7,41 +7,133 @@ internal import Texts
 internal import Vaults
 
 struct MessageRows {
+  /// How a date is shown: in a narrow terminal less of it.
+  private enum DateForm: Int {
+    case minute = 16
+    case day = 10
+    /// Month and day of this year, else year and month.
+    case short = 7
+  }
+
   private let columns: Int
   /// Digits of the highest number that a row may have.
   private let numberWidth: Int
+  private let senderWidth: Int
+  private let dateForm: DateForm
+  private let cells: [MessageColumn]
 
-  init(columns: Int, highestNumber: Int) {
+  /// - Parameters:
+  ///   - columns: of the terminal.
+  ///   - chosen: what is shown; nil for what fits.
+  ///   - hasContent: whether ``row(_:_:_:removed:details:)`` gets details.
+  init(columns: Int, highestNumber: Int, chosen: [MessageColumn]? = nil, hasContent: Bool = true) {
     self.columns = columns
-    numberWidth = String(highestNumber).count
+    let numberWidth = String(highestNumber).count
+    self.numberWidth = numberWidth
+    let senderWidth = min(28, max(16, columns / 5))
+    self.senderWidth = senderWidth
+    if let chosen {
+      (cells, dateForm) = (chosen, .minute)
+      return
+    }
+    func room(_ form: DateForm?, sender: Bool) -> Int {
+      columns - numberWidth - Self.idWidth - 2 * Self.gap - (form.map { $0.rawValue + Self.gap } ?? 0)
+        - (sender ? senderWidth + Self.gap : 0) - (hasContent ? 1 + Self.gap : 0)
+    }
+    // The title says most, so what is beside it gives way.
+    let layouts: [(form: DateForm?, sender: Bool, tags: Bool, least: Int)] = [
+      (.minute, hasContent, true, 24), (.day, hasContent, true, 24), (.minute, false, true, 24),
+      (.day, false, true, 20), (.short, false, false, 14),
+    ]
+    let fitting = layouts.first { room($0.form, sender: $0.sender) >= $0.least }
+    let layout = fitting ?? (form: nil, sender: false, tags: true, least: 0)
+    dateForm = layout.form ?? .short
+    cells =
+      [.number, .id] + (layout.form == nil ? [] : [.date]) + (layout.sender ? [.from] : [])
+      + (hasContent ? [.attachment] : []) + [.title] + (layout.tags ? [.tags] : [])
   }
 
-  /// A row that fits: number, end of the id, date to the minute, title, tags. A narrow terminal gets no date.
-  /// - Parameter removed: when it was moved to the trash, which is shown instead of its date.
-  func row(_ number: Int, _ id: MessageID, _ metadata: MessageMetadata, removed: Int64? = nil) -> ShownLine {
-    let date = LocalTime.minute(removed ?? metadata.date)
+  /// Whether a row needs the details of its message.
+  var needsContent: Bool { cells.contains(where: \.needsContent) }
+
+  /// A row that fits.
+  /// - Parameters:
+  ///   - removed: when it was moved to the trash, which is shown instead of its date.
+  ///   - details: nil if they are not known.
+  func row(
+    _ number: Int, _ id: MessageID, _ metadata: MessageMetadata, removed: Int64? = nil,
+    details: MessageDetails? = nil
+  ) -> ShownLine {
     // Made safe for a terminal before it is measured, because that changes its width.
-    let title = metadata.title.isEmpty ? Self.untitled : TerminalText.line(metadata.title)
     let tags = TerminalText.line(metadata.tags.joined(separator: " "))
-    let gap = "  "
-    let shownNumber = String(repeating: " ", count: max(0, numberWidth - "\(number)".count)) + "\(number)"
-    let end = MessageChoice.shown(id)
-    var row: ShownLine = "\(Terminal.dim(shownNumber))\(gap)\(end)\(gap)"
-    var room = columns - shownNumber.count - end.count - 2 * gap.count
-    if room - date.count - gap.count >= Self.leastTitleWidth {
-      row += "\(date)\(gap)"
-      room -= date.count + gap.count
+    var cells = cells
+    if tags.isEmpty, cells.last == .tags { cells.removeLast() }
+    let fixed = cells.reduce(0) { $0 + (width($1) ?? 0) } + (cells.count - 1) * Self.gap
+    let flexible = max(Self.leastWidth, columns - fixed)
+    let hasBoth = cells.contains(.title) && cells.contains(.tags)
+    let third = flexible / 3
+    let tagsWidth = !hasBoth ? flexible : cells.last == .tags ? min(third, ColumnWidth.of(tags)) : third
+    var row: ShownLine = ""
+    var left = columns
+    for (index, cell) in cells.enumerated() {
+      let text =
+        switch cell {
+        case .number: "\(number)"
+        case .id: MessageChoice.shown(id)
+        case .date: date(removed ?? metadata.date)
+        case .from:
+          TerminalText.line(
+            metadata.isMail ? details?.sender ?? "" : MessageColumn.shortType(metadata.contentType))
+        case .type: TerminalText.line(metadata.contentType)
+        case .size: details?.byteCount.map(ByteCount.text) ?? ""
+        case .title: metadata.title.isEmpty ? Self.untitled : TerminalText.line(metadata.title)
+        case .tags: tags
+        case .attachment: details?.hasAttachment == true ? Self.attachmentMark : ""
+        }
+      let width = min(left, width(cell) ?? (cell == .tags ? tagsWidth : flexible - (hasBoth ? tagsWidth : 0)))
+      guard width > 0 else { break }
+      let shown = ColumnWidth.cut(text, to: width)
+      let isLast = index == cells.count - 1
+      let padding = String(repeating: " ", count: max(0, width - ColumnWidth.of(shown)))
+      if [.number, .size].contains(cell) { row += "\(padding)" }
+      row += [.number, .tags].contains(cell) && !shown.isEmpty ? Terminal.dim(shown) : "\(shown)"
+      if isLast { break }
+      if ![.number, .size].contains(cell) { row += "\(padding)" }
+      left -= width + Self.gap
+      if left > 0 { row += "  " }
     }
-    if tags.isEmpty { return "\(row)\(ColumnWidth.cut(title, to: room))" }
-    let shownTags = ColumnWidth.cut(tags, to: room / 3)
-    let width = room - gap.count - ColumnWidth.of(shownTags)
-    let shownTitle = ColumnWidth.padded(ColumnWidth.cut(title, to: width), to: width)
-    return "\(row)\(shownTitle)\(gap)\(Terminal.dim(shownTags))"
+    return row
+  }
+
+  /// The width of a column; nil for those that share what is left.
+  private func width(_ column: MessageColumn) -> Int? {
+    switch column {
+    case .number: numberWidth
+    case .id: Self.idWidth
+    case .date: dateForm.rawValue
+    case .from: senderWidth
+    case .type: 24
+    // "999 bytes"
+    case .size: 9
+    case .attachment: 1
+    case .title, .tags: nil
+    }
+  }
+
+  private func date(_ seconds: Int64) -> String {
+    switch dateForm {
+    case .minute: return LocalTime.minute(seconds)
+    case .day: return LocalTime.day(seconds)
+    case .short: return ColumnWidth.padded(LocalTime.monthAndDay(seconds), to: DateForm.short.rawValue)
+    }
   }
 
   /// What a message without a title is shown as.
   static let untitled = "(no title)"
+  static let attachmentMark = "+"
 
-  /// A shorter piece of a title would be useless.
-  private static let leastTitleWidth = 16
+  private static let idWidth = 8
+  private static let gap = 2
+  /// Of a title between columns that take all there is.
+  private static let leastWidth = 8
 }

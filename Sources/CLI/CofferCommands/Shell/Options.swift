@@ -15,6 +15,7 @@ struct GlobalOptions: ParsableArguments {
   @Option(help: "Where the coffer is.", completion: .directory) var home: String?
   @Flag(help: "Answer in JSON.") var json = false
   @Flag(help: "Say nothing but the answer.") var quiet = false
+  @Flag(help: "Show long output without a pager.") var noPager = false
 
   /// The coffer's directory.
   var homePath: String { CommandSurroundings.current.home(home) }

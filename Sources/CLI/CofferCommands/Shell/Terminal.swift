@@ -76,15 +76,40 @@ enum Terminal {
   private static let lines = Mutex<[UInt8]>([])
 
   private static func writeOut(_ bytes: RawSpan) {
-    guard !isOutputLost else { return }
+    guard !isOutputLost, !paging.withLock({ $0?.take(bytes) ?? false }) else { return }
     let code = writeAll(bytes, to: STDOUT_FILENO)
     if code != 0 { lostOutput.withLock { $0 = code } }
   }
 
+  // MARK: The pager
+
+  /// From here, output that is longer than the screen goes through the pager. Does nothing off a terminal.
+  static func beginPaging(_ context: CommandContext) {
+    guard context.mayPage, isOutputTerminal, !isDumb else { return }
+    flush()
+    let rows = Int(coffer_terminal_rows(STDOUT_FILENO))
+    guard rows > 2 else { return }
+    paging.withLock { $0 = $0 ?? PagedOutput(rowCount: rows) }
+  }
+
+  /// Waits until the user leaves the pager; shows what did not need one.
+  static func endPaging() {
+    flush()
+    // Taken out first: what was held back is to be written now.
+    guard let output = paging.withLock({ $0.take() }) else { return }
+    output.end()
+    writeOut(output.held.rawSpan)
+  }
+
+  /// Whether the user has left the pager before the end of the output, which is not a failure.
+  static var hasLeftPager: Bool { paging.withLock { $0?.isLeft ?? false } }
+
+  private static let paging = Mutex<PagedOutput?>(nil)
+
   // MARK: What could not be written
 
-  /// Whether output can no longer be written. A command that changes nothing may then stop.
-  static var isOutputLost: Bool { lostOutput.withLock { $0 } != 0 }
+  /// Whether output can no longer be written, or nobody wants more of it. A command that changes nothing may then stop.
+  static var isOutputLost: Bool { lostOutput.withLock { $0 } != 0 || hasLeftPager }
 
   /// Why a part of the output could not be written; nil when all of it was written. Call this last.
   static func outputFailure() -> Failure? {

@@ -7,6 +7,7 @@
 internal import Agent
 internal import CofferKit
 internal import Glibc
+internal import Pagers
 internal import Secrets
 internal import UserAuthentication
 
@@ -40,6 +41,8 @@ protocol Surroundings: Sendable {
   func lastList(home: String) -> LastList?
   /// Whether this terminal was told of sessions; nil where there are none, or that cannot be noted.
   func sessionHint(home: String) -> GivenHint?
+  /// Starts the pager; nil where long output just runs past.
+  func pager() -> Pager?
   /// Says that a device waits for a touch. The row is there until the notice ends; nil when nothing waits.
   func touchNotice(
     _ words: String, cancel: @escaping @Sendable () -> Void

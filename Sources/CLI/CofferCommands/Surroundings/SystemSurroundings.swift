@@ -7,6 +7,7 @@ internal import CSystem
 internal import CofferKit
 internal import Foundation
 internal import Glibc
+internal import Pagers
 internal import Pictures
 internal import Secrets
 internal import UserAuthentication
@@ -58,6 +59,8 @@ struct SystemSurroundings: Surroundings {
   func lastList(home: String) -> LastList? { LastList(home: home) }
 
   func sessionHint(home: String) -> GivenHint? { GivenHint(home: home) }
+
+  func pager() -> Pager? { Pager.start() }
 
   func touchNotice(
     _ words: String, cancel: @escaping @Sendable () -> Void

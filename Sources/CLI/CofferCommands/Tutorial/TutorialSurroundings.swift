@@ -8,6 +8,7 @@ internal import CofferKit
 internal import Enclaves
 internal import Glibc
 internal import Keychains
+internal import Pagers
 internal import Primitives
 internal import Secrets
 internal import Synchronization
@@ -100,6 +101,8 @@ final class TutorialSurroundings: Surroundings {
   func lastList(home: String) -> LastList? { nil }
 
   func sessionHint(home: String) -> GivenHint? { nil }
+
+  func pager() -> Pager? { nil }
 
   func touchNotice(
     _ words: String, cancel: @escaping @Sendable () -> Void

@@ -16,7 +16,7 @@ struct CofferContents: Equatable {
   /// All keychain items but those that stand for the audit log and the settings.
   var items: [String: [UInt8]]
   var messageCount: Int
-  /// For each capture the hashes of photo, depth and metadata.
+  /// For each capture the hashes of photo, depth and metadata, and its title if it has one.
   var captures: Set<[String]>
 
   /// The item with the date of the last backup, which may be missing when a backup is there.
@@ -40,7 +40,7 @@ struct CofferContents: Equatable {
       _ = try coffer.captures.verify(capture.id)
       let parts = try coffer.captures.info(capture.id).parts
         .filter { [.photo, .depth, .metadata].contains($0.part) }
-      captures.insert(parts.map(\.sha256).sorted())
+      captures.insert(parts.map(\.sha256).sorted() + [capture.label.title].filter { !$0.isEmpty })
     }
     let diagnosis = try coffer.examine(isDeep: true)
     guard diagnosis.isHealthy else {

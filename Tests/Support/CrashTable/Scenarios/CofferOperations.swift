@@ -56,6 +56,14 @@ extension CofferOperation {
         "capture add", preparation: { try add(1, to: $0) }, recovery: sweep, deed: { try add(2, to: $0) },
         change: { $0.captures.insert(hashes(2)) }),
       CofferOperation(
+        "capture set", preparation: { try add(1, to: $0) }, recovery: sweep,
+        deed: { coffer in
+          for capture in try coffer.captures.list() {
+            _ = try coffer.captureAccess.changeLabel(of: capture.id) { $0.title = "meter" }
+          }
+        },
+        change: { $0.captures = [hashes(1) + ["meter"]] }),
+      CofferOperation(
         "capture remove",
         preparation: {
           try add(1, to: $0)

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which capture is meant (Specs/cli.md, "Which capture"): its id, the last digits of it, or its title.
+
+internal import Captures
+internal import Primitives
+internal import Texts
+
+enum CaptureChoice {
+  /// The one capture that `word` means.
+  /// - Throws: `ambiguous_capture`, `capture_not_found`; damage, if the one that is meant may be damaged.
+  static func id(_ word: String, _ store: CaptureStore) throws -> CaptureID {
+    if let id = RecordID(word) { return id }
+    let listing = try store.listing()
+    let byEnd = byEnd(word, listing.captures)
+    // Earlier titles may have been put back, and the one that is meant may be damaged.
+    if byEnd.isEmpty { try CaptureList.requireComplete(listing) }
+    let fitting = byEnd.isEmpty ? byTitle(word, listing.captures) : byEnd
+    guard let first = fitting.first else {
+      throw Failure(
+        .missing, "capture_not_found", "no capture is called '\(word)', and no id ends so",
+        hint: "'coffer capture list' shows what there is")
+    }
+    guard fitting.count > 1 else { return first.id }
+    let named = fitting.prefix(namedLimit).map { capture in
+      "\(shown(capture.id)) \(ColumnWidth.cut(TerminalText.line(capture.label.title), to: 40))"
+    }
+    throw Failure(
+      .usage, "ambiguous_capture",
+      "'\(word)' fits \(fitting.count > namedLimit ? "more than \(namedLimit)" : "\(fitting.count)") captures",
+      hint: "name one by its id: \(named.joined(separator: ", "))")
+  }
+
+  private static func byEnd(_ word: String, _ captures: [CaptureStore.Summary]) -> [CaptureStore.Summary] {
+    let wanted = word.lowercased().filter { $0 != "-" }
+    guard wanted.count >= leastCount else { return [] }
+    return captures.filter { $0.id.description.filter { $0 != "-" }.hasSuffix(wanted) }
+  }
+
+  /// Those with this title, whatever the case; else those with it in their title.
+  private static func byTitle(_ word: String, _ captures: [CaptureStore.Summary]) -> [CaptureStore.Summary] {
+    let wanted = word.lowercased()
+    guard !wanted.isEmpty else { return [] }
+    let exact = captures.filter { $0.label.title.lowercased() == wanted }
+    return exact.isEmpty ? captures.filter { $0.label.title.lowercased().contains(wanted) } : exact
+  }
+
+  /// The last digits of an id as lists show them; four and more are taken.
+  static func shown(_ id: CaptureID) -> String { String(id.description.suffix(shownCount)) }
+
+  private static let shownCount = 8
+  private static let leastCount = 4
+  /// At most this many are named when several fit.
+  private static let namedLimit = 5
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A list of captures: a table on a terminal, lines on a pipe, or JSON.
+
+internal import Captures
+internal import Primitives
+internal import Texts
+
+struct CaptureList {
+  private struct Answer: Encodable {
+    let id: String
+    let created: String
+    let byteCount: Int
+    let upload: String
+    let title: String
+    let tags: [String]
+    /// Absent without one.
+    let note: String?
+  }
+
+  private let isJSON: Bool
+
+  /// A list that goes through the pager if it is longer than the screen.
+  init(_ context: CommandContext) {
+    isJSON = context.isJSON
+    Terminal.beginPaging(context)
+  }
+
+  func show(_ capture: CaptureStore.Summary) {
+    let label = capture.label
+    let created = RFC3339.format(capture.created)
+    if isJSON {
+      JSON.print(
+        Answer(
+          id: capture.id.description, created: created, byteCount: capture.byteCount,
+          upload: capture.upload.state.name, title: label.title, tags: label.tags,
+          note: label.note.isEmpty ? nil : label.note))
+    } else if Terminal.isOutputTerminal {
+      Terminal.print(Self.row(capture, columns: Terminal.columns))
+    } else {
+      let tags = label.tags.joined(separator: " ")
+      Terminal.print("\(capture.id)\t\(created)\t\(capture.byteCount)\t\(label.title)\t\(tags)")
+    }
+  }
+
+  func end() { Terminal.endPaging() }
+
+  /// A row that fits: end of the id, local time, size, title, tags. A narrow terminal gets a short date and no size.
+  static func row(_ capture: CaptureStore.Summary, columns: Int) -> ShownLine {
+    let isNarrow = columns < 60
+    let date =
+      isNarrow
+      ? ColumnWidth.padded(LocalTime.monthAndDay(capture.created), to: 7) : LocalTime.minute(capture.created)
+    let size = isNarrow ? "" : "  " + padded(ByteCount.text(capture.byteCount), to: 9)
+    let title = TerminalText.line(capture.label.title)
+    let tags = TerminalText.line(capture.label.tags.joined(separator: " "))
+    let start = "\(CaptureChoice.shown(capture.id))  \(date)\(size)"
+    if title.isEmpty, tags.isEmpty { return "\(start)" }
+    let room = columns - start.count - 2
+    if tags.isEmpty { return "\(start)  \(ColumnWidth.cut(title, to: room))" }
+    let shownTags = ColumnWidth.cut(tags, to: room / 3)
+    let width = room - 2 - ColumnWidth.of(shownTags)
+    let shownTitle = ColumnWidth.padded(ColumnWidth.cut(title, to: width), to: width)
+    return "\(start)  \(shownTitle)  \(Terminal.dim(shownTags))"
+  }
+
+  private static func padded(_ text: String, to width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+
+  /// The readable captures are listed; now report that some are missing.
+  static func requireComplete(_ listing: CaptureStore.Listing) throws {
+    guard listing.isComplete else {
+      var failure = Failure(CaptureError.corrupt(nil))
+      failure.unreadable = listing.damaged.map(\.description)
+      failure.unreadableKind = "capture"
+      throw failure
+    }
+  }
+}
