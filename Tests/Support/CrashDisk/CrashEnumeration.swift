@@ -19,8 +19,8 @@ public final class CrashEnumeration {
     public var failureStride = 1
     /// Whether scenarios may leave states out, as their own stride says.
     public var isSample = false
-    /// Of the states that are left, every so many.
-    public var stride = 1
+    /// The stride of a scenario that has a smaller one.
+    public var leastStride = 1
     /// Which of ``parts`` processes this is, from 0; each takes its share of the calls.
     public var part = 0
     public var parts = 1
@@ -133,7 +133,7 @@ public final class CrashEnumeration {
         if isNew { states += 1 } else { repetitions += 1 }
         guard extent.includes(isNew ? states : repetitions) else { continue }
         dealt += 1
-        guard dealt % (extent.stride * stride(of: scenario)) == 0 else { continue }
+        guard dealt % stride(of: scenario) == 0 else { continue }
         tally.points += 1
         guard isNew else { continue }
         tally.states += 1
@@ -146,7 +146,9 @@ public final class CrashEnumeration {
     }
   }
 
-  private func stride(of scenario: some CrashScenario) -> Int { extent.isSample ? scenario.stride : 1 }
+  private func stride(of scenario: some CrashScenario) -> Int {
+    max(extent.isSample ? scenario.stride : 1, extent.leastStride)
+  }
 
   private func isNew(_ image: DiskImage, isAcknowledged: Bool) -> Bool {
     seen.insert(SeenState(digest: image.digest, isAcknowledged: isAcknowledged)).inserted

@@ -27,8 +27,7 @@ struct TableOptions {
   /// minutes. The second is a prime, so that no period of a store's own hides calls from it.
   private static let doublesPerRecovery = 2
   private static let failureStride = 5
-  /// The same where a third of the sample is enough, and one of so many crashes.
-  private static let shortFailureStride = 11
+  /// Where a third of the sample is enough, of the states and runs of each operation one of so many at least.
   private static let shortStride = 3
 
   var isFull = false
@@ -80,9 +79,9 @@ struct TableOptions {
     var extent = CrashEnumeration.Extent()
     if !isFull && !isGuilty {
       extent.doublesPerRecovery = Self.doublesPerRecovery
-      extent.failureStride = isShort ? Self.shortFailureStride : Self.failureStride
+      extent.failureStride = Self.failureStride
       extent.isSample = true
-      if isShort { extent.stride = Self.shortStride }
+      if isShort { extent.leastStride = Self.shortStride }
     }
     if let part { (extent.part, extent.parts) = part }
     return extent

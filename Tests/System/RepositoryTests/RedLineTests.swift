@@ -31,7 +31,7 @@ struct RedLineTests {
       ("`ErasureTests.again`", "`ErasureTests`", "\"ErasureTests\" is not the name of a test"),
       (
         "`VaultsTests.MemoryTests.nothingLeft`", "`MemoryTests.nothingLeft`",
-        "is in PicturesTests VaultsTests; write the module"
+        "is in PicturesTests SearchIndexTests VaultsTests; write the module"
       ),
       ("`ErasureTests.again`", "", "nothing under \"fails cleanly\""),
       ("`ErasureTests.again`", "—", "nothing under \"fails cleanly\""),

@@ -25,7 +25,7 @@ struct RequirementTests {
       ("`ErasureTests.everything`", "`ErasureTests`", "\"ErasureTests\" is not the name of a test"),
       (
         "`KeyCustodyTests.MemoryTests.nothingStays`", "`MemoryTests.nothingLeft`",
-        "is in PicturesTests VaultsTests; write the module"
+        "is in PicturesTests SearchIndexTests VaultsTests; write the module"
       ),
       ("`erase.transcript`", "`raze.transcript`", "there is no test \"raze.transcript\""),
       ("`coffer erase`", "`coffer raze`", "there is no command \"coffer raze\""),

@@ -95,7 +95,10 @@ struct BindingTests {
     #expect(try file.outdatedParts() == [])
     try file.write(.messages) { _ = try $0.execute("INSERT INTO vault (part, sealed) VALUES (1, x'01')") }
     #expect(try file.outdatedParts() == [])
+    // The search record: the state says which one belongs to it.
     try file.write { _ = try $0.execute("INSERT INTO vault (part, sealed) VALUES (3, x'01')") }
+    #expect(try file.outdatedParts() == [])
+    try file.write { _ = try $0.execute("INSERT INTO vault (part, sealed) VALUES (2, x'01')") }
     #expect(try file.outdatedParts() == [.messages])
   }
 }

@@ -11,13 +11,15 @@ enum MissingArgument {
   static func question(_ name: String, of command: String) -> String? {
     let group = command.split(separator: " ").dropFirst().first.map(String.init) ?? ""
     switch (name, group) {
+    case ("which", "capture"):
+      return "which capture? give its title or the end of its id: 'coffer capture list' shows it"
     case ("which", _):
       return "which message? give its title, the end of its id, or @N for line N of the last list"
     case ("who", "identity"), ("who", "contact"), ("contact", _):
       let kind = name == "contact" ? name : group
       return "which \(kind)? give a name, an address or a fingerprint"
-    case ("id", "capture"), ("id", "slot"):
-      return "which \(group)? give its id: 'coffer \(group) list' shows it"
+    case ("id", "slot"):
+      return "which slot? give its id: 'coffer slot list' shows it"
     case ("photo", _): return "which photo? give its file"
     case ("file", _), ("path", _): return "which file? give its path"
     case ("directory", _): return "which directory? give its path"
