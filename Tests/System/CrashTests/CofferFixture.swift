@@ -21,7 +21,7 @@ final class CofferFixture: Sendable {
   static let passphrase = "Seven-Herons-Cross-The-Fjord-2026"
   static let newPassphrase = "Nine-Otters-Guard-The-Harbour-2031"
   /// What a coffer's directory may hold, whatever happened.
-  static let names: Set = ["coffer.db", "coffer.db-wal", "coffer.db-shm", "coffer.lock", "blobs"]
+  static let names: Set = ["coffer.db", "coffer.db-wal", "coffer.db-shm", "coffer.lock", "blobs", "search"]
   /// The way to a TPM that is not there: what a run has that was given no other, whatever the machine has.
   static let noChip = "swtpm:path=/nonexistent/chip"
 

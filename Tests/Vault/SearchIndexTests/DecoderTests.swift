@@ -32,7 +32,12 @@ struct DecoderTests {
         }
       }
       guard !occurrences.isEmpty else { continue }
-      let count = encoder.encode(occurrences, count: occurrences.count)
+      var measure = ListMeasure()
+      measure.add(occurrences, count: occurrences.count)
+      encoder.begin(measure)
+      encoder.add(occurrences, count: occurrences.count)
+      encoder.finish()
+      let count = measure.documentCount
       var decoded = ErasedArray<Occurrence>(capacity: 16)
       var decoder = ListDecoder(documentCount: 1_000)
       try decoder.decode(

@@ -68,7 +68,10 @@ final class SegmentFolder {
 
   func merge(_ segments: [(reader: SegmentReader, marked: [UInt32])]) throws -> SegmentDescription? {
     let key = key
-    return try SegmentMerger.merge(segments, files: files, keyVersion: 1, vaultKey: key.span.bytes)
+    // Lists at once, and in pieces.
+    return try SegmentMerger.merge(
+      segments, files: files, keyVersion: 1, vaultKey: key.span.bytes, seed: SegmentSeed(),
+      listByteCountInMemory: segments.count % 2 == 0 ? 0 : 1 << 20)
   }
 }
 

@@ -11,7 +11,7 @@ enum MissingArgument {
   static func question(_ name: String, of command: String) -> String? {
     let group = command.split(separator: " ").dropFirst().first.map(String.init) ?? ""
     switch (name, group) {
-    case ("which", "capture"):
+    case ("which", "capture"), ("id", "capture"):
       return "which capture? give its title or the end of its id: 'coffer capture list' shows it"
     case ("which", _):
       return "which message? give its title, the end of its id, or @N for line N of the last list"

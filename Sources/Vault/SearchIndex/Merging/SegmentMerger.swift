@@ -24,9 +24,13 @@ public enum SegmentMerger {
     try merge(segments, files: files, keyVersion: keyVersion, vaultKey: vaultKey, seed: SegmentSeed())
   }
 
+  /// - Parameters:
+  ///   - seed: name and nonces, which tests fix.
+  ///   - listByteCountInMemory: positions of a term that are longer are read twice, in pieces: occurrences take some ten
+  ///     times as much.
   static func merge(
     _ segments: [(reader: SegmentReader, marked: [UInt32])], files: BlobFiles, keyVersion: Int,
-    vaultKey: RawSpan, seed: SegmentSeed
+    vaultKey: RawSpan, seed: SegmentSeed, listByteCountInMemory: Int = 256 << 10
   ) throws(SegmentError) -> SegmentDescription? {
     precondition(!segments.isEmpty, "a merge has a segment at least")
     for (left, right) in zip(segments, segments.dropFirst()) {
@@ -52,7 +56,7 @@ public enum SegmentMerger {
     for input in inputs { try input.copyRows(to: &rows, &file) }
     try rows.finish(&file)
     var terms = TermWriter()
-    try mergeTerms(inputs, &terms, &file)
+    try mergeTerms(inputs, listByteCountInMemory, &terms, &file)
     let rootBlockCount = try SegmentRoot.write(
       SegmentRoot.Summary(
         documentCount: rows.count, numbers: numbers, rows: rows.groups, unreadable: rows.unreadable,
@@ -65,7 +69,8 @@ public enum SegmentMerger {
   }
 
   private static func mergeTerms(
-    _ inputs: [MergeInput], _ terms: inout TermWriter, _ file: inout SegmentFileWriter
+    _ inputs: [MergeInput], _ listByteCountInMemory: Int, _ terms: inout TermWriter,
+    _ file: inout SegmentFileWriter
   ) throws(SegmentError) {
     var left: [MergeInput] = []
     for input in inputs where try input.nextTerm() { left.append(input) }
@@ -75,20 +80,57 @@ public enum SegmentMerger {
       for input in left.dropFirst() where input.precedes(least) { least = input }
       term.removeAll()
       least.withTerm { term.append($0) }
-      occurrences.removeAll()
-      var isAtEnd = false
       // In the order of their numbers, so that ordinals rise.
-      for input in left where input.has(term) {
-        try input.readOccurrences(into: &occurrences)
-        if try !input.nextTerm() { isAtEnd = true }
-      }
-      if isAtEnd { left.removeAll(where: \.isAtEnd) }
-      guard occurrences.count > 0 else { continue }
+      var having: [(input: MergeInput, entry: TermEntry)] = []
+      for input in left where input.has(term) { having.append((input, try input.entry())) }
       try term.withBytes { term throws(SegmentError) in
-        try unsafe terms.append(term, occurrences.pointer, count: occurrences.count, &file)
+        if having.reduce(0, { $0 + $1.entry.positions.count }) > listByteCountInMemory {
+          try mergeInPieces(term, having, &occurrences, &terms, &file)
+        } else {
+          occurrences.removeAll()
+          for (input, entry) in having { try input.readOccurrences(entry, into: &occurrences) { _ in } }
+          guard occurrences.count > 0 else { return }
+          try unsafe terms.append(term, occurrences.pointer, count: occurrences.count, &file)
+        }
       }
+      var isAtEnd = false
+      for (input, _) in having where try !input.nextTerm() { isAtEnd = true }
+      if isAtEnd { left.removeAll(where: \.isAtEnd) }
     }
     try terms.finish(&file)
+  }
+
+  /// Merges the lists of a frequent term, first to measure them.
+  private static func mergeInPieces(
+    _ term: RawSpan, _ having: [(input: MergeInput, entry: TermEntry)],
+    _ occurrences: inout ErasedArray<Occurrence>, _ terms: inout TermWriter, _ file: inout SegmentFileWriter
+  ) throws(SegmentError) {
+    var measure = ListMeasure()
+    try forEachPiece(having, &occurrences) { unsafe measure.add($0.pointer, count: $0.count) }
+    guard measure.occurrenceCount > 1 else {
+      // Nearly all of its messages are left out.
+      occurrences.removeAll()
+      for (input, entry) in having { try input.readOccurrences(entry, into: &occurrences) { _ in } }
+      guard occurrences.count > 0 else { return }
+      return try unsafe terms.append(term, occurrences.pointer, count: occurrences.count, &file)
+    }
+    try terms.append(term, measure, &file) { lists throws(SegmentError) in
+      try forEachPiece(having, &occurrences) { unsafe lists.add($0.pointer, count: $0.count) }
+    }
+  }
+
+  private static func forEachPiece(
+    _ having: [(input: MergeInput, entry: TermEntry)], _ occurrences: inout ErasedArray<Occurrence>,
+    _ body: (borrowing ErasedArray<Occurrence>) -> Void
+  ) throws(SegmentError) {
+    for (input, entry) in having {
+      occurrences.removeAll()
+      try input.readOccurrences(entry, into: &occurrences) { piece in
+        body(piece)
+        piece.removeAll()
+      }
+      body(occurrences)
+    }
   }
 
   /// Seals every block of a segment again, under another name and another vault key.
@@ -178,12 +220,28 @@ private final class MergeInput {
     withTerm { own in term.withBytes { compare(own, $0) == 0 } }
   }
 
-  /// Appends the occurrences of the term in the messages that are kept, with their new ordinals.
-  func readOccurrences(into occurrences: inout ErasedArray<Occurrence>) throws(SegmentError) {
-    let entry = try reader.cursor.entry()
+  /// The entry of the term. Call it once for every term.
+  func entry() throws(SegmentError) -> TermEntry { try reader.cursor.entry() }
+
+  /// Appends the occurrences of a term in the messages that are kept, with their new ordinals.
+  /// - Parameter emptied: takes out what is there, after a message, when that is much.
+  func readOccurrences(
+    _ entry: TermEntry, into occurrences: inout ErasedArray<Occurrence>,
+    emptied: (inout ErasedArray<Occurrence>) -> Void
+  ) throws(SegmentError) {
     try reader.lists.readDocuments(entry, &reader.file)
-    let start = occurrences.count
-    try reader.lists.readPositions(entry, &reader.file, into: &occurrences) { ordinals[Int($0)] != Self.none }
+    var start = occurrences.count
+    try reader.lists.readPositions(entry, &reader.file, into: &occurrences) {
+      ordinals[Int($0)] != Self.none
+    } emptied: {
+      renumber(&$0, from: start)
+      emptied(&$0)
+      start = $0.count
+    }
+    renumber(&occurrences, from: start)
+  }
+
+  private func renumber(_ occurrences: inout ErasedArray<Occurrence>, from start: Int) {
     for index in start..<occurrences.count {
       let occurrence = occurrences[index]
       occurrences[index] = Occurrence(ordinals[Int(occurrence.ordinal)], occurrence.position)

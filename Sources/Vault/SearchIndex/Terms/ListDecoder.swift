@@ -24,6 +24,8 @@ struct ListDecoder: ~Copyable {
   private(set) var counts = ErasedArray<UInt32>(capacity: 1 << 10)
   private let documentCount: Int
 
+  private static let pieceCount = 100_000
+
   init(documentCount: Int) { self.documentCount = documentCount }
 
   /// Reads which messages have a term, and how often.
@@ -45,9 +47,11 @@ struct ListDecoder: ~Copyable {
   /// - Parameters:
   ///   - filter: takes an ordinal; whether its occurrences are wanted.
   ///   - offset: is taken from each position; occurrences before it are left out.
+  ///   - emptied: takes out what is there, after a message, whenever that is more than a hundred thousand.
   mutating func readPositions(
     _ entry: TermEntry, _ file: inout SegmentFile, offset: UInt32 = 0,
-    into occurrences: inout ErasedArray<Occurrence>, where filter: (UInt32) -> Bool
+    into occurrences: inout ErasedArray<Occurrence>, where filter: (UInt32) -> Bool,
+    emptied: (inout ErasedArray<Occurrence>) -> Void = { _ in }
   ) throws(SegmentError) {
     if let single = entry.single {
       guard single.position < SegmentFormat.positionLimit else { throw .damaged }
@@ -58,7 +62,7 @@ struct ListDecoder: ~Copyable {
     }
     bytes.removeAll()
     try file.append(entry.positions, of: .positions, to: &bytes)
-    try decodePositions(offset: offset, into: &occurrences, where: filter)
+    try decodePositions(offset: offset, into: &occurrences, where: filter, emptied: emptied)
   }
 
   // MARK: Bytes
@@ -76,7 +80,7 @@ struct ListDecoder: ~Copyable {
     bytes.removeAll()
     bytes.append(positions.rawSpan)
     bytes.pad()
-    try decodePositions(offset: 0, into: &occurrences) { _ in true }
+    try decodePositions(offset: 0, into: &occurrences, where: { _ in true }, emptied: { _ in })
   }
 
   private func parameter() throws(SegmentError) -> Int {
@@ -109,7 +113,8 @@ struct ListDecoder: ~Copyable {
   }
 
   private mutating func decodePositions(
-    offset: UInt32, into occurrences: inout ErasedArray<Occurrence>, where filter: (UInt32) -> Bool
+    offset: UInt32, into occurrences: inout ErasedArray<Occurrence>, where filter: (UInt32) -> Bool,
+    emptied: (inout ErasedArray<Occurrence>) -> Void
   ) throws(SegmentError) {
     let k = try parameter()
     var bits = unsafe BitReader(UnsafeRawPointer(bytes.pointer), 1..<bytes.count)
@@ -126,6 +131,7 @@ struct ListDecoder: ~Copyable {
           occurrences.append(Occurrence(ordinal, UInt32(truncatingIfNeeded: position) - offset))
         }
       }
+      if occurrences.count > Self.pieceCount { emptied(&occurrences) }
     }
     guard bits.isAtEnd else { throw .damaged }
   }

@@ -15,20 +15,19 @@ extension Occurrence {
   @inline(__always) var position: UInt32 { UInt32(truncatingIfNeeded: self) }
 }
 
-/// Writes the two lists of a term into buffers that are used again.
-struct ListEncoder: ~Copyable {
-  private(set) var documents = BitWriter()
-  private(set) var positions = BitWriter()
+/// What has to be known of the lists of a term before they are written.
+struct ListMeasure {
+  private(set) var documentCount = 0
+  private(set) var occurrenceCount = 0
+  private var positionSum: UInt64 = 0
+  /// One more than the last ordinal.
+  private var ordinalEnd: UInt64 = 0
 
-  /// Replaces the content of both buffers.
+  /// Takes more occurrences in.
   /// - Parameters:
-  ///   - occurrences: rising.
-  ///   - count: at least one.
-  /// - Returns: how many messages.
-  @unsafe mutating func encode(_ occurrences: UnsafePointer<Occurrence>, count: Int) -> Int {
-    documents.bytes.removeAll()
-    positions.bytes.removeAll()
-    var (documentCount, positionSum) = (0, UInt64(count))
+  ///   - occurrences: rising, of messages after those before.
+  ///   - count: any.
+  @unsafe mutating func add(_ occurrences: UnsafePointer<Occurrence>, count: Int) {
     var index = 0
     while index < count {
       let ordinal = unsafe occurrences[index].ordinal
@@ -36,19 +35,50 @@ struct ListEncoder: ~Copyable {
       while last + 1 < count, unsafe occurrences[last + 1].ordinal == ordinal { last += 1 }
       unsafe positionSum += UInt64(occurrences[last].position) - UInt64(last - index)
       documentCount += 1
+      ordinalEnd = UInt64(ordinal) + 1
       index = last + 1
     }
-    let span = unsafe UInt64(occurrences[count - 1].ordinal) + 1
-    let documentBits = Self.parameter(sum: span, count: documentCount)
-    let positionBits = Self.parameter(sum: positionSum, count: count)
+    occurrenceCount += count
+  }
+
+  /// The bits of the Rice codes.
+  fileprivate var documentBits: UInt64 { Self.parameter(sum: ordinalEnd, count: documentCount) }
+  fileprivate var positionBits: UInt64 {
+    Self.parameter(sum: positionSum + UInt64(occurrenceCount), count: occurrenceCount)
+  }
+
+  /// The bits of a Rice code for numbers of this mean; `sum` has one more for each.
+  private static func parameter(sum: UInt64, count: Int) -> UInt64 {
+    let mean = 11 * sum / (16 * UInt64(count))
+    return mean == 0 ? 0 : UInt64(63 - mean.leadingZeroBitCount)
+  }
+}
+
+/// Writes the two lists of a term into buffers that are used again.
+struct ListEncoder: ~Copyable {
+  private(set) var documents = BitWriter()
+  private(set) var positions = BitWriter()
+  private var (documentBits, positionBits): (UInt64, UInt64) = (0, 0)
+  private var nextOrdinal: UInt32 = 0
+
+  /// Begins the lists of a term; the buffers are empty then.
+  /// - Parameter measure: of all its occurrences, at least one.
+  mutating func begin(_ measure: ListMeasure) {
+    documents.bytes.removeAll()
+    positions.bytes.removeAll()
+    (documentBits, positionBits) = (measure.documentBits, measure.positionBits)
     documents.bytes.append(UInt8(documentBits))
     positions.bytes.append(UInt8(positionBits))
-    index = 0
-    var next: UInt32 = 0
+    nextOrdinal = 0
+  }
+
+  /// Writes occurrences, as ``ListMeasure/add(_:count:)`` takes them in.
+  @unsafe mutating func add(_ occurrences: UnsafePointer<Occurrence>, count: Int) {
+    var index = 0
     while index < count {
       let first = unsafe occurrences[index]
-      documents.putRice(UInt64(first.ordinal - next), documentBits)
-      next = first.ordinal + 1
+      documents.putRice(UInt64(first.ordinal - nextOrdinal), documentBits)
+      nextOrdinal = first.ordinal + 1
       positions.putRice(UInt64(first.position), positionBits)
       var expected = first.position + 1
       var last = index + 1
@@ -68,14 +98,11 @@ struct ListEncoder: ~Copyable {
       }
       index = last
     }
-    documents.finish()
-    positions.finish()
-    return documentCount
   }
 
-  /// The bits of a Rice code for numbers of this mean; `sum` has one more for each.
-  private static func parameter(sum: UInt64, count: Int) -> UInt64 {
-    let mean = 11 * sum / (16 * UInt64(count))
-    return mean == 0 ? 0 : UInt64(63 - mean.leadingZeroBitCount)
+  /// Ends both lists.
+  mutating func finish() {
+    documents.finish()
+    positions.finish()
   }
 }

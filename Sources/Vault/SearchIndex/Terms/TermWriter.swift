@@ -24,6 +24,38 @@ struct TermWriter: ~Copyable {
   @unsafe mutating func append(
     _ term: RawSpan, _ occurrences: UnsafePointer<Occurrence>, count: Int, _ file: inout SegmentFileWriter
   ) throws(SegmentError) {
+    guard count == 1 else {
+      var measure = ListMeasure()
+      unsafe measure.add(occurrences, count: count)
+      return try append(term, measure, &file) { lists in unsafe lists.add(occurrences, count: count) }
+    }
+    try append(term, &file)
+    let occurrence = unsafe occurrences[0]
+    numbers.append(varint: 2 + 1)
+    numbers.append(varint: UInt64(occurrence.ordinal))
+    numbers.append(varint: UInt64(occurrence.position))
+  }
+
+  /// A term whose occurrences are too many to be in memory at once.
+  /// - Parameters:
+  ///   - measure: of all occurrences, at least two.
+  ///   - fill: hands them to the encoder.
+  mutating func append(
+    _ term: RawSpan, _ measure: ListMeasure, _ file: inout SegmentFileWriter,
+    fill: (inout ListEncoder) throws(SegmentError) -> Void
+  ) throws(SegmentError) {
+    try append(term, &file)
+    lists.begin(measure)
+    try fill(&lists)
+    lists.finish()
+    numbers.append(varint: UInt64(2 * measure.documentCount))
+    numbers.append(varint: UInt64(lists.documents.bytes.count))
+    numbers.append(varint: UInt64(lists.positions.bytes.count))
+    try file.append(lists.documents.bytes, to: .documents)
+    try file.append(lists.positions.bytes, to: .positions)
+  }
+
+  private mutating func append(_ term: RawSpan, _ file: inout SegmentFileWriter) throws(SegmentError) {
     var shared = commonByteCount(term)
     if terms.count + 4 + term.byteCount - shared > SegmentFormat.groupByteCount { try endGroup(&file) }
     if terms.count == 0 {
@@ -35,19 +67,6 @@ struct TermWriter: ~Copyable {
     terms.append(term.extracting(shared..<term.byteCount))
     last.removeAll()
     last.append(term)
-    if count == 1 {
-      let occurrence = unsafe occurrences[0]
-      numbers.append(varint: 2 + 1)
-      numbers.append(varint: UInt64(occurrence.ordinal))
-      numbers.append(varint: UInt64(occurrence.position))
-      return
-    }
-    let documentCount = unsafe lists.encode(occurrences, count: count)
-    numbers.append(varint: UInt64(2 * documentCount))
-    numbers.append(varint: UInt64(lists.documents.bytes.count))
-    numbers.append(varint: UInt64(lists.positions.bytes.count))
-    try file.append(lists.documents.bytes, to: .documents)
-    try file.append(lists.positions.bytes, to: .positions)
   }
 
   mutating func finish(_ file: inout SegmentFileWriter) throws(SegmentError) { try endGroup(&file) }
