@@ -262,6 +262,7 @@ let package = Package(
       [
         "SecurityKeys", "Secrets", "Primitives", "COpenSSL", .target("CFido2", trait: "SecurityKeys"),
       ]),
+    support("SeededGenerators"),
     support("SoftwareTPM"),
     support("SpecExamples", ["Repository"]),
     support("TemporaryHomes"),
@@ -270,7 +271,7 @@ let package = Package(
     // A disk whose every call is numbered, and that forgets what was not synchronised. It takes the calls of
     // the C library over: for programs of its own, and no dependency of any tests, since those would link it.
     .target(name: "CCrashDisk", path: "Tests/Support/CCrashDisk", linkerSettings: [.linkedLibrary("dl")]),
-    support("CrashDisk", ["CCrashDisk", "Keychains"]),
+    support("CrashDisk", ["CCrashDisk", "Keychains", "SeededGenerators"]),
     // Stops every operation at every call, twice, and prints what was lost.
     probe(
       "crash-table", path: "CrashTable",
@@ -344,7 +345,9 @@ let package = Package(
     tests(
       "EditingTests", in: .platform,
       ["Editing", "Secrets", "MemorySearch", "PseudoTerminals", "editor-probe"]),
-    tests("MessageFormatsTests", in: .vault, ["MessageFormats", "Secrets", "SpecExamples", "Texts"]),
+    tests(
+      "MessageFormatsTests", in: .vault,
+      ["MessageFormats", "Secrets", "SeededGenerators", "SpecExamples", "Texts"]),
     tests(
       "KeychainsTests", in: .vault,
       [
@@ -357,20 +360,20 @@ let package = Package(
       "SearchIndexTests", in: .vault,
       [
         "SearchIndex", "MessageFormats", "Storage", "Primitives", "Secrets", "MemorySearch", "SpecExamples",
-        "TemporaryHomes",
+        "TemporaryHomes", "SeededGenerators",
       ]),
     tests(
       "VaultsTests", in: .vault,
       [
         "Vaults", "SearchIndex", "Keychains", "Storage", "MessageFormats", "Primitives", "Texts", "Secrets",
-        "CFaultVFS",
+        "CFaultVFS", "SeededGenerators",
         "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors", sqlite, "InMemoryKeychains",
       ]),
     tests(
       "CapturesTests", in: .vault,
       [
         "Captures", "Keychains", "Storage", "Primitives", "Secrets", "CFaultVFS", "MemorySearch",
-        "SpecExamples", "TemporaryHomes",
+        "SpecExamples", "TemporaryHomes", "SeededGenerators",
       ]),
     tests(
       "ProtectedDataTests", in: .vault,
@@ -440,6 +443,7 @@ let package = Package(
       [
         "coffer", "crash-table", "CofferKit", "Vaults", "Captures", "Keychains", "Storage", "Primitives",
         "Secrets", "MessageFormats", "CSystem", "AgentLeash", "Repository", "SoftwareTPM", sqlite,
+        "SeededGenerators",
       ]),
     tests("LeakTests", in: .system, ["leak-probe", "SoftwareTPM", "TemporaryHomes"]),
     tests("RepositoryTests", in: .system, ["Repository", "TestVectors"]),

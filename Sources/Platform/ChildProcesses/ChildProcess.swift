@@ -8,6 +8,17 @@ package enum ChildProcess {
   /// The number under which a program gets the descriptor that is passed to it.
   package static let passedDescriptor: Int32 = 3
 
+  /// The variables of this process, as the system has them.
+  package static func variables() -> [String] {
+    var variables: [String] = []
+    var next = unsafe environ
+    while let entry = unsafe next.pointee {
+      variables.append(unsafe String(cString: entry))
+      unsafe next += 1
+    }
+    return variables
+  }
+
   /// - Parameters:
   ///   - path: of the program.
   ///   - arguments: the first is its name.

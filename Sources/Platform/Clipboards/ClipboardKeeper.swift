@@ -56,14 +56,10 @@ public enum ClipboardKeeper {
   }
 
   private static func variables() -> [String] {
-    var variables: [String] = []
-    var next = unsafe environ
-    while let entry = unsafe next.pointee {
-      variables.append(unsafe String(cString: entry))
-      unsafe next += 1
-    }
     // Where ``ClipboardHolder`` has memory.
-    return variables.filter { !$0.hasPrefix("TMPDIR=") } + ["TMPDIR=/tmp", "SWIFT_BACKTRACE=enable=no"]
+    ChildProcess.variables().filter { !$0.hasPrefix("TMPDIR=") } + [
+      "TMPDIR=/tmp", "SWIFT_BACKTRACE=enable=no",
+    ]
   }
 
   /// The first of the descriptors that is readable; nil when the time is over.

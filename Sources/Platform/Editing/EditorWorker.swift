@@ -85,7 +85,7 @@ public enum EditorWorker {
   /// Runs the editor to its end; its status, as a shell would tell it.
   private static func edit(_ path: String, with program: String) -> Int32 {
     let editor = ChildProcess.start(
-      "/bin/sh", ["sh", "-c", shellLine(program), program, path], environment: variables())
+      "/bin/sh", ["sh", "-c", shellLine(program), program, path], environment: ChildProcess.variables())
     guard let editor else { return 127 }
     var status: Int32 = 0
     while true {
@@ -100,16 +100,6 @@ public enum EditorWorker {
         return signal == 0 ? status >> 8 & 0xFF : 128 + signal
       }
     }
-  }
-
-  private static func variables() -> [String] {
-    var variables: [String] = []
-    var next = unsafe environ
-    while let entry = unsafe next.pointee {
-      variables.append(unsafe String(cString: entry))
-      unsafe next += 1
-    }
-    return variables
   }
 
   /// Sends what the file has now, if it is a file and not too large.

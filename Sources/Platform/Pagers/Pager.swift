@@ -55,7 +55,8 @@ public final class Pager {
       return (number, action)
     }
     let process = ChildProcess.start(
-      "/bin/sh", ["sh", "-c", line], environment: Self.environment(Self.variables()), input: ends.reading)
+      "/bin/sh", ["sh", "-c", line], environment: Self.environment(ChildProcess.variables()),
+      input: ends.reading)
     self.process = process ?? 0
     descriptor = ends.writing
     guard process != nil else {
@@ -97,15 +98,5 @@ public final class Pager {
 
   private static func variable(_ name: String) -> String? {
     unsafe getenv(name).map { unsafe String(cString: $0) }
-  }
-
-  private static func variables() -> [String] {
-    var variables: [String] = []
-    var next = unsafe environ
-    while let entry = unsafe next.pointee {
-      variables.append(unsafe String(cString: entry))
-      unsafe next += 1
-    }
-    return variables
   }
 }

@@ -243,30 +243,28 @@ extension BlobFiles {
 
     /// Fills `buffer` with the next bytes; fewer only at the end.
     public mutating func read(into buffer: inout MutableRawSpan) throws -> Int {
-      var count = 0
-      while count < buffer.byteCount {
-        let found = unsafe buffer.withUnsafeMutableBytes { bytes in
-          unsafe Glibc.read(descriptor, bytes.baseAddress?.advanced(by: count), bytes.count - count)
-        }
-        if found == 0 { break }
-        guard found > 0 else {
-          if errno == EINTR { continue }
-          throw StorageError(systemError: errno)
-        }
-        count += found
+      try unsafe Self.fill(&buffer) { [descriptor] bytes, _ in
+        unsafe Glibc.read(descriptor, bytes.baseAddress, bytes.count)
       }
-      return count
     }
 
     /// Fills `buffer` with the bytes from `offset` on, wherever ``read(into:)`` is; fewer only at the end.
     public borrowing func read(
       at offset: Int, into buffer: inout MutableRawSpan
     ) throws(StorageError) -> Int {
+      try unsafe Self.fill(&buffer) { [descriptor] bytes, count in
+        unsafe pread(descriptor, bytes.baseAddress, bytes.count, offset + count)
+      }
+    }
+
+    /// - Parameter call: is handed what is not filled yet, and how much is.
+    private static func fill(
+      _ buffer: inout MutableRawSpan, _ call: (UnsafeMutableRawBufferPointer, _ count: Int) -> Int
+    ) throws(StorageError) -> Int {
       var count = 0
       while count < buffer.byteCount {
         let found = unsafe buffer.withUnsafeMutableBytes { bytes in
-          unsafe Glibc.pread(
-            descriptor, bytes.baseAddress?.advanced(by: count), bytes.count - count, offset + count)
+          unsafe call(UnsafeMutableRawBufferPointer(rebasing: bytes[count...]), count)
         }
         if found == 0 { break }
         guard found > 0 else {

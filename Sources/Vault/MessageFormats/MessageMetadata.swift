@@ -35,8 +35,11 @@ public struct MessageMetadata: Sendable, Equatable {
   /// Whether the content is text of any kind.
   public var isText: Bool { hasMediaType("text/") }
 
+  /// Whether it is neither a mail nor text, and so what `has:attachment` finds.
+  public var isFile: Bool { !isMail && !isText }
+
   /// The type without its parameters, in lower case.
-  var mediaType: String {
+  package var mediaType: String {
     let type = unsafe contentType.utf8Span.span.bytes
     let end = type.firstOffset(of: ASCII.semicolon, in: type.whole) ?? type.byteCount
     return type.string(type.trimmed(0..<end)).lowercased()

@@ -119,8 +119,7 @@ struct VaultState: Equatable {
       removedCount = Int(try cursor.readInt64(bytes))
       highestNumber = try cursor.readInt64(bytes)
       searchRevision = try cursor.readInt64(bytes)
-      shown.count = rows.identifiers.count - replacedCount - removedCount
-      shown.sum = try cursor.readBytes(bytes, count: SetDigest.sumByteCount)
+      let shownSum = try cursor.readBytes(bytes, count: SetDigest.sumByteCount)
       let target = try cursor.readUInt32(bytes)
       let phase = Rotation.Phase(rawValue: try cursor.readByte(bytes))
       let lastRow = try cursor.readInt64(bytes)
@@ -132,6 +131,7 @@ struct VaultState: Equatable {
         let retired = try cursor.readInt64(bytes)
         keys.append(Key(version: version, created: created, retired: retired == 0 ? nil : retired))
       }
+      shown = SetDigest(count: messageCount, sum: shownSum)
       guard cursor.isAtEnd(of: bytes) else { return nil }
     } catch {
       return nil

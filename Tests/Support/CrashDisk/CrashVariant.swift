@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SeededGenerators
+
 /// What a crash leaves of that which was not synchronised.
 public enum CrashVariant: Equatable, Sendable {
   /// All of it: the process was killed, or had luck.
@@ -43,27 +45,12 @@ public enum CrashVariant: Equatable, Sendable {
     case .lastAlone: return disk.image(nameCount: nil) { $0 == disk.number ? .all : .none }
     case .scattered(let draw):
       let seed = draw << 48 | UInt64(disk.number) << 24
-      var random = Sequence(seed: seed)
+      var random = SeededGenerator(seed: seed)
       let nameCount = Int(random.next() % UInt64(disk.pendingNameCount + 1))
       return disk.image(nameCount: nameCount) { number in
-        var random = Sequence(seed: seed | UInt64(number))
+        var random = SeededGenerator(seed: seed | UInt64(number))
         return [.none, .all, .firstHalf, .secondHalf][Int(random.next() % 4)]
       }
-    }
-  }
-
-  /// SplitMix64: numbers that look random and are the same in each run.
-  private struct Sequence {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var value = state
-      value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-      value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-      return value ^ value >> 31
     }
   }
 }

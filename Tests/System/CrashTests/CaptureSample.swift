@@ -4,6 +4,7 @@
 
 import Foundation
 import Repository
+import SeededGenerators
 
 /// What one capture is made of: a picture and a depth map, both large enough for blobs, and metadata.
 struct CaptureFiles: Sendable {

@@ -5,6 +5,7 @@
 import CofferKit
 import Foundation
 import MessageFormats
+import SeededGenerators
 import Vaults
 
 struct FlipSample: Sendable {

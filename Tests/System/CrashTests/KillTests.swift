@@ -7,6 +7,7 @@ import CofferKit
 import Foundation
 import Glibc
 import MessageFormats
+import SeededGenerators
 import Testing
 import Vaults
 

@@ -8,6 +8,7 @@ import Keychains
 import MemorySearch
 import Primitives
 import Secrets
+import SeededGenerators
 import Storage
 import Testing
 
@@ -93,7 +94,7 @@ struct CaptureLabelTests {
 
   @Test("Any label comes back as it was", arguments: 0..<40)
   func roundTrip(seed: Int) throws {
-    var random = SeededRandom(state: UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 &+ 1)
+    var random = SeededGenerator(run: UInt64(seed))
     let letters = Array("aé漢🙂 \n\u{0}\u{202E}\t\"").map(String.init)
     func text(_ count: Int) -> String {
       (0..<Int.random(in: 0...count, using: &random)).map { _ in letters.randomElement(using: &random)! }
@@ -120,14 +121,6 @@ struct CaptureLabelTests {
     }
     #expect(throws: CaptureError.corrupt(nil)) {
       try CaptureRecord(sealed: sealed.span.bytes, id, mark: mark, key: other)
-    }
-  }
-
-  private struct SeededRandom: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return state ^ state >> 29
     }
   }
 

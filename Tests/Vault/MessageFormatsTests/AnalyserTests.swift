@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SeededGenerators
 import Testing
 
 @testable import MessageFormats
@@ -42,7 +43,7 @@ struct AnalyserTests {
 
   @Test("what has been folded and split stays as it is")
   func idempotence() {
-    var random = Seeded(5)
+    var random = SeededGenerator(run: 5)
     for _ in 0..<3_000 {
       let once = words(Self.text(&random))
       #expect(words(once) == once)
@@ -62,7 +63,7 @@ struct AnalyserTests {
 
   @Test("splitting agrees with a naive one, wherever pieces end")
   func naive() {
-    var random = Seeded(6)
+    var random = SeededGenerator(run: 6)
     for _ in 0..<3_000 {
       let text = Self.text(&random)
       let folded = fold(text)
@@ -80,7 +81,7 @@ struct AnalyserTests {
 
   @Test("every piece of a dense run is found, and nothing else")
   func dense() {
-    var random = Seeded(7)
+    var random = SeededGenerator(run: 7)
     let letters = Array("日本語한글かなไทยខ្មែရမြ".unicodeScalars)
     for _ in 0..<300 {
       let run = String(
@@ -98,7 +99,7 @@ struct AnalyserTests {
 
   @Test("bare ASCII words that a plain comparison finds are found")
   func nothingLost() {
-    var random = Seeded(8)
+    var random = SeededGenerator(run: 8)
     for _ in 0..<3_000 {
       let text = Self.text(&random)
       let plain = text.precomposedStringWithCompatibilityMapping.lowercased()
@@ -117,7 +118,7 @@ struct AnalyserTests {
     "本", "か\u{3099}", "한", "ไ", "ที่", "हिन्दी", "שָׁ", "أ", "🎉", "€", "=\u{338}", "\u{AD}", "\u{200D}", "_", "ﬁ",
   ]
 
-  static func text(_ random: inout Seeded) -> String {
+  static func text(_ random: inout SeededGenerator) -> String {
     (0..<Int.random(in: 0...20, using: &random)).map { _ in pieces.randomElement(using: &random)! }.joined()
   }
 

@@ -2,6 +2,7 @@
 
 import Foundation
 import MessageFormats
+import SeededGenerators
 import Testing
 import Texts
 
@@ -227,7 +228,7 @@ struct MIMETests {
     var query = query(["e\u{301}x", "word"])
     var batch: [UInt8] = []
     for seed in 0..<10_000 {
-      var random = Seeded(UInt64(seed))
+      var random = SeededGenerator(run: UInt64(seed))
       var mail: [UInt8] = []
       for _ in 0..<Int.random(in: 0...24, using: &random) {
         if Bool.random(using: &random) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SeededGenerators
 import Testing
 
 @testable import MessageFormats
@@ -33,7 +34,7 @@ struct OutputFileTests {
 
   @Test("base64 agrees with the system's and decodes in place")
   func base64() {
-    var random = Seeded(5)
+    var random = SeededGenerator(run: 5)
     for count in 0..<300 {
       let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
       var buffer = ByteBuffer(capacity: 64)

@@ -2,6 +2,7 @@
 
 import Foundation
 import MessageFormats
+import SeededGenerators
 import Testing
 import Texts
 
@@ -57,7 +58,7 @@ struct RoundTripTests {
       [92],
       Array("X-Coffer-Export: 1; content=base64\n".utf8), [0xF0, 0x9F, 0x99, 0x82],
     ]
-    var random = Seeded(7)
+    var random = SeededGenerator(run: 7)
     var messages: [Message] = []
     for _ in 0..<1500 {
       var content: [UInt8] = Bool.random(using: &random) ? Array("Subject: a\n\n".utf8) : []
@@ -79,7 +80,7 @@ struct RoundTripTests {
 
   @Test("large contents cross the edges of the buffers", arguments: Format.allCases)
   func large(_ format: Format) throws {
-    var random = Seeded(3)
+    var random = SeededGenerator(run: 3)
     var messages: [Message] = []
     for size in [1 << 20, 2 << 20, (2 << 20) - 5, 300_000, 5_000_000, 262_143, 20 << 20] {
       var content = Array("Subject: large\n\n".utf8)

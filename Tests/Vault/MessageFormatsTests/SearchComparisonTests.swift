@@ -3,6 +3,7 @@
 // The search over a message against two others that are slow and plain: one compares lists of words, one the tokens
 // that an index would have.
 
+import SeededGenerators
 import Testing
 
 @testable import MessageFormats
@@ -11,7 +12,7 @@ import Testing
 struct SearchComparisonTests {
   @Test("random searches of random messages find what plain implementations find")
   func random() throws {
-    var random = Seeded(11)
+    var random = SeededGenerator(run: 11)
     var counts = (found: 0, missed: 0)
     for _ in 0..<3_000 {
       let message = PlainMessage.random(&random)
@@ -81,7 +82,7 @@ private struct PlainMessage: CustomStringConvertible {
 
   var description: String { "\(metadata) \(content)" }
 
-  static func random(_ random: inout Seeded) -> PlainMessage {
+  static func random(_ random: inout SeededGenerator) -> PlainMessage {
     let title = AnalyserTests.text(&random)
     let tags = (0..<Int.random(in: 0...2, using: &random)).map { _ in AnalyserTests.text(&random) }
     let body = AnalyserTests.text(&random) + AnalyserTests.text(&random)
@@ -100,20 +101,20 @@ private struct PlainMessage: CustomStringConvertible {
       texts: texts, metadata: metadata, content: "From: \(from)\nCc: \(to)\n\(type)\n\n\(body)")
   }
 
-  private static func line(_ random: inout Seeded) -> String {
+  private static func line(_ random: inout SeededGenerator) -> String {
     AnalyserTests.text(&random).replacing("\n", with: " ")
   }
 
   // MARK: Searches
 
-  func arguments(_ random: inout Seeded) -> [String] {
+  func arguments(_ random: inout SeededGenerator) -> [String] {
     (0..<Int.random(in: 1...3, using: &random)).map { _ in
       (Int.random(in: 0..<4, using: &random) == 0 ? "-" : "") + argument(&random)
     }
   }
 
   /// Mostly of what is in the message.
-  private func argument(_ random: inout Seeded) -> String {
+  private func argument(_ random: inout SeededGenerator) -> String {
     let (field, text) = texts.randomElement(using: &random)!
     let scalars = Array(text.unicodeScalars)
     let start = Int.random(in: 0...scalars.count, using: &random)

@@ -4,6 +4,7 @@
 
 import MessageFormats
 import Primitives
+import SeededGenerators
 import Testing
 
 @testable import SearchIndex
@@ -15,7 +16,7 @@ struct ComparisonTests {
   @discardableResult
   private func compare(
     _ readers: [SegmentReader], _ messages: [Message], marked: Set<Int64> = [], searches: Int,
-    _ random: inout Seeded
+    _ random: inout SeededGenerator
   ) throws -> (found: Int, missed: Int) {
     var counts = (found: 0, missed: 0)
     let left = messages.filter { !marked.contains($0.number) }
@@ -40,7 +41,7 @@ struct ComparisonTests {
 
   @Test("a thousand random searches find the same messages in the same order", arguments: [1, 2, 3])
   func random(seed: UInt64) throws {
-    var random = Seeded(seed)
+    var random = SeededGenerator(run: seed)
     let folder = try SegmentFolder()
     let messages = Corpus.messages(150, &random)
     let reader = try folder.open(folder.build(messages))
@@ -51,7 +52,7 @@ struct ComparisonTests {
 
   @Test("after merges and purges searches find the same", arguments: [4, 5])
   func merges(seed: UInt64) throws {
-    var random = Seeded(seed)
+    var random = SeededGenerator(run: seed)
     let folder = try SegmentFolder()
     let messages = Corpus.messages(240, &random)
     var readers: [SegmentReader] = []
@@ -82,7 +83,7 @@ struct ComparisonTests {
 
   @Test("with a limit a search ends early, from either end")
   func limits() throws {
-    var random = Seeded(6)
+    var random = SeededGenerator(run: 6)
     let folder = try SegmentFolder()
     let messages = Corpus.messages(100, &random)
     let reader = try folder.open(folder.build(messages))

@@ -5,6 +5,7 @@
 import MessageFormats
 import Primitives
 import Storage
+import SeededGenerators
 import Testing
 
 @testable import SearchIndex
@@ -17,7 +18,7 @@ struct DecoderTests {
 
   @Test("lists come back as they were written")
   func lists() throws {
-    var random = Seeded(41)
+    var random = SeededGenerator(run: 41)
     var encoder = ListEncoder()
     for round in 0..<300 {
       var occurrences: [Occurrence] = []
@@ -61,7 +62,7 @@ struct DecoderTests {
 
   @Test("lists of random bytes give ordinals and positions in order, or damage")
   func randomLists() {
-    var random = Seeded(42)
+    var random = SeededGenerator(run: 42)
     var decoder = ListDecoder(documentCount: 1_000)
     var decoded = ErasedArray<Occurrence>(capacity: 16)
     for _ in 0..<20_000 {
@@ -79,7 +80,7 @@ struct DecoderTests {
   }
 
   /// Mostly small numbers, which go further than others.
-  private func bytes(_ random: inout Seeded) -> [UInt8] {
+  private func bytes(_ random: inout SeededGenerator) -> [UInt8] {
     let limit = [2, 16, 255].randomElement(using: &random)!
     return (0..<Int.random(in: 0...200, using: &random)).map { _ in
       UInt8.random(in: 0...UInt8(limit), using: &random)
@@ -88,7 +89,7 @@ struct DecoderTests {
 
   @Test("rows and roots of random bytes are damage, or what they say")
   func randomRoots() {
-    var random = Seeded(43)
+    var random = SeededGenerator(run: 43)
     var rows = RowsReader()
     let head: [UInt8] = [1, 0, 1, 0, 0, 3, 232, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 7, 208]
     for _ in 0..<20_000 {
@@ -102,7 +103,7 @@ struct DecoderTests {
 
   @Test("the root of a segment with any byte changed is damage, or another root that is whole")
   func changedRoots() throws {
-    var random = Seeded(44)
+    var random = SeededGenerator(run: 44)
     let folder = try SegmentFolder()
     let messages = Corpus.messages(40, &random)
     let description = try folder.build(messages)
@@ -128,18 +129,18 @@ struct DecoderTests {
     for number: UInt64 in [0, 1, 127, 128, 16_383, 16_384, 1 << 40, 1 << 63 - 1] {
       var bytes = ErasedArray<UInt8>(capacity: 16)
       bytes.append(varint: number)
-      var place = ByteCursor(0..<bytes.count)
+      var place = SegmentCursor(0..<bytes.count)
       #expect(try bytes.withBytes { bytes throws(SegmentError) in try place.varint(bytes) } == number)
       #expect(place.isAtEnd)
     }
     for number: Int64 in [0, -1, 1, -2, 1 << 61, -1 << 61] {
       var bytes = ErasedArray<UInt8>(capacity: 16)
       bytes.append(zigzag: number)
-      var place = ByteCursor(0..<bytes.count)
+      var place = SegmentCursor(0..<bytes.count)
       #expect(try bytes.withBytes { bytes throws(SegmentError) in try place.zigzag(bytes) } == number)
     }
     for wrong: [UInt8] in [[], [0x80], [0x80, 0], [0xFF, 0x80, 0], Array(repeating: 0xFF, count: 9) + [1]] {
-      var place = ByteCursor(0..<wrong.count)
+      var place = SegmentCursor(0..<wrong.count)
       #expect(throws: SegmentError.damaged) { _ = try place.varint(wrong.span.bytes) }
     }
   }

@@ -2,6 +2,7 @@
 
 import MessageFormats
 import Primitives
+import SeededGenerators
 import Testing
 
 @testable import SearchIndex
@@ -10,7 +11,7 @@ import Testing
 struct RowTests {
   @Test("rows say what was stored, in both orders, over several groups")
   func rows() throws {
-    var random = Seeded(21)
+    var random = SeededGenerator(run: 21)
     let folder = try SegmentFolder()
     let messages = Corpus.messages(2_500, &random)
     let reader = try folder.open(folder.build(messages))
@@ -86,7 +87,7 @@ struct RowTests {
 
   @Test("a reader that wants no more rows gets none")
   func ends() throws {
-    var random = Seeded(22)
+    var random = SeededGenerator(run: 22)
     let folder = try SegmentFolder()
     let reader = try folder.open(folder.build(Corpus.messages(1_500, &random)))
     var ordinals: [UInt32] = []

@@ -7,26 +7,12 @@ import Foundation
 import MessageFormats
 import Primitives
 import Secrets
+import SeededGenerators
 import Storage
 import TemporaryHomes
 import Testing
 
 @testable import SearchIndex
-
-/// SplitMix64: the same numbers for the same seed.
-struct Seeded: RandomNumberGenerator {
-  var state: UInt64
-
-  init(_ seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
-  }
-}
 
 /// A message as a row has it; nil metadata for one that does not open.
 struct Message {
@@ -128,15 +114,15 @@ enum Corpus {
     "application/json",
   ]
 
-  static func text(_ random: inout Seeded, _ count: Int) -> String {
+  static func text(_ random: inout SeededGenerator, _ count: Int) -> String {
     (0..<Int.random(in: 0...count, using: &random)).map { _ in
       words.randomElement(using: &random)! + separators.randomElement(using: &random)!
     }.joined()
   }
 
-  static func line(_ random: inout Seeded) -> String { text(&random, 4).replacing("\n", with: " ") }
+  static func line(_ random: inout SeededGenerator) -> String { text(&random, 4).replacing("\n", with: " ") }
 
-  static func message(_ number: Int64, _ random: inout Seeded) -> Message {
+  static func message(_ number: Int64, _ random: inout SeededGenerator) -> Message {
     let date = Int64.random(in: -100_000_000...2_000_000_000, using: &random)
     let tags = (0..<Int.random(in: 0...2, using: &random)).map { _ in line(&random) }
     var metadata = MessageMetadata(
@@ -161,7 +147,7 @@ enum Corpus {
       content: content)
   }
 
-  static func mail(_ subject: String, _ random: inout Seeded) -> [UInt8] {
+  static func mail(_ subject: String, _ random: inout SeededGenerator) -> [UInt8] {
     let head = "From: \(line(&random))\nTo: \(line(&random))\nCc: \(line(&random))\nSubject: \(subject)\n"
     let body = text(&random, 30)
     switch Int.random(in: 0..<3, using: &random) {
@@ -176,7 +162,7 @@ enum Corpus {
     }
   }
 
-  static func messages(_ count: Int, _ random: inout Seeded) -> [Message] {
+  static func messages(_ count: Int, _ random: inout SeededGenerator) -> [Message] {
     var number: Int64 = 0
     return (0..<count).map { _ in
       number += Int64.random(in: 1...3, using: &random)
@@ -185,13 +171,13 @@ enum Corpus {
   }
 
   /// A search of the whole grammar, mostly of words that are there.
-  static func arguments(_ random: inout Seeded) -> [String] {
+  static func arguments(_ random: inout SeededGenerator) -> [String] {
     (0..<Int.random(in: 1...3, using: &random)).map { _ in
       (Int.random(in: 0..<4, using: &random) == 0 ? "-" : "") + argument(&random)
     }
   }
 
-  private static func argument(_ random: inout Seeded) -> String {
+  private static func argument(_ random: inout SeededGenerator) -> String {
     let text = Array((text(&random, 3) + words.randomElement(using: &random)!).unicodeScalars)
     let start = Int.random(in: 0..<text.count, using: &random)
     let end = Int.random(in: start + 1...min(text.count, start + 12), using: &random)

@@ -6,6 +6,7 @@ import Foundation
 import MessageFormats
 import Primitives
 import Storage
+import SeededGenerators
 import Testing
 
 @testable import SearchIndex
@@ -17,7 +18,7 @@ struct TamperingTests {
   private let messages: [Message]
 
   init() throws {
-    var random = Seeded(31)
+    var random = SeededGenerator(run: 31)
     folder = try SegmentFolder()
     messages = Corpus.messages(12, &random)
     description = try folder.build(messages)

@@ -145,13 +145,7 @@ struct CaptureListCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let listing = try context.captures(opening).store.listing()
     let captures = listing.captures.filter { capture in tag.map { capture.label.tags.contains($0) } ?? true }
-    let list = CaptureList(context)
-    for capture in captures.prefix(limit ?? .max) where !Terminal.isOutputLost { list.show(capture) }
-    let hasLeft = Terminal.hasLeftPager
-    list.end()
-    if let limit, limit > 0, captures.count > limit, Terminal.isOutputTerminal, !hasLeft {
-      context.remark("... and \((captures.count - limit).counted("older capture"))")
-    }
+    CaptureList.show(captures, limit: limit, context)
     if tag != nil, captures.isEmpty, listing.isComplete { context.remark("no capture has this tag") }
     if let waiting = UploadCounts(listing)?.waiting, waiting > 0 {
       context.remark(

@@ -126,13 +126,7 @@ struct CaptureSearchCommand: SearchingCommand {
       let note = Array(capture.label.note.utf8)
       if query.matches(metadata, note.rawSpan) { found.append(capture) }
     }
-    let list = CaptureList(context)
-    for capture in found.prefix(limit ?? .max) where !Terminal.isOutputLost { list.show(capture) }
-    let hasLeft = Terminal.hasLeftPager
-    list.end()
-    if let limit, limit > 0, found.count > limit, Terminal.isOutputTerminal, !hasLeft {
-      context.remark("... and \((found.count - limit).counted("older capture"))")
-    }
+    CaptureList.show(found, limit: limit, context)
     try CaptureList.requireComplete(listing)
     if found.isEmpty { throw Failure(.missing, "not_found", "no capture fits this search") }
   }

@@ -158,7 +158,7 @@ struct RestoreCommand: CofferCommand {
       restored.contactCount.counted("contact"), restored.identities.count.counted("identity", "identities"),
     ]
     context.remark(
-      "Restored, as of \(LocalTime.shown(RFC3339.format(restored.made))): \(came.joined(separator: ", ")).")
+      "Restored, as of \(LocalTime.shown(restored.made)): \(came.joined(separator: ", ")).")
     var left = ["its signing key for captures (new one made)"]
     if !leftOut.isEmpty { left.insert("its PIN (coffer slot add tpm)", at: 0) }
     context.remark("Not from the old machine: \(left.joined(separator: ", ")).")

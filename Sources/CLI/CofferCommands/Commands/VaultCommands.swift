@@ -177,12 +177,12 @@ struct VaultStatusCommand: CofferCommand {
         if key.version == status.currentKeyVersion {
           "in use"
         } else if let retired = key.retired {
-          "replaced \(LocalTime.shown(RFC3339.format(retired))), kept for \(Vault.retiredKeyDays) days"
+          "replaced \(LocalTime.shown(retired)), kept for \(Vault.retiredKeyDays) days"
         } else {
           "being replaced"
         }
       Terminal.print(
-        "key       version \(key.version), made \(LocalTime.shown(RFC3339.format(key.created))), \(state)")
+        "key       version \(key.version), made \(LocalTime.shown(key.created)), \(state)")
     }
     if status.isRotating {
       Terminal.print("rotation  started and not finished: coffer vault rotate --resume")

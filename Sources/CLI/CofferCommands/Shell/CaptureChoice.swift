@@ -4,7 +4,6 @@
 
 internal import Captures
 internal import Primitives
-internal import Texts
 
 enum CaptureChoice {
   /// The one capture that `word` means.
@@ -22,18 +21,14 @@ enum CaptureChoice {
         hint: "'coffer capture list' shows what there is")
     }
     guard fitting.count > 1 else { return first.id }
-    let named = fitting.prefix(namedLimit).map { capture in
-      "\(shown(capture.id)) \(ColumnWidth.cut(TerminalText.line(capture.label.title), to: 40))"
-    }
-    throw Failure(
-      .usage, "ambiguous_capture",
-      "'\(word)' fits \(fitting.count > namedLimit ? "more than \(namedLimit)" : "\(fitting.count)") captures",
-      hint: "name one by its id: \(named.joined(separator: ", "))")
+    let (message, hint) = MessageChoice.ambiguity(
+      word, "captures", fitting.map { ($0.id, $0.label.title) })
+    throw Failure(.usage, "ambiguous_capture", message, hint: hint)
   }
 
   private static func byEnd(_ word: String, _ captures: [CaptureStore.Summary]) -> [CaptureStore.Summary] {
     let wanted = word.lowercased().filter { $0 != "-" }
-    guard wanted.count >= leastCount else { return [] }
+    guard wanted.count >= MessageChoice.leastCount else { return [] }
     return captures.filter { $0.id.description.filter { $0 != "-" }.hasSuffix(wanted) }
   }
 
@@ -44,12 +39,4 @@ enum CaptureChoice {
     let exact = captures.filter { $0.label.title.lowercased() == wanted }
     return exact.isEmpty ? captures.filter { $0.label.title.lowercased().contains(wanted) } : exact
   }
-
-  /// The last digits of an id as lists show them; four and more are taken.
-  static func shown(_ id: CaptureID) -> String { String(id.description.suffix(shownCount)) }
-
-  private static let shownCount = 8
-  private static let leastCount = 4
-  /// At most this many are named when several fit.
-  private static let namedLimit = 5
 }

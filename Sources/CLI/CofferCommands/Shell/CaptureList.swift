@@ -21,12 +21,12 @@ struct CaptureList {
   private let isJSON: Bool
 
   /// A list that goes through the pager if it is longer than the screen.
-  init(_ context: CommandContext) {
+  private init(_ context: CommandContext) {
     isJSON = context.isJSON
     Terminal.beginPaging(context)
   }
 
-  func show(_ capture: CaptureStore.Summary) {
+  private func show(_ capture: CaptureStore.Summary) {
     let label = capture.label
     let created = RFC3339.format(capture.created)
     if isJSON {
@@ -43,18 +43,24 @@ struct CaptureList {
     }
   }
 
-  func end() { Terminal.endPaging() }
+  /// Shows the first captures, waits for the pager, and says how many more there are.
+  static func show(_ captures: [CaptureStore.Summary], limit: Int?, _ context: CommandContext) {
+    let list = CaptureList(context)
+    for capture in captures.prefix(limit ?? .max) where !Terminal.isOutputLost { list.show(capture) }
+    let hasLeft = Terminal.hasLeftPager
+    Terminal.endPaging()
+    guard let limit, limit > 0, captures.count > limit, Terminal.isOutputTerminal, !hasLeft else { return }
+    context.remark("... and \((captures.count - limit).counted("older capture"))")
+  }
 
   /// A row that fits: end of the id, local time, size, title, tags. A narrow terminal gets a short date and no size.
   static func row(_ capture: CaptureStore.Summary, columns: Int) -> ShownLine {
     let isNarrow = columns < 60
-    let date =
-      isNarrow
-      ? ColumnWidth.padded(LocalTime.monthAndDay(capture.created), to: 7) : LocalTime.minute(capture.created)
-    let size = isNarrow ? "" : "  " + padded(ByteCount.text(capture.byteCount), to: 9)
+    let date = isNarrow ? LocalTime.monthAndDay(capture.created) : LocalTime.minute(capture.created)
+    let size = isNarrow ? "" : "  " + ByteCount.text(capture.byteCount).paddedAtStart(to: 9)
     let title = TerminalText.line(capture.label.title)
     let tags = TerminalText.line(capture.label.tags.joined(separator: " "))
-    let start = "\(CaptureChoice.shown(capture.id))  \(date)\(size)"
+    let start = "\(MessageChoice.shown(capture.id))  \(date)\(size)"
     if title.isEmpty, tags.isEmpty { return "\(start)" }
     let room = columns - start.count - 2
     if tags.isEmpty { return "\(start)  \(ColumnWidth.cut(title, to: room))" }
@@ -62,10 +68,6 @@ struct CaptureList {
     let width = room - 2 - ColumnWidth.of(shownTags)
     let shownTitle = ColumnWidth.padded(ColumnWidth.cut(title, to: width), to: width)
     return "\(start)  \(shownTitle)  \(Terminal.dim(shownTags))"
-  }
-
-  private static func padded(_ text: String, to width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
   }
 
   /// The readable captures are listed; now report that some are missing.

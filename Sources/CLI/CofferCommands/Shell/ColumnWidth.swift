@@ -39,4 +39,14 @@ enum ColumnWidth {
 extension String {
   /// Padded with spaces at the end to at least `width` characters.
   func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+
+  /// Padded with spaces at the start to at least `width` characters.
+  func paddedAtStart(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+}
+
+extension StringProtocol {
+  /// Without the spaces at its start and end.
+  func trimmingBlanks() -> String {
+    String(drop(while: { $0 == " " }).reversed().drop(while: { $0 == " " }).reversed())
+  }
 }

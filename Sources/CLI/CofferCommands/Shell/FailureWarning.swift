@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The warning about messages that failed to open. It is printed on standard error, whether or not that is a terminal,
-// and also with --quiet. In JSON it is a separate line, before any error.
+// The warning about messages that failed to open.
 
 /// The warning that many messages failed to open.
 struct FailureWarning {
@@ -28,22 +27,7 @@ struct FailureWarning {
   }
 
   func tell(isJSON: Bool) {
-    if isJSON {
-      struct Answer: Encodable {
-        struct Body: Encodable {
-          let code: String
-          let message: String
-          let hint: String
-          let count: Int
-        }
-        let warning: Body
-      }
-      let code = isLocked ? "vault_locked" : "messages_unreadable"
-      let answer = Answer(warning: .init(code: code, message: message, hint: hint, count: count))
-      Terminal.remark("\(JSON.text(answer))")
-    } else {
-      Terminal.remark("warning: \(message)")
-      Terminal.remark("hint: \(hint)")
-    }
+    let code = isLocked ? "vault_locked" : "messages_unreadable"
+    Warning(code: code, message: message, hint: hint, count: count).tell(isJSON: isJSON)
   }
 }

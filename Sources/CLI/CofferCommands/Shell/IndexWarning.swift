@@ -61,21 +61,5 @@ enum IndexWarning {
     }
   }
 
-  func tell(isJSON: Bool) {
-    struct Answer: Encodable {
-      struct Body: Encodable {
-        let code: String
-        let message: String
-        let hint: String
-      }
-      let warning: Body
-    }
-    if isJSON {
-      let answer = Answer(warning: .init(code: code, message: message, hint: hint))
-      Terminal.remark("\(JSON.text(answer))")
-    } else {
-      Terminal.remark("warning: \(message)")
-      Terminal.remark("hint: \(hint)")
-    }
-  }
+  func tell(isJSON: Bool) { Warning(code: code, message: message, hint: hint).tell(isJSON: isJSON) }
 }

@@ -16,10 +16,11 @@ enum LocalTime {
   /// The date alone.
   static func day(_ seconds: Int64) -> String { String(minute(seconds).prefix { $0 != " " && $0 != "T" }) }
 
-  /// Month and day of a time in this year, as `11-22`; else year and month, as `2024-03`.
+  /// Month and day of a time in this year, as `11-22` and two spaces; else year and month, as `2024-03`.
   static func monthAndDay(_ seconds: Int64) -> String {
     let (day, today) = (day(seconds), day(Int64(time(nil))))
-    return String(day.prefix { $0 != "-" } == today.prefix { $0 != "-" } ? day.suffix(5) : day.dropLast(3))
+    let isThisYear = day.prefix { $0 != "-" } == today.prefix { $0 != "-" }
+    return String(isThisYear ? day.suffix(5) : day.dropLast(3)).padded(to: 7)
   }
 
   /// Date, time without seconds, and the short name of the time zone, as `2026-11-22 04:58 CET`.
@@ -30,7 +31,12 @@ enum LocalTime {
     return unsafe "\(text(parts)) \(String(cString: zone))"
   }
 
-  /// A time of RFC 3339 as it is printed: local on a terminal, as it is elsewhere.
+  /// A time as it is printed: local on a terminal, RFC 3339 elsewhere.
+  static func shown(_ seconds: Int64) -> String {
+    Terminal.isOutputTerminal ? minuteAndZone(seconds) : RFC3339.format(seconds)
+  }
+
+  /// A time that is in RFC 3339 already.
   static func shown(_ time: String) -> String {
     guard Terminal.isOutputTerminal, let seconds = RFC3339.parse(time) else { return time }
     return minuteAndZone(seconds)

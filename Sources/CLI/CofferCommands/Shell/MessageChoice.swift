@@ -64,10 +64,10 @@ struct MessageChoice {
   }
 
   /// The last digits of an id as lists show them; four and more are taken.
-  static func shown(_ id: MessageID) -> String { String(id.description.suffix(shownCount)) }
+  static func shown(_ id: RecordID) -> String { String(id.description.suffix(shownCount)) }
 
   private static let shownCount = 8
-  private static let leastCount = 4
+  static let leastCount = 4
 
   private static func tails(_ word: String, _ coffer: Coffer) throws -> [MessageID] {
     guard word.count >= leastCount else { return [] }
@@ -112,13 +112,19 @@ struct MessageChoice {
   private static let namedLimit = 5
 
   private static func ambiguous(_ word: String, _ fitting: [MessageChoice]) -> Failure {
+    let (message, hint) = ambiguity(word, "messages", fitting.map { ($0.id, $0.title) })
+    return Failure(.usage, "ambiguous_message", message, hint: hint)
+  }
+
+  /// What is said when a word fits several.
+  /// - Parameter kind: what it fits, in the plural.
+  static func ambiguity(
+    _ word: String, _ kind: String, _ fitting: [(id: RecordID, title: String)]
+  ) -> (message: String, hint: String) {
     let named = fitting.prefix(namedLimit).map { choice in
       "\(shown(choice.id)) \(ColumnWidth.cut(TerminalText.line(choice.title), to: 40))"
     }
-    let more = fitting.count > namedLimit
-    return Failure(
-      .usage, "ambiguous_message",
-      "'\(word)' fits \(more ? "more than \(namedLimit)" : "\(fitting.count)") messages",
-      hint: "name one by its id: \(named.joined(separator: ", "))")
+    let count = fitting.count > namedLimit ? "more than \(namedLimit)" : "\(fitting.count)"
+    return ("'\(word)' fits \(count) \(kind)", "name one by its id: \(named.joined(separator: ", "))")
   }
 }

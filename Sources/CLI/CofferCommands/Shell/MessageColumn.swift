@@ -24,19 +24,18 @@ enum MessageColumn: String, CaseIterable {
   static let ofPipes: [MessageColumn] = [.id, .date, .title, .tags]
 
   /// The columns of `--columns`; nil without the option.
-  /// - Parameter known: those that the list can show.
   /// - Throws: an error of usage that names them.
-  static func named(_ option: String?, known: [MessageColumn] = allCases) throws -> [MessageColumn]? {
+  static func named(_ option: String?) throws -> [MessageColumn]? {
     guard let option else { return nil }
     let names = option.split(separator: ",", omittingEmptySubsequences: false).map {
       String($0).trimmingBlanks().lowercased()
     }
     var columns: [MessageColumn] = []
     for name in names {
-      guard let column = MessageColumn(rawValue: name), known.contains(column) else {
+      guard let column = MessageColumn(rawValue: name) else {
         throw Failure.usage(
           "there is no column '\(name)'",
-          hint: "the columns are \(known.map(\.rawValue).joined(separator: ", "))")
+          hint: "the columns are \(allCases.map(\.rawValue).joined(separator: ", "))")
       }
       guard !columns.contains(column) else { throw Failure.usage("the column '\(name)' occurs twice") }
       columns.append(column)
@@ -56,12 +55,6 @@ enum MessageColumn: String, CaseIterable {
     case MessageMetadata.mailType: return "mail"
     default: return String(name.split(separator: "/").last ?? "file")
     }
-  }
-}
-
-extension StringProtocol {
-  fileprivate func trimmingBlanks() -> String {
-    String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
   }
 }
 
@@ -91,7 +84,7 @@ final class MessageDetailsReader {
   func details(_ metadata: MessageMetadata, _ content: RawSpan) -> MessageDetails {
     var details = MessageDetails(byteCount: content.byteCount)
     guard metadata.isMail else {
-      details.hasAttachment = !metadata.isText
+      details.hasAttachment = metadata.isFile
       return details
     }
     var hasFrom = false

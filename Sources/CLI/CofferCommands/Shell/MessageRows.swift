@@ -122,9 +122,9 @@ struct MessageRows {
 
   private func date(_ seconds: Int64) -> String {
     switch dateForm {
-    case .minute: return LocalTime.minute(seconds)
-    case .day: return LocalTime.day(seconds)
-    case .short: return ColumnWidth.padded(LocalTime.monthAndDay(seconds), to: DateForm.short.rawValue)
+    case .minute: LocalTime.minute(seconds)
+    case .day: LocalTime.day(seconds)
+    case .short: LocalTime.monthAndDay(seconds)
     }
   }
 

@@ -114,11 +114,8 @@ struct MessageThread {
         "\(row.id)\t\(RFC3339.format(metadata.date))\t\(row.depth)\t\(details.from)\t\(firstLine)")
     }
     let isNarrow = Terminal.columns < Self.wideColumns
-    let digits = String(count).count
-    let shownNumber = String(repeating: " ", count: max(0, digits - "\(number)".count)) + "\(number)"
-    let date =
-      isNarrow
-      ? ColumnWidth.padded(LocalTime.monthAndDay(metadata.date), to: 7) : LocalTime.minute(metadata.date)
+    let shownNumber = "\(number)".paddedAtStart(to: String(count).count)
+    let date = isNarrow ? LocalTime.monthAndDay(metadata.date) : LocalTime.minute(metadata.date)
     let end = isNarrow ? "" : MessageChoice.shown(row.id) + "  "
     let indent = String(repeating: " ", count: Self.indent(row.depth))
     let sender = TerminalText.line(

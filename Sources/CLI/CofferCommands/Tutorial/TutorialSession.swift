@@ -205,9 +205,3 @@ struct TutorialSession {
     }
   }
 }
-
-extension String {
-  fileprivate func trimmingBlanks() -> String {
-    String(drop(while: { $0 == " " }).reversed().drop(while: { $0 == " " }).reversed())
-  }
-}

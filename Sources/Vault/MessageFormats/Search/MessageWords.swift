@@ -79,9 +79,6 @@ extension RawSpan {
 }
 
 extension MessageMetadata {
-  /// The media type without its parameters, in lower case.
-  package var searchedType: String { mediaType }
-
   /// What `tag:` compares: the words of a tag with one space between; empty if it has none.
   package static func searchedTag(_ tag: String) -> String {
     SearchPhrase.analysed(tag).joined(separator: " ")
@@ -104,10 +101,7 @@ extension SearchPhrase {
   }
 
   private static func wordClass(_ text: RawSpan, at offset: Int) -> WordClass {
-    let length = max(1, text.utf8Length(at: offset, until: text.byteCount))
-    let first = UInt32(text.byte(offset))
-    var point = length == 1 ? first : first & (0x7F >> UInt32(length))
-    for next in offset + 1..<offset + length { point = point << 6 | UInt32(text.byte(next) & 0x3F) }
-    return WordClass(of: point)
+    var end = offset
+    return WordClass(of: WordSplitter.codePoint(text, &end))
   }
 }

@@ -104,7 +104,7 @@ public struct SearchQuery: ~Copyable, Sendable {
         }
       }
     // A mail tells when it is read.
-    case .fact(.hasAttachment): !metadata.isMail && !metadata.isText
+    case .fact(.hasAttachment): metadata.isFile
     case .fact(.isMail): metadata.isMail
     case .fact(.type(let type, let isWhole)):
       unsafe Self.begins(metadata.mediaType.utf8Span.span.bytes, with: type, isWhole: isWhole)

@@ -129,7 +129,7 @@ struct WordSplitter: ~Copyable, Sendable {
   }
 
   /// The character at `offset`, which moves behind it.
-  @inline(__always) private static func codePoint(_ text: RawSpan, _ offset: inout Int) -> UInt32 {
+  @inline(__always) static func codePoint(_ text: RawSpan, _ offset: inout Int) -> UInt32 {
     let length = max(1, text.utf8Length(at: offset, until: text.byteCount))
     let first = UInt32(text.byte(offset))
     var point = length == 1 ? first : first & (0x7F >> UInt32(length))

@@ -119,7 +119,7 @@ public struct SegmentBuilder: ~Copyable {
   private mutating func readWords(_ metadata: MessageMetadata, _ content: RawSpan) -> Bool {
     collected.tokens.beginMessage(UInt32(rows.count))
     sender.bytes.removeAll()
-    var hasAttachment = !metadata.isMail && !metadata.isText
+    var hasAttachment = metadata.isFile
     var hasSender = false
     let collected = collected
     let sender = sender
@@ -148,7 +148,7 @@ public struct SegmentBuilder: ~Copyable {
       }
     }
     for tag in metadata.tags { collected.tokens.append(tagTerm(tag), .tag, prefix: "") }
-    collected.tokens.append(metadata.searchedType, .fact, prefix: "t")
+    collected.tokens.append(metadata.mediaType, .fact, prefix: "t")
     if metadata.isMail { collected.tokens.append("", .fact, prefix: "m") }
     if hasAttachment { collected.tokens.append("", .fact, prefix: "a") }
     return hasAttachment

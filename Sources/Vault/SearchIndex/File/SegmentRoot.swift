@@ -105,7 +105,7 @@ struct SegmentRoot: ~Copyable {
     let limit = file.byteCount(.root)
     var head = ErasedArray<UInt8>(capacity: 16)
     try file.append(0..<4, of: .root, to: &head)
-    var place = ByteCursor(0..<4)
+    var place = SegmentCursor(0..<4)
     let count = try Int(
       head.withBytes { bytes throws(SegmentError) in try place.bigEndian(bytes, byteCount: 4) })
     guard count + 4 <= limit, count + 4 > limit - SegmentFormat.blockByteCount,
@@ -147,7 +147,7 @@ struct SegmentRoot: ~Copyable {
     _ bytes: RawSpan, _ description: SegmentDescription,
     _ setBlocks: (SegmentFormat.Section, [UInt32], Int) throws(SegmentError) -> Void
   ) throws(SegmentError) {
-    var place = ByteCursor(0..<bytes.byteCount)
+    var place = SegmentCursor(0..<bytes.byteCount)
     guard try place.byte(bytes) == SegmentFormat.version else { throw .damaged }
     let analyser = try Int(place.bigEndian(bytes, byteCount: 2))
     guard analyser == MessageWords.analyser else { throw .otherAnalyser(found: analyser) }
@@ -167,7 +167,7 @@ struct SegmentRoot: ~Copyable {
 
   /// Every block but those of the root belongs to one section.
   private func parseStreams(
-    _ bytes: RawSpan, _ place: inout ByteCursor, _ description: SegmentDescription,
+    _ bytes: RawSpan, _ place: inout SegmentCursor, _ description: SegmentDescription,
     _ setBlocks: (SegmentFormat.Section, [UInt32], Int) throws(SegmentError) -> Void
   ) throws(SegmentError) -> [Int] {
     let total = description.blockCount - description.rootBlockCount
@@ -203,7 +203,7 @@ struct SegmentRoot: ~Copyable {
   }
 
   private mutating func parseTerms(
-    _ bytes: RawSpan, _ place: inout ByteCursor, _ byteCounts: [Int]
+    _ bytes: RawSpan, _ place: inout SegmentCursor, _ byteCounts: [Int]
   ) throws(SegmentError) {
     // A group has a byte at least in each of these.
     let count = try place.number(bytes, atMost: min(byteCounts[0], bytes.byteCount))
@@ -237,7 +237,7 @@ struct SegmentRoot: ~Copyable {
   }
 
   private mutating func parseRows(
-    _ bytes: RawSpan, _ place: inout ByteCursor, _ numbers: ClosedRange<Int64>, byteCount: Int
+    _ bytes: RawSpan, _ place: inout SegmentCursor, _ numbers: ClosedRange<Int64>, byteCount: Int
   ) throws(SegmentError) {
     let count = try place.number(bytes, atMost: min(documentCount, bytes.byteCount))
     var (offset, ordinal, number) = (0, 0, numbers.lowerBound)
@@ -268,7 +268,8 @@ struct SegmentRoot: ~Copyable {
     guard offset == byteCount, ordinal == documentCount else { throw .damaged }
   }
 
-  private func parseOrdinals(_ bytes: RawSpan, _ place: inout ByteCursor) throws(SegmentError) -> [UInt32] {
+  private func parseOrdinals(_ bytes: RawSpan, _ place: inout SegmentCursor) throws(SegmentError) -> [UInt32]
+  {
     let count = try place.number(bytes, atMost: min(documentCount, bytes.byteCount))
     var ordinals: [UInt32] = []
     var next = 0

@@ -83,14 +83,19 @@ public enum SegmentMerger {
       // In the order of their numbers, so that ordinals rise.
       var having: [(input: MergeInput, entry: TermEntry)] = []
       for input in left where input.has(term) { having.append((input, try input.entry())) }
+      let positionByteCount = having.reduce(0) { $0 + $1.entry.positions.count }
+      let measure =
+        positionByteCount > listByteCountInMemory ? try measure(having, &occurrences) : ListMeasure()
       try term.withBytes { term throws(SegmentError) in
-        if having.reduce(0, { $0 + $1.entry.positions.count }) > listByteCountInMemory {
-          try mergeInPieces(term, having, &occurrences, &terms, &file)
-        } else {
+        // A frequent term of which next to nothing is left is written as any other.
+        guard measure.occurrenceCount > 1 else {
           occurrences.removeAll()
           for (input, entry) in having { try input.readOccurrences(entry, into: &occurrences) { _ in } }
           guard occurrences.count > 0 else { return }
-          try unsafe terms.append(term, occurrences.pointer, count: occurrences.count, &file)
+          return try unsafe terms.append(term, occurrences.pointer, count: occurrences.count, &file)
+        }
+        try terms.append(term, measure, &file) { lists throws(SegmentError) in
+          try forEachPiece(having, &occurrences) { unsafe lists.add($0.pointer, count: $0.count) }
         }
       }
       var isAtEnd = false
@@ -100,23 +105,12 @@ public enum SegmentMerger {
     try terms.finish(&file)
   }
 
-  /// Merges the lists of a frequent term, first to measure them.
-  private static func mergeInPieces(
-    _ term: RawSpan, _ having: [(input: MergeInput, entry: TermEntry)],
-    _ occurrences: inout ErasedArray<Occurrence>, _ terms: inout TermWriter, _ file: inout SegmentFileWriter
-  ) throws(SegmentError) {
+  private static func measure(
+    _ having: [(input: MergeInput, entry: TermEntry)], _ occurrences: inout ErasedArray<Occurrence>
+  ) throws(SegmentError) -> ListMeasure {
     var measure = ListMeasure()
     try forEachPiece(having, &occurrences) { unsafe measure.add($0.pointer, count: $0.count) }
-    guard measure.occurrenceCount > 1 else {
-      // Nearly all of its messages are left out.
-      occurrences.removeAll()
-      for (input, entry) in having { try input.readOccurrences(entry, into: &occurrences) { _ in } }
-      guard occurrences.count > 0 else { return }
-      return try unsafe terms.append(term, occurrences.pointer, count: occurrences.count, &file)
-    }
-    try terms.append(term, measure, &file) { lists throws(SegmentError) in
-      try forEachPiece(having, &occurrences) { unsafe lists.add($0.pointer, count: $0.count) }
-    }
+    return measure
   }
 
   private static func forEachPiece(

@@ -63,7 +63,7 @@ struct RowsReader: ~Copyable {
   private mutating func parse(_ bytes: RawSpan, _ group: RowGroup) throws(SegmentError) {
     texts.removeAll(keepingCapacity: true)
     rows.removeAll(keepingCapacity: true)
-    var place = ByteCursor(0..<bytes.byteCount)
+    var place = SegmentCursor(0..<bytes.byteCount)
     for _ in 0..<(try place.number(bytes, atMost: bytes.byteCount)) {
       texts.append(try place.range(place.number(bytes, atMost: bytes.byteCount)))
     }
@@ -96,7 +96,7 @@ struct RowsReader: ~Copyable {
   }
 
   private func parseTexts(
-    _ bytes: RawSpan, _ place: inout ByteCursor, _ row: inout RowFields
+    _ bytes: RawSpan, _ place: inout SegmentCursor, _ row: inout RowFields
   ) throws(SegmentError) {
     row.contentByteCount = try place.number(bytes, atMost: 1 << 40)
     row.type = try text(bytes, &place)
@@ -110,7 +110,7 @@ struct RowsReader: ~Copyable {
     row.title = try place.range(place.number(bytes, atMost: SegmentFormat.rowTitleByteCount))
   }
 
-  private func text(_ bytes: RawSpan, _ place: inout ByteCursor) throws(SegmentError) -> Int {
+  private func text(_ bytes: RawSpan, _ place: inout SegmentCursor) throws(SegmentError) -> Int {
     let index = try place.number(bytes, atMost: texts.count)
     guard index < texts.count else { throw .damaged }
     return index

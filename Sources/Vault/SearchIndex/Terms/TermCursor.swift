@@ -20,8 +20,8 @@ struct TermGroup {
 struct TermCursor: ~Copyable {
   private var terms = ErasedArray<UInt8>(capacity: 2 * SegmentFormat.groupByteCount)
   private var numbers = ErasedArray<UInt8>(capacity: 2 * SegmentFormat.groupByteCount)
-  private var termPlace = ByteCursor(0..<0)
-  private var numberPlace = ByteCursor(0..<0)
+  private var termPlace = SegmentCursor(0..<0)
+  private var numberPlace = SegmentCursor(0..<0)
   private var documentsEnd = 0
   private var positionsEnd = 0
   private var hasNumbers = false
@@ -33,7 +33,7 @@ struct TermCursor: ~Copyable {
   mutating func open(_ group: TermGroup, _ file: inout SegmentFile) throws(SegmentError) {
     terms.removeAll()
     try file.append(group.terms, of: .terms, to: &terms)
-    termPlace = ByteCursor(0..<terms.count)
+    termPlace = SegmentCursor(0..<terms.count)
     term.removeAll()
     hasNumbers = false
   }
@@ -42,7 +42,7 @@ struct TermCursor: ~Copyable {
   mutating func openNumbers(_ group: TermGroup, _ file: inout SegmentFile) throws(SegmentError) {
     numbers.removeAll()
     try file.append(group.numbers, of: .numbers, to: &numbers)
-    numberPlace = ByteCursor(0..<numbers.count)
+    numberPlace = SegmentCursor(0..<numbers.count)
     (documentsEnd, positionsEnd) = (group.documentsStart, group.positionsStart)
     hasNumbers = true
   }
@@ -74,7 +74,7 @@ struct TermCursor: ~Copyable {
   mutating func entry() throws(SegmentError) -> TermEntry {
     precondition(hasNumbers, "the numbers were not opened")
     let (documentsEnd, positionsEnd) = (documentsEnd, positionsEnd)
-    let (entry, place) = try numbers.withBytes { bytes throws(SegmentError) -> (TermEntry, ByteCursor) in
+    let (entry, place) = try numbers.withBytes { bytes throws(SegmentError) -> (TermEntry, SegmentCursor) in
       var place = numberPlace
       let head = try place.number(bytes, atMost: 2 * SegmentFormat.documentCountLimit + 1)
       var entry = TermEntry(documentCount: head / 2)

@@ -120,26 +120,16 @@ struct IndexFinding: ~Copyable {
 
   /// Opens single rows.
   private mutating func open(_ numbers: [Int64], _ examined: (Int) throws -> Void) throws {
-    var rest = Set(numbers).sorted()[...]
-    var sealed = vault.sealedRows()
-    var opener = MessageOpener(try vault.keys())
-    while !rest.isEmpty {
-      sealed.removeAll()
-      try vault.read { transaction, _, keys in
-        opener.keys = keys
-        while sealed.hasRoom, let number = rest.popFirst() {
-          let before = sealed.lastNumber
-          _ = try sealed.append(number...number, transaction)
-          // The segment says that there is one.
-          if sealed.lastNumber == before { isComplete = false }
-        }
-      }
-      _ = try sealed.forEach { row, box in
-        guard row.standing == .shown else { return true }
-        try consider(row, box, &opener, examined)
-        return true
-      }
+    let numbers = Set(numbers).sorted()
+    var foundCount = 0
+    let vault = vault
+    try vault.forEachRow(numbers) { row, box, opener in
+      foundCount += 1
+      guard row.standing == .shown else { return }
+      try consider(row, box, &opener, examined)
     }
+    // The segment says that there is one.
+    if foundCount < numbers.count { isComplete = false }
   }
 
   /// Opens a message, and takes it if it is looked for.
@@ -243,25 +233,12 @@ struct IndexFinding: ~Copyable {
       } catch is SegmentError {}
     }
     let missing = chunk.filter { !$0.isKept && loaded[$0.number] == nil }.map(\.number)
-    if missing.isEmpty { return loaded }
-    var sealed = vault.sealedRows()
-    var opener = MessageOpener(try vault.keys())
-    var rest = missing[...]
-    while !rest.isEmpty {
-      sealed.removeAll()
-      try vault.read { transaction, _, keys in
-        opener.keys = keys
-        while sealed.hasRoom, let number = rest.popFirst() {
-          _ = try sealed.append(number...number, transaction)
-        }
-      }
-      _ = try sealed.forEach { row, box in
-        do {
-          try opener.open(row, box) { metadata, _, _ in loaded[row.number] = (row.message, metadata) }
-        } catch VaultError.dataTampered(let id), VaultError.decryptionFailed(let id, _) {
-          findings.unreadable.append(id)
-        }
-        return true
+    let vault = vault
+    try vault.forEachRow(missing) { row, box, opener in
+      do {
+        try opener.open(row, box) { metadata, _, _ in loaded[row.number] = (row.message, metadata) }
+      } catch VaultError.dataTampered(let id), VaultError.decryptionFailed(let id, _) {
+        findings.unreadable.append(id)
       }
     }
     return loaded
@@ -269,4 +246,29 @@ struct IndexFinding: ~Copyable {
 
   /// Messages whose metadata is read at once: what is read is in ordinary memory, as what is shown.
   private static let chunkCount = 4_096
+}
+
+extension Vault {
+  /// Lends the rows with these numbers that are there, each with its box, after the transaction that read it.
+  fileprivate func forEachRow(
+    _ numbers: [Int64], _ body: (MessageRow, RawSpan, inout MessageOpener) throws -> Void
+  ) throws {
+    guard !numbers.isEmpty else { return }
+    var rest = numbers[...]
+    var sealed = sealedRows()
+    var opener = MessageOpener(try keys())
+    while !rest.isEmpty {
+      sealed.removeAll()
+      try read { transaction, _, keys in
+        opener.keys = keys
+        while sealed.hasRoom, let number = rest.popFirst() {
+          _ = try sealed.append(number...number, transaction)
+        }
+      }
+      _ = try sealed.forEach { row, box in
+        try body(row, box, &opener)
+        return true
+      }
+    }
+  }
 }

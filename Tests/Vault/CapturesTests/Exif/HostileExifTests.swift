@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SeededGenerators
 import Testing
 
 @testable import Captures
@@ -42,7 +43,7 @@ struct HostileExifTests {
 
   @Test("Random bytes behind the right beginnings are survived")
   func randomBytes() {
-    var random = Generator(state: 20_251_004)
+    var random = SeededGenerator(seed: 20_251_004)
     for round in 0..<3_000 {
       let count = Int.random(in: 0..<400, using: &random)
       var tiff: [UInt8] = round % 2 == 0 ? [0x4D, 0x4D, 0, 42, 0, 0, 0, 8] : [0x49, 0x49, 42, 0, 8, 0, 0, 0]
@@ -150,18 +151,5 @@ struct HostileExifTests {
     #expect(fields([0xFF, 0xD8, 0xFF, 0xE0, 0, 1] + exif[2...]) == ExifFields())
     #expect(fields([0xFF, 0xD8, 0xFF, 0xE0, 0xFF, 0xFF] + exif[2...]) == ExifFields())
     #expect(fields([0xFF, 0xD8] + [UInt8](repeating: 0xFF, count: 100_000)) == ExifFields())
-  }
-}
-
-/// SplitMix64: the same numbers in every run.
-private struct Generator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var value = state
-    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
-    return value ^ (value >> 31)
   }
 }

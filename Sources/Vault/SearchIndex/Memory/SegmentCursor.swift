@@ -5,7 +5,7 @@
 internal import Primitives
 
 /// A place in bytes. The caller keeps the bytes, and hands them in with each call.
-struct ByteCursor {
+struct SegmentCursor {
   var offset: Int
   let end: Int
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// SplitMix64: numbers that look random, and are the same for the same seed, so that a run can be repeated.
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  public init(seed: UInt64) { state = seed }
+
+  /// A generator for one of several runs; small numbers give seeds far from each other.
+  public init(run: UInt64) { state = run &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+
+  public mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+}
