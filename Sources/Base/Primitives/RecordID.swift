@@ -79,16 +79,18 @@ public struct RecordID: Hashable, Sendable {
 extension RecordID: CustomStringConvertible {
   /// The text form in lower case, as the command line prints it.
   public var description: String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for (position, shift) in stride(from: 60, through: 0, by: -4).enumerated() {
-      if position == 8 || position == 12 { text.append(UInt8(ascii: "-")) }
-      text.append(digits[Int(high >> UInt64(shift) & 15)])
+    unsafe String(unsafeUninitializedCapacity: 36) { text in
+      var position = 0
+      for shift in stride(from: 124, through: 0, by: -4) {
+        if shift == 92 || shift == 76 || shift == 60 || shift == 44 {
+          unsafe text[position] = UInt8(ascii: "-")
+          position += 1
+        }
+        let digit = UInt8((shift >= 64 ? high >> UInt64(shift - 64) : low >> UInt64(shift)) & 15)
+        unsafe text[position] = digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10)
+        position += 1
+      }
+      return position
     }
-    for (position, shift) in stride(from: 60, through: 0, by: -4).enumerated() {
-      if position == 0 || position == 4 { text.append(UInt8(ascii: "-")) }
-      text.append(digits[Int(low >> UInt64(shift) & 15)])
-    }
-    return String(decoding: text, as: UTF8.self)
   }
 }

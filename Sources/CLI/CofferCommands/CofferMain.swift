@@ -230,6 +230,10 @@ public enum CofferMain {
       return Failure.usage(
         "there is no command 'coffer \(word)'", hint: "coffer --generate-completion-script bash, zsh or fish")
     }
+    if line.command == root, ["undo", "undelete"].contains(word) {
+      return Failure.usage(
+        "there is no command 'coffer \(word)'", hint: "coffer trash restore, coffer message restore")
+    }
     // What follows may be right: "mesage list".
     let near = NearName.ofCommand(word, among: line.command.subcommandNames).map { name in
       ArgumentOrder.sorted(line.words + [name] + line.rest.dropFirst(), root: root).command

@@ -93,11 +93,16 @@ extension Coffer {
     guard let status else { return }
     let count = status.segmentCount == 1 ? "1 segment" : "\(status.segmentCount) segments"
     diagnosis.checks.append("the search index: " + (isDeep ? "\(count), every block" : count))
-    if status.isDamaged {
+    switch status.trouble {
+    case nil: break
+    case .damaged:
       diagnosis.add(
         .advice,
         "the search index is damaged, so messages are read one by one: 'coffer doctor --reindex' makes it again"
       )
+    case .disk:
+      diagnosis.add(
+        .advice, "the disk failed at the search index, so messages are read one by one: see to the disk")
     }
   }
 

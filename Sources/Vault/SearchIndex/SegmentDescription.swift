@@ -26,6 +26,9 @@ public struct SegmentDescription: Sendable, Equatable {
     (self.documentCount, self.blockCount, self.rootBlockCount) = (documentCount, blockCount, rootBlockCount)
   }
 
+  /// The most blocks of a file: 16 GiB, which keeps random nonces under one key far enough apart.
+  public static let blockCountLimit = 1 << 20
+
   /// Bytes of the file.
   public var byteCount: Int { SegmentFormat.headerByteCount + blockCount * SegmentFormat.boxByteCount }
 }

@@ -6,17 +6,24 @@ internal import Primitives
 internal import SearchIndex
 internal import Secrets
 
-/// Messages to be sorted, with as much of their metadata as fits.
+/// The first messages of an order, with as much of their metadata as fits.
 struct SortedList: ~Copyable {
   struct Place {
-    let key: Key
-    let number: Int64
+    let rank: Rank
     /// Where its identifier and head are; nil when they did not fit.
     let offset: Int?
     /// Where it is in the search index; nil for one that was opened.
     var source: Source?
 
+    var number: Int64 { rank.number }
     var isKept: Bool { offset != nil }
+  }
+
+  /// What decides where a message is in the order.
+  struct Rank {
+    let key: Key
+    /// Of its row.
+    let number: Int64
   }
 
   /// A message in a segment.
@@ -34,17 +41,24 @@ struct SortedList: ~Copyable {
   }
 
   private let order: Vault.Order
+  private let isReversed: Bool
+  /// At most so many are wanted.
+  private let limit: Int
   private let byteCountLimit: Int
   private var places: [Place] = []
+  /// The last of those that are wanted, once there are enough.
+  private var last: Rank?
   /// For each message: identifier of the message (16) ‖ head of the frame.
   private var kept = SecretBytes(zeroed: 0)
   private var usedByteCount = 0
 
   /// - Parameters:
-  ///   - order: what the messages are sorted by.
+  ///   - selection: the order, and how many are wanted.
   ///   - byteCountLimit: how much metadata is kept.
-  init(by order: Vault.Order, byteCountLimit: Int) {
-    self.order = order
+  init(_ selection: Vault.Selection, byteCountLimit: Int) {
+    order = selection.order
+    isReversed = selection.isReversed
+    limit = selection.limit ?? .max
     self.byteCountLimit = byteCountLimit
   }
 
@@ -56,11 +70,12 @@ struct SortedList: ~Copyable {
       case .size: .number(Int64(contentByteCount))
       case .title: Self.key(metadata.title)
       }
+    let rank = Rank(key: key, number: row.number)
+    guard takes(rank) else { return }
     let start = usedByteCount
     let end = start + MessageID.byteCount + head.byteCount
     guard end <= byteCountLimit else {
-      places.append(Place(key: key, number: row.number, offset: nil))
-      return
+      return append(Place(rank: rank, offset: nil))
     }
     if end > kept.count { grow(to: end) }
     kept.withMutableBytes { bytes in
@@ -68,7 +83,7 @@ struct SortedList: ~Copyable {
       bytes.copy(head, to: start + MessageID.byteCount)
     }
     usedByteCount = end
-    places.append(Place(key: key, number: row.number, offset: start))
+    append(Place(rank: rank, offset: start))
   }
 
   /// Appends a message of a segment. Its metadata stays there.
@@ -80,27 +95,43 @@ struct SortedList: ~Copyable {
       case .size: .number(Int64(row.contentByteCount))
       case .title: Self.key(row.title)
       }
+    let rank = Rank(key: key, number: row.number)
+    guard takes(rank) else { return }
     let source = Source(segment: segment, ordinal: row.ordinal, id: row.id)
-    places.append(Place(key: key, number: row.number, offset: nil, source: source))
+    append(Place(rank: rank, offset: nil, source: source))
   }
+
+  private mutating func append(_ place: Place) {
+    places.append(place)
+    guard places.count >= limit, last == nil || places.count - limit >= Self.mostUnwanted else { return }
+    places = Array(sorted())
+    last = places.last?.rank
+  }
+
+  /// How many more than wanted are kept before they are sorted and dropped.
+  private static let mostUnwanted = 1_024
 
   private static func key(_ title: String) -> Key {
     .title(title.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil))
   }
 
-  /// How many there are.
-  var mark: Int { places.count }
-
-  /// Takes out what was appended since there were so many.
-  mutating func forget(after mark: Int) { places.removeLast(places.count - mark) }
-
-  /// Takes out what is not among the first, when it is much.
-  mutating func trim(to limit: Int, isReversed: Bool) {
-    guard places.count / 2 > limit + Self.leastTrimmed else { return }
-    places = Array(sorted(isReversed: isReversed).prefix(limit))
+  /// Whether a message would be among those that are wanted, as far as they are known.
+  func takes(_ rank: Rank) -> Bool {
+    if let last { return precedes(rank, last) }
+    return limit > 0
   }
 
-  private static let leastTrimmed = 4_096
+  /// The first that a message with one of these dates and row numbers can be; nil if the order is another one.
+  /// - Parameter dates: nil for a group without a message that opens.
+  func best(dates: ClosedRange<Int64>?, numbers: ClosedRange<Int64>) -> Rank? {
+    let number = isReversed ? numbers.lowerBound : numbers.upperBound
+    switch order {
+    case .date:
+      return dates.map { Rank(key: .number(isReversed ? $0.lowerBound : $0.upperBound), number: number) }
+    case .stored: return Rank(key: .number(number), number: number)
+    case .title, .size: return nil
+    }
+  }
 
   private mutating func grow(to count: Int) {
     var larger = SecretBytes(zeroed: min(max(2 * kept.count, count, 4_096), byteCountLimit))
@@ -109,12 +140,15 @@ struct SortedList: ~Copyable {
   }
 
   /// Titles from A to Z, everything else from the newest or largest; of equals, the last that was stored comes first.
-  borrowing func sorted(isReversed: Bool) -> [Place] {
-    let sorted = places.sorted { first, second in
-      if first.key == second.key { return first.number > second.number }
-      return order == .title ? first.key < second.key : first.key > second.key
-    }
-    return isReversed ? sorted.reversed() : sorted
+  func precedes(_ first: Rank, _ second: Rank) -> Bool {
+    let (first, second) = isReversed ? (second, first) : (first, second)
+    if first.key == second.key { return first.number > second.number }
+    return order == .title ? first.key < second.key : first.key > second.key
+  }
+
+  /// Those that are wanted, in order.
+  borrowing func sorted() -> ArraySlice<Place> {
+    places.sorted { precedes($0.rank, $1.rank) }.prefix(limit)
   }
 
   /// The kept part of a message.

@@ -124,7 +124,7 @@ extension Vault {
     choosing isWanted: (MessageMetadata, RawSpan) throws -> Bool = { _, _ in true },
     _ body: (MessageID, MessageMetadata) throws -> Bool
   ) throws -> [MessageID] {
-    var list = SortedList(by: selection.order, byteCountLimit: batch.keptByteCount)
+    var list = SortedList(selection, byteCountLimit: batch.keptByteCount)
     var walk = try walk { row, metadata, head, content in
       if let tag = selection.tag, !metadata.tags.contains(tag) { return true }
       if try isWanted(metadata, content) {
@@ -132,7 +132,7 @@ extension Vault {
       }
       return true
     }
-    var rest = list.sorted(isReversed: selection.isReversed).prefix(selection.limit ?? .max)
+    var rest = list.sorted()
     var goesOn = true
     while goesOn, let place = rest.first {
       if let (id, metadata) = list.metadata(place) {

@@ -166,7 +166,9 @@ extension Vault {
       let target = rotation.target
       let key = try keys.key(target)
       var byteCount = 0
-      try MessageRow.forEach(in: (rotation.lastRow + 1)...Int64.max, transaction) { row, box in
+      // The last row that there can be is not the vault's, but it may be in the table.
+      let rest = rotation.lastRow < .max ? rotation.lastRow + 1 : .max
+      try MessageRow.forEach(in: rest...Int64.max, transaction) { row, box in
         guard batch.count < limits.messageCount, byteCount < limits.byteCount else {
           batch.isLast = false
           return false

@@ -3,6 +3,7 @@
 // Lists of messages in any width, the columns that one chooses, and the pager.
 
 import Foundation
+import MessageFormats
 import Testing
 
 @testable import CofferCommands

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SeededGenerators
 import Testing
 
 @testable import MessageFormats
@@ -97,6 +98,31 @@ struct MailLinksTests {
     #expect(rows.filter { $0.parent == nil }.count >= 1)
     #expect(rows.first { $0.id == 2 }?.parent != 5)
     #expect(conversation(of: 4, [mail(4, "d", ["d"])]).map(\.depth) == [0])
+  }
+
+  @Test("The names of all mails lead to a whole conversation, whatever the order in which they came")
+  func names() {
+    var random = SeededGenerator(run: 31)
+    let chain = (0..<300).map { mail($0, "m\($0)", $0 > 0 ? ["m\($0 - 1)"] : []) }
+    let others = (300..<400).map { mail($0, "x\($0)", ["y\($0)"]) }
+    for mails in [chain + others, (chain + others).reversed(), (chain + others).shuffled(using: &random)] {
+      var names = MailNames<Int>()
+      for mail in mails { names.insert(mail.id, mail.links) }
+      #expect(names.count == 400)
+      var conversation = MailConversation(299, MailLinks(messageID: "m299", references: ["m298"]), date: 299)
+      var waiting = ["m299", "m298"]
+      while let name = waiting.popLast() {
+        for place in names.mails(naming: name) where !conversation.contains(place.id) {
+          #expect(mails[place.position].id == place.id)
+          let links = mails[place.position].links
+          if conversation.take(place.id, links, date: Int64(place.id), position: place.position) {
+            waiting += links.names
+          }
+        }
+      }
+      #expect(conversation.rows().map(\.id) == Array(0..<300))
+      #expect(names.mails(naming: "nobody").isEmpty)
+    }
   }
 
   @Test("A chain of the greatest length is taken without recursion, and no more than that")

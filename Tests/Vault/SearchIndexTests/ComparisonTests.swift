@@ -71,7 +71,7 @@ struct ComparisonTests {
     let left = messages.filter { !marked.contains($0.number) }
     #expect(reader.documentCount == left.count)
     try compare([reader], left, searches: 120, &random)
-    // A merge of segments is what is built of their messages at once, but for the file's name and its nonces.
+    // A merge is as large as what is built of the same messages at once.
     #expect(reader.description.blockCount == (try folder.build(left)).blockCount)
     let copy = try SegmentMerger.copy(
       reader, files: folder.files, keyVersion: 2, vaultKey: [UInt8](repeating: 7, count: 32).span.bytes)
@@ -79,22 +79,6 @@ struct ComparisonTests {
       copy, files: folder.files, vaultKey: [UInt8](repeating: 7, count: 32).span.bytes)
     try copied.verify()
     try compare([copied], left, searches: 40, &random)
-  }
-
-  @Test("with a limit a search ends early, from either end")
-  func limits() throws {
-    var random = SeededGenerator(run: 6)
-    let folder = try SegmentFolder()
-    let messages = Corpus.messages(100, &random)
-    let reader = try folder.open(folder.build(messages))
-    let expression = try SearchExpression(["garden"])
-    let all = try reader.ordinals(expression) { _, _ in false }
-    #expect(all.count > 20)
-    #expect(try reader.ordinals(expression, limit: 3) { _, _ in false } == Array(all.prefix(3)))
-    #expect(
-      try reader.ordinals(expression, order: .oldestFirst, limit: 3) { _, _ in false }
-        == Array(all.reversed().prefix(3)))
-    #expect(try reader.ordinals(expression, limit: 0) { _, _ in true } == [])
   }
 
   @Test("a message of very many words is asked itself, and keeps its row")

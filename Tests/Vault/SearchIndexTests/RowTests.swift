@@ -9,29 +9,26 @@ import Testing
 
 @Suite("Rows of a segment")
 struct RowTests {
-  @Test("rows say what was stored, in both orders, over several groups")
+  @Test("rows say what was stored, over several groups")
   func rows() throws {
     var random = SeededGenerator(run: 21)
     let folder = try SegmentFolder()
     let messages = Corpus.messages(2_500, &random)
     let reader = try folder.open(folder.build(messages))
-    for order in [SegmentReader.Order.oldestFirst, .newestFirst] {
-      var expected = (order == .oldestFirst ? messages : messages.reversed())[...]
-      try reader.forEachRow(order) { row in
-        let message = try #require(expected.first)
-        expected = expected.dropFirst()
-        #expect(row.number == message.number && row.id == message.id && row.timestamp == message.timestamp)
-        #expect(row.isUnreadable == (message.metadata == nil))
-        #expect(!row.isCut || row.metadata != message.metadata)
-        guard let metadata = message.metadata else { return true }
-        #expect(row.contentByteCount == message.content.count && row.date == metadata.date)
-        #expect(row.isMail == metadata.isMail && row.isText == metadata.isText)
-        if !row.isCut { #expect(row.metadata == metadata) }
-        return true
-      }
-      #expect(expected.isEmpty)
+    var expected = messages[...]
+    try reader.forEachRow { row in
+      let message = try #require(expected.first)
+      expected.removeFirst()
+      #expect(row.number == message.number && row.id == message.id && row.timestamp == message.timestamp)
+      #expect(row.isUnreadable == (message.metadata == nil))
+      #expect(!row.isCut || row.metadata != message.metadata)
+      guard let metadata = message.metadata else { return }
+      #expect(row.contentByteCount == message.content.count && row.date == metadata.date)
+      #expect(row.isMail == metadata.isMail && row.isText == metadata.isText)
+      if !row.isCut { #expect(row.metadata == metadata) }
     }
-    #expect(reader.unreadable.count == messages.count { $0.metadata == nil })
+    #expect(expected.isEmpty)
+    #expect(reader.root.unreadable.count == messages.count { $0.metadata == nil })
     for (index, message) in messages.enumerated() {
       let found = try #require(try reader.ordinal(of: message.number))
       #expect(found.ordinal == index && found.id == message.id)
@@ -65,9 +62,8 @@ struct RowTests {
     ]
     let reader = try folder.open(folder.build(messages))
     var rows: [String] = []
-    try reader.forEachRow(.oldestFirst) { row in
+    try reader.forEachRow { row in
       rows.append("\(row.title.count) \(row.tags.count) \(row.sender.count) \(row.isCut)")
-      return true
     }
     #expect(rows == ["256 0 0 true", "0 6 0 true", "0 0 85 true", "256 0 0 false"])
   }
@@ -79,28 +75,27 @@ struct RowTests {
     let metadata = MessageMetadata(title: "s", contentType: MessageMetadata.mailType)
     let reader = try folder.open(
       folder.build([Message(number: 1, timestamp: 1, metadata: metadata, content: Array(mail.utf8))]))
-    try reader.forEachRow(.oldestFirst) { row in
-      #expect(row.sender == "Jürgen <j@example.org>")
-      return true
-    }
+    try reader.forEachRow { row in #expect(row.sender == "Jürgen <j@example.org>") }
   }
 
-  @Test("a reader that wants no more rows gets none")
-  func ends() throws {
+  @Test("rows come by groups, those that are asked for, with what the whole group spans")
+  func groups() throws {
     var random = SeededGenerator(run: 22)
     let folder = try SegmentFolder()
-    let reader = try folder.open(folder.build(Corpus.messages(1_500, &random)))
+    let messages = Corpus.messages(1_500, &random)
+    let reader = try folder.open(folder.build(messages))
+    let marked: [UInt32] = [1_499, 1_497]
+    let found = try reader.ordinals(nil, except: marked) { _, _ in true }
+    #expect(found == (0..<1_500).map { UInt32($0) }.filter { !marked.contains($0) })
     var ordinals: [UInt32] = []
-    try reader.forEachRow(.newestFirst, except: [1_499, 1_497]) { row in
-      ordinals.append(row.ordinal)
-      return ordinals.count < 3
-    }
-    #expect(ordinals == [1_498, 1_496, 1_495])
-    ordinals = []
-    try reader.forEachRow(of: [3, 1_024, 1_200], .oldestFirst) { row in
-      ordinals.append(row.ordinal)
-      return true
-    }
+    let groups = reader.groups(of: [3, 1_024, 1_200])
+    for group in groups { try reader.forEachRow(of: group) { ordinals.append($0.ordinal) } }
     #expect(ordinals == [3, 1_024, 1_200])
+    #expect(groups.count > 1)
+    for group in groups {
+      let dates = messages.filter { group.numbers.contains($0.number) }.compactMap { $0.metadata?.date }
+      #expect(dates.min() == group.dates?.lowerBound && dates.max() == group.dates?.upperBound)
+    }
+    #expect(reader.groups(of: []).isEmpty)
   }
 }

@@ -91,12 +91,17 @@ func indexed(
     return message.metadata.map { query.matches($0, message.content.span.bytes) } ?? false
   }
   var numbers: [Int64] = []
-  try reader.forEachRow(of: ordinals, .newestFirst) { row in
-    numbers.append(row.number)
-    return true
-  }
+  try reader.forEachRow(of: ordinals) { numbers.append($0.number) }
   #expect(numbers.count == ordinals.count)
-  return numbers
+  return numbers.reversed()
+}
+
+extension SegmentReader {
+  /// Lends the rows of some ordinals, or all, rising.
+  func forEachRow(of ordinals: [UInt32]? = nil, _ body: (borrowing SegmentRow) throws -> Void) throws {
+    let all = (0..<UInt32(documentCount)).map { $0 }
+    for group in groups(of: ordinals ?? all) { try forEachRow(of: group, body) }
+  }
 }
 
 /// Messages of all kinds, made of few words, so that searches find several of them.

@@ -78,7 +78,7 @@ struct IndexDamageTests {
         let isTold = try isToldDamaged("byte \(place)")
         // A search need not read every block; whoever reads all of them tells.
         if isTold { tolds += 1 }
-        #expect(try isTold || vault.indexStatus(isDeep: true)?.isDamaged == true, "byte \(place)")
+        #expect(try isTold || vault.indexStatus(isDeep: true)?.trouble == .damaged, "byte \(place)")
       }
       #expect(tolds > places.count / 2)
       try bytes.write(to: URL(filePath: path))
@@ -122,6 +122,34 @@ struct IndexDamageTests {
     }
   }
 
+  @Test("A disk that fails is not damage, and the answer is the same")
+  func failingDisk() throws {
+    let path = try fixture.segmentFiles()[0]
+    let content = try Data(contentsOf: URL(filePath: path))
+    try FileManager.default.removeItem(atPath: path)
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    for (search, expected) in zip(searches, expected) {
+      var noticed: Vault.IndexTrouble?
+      var ids: [MessageID] = []
+      let findings = try fixture.indexed().find(search, noticed: { noticed = $0 }) { id, _, _ in
+        ids.append(id)
+        return true
+      }
+      #expect(ids == expected.ids && findings.indexTrouble == noticed)
+      guard case .disk = noticed else {
+        Issue.record("\(String(describing: noticed))")
+        continue
+      }
+    }
+    guard case .disk = try fixture.indexed().indexStatus()?.trouble else {
+      Issue.record("the status says something else")
+      return
+    }
+    try FileManager.default.removeItem(atPath: path)
+    try content.write(to: URL(filePath: path))
+    #expect(try !isToldDamaged("afterwards"))
+  }
+
   @Test("The folder is missing, or another's")
   func folder() throws {
     let folder = fixture.home.path + "/search"
@@ -156,7 +184,7 @@ struct IndexDamageTests {
     try fixture.indexed().remove(removed)
     try setRow(3, present)
     try expectSame(true, "a record that comes back")
-    #expect(try fixture.indexed().indexStatus() == .init(messageCount: 14, isDamaged: true))
+    #expect(try fixture.indexed().indexStatus() == .init(messageCount: 14, trouble: .damaged))
     // It stays as it is until somebody asks.
     try fixture.indexed().updateIndex()
     try expectSame(true, "after a change")
@@ -184,6 +212,8 @@ struct IndexDamageTests {
       try vault.updateIndex()
     }
     try fixture.indexed().expectAsScanned(isDamaged: true)
+    // The others are merged without it.
+    #expect(try #require(try vault.currentRecord()).segments.count <= 6)
     var steps: [Vault.IndexProgress] = []
     #expect(
       try vault.rebuildIndex {

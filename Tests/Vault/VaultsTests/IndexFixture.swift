@@ -18,7 +18,8 @@ extension IndexLimits {
     var limits = IndexLimits()
     limits.tailCount = 3
     limits.documentCount = 6
-    limits.tiers = [6, 20, 40]
+    limits.tiers = [6, 20]
+    limits.mergedDocumentCount = 40
     limits.fanIn = 3
     limits.instantPurgeCount = 8
     limits.markShare = 4
@@ -53,16 +54,16 @@ extension Vault {
   /// What is found, and whether damage was told.
   func found(_ search: Search) throws -> (found: Found, isDamaged: Bool) {
     var found = Found()
-    var isNoticed = false
-    let findings = try find(search, noticed: { isNoticed = true }) { id, metadata in
+    var noticed: IndexTrouble?
+    let findings = try find(search, noticed: { noticed = $0 }) { id, metadata, _ in
       found.ids.append(id)
       found.titles.append(metadata.title)
       return true
     }
     found.count = findings.count
     found.unreadable = findings.unreadable.sorted { "\($0)" < "\($1)" }
-    #expect(isNoticed == findings.isIndexDamaged)
-    return (found, findings.isIndexDamaged)
+    #expect(noticed == findings.indexTrouble)
+    return (found, findings.indexTrouble != nil)
   }
 
   /// Compares lists and searches with those that open every message.
@@ -96,6 +97,10 @@ extension Vault.Search {
       return [
         .init(), .init(nil, .init(order: .stored, isReversed: true)), .init(nil, .init(order: .title)),
         .init(nil, .init(order: .size)), .init(nil, .init(limit: 5)), .init(nil, .init(tag: "home")),
+        .init(nil, .init(limit: .max)), .init(nil, .init(limit: 4, isReversed: true)),
+        .init(nil, .init(limit: 3, order: .stored)), .init(nil, .init(limit: 3, order: .title)),
+        .init(nil, .init(limit: 3, order: .size, isReversed: true)),
+        .init(try search("garden"), .init(limit: 2, isReversed: true)),
         .init(nil, .init(tag: "home", limit: 2, isReversed: true)), .init(try search("garden")),
         .init(try search("gard", "shed")), .init(try search("garden", "shed", isAny: true)),
         .init(try search("\"the garden\"")), .init(try search("shed", "-garden"), .init(limit: 3)),

@@ -100,14 +100,14 @@ struct SearchRecordTests {
   @Test("Eight neighbours of a tier are merged, and none grows beyond the last")
   func merging() throws {
     let limits = IndexLimits.standard
-    func segments(_ counts: [Int]) throws -> [SearchRecord.Segment] {
+    func segments(_ counts: [Int], blockCount: Int = 9) throws -> [SearchRecord.Segment] {
       var first: Int64 = 1
-      return try counts.map { count in
+      return try counts.enumerated().map { index, count in
         defer { first += Int64(count) }
         return .init(
           description: SegmentDescription(
-            id: try #require(BlobName(bytes: Array(0xA0..<0xB0))), keyVersion: 1,
-            numbers: first...first + Int64(count) - 1, documentCount: count, blockCount: 9,
+            id: try #require(BlobName(bytes: [UInt8](repeating: UInt8(index), count: 16))), keyVersion: 1,
+            numbers: first...first + Int64(count) - 1, documentCount: count, blockCount: blockCount,
             rootBlockCount: 1))
       }
     }
@@ -121,5 +121,14 @@ struct SearchRecordTests {
     #expect(limits.nextFullMerge(try segments([100_000, 31_072, 1])) == 0..<2)
     #expect(limits.nextFullMerge(try segments([100_000, 100_000])) == nil)
     #expect(limits.largest(segmentCount: 128) == 262_144)
+    // Without those that failed, and never to a file that is too large.
+    let failed = Set(try segments(Array(repeating: 8_192, count: 3))[2...].map(\.description.id))
+    #expect(limits.nextMerge(try segments(eight), except: failed) == nil)
+    #expect(limits.nextMerge(try segments(eight + eight), except: failed) == 3..<11)
+    #expect(limits.nextFullMerge(try segments([100, 100, 100, 100, 100]), except: failed) == 0..<2)
+    #expect(limits.nextFullMerge(try segments([100, 131_072, 100, 100, 100]), except: failed) == 3..<5)
+    #expect(limits.nextMerge(try segments(eight, blockCount: 1 << 16)) == 0..<8)
+    #expect(limits.nextMerge(try segments(eight, blockCount: 1 << 16 + 1)) == nil)
+    #expect(limits.nextFullMerge(try segments([1, 1, 1], blockCount: 1 << 18)) == 0..<2)
   }
 }

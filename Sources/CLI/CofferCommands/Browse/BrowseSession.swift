@@ -120,7 +120,7 @@ struct BrowseSession {
     do {
       damaged = try coffer.vault.find(
         .init(search), examined: { _ in if !isWanted() { throw Ended() } }
-      ) { id, _ in
+      ) { id, _, _ in
         found.append(id)
         return true
       }.unreadable

@@ -146,7 +146,10 @@ struct CaptureListCommand: CofferCommand {
     let listing = try context.captures(opening).store.listing()
     let captures = listing.captures.filter { capture in tag.map { capture.label.tags.contains($0) } ?? true }
     CaptureList.show(captures, limit: limit, context)
-    if tag != nil, captures.isEmpty, listing.isComplete { context.remark("no capture has this tag") }
+    if captures.isEmpty, listing.isComplete, limit != 0, Terminal.isOutputTerminal || tag != nil {
+      context.remark(
+        tag == nil ? "no captures yet: 'coffer capture add' stores one" : "no capture has this tag")
+    }
     if let waiting = UploadCounts(listing)?.waiting, waiting > 0 {
       context.remark(
         "\(waiting.counted("capture is", "captures are")) not uploaded: see 'coffer capture queue'.")

@@ -73,25 +73,34 @@ struct CaptureShowCommand: CofferCommand {
       return Terminal.print("\(JSON.text(answer, with: metadata ?? "", for: placeholder))")
     }
     if !noPicture { try CapturePicture.show(id, store) }
+    let exifLines = (exif?.list ?? []).map { (name: Self.words($0.name), text: $0.text) }
+    let width = exifLines.reduce(10) { max($0, $1.name.count) }
+    func show(_ name: String, _ text: String) { Terminal.print("\(name.padded(to: width)) \(text)") }
     if let label {
-      if !label.title.isEmpty { Terminal.print("title      \(label.title)") }
-      if !label.tags.isEmpty { Terminal.print("tags       \(label.tags.joined(separator: " "))") }
+      if !label.title.isEmpty { show("title", label.title) }
+      if !label.tags.isEmpty { show("tags", label.tags.joined(separator: " ")) }
     } else {
       context.remark("Title, note and tags are not shown: captures were changed or removed: coffer doctor")
     }
-    Terminal.print("captured   \(answer.created)")
+    show("captured", LocalTime.shown(info.summary.created))
     for part in answer.parts where part.part != "manifest" && part.part != "assertion" {
-      Terminal.print("\(part.part.padded(to: 10)) \(ByteCount.text(part.byteCount))  \(part.sha256)")
+      show(part.part, "\(ByteCount.text(part.byteCount))  \(part.sha256)")
     }
-    for (name, text) in exif?.list ?? [] {
-      Terminal.print("\(name.padded(to: 10)) \(text)")
-    }
-    if let metadata { Terminal.print("metadata   \(metadata)") }
+    for line in exifLines { show(line.name, line.text) }
+    if let metadata { show("metadata", metadata) }
     let note = label?.note ?? ""
     for (index, line) in note.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
-    where !note.isEmpty { Terminal.print("\((index == 0 ? "note" : "").padded(to: 10)) \(line)") }
+    where !note.isEmpty { show(index == 0 ? "note" : "", String(line)) }
     let place = info.manifest.level == .unverified ? "software (unverified)" : "hardware"
-    Terminal.print("signed     in \(place), key \(answer.keyId.prefix(16))…")
+    show("signed", "in \(place), key \(answer.keyId.prefix(16))…")
+  }
+
+  /// A name of EXIF for people: `pixel height` for `pixelHeight`, and when the picture was taken.
+  private static func words(_ name: String) -> String {
+    if name == "time" { return "taken" }
+    return name.reduce(into: "") { words, letter in
+      words += letter.isUppercase && letter.isASCII ? " \(letter.lowercased())" : String(letter)
+    }
   }
 
   /// The metadata as it was captured, on one line; nil when there is none. It is not parsed and written again, so that

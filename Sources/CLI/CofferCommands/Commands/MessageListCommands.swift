@@ -47,16 +47,18 @@ struct MessageListCommand: CofferCommand {
     let coffer = try context.open(opening)
     var list = MessageList(coffer, context, columns: columns)
     let found = try coffer.vault.find(
-      .init(nil, .init(tag: tag, limit: limit, order: sort, isReversed: reverse)),
-      noticed: {
-        IndexWarning.damaged.tell(isJSON: context.isJSON)
-        list.isIndexDamaged = true
+      .init(
+        nil, .init(tag: tag, limit: limit, order: sort, isReversed: reverse),
+        wantsDetails: list.needsContent),
+      noticed: { trouble in
+        IndexWarning.unused(trouble).tell(isJSON: context.isJSON)
+        list.indexTrouble = trouble
       }
-    ) { id, metadata in
-      list.show(id, metadata)
+    ) { id, metadata, details in
+      try list.show(id, metadata, details: details)
       return !Terminal.isOutputLost
     }
-    let (count, unreadable) = (found.count, found.unreadable)
+    let (count, unreadable) = (found.count, list.unreadable(and: found.unreadable))
     let hasLeft = Terminal.hasLeftPager
     list.end()
     // A user would wonder whether it worked; a program counts lines. A tag may be misspelt anywhere.

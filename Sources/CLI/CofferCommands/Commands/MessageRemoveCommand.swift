@@ -71,7 +71,8 @@ struct MessageRemoveCommand: SearchingCommand {
     for message in chosen { try coffer.removeMessage(message.id) }
     if context.isJSON { JSON.print(["removed": chosen.map(\.id.description)]) }
     let moved: ShownLine = chosen.count == 1 ? "The message is" : "\(chosen.count) messages are"
-    context.remark("\(moved) in the trash, for \(Vault.trashDays) days: coffer trash restore")
+    let back = chosen.count == 1 ? "restore \(MessageChoice.shown(chosen[0].id))" : "list"
+    context.remark("\(moved) in the trash, for \(Vault.trashDays) days: coffer trash \(back)")
   }
 
   private func chosen(_ coffer: Coffer, _ context: CommandContext) throws -> [Chosen] {

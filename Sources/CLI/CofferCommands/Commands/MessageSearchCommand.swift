@@ -71,24 +71,16 @@ struct MessageSearchCommand: SearchingCommand {
     var list = MessageList(coffer, context, columns: columns)
     list.showsSnippets = snippets ?? (Terminal.isOutputTerminal && !context.isJSON)
     var finder = SearchSnippetFinder(expression, sideCount: SnippetLine.sideCount)
-    let findings = try search(expression, coffer, context) {
-      list.isIndexDamaged = true
-    } _: { id, metadata in
-      // One that has been removed or damaged meanwhile has none.
-      var (snippet, details): (SearchSnippet?, MessageDetails?)
-      if list.showsSnippets {
-        try? coffer.vault.withMessage(id) {
-          snippet = finder.snippet($0, $1)
-          if list.needsContent { details = list.details($0, $1) }
-        }
-      }
-      list.show(id, metadata, snippet: snippet, details: details)
+    let findings = try search(expression, coffer, context, wantsDetails: list.needsContent) {
+      list.indexTrouble = $0
+    } _: { id, metadata, details in
+      try list.show(id, metadata, details: details) { finder.snippet($0, $1) }
     }
-    let (found, unreadable) = (findings.count, findings.unreadable)
+    let (found, unreadable) = (findings.count, list.unreadable(and: findings.unreadable))
     let hasLeft = Terminal.hasLeftPager
     list.end()
     if count, context.isJSON {
-      JSON.print(CountAnswer(count: found, index: findings.isIndexDamaged ? "damaged" : nil))
+      JSON.print(CountAnswer(count: found, index: findings.indexTrouble?.name))
     }
     if count, !context.isJSON { Terminal.print("\(found)") }
     if Terminal.isOutputTerminal, !count, limit != 0, found > list.count, !hasLeft {
@@ -100,14 +92,15 @@ struct MessageSearchCommand: SearchingCommand {
 
   private struct CountAnswer: Encodable {
     let count: Int
-    /// `damaged`, or missing.
+    /// `damaged` or `unreadable`, or missing.
     let index: String?
   }
 
   /// Shows what is found, unless it is only counted.
   private func search(
-    _ expression: SearchExpression, _ coffer: Coffer, _ context: CommandContext, noticed: () -> Void,
-    _ show: (MessageID, MessageMetadata) -> Void
+    _ expression: SearchExpression, _ coffer: Coffer, _ context: CommandContext, wantsDetails: Bool,
+    noticed: (Vault.IndexTrouble) -> Void,
+    _ show: (MessageID, MessageMetadata, MessageDetails?) throws -> Void
   ) throws -> Vault.Findings {
     var bar = ProgressBar("searching", isQuiet: context.isQuiet || context.isJSON)
     defer { bar.finish() }
@@ -118,20 +111,22 @@ struct MessageSearchCommand: SearchingCommand {
       Failure.interrupted("\(seen) of \(total.counted("message")) were searched, and nothing was changed")
     }
     let findings = try coffer.vault.find(
-      .init(expression, .init(limit: limit, isReversed: oldest), isScan: scan, isCounted: count),
+      .init(
+        expression, .init(limit: limit, isReversed: oldest), isScan: scan, isCounted: count,
+        wantsDetails: wantsDetails),
       examined: {
         if Interruption.isRequested { throw interruption }
         seen = $0 + 1
         if seen % 1_000 == 0 { bar.update(seen, of: total, unit: "messages") }
       },
-      noticed: {
+      noticed: { trouble in
         bar.finish()
-        IndexWarning.damaged.tell(isJSON: context.isJSON)
-        noticed()
+        IndexWarning.unused(trouble).tell(isJSON: context.isJSON)
+        noticed(trouble)
       }
-    ) { id, metadata in
+    ) { id, metadata, details in
       bar.finish()
-      show(id, metadata)
+      try show(id, metadata, details)
       return !Terminal.isOutputLost && !Interruption.isRequested
     }
     if Interruption.isRequested { throw interruption }
@@ -143,6 +138,10 @@ struct MessageSearchCommand: SearchingCommand {
       if case .phrase(_, .anywhere) = part.condition { part.role != .excluded } else { false }
     }
     if !areWords { return "no message fits this search" }
+    let isPhrase = expression.parts.contains { part in
+      if case .phrase(let phrase, _) = part.condition { phrase.tokens.count > 1 } else { false }
+    }
+    if isPhrase { return "no message contains these words next to each other" }
     if expression.parts.count == 1 { return "no message contains this word" }
     return "no message contains \(isAny ? "any" : "all") of these words"
   }

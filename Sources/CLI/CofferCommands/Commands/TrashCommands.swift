@@ -76,9 +76,9 @@ struct TrashListCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(opening)
     let trash = try Trash(coffer)
-    var list = MessageList(coffer, context, hasContent: false)
+    var list = MessageList(coffer, context, count: trash.entries.count, hasContent: false)
     for entry in trash.entries where !Terminal.isOutputLost {
-      list.show(entry.id, entry.metadata, removed: entry.removed)
+      try list.show(entry.id, entry.metadata, removed: entry.removed)
     }
     list.end()
     if trash.entries.isEmpty, trash.unreadable.isEmpty, Terminal.isOutputTerminal {

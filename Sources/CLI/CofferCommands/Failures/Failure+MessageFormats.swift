@@ -40,21 +40,31 @@ extension Failure {
         "everything in this search is excluded", hint: "say also what to find: is:mail -word")
     case .tooMany(let limit): self = .usage("a search has at most \(limit) parts")
     case .unknownField(let name):
-      let near = NearName.of(name.lowercased(), among: SearchExpression.fieldNames)
+      let near =
+        Self.searchFields[name.lowercased()]
+        ?? NearName.of(name.lowercased(), among: SearchExpression.fieldNames)
       self = .usage(
         "a search has no field '\(name):'",
-        hint: near.map { "is it \($0):?" } ?? "in quotes it is text: '\"\(name):...\"'")
+        hint: near.map { $0.isEmpty ? "a word without a field is looked for in every text" : "is it \($0):?" } ?? "in quotes it is text: '\"\(name):...\"'")
     case .noValue(let field): self = .usage("no word follows '\(field):'")
     case .badValue(let field, let value):
       let known = ["has": "has:attachment", "is": "is:mail"][field]
       self = .usage(
         "'\(field):' does not take '\(value)'",
         hint: known.map { "there is \($0)" } ?? "such as type:text/markdown or type:image/*")
+    case .reversedDates(let text):
+      self = .usage("the dates of '\(text)' are in the wrong order", hint: "the earlier one comes first")
     case .badDate(let text):
       self = .usage(
         "'\(text)' is not a date", hint: "such as 2024, 2024-03, 2024-03-15, or date:2024-03..2024-05")
     }
   }
+
+  /// What other programs call the fields of a search; empty for what is searched anyway.
+  private static let searchFields = [
+    "subject": "title", "cc": "to", "bcc": "to", "recipient": "to", "sender": "from", "author": "from",
+    "label": "tag", "since": "after", "until": "before", "body": "", "text": "", "filename": "", "attachment": "",
+  ]
 
   init(draft error: MailDraftError) {
     switch error {

@@ -12,7 +12,7 @@ internal import Secrets
 internal import Texts
 
 enum PartName {
-  /// The name of a part as a file may have it: without folders, controls, marks of direction and leading dots, at most
+  /// The name of a part as a file may have it: without folders, controls, marks of direction, leading dots and hyphens, at most
   /// 200 bytes long.
   static func cleaned(_ name: String, number: Int) -> String {
     var text = name.precomposedStringWithCanonicalMapping
@@ -27,7 +27,10 @@ enum PartName {
   }
 
   private static func trimmed(_ text: String) -> String {
-    text.trimmingCharacters(in: CharacterSet(charactersIn: " .").union(.whitespacesAndNewlines))
+    let rest = text.trimmingCharacters(in: CharacterSet(charactersIn: " .").union(.whitespacesAndNewlines))
+    // A program would take it for an option.
+    guard rest.hasPrefix("-") else { return rest }
+    return trimmed(String(rest.drop { $0 == "-" }))
   }
 
   /// Cuts to so many bytes, and keeps a short extension.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import CofferKit
+internal import Storage
 internal import Vaults
 
 /// The state of the search index, for `status` and `vault status`.
@@ -11,9 +12,10 @@ struct IndexAnswer: Encodable {
   let indexed: Int
   /// Messages that were removed, whose words are still in it, sealed.
   let marked: Int
-  /// `damaged`, or missing.
+  /// `damaged` or `unreadable`, or missing.
   let state: String?
   private let messageCount: Int
+  private let trouble: Vault.IndexTrouble?
 
   private enum CodingKeys: CodingKey { case segments, byteCount, indexed, marked, state }
 
@@ -22,8 +24,9 @@ struct IndexAnswer: Encodable {
     byteCount = status.byteCount
     indexed = status.indexedCount
     marked = status.markCount
-    state = status.isDamaged ? "damaged" : nil
+    state = status.trouble?.name
     messageCount = status.messageCount
+    trouble = status.trouble
   }
 
   /// For users.
@@ -31,6 +34,20 @@ struct IndexAnswer: Encodable {
     let share = messageCount > 0 ? min(100, indexed * 100 / messageCount) : 100
     var words = "\(share) % of the messages, \(segments.counted("segment")), \(ByteCount.text(byteCount))"
     if marked > 0 { words += "; \(marked.counted("removed message")) still in it" }
-    return state == nil ? words : words + "; damaged: 'coffer doctor --reindex' makes it again"
+    switch trouble {
+    case nil: return words
+    case .damaged: return words + "; damaged: 'coffer doctor --reindex' makes it again"
+    case .disk(let error): return words + "; cannot be read: \(error.sentence)"
+    }
+  }
+}
+
+extension Vault.IndexTrouble {
+  /// For programs.
+  var name: String {
+    switch self {
+    case .damaged: "damaged"
+    case .disk: "unreadable"
+    }
   }
 }

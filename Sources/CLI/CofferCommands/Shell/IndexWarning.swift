@@ -35,20 +35,23 @@ final class OpenedCoffers: Sendable {
 /// What is wrong with the search index.
 enum IndexWarning {
   /// Messages were read one by one.
-  case damaged
+  case unused(Vault.IndexTrouble)
   /// Messages that were stored are not in it.
   case notUpdated(any Error)
 
   private var code: String {
     switch self {
-    case .damaged: "index_damaged"
+    case .unused(.damaged): "index_damaged"
+    case .unused(.disk): "index_unreadable"
     case .notUpdated: "index_not_updated"
     }
   }
 
   private var message: String {
     switch self {
-    case .damaged: "the search index is damaged: messages were read one by one"
+    case .unused(.damaged): "the search index is damaged: messages were read one by one"
+    case .unused(.disk(let error)):
+      "the search index cannot be read: \(error.sentence); messages were read one by one"
     case .notUpdated(let error as StorageError): "the search index was not updated: \(error.sentence)"
     case .notUpdated(let error): "the search index was not updated: \(Failure(error).message)"
     }
@@ -56,7 +59,8 @@ enum IndexWarning {
 
   private var hint: String {
     switch self {
-    case .damaged: "'coffer doctor --reindex' makes it again"
+    case .unused(.damaged): "'coffer doctor --reindex' makes it again"
+    case .unused(.disk): "the answer is whole; 'coffer doctor' examines the coffer"
     case .notUpdated: "everything is stored and found; the next command that stores messages tries again"
     }
   }

@@ -11,32 +11,40 @@ internal import Vaults
 
 struct MessageList {
   private let isJSON: Bool
+  /// Whether people read it, on a terminal.
+  private let isTable: Bool
   private let home: String
   private let vault: Vault
   private let rows: MessageRows
   /// What a pipe gets, and what JSON has beside its usual members.
   private let columns: [MessageColumn]
   private let reader = MessageDetailsReader()
+  private var line = TabbedLine()
   private var ids: [String] = []
   private(set) var count = 0
   /// Whether each message has a snippet, perhaps an empty one.
   var showsSnippets = false
-  /// Whether the search index is damaged.
-  var isIndexDamaged = false
+  /// Why the search index was not used.
+  var indexTrouble: Vault.IndexTrouble?
+  /// Messages that did not open when their content was needed.
+  private var unreadable: [MessageID] = []
 
   /// A list that goes through the pager if it is longer than the screen.
   /// - Parameters:
   ///   - columns: what is shown; nil for what fits.
+  ///   - count: at most so many are shown; nil for all that lists show.
   ///   - hasContent: whether the messages can be opened: not those in the trash.
   init(
-    _ coffer: Coffer, _ context: CommandContext, columns: [MessageColumn]? = nil, hasContent: Bool = true
+    _ coffer: Coffer, _ context: CommandContext, columns: [MessageColumn]? = nil, count: Int? = nil,
+    hasContent: Bool = true
   ) {
     isJSON = context.isJSON
+    isTable = Terminal.isOutputTerminal && !context.isJSON
     home = context.home
     vault = coffer.vault
     rows = MessageRows(
-      columns: Terminal.columns, highestNumber: coffer.vault.lastStatus?.messageCount ?? 0, chosen: columns,
-      hasContent: hasContent)
+      columns: Terminal.columns, highestNumber: count ?? coffer.vault.lastStatus?.messageCount ?? 0,
+      chosen: columns, hasContent: hasContent)
     self.columns = columns ?? (context.isJSON ? [] : MessageColumn.ofPipes)
     Terminal.beginPaging(context)
   }
@@ -54,33 +62,50 @@ struct MessageList {
     let from: String?
     let attachment: Bool?
     let byteCount: Int?
-    /// `damaged`, or missing.
+    /// `damaged` or `unreadable`, or missing.
     let index: String?
   }
 
-  /// Whether ``show(_:_:removed:snippet:details:)`` needs details.
+  /// Whether ``show(_:_:removed:details:findSnippet:)`` needs details.
   var needsContent: Bool {
-    isJSON || !Terminal.isOutputTerminal ? columns.contains(where: \.needsContent) : rows.needsContent
-  }
-
-  func details(_ metadata: MessageMetadata, _ content: RawSpan) -> MessageDetails {
-    reader.details(metadata, content)
+    isTable ? rows.needsContent : columns.contains(where: \.needsContent)
   }
 
   /// - Parameters:
   ///   - removed: when it was moved to the trash, which is shown instead of its date.
-  ///   - snippet: what a search has found in it.
   ///   - details: what only its content tells; nil to read it here, if it is needed.
+  ///   - findSnippet: finds what a search has found in a message, where snippets are shown.
   mutating func show(
-    _ id: MessageID, _ metadata: MessageMetadata, removed: Int64? = nil, snippet: SearchSnippet? = nil,
-    details: MessageDetails? = nil
-  ) {
+    _ id: MessageID, _ metadata: MessageMetadata, removed: Int64? = nil, details: MessageDetails? = nil,
+    findSnippet: (MessageMetadata, RawSpan) -> SearchSnippet? = { _, _ in nil }
+  ) throws {
     count += 1
-    var details = details
-    if details == nil, needsContent {
-      // One that has been removed or damaged meanwhile has none.
-      details = try? vault.withMessage(id) { reader.details($0, $1) }
+    var (snippet, details) = (nil as SearchSnippet?, details)
+    let needsDetails = details == nil && needsContent
+    if needsDetails || showsSnippets {
+      do {
+        try vault.withMessage(id) { metadata, content in
+          if showsSnippets { snippet = findSnippet(metadata, content) }
+          if needsDetails { details = reader.details(metadata, content) }
+        }
+      } catch VaultError.messageNotFound, VaultError.messageInTrash {
+        // Removed meanwhile.
+      } catch VaultError.dataTampered(let id), VaultError.decryptionFailed(let id, _) {
+        unreadable.append(id)
+      }
     }
+    show(id, metadata, removed, snippet, details)
+  }
+
+  /// Those that did not open, with others, each once.
+  func unreadable(and others: [MessageID]) -> [MessageID] {
+    others + unreadable.filter { !others.contains($0) }
+  }
+
+  private mutating func show(
+    _ id: MessageID, _ metadata: MessageMetadata, _ removed: Int64?, _ snippet: SearchSnippet?,
+    _ details: MessageDetails?
+  ) {
     if isJSON {
       return JSON.print(
         Answer(
@@ -89,14 +114,12 @@ struct MessageList {
           from: columns.contains(.from) && metadata.isMail ? details?.from : nil,
           attachment: columns.contains(.attachment) ? details?.hasAttachment : nil,
           byteCount: columns.contains(.size) ? details?.byteCount : nil,
-          index: isIndexDamaged ? "damaged" : nil))
+          index: indexTrouble?.name))
     }
-    guard Terminal.isOutputTerminal else {
-      let line = columns.enumerated().reduce(into: "" as ShownLine) { line, column in
-        if column.offset > 0 { line += "\t" }
-        line += "\(field(column.element, id, metadata, removed, details))"
-      }
-      return Terminal.print(showsSnippets ? "\(line)\t\(snippet.map(SnippetLine.of) ?? "")" : line)
+    guard isTable else {
+      for column in columns { append(column, id, metadata, removed, details) }
+      if showsSnippets { line.append(snippet.map { SnippetLine.of($0).text } ?? "") }
+      return line.end()
     }
     if ids.count < LastList.countLimit { ids.append(id.description) }
     Terminal.print(rows.row(count, id, metadata, removed: removed, details: details))
@@ -104,20 +127,20 @@ struct MessageList {
   }
 
   /// For programs.
-  private func field(
+  private mutating func append(
     _ column: MessageColumn, _ id: MessageID, _ metadata: MessageMetadata, _ removed: Int64?,
     _ details: MessageDetails?
-  ) -> String {
+  ) {
     switch column {
-    case .number: "\(count)"
-    case .id: id.description
-    case .date: RFC3339.format(removed ?? metadata.date)
-    case .from: details?.from ?? ""
-    case .type: metadata.contentType
-    case .size: details?.byteCount.map(String.init) ?? ""
-    case .title: metadata.title
-    case .tags: metadata.tags.joined(separator: " ")
-    case .attachment: details?.hasAttachment == true ? MessageRows.attachmentMark : ""
+    case .number: line.append("\(count)")
+    case .id: line.append(id)
+    case .date: line.append(time: removed ?? metadata.date)
+    case .from: line.append(details?.from ?? "")
+    case .type: line.append(metadata.contentType)
+    case .size: line.append(details?.byteCount.map(String.init) ?? "")
+    case .title: line.append(metadata.title)
+    case .tags: line.append(metadata.tags.joined(separator: " "))
+    case .attachment: line.append(details?.hasAttachment == true ? MessageRows.attachmentMark : "")
     }
   }
 

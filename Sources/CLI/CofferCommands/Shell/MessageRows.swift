@@ -46,7 +46,7 @@ struct MessageRows {
       (.day, false, true, 20), (.short, false, false, 14),
     ]
     let fitting = layouts.first { room($0.form, sender: $0.sender) >= $0.least }
-    let layout = fitting ?? (form: nil, sender: false, tags: true, least: 0)
+    let layout = fitting ?? (form: nil, sender: false, tags: false, least: 0)
     dateForm = layout.form ?? .short
     cells =
       [.number, .id] + (layout.form == nil ? [] : [.date]) + (layout.sender ? [.from] : [])

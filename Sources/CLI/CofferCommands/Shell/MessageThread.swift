@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The conversation that a mail belongs to: `message show --thread`. Every message is read for its headers, and again
-// until no more belong to it; only the mails of the conversation are kept, without their text.
+// The conversation that a mail belongs to: `message show --thread`. Every message is read for its headers, once; then
+// the mails of the conversation are opened and kept, without their text.
 
 internal import Agent
 internal import CofferKit
@@ -15,6 +15,8 @@ struct MessageThread {
   private let coffer: Coffer
   private let context: CommandContext
   private let reader = MessageDetailsReader()
+  /// Of the terminal, which may change while the rows are shown.
+  private let columns = Terminal.columns
 
   init(_ coffer: Coffer, _ context: CommandContext) {
     self.coffer = coffer
@@ -24,17 +26,16 @@ struct MessageThread {
   /// Shows the conversation of a message. What is not a mail is alone in its own.
   func show(_ id: MessageID) throws {
     var unreadable: [MessageID] = []
-    var conversation: MailConversation<MessageID>?
+    var mail: (links: MailLinks, date: Int64)?
     try coffer.vault.withMessage(id) { metadata, content in
-      if metadata.isMail { conversation = MailConversation(id, MailLinks(content), date: metadata.date) }
+      if metadata.isMail { mail = (MailLinks(content), metadata.date) }
     }
-    let rows: [MailConversation<MessageID>.Row]
-    if var conversation {
-      unreadable = try collect(&conversation)
+    var rows = [MailConversation<MessageID>.Row(alone: id)]
+    if let mail {
+      let conversation: MailConversation<MessageID>
+      (conversation, unreadable) = try collect(id, mail.links, date: mail.date)
       rows = conversation.rows()
       if conversation.isFull { context.remark("The conversation is too large: only a part of it is shown.") }
-    } else {
-      rows = [.init(alone: id)]
     }
     Terminal.beginPaging(context)
     let width = senderWidth(rows)
@@ -59,26 +60,45 @@ struct MessageThread {
     try MessageList.report(unreadable)
   }
 
-  /// Takes mails until none is new.
-  /// - Returns: the messages that do not open.
-  private func collect(_ conversation: inout MailConversation<MessageID>) throws -> [MessageID] {
+  /// Reads all mails for the names in them, then opens those that belong together.
+  /// - Returns: the conversation, and the messages that do not open.
+  private func collect(
+    _ id: MessageID, _ links: MailLinks, date: Int64
+  ) throws -> (MailConversation<MessageID>, unreadable: [MessageID]) {
     var bar = ProgressBar("looking for the conversation", isQuiet: context.isQuiet || context.isJSON)
     defer { bar.finish() }
     let total = coffer.vault.lastStatus?.messageCount
-    var unreadable: [MessageID] = []
-    var hasGrown = true
-    while hasGrown, !conversation.isFull {
-      hasGrown = false
-      var seen = 0
-      unreadable = try coffer.vault.forEachMessage { id, metadata, content in
-        seen += 1
-        if seen % 1_000 == 0 { bar.update(seen, of: total, unit: "messages") }
-        guard metadata.isMail else { return true }
-        if conversation.take(id, MailLinks(content), date: metadata.date) { hasGrown = true }
-        return !conversation.isFull
+    var names = MailNames<MessageID>()
+    var seen = 0
+    var position = 0
+    let unreadable = try coffer.vault.forEachMessage { other, metadata, content in
+      seen += 1
+      if seen % 1_000 == 0 { bar.update(seen, of: total, unit: "messages") }
+      guard metadata.isMail else { return true }
+      if other == id { position = names.count }
+      names.insert(other, MailLinks(content))
+      return true
+    }
+    var conversation = MailConversation(id, links, date: date, position: position)
+    var waiting = links.names
+    var known = Set(waiting)
+    while !conversation.isFull, let name = waiting.popLast() {
+      for mail in names.mails(naming: name) where !conversation.contains(mail.id) {
+        do {
+          try coffer.vault.withMessage(mail.id) { metadata, content in
+            let links = MailLinks(content)
+            guard conversation.take(mail.id, links, date: metadata.date, position: mail.position) else {
+              return
+            }
+            waiting += links.names.filter { known.insert($0).inserted }
+          }
+        } catch VaultError.messageNotFound, VaultError.messageInTrash {
+          // Removed meanwhile.
+          continue
+        }
       }
     }
-    return unreadable
+    return (conversation, unreadable)
   }
 
   // MARK: Rows
@@ -113,16 +133,16 @@ struct MessageThread {
       return Terminal.print(
         "\(row.id)\t\(RFC3339.format(metadata.date))\t\(row.depth)\t\(details.from)\t\(firstLine)")
     }
-    let isNarrow = Terminal.columns < Self.wideColumns
+    let isNarrow = columns < Self.wideColumns
     let shownNumber = "\(number)".paddedAtStart(to: String(count).count)
     let date = isNarrow ? LocalTime.monthAndDay(metadata.date) : LocalTime.minute(metadata.date)
     let end = isNarrow ? "" : MessageChoice.shown(row.id) + "  "
-    let indent = String(repeating: " ", count: Self.indent(row.depth))
+    let indent = String(repeating: " ", count: indent(row.depth))
     let sender = TerminalText.line(
       metadata.isMail ? details.sender : MessageColumn.shortType(metadata.contentType))
     let shownSender = ColumnWidth.cut(sender, to: senderWidth - indent.count)
     let padding = String(repeating: " ", count: senderWidth - indent.count - ColumnWidth.of(shownSender))
-    let room = Terminal.columns - shownNumber.count - end.count - date.count - senderWidth - 6
+    let room = columns - shownNumber.count - end.count - date.count - senderWidth - 6
     // The mail that was asked for.
     let name = isAsked ? Terminal.bold(shownSender) : "\(shownSender)"
     let text = ColumnWidth.cut(TerminalText.line(firstLine), to: max(1, room))
@@ -131,12 +151,12 @@ struct MessageThread {
 
   /// The same for all rows, so that the texts stand below each other.
   private func senderWidth(_ rows: [MailConversation<MessageID>.Row]) -> Int {
-    let deepest = rows.map { Self.indent($0.depth) }.max() ?? 0
-    return min(deepest + 18, max(14, Terminal.columns * 2 / 5))
+    let deepest = rows.map { indent($0.depth) }.max() ?? 0
+    return min(deepest + 18, max(14, columns * 2 / 5))
   }
 
   /// Deep answers are not moved further: the text must have room.
-  private static func indent(_ depth: Int) -> Int { min(depth, Terminal.columns < wideColumns ? 3 : 8) * 2 }
+  private func indent(_ depth: Int) -> Int { min(depth, columns < Self.wideColumns ? 3 : 8) * 2 }
 
   private static let wideColumns = 60
 }

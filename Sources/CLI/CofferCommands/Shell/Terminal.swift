@@ -44,10 +44,13 @@ enum Terminal {
   /// Writes a line to standard output. On a pipe, lines are collected until ``flush()``.
   static func print(_ line: ShownLine = "") { collect(line.text.utf8) }
 
+  /// Writes a line of bytes that are fit to be shown.
+  static func print(line: [UInt8]) { collect(line) }
+
   /// Writes text of several lines to standard output, fit for a terminal.
   static func print(lines text: String) { collect(TerminalText.lines(text).utf8) }
 
-  private static func collect(_ text: String.UTF8View) {
+  private static func collect(_ text: some Collection<UInt8>) {
     let isFull = lines.withLock { lines in
       lines += text
       lines.append(0x0A)

@@ -32,6 +32,9 @@ public struct MailLinks: Sendable, Equatable {
     self.references = found
   }
 
+  /// Everything that it names.
+  public var names: [String] { references + [messageID].compactMap(\.self) }
+
   init(messageID: String?, references: [String]) {
     (self.messageID, self.references) = (messageID, references)
   }
@@ -65,7 +68,8 @@ public struct MailLinks: Sendable, Equatable {
 /// Mails that belong together, collected from any number of mails in any order.
 ///
 /// A mail belongs to it that names, or is named by, one that does, or that names a mail that one of them names: so the
-/// answers to a mail that is not here are together. Take all mails again until none is new.
+/// answers to a mail that is not here are together. ``MailNames`` knows which to take; without it, take all again until
+/// none is new.
 public struct MailConversation<ID: Hashable & Sendable>: Sendable {
   /// A mail and its place.
   public struct Row: Sendable {
@@ -86,6 +90,8 @@ public struct MailConversation<ID: Hashable & Sendable>: Sendable {
     let id: ID
     let links: MailLinks
     let date: Int64
+    /// Decides between mails of the same date.
+    let position: Int
   }
 
   private var mails: [Mail]
@@ -94,42 +100,48 @@ public struct MailConversation<ID: Hashable & Sendable>: Sendable {
   private var named: Set<String>
 
   /// The conversation of a mail.
-  public init(_ id: ID, _ links: MailLinks, date: Int64) {
-    mails = [Mail(id: id, links: links, date: date)]
+  /// - Parameter position: of the mail among all; of equal dates, the lower comes first.
+  public init(_ id: ID, _ links: MailLinks, date: Int64, position: Int = 0) {
+    mails = [Mail(id: id, links: links, date: date, position: position)]
     ids = [id]
-    named = Set(links.references + [links.messageID].compactMap(\.self))
+    named = Set(links.names)
   }
+
+  /// Whether a mail was taken.
+  public func contains(_ id: ID) -> Bool { ids.contains(id) }
 
   /// Whether it takes no more: a conversation of more mails is a mailing list's accident.
   public var isFull: Bool { mails.count >= Self.countLimit || named.count >= Self.nameLimit }
 
   /// Takes a mail that belongs to it.
+  /// - Parameter position: as of the first; by default after those that were taken.
   /// - Returns: whether it was new.
-  public mutating func take(_ id: ID, _ links: MailLinks, date: Int64) -> Bool {
+  public mutating func take(_ id: ID, _ links: MailLinks, date: Int64, position: Int? = nil) -> Bool {
     guard !isFull,
       links.messageID.map(named.contains) ?? false || links.references.contains(where: named.contains),
       ids.insert(id).inserted
     else { return false }
-    mails.append(Mail(id: id, links: links, date: date))
-    named.formUnion(links.references)
-    if let messageID = links.messageID { named.insert(messageID) }
+    mails.append(Mail(id: id, links: links, date: date, position: position ?? mails.count))
+    named.formUnion(links.names)
     return true
   }
 
   /// Every mail after the one that it answers, the oldest first.
   public func rows() -> [Row] {
-    let sorted = mails.enumerated().sorted { ($0.element.date, $0.offset) < ($1.element.date, $1.offset) }
-      .map(\.element)
+    let sorted = mails.sorted { ($0.date, $0.position) < ($1.date, $1.position) }
     // Of two copies of a mail the older has the answers.
     var indexes: [String: Int] = [:]
     for (index, mail) in sorted.enumerated() {
       if let name = mail.links.messageID, indexes[name] == nil { indexes[name] = index }
     }
     var parents = [Int?](repeating: nil, count: sorted.count)
+    var trees = Trees(count: sorted.count)
     for (index, mail) in sorted.enumerated() {
       for name in mail.links.references.reversed() {
-        guard let parent = indexes[name], !Self.leads(from: parent, to: index, parents) else { continue }
+        // A mail cannot answer one of its own answers.
+        guard let parent = indexes[name], trees.root(of: parent) != index else { continue }
         parents[index] = parent
+        trees.hang(index, below: parent)
         break
       }
     }
@@ -145,17 +157,27 @@ public struct MailConversation<ID: Hashable & Sendable>: Sendable {
     return rows
   }
 
-  /// Whether the mails before `start` lead to `end`, or it is the same: a mail cannot answer one of its own answers.
-  private static func leads(from start: Int, to end: Int, _ parents: [Int?]) -> Bool {
-    var next: Int? = start
-    while let index = next {
-      if index == end { return true }
-      next = parents[index]
-    }
-    return false
-  }
-
   static var countLimit: Int { 10_000 }
   /// Some ten megabytes of names.
   static var nameLimit: Int { 200_000 }
+}
+
+/// Which mail is at the root of each: the paths to it are shortened as they are walked.
+private struct Trees {
+  private var above: [Int]
+
+  init(count: Int) { above = Array(0..<count) }
+
+  mutating func root(of index: Int) -> Int {
+    var root = index
+    while above[root] != root { root = above[root] }
+    var next = index
+    while above[next] != root {
+      (above[next], next) = (root, above[next])
+    }
+    return root
+  }
+
+  /// - Parameter index: a root.
+  mutating func hang(_ index: Int, below parent: Int) { above[index] = root(of: parent) }
 }

@@ -73,7 +73,8 @@ private struct PieceAnalyser: ~Copyable, Sendable {
 }
 
 extension RawSpan {
-  fileprivate func isSame(as other: RawSpan) -> Bool {
+  /// Whether these are the bytes of another text.
+  func isSame(as other: RawSpan) -> Bool {
     byteCount == other.byteCount && (byteCount == 0 || firstOffset(of: other, in: whole) == 0)
   }
 }

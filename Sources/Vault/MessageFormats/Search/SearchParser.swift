@@ -20,8 +20,10 @@ public enum SearchSyntaxError: Error, Equatable, Sendable {
   case noValue(field: String)
   /// What a field does not take.
   case badValue(field: String, String)
-  /// Not a date, a month, a year, or a range of them that ends after it begins.
+  /// Not a date, a month, a year, or a range of them.
   case badDate(String)
+  /// A range that ends before it begins.
+  case reversedDates(String)
 }
 
 extension SearchExpression {
@@ -130,7 +132,8 @@ extension SearchExpression {
     guard !ends.first.isEmpty || !ends.last.isEmpty else { throw .badDate(String(value)) }
     let first = ends.first.isEmpty ? Int64.min : period(ends.first)?.lowerBound
     let last = ends.last.isEmpty ? Int64.max : period(ends.last)?.upperBound
-    guard let first, let last, first <= last else { throw .badDate(String(value)) }
+    guard let first, let last else { throw .badDate(String(value)) }
+    guard first <= last else { throw .reversedDates(String(value)) }
     return first...last
   }
 

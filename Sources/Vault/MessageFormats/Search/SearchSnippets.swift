@@ -54,8 +54,7 @@ public struct SearchSnippetFinder: ~Copyable, Sendable {
         switch item {
         case .from: look(text, .sender)
         case .to, .cc: look(text, .recipients)
-        // It is the title, or was.
-        case .subject: break
+        case .subject: if unsafe !text.isSame(as: metadata.title.utf8Span.span.bytes) { look(text, .anywhere) }
         case .text, .attachment: look(text, .anywhere)
         }
         return best?.partCount != wanted.count

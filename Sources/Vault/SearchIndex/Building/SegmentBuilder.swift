@@ -14,7 +14,7 @@ public struct SegmentBuilder: ~Copyable {
   public static let documentCountLimit = 8_192
   /// 24 MiB for numbers while they are distributed.
   private static let occurrenceCountLimit = 1_500_000
-  /// One message adds less than 1 MiB, and 4 MiB are locked at most.
+  /// One message adds less than 1 MiB and one batch of words, so some 4 MiB are locked at most.
   private static let wordByteCountLimit = 3 << 20
   /// More different tags are folded again and again.
   private static let tagTermCountLimit = 1_024

@@ -15,7 +15,7 @@ struct WordTable: ~Copyable {
   /// Hash ‖ number + 1; zero where there is none.
   private var slots = ErasedArray<UInt64>(capacity: 1 << 18)
   private var mask: UInt32 = (1 << 18) - 1
-  private let hash = KeyedHash()
+  private let keyed = KeyedHash()
   /// Bytes of all terms.
   private(set) var byteCount = 0
 
@@ -28,12 +28,12 @@ struct WordTable: ~Copyable {
   /// The hash of a word, for ``number(of:_:_:_:)``.
   @unsafe @inline(__always)
   func hash(_ word: UnsafeRawPointer, _ count: Int, readable: Int) -> UInt64 {
-    unsafe hash(word, count, readable: readable)
+    unsafe keyed(word, count, readable: readable)
   }
 
   /// Reads a slot, so that it is in the cache afterwards.
   @inline(__always) func touch(_ wordHash: UInt64, _ namespace: UInt8) -> UInt64 {
-    slots[Int(UInt32(truncatingIfNeeded: hash(wordHash, namespace)) & mask)]
+    slots[Int(UInt32(truncatingIfNeeded: keyed(wordHash, namespace)) & mask)]
   }
 
   /// The number of a term, which is added if it is new.
@@ -42,7 +42,7 @@ struct WordTable: ~Copyable {
   mutating func number(
     of word: UnsafeRawPointer, _ count: Int, _ wordHash: UInt64, _ namespace: UInt8
   ) -> UInt32 {
-    let own = UInt32(truncatingIfNeeded: hash(wordHash, namespace))
+    let own = UInt32(truncatingIfNeeded: keyed(wordHash, namespace))
     var index = own & mask
     while true {
       let slot = slots[Int(index)]
@@ -130,7 +130,7 @@ struct WordTable: ~Copyable {
       numbers[places[set]] = UInt32(number)
       places[set] += 1
     }
-    var keys = ErasedArray<SortKey>(capacity: 1 << 10)
+    var keys = ErasedArray<SortKey>(capacity: Self.keyCount)
     for set in 0..<Self.setCount where starts[set + 1] - starts[set] > 1 {
       sort(&numbers, starts[set]..<starts[set + 1], &keys)
     }
@@ -188,12 +188,18 @@ struct WordTable: ~Copyable {
 }
 
 /// 1 MiB of terms.
+@safe
 private final class WordChunk {
   static let capacity = (1 << 20) - 8
-  private var memory = ErasedArray<UInt8>(capacity: capacity)
+  private let memory: ErasedArray<UInt8>
+  /// Of the memory, which never moves.
+  @unsafe let start: UnsafeMutablePointer<UInt8>
   var count = 0
 
-  init() { memory.resize(to: Self.capacity) }
-
-  @unsafe var start: UnsafeMutablePointer<UInt8> { unsafe memory.pointer }
+  init() {
+    var memory = ErasedArray<UInt8>(capacity: Self.capacity)
+    memory.resize(to: Self.capacity)
+    unsafe start = memory.pointer
+    self.memory = memory
+  }
 }

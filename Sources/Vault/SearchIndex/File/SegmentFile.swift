@@ -40,7 +40,7 @@ struct SegmentFile: ~Copyable {
 
   private mutating func check(_ description: SegmentDescription) throws(SegmentError) {
     guard description.rootBlockCount > 0, description.rootBlockCount <= blockCount,
-      blockCount <= Int(UInt32.max), 1...SegmentFormat.documentCountLimit ~= description.documentCount
+      blockCount <= SegmentDescription.blockCountLimit, 1...SegmentFormat.documentCountLimit ~= description.documentCount
     else { throw .damaged }
     let byteCount: Int
     do { byteCount = try file.byteCount() } catch { throw SegmentError(error) }
@@ -122,11 +122,6 @@ struct SegmentFile: ~Copyable {
     try content.withMutableBytes { block throws(SegmentError) in
       try cipher.open(box.rawSpan, number: number, section: section, into: &block)
     }
-  }
-
-  /// Forgets what is open.
-  mutating func close() {
-    for index in streams.indices { (streams[index].opened, streams[index].content) = (-1, nil) }
   }
 }
 

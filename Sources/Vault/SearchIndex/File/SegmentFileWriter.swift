@@ -106,6 +106,7 @@ struct SegmentFileWriter: ~Copyable {
     let index = section.rawValue - 1
     let range = index * SegmentFormat.boxByteCount..<(index + 1) * SegmentFormat.boxByteCount
     let number = blockCount
+    precondition(number < SegmentDescription.blockCountLimit, "a larger segment is not begun")
     try boxes.withMutableBytes { boxes throws(SegmentError) in
       var box = boxes._mutatingExtracting(range)
       try cipher.seal(&box, number: number, section: section)

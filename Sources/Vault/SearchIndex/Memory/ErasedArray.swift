@@ -74,9 +74,6 @@ struct ErasedArray<Element: BitwiseCopyable>: ~Copyable, @unchecked Sendable {
     count = newCount
   }
 
-  /// Sets all elements.
-  mutating func fill(_ element: Element) { unsafe base.update(repeating: element, count: count) }
-
   private mutating func grow(to total: Int) {
     var larger = ErasedArray(capacity: total)
     unsafe larger.base.update(from: base, count: count)

@@ -26,10 +26,6 @@ struct Bitmap: Equatable {
     words[Int(ordinal >> 6)] |= 1 << UInt64(ordinal & 63)
   }
 
-  @inline(__always) mutating func remove(_ ordinal: UInt32) {
-    words[Int(ordinal >> 6)] &= ~(1 << UInt64(ordinal & 63))
-  }
-
   mutating func formUnion(_ other: Bitmap) {
     for index in words.indices { words[index] |= other.words[index] }
   }
@@ -47,29 +43,27 @@ struct Bitmap: Equatable {
   /// Whether an ordinal of this range is in it.
   func intersects(_ range: Range<Int>) -> Bool {
     var found = false
-    forEach(.oldestFirst, in: range) { _ in
+    forEach(in: range) { _ in
       found = true
       return false
     }
     return found
   }
 
-  /// Goes through the ordinals until `body` answers false.
+  /// Goes through the ordinals, rising, until `body` answers false.
   func forEach<E: Error>(
-    _ order: SegmentReader.Order, in range: Range<Int>? = nil, _ body: (UInt32) throws(E) -> Bool
+    in range: Range<Int>? = nil, _ body: (UInt32) throws(E) -> Bool
   ) throws(E) {
     let range = range ?? 0..<count
     guard !range.isEmpty else { return }
     let (first, last) = (range.lowerBound / 64, (range.upperBound - 1) / 64)
-    for step in 0...last - first {
-      let index = order == .oldestFirst ? first + step : last - step
+    for index in first...last {
       var word = words[index]
       if index == first { word &= .max << UInt64(range.lowerBound % 64) }
       if index == last, range.upperBound % 64 != 0 { word &= 1 << UInt64(range.upperBound % 64) - 1 }
       while word != 0 {
-        let bit = order == .oldestFirst ? word.trailingZeroBitCount : 63 - word.leadingZeroBitCount
-        guard try body(UInt32(index * 64 + bit)) else { return }
-        word &= ~(1 << UInt64(bit))
+        guard try body(UInt32(index * 64 + word.trailingZeroBitCount)) else { return }
+        word &= word - 1
       }
     }
   }

@@ -7,21 +7,19 @@ public import MessageFormats
 internal import Secrets
 
 extension SegmentReader {
-  /// The ordinals of the messages that a search finds.
+  /// The ordinals of the messages that a search finds, rising.
   /// - Parameters:
-  ///   - expression: what is looked for.
+  ///   - expression: what is looked for; nil finds every message.
   ///   - marked: ordinals that are left out.
-  ///   - order: of the answer.
-  ///   - limit: at most so many.
   ///   - isFound: asked about a message that the index cannot tell, by its ordinal and the number of its row: one that
   ///     did not open when it was indexed, has more than 500,000 words, or a word of more than 254 bytes.
   /// - Throws: `SegmentError`, and what `isFound` throws.
   public func ordinals(
-    _ expression: SearchExpression, except marked: [UInt32] = [], order: Order = .newestFirst,
-    limit: Int? = nil, isFound: (_ ordinal: UInt32, _ number: Int64) throws -> Bool
+    _ expression: SearchExpression?, except marked: [UInt32] = [],
+    isFound: (_ ordinal: UInt32, _ number: Int64) throws -> Bool
   ) throws -> [UInt32] {
     var asked = Bitmap(count: documentCount, root.unreadable)
-    if expression.parts.contains(where: \.condition.needsWords) {
+    if let expression, expression.parts.contains(where: \.condition.needsWords) {
       asked.formUnion(Bitmap(count: documentCount, root.partial))
     }
     let left = Bitmap(count: documentCount, marked)
@@ -29,17 +27,12 @@ extension SegmentReader {
     wanted.subtract(left)
     wanted.subtract(asked)
     asked.subtract(left)
-    try restrict(&wanted, expression)
+    if let expression { try restrict(&wanted, expression) }
     wanted.formUnion(asked)
     var found: [UInt32] = []
-    if let limit, limit <= 0 { return found }
-    try wanted.forEach(order) { ordinal in
-      if !asked.contains(ordinal) {
-        found.append(ordinal)
-      } else if try isFound(ordinal, try number(of: ordinal)) {
-        found.append(ordinal)
-      }
-      return limit.map { found.count < $0 } ?? true
+    try wanted.forEach { ordinal in
+      if try !asked.contains(ordinal) || isFound(ordinal, number(of: ordinal)) { found.append(ordinal) }
+      return true
     }
     return found
   }

@@ -9,14 +9,6 @@ public import Storage
 
 /// Reads a segment. One thread at a time; open a segment twice for two.
 public final class SegmentReader {
-  /// In which order messages come.
-  public enum Order: Sendable {
-    /// From the greatest row number down.
-    case newestFirst
-    /// From the least row number up.
-    case oldestFirst
-  }
-
   /// What was opened.
   public let description: SegmentDescription
   let root: SegmentRoot
@@ -46,9 +38,6 @@ public final class SegmentReader {
   /// Messages, with those that are marked elsewhere.
   public var documentCount: Int { root.documentCount }
 
-  /// Messages that did not open when they were indexed.
-  public var unreadable: [UInt32] { root.unreadable }
-
   // MARK: Rows
 
   /// The ordinal of a row, and the identifier that the row should have; nil if the segment has no such row.
@@ -65,40 +54,33 @@ public final class SegmentReader {
     return (UInt32(group.ordinals.lowerBound + index), rows.rows[index].id)
   }
 
-  /// Lends rows until `body` answers false.
-  /// - Parameters:
-  ///   - order: of the rows.
-  ///   - marked: ordinals that are left out.
-  ///   - body: takes a row; answers whether it wants more.
-  public func forEachRow(
-    _ order: Order, except marked: [UInt32] = [], _ body: (borrowing SegmentRow) throws -> Bool
-  ) throws {
-    var all = Bitmap(count: documentCount, isFull: true)
-    all.subtract(Bitmap(count: documentCount, marked))
-    try forEachRow(in: all, order, body)
+  /// Rows of a segment that are stored together, and are read at once.
+  public struct Group: Sendable {
+    /// Of all rows of the group, not only those that are asked for.
+    public var numbers: ClosedRange<Int64> { rows.numbers }
+    /// The same; nil if none of them opened.
+    public var dates: ClosedRange<Int64>? { rows.dates }
+
+    let rows: RowGroup
+    /// Those that are asked for, rising.
+    let ordinals: ArraySlice<UInt32>
   }
 
-  /// Lends the rows of some ordinals until `body` answers false.
-  public func forEachRow(
-    of ordinals: [UInt32], _ order: Order, _ body: (borrowing SegmentRow) throws -> Bool
-  ) throws {
-    try forEachRow(in: Bitmap(count: documentCount, ordinals), order, body)
-  }
-
-  private func forEachRow(
-    in ordinals: Bitmap, _ order: Order, _ body: (borrowing SegmentRow) throws -> Bool
-  ) throws {
-    var goesOn = true
-    for step in root.rows.indices {
-      let group = root.rows[order == .oldestFirst ? step : root.rows.count - 1 - step]
-      guard ordinals.intersects(group.ordinals) else { continue }
-      try rows.open(group, &file)
-      try ordinals.forEach(order, in: group.ordinals) { ordinal in
-        goesOn = try rows.withRow(Int(ordinal) - group.ordinals.lowerBound, body)
-        return goesOn
-      }
-      if !goesOn { return }
+  /// The groups that hold the rows of some ordinals.
+  /// - Parameter ordinals: rising.
+  public func groups(of ordinals: [UInt32]) -> [Group] {
+    var rest = ordinals[...]
+    return root.rows.compactMap { rows in
+      let end = rest.start { $0 >= rows.ordinals.upperBound }
+      defer { rest = rest[end...] }
+      return end == rest.startIndex ? nil : Group(rows: rows, ordinals: rest[..<end])
     }
+  }
+
+  /// Lends the rows of a group that are asked for.
+  public func forEachRow(of group: Group, _ body: (borrowing SegmentRow) throws -> Void) throws {
+    try rows.open(group.rows, &file)
+    for ordinal in group.ordinals { try rows.withRow(Int(ordinal) - group.rows.ordinals.lowerBound, body) }
   }
 
   /// Opens the rows of a group.
@@ -107,5 +89,17 @@ public final class SegmentReader {
   ) throws(SegmentError) -> R {
     try rows.open(group, &file)
     return try body(rows)
+  }
+}
+
+extension ArraySlice<UInt32> {
+  /// Where the first element is that fits, which are all at the end.
+  fileprivate func start(where fits: (Element) -> Bool) -> Int {
+    var (lower, upper) = (startIndex, endIndex)
+    while lower < upper {
+      let middle = (lower + upper) / 2
+      if fits(self[middle]) { upper = middle } else { lower = middle + 1 }
+    }
+    return lower
   }
 }

@@ -92,6 +92,11 @@ public struct SegmentRow: ~Copyable {
     MessageMetadata(title: title, tags: tags, contentType: contentType, date: date)
   }
 
+  /// Exact unless ``isCut``.
+  public var details: MessageDetails {
+    MessageDetails(from: sender, hasAttachment: hasAttachment, byteCount: contentByteCount)
+  }
+
   private func text(_ index: Int?) -> Range<Int> { index.map { texts[$0] } ?? 0..<0 }
 
   private func lend<R>(_ range: Range<Int>, _ body: (RawSpan) throws -> R) rethrows -> R {

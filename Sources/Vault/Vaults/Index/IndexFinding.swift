@@ -10,7 +10,7 @@ internal import Storage
 
 struct IndexFinding: ~Copyable {
   private let vault: Vault
-  private let index: OpenIndex
+  private var index: OpenIndex
   private let search: Vault.Search
   private var query: SearchQuery?
   private var list: SortedList
@@ -26,7 +26,7 @@ struct IndexFinding: ~Copyable {
     self.index = index
     self.search = search
     if let expression = search.expression { query = SearchQuery(expression) } else { query = nil }
-    list = SortedList(by: search.selection.order, byteCountLimit: vault.batch.keptByteCount)
+    list = SortedList(search.selection, byteCountLimit: vault.batch.keptByteCount)
   }
 
   // MARK: Gathering
@@ -34,58 +34,102 @@ struct IndexFinding: ~Copyable {
   /// - Parameter isLast: whether a change beside it no longer matters.
   /// - Returns: false when another process has changed the vault meanwhile.
   mutating func gather(_ examined: (Int) throws -> Void, isLast: Bool) throws -> Bool {
-    var seen = SetDigest()
-    if let tail = index.tail { seen = try read(tail, examined) }
-    for place in index.segments.indices {
-      let mark = list.mark
-      let before = findings
+    while true {
       do {
-        guard let reader = index.segments[place].reader else { throw SegmentError.damaged }
-        try gather(reader, place, examined)
-      } catch is SegmentError {
-        list.forget(after: mark)
-        findings = before
-        findings.isIndexDamaged = true
-        _ = try read(index.segments[place].numbers, examined)
+        let seen = try gather(examined)
+        return try prove(seen, isLast: isLast)
+      } catch let damage as DamagedSegment {
+        // Its rows may have kept others out of the list: everything is looked for again without it.
+        index.segments[damage.place].reader = nil
+        index.segments[damage.place].error = damage.error
+        findings = Vault.Findings()
+        list = SortedList(search.selection, byteCountLimit: vault.batch.keptByteCount)
+        isComplete = true
       }
-      if let limit = search.selection.limit { list.trim(to: limit, isReversed: search.selection.isReversed) }
     }
-    return try prove(seen, isLast: isLast)
   }
 
-  /// Finds in a segment.
-  private mutating func gather(
-    _ reader: SegmentReader, _ place: Int, _ examined: (Int) throws -> Void
-  ) throws {
-    let marked = index.segments[place].marked
-    // Messages that the segment cannot answer for are opened, as if they were in none.
-    var toOpen: [Int64] = []
-    if let expression = search.expression {
-      let found = try reader.ordinals(expression, except: marked, order: .oldestFirst, limit: nil) {
-        toOpen.append($1)
-        return false
+  /// - Returns: the digest of the tail.
+  private mutating func gather(_ examined: (Int) throws -> Void) throws -> SetDigest {
+    var seen = SetDigest()
+    if let tail = index.tail { seen = try read(tail, examined) }
+    var groups: [FoundGroup] = []
+    for (place, segment) in index.segments.enumerated() {
+      guard let reader = segment.reader else {
+        findings.note(segment.error)
+        _ = try read(segment.numbers, examined)
+        continue
       }
-      if search.isCounted, search.selection.tag == nil {
-        findings.count += found.count
-      } else {
-        try reader.forEachRow(of: found, .oldestFirst) { row in
-          take(row, place, &toOpen)
-          return true
-        }
-      }
-    } else {
-      try reader.forEachRow(.oldestFirst, except: marked) { row in
-        take(row, place, &toOpen)
-        return true
-      }
+      do {
+        groups += try gather(reader, place, segment.marked, examined)
+      } catch let error as SegmentError { throw DamagedSegment(place: place, error: error) }
     }
+    if !search.isCounted || search.selection.tag != nil { try readRows(groups, examined) }
+    return seen
+  }
+
+  /// Finds in a segment. Messages that it cannot answer for are opened, as if they were in none.
+  private mutating func gather(
+    _ reader: SegmentReader, _ place: Int, _ marked: [UInt32], _ examined: (Int) throws -> Void
+  ) throws -> [FoundGroup] {
+    var toOpen: [Int64] = []
+    let found = try reader.ordinals(search.expression, except: marked) {
+      toOpen.append($1)
+      return false
+    }
+    if search.selection.tag == nil { findings.count += found.count }
     try open(toOpen, examined)
+    return reader.groups(of: found).map { group in
+      let best = list.best(dates: group.dates, numbers: group.numbers)
+      return FoundGroup(place: place, group: group, best: best)
+    }
+  }
+
+  /// Rows of a segment that are read at once.
+  private struct FoundGroup {
+    let place: Int
+    let group: SegmentReader.Group
+    /// The first of them at best; nil if only the rows tell.
+    let best: SortedList.Rank?
+  }
+
+  /// Reads the rows of what was found, those that may come first before the others, and no more than the list takes.
+  private mutating func readRows(
+    _ groups: [FoundGroup], _ examined: (Int) throws -> Void
+  ) throws {
+    // Those with a tag are counted by their rows.
+    let mayEnd = search.selection.limit != nil && search.selection.tag == nil
+    let sorted =
+      !mayEnd
+      ? groups
+      : groups.sorted { first, second in
+        guard let best = first.best, let other = second.best else {
+          return first.best == nil && second.best != nil
+        }
+        return list.precedes(best, other)
+      }
+    for found in sorted {
+      if mayEnd, let best = found.best, !list.takes(best) { break }
+      guard let reader = index.segments[found.place].reader else { continue }
+      var toOpen: [Int64] = []
+      do {
+        try reader.forEachRow(of: found.group) { row in take(row, found.place, &toOpen) }
+      } catch let error as SegmentError { throw DamagedSegment(place: found.place, error: error) }
+      try open(toOpen, examined)
+    }
   }
 
   private mutating func take(_ row: borrowing SegmentRow, _ place: Int, _ toOpen: inout [Int64]) {
-    if row.isCut || row.isUnreadable { return toOpen.append(row.number) }
-    if let tag = search.selection.tag, !row.tags.contains(tag) { return }
-    findings.count += 1
+    let tag = search.selection.tag
+    if row.isCut, tag != nil || search.selection.order == .title {
+      // What it is chosen by is not here. It is counted when it is opened.
+      if tag == nil { findings.count -= 1 }
+      return toOpen.append(row.number)
+    }
+    if let tag {
+      guard row.tags.contains(tag) else { return }
+      findings.count += 1
+    }
     if !search.isCounted { list.append(row, segment: place) }
   }
 
@@ -155,18 +199,26 @@ struct IndexFinding: ~Copyable {
 
   /// Compares what was read with the vault's state.
   private mutating func prove(_ tail: SetDigest, isLast: Bool) throws -> Bool {
-    chosen = list.sorted(isReversed: search.selection.isReversed).prefix(search.selection.limit ?? .max)
+    chosen = list.sorted()
     return try vault.read { transaction, state, keys in
       let isUnchanged = state == index.state
       guard isUnchanged || isLast else { return false }
-      guard isUnchanged, !findings.isIndexDamaged else {
+      guard isUnchanged, findings.indexTrouble == nil else {
         isComplete = try Vault.isComplete(transaction, state, keys)
+        if !isUnchanged { try dropRemoved(transaction) }
         return true
       }
       isComplete =
         try isComplete && tail == state.shown.subtracting(index.record.indexed) && haveRows(transaction)
       return true
     }
+  }
+
+  /// Takes out what has left since the segments were opened.
+  private mutating func dropRemoved(_ transaction: borrowing Transaction) throws {
+    guard index.record.indexedThrough > 0 else { return }
+    let rows = try Vault.shownRows(1...index.record.indexedThrough, transaction)
+    chosen = chosen.filter { place in place.source.map { rows[place.number] == $0.id } ?? true }[...]
   }
 
   /// Whether each of the messages from segments has its row.
@@ -185,6 +237,7 @@ struct IndexFinding: ~Copyable {
       }
       return true
     }
+    guard try Vault.hasOnlyPossibleNumbers(transaction) else { return false }
     let rows = try Vault.shownRows(1...index.record.indexedThrough, transaction)
     return rows.count == index.record.indexed.count
       && chosen.allSatisfy { place in place.source.map { rows[place.number] == $0.id } ?? true }
@@ -196,7 +249,9 @@ struct IndexFinding: ~Copyable {
   // MARK: Lending
 
   /// Lends what was found.
-  mutating func lend(_ body: (MessageID, MessageMetadata) throws -> Bool) throws -> Vault.Findings {
+  mutating func lend(
+    _ body: (MessageID, MessageMetadata, MessageDetails?) throws -> Bool
+  ) throws -> Vault.Findings {
     var rest = chosen
     var goesOn = true
     while goesOn, !rest.isEmpty {
@@ -204,8 +259,10 @@ struct IndexFinding: ~Copyable {
       rest = rest.dropFirst(Self.chunkCount)
       let loaded = try load(chunk)
       for place in chunk where goesOn {
-        if let (id, metadata) = list.metadata(place) ?? loaded[place.number] {
-          goesOn = try body(id, metadata)
+        if let (id, metadata) = list.metadata(place) {
+          goesOn = try body(id, metadata, nil)
+        } else if let row = loaded[place.number] {
+          goesOn = try body(row.id, row.metadata, row.details)
         }
       }
     }
@@ -214,11 +271,20 @@ struct IndexFinding: ~Copyable {
     return findings
   }
 
+  /// What is lent of a message.
+  private struct Loaded {
+    let id: MessageID
+    let metadata: MessageMetadata
+    var details: MessageDetails?
+  }
+
   /// The metadata of those that were not kept: from their segments, or from their rows.
   private mutating func load(
     _ chunk: ArraySlice<SortedList.Place>
-  ) throws -> [Int64: (MessageID, MessageMetadata)] {
-    var loaded: [Int64: (MessageID, MessageMetadata)] = [:]
+  ) throws -> [Int64: Loaded] {
+    var loaded: [Int64: Loaded] = [:]
+    loaded.reserveCapacity(chunk.count)
+    let wantsDetails = search.wantsDetails
     for (segment, places) in Dictionary(
       grouping: chunk.filter { $0.source != nil }, by: { $0.source?.segment })
     {
@@ -226,9 +292,12 @@ struct IndexFinding: ~Copyable {
       let ordinals = places.compactMap(\.source?.ordinal).sorted()
       // What does not come from the segment comes from the row.
       do {
-        try reader.forEachRow(of: ordinals, .oldestFirst) { row in
-          loaded[row.number] = (row.id, row.metadata)
-          return true
+        for group in reader.groups(of: ordinals) {
+          try reader.forEachRow(of: group) { row in
+            guard !row.isCut else { return }
+            loaded[row.number] = Loaded(
+              id: row.id, metadata: row.metadata, details: wantsDetails ? row.details : nil)
+          }
         }
       } catch is SegmentError {}
     }
@@ -236,7 +305,9 @@ struct IndexFinding: ~Copyable {
     let vault = vault
     try vault.forEachRow(missing) { row, box, opener in
       do {
-        try opener.open(row, box) { metadata, _, _ in loaded[row.number] = (row.message, metadata) }
+        try opener.open(row, box) { metadata, _, _ in
+          loaded[row.number] = Loaded(id: row.message, metadata: metadata)
+        }
       } catch VaultError.dataTampered(let id), VaultError.decryptionFailed(let id, _) {
         findings.unreadable.append(id)
       }
@@ -246,6 +317,13 @@ struct IndexFinding: ~Copyable {
 
   /// Messages whose metadata is read at once: what is read is in ordinary memory, as what is shown.
   private static let chunkCount = 4_096
+}
+
+/// A segment could not be read to its end after something of it was used.
+private struct DamagedSegment: Error {
+  /// Among those of the index.
+  let place: Int
+  let error: SegmentError
 }
 
 extension Vault {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import SearchIndex
+internal import Storage
 
 /// When the search index is written, and how its segments are merged (Specs/search-index.md, "Writing").
 package struct IndexLimits: Sendable {
@@ -10,10 +11,14 @@ package struct IndexLimits: Sendable {
   package var tailByteCount = 2 << 20
   /// Most documents of a segment that is made from rows.
   package var documentCount = 8_192
-  /// Upper ends of the tiers, in documents. Neighbours of one tier are merged; no segment is larger than the last.
-  package var tiers = [8_192, 65_536, 131_072]
+  /// Upper ends of the tiers, in documents. Neighbours of one tier are merged.
+  package var tiers = [8_192, 65_536]
+  /// Most documents of a merged segment.
+  package var mergedDocumentCount = 131_072
   /// How many neighbours of a tier become one.
   package var fanIn = 8
+  /// With so many segments they are merged also while many messages come.
+  package var mergedFrom = 64
   /// A segment with no more documents loses marked ones at once: that takes less than a tenth of a second.
   package var instantPurgeCount = 16_384
   /// A larger one when one in so many is marked.
@@ -33,7 +38,14 @@ package struct IndexLimits: Sendable {
 
   /// Most documents of a merged segment. It doubles when there are so many segments that the record would be full.
   func largest(segmentCount: Int) -> Int {
-    (tiers.last ?? documentCount) * (segmentCount >= SearchRecord.segmentLimit / 2 ? 2 : 1)
+    mergedDocumentCount * (segmentCount >= SearchRecord.segmentLimit / 2 ? 2 : 1)
+  }
+
+  /// Whether the result of a merge is not too large for a segment, by its messages and by its blocks, of which it may
+  /// have a few more than they.
+  private func fits(_ segments: ArraySlice<SearchRecord.Segment>, _ largest: Int) -> Bool {
+    segments.reduce(0) { $0 + $1.shownCount } <= largest
+      && segments.reduce(0) { $0 + $1.description.blockCount } <= SegmentDescription.blockCountLimit / 2
   }
 
   /// Whether marked documents are taken out of a segment now.
@@ -48,15 +60,17 @@ package struct IndexLimits: Sendable {
   }
 
   /// The neighbours that are merged next: ``fanIn`` of one tier.
-  func nextMerge(_ segments: [SearchRecord.Segment]) -> Range<Int>? {
+  /// - Parameter failed: names of segments that are left alone.
+  func nextMerge(_ segments: [SearchRecord.Segment], except failed: Set<BlobName> = []) -> Range<Int>? {
     let largest = largest(segmentCount: segments.count)
     for tier in tiers.indices {
       var start = 0
-      for index in segments.indices {
-        if self.tier(segments[index].description.documentCount) != tier { start = index + 1 }
+      for (index, segment) in segments.enumerated() {
+        if self.tier(segment.description.documentCount) != tier || failed.contains(segment.description.id) {
+          start = index + 1
+        }
         guard index + 1 - start == fanIn else { continue }
-        let sum = segments[start...index].reduce(0) { $0 + $1.shownCount }
-        if sum <= largest { return start..<index + 1 }
+        if fits(segments[start...index], largest) { return start..<index + 1 }
         start += 1
       }
     }
@@ -64,17 +78,15 @@ package struct IndexLimits: Sendable {
   }
 
   /// The neighbours that are merged next when there shall be as few segments as the limit allows.
-  func nextFullMerge(_ segments: [SearchRecord.Segment]) -> Range<Int>? {
+  /// - Parameter failed: names of segments that are left alone.
+  func nextFullMerge(_ segments: [SearchRecord.Segment], except failed: Set<BlobName> = []) -> Range<Int>? {
     let largest = largest(segmentCount: segments.count)
     var start = 0
-    var sum = 0
-    for index in segments.indices {
-      let count = segments[index].shownCount
-      if sum + count > largest {
-        if index - start > 1 { return start..<index }
-        (start, sum) = (index, 0)
-      }
-      sum += count
+    for (index, segment) in segments.enumerated() {
+      let hasFailed = failed.contains(segment.description.id)
+      guard hasFailed || !fits(segments[start...index], largest) else { continue }
+      if index - start > 1 { return start..<index }
+      start = hasFailed ? index + 1 : index
     }
     return segments.count - start > 1 ? start..<segments.count : nil
   }

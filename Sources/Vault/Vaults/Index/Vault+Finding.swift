@@ -9,7 +9,7 @@
 public import MessageFormats
 public import Primitives
 internal import SearchIndex
-internal import Storage
+public import Storage
 
 extension Vault {
   /// What a list or a search has found.
@@ -18,8 +18,23 @@ extension Vault {
     public var count = 0
     /// Messages that do not open.
     public var unreadable: [MessageID] = []
-    /// Whether messages were read one by one because the index, or a part of it, is damaged.
-    public var isIndexDamaged = false
+    /// Why messages were read one by one that should be in the index; nil if none were.
+    public var indexTrouble: IndexTrouble?
+
+    /// Damage is told rather than a failure of the disk, which may pass.
+    mutating func note(_ error: SegmentError?) {
+      if case .disk(let error) = error, indexTrouble == nil { return indexTrouble = .disk(error) }
+      if case .disk = error { return }
+      indexTrouble = .damaged
+    }
+  }
+
+  /// Why the index, or a part of it, was not used.
+  public enum IndexTrouble: Sendable, Equatable {
+    /// A file or the record is missing, or is not what was written.
+    case damaged
+    /// The disk failed. Nothing is known about the index.
+    case disk(StorageError)
   }
 
   /// How messages are looked for.
@@ -32,20 +47,24 @@ extension Vault {
     public var isScan: Bool
     /// Whether only to count them.
     public var isCounted: Bool
+    /// Whether details are lent where the index has them.
+    public var wantsDetails: Bool
 
     /// - Parameters:
     ///   - expression: nil finds every message.
     ///   - selection: which of them, and in what order.
     ///   - isScan: reads every message, and uses no index.
     ///   - isCounted: lends nothing.
+    ///   - wantsDetails: lends the details that the index has.
     public init(
       _ expression: SearchExpression? = nil, _ selection: Selection = Selection(), isScan: Bool = false,
-      isCounted: Bool = false
+      isCounted: Bool = false, wantsDetails: Bool = false
     ) {
       self.expression = expression
       self.selection = selection
       self.isScan = isScan
       self.isCounted = isCounted
+      self.wantsDetails = wantsDetails
     }
   }
 
@@ -56,13 +75,13 @@ extension Vault {
   ///   - search: what is looked for.
   ///   - examined: called before each message that is opened, with the number of those that were; what it throws ends
   ///     the search.
-  ///   - noticed: called before the first message is lent when the index is damaged.
-  ///   - body: what is done with a message.
+  ///   - noticed: called before the first message is lent when the index, or a part of it, cannot be used.
+  ///   - body: what is done with a message; its details are nil when they are not wanted, or not in the index.
   /// - Throws: `VaultError.corrupt`, perhaps after messages were lent, when a row was removed from or inserted into the
   ///   file.
   public func find(
-    _ search: Search, examined: (Int) throws -> Void = { _ in }, noticed: () -> Void = {},
-    _ body: (MessageID, MessageMetadata) throws -> Bool
+    _ search: Search, examined: (Int) throws -> Void = { _ in }, noticed: (IndexTrouble) -> Void = { _ in },
+    _ body: (MessageID, MessageMetadata, MessageDetails?) throws -> Bool
   ) throws -> Findings {
     guard !search.isScan else { return try scan(search, examined, body) }
     for attempt in 1...Self.triesBesideWriters {
@@ -70,14 +89,14 @@ extension Vault {
       case .none:
         return try scan(search, examined, body)
       case .damaged:
-        noticed()
+        noticed(.damaged)
         var findings = try scan(search, examined, body)
-        findings.isIndexDamaged = true
+        findings.indexTrouble = .damaged
         return findings
       case .open(let open):
         var finding = IndexFinding(self, open, search)
         guard try finding.gather(examined, isLast: attempt == Self.triesBesideWriters) else { continue }
-        if finding.findings.isIndexDamaged { noticed() }
+        if let trouble = finding.findings.indexTrouble { noticed(trouble) }
         return try finding.lend(body)
       }
     }
@@ -89,7 +108,8 @@ extension Vault {
 
   /// Opens every message.
   private func scan(
-    _ search: Search, _ examined: (Int) throws -> Void, _ body: (MessageID, MessageMetadata) throws -> Bool
+    _ search: Search, _ examined: (Int) throws -> Void,
+    _ body: (MessageID, MessageMetadata, MessageDetails?) throws -> Bool
   ) throws -> Findings {
     var findings = Findings()
     var query = search.expression.map { SearchQuery($0) }
@@ -101,7 +121,7 @@ extension Vault {
       findings.count += 1
       return !search.isCounted
     } _: { id, metadata in
-      try body(id, metadata)
+      try body(id, metadata, nil)
     }
     findings.unreadable = unreadable
     return findings
@@ -114,6 +134,8 @@ extension Vault {
 struct OpenSegment {
   let segment: SearchRecord.Segment
   var reader: SegmentReader?
+  /// Why there is no reader.
+  var error: SegmentError?
   var marked: [UInt32] = []
 
   var numbers: ClosedRange<Int64> { segment.description.numbers }
@@ -155,7 +177,7 @@ extension Vault {
             open.marked = try Self.ordinals(of: segment.marks, in: reader)
             open.reader = reader
           } catch {
-            open.reader = nil
+            open.error = error as? SegmentError ?? .damaged
           }
           return open
         }
@@ -165,6 +187,11 @@ extension Vault {
             segments: segments))
       }
     }
+  }
+
+  /// Whether no row has a number that is never given.
+  static func hasOnlyPossibleNumbers(_ transaction: borrowing Transaction) throws -> Bool {
+    try transaction.firstRow("SELECT 1 FROM messages WHERE number < 1") { _ in true } == nil
   }
 
   /// The rows that are shown, as the indexes of the table have them: the identifier under which each is listed, by

@@ -19,8 +19,8 @@ extension Vault {
     public var messageCount = 0
     /// Messages that have left, whose words are still in a file.
     public var markCount = 0
-    /// Whether the index, or a part of it, cannot be used.
-    public var isDamaged = false
+    /// Why the index, or a part of it, cannot be used.
+    public var trouble: IndexTrouble?
   }
 
   /// Opens every segment, and tells what there is.
@@ -28,28 +28,31 @@ extension Vault {
   /// - Parameter isDeep: whether to read every block, and not just those that tell where the others are.
   /// - Returns: nil when there is no index.
   public func indexStatus(isDeep: Bool = false) throws -> IndexStatus? {
+    var status = IndexStatus()
     for _ in 1...Self.triesBesideWriters {
       let index = try openIndex()
       guard case .open(let open) = index else {
         if case .none = index { return nil }
-        return IndexStatus(messageCount: try read { _, state, _ in state.shown.count }, isDamaged: true)
+        return IndexStatus(messageCount: try read { _, state, _ in state.shown.count }, trouble: .damaged)
       }
-      var status = IndexStatus(
+      status = IndexStatus(
         indexedCount: open.record.indexed.count, messageCount: open.state.shown.count)
       for segment in open.segments {
         status.segmentCount += 1
         status.byteCount += segment.segment.description.byteCount
         status.markCount += segment.segment.marks.count
         do {
-          guard let reader = segment.reader else { throw SegmentError.damaged }
+          guard let reader = segment.reader else { throw segment.error ?? .damaged }
           if isDeep { try reader.verify() }
+        } catch SegmentError.disk(let error) {
+          status.trouble = status.trouble ?? .disk(error)
         } catch is SegmentError {
-          status.isDamaged = true
+          status.trouble = .damaged
         }
       }
       // A writer beside this may have taken a segment away.
-      guard try status.isDamaged && read({ _, state, _ in state != open.state }) else { return status }
+      guard try status.trouble != nil && read({ _, state, _ in state != open.state }) else { return status }
     }
-    return IndexStatus(isDamaged: true)
+    return status
   }
 }

@@ -12,6 +12,7 @@ internal import Primitives
 internal import SearchIndex
 internal import Secrets
 internal import Storage
+internal import Texts
 
 extension Vault {
   /// How far the index is.
@@ -56,16 +57,27 @@ extension Vault {
     let isFlushed = try tending == .everything || isTailLong(record)
     if isFlushed { guard try flush(goesOn) else { return } }
     switch tending {
-    case .usual:
-      if !hasMerged, let segments = try currentRecord()?.segments, let range = index.nextMerge(segments) {
-        try replace(segments[range].map(\.description))
-      }
-    case .everything:
-      while let segments = try currentRecord()?.segments, let range = index.nextFullMerge(segments),
-        try replace(segments[range].map(\.description))
-      {}
+    case .usual: if !hasMerged { try merge(once: true) { index.nextMerge($0, except: $1) } }
+    case .everything: try merge(once: false) { index.nextFullMerge($0, except: $1) }
     }
     try sweepIndex()
+  }
+
+  /// Merges neighbours. A segment that turns out to be damaged stays, and the others are merged without it.
+  /// - Parameters:
+  ///   - once: whether one merge is enough.
+  ///   - next: chooses the neighbours that are merged next, without those of these names.
+  private func merge(
+    once: Bool, _ next: ([SearchRecord.Segment], _ failed: Set<BlobName>) -> Range<Int>?
+  ) throws {
+    var failed: Set<BlobName> = []
+    while let segments = try currentRecord()?.segments, let range = next(segments, failed) {
+      if try replace(segments[range].map(\.description)) {
+        if once { return }
+      } else {
+        failed.formUnion(segments[range].map(\.description.id))
+      }
+    }
   }
 
   /// The record as it is; an empty one if there is none, nil if there is one that is not to be believed.
@@ -100,9 +112,13 @@ extension Vault {
   func flush(_ goesOn: (IndexProgress) throws -> Bool) throws -> Bool {
     while let record = try currentRecord() {
       let (last, total) = try read { transaction, state, _ in
-        (try MessageRow.lastNumber(transaction), state.shown.count)
+        // A row with a greater number is not the vault's; whoever reads the tail finds it, and says so.
+        (min(try MessageRow.lastNumber(transaction), state.highestNumber), state.shown.count)
       }
       guard last > record.indexedThrough else { return true }
+      if record.segments.count >= index.mergedFrom {
+        try merge(once: true) { index.nextMerge($0, except: $1) }
+      }
       let built = try buildSegment(of: record.indexedThrough + 1...last)
       guard let done = try add(built, after: record.indexedThrough) else { return true }
       guard try goesOn(IndexProgress(done: done, total: total)) else { return false }
@@ -136,14 +152,15 @@ extension Vault {
       }
       var sealed = sealedRows()
       var indexed: [Int64] = []
-      var next = numbers.lowerBound
+      // The last row that was looked at.
+      var last = numbers.lowerBound - 1
       var isAtEnd = false
       var hasRoom = true
-      while hasRoom && !isAtEnd {
+      while hasRoom, !isAtEnd, last < numbers.upperBound {
         sealed.removeAll()
         isAtEnd = try read { transaction, _, keys in
           opener.keys = keys
-          return try sealed.append(next...numbers.upperBound, transaction)
+          return try sealed.append(last + 1...numbers.upperBound, transaction)
         }
         hasRoom = try sealed.forEach { row, box in
           if row.standing == .shown {
@@ -155,16 +172,18 @@ extension Vault {
                   content: content)
               }
             } catch VaultError.dataTampered, VaultError.decryptionFailed {
+              // Its time may be what makes it unreadable.
+              let isPossible = CivilTime.representable.contains(row.timestamp)
               try builder.appendUnreadable(
-                number: row.number, id: row.message, timestamp: row.timestamp)
+                number: row.number, id: row.message, timestamp: isPossible ? row.timestamp : 0)
             }
             indexed.append(row.number)
           }
-          next = row.number + 1
+          last = row.number
           return true
         }
       }
-      let covered = numbers.lowerBound...(hasRoom ? numbers.upperBound : next - 1)
+      let covered = numbers.lowerBound...(hasRoom ? numbers.upperBound : last)
       // A builder without documents removes its file.
       guard builder.documentCount > 0 else { return BuiltSegment(numbers: covered) }
       let description = try builder.finish(numbers: covered)

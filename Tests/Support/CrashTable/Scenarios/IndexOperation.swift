@@ -84,7 +84,7 @@ final class IndexOperation: CrashScenario {
     let found = try messages(vault)
     // The next command that writes.
     try vault.updateIndex()
-    guard let status = try vault.indexStatus(isDeep: true), !status.isDamaged, isDone(status) else {
+    guard let status = try vault.indexStatus(isDeep: true), status.trouble == nil, isDone(status) else {
       throw CrashFinding.lost("a segment, or what was to be done")
     }
     guard try messages(vault) == found else { throw CrashFinding.mixed("the index finds something else") }
@@ -108,11 +108,11 @@ final class IndexOperation: CrashScenario {
       Vault.Search(), Vault.Search(query), Vault.Search(nil, isScan: true), Vault.Search(query, isScan: true),
     ] {
       var titles: [String] = []
-      let findings = try vault.find(search) { _, metadata in
+      let findings = try vault.find(search) { _, metadata, _ in
         titles.append(metadata.title)
         return true
       }
-      guard !findings.isIndexDamaged, findings.unreadable.isEmpty else {
+      guard findings.indexTrouble == nil, findings.unreadable.isEmpty else {
         throw CrashFinding.lost("the index is damaged, or a message")
       }
       answers.append(titles.sorted())
