@@ -122,32 +122,15 @@ struct IndexDamageTests {
     }
   }
 
-  @Test("A disk that fails is not damage, and the answer is the same")
-  func failingDisk() throws {
-    let path = try fixture.segmentFiles()[0]
-    let content = try Data(contentsOf: URL(filePath: path))
-    try FileManager.default.removeItem(atPath: path)
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    for (search, expected) in zip(searches, expected) {
-      var noticed: Vault.IndexTrouble?
-      var ids: [MessageID] = []
-      let findings = try fixture.indexed().find(search, noticed: { noticed = $0 }) { id, _, _ in
-        ids.append(id)
-        return true
-      }
-      #expect(ids == expected.ids && findings.indexTrouble == noticed)
-      guard case .disk = noticed else {
-        Issue.record("\(String(describing: noticed))")
-        continue
-      }
-    }
-    guard case .disk = try fixture.indexed().indexStatus()?.trouble else {
-      Issue.record("the status says something else")
-      return
-    }
-    try FileManager.default.removeItem(atPath: path)
-    try content.write(to: URL(filePath: path))
-    #expect(try !isToldDamaged("afterwards"))
+  @Test("A disk that fails is not damage, and damage beside it is told first")
+  func failingDisk() {
+    var findings = Vault.Findings()
+    findings.note(.disk(.inputOutput(code: EIO)))
+    #expect(findings.indexTrouble == .disk(.inputOutput(code: EIO)))
+    findings.note(.missing)
+    #expect(findings.indexTrouble == .damaged)
+    findings.note(.disk(.full))
+    #expect(findings.indexTrouble == .damaged)
   }
 
   @Test("The folder is missing, or another's")

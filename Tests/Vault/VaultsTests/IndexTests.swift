@@ -347,7 +347,7 @@ struct IndexTests {
     let vault = fixture.indexed(limits)
     for number in 1...90 { try vault.add("garden \(number)") }
     _ = try vault.flush { _ in true }
-    #expect(try record().indexed.count == 90 && record().segments.count <= 6)
+    #expect(try record().indexed.count == 90 && record().segments.count <= 8)
     try vault.expectAsScanned()
   }
 
