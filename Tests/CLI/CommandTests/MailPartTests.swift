@@ -14,7 +14,8 @@ struct MailPartTests {
     for (name, cleaned) in [
       ("plan.pdf", "plan.pdf"), ("../../etc/passwd", "passwd"), ("C:\\x\\plan.pdf", "plan.pdf"),
       ("..", "part-3"),
-      ("", "part-3"), (".bashrc", "bashrc"), (" a . ", "a"), ("-rf", "rf"), (".--", "part-3"), (" -.-x-y.", "x-y"), ("a\u{202E}fdp.exe", "afdp.exe"),
+      ("", "part-3"), (".bashrc", "bashrc"), (" a . ", "a"), ("-rf", "rf"), (".--", "part-3"),
+      (" -.-x-y.", "x-y"), ("a\u{202E}fdp.exe", "afdp.exe"),
       ("a\nb\u{1B}[2J", "ab[2J"),
       ("a\u{200B}b:c", "abc"), ("/", "part-3"), ("e\u{301}.txt", "\u{E9}.txt"),
     ] {

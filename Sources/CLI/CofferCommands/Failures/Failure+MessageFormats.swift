@@ -45,7 +45,8 @@ extension Failure {
         ?? NearName.of(name.lowercased(), among: SearchExpression.fieldNames)
       self = .usage(
         "a search has no field '\(name):'",
-        hint: near.map { $0.isEmpty ? "a word without a field is looked for in every text" : "is it \($0):?" } ?? "in quotes it is text: '\"\(name):...\"'")
+        hint: near.map { $0.isEmpty ? "a word without a field is looked for in every text" : "is it \($0):?" }
+          ?? "in quotes it is text: '\"\(name):...\"'")
     case .noValue(let field): self = .usage("no word follows '\(field):'")
     case .badValue(let field, let value):
       let known = ["has": "has:attachment", "is": "is:mail"][field]
@@ -63,7 +64,8 @@ extension Failure {
   /// What other programs call the fields of a search; empty for what is searched anyway.
   private static let searchFields = [
     "subject": "title", "cc": "to", "bcc": "to", "recipient": "to", "sender": "from", "author": "from",
-    "label": "tag", "since": "after", "until": "before", "body": "", "text": "", "filename": "", "attachment": "",
+    "label": "tag", "since": "after", "until": "before", "body": "", "text": "", "filename": "",
+    "attachment": "",
   ]
 
   init(draft error: MailDraftError) {

@@ -48,6 +48,8 @@ public struct MailNames<ID: Sendable>: Sendable {
       let middle = (lower + upper) / 2
       if names[middle].hash < hash { lower = middle + 1 } else { upper = middle }
     }
-    return names[lower...].prefix { $0.hash == hash }.map { Place(id: ids[Int($0.mail)], position: Int($0.mail)) }
+    return names[lower...].prefix { $0.hash == hash }.map {
+      Place(id: ids[Int($0.mail)], position: Int($0.mail))
+    }
   }
 }

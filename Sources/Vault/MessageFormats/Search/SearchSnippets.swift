@@ -54,7 +54,8 @@ public struct SearchSnippetFinder: ~Copyable, Sendable {
         switch item {
         case .from: look(text, .sender)
         case .to, .cc: look(text, .recipients)
-        case .subject: if unsafe !text.isSame(as: metadata.title.utf8Span.span.bytes) { look(text, .anywhere) }
+        case .subject:
+          if unsafe !text.isSame(as: metadata.title.utf8Span.span.bytes) { look(text, .anywhere) }
         case .text, .attachment: look(text, .anywhere)
         }
         return best?.partCount != wanted.count

@@ -40,7 +40,8 @@ struct SegmentFile: ~Copyable {
 
   private mutating func check(_ description: SegmentDescription) throws(SegmentError) {
     guard description.rootBlockCount > 0, description.rootBlockCount <= blockCount,
-      blockCount <= SegmentDescription.blockCountLimit, 1...SegmentFormat.documentCountLimit ~= description.documentCount
+      blockCount <= SegmentDescription.blockCountLimit,
+      1...SegmentFormat.documentCountLimit ~= description.documentCount
     else { throw .damaged }
     let byteCount: Int
     do { byteCount = try file.byteCount() } catch { throw SegmentError(error) }

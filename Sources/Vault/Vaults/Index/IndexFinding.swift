@@ -14,6 +14,8 @@ struct IndexFinding: ~Copyable {
   private let search: Vault.Search
   private var query: SearchQuery?
   private var list: SortedList
+  /// The first of what is read of segments. Where little is found, nothing is read twice.
+  private var kept: [Int64: Loaded] = [:]
   private(set) var findings = Vault.Findings()
   /// What is lent, in order.
   private var chosen: ArraySlice<SortedList.Place> = []
@@ -44,6 +46,7 @@ struct IndexFinding: ~Copyable {
         index.segments[damage.place].error = damage.error
         findings = Vault.Findings()
         list = SortedList(search.selection, byteCountLimit: vault.batch.keptByteCount)
+        kept = [:]
         isComplete = true
       }
     }
@@ -130,7 +133,9 @@ struct IndexFinding: ~Copyable {
       guard row.tags.contains(tag) else { return }
       findings.count += 1
     }
-    if !search.isCounted { list.append(row, segment: place) }
+    guard !search.isCounted else { return }
+    list.append(row, segment: place)
+    if kept.count < Self.keptCount, !row.isCut { kept[row.number] = loaded(row) }
   }
 
   /// Opens the rows with these numbers that are shown.
@@ -278,15 +283,19 @@ struct IndexFinding: ~Copyable {
     var details: MessageDetails?
   }
 
+  private func loaded(_ row: borrowing SegmentRow) -> Loaded {
+    Loaded(id: row.id, metadata: row.metadata, details: search.wantsDetails ? row.details : nil)
+  }
+
+  private static let keptCount = 1_024
+
   /// The metadata of those that were not kept: from their segments, or from their rows.
   private mutating func load(
     _ chunk: ArraySlice<SortedList.Place>
   ) throws -> [Int64: Loaded] {
-    var loaded: [Int64: Loaded] = [:]
-    loaded.reserveCapacity(chunk.count)
-    let wantsDetails = search.wantsDetails
+    var loaded = kept
     for (segment, places) in Dictionary(
-      grouping: chunk.filter { $0.source != nil }, by: { $0.source?.segment })
+      grouping: chunk.filter { $0.source != nil && kept[$0.number] == nil }, by: { $0.source?.segment })
     {
       guard let segment, let reader = index.segments[segment].reader else { continue }
       let ordinals = places.compactMap(\.source?.ordinal).sorted()
@@ -294,9 +303,7 @@ struct IndexFinding: ~Copyable {
       do {
         for group in reader.groups(of: ordinals) {
           try reader.forEachRow(of: group) { row in
-            guard !row.isCut else { return }
-            loaded[row.number] = Loaded(
-              id: row.id, metadata: row.metadata, details: wantsDetails ? row.details : nil)
+            if !row.isCut { loaded[row.number] = self.loaded(row) }
           }
         }
       } catch is SegmentError {}
