@@ -72,10 +72,7 @@ def write_mbox(path, count):
 
 def write_maildir(path, count):
     """Writes the same mails one by one, for notmuch."""
-    for folder in ("cur", "new", "tmp"):
-        os.makedirs(os.path.join(path, folder), exist_ok=True)
     for number, mail in enumerate(texts(count)):
-        folder = os.path.join(path, "cur")
         if number % 10_000 == 0:
             sub = os.path.join(path, f"part{number // 10_000}")
             for name in ("cur", "new", "tmp"):

@@ -125,11 +125,11 @@ struct IndexDamageTests {
   @Test("A disk that fails is not damage, and damage beside it is told first")
   func failingDisk() {
     var findings = Vault.Findings()
-    findings.note(.disk(.inputOutput(code: EIO)))
+    findings.indexTrouble.note(.disk(.inputOutput(code: EIO)))
     #expect(findings.indexTrouble == .disk(.inputOutput(code: EIO)))
-    findings.note(.missing)
+    findings.indexTrouble.note(.missing)
     #expect(findings.indexTrouble == .damaged)
-    findings.note(.disk(.full))
+    findings.indexTrouble.note(.disk(.full))
     #expect(findings.indexTrouble == .damaged)
   }
 

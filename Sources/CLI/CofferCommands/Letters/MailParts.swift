@@ -12,8 +12,8 @@ internal import Secrets
 internal import Texts
 
 enum PartName {
-  /// The name of a part as a file may have it: without folders, controls, marks of direction, leading dots and hyphens, at most
-  /// 200 bytes long.
+  /// The name of a part as a file may have it: without folders, controls, marks of direction, leading dots and hyphens,
+  /// at most 200 bytes long.
   static func cleaned(_ name: String, number: Int) -> String {
     var text = name.precomposedStringWithCanonicalMapping
     if let slash = text.lastIndex(where: { $0 == "/" || $0 == "\\" }) {

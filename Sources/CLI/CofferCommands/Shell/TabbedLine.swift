@@ -3,7 +3,6 @@
 // A line for programs: fields with tabs between them. Long lists are mostly made of these, so the line is made of bytes
 // in a buffer that is used again.
 
-internal import MessageFormats
 internal import Primitives
 internal import Texts
 

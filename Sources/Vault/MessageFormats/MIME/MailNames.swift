@@ -43,12 +43,8 @@ public struct MailNames<ID: Sendable>: Sendable {
     if !isSorted { names.sort { ($0.hash, $0.mail) < ($1.hash, $1.mail) } }
     isSorted = true
     let hash = name.hashValue
-    var (lower, upper) = (0, names.count)
-    while lower < upper {
-      let middle = (lower + upper) / 2
-      if names[middle].hash < hash { lower = middle + 1 } else { upper = middle }
-    }
-    return names[lower...].prefix { $0.hash == hash }.map {
+    let first = names.partitionIndex { $0.hash >= hash }
+    return names[first...].prefix { $0.hash == hash }.map {
       Place(id: ids[Int($0.mail)], position: Int($0.mail))
     }
   }

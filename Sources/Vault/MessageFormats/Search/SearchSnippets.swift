@@ -165,22 +165,12 @@ public struct SearchSnippetFinder: ~Copyable, Sendable {
         unsafe words.firstOffset(of: needle.span.bytes, in: offset..<words.byteCount)
       }) {
         offset = start + 1
-        let first = Self.firstIndex(ends) { $0 > start + leading }
-        let last = Self.firstIndex(ends) { $0 >= start + needle.count - trailing }
+        let first = ends.partitionIndex { $0 > start + leading }
+        let last = ends.partitionIndex { $0 >= start + needle.count - trailing }
         if first <= last, last < ends.count { hits.append(Hit(part: part, range: first..<last + 1)) }
       }
     }
     return hits.sorted { $0.range.lowerBound < $1.range.lowerBound }
-  }
-
-  /// The first index for which `isAfter` is true in rising numbers.
-  private static func firstIndex(_ ends: [Int], where isAfter: (Int) -> Bool) -> Int {
-    var (lower, upper) = (0, ends.count)
-    while lower < upper {
-      let middle = (lower + upper) / 2
-      if isAfter(ends[middle]) { upper = middle } else { lower = middle + 1 }
-    }
-    return lower
   }
 
   /// The first hit that has the most different parts within `count` characters after it, and how many.

@@ -42,13 +42,9 @@ public final class SegmentReader {
 
   /// The ordinal of a row, and the identifier that the row should have; nil if the segment has no such row.
   public func ordinal(of number: Int64) throws(SegmentError) -> (ordinal: UInt32, id: RecordID)? {
-    var (lower, upper) = (0, root.rows.count)
-    while lower < upper {
-      let middle = (lower + upper) / 2
-      if root.rows[middle].numbers.upperBound < number { lower = middle + 1 } else { upper = middle }
-    }
-    guard lower < root.rows.count, root.rows[lower].numbers.contains(number) else { return nil }
-    let group = root.rows[lower]
+    let place = root.rows.partitionIndex { $0.numbers.upperBound >= number }
+    guard place < root.rows.count, root.rows[place].numbers.contains(number) else { return nil }
+    let group = root.rows[place]
     try rows.open(group, &file)
     guard let index = rows.rows.firstIndex(where: { $0.number == number }) else { return nil }
     return (UInt32(group.ordinals.lowerBound + index), rows.rows[index].id)
@@ -71,7 +67,7 @@ public final class SegmentReader {
   public func groups(of ordinals: [UInt32]) -> [Group] {
     var rest = ordinals[...]
     return root.rows.compactMap { rows in
-      let end = rest.start { $0 >= rows.ordinals.upperBound }
+      let end = rest.partitionIndex { $0 >= rows.ordinals.upperBound }
       defer { rest = rest[end...] }
       return end == rest.startIndex ? nil : Group(rows: rows, ordinals: rest[..<end])
     }
@@ -89,17 +85,5 @@ public final class SegmentReader {
   ) throws(SegmentError) -> R {
     try rows.open(group, &file)
     return try body(rows)
-  }
-}
-
-extension ArraySlice<UInt32> {
-  /// Where the first element is that fits, which are all at the end.
-  fileprivate func start(where fits: (Element) -> Bool) -> Int {
-    var (lower, upper) = (startIndex, endIndex)
-    while lower < upper {
-      let middle = (lower + upper) / 2
-      if fits(self[middle]) { upper = middle } else { lower = middle + 1 }
-    }
-    return lower
   }
 }

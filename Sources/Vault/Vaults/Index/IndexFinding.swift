@@ -10,7 +10,7 @@ internal import Storage
 
 struct IndexFinding: ~Copyable {
   private let vault: Vault
-  private var index: OpenIndex
+  private let index: OpenIndex
   private let search: Vault.Search
   private var query: SearchQuery?
   private var list: SortedList
@@ -42,12 +42,11 @@ struct IndexFinding: ~Copyable {
         return try prove(seen, isLast: isLast)
       } catch let damage as DamagedSegment {
         // Its rows may have kept others out of the list: everything is looked for again without it.
-        index.segments[damage.place].reader = nil
-        index.segments[damage.place].error = damage.error
-        findings = Vault.Findings()
-        list = SortedList(search.selection, byteCountLimit: vault.batch.keptByteCount)
-        kept = [:]
-        isComplete = true
+        var rest = index
+        rest.segments[damage.place].reader = .failure(damage.error)
+        let count = examinedCount
+        self = IndexFinding(vault, rest, search)
+        examinedCount = count
       }
     }
   }
@@ -58,14 +57,15 @@ struct IndexFinding: ~Copyable {
     if let tail = index.tail { seen = try read(tail, examined) }
     var groups: [FoundGroup] = []
     for (place, segment) in index.segments.enumerated() {
-      guard let reader = segment.reader else {
-        findings.note(segment.error)
+      switch segment.reader {
+      case .failure(let error):
+        findings.indexTrouble.note(error)
         _ = try read(segment.numbers, examined)
-        continue
+      case .success(let reader):
+        do {
+          groups += try gather(reader, place, segment.marked, examined)
+        } catch let error as SegmentError { throw DamagedSegment(place: place, error: error) }
       }
-      do {
-        groups += try gather(reader, place, segment.marked, examined)
-      } catch let error as SegmentError { throw DamagedSegment(place: place, error: error) }
     }
     if !search.isCounted || search.selection.tag != nil { try readRows(groups, examined) }
     return seen
@@ -84,13 +84,14 @@ struct IndexFinding: ~Copyable {
     try open(toOpen, examined)
     return reader.groups(of: found).map { group in
       let best = list.best(dates: group.dates, numbers: group.numbers)
-      return FoundGroup(place: place, group: group, best: best)
+      return FoundGroup(place: place, reader: reader, group: group, best: best)
     }
   }
 
   /// Rows of a segment that are read at once.
   private struct FoundGroup {
     let place: Int
+    let reader: SegmentReader
     let group: SegmentReader.Group
     /// The first of them at best; nil if only the rows tell.
     let best: SortedList.Rank?
@@ -113,10 +114,9 @@ struct IndexFinding: ~Copyable {
       }
     for found in sorted {
       if mayEnd, let best = found.best, !list.takes(best) { break }
-      guard let reader = index.segments[found.place].reader else { continue }
       var toOpen: [Int64] = []
       do {
-        try reader.forEachRow(of: found.group) { row in take(row, found.place, &toOpen) }
+        try found.reader.forEachRow(of: found.group) { row in take(row, found.place, &toOpen) }
       } catch let error as SegmentError { throw DamagedSegment(place: found.place, error: error) }
       try open(toOpen, examined)
     }
@@ -297,7 +297,7 @@ struct IndexFinding: ~Copyable {
     for (segment, places) in Dictionary(
       grouping: chunk.filter { $0.source != nil && kept[$0.number] == nil }, by: { $0.source?.segment })
     {
-      guard let segment, let reader = index.segments[segment].reader else { continue }
+      guard let segment, case .success(let reader) = index.segments[segment].reader else { continue }
       let ordinals = places.compactMap(\.source?.ordinal).sorted()
       // What does not come from the segment comes from the row.
       do {

@@ -20,13 +20,6 @@ extension Vault {
     public var unreadable: [MessageID] = []
     /// Why messages were read one by one that should be in the index; nil if none were.
     public var indexTrouble: IndexTrouble?
-
-    /// Damage is told rather than a failure of the disk, which may pass.
-    mutating func note(_ error: SegmentError?) {
-      if case .disk(let error) = error, indexTrouble == nil { return indexTrouble = .disk(error) }
-      if case .disk = error { return }
-      indexTrouble = .damaged
-    }
   }
 
   /// Why the index, or a part of it, was not used.
@@ -130,12 +123,19 @@ extension Vault {
 
 // MARK: The open index
 
-/// A segment while it is read; without a reader when it cannot be.
+extension Vault.IndexTrouble? {
+  /// Takes in why a segment is not used. Damage is told rather than a failure of the disk, which may pass.
+  mutating func note(_ error: SegmentError) {
+    guard case .disk(let error) = error else { return self = .damaged }
+    self = self ?? .disk(error)
+  }
+}
+
+/// A segment while it is read.
 struct OpenSegment {
   let segment: SearchRecord.Segment
-  var reader: SegmentReader?
-  /// Why there is no reader.
-  var error: SegmentError?
+  /// Its reader, or why its rows are read instead.
+  var reader: Result<SegmentReader, SegmentError>
   var marked: [UInt32] = []
 
   var numbers: ClosedRange<Int64> { segment.description.numbers }
@@ -170,16 +170,13 @@ extension Vault {
       case .damaged: return .damaged
       case .record(let record):
         let segments = record.segments.map { segment in
-          var open = OpenSegment(segment: segment)
-          // Whatever is wrong with it, its rows are read instead.
-          do {
+          do throws(SegmentError) {
             let reader = try openSegment(segment.description, keys)
-            open.marked = try Self.ordinals(of: segment.marks, in: reader)
-            open.reader = reader
+            let marked = try Self.ordinals(of: segment.marks, in: reader)
+            return OpenSegment(segment: segment, reader: .success(reader), marked: marked)
           } catch {
-            open.error = error as? SegmentError ?? .damaged
+            return OpenSegment(segment: segment, reader: .failure(error))
           }
-          return open
         }
         return .open(
           OpenIndex(

@@ -41,14 +41,10 @@ extension Vault {
         status.segmentCount += 1
         status.byteCount += segment.segment.description.byteCount
         status.markCount += segment.segment.marks.count
-        do {
-          guard let reader = segment.reader else { throw segment.error ?? .damaged }
+        do throws(SegmentError) {
+          let reader = try segment.reader.get()
           if isDeep { try reader.verify() }
-        } catch SegmentError.disk(let error) {
-          status.trouble = status.trouble ?? .disk(error)
-        } catch is SegmentError {
-          status.trouble = .damaged
-        }
+        } catch { status.trouble.note(error) }
       }
       // A writer beside this may have taken a segment away.
       guard try status.trouble != nil && read({ _, state, _ in state != open.state }) else { return status }

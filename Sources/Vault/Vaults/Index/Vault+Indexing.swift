@@ -251,7 +251,8 @@ extension Vault {
   }
 
   /// Opens a segment.
-  func openSegment(_ description: SegmentDescription, _ keys: VaultKeys) throws -> SegmentReader {
+  func openSegment(_ description: SegmentDescription, _ keys: VaultKeys) throws(SegmentError) -> SegmentReader
+  {
     guard let key = keys.versions[description.keyVersion] else { throw SegmentError.damaged }
     return try key.withBytes { key throws(SegmentError) in
       try SegmentReader(description, files: file.searchFiles, vaultKey: key)
