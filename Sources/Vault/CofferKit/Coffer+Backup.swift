@@ -61,7 +61,7 @@ extension Coffer {
     progress: @escaping (Int, Int) -> Bool
   ) throws -> BackupReport {
     guard privateParts == nil || slot != nil else { throw CofferError.slotRequired }
-    try vault.checkCount()
+    try vault.checkRows()
     let contents = try movableContents()
     var tries = 0
     while true {

@@ -72,7 +72,7 @@ extension Coffer {
   fileprivate func examineVault(_ diagnosis: inout Diagnosis) throws {
     try diagnosis.check("the vault's state and count") {
       let status = try vault.status()
-      try vault.checkCount()
+      try vault.checkRows()
       if status.isRotating {
         return "a rotation was started and not finished: run 'coffer vault rotate --resume'"
       }

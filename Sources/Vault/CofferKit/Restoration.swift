@@ -161,7 +161,7 @@ private struct Arrival {
     try keychain.replaceSecret(
       forKey: AuditLog.account, by: AuditLog.line(.restored, count: 0, at: clock.now()))
     let vault = try Vault.open(file: file, keychain: keychain, isAuthenticated: true, clock: clock)
-    try vault.checkCount()
+    try vault.checkRows()
     arrivals.messageCount = try vault.status().messageCount
     let found = try CaptureStore(file: file, keychain: keychain).examine(isDeep: false)
     guard found.damaged.isEmpty, found.strayBlobCount == 0, found.strayPartCount == 0 else {

@@ -64,7 +64,7 @@ struct EncryptionFailureTests {
     }
     #expect(pauses == [1])
     #expect(try fixture.vault.texts() == [])
-    try fixture.vault.checkCount()
+    try fixture.vault.checkRows()
   }
 
   @Test("An earlier nonce may come back, since every message has a key of its own")

@@ -130,7 +130,7 @@ struct FailureMonitorTests {
     expectError("VAULT_LOCKED") { try fixture.reopened() }
     let vault = try fixture.reopened(isAuthenticated: true)
     #expect(try vault.status().messageCount == 105)
-    try vault.checkCount()
+    try vault.checkRows()
     #expect(try vault.texts() == ["1", "2"])
   }
 

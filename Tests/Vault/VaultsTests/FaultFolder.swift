@@ -60,7 +60,7 @@ final class FaultFolder {
     for turn in 1...2 {
       let (file, vault) = try open()
       #expect(try file.integrityFindings() == [])
-      try vault.checkCount()
+      try vault.checkRows()
       var texts: Set<String> = []
       let unreadable = try vault.forEachMessage { _, _, content in
         texts.insert(String(decoding: array(content), as: UTF8.self))

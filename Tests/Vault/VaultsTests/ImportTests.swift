@@ -66,7 +66,7 @@ struct ImportTests {
         .malformed(entry: 1, what: "a test"), .metadataOutOfBounds("title, tags, type or date"),
         .malformed(entry: 4, what: "a test"), .metadataOutOfBounds("title, tags, type or date"),
       ])
-    try vault.checkCount()
+    try vault.checkRows()
   }
 
   @Test("An import that is stopped or fails keeps what was committed")
@@ -79,7 +79,7 @@ struct ImportTests {
       try vault.importMessages(from: &source) { _, _ in throw Interruption() }
     }
     #expect(try vault.texts() == (1...9).map { "\($0)" })
-    try vault.checkCount()
+    try vault.checkRows()
   }
 
   @Test("When the source fails, what it gave before is stored and told, and then the failure")
@@ -99,7 +99,7 @@ struct ImportTests {
       #expect(told == [3, 2])
       #expect(try vault.status().messageCount == count + 5)
     }
-    try vault.checkCount()
+    try vault.checkRows()
   }
 
   @Test("An unreadable entry is reported, and those behind it are stored")

@@ -204,7 +204,7 @@ struct IndexDamageTests {
       })
     #expect(!steps.isEmpty && steps.allSatisfy { $0.done <= $0.total })
     try fixture.indexed().expectAsScanned()
-    try vault.checkCount()
+    try vault.checkRows()
   }
 
   // MARK: -

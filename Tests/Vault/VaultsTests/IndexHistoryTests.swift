@@ -26,7 +26,7 @@ struct IndexHistoryTests {
       try vault.expectAsScanned("seed \(seed), step \(step), \(deed), before the update", turn: step)
       if step % 3 != 0 { try vault.updateIndex() }
       try vault.expectAsScanned("seed \(seed), step \(step), \(deed)", turn: step + 2)
-      try vault.checkCount()
+      try vault.checkRows()
       try expectNoStrays(fixture, vault)
       fixture.time.advance(Int64.random(in: 1...50_000, using: &maker.random))
     }

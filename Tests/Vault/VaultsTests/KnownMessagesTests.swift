@@ -44,7 +44,7 @@ struct KnownMessagesTests {
     #expect(try imported(entries) == [11, 0])
     #expect(try imported(entries, tags: ["new"]) == [0, 11])
     #expect(try imported(entries, allowsDuplicates: true) == [11, 0])
-    try vault.checkCount()
+    try vault.checkRows()
   }
 
   @Test("Equal entries of one source are stored once, also in different batches")

@@ -37,7 +37,7 @@ struct MessageTests {
       expectError(code) { try fixture.vault.remove(id) }
     }
     #expect(try fixture.vault.status().messageCount == 2)
-    try fixture.vault.checkCount()
+    try fixture.vault.checkRows()
   }
 
   @Test("A selection takes the tag, the number and the order")

@@ -27,6 +27,7 @@ struct TamperingTests {
   func deleted() throws {
     try fixture.tamper("DELETE FROM messages WHERE id = \(sql(ids[2]))")
     try expectCorruptVault(missing: ids[2])
+    expectError("VAULT_CORRUPT") { try fixture.vault.checkCount() }
     #expect(try fixture.vault.text(ids[1]) == "text 2")
   }
 
@@ -38,6 +39,7 @@ struct TamperingTests {
         + "SELECT \(sql(other)), keyVersion, timestamp, sealed FROM messages WHERE id = \(sql(ids[0]))")
     expectError("DATA_TAMPERED") { try fixture.vault.text(other) }
     expectError("VAULT_CORRUPT") { try fixture.vault.texts() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.checkRows() }
     expectError("VAULT_CORRUPT") { try fixture.vault.checkCount() }
   }
 
@@ -48,7 +50,7 @@ struct TamperingTests {
         + "FROM messages "
         + "WHERE id = \(sql(ids[0]))")
     expectError("VAULT_CORRUPT") { try fixture.vault.texts() }
-    expectError("VAULT_CORRUPT") { try fixture.vault.checkCount() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.checkRows() }
     expectError("VAULT_CORRUPT") { try fixture.vault.text(MessageID()) }
   }
 
@@ -56,7 +58,7 @@ struct TamperingTests {
   func deletedPastIndex() throws {
     try withoutIndex("DELETE FROM messages WHERE id = \(sql(ids[3]))")
     expectError("VAULT_CORRUPT") { try fixture.vault.texts() }
-    expectError("VAULT_CORRUPT") { try fixture.vault.checkCount() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.checkRows() }
     #expect(throws: (any Error).self) { try fixture.vault.text(ids[3]) }
   }
 
@@ -103,7 +105,7 @@ struct TamperingTests {
     #expect(try unreadable() == [ids[0]])
     #expect(try fixture.vault.texts().count == 4)
     #expect(try fixture.vault.status().recentFailures == 1)
-    try fixture.vault.checkCount()
+    try fixture.vault.checkRows()
   }
 
   @Test(
@@ -204,6 +206,6 @@ struct TamperingTests {
     expectError("VAULT_CORRUPT") { try fixture.vault.texts() }
     expectError("VAULT_CORRUPT") { try fixture.vault.titles(.init(limit: 1)) }
     expectError("VAULT_CORRUPT") { try fixture.vault.forEachMessage { _, _, _ in false } }
-    expectError("VAULT_CORRUPT") { try fixture.vault.checkCount() }
+    expectError("VAULT_CORRUPT") { try fixture.vault.checkRows() }
   }
 }

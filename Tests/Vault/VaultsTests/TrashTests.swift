@@ -30,14 +30,14 @@ struct TrashTests {
     #expect(status.messageCount == 1 && status.trashCount == 1)
     let entry = try #require(try trash().first)
     #expect(entry == Entry(id: ids[0], title: "one", removed: TestClock.start + 5, byteCount: 3))
-    try vault.checkCount()
+    try vault.checkRows()
 
     try vault.putBack(ids[0])
     #expect(try vault.text(ids[0]) == "one" && trash() == [])
     #expect(try vault.status().trashCount == 0 && vault.status().messageCount == 2)
     expectError("NOT_IN_TRASH") { try vault.putBack(ids[0]) }
     expectError("NOT_IN_TRASH") { try vault.putBack(MessageID()) }
-    try vault.checkCount()
+    try vault.checkRows()
   }
 
   @Test("The versions of a message go with it and come back with it")
@@ -51,7 +51,7 @@ struct TrashTests {
     #expect(try vault.history(id).versions.map(\.metadata.title) == ["one", "two"])
     try vault.remove(id)
     try vault.eraseRemoved([id])
-    try vault.checkCount()
+    try vault.checkRows()
     #expect(try rowCount() == 0)
   }
 
@@ -76,7 +76,7 @@ struct TrashTests {
     #expect(try trash().map(\.title) == ["two"])
     expectError("NOT_IN_TRASH") { try vault.putBack(ids[0]) }
     expectError("MESSAGE_NOT_FOUND") { try vault.text(ids[0]) }
-    try vault.checkCount()
+    try vault.checkRows()
   }
 
   @Test("After 30 days the next change erases it, and not a second earlier")
@@ -94,7 +94,7 @@ struct TrashTests {
     try vault.add("change")
     #expect(try trash().map(\.title) == ["later"])
     #expect(try rowCount() == 3)
-    try vault.checkCount()
+    try vault.checkRows()
   }
 
   @Test("A message in the trash that does not open is named, and can be erased")

@@ -33,7 +33,7 @@ struct VersionTests {
     #expect(Set(listed) == Set(ids))
     #expect(try reopened.status().messageCount == 3)
     #expect(try reopened.identifiers(endingWith: String(ids[1].description.suffix(8)), limit: 3) == [ids[1]])
-    try reopened.checkCount()
+    try reopened.checkRows()
     #expect(try reopened.unreadableMessages { _, _ in } == [])
   }
 
@@ -153,7 +153,7 @@ struct VersionTests {
     _ = try vault.edit(id, "two")
     try fixture.tamper("UPDATE messages SET \(assignment)")
     expectError("VAULT_CORRUPT") { try vault.texts() }
-    expectError("VAULT_CORRUPT") { try vault.checkCount() }
+    expectError("VAULT_CORRUPT") { try vault.checkRows() }
     expectError("VAULT_CORRUPT") { try vault.history(id) }
   }
 
@@ -162,7 +162,7 @@ struct VersionTests {
     let id = try vault.add("one")
     try fixture.tamper("UPDATE messages SET standing = 1")
     expectError("VAULT_CORRUPT") { try vault.texts() }
-    expectError("VAULT_CORRUPT") { try vault.checkCount() }
+    expectError("VAULT_CORRUPT") { try vault.checkRows() }
     expectError("VAULT_CORRUPT") { try vault.text(id) }
   }
 
@@ -176,7 +176,7 @@ struct VersionTests {
       "UPDATE messages SET message = (SELECT message FROM t WHERE t.number <> messages.number) "
         + "WHERE standing = 0")
     expectError("DATA_TAMPERED") { try vault.text(id) }
-    expectError("VAULT_CORRUPT") { try vault.checkCount() }
+    expectError("VAULT_CORRUPT") { try vault.checkRows() }
   }
 
   private func metadata(_ title: String) -> MessageMetadata {

@@ -77,7 +77,7 @@ struct RecoveryDrillCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(phrase)
-    try coffer.vault.checkCount()
+    try coffer.vault.checkRows()
     try coffer.noteRecoveryDrill()
     if context.isJSON { return JSON.print(["drill": "passed"]) }
     context.remark("The recovery phrase opens this coffer.")

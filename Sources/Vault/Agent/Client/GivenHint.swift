@@ -10,8 +10,10 @@ public struct GivenHint: Sendable {
   /// - Returns: nil where that cannot be noted: no folder for it, or no session.
   public init?(home: String, runtime: String? = nil) {
     guard let file = SessionFile("hint", home: home, runtime: runtime) else { return nil }
-    self.file = file
+    self.init(file: file)
   }
+
+  init(file: SessionFile) { self.file = file }
 
   /// Notes that it is told now.
   /// - Returns: whether it is the first time.

@@ -88,7 +88,7 @@ final class IndexOperation: CrashScenario {
       throw CrashFinding.lost("a segment, or what was to be done")
     }
     guard try messages(vault) == found else { throw CrashFinding.mixed("the index finds something else") }
-    try vault.checkCount()
+    try vault.checkRows()
     guard try opened.file.searchFiles.names().count == status.segmentCount else {
       throw CrashFinding.mixed("files that nothing names are left")
     }

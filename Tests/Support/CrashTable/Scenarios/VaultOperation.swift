@@ -133,7 +133,7 @@ final class VaultOperation: CrashScenario {
       return true
     }
     guard unreadable.isEmpty else { throw CrashFinding.lost("\(unreadable.count) messages do not open") }
-    try vault.checkCount()
+    try vault.checkRows()
     return texts
   }
 

@@ -16,7 +16,7 @@ extension Operation {
       let passphrase = try workspace.passphrase()
       try workspace.makeCoffer(passphrase)
       let coffer = try workspace.open(passphrase)
-      try coffer.vault.checkCount()
+      try coffer.vault.checkRows()
       return KeysInUse(coffer: coffer, keys: workspace.bytes("secret of a program", count: 32))
     },
   ]

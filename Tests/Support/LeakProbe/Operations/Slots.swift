@@ -66,7 +66,7 @@ extension Operation {
       try workspace.makeCoffer(try workspace.passphrase(), phrase)
       let coffer = try Coffer.open(
         home: workspace.home, credential: SlotCredential(phrase), machine: workspace.machine)
-      try coffer.vault.checkCount()
+      try coffer.vault.checkRows()
       try coffer.noteRecoveryDrill()
       coffer.close()
     },

@@ -42,7 +42,7 @@ extension Operation {
       try workspace.makeCoffer(passphrase)
       let keys = try workspace.classKeys(passphrase)
       let coffer = try LockedCoffer(home: workspace.home, machine: workspace.machine).unlock(keys)
-      try coffer.vault.checkCount()
+      try coffer.vault.checkRows()
       coffer.close()
     },
     Operation("a wrong passphrase") { workspace in
