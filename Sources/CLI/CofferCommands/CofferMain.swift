@@ -115,7 +115,8 @@ public enum CofferMain {
     if arguments.first == Completions.argument { return complete(arguments) }
     guard coffer_fill_standard_descriptors() == 0 else { return ExitCode.bug.rawValue }
     if arguments.isEmpty {
-      Terminal.remark(lines: FirstSteps.areMissing ? FirstSteps.page : CofferRoot.page)
+      let page = HelpText.fitted(CofferRoot.page, to: Terminal.errorColumns)
+      Terminal.remark(lines: FirstSteps.areMissing ? FirstSteps.page : page)
       return ExitCode.usage.rawValue
     }
     // Both are what other programs take.
@@ -156,7 +157,8 @@ public enum CofferMain {
     let isJSON = line.options.contains("--json")
     do {
       if let command = try helped(line, root) {
-        Terminal.print(lines: command.help)
+        let page = command.help
+        Terminal.print(lines: Terminal.isOutputTerminal ? HelpText.fitted(page, to: Terminal.columns) : page)
         return .done
       }
       try checkCommand(line, root)

@@ -116,5 +116,36 @@ struct MessageChoiceTests {
     #expect(show.contains("Date:  2026-01-23 02:30 XST"))
     let piped = try place.run(["list"] + Self.pass, environment: zone).output
     #expect(piped.contains("2026-01-22T23:30:00Z"))
+    // A search means the days that a list shows.
+    for (date, status) in [
+      ("date:2026-01-23", 0), ("date:2026-01-22", 6), ("after:2026-01-23", 0), ("before:2026-01-22", 6),
+    ] as [(String, Int32)] {
+      #expect(try place.run(["search", date] + Self.pass, environment: zone).status == status, "\(date)")
+      #expect(try place.run(["search", date] + Self.pass).status == 6 - status, "\(date) in UTC")
+    }
+  }
+
+  @Test("Of captures @N is a line of their own last list, whatever messages were listed since")
+  func captureLines() throws {
+    let place = try place(["oak", "pine"])
+    for name in ["meter", "leak"] {
+      try place.write("photo of a \(name)", to: "\(name).jpg")
+      #expect(try place.run(["capture", "add", "\(name).jpg", "--title", name] + Self.pass).status == 0)
+    }
+    let lines = try session(
+      place,
+      """
+      coffer capture show @1 --passphrase-file pass
+      coffer capture list --passphrase-file pass; coffer list --passphrase-file pass
+      coffer capture set @2 --title dial --passphrase-file pass
+      coffer capture list --passphrase-file pass; coffer capture show @3 --passphrase-file pass
+      """
+    ).split(separator: "\r\n")
+    #expect(lines[0] == "coffer: this terminal has shown no list yet")
+    #expect(lines[1] == "hint: 'coffer capture list' shows one")
+    #expect(lines[2].wholeMatch(of: /1  [0-9a-f]{8}  \d{4}-\d\d-\d\d \d\d:\d\d .*  leak/) != nil, "\(lines[2])")
+    #expect(lines[3].hasPrefix("2  ") && lines[3].hasSuffix("meter"))
+    #expect(lines.dropFirst(4).contains { $0.hasPrefix("2  ") && $0.hasSuffix("dial") }, "\(lines)")
+    #expect(lines.last == "coffer: the last list has 2 lines")
   }
 }

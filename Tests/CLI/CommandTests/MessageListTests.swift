@@ -151,6 +151,18 @@ struct MessageListTests {
       limited.lines.last == "... and 14 older messages" && limited.lines.count == 31, "\(limited.lines)")
   }
 
+  @Test("A message longer than the screen goes through the pager, but not with --raw")
+  func pagedMessage() throws {
+    let place = try place()
+    let text = (1...60).map { "line \($0)" }.joined(separator: "\n")
+    #expect(try place.run(["add", "--title", "long"] + Self.pass, input: text).status == 0)
+    let path = try pager(place, "sed 's/^/| /'")
+    let long = try onTerminal(["show", "long"], place, environment: ["COFFER_PAGER": path])
+    #expect(long.status == 0 && long.lines.last == "| line 60" && long.lines.allSatisfy { $0.hasPrefix("| ") })
+    let raw = try onTerminal(["show", "long", "--raw"], place, environment: ["COFFER_PAGER": path])
+    #expect(raw.lines.count == 60 && raw.lines[0] == "line 1")
+  }
+
   @Test("Leaving the pager early is no error, and nothing more is read", arguments: ["list", "search"])
   func left(command: String) throws {
     let place = try place()

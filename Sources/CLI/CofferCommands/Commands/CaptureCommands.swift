@@ -27,8 +27,9 @@ struct CaptureCommand: CommandGroup {
            coffer capture queue [--due] | mark ID STATE | sweep
 
     Each capture is encrypted with its own key and signed by this machine's attestation key. WHICH is an
-    id, its last digits (four are enough while no other id ends so), or a title or a piece of one. If several
-    fit, they are named and none is taken. 'queue', 'mark' and 'sweep' are for a program of yours that
+    id, its last digits (four are enough while no other id ends so), @N for line N of the last list of
+    captures on this terminal, or a title or a piece of one. If several fit, they are named and none is
+    taken. 'queue', 'mark' and 'sweep' are for a program of yours that
     uploads captures.
 
     example: coffer capture add meter.jpg --title 'Water meter' --tag home
@@ -127,8 +128,8 @@ struct CaptureListCommand: CofferCommand {
     usage: coffer capture list [--tag T] [--limit N] [--no-pager]
                                \(OpeningOptions.usage)
 
-    On a terminal, prints a table: the end of the id, local time, size, title, tags. On a pipe, one line per
-    capture: id, time in UTC, bytes, title and tags, separated by tabs.
+    On a terminal, prints a table: number for @N, the end of the id, local time, size, title, tags. On a
+    pipe, one line per capture: id, time in UTC, bytes, title and tags, separated by tabs.
 
     example: coffer capture list --limit 20
     """
@@ -202,14 +203,14 @@ struct CaptureExportCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The capture: its id, the end of it or its title.", completion: Completions.captures)
+  @Argument(help: "The capture: its id, the end of it, @N or its title.", completion: Completions.captures)
   var which: String
   @Argument(help: "Where to write.", completion: .directory) var directory: String
   @Flag(help: "Also write the depth map in false colours.") var depthPNG = false
 
   func execute(_ context: CommandContext) throws {
     let captures = try context.captures(opening)
-    let id = try CaptureChoice.id(which, captures.store)
+    let id = try CaptureChoice.id(which, captures.store, context)
     let record = context.unfinishedExports()
     Interruption.catchOnce()
     var names: [String]
@@ -243,7 +244,7 @@ struct CaptureVerifyCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The capture: its id, the end of it or its title.", completion: Completions.captures)
+  @Argument(help: "The capture: its id, the end of it, @N or its title.", completion: Completions.captures)
   var which: String
 
   struct Answer: Encodable {
@@ -255,7 +256,7 @@ struct CaptureVerifyCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let store = try context.captures(opening).store
-    let id = try CaptureChoice.id(which, store)
+    let id = try CaptureChoice.id(which, store, context)
     let (manifest, signer) = try Interruption.endingAtOnce(
       .interrupted("the check did not finish"), isJSON: context.isJSON
     ) { try store.verify(id) }
@@ -285,8 +286,8 @@ struct CaptureRemoveCommand: CofferCommand {
     usage: coffer capture remove WHICH [--yes]
            \(OpeningOptions.usage)
 
-    Overwrites and removes its files. Earlier copies of the coffer still contain it. Given by its title or
-    the end of its id, it is named first, and you are asked.
+    Overwrites and removes its files. Earlier copies of the coffer still contain it. Given by its title,
+    its line or the end of its id, it is named first, and you are asked.
 
       --yes  do not ask; needed without a terminal, unless WHICH is a whole id
 
@@ -295,14 +296,14 @@ struct CaptureRemoveCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The capture: its id, the end of it or its title.", completion: Completions.captures)
+  @Argument(help: "The capture: its id, the end of it, @N or its title.", completion: Completions.captures)
   var which: String
 
   @Flag(help: "Do not ask.") var yes = false
 
   func execute(_ context: CommandContext) throws {
     let captures = try context.captures(opening)
-    let id = try CaptureChoice.id(which, captures.store)
+    let id = try CaptureChoice.id(which, captures.store, context)
     if RecordID(which) == nil, !yes { try confirm(id, captures.store, context) }
     try captures.remove(id)
     if context.isJSON { JSON.print(["removed": id.description]) }

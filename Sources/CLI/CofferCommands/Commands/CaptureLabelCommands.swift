@@ -58,7 +58,7 @@ struct CaptureSetCommand: CofferCommand {
     let captures = try context.captures(opening)
     var ids: [CaptureID] = []
     for word in which {
-      let id = try CaptureChoice.id(word, captures.store)
+      let id = try CaptureChoice.id(word, captures.store, context)
       if !ids.contains(id) { ids.append(id) }
     }
     let changed = try ids.filter { try captures.changeLabel(of: $0, change) }
@@ -111,7 +111,7 @@ struct CaptureSearchCommand: SearchingCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let expression = try SearchExpression(what, isAny: isAny)
+    let expression = try SearchExpression(what, isAny: isAny, midnight: LocalTime.midnight)
     if let field = expression.parts.lazy.compactMap(Self.fieldOfMessages).first {
       throw Failure.usage(
         "captures have no '\(field):'", hint: "they have words, title:, tag:, date:, after: and before:")

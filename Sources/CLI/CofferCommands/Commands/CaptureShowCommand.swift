@@ -28,7 +28,7 @@ struct CaptureShowCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The capture: its id, the end of it or its title.", completion: Completions.captures)
+  @Argument(help: "The capture: its id, the end of it, @N or its title.", completion: Completions.captures)
   var which: String
   @Flag(help: "Show no picture.") var noPicture = false
 
@@ -56,7 +56,7 @@ struct CaptureShowCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let store = try context.captures(opening).store
-    let id = try CaptureChoice.id(which, store)
+    let id = try CaptureChoice.id(which, store, context)
     let info = try store.info(id)
     let exif = try store.exifFields(of: id)
     let metadata = try Self.metadata(of: id, store)

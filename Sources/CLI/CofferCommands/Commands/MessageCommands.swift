@@ -112,7 +112,7 @@ struct MessageShowCommand: CofferCommand {
   static let page = """
     coffer message show: read a message
 
-    usage: coffer message show WHICH [--raw [--force] | --thread [--no-pager]]
+    usage: coffer message show WHICH [--raw [--force] | --thread] [--no-pager]
                                \(OpeningOptions.usage)
 
     Shows title, date, tags and the text; for a mail, the text of its parts, and the names of its
@@ -144,6 +144,8 @@ struct MessageShowCommand: CofferCommand {
     let coffer = try context.open(opening)
     let id = try MessageChoice.id(which, coffer, context)
     if thread { return try MessageThread(coffer, context).show(id) }
+    if !raw { Terminal.beginPaging(context) }
+    defer { Terminal.endPaging() }
     try coffer.vault.withMessage(id) { metadata, content in
       try MessageView.show(id, metadata, content, isRaw: raw, isForced: force, isJSON: context.isJSON)
     }

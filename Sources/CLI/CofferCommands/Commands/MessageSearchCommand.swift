@@ -27,7 +27,7 @@ struct MessageSearchCommand: SearchingCommand {
       tag:home  tag:ho*       with this tag; with one that begins so
       date:2024  date:2024-03..2024-05  date:..2019
       after:2024-03  before:2024-03-15
-                              by date (UTC), both ends included
+                              by local date, both ends included
       has:attachment  is:mail  type:text/markdown  type:image/*
       -word  -tag:old         without it
 
@@ -65,7 +65,7 @@ struct MessageSearchCommand: SearchingCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let expression = try SearchExpression(what, isAny: isAny)
+    let expression = try SearchExpression(what, isAny: isAny, midnight: LocalTime.midnight)
     let columns = try MessageColumn.named(columns)
     let coffer = try context.open(opening)
     var list = MessageList(coffer, context, columns: columns)

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which capture is meant (Specs/cli.md, "Which capture"): its id, the last digits of it, or its title.
+// Which capture is meant (Specs/cli.md, "Which capture"): its id, the last digits of it, a line of
+// the last list, or its title.
 
+internal import Agent
 internal import Captures
 internal import Primitives
 
 enum CaptureChoice {
   /// The one capture that `word` means.
-  /// - Throws: `ambiguous_capture`, `capture_not_found`; damage, if the one that is meant may be damaged.
-  static func id(_ word: String, _ store: CaptureStore) throws -> CaptureID {
+  /// - Throws: `ambiguous_capture`, `capture_not_found`, `no_list`; damage, if the one that is meant may be damaged.
+  static func id(_ word: String, _ store: CaptureStore, _ context: CommandContext) throws -> CaptureID {
     if let id = RecordID(word) { return id }
+    if word.hasPrefix("@") { return try MessageChoice.line(word, of: .captures, context) }
     let listing = try store.listing()
     let byEnd = byEnd(word, listing.captures)
     // Earlier titles may have been put back, and the one that is meant may be damaged.

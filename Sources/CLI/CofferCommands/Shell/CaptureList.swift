@@ -2,6 +2,7 @@
 //
 // A list of captures: a table on a terminal, lines on a pipe, or JSON.
 
+internal import Agent
 internal import Captures
 internal import Primitives
 internal import Texts
@@ -26,7 +27,7 @@ struct CaptureList {
     Terminal.beginPaging(context)
   }
 
-  private func show(_ capture: CaptureStore.Summary) {
+  private func show(_ capture: CaptureStore.Summary, number: Int, of count: Int) {
     let label = capture.label
     let created = RFC3339.format(capture.created)
     if isJSON {
@@ -36,7 +37,9 @@ struct CaptureList {
           upload: capture.upload.state.name, title: label.title, tags: label.tags,
           note: label.note.isEmpty ? nil : label.note))
     } else if Terminal.isOutputTerminal {
-      Terminal.print(Self.row(capture, columns: Terminal.columns))
+      let shownNumber = "\(number)".paddedAtStart(to: String(count).count)
+      let row = Self.row(capture, columns: Terminal.columns - shownNumber.count - 2)
+      Terminal.print("\(Terminal.dim(shownNumber))  \(row)")
     } else {
       let tags = label.tags.joined(separator: " ")
       Terminal.print("\(capture.id)\t\(created)\t\(capture.byteCount)\t\(label.title)\t\(tags)")
@@ -46,9 +49,16 @@ struct CaptureList {
   /// Shows the first captures, waits for the pager, and says how many more there are.
   static func show(_ captures: [CaptureStore.Summary], limit: Int?, _ context: CommandContext) {
     let list = CaptureList(context)
-    for capture in captures.prefix(limit ?? .max) where !Terminal.isOutputLost { list.show(capture) }
+    let shown = captures.prefix(limit ?? .max)
+    for (index, capture) in shown.enumerated() where !Terminal.isOutputLost {
+      list.show(capture, number: index + 1, of: shown.count)
+    }
     let hasLeft = Terminal.hasLeftPager
     Terminal.endPaging()
+    if Terminal.isOutputTerminal, !context.isJSON, !shown.isEmpty {
+      CommandSurroundings.current.lastList(.captures, home: context.home)?
+        .replace(by: shown.map(\.id.description))
+    }
     guard let limit, limit > 0, captures.count > limit, Terminal.isOutputTerminal, !hasLeft else { return }
     context.remark("... and \((captures.count - limit).counted("older capture"))")
   }

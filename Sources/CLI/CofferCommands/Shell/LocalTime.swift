@@ -63,6 +63,22 @@ enum LocalTime {
     return isDay && isMinute ? seconds : nil
   }
 
+  /// When a day begins here. Where clocks are put forward at midnight, its first hour is missing.
+  /// - Returns: seconds since 1970, UTC; nil when there is no such day.
+  static func midnight(_ year: Int, _ month: Int, _ day: Int) -> Int64? {
+    for hour in 0...1 {
+      var parts = unsafe tm()
+      unsafe parts.tm_year = Int32(year - 1900)
+      unsafe parts.tm_mon = Int32(month - 1)
+      unsafe parts.tm_mday = Int32(day)
+      unsafe parts.tm_hour = Int32(hour)
+      unsafe parts.tm_isdst = -1
+      let seconds = unsafe Int64(mktime(&parts))
+      if unsafe parts.tm_mon == Int32(month - 1) && parts.tm_mday == Int32(day) { return seconds }
+    }
+    return nil
+  }
+
   private static func parts(of seconds: Int64) -> tm? {
     var time = time_t(seconds)
     var parts = unsafe tm()

@@ -19,7 +19,7 @@ struct MessageChoice {
   /// - Throws: `ambiguous_message`, `message_not_found`, `no_list`; errors of reading.
   static func id(_ word: String, _ coffer: Coffer, _ context: CommandContext) throws -> MessageID {
     if let id = MessageID(word) { return id }
-    if word.hasPrefix("@") { return try line(word, context) }
+    if word.hasPrefix("@") { return try line(word, of: .messages, context) }
     let byTail = try tails(word, coffer)
     if byTail.count == 1 { return byTail[0] }
     let (byTitle, unreadable) = try titles(word, coffer)
@@ -44,7 +44,7 @@ struct MessageChoice {
     _ word: String, among choices: [MessageChoice], _ context: CommandContext
   ) throws -> MessageID {
     if let id = MessageID(word) { return id }
-    if word.hasPrefix("@") { return try line(word, context) }
+    if word.hasPrefix("@") { return try line(word, of: .messages, context) }
     let tail = word.lowercased()
     let byTail = word.count < leastCount ? [] : choices.filter { hexadecimal($0.id).hasSuffix(tail) }
     let exact = choices.filter { $0.title.lowercased() == tail }
@@ -93,16 +93,20 @@ struct MessageChoice {
     return (exact.isEmpty ? containing : exact, unreadable)
   }
 
-  private static func line(_ word: String, _ context: CommandContext) throws -> MessageID {
+  /// The record on a line of the last list that this terminal has shown.
+  /// - Parameter word: `@` and a number.
+  /// - Throws: `no_list`.
+  static func line(_ word: String, of kind: LastList.Kind, _ context: CommandContext) throws -> RecordID {
     guard let number = Int(word.dropFirst()), number > 0 else {
       throw Failure.usage("'\(word)' is not a line of a list", hint: "@3 is the third line of the last one")
     }
-    let list = CommandSurroundings.current.lastList(home: context.home)?.identifiers() ?? []
+    let list = CommandSurroundings.current.lastList(kind, home: context.home)?.identifiers() ?? []
     guard !list.isEmpty else {
       throw Failure(
-        .missing, "no_list", "this terminal has shown no list yet", hint: "'coffer message list' shows one")
+        .missing, "no_list", "this terminal has shown no list yet",
+        hint: "'coffer \(kind == .messages ? "message" : "capture") list' shows one")
     }
-    guard number <= list.count, let id = MessageID(list[number - 1]) else {
+    guard number <= list.count, let id = RecordID(list[number - 1]) else {
       throw Failure(.missing, "no_list", "the last list has \(list.count.counted("line"))")
     }
     return id

@@ -148,7 +148,7 @@ struct MessageList {
   func end() {
     Terminal.endPaging()
     guard !ids.isEmpty else { return }
-    CommandSurroundings.current.lastList(home: home)?.replace(by: ids)
+    CommandSurroundings.current.lastList(.messages, home: home)?.replace(by: ids)
   }
 
   /// Throws if some messages did not open.

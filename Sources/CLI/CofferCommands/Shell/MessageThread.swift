@@ -55,7 +55,7 @@ struct MessageThread {
     }
     Terminal.endPaging()
     if Terminal.isOutputTerminal, !context.isJSON {
-      CommandSurroundings.current.lastList(home: context.home)?.replace(by: shown)
+      CommandSurroundings.current.lastList(.messages, home: context.home)?.replace(by: shown)
     }
     try MessageList.report(unreadable)
   }

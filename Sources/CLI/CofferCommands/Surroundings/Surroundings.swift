@@ -38,7 +38,7 @@ protocol Surroundings: Sendable {
   /// The record of exports that are not complete; nil where nothing can be left.
   func unfinishedExports(home: String) -> UnfinishedExports?
   /// The list that this terminal showed last; nil where none can be kept.
-  func lastList(home: String) -> LastList?
+  func lastList(_ kind: LastList.Kind, home: String) -> LastList?
   /// Whether this terminal was told of sessions; nil where there are none, or that cannot be noted.
   func sessionHint(home: String) -> GivenHint?
   /// Starts the pager; nil where long output just runs past.

@@ -56,7 +56,7 @@ struct SystemSurroundings: Surroundings {
 
   func unfinishedExports(home: String) -> UnfinishedExports? { UnfinishedExports(home: home) }
 
-  func lastList(home: String) -> LastList? { LastList(home: home) }
+  func lastList(_ kind: LastList.Kind, home: String) -> LastList? { LastList(kind, home: home) }
 
   func sessionHint(home: String) -> GivenHint? { GivenHint(home: home) }
 

@@ -98,7 +98,7 @@ final class TutorialSurroundings: Surroundings {
 
   func unfinishedExports(home: String) -> UnfinishedExports? { nil }
 
-  func lastList(home: String) -> LastList? { nil }
+  func lastList(_ kind: LastList.Kind, home: String) -> LastList? { nil }
 
   func sessionHint(home: String) -> GivenHint? { nil }
 

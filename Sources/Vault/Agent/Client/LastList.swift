@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The identifiers that a terminal showed last, so that "@3" can mean the third line. They are not secret: the file of
+// The identifiers that a terminal showed last, so that "@3" can mean the third line of a list. They are not secret: the file of
 // the coffer has them in the clear too. Each is a line of a `SessionFile`.
 
 /// The last list that was shown on this terminal.
 public struct LastList: Sendable {
+  /// What is listed. The numbers of one kind stay when a list of the other is shown.
+  public enum Kind: String, Sendable {
+    case messages = "list"
+    case captures
+  }
+
   private let file: SessionFile
 
   /// - Parameters:
+  ///   - kind: what the list is of.
   ///   - home: the directory of the coffer.
   ///   - runtime: replaces `$XDG_RUNTIME_DIR`.
   /// - Returns: nil where such a list has no place: no folder for it, or no session.
-  public init?(home: String, runtime: String? = nil) {
-    guard let file = SessionFile("list", home: home, runtime: runtime) else { return nil }
+  public init?(_ kind: Kind, home: String, runtime: String? = nil) {
+    guard let file = SessionFile(kind.rawValue, home: home, runtime: runtime) else { return nil }
     self.file = file
   }
 

@@ -3,8 +3,6 @@
 // The grammar of a search (Specs/search.md, "Arguments"). The shell has split the line already, so each argument is one
 // part, whatever spaces it has. Signs are compared as code points, because a mark may follow one.
 
-internal import Texts
-
 /// Why a search is not understood. The values are the user's own words.
 @nonexhaustive
 public enum SearchSyntaxError: Error, Equatable, Sendable {
@@ -33,15 +31,18 @@ extension SearchExpression {
   ]
 
   /// Understands the arguments of a search. Those without any word in them, such as punctuation, are left out.
-  /// - Parameter isAny: whether one of the words and fields is enough. Dates and facts always hold.
-  public init(_ arguments: [String], isAny: Bool = false) throws(SearchSyntaxError) {
+  /// - Parameters:
+  ///   - isAny: whether one of the words and fields is enough. Dates and facts always hold.
+  ///   - midnight: when a day of a date begins.
+  public init(
+    _ arguments: [String], isAny: Bool = false, midnight: Midnight = SearchDates.utc
+  ) throws(SearchSyntaxError) {
     var parts: [Part] = []
     for argument in arguments {
       let text = Self.trimmed(argument[...].unicodeScalars)
       let isExcluded = text.first == "-"
-      guard let condition = try Self.condition(Self.trimmed(text.dropFirst(isExcluded ? 1 : 0))) else {
-        continue
-      }
+      let part = Self.trimmed(text.dropFirst(isExcluded ? 1 : 0))
+      guard let condition = try Self.condition(part, midnight) else { continue }
       let role: Role = isExcluded ? .excluded : isAny && condition.isText ? .alternative : .required
       parts.append(Part(condition: condition, role: role))
     }
@@ -56,7 +57,9 @@ extension SearchExpression {
   private typealias Text = Substring.UnicodeScalarView
 
   /// Nil without a word.
-  private static func condition(_ text: Text) throws(SearchSyntaxError) -> Condition? {
+  private static func condition(
+    _ text: Text, _ midnight: Midnight
+  ) throws(SearchSyntaxError) -> Condition? {
     guard let colon = text.firstIndex(of: ":"), colon > text.startIndex,
       text[..<colon].allSatisfy({ $0.isASCII && $0.properties.isAlphabetic })
     else { return phrase(text).map { .phrase($0, in: .anywhere) } }
@@ -72,7 +75,7 @@ extension SearchExpression {
     let trimmed = trimmed(value)
     guard !trimmed.isEmpty else { throw .noValue(field: name) }
     switch name {
-    case "date", "after", "before": return .date(try dates(name, Substring(trimmed)))
+    case "date", "after", "before": return .date(try SearchDates.range(name, Substring(trimmed), midnight))
     case "has", "is", "type": return .fact(try fact(name, String(trimmed)))
     case "tag":
       let isWhole = trimmed.last != "*"
@@ -115,45 +118,6 @@ extension SearchExpression {
     default: break
     }
     throw .badValue(field: field, value)
-  }
-
-  // MARK: Dates
-
-  /// `2024`, `2024-03`, `2024-03-01`, or two of them with two dots between, one of which may be left out.
-  private static func dates(
-    _ field: String, _ value: Substring
-  ) throws(SearchSyntaxError) -> ClosedRange<Int64> {
-    let ends =
-      if field == "date", let dots = value.firstRange(of: "..") {
-        (first: value[..<dots.lowerBound], last: value[dots.upperBound...])
-      } else {
-        (first: field == "before" ? "" : value, last: field == "after" ? "" : value)
-      }
-    guard !ends.first.isEmpty || !ends.last.isEmpty else { throw .badDate(String(value)) }
-    let first = ends.first.isEmpty ? Int64.min : period(ends.first)?.lowerBound
-    let last = ends.last.isEmpty ? Int64.max : period(ends.last)?.upperBound
-    guard let first, let last else { throw .badDate(String(value)) }
-    guard first <= last else { throw .reversedDates(String(value)) }
-    return first...last
-  }
-
-  /// The seconds of a year, a month or a day in UTC.
-  private static func period(_ text: Substring) -> ClosedRange<Int64>? {
-    let digits = text.split(separator: "-", omittingEmptySubsequences: false)
-    guard 1...3 ~= digits.count,
-      zip(digits, [4, 2, 2]).allSatisfy({ piece, count in
-        piece.utf8.count == count && piece.utf8.allSatisfy(ASCII.isDigit)
-      })
-    else { return nil }
-    let numbers = digits.compactMap { Int($0) }
-    let year = numbers[0]
-    let months = numbers.count > 1 ? (numbers[1], numbers[1]) : (1, 12)
-    guard 1...12 ~= months.0 else { return nil }
-    let days = numbers.count > 2 ? (numbers[2], numbers[2]) : (1, CivilTime.dayCount(of: months.1, in: year))
-    let first = CivilTime.seconds(year: year, month: months.0, day: days.0, hour: 0, minute: 0, second: 0)
-    let last = CivilTime.seconds(year: year, month: months.1, day: days.1, hour: 23, minute: 59, second: 59)
-    guard let first, let last else { return nil }
-    return first...last
   }
 }
 

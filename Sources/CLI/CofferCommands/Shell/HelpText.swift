@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Help pages in the width of a terminal. They are written for a wide one; in a narrow one, paragraphs and what stands
+// beside an option are filled again. Examples stay as they are, to be copied.
+
+enum HelpText {
+  /// The page with no line longer than `columns`, but for examples and long words. What fits stays as it is.
+  static func fitted(_ page: String, to columns: Int) -> String {
+    let columns = max(columns, leastColumns)
+    let blocks = page.split(separator: "\n\n").map { block in
+      guard !block.hasPrefix("example:") else { return String(block) }
+      let lines = block.split(separator: "\n").map(String.init)
+      return items(lines, isUsage: block.hasPrefix("usage:")).map { $0.fitted(to: columns) }
+        .joined(separator: "\n")
+    }
+    return blocks.joined(separator: "\n\n")
+  }
+
+  private static let leastColumns = 30
+
+  /// Lines that are filled together.
+  private struct Item {
+    /// What stands before the text, with the spaces after it: an option, or an indentation.
+    var start: Substring
+    var lines: [String]
+    /// The text without what stands before it.
+    var words: [Substring]
+    /// The column in which its text goes on.
+    var column: Int
+
+    func fitted(to columns: Int) -> String {
+      guard lines.contains(where: { ColumnWidth.of($0) > columns }) else {
+        return lines.joined(separator: "\n")
+      }
+      var filled: [String] = []
+      var line = String(start)
+      var column = column
+      // No room beside it, so the text begins on the next line.
+      if columns - column < HelpText.leastTextColumns {
+        column = min(column, HelpText.narrowColumn)
+        if start.contains(where: { $0 != " " }) {
+          filled.append(String(start.reversed().drop { $0 == " " }.reversed()))
+        }
+        line = String(repeating: " ", count: column)
+      }
+      var isEmpty = true
+      for word in words {
+        if !isEmpty, ColumnWidth.of(line) + 1 + ColumnWidth.of(String(word)) > columns {
+          filled.append(line)
+          line = String(repeating: " ", count: column)
+          isEmpty = true
+        }
+        line += (isEmpty ? "" : " ") + word
+        isEmpty = false
+      }
+      return (filled + [line]).joined(separator: "\n")
+    }
+  }
+
+  private static let leastTextColumns = 24
+  private static let narrowColumn = 6
+
+  private static func items(_ block: [String], isUsage: Bool) -> [Item] {
+    var items: [Item] = []
+    for line in block {
+      let indent = line.prefix { $0 == " " }.count
+      if isUsage {
+        items.append(usage(line))
+      } else if let column = column(of: line) {
+        let (start, text) = (line.prefix(column), line.dropFirst(column))
+        items.append(Item(start: start, lines: [line], words: text.split(separator: " "), column: column))
+      } else if let last = items.indices.last, items[last].column == indent, items[last].words.count > 0 {
+        items[last].lines.append(line)
+        items[last].words += line.split(separator: " ")
+      } else {
+        items.append(
+          Item(
+            start: line.prefix(indent), lines: [line], words: line.split(separator: " "), column: indent))
+      }
+    }
+    return items
+  }
+
+  /// Where the text begins that stands beside an option or a word: after two spaces or more.
+  private static func column(of line: String) -> Int? {
+    guard line.hasPrefix("  "), !line.hasPrefix("   "), let gap = line.dropFirst(2).firstRange(of: "  ")
+    else {
+      return nil
+    }
+    return line[..<gap.lowerBound].count + line[gap.lowerBound...].prefix { $0 == " " }.count
+  }
+
+  /// A line of the usage goes on a little deeper than it begins; what is in brackets stays together.
+  private static func usage(_ line: String) -> Item {
+    let start = line.hasPrefix("usage: ") ? line.prefix("usage: ".count) : line.prefix { $0 == " " }
+    var words: [Substring] = []
+    var depth = 0
+    for word in line.dropFirst(start.count).split(separator: " ") {
+      if depth > 0, let last = words.popLast() {
+        words.append(last + " " + word)
+      } else {
+        words.append(word)
+      }
+      depth += word.count { $0 == "[" } - word.count { $0 == "]" }
+    }
+    return Item(start: start, lines: [line], words: words, column: start.count + 4)
+  }
+}

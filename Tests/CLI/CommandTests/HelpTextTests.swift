@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import CofferCommands
+
+@Suite("Help pages in a narrow terminal")
+struct HelpTextTests {
+  static let pages = HelpAndSpecTests.commands.map(\.page)
+
+  @Test("No line is longer than the terminal, but for examples", arguments: [40, 60, 80, 100])
+  func fits(columns: Int) {
+    for page in Self.pages {
+      let fitted = HelpText.fitted(page, to: columns)
+      for line in fitted.prefix(upTo: fitted.firstRange(of: "\nexample:")?.lowerBound ?? fitted.endIndex)
+        .split(separator: "\n")
+      where ColumnWidth.of(String(line)) > columns {
+        // One word, or what stands in one pair of brackets.
+        let text = line.drop { $0 == " " }
+        #expect(!text.contains(" ") || text.hasPrefix("[") && text.hasSuffix("]"), "\(line)")
+      }
+    }
+  }
+
+  @Test("Every word is there, in its order, and a wide terminal gets the page as it is")
+  func words() {
+    for page in Self.pages {
+      #expect(HelpText.fitted(page, to: 200) == page)
+      for columns in [20, 40, 80] {
+        let fitted = HelpText.fitted(page, to: columns)
+        #expect(fitted.split(whereSeparator: \.isWhitespace) == page.split(whereSeparator: \.isWhitespace))
+      }
+    }
+  }
+
+  @Test("What stands beside an option stays beside it while there is room, and then goes below")
+  func options() {
+    let page = """
+      tool: does it
+
+        --raw      write only the content of the message
+                   and no more
+        example    of it
+      """
+    #expect(
+      HelpText.fitted(page, to: 44) == """
+        tool: does it
+
+          --raw      write only the content of the
+                     message and no more
+          example    of it
+        """)
+    #expect(
+      HelpText.fitted(page, to: 32) == """
+        tool: does it
+
+          --raw
+              write only the content of
+              the message and no more
+          example    of it
+        """)
+  }
+}
