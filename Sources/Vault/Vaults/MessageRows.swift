@@ -127,21 +127,28 @@ struct MessageRow: Sendable {
 /// opened and shown. Nothing in it is secret.
 struct SealedRows {
   /// Enough rows to make the cost of a transaction small.
-  static let byteCountLimit = 512 << 10
+  private static let usualByteCount = 512 << 10
 
   private var boxes: [UInt8] = []
   private var rows: [(row: MessageRow, box: Range<Int>)] = []
   private let countLimit: Int
+  private let byteCountLimit: Int
 
-  /// - Parameter countLimit: most rows.
-  init(countLimit: Int) { self.countLimit = countLimit }
+  /// - Parameters:
+  ///   - countLimit: most rows.
+  ///   - byteCountLimit: bytes of boxes, after which there is no room for another.
+  init(countLimit: Int, byteCountLimit: Int = usualByteCount) {
+    self.countLimit = countLimit
+    self.byteCountLimit = byteCountLimit
+  }
 
+  var count: Int { rows.count }
   var lastNumber: Int64? { rows.last?.row.number }
-  var hasRoom: Bool { rows.count < countLimit && boxes.count < Self.byteCountLimit }
+  var hasRoom: Bool { rows.count < countLimit && boxes.count < byteCountLimit }
 
   mutating func removeAll() {
     // After one large message, the buffer shrinks again.
-    boxes.removeAll(keepingCapacity: boxes.count <= 2 * Self.byteCountLimit)
+    boxes.removeAll(keepingCapacity: boxes.count <= 2 * byteCountLimit)
     rows.removeAll(keepingCapacity: true)
   }
 

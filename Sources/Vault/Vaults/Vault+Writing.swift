@@ -93,7 +93,9 @@ extension Vault {
     var isAtEnd = false
     var goesOn = true
     var failure: MessageFormatError?
-    var indexing = ImportIndexing()
+    var indexing = ImportIndexing(self)
+    // Of an import that is ended early too.
+    defer { try? indexing.name() }
     while goesOn && !isAtEnd {
       var ids: [MessageID] = []
       let now = clock.now()
@@ -140,33 +142,10 @@ extension Vault {
       progress.importedCount += ids.count
       progress.source = source.progress
       goesOn = try committed(ids, progress)
-      if goesOn { indexing.add(ids.count, in: self) }
+      if goesOn { indexing.add(ids.count) }
     }
-    if goesOn { indexing.finish(in: self) }
+    if goesOn { indexing.finish() }
     if let failure { throw failure }
     return progress
-  }
-}
-
-/// The search index while an import runs. What goes wrong with it does not concern the import: the messages are read one
-/// by one until ``Vault/updateIndex(progress:)`` has succeeded, which says what is wrong.
-private struct ImportIndexing {
-  private var waitingCount = 0
-  private var hasFlushed = false
-  private var isPossible = true
-
-  /// Counts messages that are on the disk, and makes a segment when they are as many as it can have.
-  mutating func add(_ count: Int, in vault: Vault) {
-    waitingCount += count
-    guard isPossible, vault.file.home != nil, waitingCount >= vault.index.documentCount else { return }
-    waitingCount = 0
-    hasFlushed = true
-    do { _ = try vault.flush { _ in true } } catch { isPossible = false }
-  }
-
-  /// After many messages, there are as few segments as possible.
-  func finish(in vault: Vault) {
-    guard isPossible, hasFlushed else { return }
-    try? vault.tend(.everything) { _ in true }
   }
 }

@@ -3,6 +3,7 @@
 // Files and pipes of a test.
 
 import Glibc
+import Primitives
 
 @testable import OpenPGP
 

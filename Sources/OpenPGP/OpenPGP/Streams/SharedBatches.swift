@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The batches of a pipeline, whose turn it is, and the lock and the thread for that.
+// The batches of a pipeline, whose turn it is, and the lock for that.
 //
 // Concurrency: the lock guards every field. The bytes of a batch belong to the thread that has put it into
 // `reading`, `transforming` or `lent`; the work's `read` is called by one thread at a time.
@@ -166,37 +166,4 @@ final class ConditionLock: @unchecked Sendable {
 
   /// Wakes all threads in ``wait()``.
   func wakeAll() { unsafe pthread_cond_broadcast(condition) }
-}
-
-/// A thread that does one thing and ends.
-@safe
-final class WorkerThread {
-  private let thread: pthread_t
-
-  /// Nil when there is no thread to be had.
-  init?(_ body: @escaping @Sendable () -> Void) {
-    let handedOver = unsafe Unmanaged.passRetained(Body(body))
-    var thread = pthread_t()
-    let failure = unsafe pthread_create(
-      &thread, nil,
-      { body in
-        // The thread's own reference, taken over from the caller.
-        if let body = unsafe body { unsafe Unmanaged<Body>.fromOpaque(body).takeRetainedValue().run() }
-        return nil
-      }, handedOver.toOpaque())
-    guard failure == 0 else {
-      unsafe handedOver.release()
-      return nil
-    }
-    self.thread = thread
-  }
-
-  /// Waits for the thread to end; to be called once.
-  func join() { _ = pthread_join(thread, nil) }
-
-  private final class Body {
-    let run: @Sendable () -> Void
-
-    init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-  }
 }

@@ -76,13 +76,22 @@ public enum SegmentMerger {
     for input in inputs where try input.nextTerm() { left.append(input) }
     var occurrences = ErasedArray<Occurrence>(capacity: 200_000)
     var term = ErasedArray<UInt8>(capacity: 256)
-    while var least = left.first {
-      for input in left.dropFirst() where input.precedes(least) { least = input }
+    // In the order of their numbers, so that ordinals rise.
+    var having: [(input: MergeInput, entry: TermEntry)] = []
+    var beginnings = left.map { $0.beginning }
+    while let least = beginnings.min() {
       term.removeAll()
-      least.withTerm { term.append($0) }
-      // In the order of their numbers, so that ordinals rise.
-      var having: [(input: MergeInput, entry: TermEntry)] = []
-      for input in left where input.has(term) { having.append((input, try input.entry())) }
+      for place in left.indices where beginnings[place] == least {
+        left[place].withTerm { other in
+          if term.count > 0, term.withBytes({ compare($0, other) <= 0 }) { return }
+          term.removeAll()
+          term.append(other)
+        }
+      }
+      having.removeAll(keepingCapacity: true)
+      for place in left.indices where beginnings[place] == least && left[place].has(term) {
+        having.append((left[place], try left[place].entry()))
+      }
       let positionByteCount = having.reduce(0) { $0 + $1.entry.positions.count }
       let measure =
         positionByteCount > listByteCountInMemory ? try measure(having, &occurrences) : ListMeasure()
@@ -98,9 +107,14 @@ public enum SegmentMerger {
           try forEachPiece(having, &occurrences) { unsafe lists.add($0.pointer, count: $0.count) }
         }
       }
-      var isAtEnd = false
-      for (input, _) in having where try !input.nextTerm() { isAtEnd = true }
-      if isAtEnd { left.removeAll(where: \.isAtEnd) }
+      for place in left.indices.reversed() where beginnings[place] == least && left[place].has(term) {
+        if try left[place].nextTerm() {
+          beginnings[place] = left[place].beginning
+        } else {
+          left.remove(at: place)
+          beginnings.remove(at: place)
+        }
+      }
     }
     try terms.finish(&file)
   }
@@ -158,7 +172,6 @@ private final class MergeInput {
   private var ordinals: [UInt32] = []
   private(set) var keptCount = 0
   private var groupIndex = -1
-  private(set) var isAtEnd = false
 
   private static let none = UInt32.max
 
@@ -193,10 +206,7 @@ private final class MergeInput {
   func nextTerm() throws(SegmentError) -> Bool {
     if groupIndex >= 0, try reader.cursor.next() { return true }
     groupIndex += 1
-    guard groupIndex < reader.root.terms.count else {
-      isAtEnd = true
-      return false
-    }
+    guard groupIndex < reader.root.terms.count else { return false }
     let group = reader.root.terms[groupIndex]
     try reader.cursor.open(group, &reader.file)
     try reader.cursor.openNumbers(group, &reader.file)
@@ -208,7 +218,14 @@ private final class MergeInput {
     try reader.cursor.term.withBytes(body)
   }
 
-  func precedes(_ other: MergeInput) -> Bool { withTerm { own in other.withTerm { compare(own, $0) < 0 } } }
+  /// The first eight bytes of the term as a number, with zeros after its end: most terms differ in them.
+  var beginning: UInt64 {
+    withTerm { term in
+      var number: UInt64 = 0
+      for offset in 0..<8 { number = number << 8 | UInt64(offset < term.byteCount ? term.octet(offset) : 0) }
+      return number
+    }
+  }
 
   func has(_ term: borrowing ErasedArray<UInt8>) -> Bool {
     withTerm { own in term.withBytes { compare(own, $0) == 0 } }

@@ -12,7 +12,6 @@ internal import Primitives
 internal import SearchIndex
 internal import Secrets
 internal import Storage
-internal import Texts
 
 extension Vault {
   /// How far the index is.
@@ -108,111 +107,62 @@ extension Vault {
   }
 
   /// Makes segments of everything that is in none.
+  /// - Parameter goesOn: false stops between two segments.
   /// - Returns: false when it was stopped; what is made stays.
   func flush(_ goesOn: (IndexProgress) throws -> Bool) throws -> Bool {
     while let record = try currentRecord() {
-      let (last, total) = try read { transaction, state, _ in
-        // A row with a greater number is not the vault's; whoever reads the tail finds it, and says so.
-        (min(try MessageRow.lastNumber(transaction), state.highestNumber), state.shown.count)
-      }
-      guard last > record.indexedThrough else { return true }
-      if record.segments.count >= index.mergedFrom {
-        try merge(once: true) { index.nextMerge($0, except: $1) }
-      }
-      let built = try buildSegment(of: record.indexedThrough + 1...last)
-      guard let done = try add(built, after: record.indexedThrough) else { return true }
-      guard try goesOn(IndexProgress(done: done, total: total)) else { return false }
+      guard let numbers = try tailNumbers(record) else { return true }
+      try mergeIfMany(record)
+      guard let progress = try add(buildSegment(of: numbers)) else { return true }
+      guard try goesOn(progress) else { return false }
     }
     return true
   }
 
-  // MARK: Segments
-
-  /// A segment that no record names yet.
-  struct BuiltSegment {
-    /// Nil when no row of the range is shown.
-    var description: SegmentDescription?
-    /// The rows that were looked at.
-    var numbers: ClosedRange<Int64>
-    /// Those that are in it.
-    var indexed: [Int64] = []
+  /// The numbers of the rows that are in no segment; nil if there are none.
+  func tailNumbers(_ record: SearchRecord) throws -> ClosedRange<Int64>? {
+    let last = try read { transaction, state, _ in
+      // A row with a greater number is not the vault's; whoever reads the tail finds it, and says so.
+      min(try MessageRow.lastNumber(transaction), state.highestNumber)
+    }
+    return last > record.indexedThrough ? record.indexedThrough + 1...last : nil
   }
+
+  /// Merges once while many messages come, before there are too many segments.
+  func mergeIfMany(_ record: SearchRecord) throws {
+    guard record.segments.count >= index.mergedFrom else { return }
+    try merge(once: true) { index.nextMerge($0, except: $1) }
+  }
+
+  // MARK: Segments
 
   /// Makes a segment of the rows with these numbers that are shown, from the first, as many as fit.
   func buildSegment(of numbers: ClosedRange<Int64>) throws -> BuiltSegment {
-    var opener = MessageOpener(try keys())
-    let version = try read { _, state, keys in
-      opener.keys = keys
-      return state.currentVersion
-    }
-    let key = try opener.keys.key(version)
-    do {
-      var builder = try key.withBytes { key throws(SegmentError) in
-        try SegmentBuilder(files: file.searchFiles, keyVersion: version, vaultKey: key)
-      }
-      var sealed = sealedRows()
-      var indexed: [Int64] = []
-      // The last row that was looked at.
-      var last = numbers.lowerBound - 1
-      var isAtEnd = false
-      var hasRoom = true
-      while hasRoom, !isAtEnd, last < numbers.upperBound {
-        sealed.removeAll()
-        isAtEnd = try read { transaction, _, keys in
-          opener.keys = keys
-          return try sealed.append(last + 1...numbers.upperBound, transaction)
-        }
-        hasRoom = try sealed.forEach { row, box in
-          if row.standing == .shown {
-            guard !builder.isFull, builder.documentCount < index.documentCount else { return false }
-            do {
-              try opener.open(row, box) { metadata, _, content in
-                try builder.append(
-                  number: row.number, id: row.message, timestamp: row.timestamp, metadata: metadata,
-                  content: content)
-              }
-            } catch VaultError.dataTampered, VaultError.decryptionFailed {
-              // Its time may be what makes it unreadable.
-              let isPossible = CivilTime.representable.contains(row.timestamp)
-              try builder.appendUnreadable(
-                number: row.number, id: row.message, timestamp: isPossible ? row.timestamp : 0)
-            }
-            indexed.append(row.number)
-          }
-          last = row.number
-          return true
-        }
-      }
-      let covered = numbers.lowerBound...(hasRoom ? numbers.upperBound : last)
-      // A builder without documents removes its file.
-      guard builder.documentCount > 0 else { return BuiltSegment(numbers: covered) }
-      let description = try builder.finish(numbers: covered)
-      return BuiltSegment(description: description, numbers: covered, indexed: indexed)
-    } catch let error as SegmentError {
-      throw Self.sorted(error)
-    }
+    var making = try SegmentMaking(of: numbers, self)
+    while try making.copyRows(self) { try making.openRows() }
+    return try making.finish()
   }
 
   /// Names a new segment in the record, unless another one answers for its rows by now.
-  /// - Returns: how many messages are in segments now; nil when it was not wanted, and is removed.
-  private func add(_ built: BuiltSegment, after number: Int64) throws -> Int? {
-    let count = try write { transaction, state, keys -> Int? in
+  /// - Returns: how far the index is now; nil when the segment was not wanted, and is removed.
+  func add(_ built: BuiltSegment) throws -> IndexProgress? {
+    let progress = try write { transaction, state, keys -> IndexProgress? in
       var record: SearchRecord
       switch try searchRecord(transaction, state, keys) {
       case .none: record = SearchRecord()
       case .damaged: return nil
       case .record(let found): record = found
       }
-      guard record.indexedThrough == number,
+      guard record.indexedThrough == built.numbers.lowerBound - 1,
         let digest = try append(built, to: &record, keys, transaction)
       else { return nil }
       record.indexed.formUnion(digest)
       record.indexedThrough = built.numbers.upperBound
       try save(record, &state, keys, transaction)
-      return record.indexed.count
+      return IndexProgress(done: record.indexed.count, total: state.shown.count)
     }
-    if count == nil, let description = built.description { file.searchFiles.remove(description.id) }
-    return count
+    if progress == nil, let description = built.description { file.searchFiles.remove(description.id) }
+    return progress
   }
 
   /// Puts a new segment where its numbers belong. Rows that have left since they were read are marked.
