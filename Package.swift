@@ -143,14 +143,16 @@ let package = Package(
     systemLibrary("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev"),
     systemLibrary("CZxcvbn", apt: "libzxcvbn-dev"),
     systemLibrary("CUtf8proc", apt: "libutf8proc-dev"),
-    systemLibrary("CTSS", apt: "libtss2-dev"),
-    systemLibrary("CSystemdBus", apt: "libsystemd-dev"),
-    systemLibrary("CFido2", pkgConfig: "libfido2", apt: "libfido2-dev"),
-    systemLibrary("CTurboJPEG", apt: "libturbojpeg0-dev"),
-    systemLibrary("CPNG", apt: "libpng-dev"),
-    systemLibrary("CQRencode", pkgConfig: "libqrencode", apt: "libqrencode-dev"),
-    .target(name: "CZbar", path: "Sources/C/CZbar", linkerSettings: [.linkedLibrary("dl")]),
     systemLibrary("CZlib", apt: "zlib1g-dev"),
+    // Few commands need these libraries: they are opened when first used, not linked. scripts/packages has their headers.
+    .target(name: "CLoader", path: "Sources/C/CLoader", linkerSettings: [.linkedLibrary("dl")]),
+    .target(name: "CTSS", dependencies: ["CLoader"], path: "Sources/C/CTSS"),
+    .target(name: "CSystemdBus", dependencies: ["CLoader"], path: "Sources/C/CSystemdBus"),
+    .target(name: "CFido2", dependencies: ["CLoader"], path: "Sources/C/CFido2"),
+    .target(name: "CTurboJPEG", dependencies: ["CLoader"], path: "Sources/C/CTurboJPEG"),
+    .target(name: "CPNG", dependencies: ["CLoader"], path: "Sources/C/CPNG"),
+    .target(name: "CQRencode", dependencies: ["CLoader"], path: "Sources/C/CQRencode"),
+    .target(name: "CZbar", path: "Sources/C/CZbar", linkerSettings: [.linkedLibrary("dl")]),
 
     // Base: texts, secrets in memory, libcrypto, and primitives from well-kept libraries
     module("Texts", in: .base, ["CBase64"]),
@@ -259,9 +261,7 @@ let package = Package(
     // A FIDO2 authenticator in software, which talks to libfido2 in the same process.
     support(
       "SoftwareSecurityKey",
-      [
-        "SecurityKeys", "Secrets", "Primitives", "COpenSSL", .target("CFido2", trait: "SecurityKeys"),
-      ]),
+      ["SecurityKeys", "Secrets", "Primitives", "COpenSSL", .target("CFido2", trait: "SecurityKeys")]),
     support("SeededGenerators"),
     support("SoftwareTPM"),
     support("SpecExamples", ["Repository"]),
@@ -324,7 +324,7 @@ let package = Package(
         "TestVectors",
       ]),
     tests("StorageTests", in: .platform, ["Storage", "TemporaryHomes", grdb, sqlite]),
-    tests("DesktopBusTests", in: .platform, ["DesktopBus", "PrivateBus"]),
+    tests("DesktopBusTests", in: .platform, ["DesktopBus", "PrivateBus", "CLoader"]),
     tests("PicturesTests", in: .platform, ["Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
     tests(
       "EnclavesTests", in: .platform,

@@ -33,37 +33,45 @@
     public let uniqueName: String
 
     private let bus: OpaquePointer
+    private let library: coffer_sd_bus
     private var matches: Set<BusMatch> = []
     /// The unique name that owns each subscribed service, nil for none.
     private var owners: [String: String?] = [:]
 
     /// Connects, and waits until the bus has let us in.
     /// - Throws: `BusError.noBus`, `.denied`.
-    public init(_ address: Bus) throws(BusError) {
+    public convenience init(_ address: Bus) throws(BusError) {
+      try unsafe self.init(address, coffer_sd_bus_open()?.pointee)
+    }
+
+    /// - Parameter library: nil for one that is missing.
+    init(_ address: Bus, _ library: coffer_sd_bus?) throws(BusError) {
+      guard let library = library else { throw .noBus }
       var opened: OpaquePointer? = nil
       var result: Int32
       switch address {
-      case .system: result = unsafe sd_bus_open_system(&opened)
-      case .session: result = unsafe sd_bus_open_user(&opened)
+      case .system: result = unsafe library.sd_bus_open_system(&opened)
+      case .session: result = unsafe library.sd_bus_open_user(&opened)
       case .address(let text):
         guard !text.utf8.contains(0) else { throw .noBus }
-        result = unsafe sd_bus_new(&opened)
-        if result >= 0 { result = unsafe sd_bus_set_address(opened, text) }
-        if result >= 0 { result = unsafe sd_bus_set_bus_client(opened, 1) }
-        if result >= 0 { result = unsafe sd_bus_start(opened) }
+        result = unsafe library.sd_bus_new(&opened)
+        if result >= 0 { result = unsafe library.sd_bus_set_address(opened, text) }
+        if result >= 0 { result = unsafe library.sd_bus_set_bus_client(opened, 1) }
+        if result >= 0 { result = unsafe library.sd_bus_start(opened) }
       }
       // The bus sends the unique name first; from then on the connection works.
       var name: UnsafePointer<CChar>? = nil
-      if result >= 0 { result = unsafe sd_bus_get_unique_name(opened, &name) }
+      if result >= 0 { result = unsafe library.sd_bus_get_unique_name(opened, &name) }
       guard result >= 0, let opened = unsafe opened else {
-        unsafe sd_bus_close_unref(opened)
+        _ = unsafe library.sd_bus_close_unref(opened)
         throw Self.openingError(-result)
       }
       uniqueName = unsafe text(unsafe name)
       unsafe bus = opened
+      self.library = library
     }
 
-    deinit { unsafe sd_bus_close_unref(bus) }
+    deinit { _ = unsafe library.sd_bus_close_unref(bus) }
 
     // MARK: Calls
 
@@ -79,9 +87,10 @@
       let texts = [destination, path, interface, method]
       guard texts.allSatisfy({ !$0.utf8.contains(0) }) else { throw .malformed }
       var made: OpaquePointer? = nil
-      let result = unsafe sd_bus_message_new_method_call(bus, &made, destination, path, interface, method)
+      let result = unsafe library.sd_bus_message_new_method_call(
+        bus, &made, destination, path, interface, method)
       guard result >= 0, let made = unsafe made else { throw Self.callError(-result, nil) }
-      let request = unsafe RawMessage(owning: made)
+      let request = unsafe RawMessage(owning: made, library)
       try request.append(arguments: arguments)
       return try answer(to: request, timeout)
     }
@@ -90,16 +99,16 @@
       to request: borrowing RawMessage, _ timeout: Duration
     ) throws(BusError) -> BusMessage {
       var error = unsafe sd_bus_error()
-      defer { unsafe sd_bus_error_free(&error) }
+      defer { unsafe library.sd_bus_error_free(&error) }
       var reply: OpaquePointer? = nil
       // Zero would mean sd-bus's own default.
       let microseconds = max(1, timeout.microseconds)
-      let result = unsafe sd_bus_call(bus, request.pointer, microseconds, &error, &reply)
+      let result = unsafe library.sd_bus_call(bus, request.pointer, microseconds, &error, &reply)
       guard result >= 0, let reply = unsafe reply else {
         let name = unsafe error.name.map { unsafe String(cString: $0) }
         throw Self.callError(-result, name)
       }
-      return try Self.decoded(unsafe RawMessage(owning: reply))
+      return try decoded(unsafe RawMessage(owning: reply, library))
     }
 
     /// Reads a property of an object (`org.freedesktop.DBus.Properties.Get`).
@@ -165,7 +174,7 @@
         if let signal = try process() { return signal }
         let left = end - ContinuousClock.now
         guard left > .zero else { return nil }
-        let result = unsafe sd_bus_wait(bus, left.microseconds)
+        let result = unsafe library.sd_bus_wait(bus, left.microseconds)
         guard result >= 0 || result == -EINTR else { throw Self.callError(-result, nil) }
       }
     }
@@ -177,31 +186,31 @@
     public func process() throws(BusError) -> BusSignal? {
       while true {
         var received: OpaquePointer? = nil
-        let result = unsafe sd_bus_process(bus, &received)
+        let result = unsafe library.sd_bus_process(bus, &received)
         guard result >= 0 else { throw Self.callError(-result, nil) }
         guard result > 0 else { return nil }
         guard let message = unsafe received else { continue }
-        if let signal = try wanted(unsafe RawMessage(owning: message)) { return signal }
+        if let signal = try wanted(unsafe RawMessage(owning: message, library)) { return signal }
       }
     }
 
     /// The descriptor to poll. It belongs to the connection: never close or read it.
-    public var fileDescriptor: Int32 { unsafe sd_bus_get_fd(bus) }
+    public var fileDescriptor: Int32 { unsafe library.sd_bus_get_fd(bus) }
 
     /// The events to poll for, as in `poll(2)`. May change with each ``process()``.
-    public var pollEvents: Int16 { Int16(truncatingIfNeeded: unsafe sd_bus_get_events(bus)) }
+    public var pollEvents: Int16 { Int16(truncatingIfNeeded: unsafe library.sd_bus_get_events(bus)) }
 
     private func wanted(_ message: consuming RawMessage) throws(BusError) -> BusSignal? {
       var type: UInt8 = 0
-      unsafe sd_bus_message_get_type(message.pointer, &type)
+      _ = unsafe library.sd_bus_message_get_type(message.pointer, &type)
       guard type == Self.signalType else { return nil }
-      let path = unsafe text(sd_bus_message_get_path(message.pointer))
-      let interface = unsafe text(sd_bus_message_get_interface(message.pointer))
-      let member = unsafe text(sd_bus_message_get_member(message.pointer))
+      let path = unsafe text(library.sd_bus_message_get_path(message.pointer))
+      let interface = unsafe text(library.sd_bus_message_get_interface(message.pointer))
+      let member = unsafe text(library.sd_bus_message_get_member(message.pointer))
       // sd-bus's own word, under a name that the bus lets nobody use.
       guard interface != Self.localInterface else { throw .disconnected }
       // A signal that cannot be read is ignored: it must not end the wait for the others.
-      guard let content = try? Self.decoded(message) else { return nil }
+      guard let content = try? decoded(message) else { return nil }
       let signal = BusSignal(path: path, interface: interface, member: member, message: content)
       if let change = signal.ownerChange, owners[change.name] != nil {
         owners.updateValue(change.owner, forKey: change.name)
@@ -216,9 +225,9 @@
     private static let signalType: UInt8 = 4
     private static let localInterface = "org.freedesktop.DBus.Local"
 
-    private static func decoded(_ message: borrowing RawMessage) throws(BusError) -> BusMessage {
+    private func decoded(_ message: borrowing RawMessage) throws(BusError) -> BusMessage {
       unsafe BusMessage(
-        sender: text(unsafe sd_bus_message_get_sender(message.pointer)), values: try message.values())
+        sender: text(unsafe library.sd_bus_message_get_sender(message.pointer)), values: try message.values())
     }
 
     // MARK: Errors

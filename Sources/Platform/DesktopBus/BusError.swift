@@ -3,7 +3,7 @@
 /// The errors of the desktop's bus. They contain names of the protocol, never contents of messages.
 @nonexhaustive
 public enum BusError: Error, Equatable, Sendable {
-  /// There is no bus at the address, or no address.
+  /// There is no bus at the address, or no address; or the library that speaks to it is not installed.
   case noBus
   /// The name has no owner and cannot be started, or its owner went away before it answered.
   case noService

@@ -11,11 +11,15 @@
   @safe
   struct RawMessage: ~Copyable {
     let pointer: OpaquePointer
+    private let library: coffer_sd_bus
 
     /// - Parameter pointer: a reference that this value takes over.
-    init(owning pointer: OpaquePointer) { unsafe self.pointer = pointer }
+    init(owning pointer: OpaquePointer, _ library: coffer_sd_bus) {
+      unsafe self.pointer = pointer
+      self.library = library
+    }
 
-    deinit { unsafe sd_bus_message_unref(pointer) }
+    deinit { _ = unsafe library.sd_bus_message_unref(pointer) }
 
     // MARK: Writing
 
@@ -52,7 +56,7 @@
       case .bytes(let bytes):
         try check(
           unsafe bytes.withUnsafeBytes {
-            unsafe sd_bus_message_append_array(pointer, type("y"), $0.baseAddress, $0.count)
+            unsafe library.sd_bus_message_append_array(pointer, type("y"), $0.baseAddress, $0.count)
           })
       case .array(let element, let values): try appendContainer("a", element, values)
       case .structure(let members):
@@ -67,20 +71,21 @@
 
     private func appendBasic<T: BitwiseCopyable>(_ code: Unicode.Scalar, _ value: T) throws(BusError) {
       var value = value
-      try check(unsafe sd_bus_message_append_basic(pointer, type(code), &value))
+      try check(unsafe library.sd_bus_message_append_basic(pointer, type(code), &value))
     }
 
     private func appendText(_ code: Unicode.Scalar, _ text: String) throws(BusError) {
       guard !text.utf8.contains(0) else { throw .malformed }
-      try check(unsafe text.withCString { unsafe sd_bus_message_append_basic(pointer, type(code), $0) })
+      try check(
+        unsafe text.withCString { unsafe library.sd_bus_message_append_basic(pointer, type(code), $0) })
     }
 
     private func appendContainer(
       _ code: Unicode.Scalar, _ contents: String, _ values: [BusValue]
     ) throws(BusError) {
-      try check(unsafe sd_bus_message_open_container(pointer, type(code), contents))
+      try check(unsafe library.sd_bus_message_open_container(pointer, type(code), contents))
       try append(values)
-      try check(unsafe sd_bus_message_close_container(pointer))
+      try check(unsafe library.sd_bus_message_close_container(pointer))
     }
 
     // MARK: Reading
@@ -95,7 +100,9 @@
     private func next() throws(BusError) -> BusValue? {
       var code: CChar = 0
       var contents: UnsafePointer<CChar>? = nil
-      guard try check(unsafe sd_bus_message_peek_type(pointer, &code, &contents)) > 0 else { return nil }
+      guard try check(unsafe library.sd_bus_message_peek_type(pointer, &code, &contents)) > 0 else {
+        return nil
+      }
       switch Unicode.Scalar(UInt8(bitPattern: code)) {
       case "y": return .byte(try readBasic(code, UInt8(0)))
       case "b": return .boolean(try readBasic(code, Int32(0)) != 0)
@@ -126,13 +133,13 @@
 
     private func readBasic<T: BitwiseCopyable>(_ code: CChar, _ zero: T) throws(BusError) -> T {
       var value = zero
-      try check(unsafe sd_bus_message_read_basic(pointer, code, &value))
+      try check(unsafe library.sd_bus_message_read_basic(pointer, code, &value))
       return value
     }
 
     private func readText(_ code: CChar) throws(BusError) -> String {
       var text: UnsafePointer<CChar>? = nil
-      try check(unsafe sd_bus_message_read_basic(pointer, code, &text))
+      try check(unsafe library.sd_bus_message_read_basic(pointer, code, &text))
       // sd-bus has checked that it is UTF-8.
       guard let text = unsafe text else { throw .malformed }
       return unsafe String(cString: text)
@@ -152,16 +159,16 @@
       }
       var bytes: UnsafeRawPointer? = nil
       var count = 0
-      try check(unsafe sd_bus_message_read_array(pointer, type("y"), &bytes, &count))
+      try check(unsafe library.sd_bus_message_read_array(pointer, type("y"), &bytes, &count))
       return .bytes(unsafe [UInt8](UnsafeRawBufferPointer(start: bytes, count: count)))
     }
 
     private func readContainer(
       _ code: CChar, _ contents: UnsafePointer<CChar>?
     ) throws(BusError) -> [BusValue] {
-      try check(unsafe sd_bus_message_enter_container(pointer, code, contents))
+      try check(unsafe library.sd_bus_message_enter_container(pointer, code, contents))
       let values = try values()
-      try check(unsafe sd_bus_message_exit_container(pointer))
+      try check(unsafe library.sd_bus_message_exit_container(pointer))
       return values
     }
 

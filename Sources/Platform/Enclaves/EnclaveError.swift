@@ -3,7 +3,7 @@
 /// Why an enclave does not do what was asked. Each needs another reaction from the user.
 @nonexhaustive
 public enum EnclaveError: Error, Equatable, Sendable {
-  /// There is no chip, or this user may not use it.
+  /// There is no chip, or this user may not use it, or the library that talks to it is not installed.
   case unavailable
   /// The chip, or the way to it, failed in the middle; whether the operation happened is not known.
   case notAnswering

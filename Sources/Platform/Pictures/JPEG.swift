@@ -11,13 +11,19 @@
   @safe
   package struct JPEGDecoder: ~Copyable {
     private let decoder: tjhandle
+    private let jpeg: coffer_turbojpeg
 
-    package init() throws(PictureError) {
-      guard let decoder = unsafe tjInitDecompress() else { throw .tooLarge }
+    package init() throws(PictureError) { try unsafe self.init(coffer_turbojpeg_open()?.pointee) }
+
+    /// - Parameter library: nil for one that is missing.
+    init(_ library: coffer_turbojpeg?) throws(PictureError) {
+      guard let jpeg = library else { throw .noLibrary }
+      guard let decoder = unsafe jpeg.tjInitDecompress() else { throw .tooLarge }
       unsafe self.decoder = unsafe decoder
+      self.jpeg = jpeg
     }
 
-    deinit { unsafe tjDestroy(decoder) }
+    deinit { _ = unsafe jpeg.tjDestroy(decoder) }
 
     /// Whether the bytes begin as every JPEG does: start of image, and another marker.
     static func recognises(_ file: RawSpan) -> Bool { PictureKind.isJPEG(file) }
@@ -28,7 +34,7 @@
       guard file.byteCount <= PictureLimits.fileByteCount else { throw .tooLarge }
       var (width, height, sampling, space) = (Int32(0), Int32(0), Int32(0), Int32(0))
       let result = unsafe file.withUnsafeBytes { file in
-        unsafe tjDecompressHeader3(
+        unsafe jpeg.tjDecompressHeader3(
           decoder, file.baseAddress, UInt(file.count), &width, &height, &sampling, &space)
       }
       guard result == 0, width > 0, height > 0 else { throw .corrupt }
@@ -67,7 +73,7 @@
     ) throws(PictureError) {
       let result = unsafe file.withUnsafeBytes { file in
         unsafe pixels.withUnsafeMutableBytes { pixels in
-          unsafe tjDecompress2(
+          unsafe jpeg.tjDecompress2(
             decoder, file.baseAddress, UInt(file.count), pixels.baseAddress, Int32(width), 0,
             Int32(height), Int32(format.rawValue), TJFLAG_LIMITSCANS)
         }
@@ -78,8 +84,8 @@
     /// Some cameras write a few extra bytes before a marker, which does no harm. Every other warning means
     /// that pixels are missing.
     private borrowing func isHarmless() -> Bool {
-      guard unsafe tjGetErrorCode(decoder) == Int32(TJERR_WARNING.rawValue),
-        let message = unsafe tjGetErrorStr2(decoder)
+      guard unsafe jpeg.tjGetErrorCode(decoder) == Int32(TJERR_WARNING.rawValue),
+        let message = unsafe jpeg.tjGetErrorStr2(decoder)
       else { return false }
       return unsafe String(cString: message).contains("extraneous bytes before marker")
     }
@@ -104,18 +110,19 @@
     package static func encode(
       _ raster: borrowing Raster, quality: Int
     ) throws(PictureError) -> SecretBytes {
-      guard let encoder = unsafe tjInitCompress() else { throw .encodingFailed }
-      defer { unsafe tjDestroy(encoder) }
+      guard let jpeg = unsafe coffer_turbojpeg_open()?.pointee else { throw .noLibrary }
+      guard let encoder = unsafe jpeg.tjInitCompress() else { throw .encodingFailed }
+      defer { _ = unsafe jpeg.tjDestroy(encoder) }
       let (width, height) = (Int32(raster.width), Int32(raster.height))
       let sampling = Int32(TJSAMP_420.rawValue)
-      var byteCount = tjBufSize(width, height, sampling)
+      var byteCount = jpeg.tjBufSize(width, height, sampling)
       var file = SecretBytes(zeroed: Int(byteCount))
       let result = raster.withPixels { pixels in
         unsafe pixels.withUnsafeBytes { pixels in
           file.withMutableBytes { file in
             unsafe file.withUnsafeMutableBytes { file in
               var start = unsafe file.baseAddress?.assumingMemoryBound(to: UInt8.self)
-              return unsafe tjCompress2(
+              return unsafe jpeg.tjCompress2(
                 encoder, pixels.baseAddress, width, 0, height, Int32(TJPF_RGB.rawValue), &start,
                 &byteCount, sampling, Int32(quality), TJFLAG_NOREALLOC)
             }

@@ -67,19 +67,20 @@
     private static func read(
       _ chunks: borrowing PNGChunks, _ layout: Layout, into pixels: inout MutableRawSpan
     ) throws(PictureError) {
+      guard let png = unsafe coffer_png_open()?.pointee else { throw .noLibrary }
       var image = unsafe png_image()
       unsafe image.version = UInt32(PNG_IMAGE_VERSION)
-      defer { unsafe png_image_free(&image) }
+      defer { unsafe png.png_image_free(&image) }
       var white = png_color(red: 255, green: 255, blue: 255)
       let isRead = chunks.file.withBytes { file in
         unsafe file.withUnsafeBytes { file in
-          guard unsafe png_image_begin_read_from_memory(&image, file.baseAddress, file.count) != 0,
+          guard unsafe png.png_image_begin_read_from_memory(&image, file.baseAddress, file.count) != 0,
             unsafe image.width == chunks.width && image.height == chunks.height
           else { return false }
           unsafe image.format = layout.format
           unsafe image.flags |= layout.flags
           return unsafe pixels.withUnsafeMutableBytes { pixels in
-            unsafe png_image_finish_read(&image, &white, pixels.baseAddress, 0, nil) != 0
+            unsafe png.png_image_finish_read(&image, &white, pixels.baseAddress, 0, nil) != 0
           }
         }
       }
@@ -92,12 +93,13 @@
   package enum PNGEncoder {
     /// A PNG with eight bits a channel, in sRGB.
     package static func encode(_ raster: borrowing Raster) throws(PictureError) -> SecretBytes {
+      guard let png = unsafe coffer_png_open()?.pointee else { throw .noLibrary }
       var image = unsafe png_image()
       unsafe image.version = UInt32(PNG_IMAGE_VERSION)
       unsafe image.width = UInt32(raster.width)
       unsafe image.height = UInt32(raster.height)
       unsafe image.format = UInt32(PNG_FORMAT_FLAG_COLOR)
-      defer { unsafe png_image_free(&image) }
+      defer { unsafe png.png_image_free(&image) }
       let pixelByteCount = 3 * raster.width * raster.height + raster.height
       // Data that cannot be deflated is stored in blocks, with a few bytes each; 12 bytes a chunk of 8 KiB.
       var byteCount = pixelByteCount + pixelByteCount / 256 + 4096
@@ -106,7 +108,7 @@
         unsafe pixels.withUnsafeBytes { pixels in
           file.withMutableBytes { file in
             unsafe file.withUnsafeMutableBytes { file in
-              unsafe png_image_write_to_memory(
+              unsafe png.png_image_write_to_memory(
                 &image, file.baseAddress, &byteCount, 0, pixels.baseAddress, 0, nil) != 0
             }
           }
@@ -118,19 +120,23 @@
     }
 
     /// A PNG in grey, from rows of one byte a pixel, which are no secret.
-    static func encode(grey: [UInt8], width: Int, height: Int) throws(PictureError) -> [UInt8] {
+    /// - Parameter library: nil for one that is missing.
+    static func encode(
+      grey: [UInt8], width: Int, height: Int, _ library: coffer_png? = unsafe coffer_png_open()?.pointee
+    ) throws(PictureError) -> [UInt8] {
       precondition(grey.count == width * height, "one byte a pixel")
+      guard let png = library else { throw .noLibrary }
       var image = unsafe png_image()
       unsafe image.version = UInt32(PNG_IMAGE_VERSION)
       unsafe image.width = UInt32(width)
       unsafe image.height = UInt32(height)
       // PNG_FORMAT_GRAY
       unsafe image.format = 0
-      defer { unsafe png_image_free(&image) }
+      defer { unsafe png.png_image_free(&image) }
       // As above.
       var byteCount = grey.count + height + (grey.count + height) / 256 + 4096
       var file = [UInt8](repeating: 0, count: byteCount)
-      guard unsafe png_image_write_to_memory(&image, &file, &byteCount, 0, grey, 0, nil) != 0 else {
+      guard unsafe png.png_image_write_to_memory(&image, &file, &byteCount, 0, grey, 0, nil) != 0 else {
         throw .encodingFailed
       }
       return Array(file[..<byteCount])

@@ -27,6 +27,8 @@ public enum PictureError: Error, Equatable, Sendable {
   case noSandbox
   /// This build has no decoders: the package trait `Pictures` was off.
   case notBuilt
+  /// The library that decodes pictures or makes codes is not installed, or is another one.
+  case noLibrary
   /// The library that finds codes in pictures is not installed, or is another one.
   case noCodeLibrary
   /// A picture has more codes than ``PictureLimits/codeCount``.

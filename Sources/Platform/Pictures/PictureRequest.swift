@@ -102,7 +102,7 @@ struct PictureAnswer: ~Copyable {
     /// Their places, counted from one, are the statuses.
     private static let errors: [PictureError] = [
       .notAPicture, .tooLarge, .corrupt, .unknownFormat, .invalidSize, .encodingFailed, .noSandbox, .notBuilt,
-      .noCodeLibrary, .tooManyCodes, .crashed,
+      .noLibrary, .noCodeLibrary, .tooManyCodes, .crashed,
     ]
     /// "CPA1"
     private static let mark: UInt32 = 0x4350_4131

@@ -6,8 +6,13 @@ internal import CSystem
 internal import Glibc
 internal import Secrets
 
+#if Pictures
+  internal import CPNG
+  internal import CTurboJPEG
+#endif
+
 extension PictureWorker {
-  /// The whole life of a process that was started with ``argument``: gives up every right, reads one request
+  /// The whole life of a process that was started with ``argument``: opens the decoders' libraries, gives up every right, reads one request
   /// and one file from standard input, writes one answer to standard output, and ends.
   ///
   /// Call it before anything is opened or read. When the rights cannot be given up, it reads nothing.
@@ -15,6 +20,10 @@ extension PictureWorker {
 
   /// The same with another way to answer. It must write the answer, or throw.
   static func serve(_ answer: (PictureRequest, RawSpan) throws(PictureError) -> Void) -> Never {
+    #if Pictures
+      // The sandbox lets nothing be opened. Without a library, the request for it is answered with that.
+      _ = unsafe (coffer_turbojpeg_open(), coffer_png_open())
+    #endif
     guard coffer_enter_decoder_sandbox() == 0 else { end(with: .noSandbox) }
     var header = [UInt8](repeating: 0, count: PictureRequest.byteCount)
     var span = header.mutableSpan

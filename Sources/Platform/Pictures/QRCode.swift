@@ -31,7 +31,7 @@ public struct QRCode: Sendable {
 
   /// The code of a text in byte mode, with error correction of level M, or L if it does not fit with M.
   /// - Throws: ``PictureError/tooLarge`` when no code is large enough, which has room for 2,331 octets with level M and
-  ///   2,953 with L; ``PictureError/invalidSize`` for an empty text; ``PictureError/notBuilt``.
+  ///   2,953 with L; ``PictureError/invalidSize`` for an empty text; ``PictureError/noLibrary``, ``PictureError/notBuilt``.
   public init(_ text: String) throws(PictureError) {
     let octets = Array(text.utf8)
     guard !octets.isEmpty else { throw .invalidSize }
@@ -57,19 +57,29 @@ public struct QRCode: Sendable {
     _ octets: [UInt8], _ level: ErrorCorrection
   ) throws(PictureError) -> (side: Int, dark: [Bool])? {
     #if Pictures
-      let wanted = level == .medium ? QR_ECLEVEL_M : QR_ECLEVEL_L
-      // 0 stands for the smallest version that has room.
-      guard let code = unsafe QRcode_encodeData(Int32(octets.count), octets, 0, wanted) else {
-        if errno == ERANGE { return nil }
-        throw .encodingFailed
-      }
-      defer { unsafe QRcode_free(code) }
-      let side = Int(unsafe code.pointee.width)
-      // The lowest bit of a module is its colour; the others tell its part in the code.
-      let dark = (0..<side * side).map { unsafe code.pointee.data[$0] & 1 == 1 }
-      return (side, dark)
+      try unsafe encode(octets, level, coffer_qrencode_open()?.pointee)
     #else
       throw .notBuilt
     #endif
   }
+
+  #if Pictures
+    /// - Parameter library: nil for one that is missing.
+    static func encode(
+      _ octets: [UInt8], _ level: ErrorCorrection, _ library: coffer_qrencode?
+    ) throws(PictureError) -> (side: Int, dark: [Bool])? {
+      guard let library = library else { throw .noLibrary }
+      let wanted = level == .medium ? QR_ECLEVEL_M : QR_ECLEVEL_L
+      // 0 stands for the smallest version that has room.
+      guard let code = unsafe library.QRcode_encodeData(Int32(octets.count), octets, 0, wanted) else {
+        if errno == ERANGE { return nil }
+        throw .encodingFailed
+      }
+      defer { unsafe library.QRcode_free(code) }
+      let side = Int(unsafe code.pointee.width)
+      // The lowest bit of a module is its colour; the others tell its part in the code.
+      let dark = (0..<side * side).map { unsafe code.pointee.data[$0] & 1 == 1 }
+      return (side, dark)
+    }
+  #endif
 }

@@ -16,30 +16,33 @@
   @safe
   final class FidoDevice: @unchecked Sendable {
     let reference: OpaquePointer
+    let fido2: coffer_fido2
     private let wait: Duration
 
     /// - Parameter wait: for a touch.
-    /// - Throws: `SecurityKeyError.gone`, `.failed`.
+    /// - Throws: `SecurityKeyError.gone`, `.noLibrary`, `.failed`.
     init(_ open: FidoOpening, wait: Duration) throws(SecurityKeyError) {
-      Self.prepareThread()
-      guard let device = unsafe fido_dev_new() else { throw .failed(code: FIDO_ERR_INTERNAL) }
+      guard let fido2 = unsafe coffer_fido2_open()?.pointee else { throw .noLibrary }
+      Self.prepareThread(fido2)
+      guard let device = unsafe fido2.fido_dev_new() else { throw .failed(code: FIDO_ERR_INTERNAL) }
       unsafe reference = device
+      self.fido2 = fido2
       self.wait = wait
       // A device that cannot be opened went away: its place was listed a moment ago.
       guard unsafe open(device) == FIDO_OK else { throw .gone }
-      unsafe fido_dev_set_timeout(device, Int32(wait / .milliseconds(1)))
+      _ = unsafe fido2.fido_dev_set_timeout(device, Int32(wait / .milliseconds(1)))
     }
 
     deinit {
       var device: OpaquePointer? = unsafe reference
-      unsafe fido_dev_close(reference)
-      unsafe fido_dev_free(&device)
+      _ = unsafe fido2.fido_dev_close(reference)
+      unsafe fido2.fido_dev_free(&device)
     }
 
     /// libfido2 keeps these for each thread. Its log is silenced, whatever FIDO_DEBUG says.
-    static func prepareThread() {
-      fido_init(FIDO_DISABLE_U2F_FALLBACK)
-      unsafe fido_set_log_handler { _ in }
+    static func prepareThread(_ fido2: coffer_fido2) {
+      fido2.fido_init(FIDO_DISABLE_U2F_FALLBACK)
+      unsafe fido2.fido_set_log_handler { _ in }
     }
 
     /// Runs a call that waits for a touch.
@@ -48,14 +51,14 @@
       _ attempt: SecurityKeyAttempt, _ call: (OpaquePointer) -> Int32
     ) throws(SecurityKeyError) {
       let start = ContinuousClock.now
-      let code = try attempt.telling({ [self] in unsafe _ = fido_dev_cancel(reference) }) {
+      let code = try attempt.telling({ [self] in unsafe _ = fido2.fido_dev_cancel(reference) }) {
         () throws(SecurityKeyError) in unsafe call(reference)
       }
       if code == FIDO_OK { return }
       if attempt.isCancelled { throw .cancelled }
       if code == FIDO_ERR_RX, ContinuousClock.now - start >= wait {
         // The key would go on waiting.
-        unsafe fido_dev_cancel(reference)
+        _ = unsafe fido2.fido_dev_cancel(reference)
         throw .noTouch
       }
       throw meaning(of: code)
@@ -84,28 +87,30 @@
 
     private func pinTriesLeft() -> Int? {
       var count: Int32 = 0
-      return unsafe fido_dev_get_retry_count(reference, &count) == FIDO_OK ? Int(count) : nil
+      return unsafe fido2.fido_dev_get_retry_count(reference, &count) == FIDO_OK ? Int(count) : nil
     }
 
     /// - Throws: `SecurityKeyError.gone`.
     func facts() throws(SecurityKeyError) -> SecurityKeyFacts {
-      var info = unsafe fido_cbor_info_new()
-      defer { unsafe fido_cbor_info_free(&info) }
-      guard unsafe fido_dev_is_fido2(reference) else {
+      var info = unsafe fido2.fido_cbor_info_new()
+      defer { unsafe fido2.fido_cbor_info_free(&info) }
+      guard unsafe fido2.fido_dev_is_fido2(reference) else {
         return SecurityKeyFacts(hasSecrets: false, hasPIN: false, hasFinger: false)
       }
-      guard unsafe info != nil, unsafe fido_dev_get_cbor_info(reference, info) == FIDO_OK else { throw .gone }
+      guard unsafe info != nil, unsafe fido2.fido_dev_get_cbor_info(reference, info) == FIDO_OK else {
+        throw .gone
+      }
       var hasSecrets = false
-      if let names = unsafe fido_cbor_info_extensions_ptr(info) {
-        for index in 0..<(unsafe fido_cbor_info_extensions_len(info)) {
+      if let names = unsafe fido2.fido_cbor_info_extensions_ptr(info) {
+        for index in 0..<(unsafe fido2.fido_cbor_info_extensions_len(info)) {
           if let name = unsafe names[index], unsafe String(cString: name) == "hmac-secret" {
             hasSecrets = true
           }
         }
       }
       return SecurityKeyFacts(
-        hasSecrets: hasSecrets, hasPIN: unsafe fido_dev_has_pin(reference),
-        hasFinger: unsafe fido_dev_has_uv(reference))
+        hasSecrets: hasSecrets, hasPIN: unsafe fido2.fido_dev_has_pin(reference),
+        hasFinger: unsafe fido2.fido_dev_has_uv(reference))
     }
   }
 

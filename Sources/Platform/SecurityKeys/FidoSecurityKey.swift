@@ -27,7 +27,7 @@
     /// The device at a path of the system, such as `/dev/hidraw3`.
     init(product: String, path: String) {
       unsafe self.init(product: product, wait: Self.usualWait) { device in
-        unsafe fido_dev_open(device, path)
+        unsafe coffer_fido2_open()?.pointee.fido_dev_open(device, path) ?? FIDO_ERR_INTERNAL
       }
     }
 
@@ -75,50 +75,51 @@
       _ device: FidoDevice, _ verification: SecurityKeyVerification, _ others: [SecurityKeyCredential],
       _ attempt: SecurityKeyAttempt
     ) throws(SecurityKeyError) -> SecurityKeyCredential {
-      guard var made = unsafe fido_cred_new() as OpaquePointer? else {
+      let fido2 = device.fido2
+      guard var made = unsafe fido2.fido_cred_new() as OpaquePointer? else {
         throw .failed(code: FIDO_ERR_INTERNAL)
       }
-      defer { unsafe Self.free(&made, fido_cred_free) }
+      defer { unsafe Self.free(&made, fido2.fido_cred_free) }
       let challenge = SystemRandom.publicBytes(count: Self.byteCount)
       let user = SystemRandom.publicBytes(count: Self.byteCount)
       var extensions = FIDO_EXT_HMAC_SECRET
-      let isProtected = unsafe fido_dev_supports_cred_prot(device.reference)
+      let isProtected = unsafe fido2.fido_dev_supports_cred_prot(device.reference)
       if isProtected { extensions |= FIDO_EXT_CRED_PROTECT }
-      try require(unsafe fido_cred_set_type(made, COSE_ES256))
-      try require(unsafe fido_cred_set_clientdata_hash(made, challenge, challenge.count))
-      try require(unsafe fido_cred_set_rp(made, Self.relyingParty, "Coffer"))
-      try require(unsafe fido_cred_set_user(made, user, user.count, "coffer", nil, nil))
-      try require(unsafe fido_cred_set_extensions(made, extensions))
-      if isProtected { try require(unsafe fido_cred_set_prot(made, FIDO_CRED_PROT_UV_REQUIRED)) }
-      try require(unsafe fido_cred_set_rk(made, FIDO_OPT_FALSE))
-      if case .finger = verification { try require(unsafe fido_cred_set_uv(made, FIDO_OPT_TRUE)) }
-      for other in others { try require(unsafe fido_cred_exclude(made, other.id, other.id.count)) }
+      try require(unsafe fido2.fido_cred_set_type(made, COSE_ES256))
+      try require(unsafe fido2.fido_cred_set_clientdata_hash(made, challenge, challenge.count))
+      try require(unsafe fido2.fido_cred_set_rp(made, Self.relyingParty, "Coffer"))
+      try require(unsafe fido2.fido_cred_set_user(made, user, user.count, "coffer", nil, nil))
+      try require(unsafe fido2.fido_cred_set_extensions(made, extensions))
+      if isProtected { try require(unsafe fido2.fido_cred_set_prot(made, FIDO_CRED_PROT_UV_REQUIRED)) }
+      try require(unsafe fido2.fido_cred_set_rk(made, FIDO_OPT_FALSE))
+      if case .finger = verification { try require(unsafe fido2.fido_cred_set_uv(made, FIDO_OPT_TRUE)) }
+      for other in others { try require(unsafe fido2.fido_cred_exclude(made, other.id, other.id.count)) }
       try unsafe verification.withCString { (pin) throws(SecurityKeyError) in
-        try unsafe device.touching(attempt) { unsafe fido_dev_make_cred($0, made, pin) }
+        try unsafe device.touching(attempt) { unsafe fido2.fido_dev_make_cred($0, made, pin) }
       }
-      try unsafe checkAttestation(made)
-      return try unsafe Self.credential(made)
+      try unsafe checkAttestation(made, fido2)
+      return try unsafe Self.credential(made, fido2)
     }
 
     /// The key's signature under its credential, and the extensions that it granted. Who made the key does not
     /// matter.
     @unsafe
-    private func checkAttestation(_ made: OpaquePointer) throws(SecurityKeyError) {
-      guard unsafe fido_cred_flags(made) & Self.verified == Self.verified else { throw .untrustworthy }
-      let isCertified = unsafe fido_cred_x5c_ptr(made) != nil
-      let code = unsafe isCertified ? fido_cred_verify(made) : fido_cred_verify_self(made)
+    private func checkAttestation(_ made: OpaquePointer, _ fido2: coffer_fido2) throws(SecurityKeyError) {
+      guard unsafe fido2.fido_cred_flags(made) & Self.verified == Self.verified else { throw .untrustworthy }
+      let isCertified = unsafe fido2.fido_cred_x5c_ptr(made) != nil
+      let code = unsafe isCertified ? fido2.fido_cred_verify(made) : fido2.fido_cred_verify_self(made)
       // Without an attestation the two assertions that follow are the proof.
-      let format = unsafe fido_cred_fmt(made).map { unsafe String(cString: $0) }
+      let format = unsafe fido2.fido_cred_fmt(made).map { unsafe String(cString: $0) }
       guard code == FIDO_OK || format == "none" else { throw .untrustworthy }
     }
 
     @unsafe
     private static func credential(
-      _ made: OpaquePointer
+      _ made: OpaquePointer, _ fido2: coffer_fido2
     ) throws(SecurityKeyError) -> SecurityKeyCredential {
-      let id = unsafe bytes(fido_cred_id_ptr(made), fido_cred_id_len(made))
-      let point = unsafe bytes(fido_cred_pubkey_ptr(made), fido_cred_pubkey_len(made))
-      let model = unsafe bytes(fido_cred_aaguid_ptr(made), fido_cred_aaguid_len(made))
+      let id = unsafe bytes(fido2.fido_cred_id_ptr(made), fido2.fido_cred_id_len(made))
+      let point = unsafe bytes(fido2.fido_cred_pubkey_ptr(made), fido2.fido_cred_pubkey_len(made))
+      let model = unsafe bytes(fido2.fido_cred_aaguid_ptr(made), fido2.fido_cred_aaguid_len(made))
       guard let credential = SecurityKeyCredential(id: id, publicKey: [4] + point, model: model),
         P256.isPublicKey(credential.publicKey)
       else { throw .untrustworthy }
@@ -132,35 +133,36 @@
       _ verification: SecurityKeyVerification, _ attempt: SecurityKeyAttempt
     ) throws(SecurityKeyError) -> SecurityKeyAnswer {
       precondition(salt.count == Self.byteCount, "a salt has 32 bytes")
-      guard var asked = unsafe fido_assert_new() as OpaquePointer? else {
+      let fido2 = device.fido2
+      guard var asked = unsafe fido2.fido_assert_new() as OpaquePointer? else {
         throw .failed(code: FIDO_ERR_INTERNAL)
       }
       // libfido2 erases the secret that it holds.
-      defer { unsafe Self.free(&asked, fido_assert_free) }
+      defer { unsafe Self.free(&asked, fido2.fido_assert_free) }
       let challenge = SystemRandom.publicBytes(count: Self.byteCount)
-      try require(unsafe fido_assert_set_clientdata_hash(asked, challenge, challenge.count))
-      try require(unsafe fido_assert_set_rp(asked, Self.relyingParty))
+      try require(unsafe fido2.fido_assert_set_clientdata_hash(asked, challenge, challenge.count))
+      try require(unsafe fido2.fido_assert_set_rp(asked, Self.relyingParty))
       for credential in credentials {
-        try require(unsafe fido_assert_allow_cred(asked, credential.id, credential.id.count))
+        try require(unsafe fido2.fido_assert_allow_cred(asked, credential.id, credential.id.count))
       }
-      try require(unsafe fido_assert_set_extensions(asked, FIDO_EXT_HMAC_SECRET))
-      try require(unsafe fido_assert_set_hmac_salt(asked, salt, salt.count))
-      if case .finger = verification { try require(unsafe fido_assert_set_uv(asked, FIDO_OPT_TRUE)) }
+      try require(unsafe fido2.fido_assert_set_extensions(asked, FIDO_EXT_HMAC_SECRET))
+      try require(unsafe fido2.fido_assert_set_hmac_salt(asked, salt, salt.count))
+      if case .finger = verification { try require(unsafe fido2.fido_assert_set_uv(asked, FIDO_OPT_TRUE)) }
       try unsafe verification.withCString { (pin) throws(SecurityKeyError) in
-        try unsafe device.touching(attempt) { unsafe fido_dev_get_assert($0, asked, pin) }
+        try unsafe device.touching(attempt) { unsafe fido2.fido_dev_get_assert($0, asked, pin) }
       }
-      let credential = try unsafe answering(asked, credentials)
-      try unsafe checkAssertion(asked, credential)
-      return SecurityKeyAnswer(credential: credential, secret: try unsafe Self.secret(asked))
+      let credential = try unsafe answering(asked, credentials, fido2)
+      try unsafe checkAssertion(asked, credential, fido2)
+      return SecurityKeyAnswer(credential: credential, secret: try unsafe Self.secret(asked, fido2))
     }
 
     /// The credential that was used. A key may leave its id out when one alone was allowed.
     @unsafe
     private func answering(
-      _ asked: OpaquePointer, _ credentials: [SecurityKeyCredential]
+      _ asked: OpaquePointer, _ credentials: [SecurityKeyCredential], _ fido2: coffer_fido2
     ) throws(SecurityKeyError) -> SecurityKeyCredential {
-      guard unsafe fido_assert_count(asked) == 1 else { throw .untrustworthy }
-      let id = unsafe Self.bytes(fido_assert_id_ptr(asked, 0), fido_assert_id_len(asked, 0))
+      guard unsafe fido2.fido_assert_count(asked) == 1 else { throw .untrustworthy }
+      let id = unsafe Self.bytes(fido2.fido_assert_id_ptr(asked, 0), fido2.fido_assert_id_len(asked, 0))
       if id.isEmpty, credentials.count == 1 { return credentials[0] }
       guard let used = credentials.first(where: { $0.id == id }) else { throw .untrustworthy }
       return used
@@ -168,14 +170,16 @@
 
     @unsafe
     private func checkAssertion(
-      _ asked: OpaquePointer, _ credential: SecurityKeyCredential
+      _ asked: OpaquePointer, _ credential: SecurityKeyCredential, _ fido2: coffer_fido2
     ) throws(SecurityKeyError) {
-      guard var key = unsafe es256_pk_new() as OpaquePointer? else { throw .failed(code: FIDO_ERR_INTERNAL) }
-      defer { unsafe Self.free(&key, es256_pk_free) }
+      guard var key = unsafe fido2.es256_pk_new() as OpaquePointer? else {
+        throw .failed(code: FIDO_ERR_INTERNAL)
+      }
+      defer { unsafe Self.free(&key, fido2.es256_pk_free) }
       let point = Array(credential.publicKey.dropFirst())
-      guard unsafe es256_pk_from_ptr(key, point, point.count) == FIDO_OK,
-        unsafe fido_assert_verify(asked, 0, COSE_ES256, UnsafeRawPointer(key)) == FIDO_OK,
-        unsafe fido_assert_flags(asked, 0) & Self.verified == Self.verified
+      guard unsafe fido2.es256_pk_from_ptr(key, point, point.count) == FIDO_OK,
+        unsafe fido2.fido_assert_verify(asked, 0, COSE_ES256, UnsafeRawPointer(key)) == FIDO_OK,
+        unsafe fido2.fido_assert_flags(asked, 0) & Self.verified == Self.verified
       else { throw .untrustworthy }
     }
 
@@ -183,9 +187,11 @@
     private static let verified = UInt8(CTAP_AUTHDATA_USER_PRESENT | CTAP_AUTHDATA_USER_VERIFIED)
 
     @unsafe
-    private static func secret(_ asked: OpaquePointer) throws(SecurityKeyError) -> SharedSecretBytes {
-      guard let start = unsafe fido_assert_hmac_secret_ptr(asked, 0),
-        unsafe fido_assert_hmac_secret_len(asked, 0) == byteCount
+    private static func secret(_ asked: OpaquePointer, _ fido2: coffer_fido2) throws(SecurityKeyError)
+      -> SharedSecretBytes
+    {
+      guard let start = unsafe fido2.fido_assert_hmac_secret_ptr(asked, 0),
+        unsafe fido2.fido_assert_hmac_secret_len(asked, 0) == byteCount
       else { throw .untrustworthy }
       return SharedSecretBytes(
         SecretBytes(copying: unsafe RawSpan(_unsafeStart: UnsafeRawPointer(start), byteCount: byteCount)))

@@ -12,18 +12,25 @@
     private static let keyLimit = 16
 
     func keys() throws(SecurityKeyError) -> [any SecurityKey] {
-      FidoDevice.prepareThread()
-      var list = unsafe fido_dev_info_new(Self.keyLimit)
+      try unsafe keys(coffer_fido2_open()?.pointee)
+    }
+
+    /// - Parameter library: nil for one that is missing.
+    func keys(_ library: coffer_fido2?) throws(SecurityKeyError) -> [any SecurityKey] {
+      guard let fido2 = library else { throw .noLibrary }
+      FidoDevice.prepareThread(fido2)
+      var list = unsafe fido2.fido_dev_info_new(Self.keyLimit)
       guard unsafe (list != nil) else { throw .failed(code: FIDO_ERR_INTERNAL) }
-      defer { unsafe fido_dev_info_free(&list, Self.keyLimit) }
+      defer { unsafe fido2.fido_dev_info_free(&list, Self.keyLimit) }
       var count = 0
-      let code = unsafe fido_dev_info_manifest(list, Self.keyLimit, &count)
+      let code = unsafe fido2.fido_dev_info_manifest(list, Self.keyLimit, &count)
       guard code == FIDO_OK else { throw .failed(code: code) }
       var keys: [any SecurityKey] = []
       for index in 0..<count {
-        let entry = unsafe fido_dev_info_ptr(list, index)
-        guard let path = unsafe fido_dev_info_path(entry) else { continue }
-        let product = unsafe fido_dev_info_product_string(entry).map { unsafe String(cString: $0) } ?? ""
+        let entry = unsafe fido2.fido_dev_info_ptr(list, index)
+        guard let path = unsafe fido2.fido_dev_info_path(entry) else { continue }
+        let product =
+          unsafe fido2.fido_dev_info_product_string(entry).map { unsafe String(cString: $0) } ?? ""
         keys.append(FidoSecurityKey(product: product, path: unsafe String(cString: path)))
       }
       if keys.isEmpty, HIDDevices.system.hasForbiddenSecurityKey() { throw .notPermitted }

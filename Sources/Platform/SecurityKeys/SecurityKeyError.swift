@@ -44,6 +44,8 @@ public enum SecurityKeyError: Error, Equatable, Sendable {
   case cancelled
   /// The key's signature, flags or secret are not what they must be.
   case untrustworthy
+  /// The library that speaks to keys is not installed, or is another one.
+  case noLibrary
   /// Something else, with libfido2's or the key's number.
   case failed(code: Int32)
 }

@@ -26,6 +26,12 @@
       enclave = TPMEnclave(tcti: wire.tcti)
     }
 
+    @Test("Without the library no chip answers, though there is one")
+    func noLibrary() throws {
+      #expect(throws: EnclaveError.unavailable) { _ = try TPMContext(tcti: chip.tcti, nil) }
+      #expect(throws: Never.self) { _ = try TPMContext(tcti: chip.tcti) }
+    }
+
     @Test("Neither PIN nor what is derived from it nor what was agreed goes over the wire in the clear")
     func secrets() throws {
       let peer = P256PrivateKey()

@@ -293,7 +293,7 @@
       #expect(try texts(Party.qrencode("mapped")) == ["mapped"])
       let file = try #require(FileHandle(forReadingAtPath: "/proc/self/maps"))
       let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
-      #expect(maps.contains("libqrencode") && !maps.contains("libzbar"))
+      #expect(!maps.contains("libzbar"))
     }
 
     @Test("Files are told apart by their first bytes")

@@ -6,6 +6,11 @@
   @testable import Pictures
 
   @Suite struct DecodingTests {
+    @Test("Without the library nothing is decoded")
+    func noLibrary() {
+      #expect(throws: PictureError.noLibrary) { _ = try JPEGDecoder(nil) }
+    }
+
     @Test("A JPEG decodes to nearly what was encoded")
     func jpegRoundTrip() throws {
       let photo = try Fixture.jpeg(width: 64, height: 48, quality: 95)

@@ -32,6 +32,15 @@
       #expect(throws: PictureError.invalidSize) { _ = try QRCode("") }
     }
 
+    @Test("A code is neither made nor drawn without the library")
+    func noLibrary() throws {
+      #expect(throws: PictureError.noLibrary) { _ = try QRCode.encode([65], .medium, nil) }
+      #expect(throws: PictureError.noLibrary) {
+        _ = try PNGEncoder.encode(grey: [0, 255], width: 2, height: 1, nil)
+      }
+      #expect(try PNGEncoder.encode(grey: [0, 255], width: 2, height: 1).count > 8)
+    }
+
     @Test("Digits and capitals are octets too, so that the code is the same for every reader")
     func byteMode() throws {
       // In alphanumeric mode, 25 characters fit into the smallest code; in byte mode 14.

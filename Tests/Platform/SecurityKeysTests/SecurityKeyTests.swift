@@ -57,6 +57,11 @@
       #expect(bytes(other.secret) != bytes(made.secret))
     }
 
+    @Test("Without the library there is no list of keys, which is another answer than an empty one")
+    func noLibrary() throws {
+      #expect(throws: SecurityKeyError.noLibrary) { _ = try FidoSecurityKeyFinder().keys(nil) }
+    }
+
     @Test("The finger on the key gives the secret that its PIN gives")
     func finger() throws {
       software.behaviour.hasReader = true

@@ -17,6 +17,11 @@ extension Failure {
     case .tooLarge:
       self.init(.refused, "capture_too_large", "the depth map is too large to be drawn", hint: saved)
     case .corrupt: self.init(.corrupt, "corrupt", "the depth map is damaged and was not drawn", hint: saved)
+    case .noLibrary:
+      self.init(
+        .noHardware, "no_picture_library",
+        "depth maps are drawn with the library libpng, which is not installed here",
+        hint: "\(saved); on Debian and Ubuntu, libpng is in libpng16-16")
     case .crashed, .timedOut, .encodingFailed, .cannotStart, .noSandbox, .notBuilt, .noCodeLibrary,
       .tooManyCodes:
       self.init(
@@ -30,9 +35,15 @@ extension Failure {
 extension Failure {
   /// Our own text fits, so this is the library's failure.
   init(makingCode error: PictureError) {
-    self.init(
-      .noHardware, "decoder_failed",
-      error == .notBuilt ? "this build cannot make QR codes" : "the QR code could not be made")
+    switch error {
+    case .noLibrary:
+      self.init(
+        .noHardware, "no_picture_library",
+        "QR codes are made with the libraries libqrencode and libpng, and one of them is not installed here",
+        hint: "on Debian and Ubuntu, they are in libqrencode4 and libpng16-16")
+    case .notBuilt: self.init(.noHardware, "decoder_failed", "this build cannot make QR codes")
+    default: self.init(.noHardware, "decoder_failed", "the QR code could not be made")
+    }
   }
 
   init(findingCodes error: PictureError) {
@@ -52,6 +63,11 @@ extension Failure {
         hint: "cut out the one that you mean")
     case .corrupt:
       self.init(.corrupt, "picture_damaged", "this picture is damaged, or was cut off", hint: "take it again")
+    case .noLibrary:
+      self.init(
+        .noHardware, "no_picture_library",
+        "pictures are decoded with the libraries libjpeg-turbo and libpng, and one of them is not installed here",
+        hint: "install it (on Debian and Ubuntu: libturbojpeg0, libpng16-16), or \(another)")
     case .noCodeLibrary:
       self.init(
         .noHardware, "no_code_library",

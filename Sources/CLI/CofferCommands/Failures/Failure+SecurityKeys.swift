@@ -52,6 +52,11 @@ extension Failure {
       self.init(
         .noHardware, "security_key_failed", "the security key's answer is not what it must be",
         hint: "do not use this key")
+    case .noLibrary:
+      self.init(
+        .noHardware, "no_fido_library",
+        "security keys are used through the library libfido2, which is not installed here",
+        hint: "install it (on Debian and Ubuntu: libfido2-1)")
     case .failed(let code):
       self.init(
         .noHardware, "security_key_failed",

@@ -112,10 +112,7 @@ extension HelpPage {
   }
 
   static func subcommand(named name: String) -> (any HelpPage.Type)? {
-    for case let command as any HelpPage.Type in configuration.subcommands where command._commandName == name
-    {
-      return command
-    }
-    return nil
+    // The name is compared first: whether a type is a page takes the runtime a search through the whole program.
+    configuration.subcommands.first { $0._commandName == name } as? any HelpPage.Type
   }
 }

@@ -23,13 +23,13 @@
         // The library checks the arguments before the handle, so this sends nothing.
         var nothing = none
         unsafe try? run {
-          unsafe Esys_NV_DefineSpace($0, Self.noObject, session, none, none, &auth, &area, &nothing)
+          unsafe tss.Esys_NV_DefineSpace($0, Self.noObject, session, none, none, &auth, &area, &nothing)
         }
       }
       unsafe Self.copy(secret.authValue, to: &auth)
       do {
         try unsafe run {
-          unsafe Esys_NV_DefineSpace($0, COFFER_ESYS_OWNER, session, none, none, &auth, &area, &handle)
+          unsafe tss.Esys_NV_DefineSpace($0, COFFER_ESYS_OWNER, session, none, none, &auth, &area, &handle)
         }
       } catch {
         if case .failed(let code) = error, EnclaveError.blamesIndex(code) { return nil }
@@ -45,13 +45,13 @@
     func find(_ index: TPM2_HANDLE, names: [[UInt8]]) throws(EnclaveError) -> ESYS_TR? {
       var handle = none
       do {
-        try unsafe run { unsafe Esys_TR_FromTPMPublic($0, index, none, none, none, &handle) }
+        try unsafe run { unsafe tss.Esys_TR_FromTPMPublic($0, index, none, none, none, &handle) }
       } catch {
         if case .failed(let code) = error, EnclaveError.blamesHandle(code) { return nil }
         throw error
       }
       if names.contains(try name(handle)) { return handle }
-      try unsafe run { unsafe Esys_TR_Close($0, &handle) }
+      try unsafe run { unsafe tss.Esys_TR_Close($0, &handle) }
       return nil
     }
 
@@ -72,7 +72,7 @@
     func increment(_ counter: AuthorizedKey) throws(EnclaveError) {
       try setAttributes(counter.first, encryptsCommands: false, encryptsAnswers: false)
       try unsafe run {
-        unsafe Esys_NV_Increment($0, counter.handle, counter.handle, counter.first, none, none)
+        unsafe tss.Esys_NV_Increment($0, counter.handle, counter.handle, counter.first, none, none)
       }
     }
 
@@ -80,9 +80,9 @@
     func value(_ counter: AuthorizedKey) throws(EnclaveError) -> UInt64 {
       try setAttributes(counter.first, encryptsCommands: false, encryptsAnswers: true)
       var found: UnsafeMutablePointer<TPM2B_MAX_NV_BUFFER>?
-      defer { unsafe Self.free(found) }
+      defer { unsafe release(found) }
       try unsafe run {
-        unsafe Esys_NV_Read(
+        unsafe tss.Esys_NV_Read(
           $0, counter.handle, counter.handle, counter.first, none, none,
           UInt16(TPMCounterIndex.valueByteCount), 0, &found)
       }
@@ -101,7 +101,7 @@
       try setAttributes(session, encryptsCommands: false, encryptsAnswers: false)
       do {
         try unsafe run {
-          unsafe Esys_NV_UndefineSpace($0, COFFER_ESYS_OWNER, handle, session, none, none)
+          unsafe tss.Esys_NV_UndefineSpace($0, COFFER_ESYS_OWNER, handle, session, none, none)
         }
       } catch {
         throw error.isOfChip ? .counterRefused : error
@@ -113,9 +113,9 @@
     ) {
       var more: TPMI_YES_NO = 0
       var data: UnsafeMutablePointer<TPMS_CAPABILITY_DATA>?
-      defer { unsafe Self.free(data) }
+      defer { unsafe release(data) }
       try unsafe run {
-        unsafe Esys_GetCapability(
+        unsafe tss.Esys_GetCapability(
           $0, none, none, none, COFFER_CAP_HANDLES, first, COFFER_MAX_HANDLES, &more, &data)
       }
       guard let data = unsafe data, unsafe data.pointee.capability == COFFER_CAP_HANDLES else {

@@ -40,7 +40,7 @@
         // The library checks the arguments before the handle, so this sends nothing.
         var nothing = TPM2B_SENSITIVE_CREATE()
         unsafe try? run {
-          unsafe Esys_Create(
+          unsafe tss.Esys_Create(
             $0, Self.noObject, session, none, none, &nothing, &template, &outside, &selection, nil, nil, nil,
             nil, nil)
         }
@@ -49,12 +49,12 @@
       var privateArea: UnsafeMutablePointer<TPM2B_PRIVATE>?
       var publicArea: UnsafeMutablePointer<TPM2B_PUBLIC>?
       defer {
-        unsafe Self.free(privateArea)
-        unsafe Self.free(publicArea)
+        unsafe release(privateArea)
+        unsafe release(publicArea)
       }
       do {
         try unsafe run {
-          unsafe Esys_Create(
+          unsafe tss.Esys_Create(
             $0, root, session, none, none, &sensitive, &template, &outside, &selection, &privateArea,
             &publicArea, nil, nil, nil)
         }
@@ -67,10 +67,10 @@
       return unsafe MadeKey(
         publicKey: TPMTemplate.publicKey(&publicArea.pointee),
         publicArea: try TPMTemplate.marshalled {
-          unsafe Tss2_MU_TPM2B_PUBLIC_Marshal(publicArea, $0, $1, $2)
+          unsafe tss.Tss2_MU_TPM2B_PUBLIC_Marshal(publicArea, $0, $1, $2)
         },
         privateArea: try TPMTemplate.marshalled {
-          unsafe Tss2_MU_TPM2B_PRIVATE_Marshal(privateArea, $0, $1, $2)
+          unsafe tss.Tss2_MU_TPM2B_PRIVATE_Marshal(privateArea, $0, $1, $2)
         })
     }
 
@@ -90,7 +90,7 @@
       case (.biometryAnyOrDevicePasscode, .passcode(let passcode)):
         try setAuth(key, TPMBody.authValue(passcode, salt: body.salt))
         let policy = try policy(root)
-        try unsafe run { unsafe Esys_PolicyAuthValue($0, policy, none, none, none) }
+        try unsafe run { unsafe tss.Esys_PolicyAuthValue($0, policy, none, none, none) }
         try takeBranch(policy, body.verifier)
         return AuthorizedKey(handle: key, first: policy, second: session)
       case (.biometryAny, .biometry(let reader)), (.biometryAnyOrDevicePasscode, .biometry(let reader)):
@@ -107,8 +107,10 @@
       var point = TPM2B_ECC_POINT()
       point.point = TPMTemplate.point(publicKey)
       var found: UnsafeMutablePointer<TPM2B_ECC_POINT>?
-      defer { unsafe Self.free(found) }
-      try unsafe run { unsafe Esys_ECDH_ZGen($0, key.handle, key.first, key.second, none, &point, &found) }
+      defer { unsafe release(found) }
+      try unsafe run {
+        unsafe tss.Esys_ECDH_ZGen($0, key.handle, key.first, key.second, none, &point, &found)
+      }
       guard let found = unsafe found else { throw .failed(code: 0) }
       let count = unsafe Int(found.pointee.point.x.size)
       guard (1...P256.scalarByteCount).contains(count) else { throw .failed(code: 0) }
@@ -132,9 +134,9 @@
       ticket.tag = COFFER_TAG_HASHCHECK
       ticket.hierarchy = COFFER_HIERARCHY_NULL
       var found: UnsafeMutablePointer<TPMT_SIGNATURE>?
-      defer { unsafe Self.free(found) }
+      defer { unsafe release(found) }
       try unsafe run {
-        unsafe Esys_Sign($0, key.handle, key.first, key.second, none, &input, &scheme, &ticket, &found)
+        unsafe tss.Esys_Sign($0, key.handle, key.first, key.second, none, &input, &scheme, &ticket, &found)
       }
       guard let found = unsafe found else { throw .failed(code: 0) }
       return unsafe DERSignature(
@@ -156,9 +158,9 @@
       try? setAttributes(key.first, encryptsAnswers: false)
       var event = TPM2B_EVENT()
       var digests: UnsafeMutablePointer<TPML_DIGEST_VALUES>?
-      defer { unsafe Self.free(digests) }
+      defer { unsafe release(digests) }
       unsafe try? run {
-        unsafe Esys_PCR_Event($0, COFFER_ESYS_NULL, key.first, none, none, &event, &digests)
+        unsafe tss.Esys_PCR_Event($0, COFFER_ESYS_NULL, key.first, none, none, &event, &digests)
       }
     }
 
@@ -179,13 +181,13 @@
       var privateArea = TPM2B_PRIVATE()
       var offset = 0
       guard
-        unsafe Tss2_MU_TPM2B_PUBLIC_Unmarshal(
+        unsafe tss.Tss2_MU_TPM2B_PUBLIC_Unmarshal(
           body.publicArea, body.publicArea.count, &offset, &publicArea) == 0,
         offset == body.publicArea.count
       else { throw .corrupt }
       offset = 0
       guard
-        unsafe Tss2_MU_TPM2B_PRIVATE_Unmarshal(
+        unsafe tss.Tss2_MU_TPM2B_PRIVATE_Unmarshal(
           body.privateArea, body.privateArea.count, &offset, &privateArea) == 0,
         offset == body.privateArea.count
       else { throw .corrupt }
@@ -194,7 +196,7 @@
       // lack of room (TPM_RC_OBJECT_MEMORY) says nothing about the key.
       do {
         try unsafe run {
-          unsafe Esys_Load($0, root, session, none, none, &privateArea, &publicArea, &handle)
+          unsafe tss.Esys_Load($0, root, session, none, none, &privateArea, &publicArea, &handle)
         }
       } catch {
         if case .failed(let code) = error, EnclaveError.blamesParameter(code) { throw .corrupt }
@@ -212,7 +214,7 @@
       var auth = TPM2B_AUTH()
       defer { unsafe Self.erase(&auth) }
       unsafe Self.copy(value, to: &auth)
-      try unsafe run { unsafe Esys_TR_SetAuth($0, key, &auth) }
+      try unsafe run { unsafe tss.Esys_TR_SetAuth($0, key, &auth) }
     }
 
     /// Has the verifier sign the session's nonce, and sends the signature to the chip.
@@ -221,8 +223,8 @@
     ) throws(EnclaveError) {
       guard reader.publicKey == verifier else { throw .biometryRefused }
       var nonce: UnsafeMutablePointer<TPM2B_NONCE>?
-      defer { unsafe Self.free(nonce) }
-      try unsafe run { unsafe Esys_TRSess_GetNonceTPM($0, policy, &nonce) }
+      defer { unsafe release(nonce) }
+      try unsafe run { unsafe tss.Esys_TRSess_GetNonceTPM($0, policy, &nonce) }
       guard let nonce = unsafe nonce else { throw .failed(code: 0) }
       // nonce ‖ expiration (4), none ‖ no command ‖ no reference
       var challenge = unsafe withUnsafeBytes(of: &nonce.pointee.buffer) {
@@ -241,7 +243,7 @@
       var command = TPM2B_DIGEST()
       var reference = TPM2B_NONCE()
       try unsafe run {
-        unsafe Esys_PolicySigned(
+        unsafe tss.Esys_PolicySigned(
           $0, key, policy, none, none, none, nonce, &command, &reference, 0, &signature, nil, nil)
       }
     }
@@ -253,14 +255,14 @@
       list.count = 2
       unsafe TPMTemplate.fill(&list.digests.0.buffer, &list.digests.0.size, branches[0])
       unsafe TPMTemplate.fill(&list.digests.1.buffer, &list.digests.1.size, branches[1])
-      try unsafe run { unsafe Esys_PolicyOR($0, policy, none, none, none, &list) }
+      try unsafe run { unsafe tss.Esys_PolicyOR($0, policy, none, none, none, &list) }
     }
 
     private func loadVerifier(_ publicKey: [UInt8]) throws(EnclaveError) -> ESYS_TR {
       var area = TPMTemplate.verifier(publicKey)
       var handle = none
       try unsafe run {
-        unsafe Esys_LoadExternal($0, none, none, none, nil, &area, COFFER_ESYS_NULL, &handle)
+        unsafe tss.Esys_LoadExternal($0, none, none, none, nil, &area, COFFER_ESYS_NULL, &handle)
       }
       own(handle)
       return handle

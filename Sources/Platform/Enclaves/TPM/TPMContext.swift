@@ -12,6 +12,8 @@
   /// The C objects of the connection, and what must be freed.
   @safe
   final class TPMContext {
+    /// The library.
+    let tss: coffer_tss
     private var tcti: OpaquePointer?
     private var esys: OpaquePointer?
     /// Objects and sessions that the chip keeps for this conversation; there is room for three of each.
@@ -21,13 +23,18 @@
     /// The library would write to standard error.
     private static let isSilent: Bool = unsafe setenv("TSS2_LOG", "all+none", 1) == 0
 
+    /// - Parameter library: nil for one that is missing.
     /// - Throws: `EnclaveError.unavailable`
-    init(tcti name: String) throws(EnclaveError) {
+    init(
+      tcti name: String, _ library: coffer_tss? = unsafe coffer_tss_open()?.pointee
+    ) throws(EnclaveError) {
+      guard let tss = library else { throw .unavailable }
+      self.tss = tss
       _ = Self.isSilent
       // The loader takes an empty name for the first TPM that it finds.
-      guard !name.isEmpty, unsafe Tss2_TctiLdr_Initialize(name, &tcti) == 0 else { throw .unavailable }
-      guard unsafe Esys_Initialize(&esys, tcti, nil) == 0 else {
-        unsafe Tss2_TctiLdr_Finalize(&tcti)
+      guard !name.isEmpty, unsafe tss.Tss2_TctiLdr_Initialize(name, &tcti) == 0 else { throw .unavailable }
+      guard unsafe tss.Esys_Initialize(&esys, tcti, nil) == 0 else {
+        unsafe tss.Tss2_TctiLdr_Finalize(&tcti)
         throw .unavailable
       }
     }
@@ -35,10 +42,10 @@
     deinit {
       if !isBroken {
         // Newest first: the storage root key goes last.
-        for handle in open.reversed() { unsafe Esys_FlushContext(esys, handle) }
+        for handle in open.reversed() { _ = unsafe tss.Esys_FlushContext(esys, handle) }
       }
-      unsafe Esys_Finalize(&esys)
-      unsafe Tss2_TctiLdr_Finalize(&tcti)
+      unsafe tss.Esys_Finalize(&esys)
+      unsafe tss.Tss2_TctiLdr_Finalize(&tcti)
     }
 
     let none = COFFER_ESYS_NONE
@@ -61,16 +68,16 @@
     func flush(_ handle: ESYS_TR) {
       guard let index = open.lastIndex(of: handle), !isBroken else { return }
       open.remove(at: index)
-      unsafe Esys_FlushContext(esys, handle)
+      _ = unsafe tss.Esys_FlushContext(esys, handle)
     }
 
     /// Frees what ESYS allocated, wiped.
     @unsafe
-    static func free<T>(_ pointer: UnsafeMutablePointer<T>?) {
+    func release<T>(_ pointer: UnsafeMutablePointer<T>?) {
       guard let pointer = unsafe pointer else { return }
       unsafe UnsafeMutableRawPointer(pointer).initializeMemory(
         as: UInt8.self, repeating: 0, count: MemoryLayout<T>.size)
-      unsafe Esys_Free(pointer)
+      unsafe tss.Esys_Free(pointer)
     }
 
     // MARK: Storage root
@@ -120,7 +127,7 @@
       var selection = TPML_PCR_SELECTION()
       do {
         try unsafe run {
-          unsafe Esys_CreatePrimary(
+          unsafe tss.Esys_CreatePrimary(
             $0, COFFER_ESYS_OWNER, COFFER_ESYS_PASSWORD, none, none, &sensitive, &template, &outside,
             &selection, &handle, nil, nil, nil, nil)
         }
@@ -136,7 +143,9 @@
     private func persistentStorageRoot() throws(EnclaveError) -> (handle: ESYS_TR, name: [UInt8])? {
       var handle = none
       do {
-        try unsafe run { unsafe Esys_TR_FromTPMPublic($0, Self.persistentRoot, none, none, none, &handle) }
+        try unsafe run {
+          unsafe tss.Esys_TR_FromTPMPublic($0, Self.persistentRoot, none, none, none, &handle)
+        }
       } catch {
         if case .failed(let code) = error, EnclaveError.blamesHandle(code) { return nil }
         throw error
@@ -159,7 +168,7 @@
       var offset = 4 + 2 + Self.nameByteCount(record) + 4
       var area = TPM2B_PUBLIC()
       guard offset < record.count,
-        unsafe Tss2_MU_TPM2B_PUBLIC_Unmarshal(record, record.count, &offset, &area) == 0,
+        unsafe tss.Tss2_MU_TPM2B_PUBLIC_Unmarshal(record, record.count, &offset, &area) == 0,
         offset == record.count
       else { throw .failed(code: 0) }
       return area
@@ -176,8 +185,8 @@
     private func record(_ handle: ESYS_TR) throws(EnclaveError) -> [UInt8] {
       var bytes: UnsafeMutablePointer<UInt8>?
       var count = 0
-      defer { unsafe Esys_Free(bytes) }
-      try unsafe run { unsafe Esys_TR_Serialize($0, handle, &bytes, &count) }
+      defer { unsafe tss.Esys_Free(bytes) }
+      try unsafe run { unsafe tss.Esys_TR_Serialize($0, handle, &bytes, &count) }
       guard let bytes = unsafe bytes, count > 6 else { throw .failed(code: 0) }
       return unsafe Array(UnsafeBufferPointer(start: bytes, count: count))
     }
@@ -203,7 +212,7 @@
       let wanted =
         COFFER_SESSION_CONTINUE | (encryptsCommands ? COFFER_SESSION_DECRYPT : 0)
         | (encryptsAnswers ? COFFER_SESSION_ENCRYPT : 0)
-      try unsafe run { unsafe Esys_TRSess_SetAttributes($0, session, wanted, 0xFF) }
+      try unsafe run { unsafe tss.Esys_TRSess_SetAttributes($0, session, wanted, 0xFF) }
     }
 
     private func start(_ root: ESYS_TR, _ kind: TPM2_SE) throws(EnclaveError) -> ESYS_TR {
@@ -213,7 +222,7 @@
       unsafe symmetric.mode.aes = COFFER_ALG_CFB
       var session = none
       try unsafe run {
-        unsafe Esys_StartAuthSession(
+        unsafe tss.Esys_StartAuthSession(
           $0, root, none, none, none, none, nil, kind, &symmetric, COFFER_ALG_SHA256, &session)
       }
       own(session)
@@ -226,8 +235,8 @@
     /// were asked for.
     func overwriteLastAnswer(_ key: ESYS_TR) {
       var area: UnsafeMutablePointer<TPM2B_PUBLIC>?
-      defer { unsafe Self.free(area) }
-      unsafe try? run { unsafe Esys_ReadPublic($0, key, none, none, none, &area, nil, nil) }
+      defer { unsafe release(area) }
+      unsafe try? run { unsafe tss.Esys_ReadPublic($0, key, none, none, none, &area, nil, nil) }
     }
 
     // MARK: Lockout
@@ -245,9 +254,9 @@
     private func property(_ property: UInt32) throws(EnclaveError) -> UInt32 {
       var more: TPMI_YES_NO = 0
       var data: UnsafeMutablePointer<TPMS_CAPABILITY_DATA>?
-      defer { unsafe Self.free(data) }
+      defer { unsafe release(data) }
       try unsafe run {
-        unsafe Esys_GetCapability($0, none, none, none, COFFER_CAP_PROPERTIES, property, 1, &more, &data)
+        unsafe tss.Esys_GetCapability($0, none, none, none, COFFER_CAP_PROPERTIES, property, 1, &more, &data)
       }
       guard let found = unsafe data?.pointee.data.tpmProperties, found.count == 1,
         found.tpmProperty.0.property == property

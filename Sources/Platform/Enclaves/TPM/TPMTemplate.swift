@@ -93,9 +93,10 @@ internal import Secrets
     static func isPublicArea(
       _ bytes: [UInt8], of handle: EnclaveHandle, verifier: [UInt8]
     ) throws(EnclaveError) -> Bool {
+      guard let tss = unsafe coffer_tss_open()?.pointee else { throw .unavailable }
       var area = TPM2B_PUBLIC()
       var offset = 0
-      guard unsafe Tss2_MU_TPM2B_PUBLIC_Unmarshal(bytes, bytes.count, &offset, &area) == 0,
+      guard unsafe tss.Tss2_MU_TPM2B_PUBLIC_Unmarshal(bytes, bytes.count, &offset, &area) == 0,
         unsafe publicKey(&area) == handle.publicKey
       else { return false }
       let requirement = handle.access.requirement
@@ -103,13 +104,14 @@ internal import Secrets
         handle.use, requirement, policy: try TPMPolicy.digest(requirement, verifier: verifier))
       // As the chip wrote them, with or without leading zeros.
       unsafe expected.publicArea.unique.ecc = area.publicArea.unique.ecc
-      return unsafe try marshalled { unsafe Tss2_MU_TPM2B_PUBLIC_Marshal(&expected, $0, $1, $2) } == bytes
+      return unsafe try marshalled { unsafe tss.Tss2_MU_TPM2B_PUBLIC_Marshal(&expected, $0, $1, $2) } == bytes
     }
 
     /// The Name of an object: algorithm (2) ‖ SHA-256 of its public area (TPM 2.0 Part 1, section 16).
     static func name(_ area: TPM2B_PUBLIC) throws(EnclaveError) -> [UInt8] {
+      guard let tss = unsafe coffer_tss_open()?.pointee else { throw .unavailable }
       var area = area.publicArea
-      let bytes = unsafe try marshalled { unsafe Tss2_MU_TPMT_PUBLIC_Marshal(&area, $0, $1, $2) }
+      let bytes = unsafe try marshalled { unsafe tss.Tss2_MU_TPMT_PUBLIC_Marshal(&area, $0, $1, $2) }
       var name: [UInt8] = []
       name.append(bigEndian: COFFER_ALG_SHA256)
       return name + SHA256.hash(bytes.rawSpan)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The TPM 2.0 Enhanced System API (tss2-esys), and the macros of it that Swift cannot import. */
-#ifndef COFFER_CTSS_SHIM_H
-#define COFFER_CTSS_SHIM_H
+ * The TPM 2.0 Enhanced System API (tss2-esys), opened when a chip is first asked, and the macros of it that Swift
+ * cannot import. */
+#ifndef COFFER_CTSS_H
+#define COFFER_CTSS_H
+
+#include "coffer_loader.h"
 
 #include <tss2/tss2_esys.h>
 #include <tss2/tss2_mu.h>
@@ -57,5 +60,45 @@ static const UINT32 COFFER_PT_LOCKOUT_COUNTER = TPM2_PT_LOCKOUT_COUNTER;
 static const UINT32 COFFER_PT_MAX_AUTH_FAIL = TPM2_PT_MAX_AUTH_FAIL;
 static const UINT32 COFFER_PT_LOCKOUT_INTERVAL = TPM2_PT_LOCKOUT_INTERVAL;
 static const UINT32 COFFER_PERMANENT_INLOCKOUT = TPMA_PERMANENT_INLOCKOUT;
+
+/* the calls that are used */
+#define COFFER_TSS_CALLS(CALL) \
+  CALL(Esys_Create) \
+  CALL(Esys_CreatePrimary) \
+  CALL(Esys_ECDH_ZGen) \
+  CALL(Esys_Finalize) \
+  CALL(Esys_FlushContext) \
+  CALL(Esys_Free) \
+  CALL(Esys_GetCapability) \
+  CALL(Esys_Initialize) \
+  CALL(Esys_Load) \
+  CALL(Esys_LoadExternal) \
+  CALL(Esys_NV_DefineSpace) \
+  CALL(Esys_NV_Increment) \
+  CALL(Esys_NV_Read) \
+  CALL(Esys_NV_UndefineSpace) \
+  CALL(Esys_PCR_Event) \
+  CALL(Esys_PolicyAuthValue) \
+  CALL(Esys_PolicyOR) \
+  CALL(Esys_PolicySigned) \
+  CALL(Esys_ReadPublic) \
+  CALL(Esys_Sign) \
+  CALL(Esys_StartAuthSession) \
+  CALL(Esys_TRSess_GetNonceTPM) \
+  CALL(Esys_TRSess_SetAttributes) \
+  CALL(Esys_TR_Close) \
+  CALL(Esys_TR_FromTPMPublic) \
+  CALL(Esys_TR_Serialize) \
+  CALL(Esys_TR_SetAuth) \
+  CALL(Tss2_MU_TPM2B_PRIVATE_Marshal) \
+  CALL(Tss2_MU_TPM2B_PRIVATE_Unmarshal) \
+  CALL(Tss2_MU_TPM2B_PUBLIC_Marshal) \
+  CALL(Tss2_MU_TPM2B_PUBLIC_Unmarshal) \
+  CALL(Tss2_MU_TPMS_NV_PUBLIC_Marshal) \
+  CALL(Tss2_MU_TPMT_PUBLIC_Marshal) \
+  CALL(Tss2_TctiLdr_Finalize) \
+  CALL(Tss2_TctiLdr_Initialize)
+
+COFFER_LIBRARY(coffer_tss, COFFER_TSS_CALLS)
 
 #endif
