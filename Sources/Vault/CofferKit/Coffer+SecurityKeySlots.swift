@@ -14,14 +14,11 @@ extension Coffer {
   ///   `.labelTaken`, `.tooManySlots`; `StorageError.inUse`.
   public func questionForSlot(labelled label: String) throws -> SecurityKeyQuestion {
     guard slot != nil else { throw CofferError.slotRequired }
-    guard StoredSecurityKey.isLabel(label) else { throw KeybagError.invalidLabel }
     try file.claimWriting()
     let keybag = try file.read(.slots, Keybag.load)
+    try keybag.checkLabel(label)
     guard keybag.slots.count < Keybag.slotLimit else {
       throw KeybagError.tooManySlots(limit: Keybag.slotLimit)
-    }
-    guard !keybag.slots.contains(where: { $0.securityKey?.label == label }) else {
-      throw KeybagError.labelTaken
     }
     return keybag.securityKeyQuestion
   }

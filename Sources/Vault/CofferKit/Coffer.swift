@@ -280,19 +280,24 @@ public final class Coffer: Sendable {
   }
 
   /// Adds a passphrase.
-  public func addSlot(_ passphrase: borrowing Passphrase, kdf: SlotKDF = .recommended) throws -> KeySlot {
+  ///
+  /// - Parameter label: the owner's name for the slot, no other's, which stays as long as the slot; nil for none. The same
+  ///   holds for other kinds of slots.
+  public func addSlot(
+    _ passphrase: borrowing Passphrase, label: String? = nil, kdf: SlotKDF = .recommended
+  ) throws -> KeySlot {
     try check(passphrase)
     let slot = try changeKeybag {
-      try $0.addSlot(SlotCredential(passphrase), kdf: kdf, keys: keys, now: clock.now())
+      try $0.addSlot(SlotCredential(passphrase), label: label, kdf: kdf, keys: keys, now: clock.now())
     }
     audit(.slotAdded)
     return slot
   }
 
   /// Adds a recovery phrase.
-  public func addSlot(_ phrase: borrowing RecoveryPhrase) throws -> KeySlot {
+  public func addSlot(_ phrase: borrowing RecoveryPhrase, label: String? = nil) throws -> KeySlot {
     let slot = try changeKeybag {
-      try $0.addSlot(SlotCredential(phrase), kdf: .seed, keys: keys, now: clock.now())
+      try $0.addSlot(SlotCredential(phrase), label: label, kdf: .seed, keys: keys, now: clock.now())
     }
     audit(.slotAdded)
     return slot
@@ -301,12 +306,14 @@ public final class Coffer: Sendable {
   /// Adds a key in a device, such as the machine's chip (``Machine/chipSlot()``), guarded by a PIN.
   ///
   /// - Throws: `PINPolicy.Problem`; the device's errors, such as `KeybagError.enclave`, `.notHardware`.
-  public func addSlot<Device: DeviceSlotMethod>(_ device: Device, pin: SharedSecretBytes) throws -> KeySlot {
+  public func addSlot<Device: DeviceSlotMethod>(
+    _ device: Device, pin: SharedSecretBytes, label: String? = nil
+  ) throws -> KeySlot {
     if let problem = pin.withBytes({ Device.problem(withNewPIN: $0) }) { throw problem }
     // Outside of the transaction, because a device is slow.
     let credential = try device.newCredential(pin: pin)
     let slot = try changeKeybag {
-      try $0.addSlot(credential, kdf: Device.newDerivation, keys: keys, now: clock.now())
+      try $0.addSlot(credential, label: label, kdf: Device.newDerivation, keys: keys, now: clock.now())
     }
     if Device.kind == .enclave { counter.makeIfMissing() }
     audit(.slotAdded)

@@ -62,6 +62,10 @@ public final class LockedCoffer: Sendable {
   /// The ways to open it.
   public var slots: [KeySlot] { keybag.slots }
 
+  /// Whether a new slot can have this label, before the owner is asked for a secret.
+  /// - Throws: `KeybagError.invalidLabel`, `.labelTaken`.
+  public func checkLabel(_ label: String) throws(KeybagError) { try keybag.checkLabel(label) }
+
   /// Names the coffer for its whole life; an agent hands its keys to no other coffer.
   public var id: UUID { keybag.coffer }
 

@@ -122,7 +122,7 @@
     private func addSlot() throws {
       try keys("plug", "red")
       let pin = try place.write("864201\n", to: "red-pin")
-      let added = try run(["slot", "add", "security-key", "--label", "red", "--pin-file", pin] + pass)
+      let added = try run(["slot", "add", "security-key", "--name", "red", "--pin-file", pin] + pass)
       try #require(added.status == 0, "\(added.error)")
     }
 

@@ -102,7 +102,7 @@ struct FlipSample: Sendable {
       places.formUnion([page, page + 2, page + 4, page + 6])
     }
     if let slots = file.range(of: Data("COFBAG01".utf8)) {
-      places.formUnion(slots.lowerBound - 12..<slots.lowerBound + 470)
+      places.formUnion(slots.lowerBound - 12..<slots.lowerBound + 472)
     }
     for page in 2...3 { places.formUnion(stride(from: page * 4096, to: (page + 1) * 4096, by: 16)) }
     for number in 0..<600 { places.insert(number * file.count / 600 + number % 5) }

@@ -55,6 +55,37 @@ struct RestoreTests {
     #expect(try privateParts(again).count == 2)
   }
 
+  @Test("Names of slots come along, and a new passphrase takes over that of the former one")
+  func slotNames() throws {
+    let fixture = try BackupFixture(blobs: false)
+    let kdf = SlotKDF.pbkdf2(iterations: 600_000)
+    let other = "Another-horse-8-battery"
+    _ = try fixture.coffer.addSlot(passphrase(other), label: "blé, at work", kdf: kdf)
+    let entropy = [UInt8](repeating: 9, count: 16)
+    let words = RecoveryPhrase(entropy: SecretBytes(copying: entropy.rawSpan))
+    _ = try fixture.coffer.addSlot(words, label: "safe")
+    let names = [nil, nil, "blé, at work", "safe"]
+    #expect(try fixture.coffer.slots().map(\.label) == names)
+    #expect(throws: KeybagError.labelTaken) {
+      try fixture.coffer.addSlot(passphrase("A-third-horse-9-battery"), label: "safe", kdf: kdf)
+    }
+    try fixture.backUp()
+    let home = try TemporaryHome()
+    let coffer = try restore(fixture.path(), to: home.path).coffer
+    #expect(try coffer.slots().map(\.label) == names)
+    coffer.close()
+
+    let opened = try Coffer.open(
+      home: home.path, credential: SlotCredential(passphrase(other)), machine: plainMachine)
+    try opened.changePassphrase(to: passphrase("A-fourth-horse-1-battery"), kdf: kdf)
+    #expect(try opened.slots().map(\.label) == names)
+    opened.close()
+    let again = try Coffer.open(
+      home: home.path, credential: SlotCredential(passphrase("A-fourth-horse-1-battery")),
+      machine: plainMachine)
+    #expect(again.slot?.label == "blé, at work")
+  }
+
   @Test("The recovery phrase of the coffer opens it too, and another passphrase does not")
   func credentials() throws {
     let fixture = try BackupFixture(blobs: false)

@@ -11,7 +11,9 @@ import Testing
 @Suite("Costs of key slots", .serialized)
 struct KeybagCostTests {
   /// The KDF code and the three costs of a passphrase slot, behind its id and kind.
-  private static func offset(ofSlot index: Int) -> Int { 30 + index * 228 + 17 }
+  private static func offset(ofSlot index: Int) -> Int {
+    30 + index * [UInt8].RecordOffset.slotByteCount + 17
+  }
 
   private func fields(_ code: UInt8, _ costs: [UInt32]) -> [UInt8] {
     var bytes = [code]

@@ -38,19 +38,29 @@ extension [UInt8] {
     static let generation = 25
     static let slotCount = 29
     static let slots = 30
-    static let slotByteCount = 228
+    /// Of a slot for a passphrase or a phrase without a label.
+    static let slotByteCount = 229
+  }
+
+  /// Where the slots of a record begin, and the last one ends.
+  var slotBounds: [Int] {
+    var bounds = [RecordOffset.slots]
+    for _ in 0..<Int(self[RecordOffset.slotCount]) {
+      let attachment = bounds[bounds.count - 1] + 228
+      bounds.append(attachment + Int(self[attachment - 2]) << 8 + Int(self[attachment - 1]))
+    }
+    return bounds
   }
 
   /// The bytes of one slot of a record.
   func slot(_ index: Int) -> [UInt8] {
-    let start = RecordOffset.slots + index * RecordOffset.slotByteCount
-    return Array(self[start..<start + RecordOffset.slotByteCount])
+    let bounds = slotBounds
+    return Array(self[bounds[index]..<bounds[index + 1]])
   }
 
   /// The record with other slots, its MAC as it was, its digest fitting.
   func withSlots(_ slots: [[UInt8]]) -> [UInt8] {
-    let count = Int(self[RecordOffset.slotCount])
-    let mac = self[(RecordOffset.slots + count * RecordOffset.slotByteCount)...]
+    let mac = self[slotBounds[slotBounds.count - 1]...]
     return withDigest(Array(self[..<RecordOffset.slotCount]) + [UInt8(slots.count)] + slots.joined() + mac)
   }
 

@@ -15,11 +15,11 @@ struct KeybagTamperingTests {
   let unlocked: Keybag.Unlocked
   let record: [UInt8]
 
-  /// Slot 0 is the passphrase «one», slot 1 the passphrase «two», slot 2 a recovery phrase.
+  /// Slot 0 is the passphrase «one», slot 1 the passphrase «two», slot 2 a recovery phrase. The last two have labels.
   init() throws {
     var (keybag, unlocked) = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1)
-    try keybag.addSlot(passphrase("two"), kdf: cheapPBKDF2, keys: unlocked.keys, now: 2)
-    try keybag.addSlot(recoveryPhrase(3), kdf: .seed, keys: unlocked.keys, now: 3)
+    try keybag.addSlot(passphrase("two"), label: "two", kdf: cheapPBKDF2, keys: unlocked.keys, now: 2)
+    try keybag.addSlot(recoveryPhrase(3), label: "words", kdf: .seed, keys: unlocked.keys, now: 3)
     (self.keybag, self.unlocked, record) = (keybag, unlocked, keybag.record())
   }
 
@@ -51,6 +51,7 @@ struct KeybagTamperingTests {
 
   @Test("With a digest that fits, no changed byte lets any slot open")
   func everyByteWithDigest() throws {
+    let bounds = record.slotBounds
     for offset in 0..<record.count - 32 {
       let changed = record.with([record[offset] ^ 0x01], at: offset)
       guard let damaged = try? read(changed) else { continue }
@@ -61,7 +62,7 @@ struct KeybagTamperingTests {
           Issue.record("byte \(offset) was changed and slot \(credential) opened")
         } catch let error as KeybagError {
           // A changed slot knows its secret no more, or opens and is found out; so are all others.
-          let isOwn = (30 + credential * 228..<30 + (credential + 1) * 228).contains(offset)
+          let isOwn = (bounds[credential]..<bounds[credential + 1]).contains(offset)
           #expect(error == .corrupt || isOwn && error == .wrongSecret, "byte \(offset): \(error)")
         }
       }
@@ -109,7 +110,7 @@ struct KeybagTamperingTests {
 
   @Test("Slots that change places or are doubled are noticed by each of them")
   func moved() throws {
-    for slots in [[1, 0, 2], [0, 1, 2, 0], [0, 1, 2, 2]] {
+    for slots in [[1, 0, 2], [0, 1, 2, 0], [0, 0, 1, 2]] {
       let changed = try read(record.withSlots(slots.map(record.slot)))
       for credential in 0..<3 {
         #expect(throws: KeybagError.corrupt) { try unlock(changed, credential) }
@@ -118,6 +119,8 @@ struct KeybagTamperingTests {
     #expect(throws: KeybagError.corrupt) {
       try read(record.withSlots((0..<17).map { _ in record.slot(0) }))
     }
+    // A label that is there twice shows at once.
+    #expect(throws: KeybagError.corrupt) { try read(record.withSlots([0, 1, 2, 2].map(record.slot))) }
   }
 
   @Test("A slot of another coffer, added or put in a slot's place, opens nothing here")

@@ -13,10 +13,10 @@ struct KeybagTests {
   @Test("A record reads back as the keybag it was made from, and gives the same bytes again")
   func roundTrip() throws {
     var (keybag, unlocked) = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1_700_000_000)
-    try keybag.addSlot(recoveryPhrase(7), kdf: .seed, keys: unlocked.keys, now: -1)
+    try keybag.addSlot(recoveryPhrase(7), label: "safe", kdf: .seed, keys: unlocked.keys, now: -1)
     try keybag.addSlot(passphrase("two"), kdf: cheapArgon2id(), keys: unlocked.keys, now: 5)
     let record = keybag.record()
-    #expect(record.count == 30 + 3 * 228 + 64)
+    #expect(record.count == 30 + 3 * 229 + 4 + 64)
     let again = try read(record)
     #expect(again == keybag)
     #expect(again.record() == record)
@@ -24,6 +24,7 @@ struct KeybagTests {
     #expect(again.slots.map(\.kind) == [.passphrase, .recoveryPhrase, .passphrase])
     #expect(again.slots.map(\.kdf) == [cheapPBKDF2, .seed, try cheapArgon2id()])
     #expect(again.slots.map(\.created) == [1_700_000_000, -1, 5])
+    #expect(again.slots.map(\.label) == [nil, "safe", nil])
   }
 
   @Test("Every slot gives the same two class keys and owner key, and says which slot it was")

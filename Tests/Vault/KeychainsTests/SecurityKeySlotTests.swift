@@ -57,7 +57,7 @@ struct SecurityKeySlotBytesTests {
   @Test("With a digest that fits, no changed byte of its slot lets a key open it")
   func everyByte() throws {
     let right = try answer(1, "red-secret")
-    let start = 30 + 228
+    let start = 30 + 229
     let end = start + 228 + 4 + 32 + 16 + 65 + 2 + 48
     #expect(Array(record[end - 48..<end]) == (try example.bytes("red-credential")))
     var readable = 0
@@ -76,7 +76,7 @@ struct SecurityKeySlotBytesTests {
 
   @Test("Keys with two salts, or a label or a credential twice, are damage")
   func oneRecord() throws {
-    let attachment = 30 + 228 + 228
+    let attachment = 30 + 229 + 228
     let second = attachment + 4 + 32 + 16 + 65 + 2 + 48 + 228
     // A bit of the second key's salt, which follows its label of four bytes.
     #expect(throws: KeybagError.corrupt) {
@@ -92,7 +92,7 @@ struct SecurityKeySlotBytesTests {
 
   @Test("A credential that is not on the curve, and a label with a control character, are damage")
   func fields() throws {
-    let attachment = 30 + 228 + 228
+    let attachment = 30 + 229 + 228
     let point = attachment + 4 + 32 + 16
     #expect(record[point] == 4)
     #expect(throws: KeybagError.corrupt) {
@@ -101,8 +101,9 @@ struct SecurityKeySlotBytesTests {
     #expect(throws: KeybagError.corrupt) { try read(record.with([7], at: attachment + 2)) }
     #expect(throws: KeybagError.corrupt) { try read(record.with([0x20], at: attachment + 1)) }
     #expect(throws: KeybagError.corrupt) { try read(record.with([0xC3], at: attachment + 3)) }
-    // The kind of a passphrase takes no attachment, and this kind no other derivation.
-    #expect(throws: KeybagError.corrupt) { try read(record.with([4], at: 30 + 228 + 17)) }
+    // A key's slot has a label, which a passphrase's need not have, and no other derivation.
+    #expect(throws: KeybagError.corrupt) { try read(record.with([0], at: attachment)) }
+    #expect(throws: KeybagError.corrupt) { try read(record.with([4], at: 30 + 229 + 17)) }
   }
 }
 
@@ -185,7 +186,7 @@ struct SecurityKeySlotBytesTests {
     @Test("A changed key salt or public key in the record ends in damage or distrust")
     func tampered() throws {
       let record = keybag.record()
-      let attachment = 30 + 228 + 228
+      let attachment = 30 + 229 + 228
       let length = Int(record[attachment - 1]) | Int(record[attachment - 2]) << 8
       let other = attachment + length + 228
       // Both salts, so that the record can be read.
@@ -226,6 +227,13 @@ struct SecurityKeySlotBytesTests {
       #expect(throws: KeybagError.invalidLabel) {
         try keybag.addSlot(made, label: "a\nb", salt: salt, keys: keys, now: 3)
       }
+      try keybag.addSlot(passphrase("two"), label: "two", kdf: cheapPBKDF2, keys: keys, now: 3)
+      #expect(throws: KeybagError.labelTaken) {
+        try keybag.addSlot(made, label: "two", salt: salt, keys: keys, now: 3)
+      }
+      #expect(throws: KeybagError.labelTaken) {
+        try keybag.addSlot(recoveryPhrase(1), label: "blue", kdf: .seed, keys: keys, now: 3)
+      }
       #expect(throws: KeybagError.changedMeanwhile) {
         try keybag.addSlot(made, label: "green", salt: salt.reversed(), keys: keys, now: 3)
       }
@@ -233,7 +241,7 @@ struct SecurityKeySlotBytesTests {
         try keybag.addSlot(made, label: "green", salt: salt, keys: keys.withoutOwner(), now: 3)
       }
       try keybag.addSlot(made, label: "green", salt: salt, keys: keys, now: 3)
-      #expect(keybag.slots.count == 4)
+      #expect(keybag.slots.map(\.label) == [nil, "red", "blue", "two", "green"])
     }
 
     @Test("A backup takes the slots of security keys along")

@@ -21,6 +21,7 @@ struct WorkedExampleTests {
     #expect(keybag.generation == 3)
     let costs = try Argon2idParameters(memoryKiB: 64, passes: 1, lanes: 1)
     #expect(keybag.slots.map(\.kdf) == [.pbkdf2(iterations: 1000), .argon2id(costs), .seed])
+    #expect(keybag.slots.map(\.label) == ["desk", nil, "in the safe"])
     #expect(keybag.slots.map(\.created) == [1_767_225_600, 1_767_225_601, 1_767_225_602])
     let expected =
       try example.bytes("when-unlocked-key") + example.bytes("after-first-unlock-key")

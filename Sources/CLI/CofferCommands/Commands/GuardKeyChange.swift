@@ -9,9 +9,9 @@ internal import ProtectedData
 internal import Secrets
 internal import SecurityKeys
 
-/// `coffer mode guard add LABEL` and `coffer mode guard remove LABEL`.
+/// `coffer mode guard add NAME` and `coffer mode guard remove NAME`.
 struct GuardKeyChange {
-  /// What is done with the key of the label.
+  /// What is done with the key of the name.
   enum Deed: String, CaseIterable {
     case add, remove
   }
@@ -23,9 +23,9 @@ struct GuardKeyChange {
   /// - Throws: ``Failure``.
   init(_ words: [String]) throws {
     guard words.count == 2, let deed = Deed(rawValue: words[0]) else {
-      throw Failure.usage("'mode guard' wants add LABEL or remove LABEL", hint: "coffer mode --help")
+      throw Failure.usage("'mode guard' wants add NAME or remove NAME", hint: "coffer mode --help")
     }
-    guard StoredSecurityKey.isLabel(words[1]) else { throw Failure.securityKeyLabel }
+    guard StoredSecurityKey.isLabel(words[1]) else { throw Failure.invalidName }
     self.deed = deed
     label = words[1]
   }
@@ -44,7 +44,7 @@ struct GuardKeyChange {
     _ newPIN: NewGuardPINOptions
   ) throws {
     guard !present.keys.contains(where: { $0.label == label }) else {
-      throw Failure(.inUse, "already_exists", "a security key of the guard already has this label")
+      throw Failure(.inUse, "already_exists", "a security key of the guard already has this name")
     }
     guard context.hasTerminal else {
       throw Failure(.locked, "no_prompt", "there is no terminal to say on which security key to plug in")
@@ -65,14 +65,14 @@ struct GuardKeyChange {
   ) throws {
     guard present.keys.contains(where: { $0.label == label }) else {
       throw Failure(
-        .missing, "no_such_key", "no security key of the guard has this label",
-        hint: "'coffer mode' shows the labels")
+        .missing, "no_such_key", "no security key of the guard has this name",
+        hint: "'coffer mode' shows the names")
     }
     let staying = present.keys.filter { $0.label != label }
     guard !staying.isEmpty else {
       throw Failure(
         .refused, "last_key", "this is the guard's only security key",
-        hint: "'coffer mode standard' leaves the guard; 'coffer mode guard add LABEL' adds another key")
+        hint: "'coffer mode standard' leaves the guard; 'coffer mode guard add NAME' adds another key")
     }
     let parts = try context.privateParts(coffer, opening, "to change the guard", sealing: true)
     let enrolment = SecurityKeyEnrolment(context, parts.custody)

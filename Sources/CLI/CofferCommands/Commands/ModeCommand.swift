@@ -26,7 +26,7 @@ struct ModeCommand: CofferCommand {
                       \(GuardPINOptions.usage)
                       \(NewGuardPINOptions.usage)
                       \(OpeningOptions.usage)
-           coffer mode guard add LABEL | remove LABEL
+           coffer mode guard add NAME | remove NAME
 
     standard       each use asks for the passphrase, or the PIN of a slot
       --with-finger  a finger on the reader is enough too. With this on, a program that runs as you can use
@@ -44,9 +44,9 @@ struct ModeCommand: CofferCommand {
       --acknowledge-no-backup
                      although there is an identity without a backup
 
-    guard          the security keys of the guard; 'coffer mode' shows their labels
-      add LABEL      adds one: on the terminal, which says what to plug in
-      remove LABEL   removes one, such as a lost one, with another one. Each that stays is needed once. Older
+    guard          the security keys of the guard; 'coffer mode' shows their names
+      add NAME       adds one: on the terminal, which says what to plug in
+      remove NAME    removes one, such as a lost one, with another one. Each that stays is needed once. Older
                      copies of the file still open with the removed key, its PIN and the passphrase.
 
     A change needs the passphrase or PIN, even during a session, and what the present mode asks for. All
@@ -59,7 +59,7 @@ struct ModeCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
   @OptionGroup var newGuardPIN: NewGuardPINOptions
   @Argument(help: "The new mode, or 'guard'.") var mode: ModeName?
-  @Argument(help: "After 'guard': add or remove, and a label.") var change: [String] = []
+  @Argument(help: "After 'guard': add or remove, and a name.") var change: [String] = []
   @Flag(help: "A finger is enough too.") var withFinger = false
   @Option(name: .customLong("guard"), help: "security-key, pin or finger.") var guardName: GuardName?
   @Flag(help: "Although there is an identity without a backup.") var acknowledgeNoBackup = false
@@ -75,7 +75,7 @@ struct ModeCommand: CofferCommand {
     let withFinger: Bool
     let guards: [String]
     let eachUse: [[String]]
-    /// The labels of security keys; missing for another guard.
+    /// The names of security keys; missing for another guard.
     let securityKeys: [String]?
 
     init(_ mode: AuthenticationMode, keys: [String]?) {

@@ -14,64 +14,6 @@ internal import SecurityKeys
 internal import Texts
 internal import Vaults
 
-/// A slot in JSON.
-struct SlotAnswer: Encodable {
-  let id: String
-  let kind: String
-  /// Only the name; the costs have their own members.
-  let kdf: String
-  let iterations: Int?
-  let memoryKiB: Int?
-  let passes: Int?
-  let lanes: Int?
-  let created: String
-  /// Of a security key: the owner's name for it.
-  let label: String?
-  /// What opens it, for users.
-  private let words: String
-
-  private enum CodingKeys: CodingKey {
-    case id, kind, kdf, iterations, memoryKiB, passes, lanes, created, label
-  }
-
-  init(_ slot: KeySlot) {
-    id = slot.id.uuidString.lowercased()
-    kind = slot.method.name
-    created = RFC3339.format(slot.created)
-    var costs: (Int?, Int?, Int?) = (nil, nil, nil)
-    var rounds: Int?
-    switch slot.kdf {
-    case .pbkdf2(let iterations):
-      kdf = "pbkdf2"
-      rounds = Int(iterations)
-    case .argon2id(let found):
-      kdf = "argon2id"
-      costs = (Int(found.memoryKiB), Int(found.passes), Int(found.lanes))
-    case .expansion(let expansion): kdf = expansion.name
-    }
-    label = slot.securityKey?.label
-    words = SlotInterfaces.interface(of: slot)?.words(slot) ?? kind
-    iterations = rounds
-    (memoryKiB, passes, lanes) = costs
-  }
-
-  /// For users: id, kind, time, and key derivation of each.
-  static func lines(_ slots: [SlotAnswer]) -> [String] {
-    let width = max(10, slots.map(\.kind.count).max() ?? 0)
-    return slots.map {
-      "\($0.id)  \($0.kind.padded(to: width))  \(LocalTime.shown($0.created))  \($0.stretching)"
-    }
-  }
-
-  private var stretching: String {
-    if let iterations { return "pbkdf2, \(iterations) rounds" }
-    if let memoryKiB, let passes {
-      return "argon2id, \(memoryKiB >> 10) MiB, \(passes.counted("pass", "passes"))"
-    }
-    return words
-  }
-}
-
 struct StatusCommand: CofferCommand {
   static let configuration = CommandConfiguration(
     commandName: "status", abstract: "What is here and whether it is open.")
@@ -259,7 +201,8 @@ struct StatusCommand: CofferCommand {
         "warning    \(failures.counted("message")) did not open: restore from backup; 'coffer doctor --deep' names "
           + "them")
     }
-    for line in SlotAnswer.lines(answer.slots) { Terminal.print("slot       \(line)") }
+    let columns = Terminal.isOutputTerminal ? Terminal.columns - "slot       ".count : nil
+    for row in SlotAnswer.rows(answer.slots, columns: columns) { Terminal.print("slot       \(row)") }
   }
 
   private func state(_ answer: Answer) -> String {

@@ -21,9 +21,11 @@ extension Failure {
     case .enclave(let error): self.init(enclave: error)
     case .notHardware:
       self.init(.refused, "not_hardware", "without a chip that counts tries, a PIN would protect nothing")
-    case .invalidLabel: self = .securityKeyLabel
+    case .invalidLabel: self = .invalidName
     case .labelTaken:
-      self.init(.inUse, "already_exists", "a security key of the coffer already has this label")
+      self.init(
+        .inUse, "already_exists", "another slot already has this name",
+        hint: "'coffer slot list' shows the names")
     case .changedMeanwhile:
       self.init(
         .inUse, "in_use", "the slots have changed since the security key was asked", hint: "try again")

@@ -64,8 +64,10 @@ extension Failure {
     }
   }
 
-  static let securityKeyLabel = usage(
-    "a label has 1 to \(StoredSecurityKey.labelByteCountLimit) bytes, all of them printable")
+  /// Of a slot or a security key of the guard.
+  static let invalidName = usage(
+    "a name has 1 to \(StoredSecurityKey.labelByteCountLimit) bytes, all of them printable, and no space at either end"
+  )
 
   /// The error of a command that needs a trait.
   static let noSecurityKeysBuilt = Failure(

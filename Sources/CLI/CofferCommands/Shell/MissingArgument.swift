@@ -13,13 +13,13 @@ enum MissingArgument {
     switch (name, group) {
     case ("which", "capture"), ("id", "capture"):
       return "which capture? give its title or the end of its id: 'coffer capture list' shows it"
+    case ("which", "slot"):
+      return "which slot? give its id or name: 'coffer slot list' shows them"
     case ("which", _):
       return "which message? give its title, the end of its id, or @N for line N of the last list"
     case ("who", "identity"), ("who", "contact"), ("contact", _):
       let kind = name == "contact" ? name : group
       return "which \(kind)? give a name, an address or a fingerprint"
-    case ("id", "slot"):
-      return "which slot? give its id: 'coffer slot list' shows it"
     case ("photo", _): return "which photo? give its file"
     case ("file", _), ("path", _): return "which file? give its path"
     case ("directory", _): return "which directory? give its path"

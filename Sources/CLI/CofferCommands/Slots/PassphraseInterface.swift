@@ -11,7 +11,7 @@ enum PassphraseInterface: SlotInterface {
   static var method: any SlotMethod.Type { PassphraseSlot.self }
   static func words(_ slot: KeySlot) -> String { "passphrase" }
   static var addCommand: any CofferCommand.Type { SlotAddPassphraseCommand.self }
-  static var addUsage: String { "[--kdf argon2id|pbkdf2]" }
+  static var addUsage: String { "\(SlotNameOptions.usage) [--kdf argon2id|pbkdf2]" }
 
   static let wrong = Failure(
     .wrongSecret, "wrong_secret", "wrong passphrase: it opens no slot of this coffer",
@@ -70,25 +70,29 @@ struct SlotAddPassphraseCommand: CofferCommand {
   static let page = """
     coffer slot add passphrase: add another passphrase
 
-    usage: coffer slot add passphrase [--kdf argon2id|pbkdf2]
+    usage: coffer slot add passphrase \(SlotNameOptions.usage) [--kdf argon2id|pbkdf2]
                \(OpeningOptions.usage)
                \(NewPassphraseOptions.usage)
 
     Prints the new slot's id.
 
-    example: coffer slot add passphrase
+      \(SlotNameOptions.page)
+
+    example: coffer slot add passphrase --name laptop
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @OptionGroup var newPassphrase: NewPassphraseOptions
+  @OptionGroup var label: SlotNameOptions
   @Option(help: "The key derivation for the passphrase.") var kdf: KDFName = .argon2id
 
   func execute(_ context: CommandContext) throws {
+    let name = try label.checked(context)
     let coffer = try context.open(opening, needing: .slot)
     let new = try context.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
     try PassphraseInterface.checkIsNew(new, coffer)
-    let slot = SlotAnswer(try coffer.addSlot(new, kdf: kdf.kdf))
+    let slot = SlotAnswer(try coffer.addSlot(new, label: name, kdf: kdf.kdf))
     context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
   }
 }

@@ -10,7 +10,7 @@ enum RecoveryPhraseInterface: SlotInterface {
   static var method: any SlotMethod.Type { RecoveryPhraseSlot.self }
   static func words(_ slot: KeySlot) -> String { "twelve words" }
   static var addCommand: any CofferCommand.Type { SlotAddRecoveryCommand.self }
-  static var addUsage: String { "[--recovery-phrase-out FILE]" }
+  static var addUsage: String { "\(SlotNameOptions.usage) [--recovery-phrase-out FILE]" }
 }
 
 struct SlotAddRecoveryCommand: CofferCommand {
@@ -18,27 +18,31 @@ struct SlotAddRecoveryCommand: CofferCommand {
   static let page = """
     coffer slot add recovery: add another recovery phrase
 
-    usage: coffer slot add recovery [--recovery-phrase-out FILE]
+    usage: coffer slot add recovery \(SlotNameOptions.usage) [--recovery-phrase-out FILE]
                \(OpeningOptions.usage)
 
     Shows twelve new words, as 'coffer init' does, and prints the new slot's id. Older phrases keep working
     until you remove their slots.
+
+      \(SlotNameOptions.page)
 
     example: coffer slot add recovery --recovery-phrase-out words.txt
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
+  @OptionGroup var label: SlotNameOptions
   @Option(help: "Write the recovery phrase to a new file.", completion: .file()) var recoveryPhraseOut:
     String?
 
   func execute(_ context: CommandContext) throws {
     if recoveryPhraseOut == nil { try context.requireTerminalForWords() }
+    let name = try label.checked(context)
     let coffer = try context.open(opening, needing: .slot)
     let phrase = try PhraseHandover(context).makePhrase(file: recoveryPhraseOut)
     let slot: SlotAnswer
     do {
-      slot = SlotAnswer(try coffer.addSlot(phrase))
+      slot = SlotAnswer(try coffer.addSlot(phrase, label: name))
     } catch {
       // Words that open nothing would only mislead.
       if let recoveryPhraseOut { unsafe unlink(recoveryPhraseOut) }

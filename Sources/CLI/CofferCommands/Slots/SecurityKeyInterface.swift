@@ -14,11 +14,8 @@ internal import SecurityKeys
 enum SecurityKeyInterface: SlotInterface {
   static var method: any SlotMethod.Type { SecurityKeySlot.self }
   static var addCommand: any CofferCommand.Type { SlotAddSecurityKeyCommand.self }
-  static var addUsage: String { "[--label LABEL] \(PINOptions.usage)" }
-
-  static func words(_ slot: KeySlot) -> String {
-    "'\(slot.securityKey?.label ?? "")', its PIN or a finger on it"
-  }
+  static var addUsage: String { "\(SlotNameOptions.usage) \(PINOptions.usage)" }
+  static func words(_ slot: KeySlot) -> String { "its PIN or a finger on it" }
 
   /// What is plugged in; nil if no slot needs it.
   static func presence(_ locked: LockedCoffer) -> MachineFacts.SecurityKeyPresence? {
@@ -82,7 +79,7 @@ struct SlotAddSecurityKeyCommand: CofferCommand {
   static let page = """
     coffer slot add security-key: open with a FIDO2 security key
 
-    usage: coffer slot add security-key [--label LABEL] \(PINOptions.usage)
+    usage: coffer slot add security-key \(SlotNameOptions.usage) \(PINOptions.usage)
                                         \(PassphraseOptions.usage)
 
     Asks for the passphrase, and then for the PIN of the security key that is plugged in, or a finger on it.
@@ -94,27 +91,32 @@ struct SlotAddSecurityKeyCommand: CofferCommand {
     Whoever has the key and its PIN has the coffer. If a security key is also the guard of high security,
     nothing else is needed then; a different key for each keeps them apart.
 
-      --label LABEL  your name for the key, 1 to 40 bytes (default: security key)
+      \(SlotNameOptions.page)
+                   By default it is 'security key'.
       --pin-fd, --pin-file  the PIN of the security key
 
-    example: coffer slot add security-key --label red
+    example: coffer slot add security-key --name red
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var passphrase: PassphraseOptions
   @OptionGroup var pin: PINOptions
-  @Option(help: "Your name for the key.") var label = "security key"
+  @OptionGroup var label: SlotNameOptions
+
+  /// The format wants a name for every security key.
+  private static let defaultName = "security key"
 
   func execute(_ context: CommandContext) throws {
     // Before anything is asked: is there a key?
     _ = try context.onlySecurityKey()
+    let name = try label.checked(context, default: Self.defaultName) ?? Self.defaultName
     // The key that is plugged in is the new one, so it opens nothing yet.
     let ways = SlotInterfaces.all.filter { $0 != SecurityKeyInterface.self }
     let coffer = try context.openToAdd(passphrase, asking: ways)
-    let question = try coffer.questionForSlot(labelled: label)
+    let question = try coffer.questionForSlot(labelled: name)
     let made = try context.enrolledSecurityKey(
       besides: question.credentials, salt: question.salt, pin: pin.given(), option: "--pin")
-    let slot = SlotAnswer(try coffer.addSlot(made, label: label, question))
+    let slot = SlotAnswer(try coffer.addSlot(made, label: name, question))
     context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
     if try coffer.authenticationMode() == .highSecurityWithGuard, try coffer.guardKeys() != nil {
       context.remark("If this key is also in the guard, the key and its PIN alone open private parts.")

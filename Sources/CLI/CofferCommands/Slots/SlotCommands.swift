@@ -14,10 +14,11 @@ struct SlotCommand: CommandGroup {
 
     usage: coffer slot list
            coffer slot add \(SlotInterfaces.all.map { $0.method.name }.joined(separator: " | "))
-           coffer slot remove ID
+           coffer slot remove ID|NAME
 
     Each slot opens the coffer by itself. The last passphrase or recovery phrase cannot be removed, because a
-    TPM slot is lost with its machine, and a security key can be lost too.
+    TPM slot is lost with its machine, and a security key can be lost too. A slot can have a name, which
+    tells it from the others in the list.
 
     example: coffer slot add recovery
     """
@@ -30,7 +31,8 @@ struct SlotListCommand: CofferCommand {
 
     usage: coffer slot list
 
-    Does not ask for anything: the list of slots is not secret, only their keys are.
+    Does not ask for anything: the list of slots is not secret, only their keys are. On a terminal the
+    rows fit, with the beginnings of ids; elsewhere, and with --json, everything is whole.
 
     example: coffer slot list --json
     """
@@ -41,7 +43,8 @@ struct SlotListCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let slots = try context.locked().slots.map(SlotAnswer.init)
     if context.isJSON { return slots.forEach { JSON.print($0) } }
-    SlotAnswer.lines(slots).forEach { Terminal.print("\($0)") }
+    let columns = Terminal.isOutputTerminal ? Terminal.columns : nil
+    for row in SlotAnswer.rows(slots, columns: columns) { Terminal.print("\(row)") }
   }
 }
 
@@ -54,7 +57,11 @@ struct SlotAddCommand: CommandGroup {
 
     usage: \(lines.joined(separator: "\n       "))
 
-    example: coffer slot add passphrase
+    --name gives the slot a name, which no other slot may have. Everybody who has the file can read it. The
+    slot's keys are sealed together with it, so it stays as long as the slot: for another name, add a new
+    slot and remove the old one. 'coffer passphrase change' keeps the name.
+
+    example: coffer slot add passphrase --name laptop
     """
 
   private static var lines: [String] {
@@ -68,17 +75,20 @@ struct SlotRemoveCommand: CofferCommand {
   static let page = """
     coffer slot remove: remove a way to open the coffer
 
-    usage: coffer slot remove ID \(OpeningOptions.usage)
+    usage: coffer slot remove ID|NAME
+               \(OpeningOptions.usage)
+
+    Takes the slot's id, its beginning (four characters or more), or its name.
 
     Refuses to remove the last passphrase or recovery phrase. Ends the session. Earlier copies of the file
     still open with the removed slot.
 
-    example: coffer slot remove 6f9619ff-8b86-4011-b42d-00c04fc964ff
+    example: coffer slot remove laptop
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
-  @Argument(help: "The slot's id.") var id: String
+  @Argument(help: "The slot: its id, the beginning of it or its name.") var which: String
 
   struct Answer: Encodable {
     let removed: String
@@ -86,14 +96,13 @@ struct SlotRemoveCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    guard let uuid = UUID(uuidString: id) else {
-      throw Failure.usage("'\(id)' is not the id of a slot", hint: "'coffer slot list' shows the ids")
-    }
+    // Before anything is asked: is there such a slot?
+    let id = try SlotChoice.slot(which, of: context.locked().slots).id
     let coffer = try context.open(opening, needing: .slot)
-    try coffer.removeSlot(uuid)
+    try coffer.removeSlot(id)
     let ending = SessionEnding(coffer)
     if context.isJSON {
-      JSON.print(Answer(removed: uuid.uuidString.lowercased(), sessionEnded: ending.wasThere))
+      JSON.print(Answer(removed: id.uuidString.lowercased(), sessionEnded: ending.wasThere))
     }
     context.remark("The slot is removed. Older copies of the file still open with it.")
     try ending.tell(context)

@@ -15,7 +15,7 @@ enum TPMInterface: SlotInterface {
   static var method: any SlotMethod.Type { TPMSlot.self }
   static func words(_ slot: KeySlot) -> String { "PIN, this machine" }
   static var addCommand: any CofferCommand.Type { SlotAddTPMCommand.self }
-  static var addUsage: String { PINOptions.usage }
+  static var addUsage: String { "\(SlotNameOptions.usage) \(PINOptions.usage)" }
 
   static func open(
     _ locked: LockedCoffer, pin: SharedSecretBytes, _ context: CommandContext
@@ -97,12 +97,14 @@ struct SlotAddTPMCommand: CofferCommand {
   static let page = """
     coffer slot add tpm: open with this machine's TPM and a PIN
 
-    usage: coffer slot add tpm \(PINOptions.usage)
+    usage: coffer slot add tpm \(SlotNameOptions.usage) \(PINOptions.usage)
                                \(PassphraseOptions.usage)
 
     Asks for the passphrase, and twice for a PIN of six characters or more. From then on the PIN opens the
     coffer on this machine, and only there. The TPM counts wrong PINs and locks itself: the PIN is as strong
     as that lockout. The passphrase and the recovery phrase still work. Prints the new slot's id.
+
+      \(SlotNameOptions.page)
 
     COFFER_TCTI names the TPM (default: device:/dev/tpmrm0).
 
@@ -112,13 +114,16 @@ struct SlotAddTPMCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var passphrase: PassphraseOptions
   @OptionGroup var pin: PINOptions
+  @OptionGroup var label: SlotNameOptions
 
   func execute(_ context: CommandContext) throws {
     // Before anything is asked: is there a chip?
     guard let chip = context.machine.chip else { throw EnclaveError.unavailable }
     try chip.checkReadiness()
+    let name = try label.checked(context)
     let coffer = try context.openToAdd(passphrase)
-    let slot = SlotAnswer(try coffer.addSlot(context.machine.chipSlot(), pin: context.newPIN(pin.given())))
+    let slot = SlotAnswer(
+      try coffer.addSlot(context.machine.chipSlot(), pin: context.newPIN(pin.given()), label: name))
     context.isJSON ? JSON.print(slot) : Terminal.print("\(slot.id)")
   }
 }

@@ -90,16 +90,18 @@ public struct Keybag: Equatable, Sendable {
   /// Each of the three changes first checks that the slots are those that these keys signed. Otherwise a slot
   /// that an attacker has put back into the file, such as that of an old passphrase, would be signed with the
   /// rest. Each needs the owner key, so that an agent's class keys cannot change who opens the coffer.
-  /// - Throws: `KeybagError.corrupt`, `.tooManySlots`, `.derivation`; `.wrongSecret` while locked, or
-  ///   without the owner key.
+  /// - Parameter label: the owner's name for the slot, which stays as long as the slot; nil for none.
+  /// - Throws: `KeybagError.corrupt`, `.invalidLabel`, `.labelTaken`, `.tooManySlots`, `.derivation`; `.wrongSecret`
+  ///   while locked, or without the owner key.
   @discardableResult
   public mutating func addSlot(
-    _ credential: borrowing SlotCredential, kdf: SlotKDF, keys: ClassKeys, now: Int64
+    _ credential: borrowing SlotCredential, label: String? = nil, kdf: SlotKDF, keys: ClassKeys, now: Int64
   ) throws(KeybagError) -> KeySlot {
     try checkOwner(keys)
+    if let label { try checkLabel(label) }
     guard slots.count < Self.slotLimit else { throw .tooManySlots(limit: Self.slotLimit) }
     try Self.requireAffordable(slots.map(\.kdf) + [kdf])
-    let slot = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
+    let slot = try KeySlot.wrap(keys, credential: credential, label: label, kdf: kdf, created: now)
     slots.append(slot)
     sign(keys)
     return slot
@@ -116,7 +118,7 @@ public struct Keybag: Equatable, Sendable {
     sign(keys)
   }
 
-  /// Replaces a slot by a new one, in one step.
+  /// Replaces a slot by a new one with its label, in one step.
   /// - Throws: `KeybagError.corrupt`, `.noSuchSlot`, `.derivation`; `.wrongSecret` while locked, or without
   ///   the owner key.
   @discardableResult
@@ -130,7 +132,8 @@ public struct Keybag: Equatable, Sendable {
         || slots.contains(where: { $0.id != id && $0.method.isEnough })
     else { throw .lastSlot }
     try Self.requireAffordable(slots.filter { $0.id != id }.map(\.kdf) + [kdf])
-    slots[index] = try KeySlot.wrap(keys, credential: credential, kdf: kdf, created: now)
+    slots[index] = try KeySlot.wrap(
+      keys, credential: credential, label: slots[index].label, kdf: kdf, created: now)
     sign(keys)
     return slots[index]
   }
@@ -163,7 +166,7 @@ public struct Keybag: Equatable, Sendable {
       guard (1...Self.slotLimit).contains(count) else { throw KeybagError.corrupt }
       slots = []
       for _ in 0..<count { slots.append(try KeySlot(record, at: &cursor)) }
-      guard Self.isAffordable(slots.map(\.kdf)),
+      guard Self.isAffordable(slots.map(\.kdf)), Self.areLabelledApart(slots),
         StoredSecurityKey.areOneRecord(slots.compactMap(\.securityKey))
       else { throw KeybagError.corrupt }
       mac = try cursor.readBytes(record, count: HMACSHA256.byteCount)
@@ -241,7 +244,7 @@ public enum KeybagError: Error, Equatable, Sendable {
   case lastSlot
   /// Not a label that a slot can have.
   case invalidLabel
-  /// A slot of another security key has this label.
+  /// Another slot has this label.
   case labelTaken
   /// The slots have changed since the security key was asked.
   case changedMeanwhile

@@ -10,15 +10,23 @@ internal import Secrets
 extension KeySlot {
   /// A new slot that wraps `keys`, all three.
   ///
-  /// - Throws: `KeybagError.wrongSecret` when one is missing; `.derivation` when the KDF is refused: its costs are out of bounds, it is not one
-  ///   for this kind of credential, or there is not enough memory.
+  /// - Parameter label: the owner's name for the slot; nil for none.
+  /// - Throws: `KeybagError.wrongSecret` when one is missing; `.derivation` when the KDF is refused: its costs are out of
+  ///   bounds, it is not one for this kind of credential, or there is not enough memory; `.invalidLabel`.
   static func wrap(
-    _ keys: ClassKeys, credential: borrowing SlotCredential, kdf: SlotKDF, created: Int64
+    _ keys: ClassKeys, credential: borrowing SlotCredential, label: String? = nil, kdf: SlotKDF,
+    created: Int64
   ) throws(KeybagError) -> KeySlot {
     guard let whenUnlocked = keys.whenUnlocked, let afterFirstUnlock = keys.afterFirstUnlock,
       let owner = keys.owner
     else { throw .wrongSecret }
-    guard allows(kdf, for: credential.kind) else { throw .derivation(.parameters) }
+    guard let method = SlotMethods.method(of: credential.kind), method.allows(kdf) else {
+      throw .derivation(.parameters)
+    }
+    // Of the methods only that of security keys refuses an attachment of its own: one without a label.
+    guard let attachment = SlotAttachment(label: label, details: credential.details),
+      method.accepts(attachment)
+    else { throw .invalidLabel }
     let salt = SystemRandom.publicBytes(count: saltByteCount)
     let secret = try credential.secret(kdf, salt: salt)
     var all = SecretBytes(zeroed: keysByteCount)
@@ -30,8 +38,7 @@ extension KeySlot {
     let open = KeySlot(
       id: UUID(), kind: credential.kind, kdf: kdf, created: created, salt: salt,
       check: derivedCheck(secret, salt: salt),
-      nonce: SystemRandom.publicBytes(count: AES256GCM.nonceByteCount), wrapped: [],
-      attachment: credential.attachment)
+      nonce: SystemRandom.publicBytes(count: AES256GCM.nonceByteCount), wrapped: [], attachment: attachment)
     var wrapped = [UInt8](repeating: 0, count: wrappedByteCount)
     var span = wrapped.mutableSpan
     var output = unsafe span.mutableBytes
@@ -47,7 +54,7 @@ extension KeySlot {
     } catch { preconditionFailure("96 bytes can be sealed") }
     return KeySlot(
       id: open.id, kind: open.kind, kdf: kdf, created: created, salt: salt, check: open.check,
-      nonce: open.nonce, wrapped: wrapped, attachment: open.attachment)
+      nonce: open.nonce, wrapped: wrapped, attachment: attachment)
   }
 
   /// All three keys, when `credential` is this slot's.

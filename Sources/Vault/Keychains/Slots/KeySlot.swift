@@ -23,13 +23,11 @@ public struct KeySlot: Equatable, Sendable {
   let nonce: [UInt8]
   /// Both class keys and the owner key, encrypted, and the tag.
   let wrapped: [UInt8]
-  /// Further data that the slot's method needs; empty for most.
-  let attachment: [UInt8]
+  /// The owner's name for the slot, and further data that its method needs.
+  let attachment: SlotAttachment
 
-  /// Whether a slot of `kind` can have this derivation.
-  static func allows(_ kdf: SlotKDF, for kind: SlotKind) -> Bool {
-    SlotMethods.method(of: kind)?.allows(kdf) ?? false
-  }
+  /// The owner's name for the slot, no other's in the keybag; nil without one.
+  public var label: String? { attachment.label }
 
   /// A TPM handle takes some 400 bytes.
   static let attachmentByteCountLimit = 4096
@@ -64,6 +62,7 @@ extension KeySlot {
   func bytes() -> [UInt8] { facts() + nonce + wrapped + attachmentBytes() }
 
   private func attachmentBytes() -> [UInt8] {
+    let attachment = attachment.bytes
     var bytes: [UInt8] = []
     bytes.append(bigEndian: UInt16(attachment.count))
     return bytes + attachment
@@ -91,8 +90,10 @@ extension KeySlot {
       wrapped = try cursor.readBytes(bytes, count: Self.wrappedByteCount)
       let count = Int(try cursor.readUInt16(bytes))
       guard count <= Self.attachmentByteCountLimit else { throw KeybagError.corrupt }
-      attachment = try cursor.readBytes(bytes, count: count)
-      guard method.accepts(attachment: attachment) else { throw KeybagError.corrupt }
+      guard let attachment = SlotAttachment(try cursor.readBytes(bytes, count: count)),
+        method.accepts(attachment)
+      else { throw KeybagError.corrupt }
+      self.attachment = attachment
     } catch {
       throw .corrupt
     }

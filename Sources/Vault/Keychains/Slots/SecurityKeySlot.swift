@@ -37,14 +37,16 @@ public enum SecurityKeySlot: SlotMethod {
   /// Whether the derivation is the expansion of a security key's secret.
   public static func allows(_ kdf: SlotKDF) -> Bool { kdf == .hmacSecret }
 
-  /// Whether the attachment is a stored key.
-  public static func accepts(attachment: [UInt8]) -> Bool { StoredSecurityKey(attachment) != nil }
+  /// Whether the attachment is a stored key, which has a label.
+  public static func accepts(_ attachment: SlotAttachment) -> Bool {
+    StoredSecurityKey(attachment.bytes) != nil
+  }
 }
 
 extension KeySlot {
   /// The security key that opens the slot; nil for other kinds.
   public var securityKey: StoredSecurityKey? {
-    kind == .securityKey ? StoredSecurityKey(attachment) : nil
+    kind == .securityKey ? StoredSecurityKey(attachment.bytes) : nil
   }
 }
 
@@ -83,21 +85,20 @@ extension Keybag {
   ///   - key: enrolled besides the credentials of ``securityKeyQuestion``, with its salt.
   ///   - label: one that can be stored (`StoredSecurityKey.isLabel`).
   ///   - salt: that of the question.
-  /// - Throws: as ``addSlot(_:kdf:keys:now:)``; `KeybagError.invalidLabel`, `.labelTaken`; `.changedMeanwhile` when the
-  ///   question is another one by now.
+  /// - Throws: as ``addSlot(_:label:kdf:keys:now:)``; `KeybagError.changedMeanwhile` when the question is another one by
+  ///   now.
   @discardableResult
   public mutating func addSlot(
     _ key: EnrolledSecurityKey, label: String, salt: [UInt8], keys: ClassKeys, now: Int64
   ) throws(KeybagError) -> KeySlot {
     try checkOwner(keys)
-    guard let new = StoredSecurityKey(label: label, salt: salt, credential: key.credential) else {
-      throw .invalidLabel
-    }
-    let present = slots.compactMap(\.securityKey)
-    guard !present.contains(where: { $0.label == label }) else { throw .labelTaken }
-    guard StoredSecurityKey.areOneRecord(present + [new]) else { throw .changedMeanwhile }
+    try checkLabel(label)
+    guard let new = StoredSecurityKey(label: label, salt: salt, credential: key.credential),
+      StoredSecurityKey.areOneRecord(slots.compactMap(\.securityKey) + [new])
+    else { throw .changedMeanwhile }
     let credential = SlotCredential(
-      SecurityKeySlot.self, input: key.secret.withBytes { SecretBytes(copying: $0) }, attachment: new.bytes)
-    return try addSlot(credential, kdf: .hmacSecret, keys: keys, now: now)
+      SecurityKeySlot.self, input: key.secret.withBytes { SecretBytes(copying: $0) },
+      details: Array(new.bytes.dropFirst(1 + label.utf8.count)))
+    return try addSlot(credential, label: label, kdf: .hmacSecret, keys: keys, now: now)
   }
 }

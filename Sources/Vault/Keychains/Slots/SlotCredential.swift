@@ -11,13 +11,13 @@ public struct SlotCredential: ~Copyable, Sendable {
   /// The kind of slots that it may open.
   public let kind: SlotKind
   private let input: SecretBytes
-  /// The attachment of a new slot.
-  let attachment: [UInt8]
+  /// What the attachment of a new slot has after its label.
+  let details: [UInt8]
 
   /// A credential of a method with this input.
-  init(_ method: any SlotMethod.Type, input: consuming SecretBytes, attachment: [UInt8] = []) {
+  init(_ method: any SlotMethod.Type, input: consuming SecretBytes, details: [UInt8] = []) {
     kind = method.kind
-    self.attachment = attachment
+    self.details = details
     self.input = input
   }
 

@@ -29,13 +29,13 @@ public protocol SlotMethod: Sendable {
   /// Whether a slot of this kind can have this derivation. Called both when a slot is made and when one is
   /// read, so that every slot that is written can be read again.
   static func allows(_ kdf: SlotKDF) -> Bool
-  /// Whether these bytes are a valid attachment.
-  static func accepts(attachment: [UInt8]) -> Bool
+  /// Whether a slot of this kind can have this attachment, whose label is one.
+  static func accepts(_ attachment: SlotAttachment) -> Bool
 }
 
 extension SlotMethod {
-  /// Most methods have an empty attachment.
-  public static func accepts(attachment: [UInt8]) -> Bool { attachment.isEmpty }
+  /// Most methods have nothing after the label.
+  public static func accepts(_ attachment: SlotAttachment) -> Bool { attachment.details.isEmpty }
 }
 
 /// A method whose secret is in a device. The device is asked slot by slot: it has a separate key for each.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Slots that the machine's chip opens, given a PIN: kind 3. The attachment of such a slot (Specs/keybag.md,
-// "Attachment"):
+// Slots that the machine's chip opens, given a PIN: kind 3. After its label the attachment of such a slot has
+// (Specs/keybag.md, "Attachment"):
 //
 //   ephemeral public key (65) ‖ the enclave's handle
 //
@@ -49,8 +49,10 @@ public struct TPMSlot: DeviceSlotMethod {
   /// Whether the derivation is the expansion of an agreement.
   public static func allows(_ kdf: SlotKDF) -> Bool { kdf == .agreement }
 
-  /// Whether the attachment is an ephemeral public key and a handle.
-  public static func accepts(attachment: [UInt8]) -> Bool { EnclaveAttachment(attachment) != nil }
+  /// Whether the attachment has an ephemeral public key and a handle.
+  public static func accepts(_ attachment: SlotAttachment) -> Bool {
+    EnclaveDetails(attachment.details) != nil
+  }
 
   /// As ``PINPolicy`` judges.
   public static func problem(withNewPIN pin: RawSpan) -> PINPolicy.Problem? { PINPolicy.problem(with: pin) }
@@ -68,10 +70,10 @@ public struct TPMSlot: DeviceSlotMethod {
     }
     // The ephemeral private key ends here; from now on only the chip can agree on this secret.
     let ephemeral = P256PrivateKey()
-    let attachment = EnclaveAttachment(ephemeralKey: ephemeral.publicKey, handle: key.dataRepresentation)
+    let details = EnclaveDetails(ephemeralKey: ephemeral.publicKey, handle: key.dataRepresentation)
     do {
       return SlotCredential(
-        Self.self, input: try ephemeral.sharedSecret(with: key.publicKey), attachment: attachment.bytes)
+        Self.self, input: try ephemeral.sharedSecret(with: key.publicKey), details: details.bytes)
     } catch {
       // The chip returned a point that is not on the curve.
       throw .enclave(.invalidInput)
@@ -82,10 +84,10 @@ public struct TPMSlot: DeviceSlotMethod {
   /// - Throws: `KeybagError.enclave`, for instance with `.wrongPasscode` or `.otherChip`.
   public func credential(of slot: KeySlot, pin: SharedSecretBytes) throws(KeybagError) -> SlotCredential {
     do throws(EnclaveError) {
-      let (key, attachment) = try key(of: slot)
+      let (key, details) = try key(of: slot)
       let secret = try enclave.sharedSecret(
-        key, with: attachment.ephemeralKey, authorization: .passcode(pin))
-      return SlotCredential(Self.self, input: secret, attachment: attachment.bytes)
+        key, with: details.ephemeralKey, authorization: .passcode(pin))
+      return SlotCredential(Self.self, input: secret, details: details.bytes)
     } catch { throw .enclave(error) }
   }
 
@@ -106,14 +108,13 @@ public struct TPMSlot: DeviceSlotMethod {
   }
 
   /// The key in the chip, not yet used, and what to agree with.
-  private func key(of slot: KeySlot) throws(EnclaveError) -> (key: EnclaveKey, attachment: EnclaveAttachment)
-  {
-    guard let attachment = EnclaveAttachment(slot.attachment) else { throw .corrupt }
-    return (try enclave.loadKey(attachment.handle), attachment)
+  private func key(of slot: KeySlot) throws(EnclaveError) -> (key: EnclaveKey, details: EnclaveDetails) {
+    guard let details = EnclaveDetails(slot.attachment.details) else { throw .corrupt }
+    return (try enclave.loadKey(details.handle), details)
   }
 }
 
-struct EnclaveAttachment: Equatable {
+struct EnclaveDetails: Equatable {
   /// 65 bytes (SEC 1, 2.3.3).
   let ephemeralKey: [UInt8]
   /// The handle that the enclave returned.
