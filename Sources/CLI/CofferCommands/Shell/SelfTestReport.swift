@@ -167,6 +167,7 @@ extension MachineFacts.SecurityKeyPresence {
     case .unsuitable: "cannot be used"
     case .silent: "does not answer"
     case .none: "none"
+    case .noLibrary: "libfido2 is missing"
     case .notBuilt: "built without"
     }
   }

@@ -33,6 +33,8 @@ public struct MachineFacts: Sendable {
     case silent
     /// None is plugged in.
     case none
+    /// The library that speaks to keys is not installed.
+    case noLibrary = "no_library"
     /// This program was built without security keys.
     case notBuilt = "not_built"
 
@@ -51,6 +53,7 @@ public struct MachineFacts: Sendable {
         case .several: self = .several
         case .notPermitted: self = .notPermitted
         case .unsuitable: self = .unsuitable
+        case .noLibrary: self = .noLibrary
         default: self = .silent
         }
       }
