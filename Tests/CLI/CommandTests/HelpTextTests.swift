@@ -15,7 +15,7 @@ struct HelpTextTests {
       for line in fitted.prefix(upTo: fitted.firstRange(of: "\nexample:")?.lowerBound ?? fitted.endIndex)
         .split(separator: "\n")
       where ColumnWidth.of(String(line)) > columns {
-        // One word, or what stands in one pair of brackets.
+        // One word, or one pair of brackets.
         let text = line.drop { $0 == " " }
         #expect(!text.contains(" ") || text.hasPrefix("[") && text.hasSuffix("]"), "\(line)")
       }
@@ -33,7 +33,7 @@ struct HelpTextTests {
     }
   }
 
-  @Test("What stands beside an option stays beside it while there is room, and then goes below")
+  @Test("The text of an option is beside it while there is room, and else below")
   func options() {
     let page = """
       tool: does it

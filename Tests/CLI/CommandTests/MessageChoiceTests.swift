@@ -143,7 +143,8 @@ struct MessageChoiceTests {
     ).split(separator: "\r\n")
     #expect(lines[0] == "coffer: this terminal has shown no list yet")
     #expect(lines[1] == "hint: 'coffer capture list' shows one")
-    #expect(lines[2].wholeMatch(of: /1  [0-9a-f]{8}  \d{4}-\d\d-\d\d \d\d:\d\d .*  leak/) != nil, "\(lines[2])")
+    #expect(
+      lines[2].wholeMatch(of: /1  [0-9a-f]{8}  \d{4}-\d\d-\d\d \d\d:\d\d .*  leak/) != nil, "\(lines[2])")
     #expect(lines[3].hasPrefix("2  ") && lines[3].hasSuffix("meter"))
     #expect(lines.dropFirst(4).contains { $0.hasPrefix("2  ") && $0.hasSuffix("dial") }, "\(lines)")
     #expect(lines.last == "coffer: the last list has 2 lines")

@@ -158,7 +158,8 @@ struct MessageListTests {
     #expect(try place.run(["add", "--title", "long"] + Self.pass, input: text).status == 0)
     let path = try pager(place, "sed 's/^/| /'")
     let long = try onTerminal(["show", "long"], place, environment: ["COFFER_PAGER": path])
-    #expect(long.status == 0 && long.lines.last == "| line 60" && long.lines.allSatisfy { $0.hasPrefix("| ") })
+    #expect(
+      long.status == 0 && long.lines.last == "| line 60" && long.lines.allSatisfy { $0.hasPrefix("| ") })
     let raw = try onTerminal(["show", "long", "--raw"], place, environment: ["COFFER_PAGER": path])
     #expect(raw.lines.count == 60 && raw.lines[0] == "line 1")
   }

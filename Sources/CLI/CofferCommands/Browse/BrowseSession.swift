@@ -110,7 +110,9 @@ struct BrowseSession {
   private mutating func list(_ query: String, while isWanted: () -> Bool = { true }) throws {
     var search: SearchExpression?
     if !query.isEmpty {
-      do throws(SearchSyntaxError) { search = try SearchExpression(Self.arguments(query), midnight: LocalTime.midnight) } catch {
+      do throws(SearchSyntaxError) {
+        search = try SearchExpression(Self.arguments(query), midnight: LocalTime.midnight)
+      } catch {
         return state.notice = Failure(error).message
       }
     }

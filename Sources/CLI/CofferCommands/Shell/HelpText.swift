@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Help pages in the width of a terminal. They are written for a wide one; in a narrow one, paragraphs and what stands
-// beside an option are filled again. Examples stay as they are, to be copied.
+// Help pages in the width of a terminal. They are written for a wide one; in a narrow one, paragraphs and the texts of
+// options are filled again. Examples stay as they are, to be copied.
 
 enum HelpText {
   /// The page with no line longer than `columns`, but for examples and long words. What fits stays as it is.
@@ -20,10 +20,10 @@ enum HelpText {
 
   /// Lines that are filled together.
   private struct Item {
-    /// What stands before the text, with the spaces after it: an option, or an indentation.
+    /// An option with the spaces after it, or an indentation.
     var start: Substring
     var lines: [String]
-    /// The text without what stands before it.
+    /// The text that follows.
     var words: [Substring]
     /// The column in which its text goes on.
     var column: Int
@@ -81,7 +81,7 @@ enum HelpText {
     return items
   }
 
-  /// Where the text begins that stands beside an option or a word: after two spaces or more.
+  /// Where the text of an option or a word begins: after two spaces or more.
   private static func column(of line: String) -> Int? {
     guard line.hasPrefix("  "), !line.hasPrefix("   "), let gap = line.dropFirst(2).firstRange(of: "  ")
     else {
