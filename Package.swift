@@ -261,7 +261,11 @@ let package = Package(
     // A FIDO2 authenticator in software, which talks to libfido2 in the same process.
     support(
       "SoftwareSecurityKey",
-      ["SecurityKeys", "Secrets", "Primitives", "COpenSSL", .target("CFido2", trait: "SecurityKeys")]),
+      [
+        "SecurityKeys", "Secrets", "Primitives", "COpenSSL", .target("CFido2", trait: "SecurityKeys"),
+        .target("CFidoHooks", trait: "SecurityKeys"),
+      ]),
+    .target(name: "CFidoHooks", dependencies: ["CLoader"], path: "Tests/Support/CFidoHooks"),
     support("SeededGenerators"),
     support("SoftwareTPM"),
     support("SpecExamples", ["Repository"]),

@@ -115,8 +115,9 @@ public enum CofferMain {
     if arguments.first == Completions.argument { return complete(arguments) }
     guard coffer_fill_standard_descriptors() == 0 else { return ExitCode.bug.rawValue }
     if arguments.isEmpty {
-      let page = HelpText.fitted(CofferRoot.page, to: Terminal.errorColumns)
-      Terminal.remark(lines: FirstSteps.areMissing ? FirstSteps.page : page)
+      let page = CofferRoot.page
+      let fitted = Terminal.isErrorTerminal ? HelpText.fitted(page, to: Terminal.errorColumns) : page
+      Terminal.remark(lines: FirstSteps.areMissing ? FirstSteps.page : fitted)
       return ExitCode.usage.rawValue
     }
     // Both are what other programs take.

@@ -5,6 +5,7 @@
 
 #if SecurityKeys
   import CFido2
+  import CFidoHooks
   import Foundation
   import Primitives
   import Secrets
@@ -118,10 +119,12 @@
         var transport = fido_dev_transport_t(
           rx: { SoftwareSecurityKey.of($0)?.receive($2, $3, milliseconds: $4) ?? -1 },
           tx: { SoftwareSecurityKey.of($0)?.transmit($1, $2, $3) ?? -1 })
-        guard let fido2 = coffer_fido2_open()?.pointee else { return FIDO_ERR_INTERNAL }
-        let code = fido2.fido_dev_set_io_functions(device, &calls)
+        guard let fido2 = coffer_fido2_open()?.pointee, let hooks = coffer_fido_hooks_open()?.pointee else {
+          return FIDO_ERR_INTERNAL
+        }
+        let code = hooks.fido_dev_set_io_functions(device, &calls)
         guard code == FIDO_OK else { return code }
-        let other = fido2.fido_dev_set_transport_functions(device, &transport)
+        let other = hooks.fido_dev_set_transport_functions(device, &transport)
         return other == FIDO_OK ? fido2.fido_dev_open(device, path) : other
       }
     }
@@ -136,7 +139,7 @@
     }
 
     private static func of(_ device: OpaquePointer?) -> SoftwareSecurityKey? {
-      coffer_fido2_open()?.pointee.fido_dev_io_handle(device).map {
+      coffer_fido_hooks_open()?.pointee.fido_dev_io_handle(device).map {
         Unmanaged<SoftwareSecurityKey>.fromOpaque($0).takeUnretainedValue()
       }
     }

@@ -9,7 +9,7 @@
 #include <fido.h>
 #include <fido/es256.h>
 
-/* The calls that are used; tests put a key in software behind the last three. */
+/* The calls that are used. */
 #define COFFER_FIDO2_CALLS(CALL) \
   CALL(es256_pk_free) \
   CALL(es256_pk_from_ptr) \
@@ -76,10 +76,7 @@
   CALL(fido_dev_set_timeout) \
   CALL(fido_dev_supports_cred_prot) \
   CALL(fido_init) \
-  CALL(fido_set_log_handler) \
-  CALL(fido_dev_set_io_functions) \
-  CALL(fido_dev_set_transport_functions) \
-  CALL(fido_dev_io_handle)
+  CALL(fido_set_log_handler)
 
 COFFER_LIBRARY(coffer_fido2, COFFER_FIDO2_CALLS)
 
