@@ -3,9 +3,10 @@
 /// Why an enclave does not do what was asked. Each needs another reaction from the user.
 @nonexhaustive
 public enum EnclaveError: Error, Equatable, Sendable {
-  /// There is no chip, or this user may not use it, or the library that talks to it is not installed.
+  /// There is no chip, or this user may not use it.
   case unavailable
-  /// The chip, or the way to it, failed in the middle; whether the operation happened is not known.
+  /// The chip, or the way to it, failed in the middle, and whether the operation happened is not known; or the library
+  /// that talks to it is not installed.
   case notAnswering
   /// The wrong PIN or passphrase; the chip has counted it.
   case wrongPasscode

@@ -178,7 +178,7 @@ extension Coffer {
       diagnosis.add(
         .advice,
         "the TPM does not have this coffer's counter: it is unavailable, was cleared, or is another machine's. "
-          + "'coffer forget-device', then 'coffer unlock', makes a new one")
+          + "If 'coffer self-test' finds it, 'coffer forget-device', then 'coffer unlock', makes a new one")
     case .latest, .chipOneBehind, .earlierState: diagnosis.checks.append("the counter in the TPM")
     }
   }

@@ -160,6 +160,11 @@ struct MessageListTests {
     let long = try onTerminal(["show", "long"], place, environment: ["COFFER_PAGER": path])
     #expect(
       long.status == 0 && long.lines.last == "| line 60" && long.lines.allSatisfy { $0.hasPrefix("| ") })
+    let wide = String(repeating: "wide ", count: 600)
+    #expect(try place.run(["add", "--title", "wide"] + Self.pass, input: wide).status == 0)
+    let few = try onTerminal(["show", "wide"], place, environment: ["COFFER_PAGER": path])
+    #expect(
+      few.lines.allSatisfy { $0.hasPrefix("| ") }, "one line of 3,000 columns is longer than the screen")
     let raw = try onTerminal(["show", "long", "--raw"], place, environment: ["COFFER_PAGER": path])
     #expect(raw.lines.count == 60 && raw.lines[0] == "line 1")
   }

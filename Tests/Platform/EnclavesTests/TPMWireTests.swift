@@ -28,7 +28,7 @@
 
     @Test("Without the library no chip answers, though there is one")
     func noLibrary() throws {
-      #expect(throws: EnclaveError.unavailable) { _ = try TPMContext(tcti: chip.tcti, nil) }
+      #expect(throws: EnclaveError.notAnswering) { _ = try TPMContext(tcti: chip.tcti, nil) }
       #expect(throws: Never.self) { _ = try TPMContext(tcti: chip.tcti) }
     }
 

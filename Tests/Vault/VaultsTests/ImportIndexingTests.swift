@@ -45,7 +45,7 @@ struct ImportIndexingTests {
   func failed() throws {
     struct Ended: Error {}
     var broken = source(27)
-    broken.end = .malformed(entry: 28, what: "a test")
+    broken.end = .cannotRead(errno: 5)
     #expect(throws: MessageFormatError.self) { try vault.importMessages(from: &broken) { _, _ in true } }
     try expectWhole()
     var next = source(27)

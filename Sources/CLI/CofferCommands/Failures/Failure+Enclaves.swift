@@ -38,7 +38,7 @@ extension EnclaveError {
   var sentence: String {
     switch self {
     case .unavailable: "No TPM answers"
-    case .notAnswering: "The TPM has stopped answering"
+    case .notAnswering: "The TPM, or the library tss2 that talks to it, does not answer"
     case .wrongPasscode: "Wrong PIN"
     case .lockedOut(let seconds):
       if let seconds { "TPM lockout, \(Duration.text(seconds)) left" } else { "TPM lockout" }

@@ -90,13 +90,13 @@ enum HelpText {
     return line[..<gap.lowerBound].count + line[gap.lowerBound...].prefix { $0 == " " }.count
   }
 
-  /// A line of the usage goes on a little deeper than it begins; what is in brackets stays together.
+  /// A line of the usage goes on a little deeper than it begins; what is in brackets is broken before a bar alone.
   private static func usage(_ line: String) -> Item {
     let start = line.hasPrefix("usage: ") ? line.prefix("usage: ".count) : line.prefix { $0 == " " }
     var words: [Substring] = []
     var depth = 0
     for word in line.dropFirst(start.count).split(separator: " ") {
-      if depth > 0, let last = words.popLast() {
+      if depth > 0, word != "|", let last = words.popLast() {
         words.append(last + " " + word)
       } else {
         words.append(word)

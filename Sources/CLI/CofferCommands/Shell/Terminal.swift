@@ -92,7 +92,7 @@ enum Terminal {
     flush()
     let rows = Int(coffer_terminal_rows(STDOUT_FILENO))
     guard rows > 2 else { return }
-    paging.withLock { $0 = $0 ?? PagedOutput(rowCount: rows) }
+    paging.withLock { $0 = $0 ?? PagedOutput(rowCount: rows, columnCount: columns) }
   }
 
   /// Waits until the user leaves the pager; shows what did not need one.

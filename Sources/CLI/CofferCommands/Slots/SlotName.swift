@@ -6,6 +6,7 @@ internal import ArgumentParser
 internal import CofferKit
 internal import Foundation
 internal import Keychains
+internal import Texts
 
 struct SlotNameOptions: ParsableArguments {
   static let usage = "[--name NAME]"
@@ -17,6 +18,9 @@ struct SlotNameOptions: ParsableArguments {
   /// - Throws: `KeybagError.invalidLabel`, `.labelTaken`.
   func checked(_ context: CommandContext, default other: String? = nil) throws -> String? {
     guard let name = name ?? other else { return nil }
+    guard UUID(uuidString: name) == nil else { throw Failure.usage("a name must not have the form of an id") }
+    // What is not shown as it is could look like another name.
+    guard TerminalText.line(name) == name else { throw Failure.invalidName }
     try context.locked().checkLabel(name)
     return name
   }

@@ -28,7 +28,8 @@
     init(
       tcti name: String, _ library: coffer_tss? = unsafe coffer_tss_open()?.pointee
     ) throws(EnclaveError) {
-      guard let tss = library else { throw .unavailable }
+      // Not `unavailable`: there may be a chip, with keys that must not be given up.
+      guard let tss = library else { throw .notAnswering }
       self.tss = tss
       _ = Self.isSilent
       // The loader takes an empty name for the first TPM that it finds.

@@ -48,15 +48,22 @@ public enum SearchDates {
     guard 1...12 ~= lastMonth, day ?? 1 >= 1, day ?? 1 <= CivilTime.dayCount(of: lastMonth, in: year) else {
       return nil
     }
-    // The next period begins with the next day, month or year.
-    var next = (year: year, month: lastMonth, day: (day ?? CivilTime.dayCount(of: lastMonth, in: year)) + 1)
-    if next.day > CivilTime.dayCount(of: lastMonth, in: year) { next = (year, lastMonth + 1, 1) }
-    if next.month > 12 { next = (year + 1, 1, 1) }
+    let last = (year: year, month: lastMonth, day: day ?? CivilTime.dayCount(of: lastMonth, in: year))
+    let next = following(last)
     guard let first = midnight(year, month ?? 1, day ?? 1) else { return nil }
     // Nothing follows the last year that four digits can say.
-    guard let end = midnight(next.year, next.month, next.day) else {
-      return next.year > 9999 ? first...Int64.max : nil
-    }
-    return first < end ? first...end - 1 : nil
+    if next.year > 9999 { return first...Int64.max }
+    // Where a place has crossed the date line, a day is missing.
+    let later = following(next)
+    let end =
+      midnight(next.year, next.month, next.day) ?? midnight(later.year, later.month, later.day)
+    guard let end, first < end else { return nil }
+    return first...end - 1
+  }
+
+  private static func following(_ day: (year: Int, month: Int, day: Int)) -> (year: Int, month: Int, day: Int)
+  {
+    if day.day < CivilTime.dayCount(of: day.month, in: day.year) { return (day.year, day.month, day.day + 1) }
+    return day.month < 12 ? (day.year, day.month + 1, 1) : (day.year + 1, 1, 1)
   }
 }
