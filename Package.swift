@@ -196,8 +196,8 @@ let package = Package(
     module(
       "Keychains", in: .vault,
       [
-        "Secrets", "Primitives", "Storage", "Enclaves", "SecurityKeys", "DesktopBus", "CZxcvbn", "CUtf8proc",
-        log,
+        "Secrets", "Primitives", "Storage", "Enclaves", "SecurityKeys", "DesktopBus", "CZxcvbn",
+        "CUtf8proc", log,
       ]),
     module("SearchIndex", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats"]),
     module(
@@ -229,9 +229,8 @@ let package = Package(
       "CofferKit", in: .vault,
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "SecurityKeys",
-        "UserAuthentication", "Keychains",
-        "Vaults", "Captures", "ProtectedData", "KeyCustody", "OpenPGP", "Identities", "Contacts",
-        "Correspondence", "Agent", "Backups", log,
+        "UserAuthentication", "Keychains", "Vaults", "Captures", "ProtectedData", "KeyCustody", "OpenPGP",
+        "Identities", "Contacts", "Correspondence", "Agent", "Backups", log,
       ]),
 
     // CLI: the command coffer
@@ -240,9 +239,8 @@ let package = Package(
       [
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
         "Vaults", "Enclaves", "SecurityKeys", "Pictures", "Captures", "OpenPGP", "ProtectedData",
-        "KeyCustody", "Identities", "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem",
-        "GnuPG", "Editing", "Clipboards", "Pagers",
-        argumentParser, log,
+        "KeyCustody", "Identities", "Contacts", "Correspondence", "Agent", "Backups", "CofferKit",
+        "CSystem", "GnuPG", "Editing", "Clipboards", "Pagers", argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
 
@@ -281,11 +279,8 @@ let package = Package(
       "crash-table", path: "CrashTable",
       [
         "CrashDisk", "CofferKit", "OpenPGP", "Contacts", "Identities", "KeyCustody", "ProtectedData",
-        "Vaults",
-        "Captures", "Keychains",
-        "Enclaves", "SecurityKeys", "UserAuthentication", "MessageFormats", "Storage", "Primitives",
-        "Secrets", log,
-        "ScriptedPrompts",
+        "Vaults", "Captures", "Keychains", "Enclaves", "SecurityKeys", "UserAuthentication",
+        "MessageFormats", "Storage", "Primitives", "Secrets", log, "ScriptedPrompts",
       ]),
     // The process that decodes pictures, and how it would misbehave if it were taken over.
     probe("decoder-probe", path: "DecoderProbe", ["Pictures", "CSystem"]),
@@ -300,9 +295,8 @@ let package = Package(
       [
         "CofferKit", "CofferCommands", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains",
         "Enclaves", "OpenPGP", "Identities", "Correspondence", "UserAuthentication", "MessageFormats",
-        "Storage", "Primitives",
-        "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains", "GnuPG", "SecurityKeys",
-        "SoftwareSecurityKey",
+        "Storage", "Primitives", "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains", "GnuPG",
+        "SecurityKeys", "SoftwareSecurityKey",
       ]),
 
     // Tests, module by module. Those that name a command start it, so it is built first.
@@ -315,8 +309,8 @@ let package = Package(
     tests(
       "PostQuantumTests", in: .base,
       [
-        "PostQuantum", "Secrets", "Primitives", "COpenSSL", "CKeccak", "CBoringSSLInternals", "MemorySearch",
-        "TestVectors",
+        "PostQuantum", "Secrets", "Primitives", "COpenSSL", "CKeccak", "CBoringSSLInternals",
+        "MemorySearch", "TestVectors",
       ]),
     tests(
       "OpenPGPTests", in: .openPGP,
@@ -357,21 +351,20 @@ let package = Package(
       [
         "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
         "SecurityKeys", "SoftwareSecurityKey", "SoftwareTPM", "MemorySearch", "SpecExamples",
-        "TemporaryHomes", "TestVectors", "NumberedItemStores", "InMemoryKeychains",
-        "LoggedLines",
+        "TemporaryHomes", "TestVectors", "NumberedItemStores", "InMemoryKeychains", "LoggedLines",
       ]),
     tests(
       "SearchIndexTests", in: .vault,
       [
-        "SearchIndex", "MessageFormats", "Storage", "Primitives", "Secrets", "MemorySearch", "SpecExamples",
-        "TemporaryHomes", "SeededGenerators",
+        "SearchIndex", "MessageFormats", "Storage", "Primitives", "Secrets", "MemorySearch",
+        "SpecExamples", "TemporaryHomes", "SeededGenerators",
       ]),
     tests(
       "VaultsTests", in: .vault,
       [
-        "Vaults", "SearchIndex", "Keychains", "Storage", "MessageFormats", "Primitives", "Texts", "Secrets",
-        "CFaultVFS", "SeededGenerators",
-        "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors", sqlite, "InMemoryKeychains",
+        "Vaults", "SearchIndex", "Keychains", "Storage", "MessageFormats", "Primitives", "Texts",
+        "Secrets", "CFaultVFS", "SeededGenerators", "MemorySearch", "SpecExamples", "TemporaryHomes",
+        "TestVectors", sqlite, "InMemoryKeychains",
       ]),
     tests(
       "CapturesTests", in: .vault,
@@ -382,15 +375,15 @@ let package = Package(
     tests(
       "ProtectedDataTests", in: .vault,
       [
-        "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "UserAuthentication", "Storage", "Primitives",
-        "Secrets", "MemorySearch", "SpecExamples", "TemporaryHomes", "ScriptedPrompts",
+        "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "UserAuthentication", "Storage",
+        "Primitives", "Secrets", "MemorySearch", "SpecExamples", "TemporaryHomes", "ScriptedPrompts",
       ]),
     tests(
       "KeyCustodyTests", in: .vault,
       [
-        "KeyCustody", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "UserAuthentication", "Storage",
-        "Primitives", "Secrets", "MemorySearch", "SecurityKeys", "SoftwareSecurityKey", "SoftwareTPM",
-        "SpecExamples", "TemporaryHomes", "LoggedLines",
+        "KeyCustody", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "UserAuthentication",
+        "Storage", "Primitives", "Secrets", "MemorySearch", "SecurityKeys", "SoftwareSecurityKey",
+        "SoftwareTPM", "SpecExamples", "TemporaryHomes", "LoggedLines",
       ]),
     tests(
       "IdentitiesTests", in: .vault,
@@ -401,21 +394,22 @@ let package = Package(
     tests(
       "ContactsTests", in: .vault,
       [
-        "Contacts", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "Storage", "Primitives", "Secrets",
-        "SpecExamples", "TemporaryHomes",
+        "Contacts", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "Storage", "Primitives",
+        "Secrets", "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "CorrespondenceTests", in: .vault,
       [
         "Correspondence", "Contacts", "Identities", "KeyCustody", "ProtectedData", "OpenPGP", "Keychains",
-        "Enclaves", "Storage", "MessageFormats", "Primitives", "Secrets", "MemorySearch", "TemporaryHomes",
+        "Enclaves", "Storage", "MessageFormats", "Primitives", "Secrets", "MemorySearch",
+        "TemporaryHomes",
       ]),
     tests(
       "BackupsTests", in: .vault,
       [
-        "Backups", "CofferKit", "Keychains", "Storage", "Enclaves", "KeyCustody", "Identities", "Contacts",
-        "ProtectedData", "OpenPGP", "Captures", "Vaults", "MessageFormats", "Primitives", "Secrets",
-        "SoftwareTPM", "InMemoryKeychains", "SpecExamples", "TemporaryHomes",
+        "Backups", "CofferKit", "Keychains", "Storage", "Enclaves", "KeyCustody", "Identities",
+        "Contacts", "ProtectedData", "OpenPGP", "Captures", "Vaults", "MessageFormats", "Primitives",
+        "Secrets", "SoftwareTPM", "InMemoryKeychains", "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "AgentTests", in: .vault,
@@ -427,9 +421,8 @@ let package = Package(
       "CofferKitTests", in: .vault,
       [
         "CofferKit", "Agent", "Captures", "Identities", "Vaults", "MessageFormats", "ProtectedData",
-        "KeyCustody", "Enclaves",
-        "Keychains", "Storage", "UserAuthentication", "Primitives", "Secrets", "SoftwareTPM",
-        "TemporaryHomes", sqlite, "InMemoryKeychains", "ScriptedPrompts", "LoggedLines",
+        "KeyCustody", "Enclaves", "Keychains", "Storage", "UserAuthentication", "Primitives", "Secrets",
+        "SoftwareTPM", "TemporaryHomes", sqlite, "InMemoryKeychains", "ScriptedPrompts", "LoggedLines",
       ]),
     tests(
       "TranscriptTests", in: .cli, ["coffer", "coffer-with-keys", "AgentLeash", "Repository", "SoftwareTPM"],
@@ -439,7 +432,8 @@ let package = Package(
       [
         "coffer", "coffer-with-keys", "CofferCommands", "CofferKit", "Vaults", "Keychains", "Storage",
         "Editing", "Enclaves", "Pictures", "SecurityKeys", "PseudoTerminals", "DesktopBus", "PrivateBus",
-        "Repository", "Secrets", "UserAuthentication", argumentParser, sqlite, "AgentLeash", "SoftwareTPM",
+        "Repository", "Secrets", "UserAuthentication", argumentParser, sqlite, "AgentLeash",
+        "SoftwareTPM",
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(
