@@ -33,6 +33,32 @@ struct HelpTextTests {
     }
   }
 
+  @Test("Columns stay columns: of settings, and of the commands in a usage")
+  func columns() {
+    let page = """
+      tool: does it
+
+      usage: tool show WHICH   read one of them
+             tool list         what there is, the newest of it first
+
+      lock-after  seconds until it is locked
+      on-or-off   what may be said besides, if it
+                  has to be
+      """
+    #expect(
+      HelpText.fitted(page, to: 50) == """
+        tool: does it
+
+        usage: tool show WHICH   read one of them
+               tool list         what there is, the newest
+                                 of it first
+
+        lock-after  seconds until it is locked
+        on-or-off   what may be said besides, if it
+                    has to be
+        """)
+  }
+
   @Test("The text of an option is beside it while there is room, and else below")
   func options() {
     let page = """

@@ -64,11 +64,11 @@ enum HelpText {
     var items: [Item] = []
     for line in block {
       let indent = line.prefix { $0 == " " }.count
-      if isUsage {
-        items.append(usage(line))
-      } else if let column = column(of: line) {
+      if let column = column(of: line) {
         let (start, text) = (line.prefix(column), line.dropFirst(column))
         items.append(Item(start: start, lines: [line], words: text.split(separator: " "), column: column))
+      } else if isUsage {
+        items.append(usage(line))
       } else if let last = items.indices.last, items[last].column == indent, items[last].words.count > 0 {
         items[last].lines.append(line)
         items[last].words += line.split(separator: " ")
@@ -81,13 +81,11 @@ enum HelpText {
     return items
   }
 
-  /// Where the text of an option or a word begins: after two spaces or more.
+  /// Where the text of an option, a word or a command begins: after two spaces or more.
   private static func column(of line: String) -> Int? {
-    guard line.hasPrefix("  "), !line.hasPrefix("   "), let gap = line.dropFirst(2).firstRange(of: "  ")
-    else {
-      return nil
-    }
-    return line[..<gap.lowerBound].count + line[gap.lowerBound...].prefix { $0 == " " }.count
+    let term = line.drop { $0 == " " }
+    guard let gap = term.firstRange(of: "  ") else { return nil }
+    return line[..<gap.lowerBound].count + term[gap.lowerBound...].prefix { $0 == " " }.count
   }
 
   /// A line of the usage goes on a little deeper than it begins; what is in brackets is broken before a bar alone.
