@@ -115,9 +115,9 @@ public enum CofferMain {
     if arguments.first == Completions.argument { return complete(arguments) }
     guard coffer_fill_standard_descriptors() == 0 else { return ExitCode.bug.rawValue }
     if arguments.isEmpty {
-      let page = CofferRoot.page
-      let fitted = Terminal.isErrorTerminal ? HelpText.fitted(page, to: Terminal.errorColumns) : page
-      Terminal.remark(lines: FirstSteps.areMissing ? FirstSteps.page : fitted)
+      let columns = Terminal.isErrorTerminal ? Terminal.errorColumns : nil
+      Terminal.remark(
+        lines: FirstSteps.areMissing ? FirstSteps.page : HelpText.fitted(CofferRoot.page, to: columns))
       return ExitCode.usage.rawValue
     }
     // Both are what other programs take.
@@ -158,8 +158,8 @@ public enum CofferMain {
     let isJSON = line.options.contains("--json")
     do {
       if let command = try helped(line, root) {
-        let page = command.help
-        Terminal.print(lines: Terminal.isOutputTerminal ? HelpText.fitted(page, to: Terminal.columns) : page)
+        let columns = Terminal.isOutputTerminal ? Terminal.columns : nil
+        Terminal.print(lines: HelpText.fitted(command.help, to: columns))
         return .done
       }
       try checkCommand(line, root)

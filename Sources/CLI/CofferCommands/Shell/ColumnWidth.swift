@@ -47,6 +47,9 @@ extension String {
 extension StringProtocol {
   /// Without the spaces at its start and end.
   func trimmingBlanks() -> String {
-    String(drop(while: { $0 == " " }).reversed().drop(while: { $0 == " " }).reversed())
+    drop(while: { $0 == " " }).trimmingTrailingBlanks()
   }
+
+  /// Without the spaces at its end.
+  func trimmingTrailingBlanks() -> String { String(reversed().drop { $0 == " " }.reversed()) }
 }

@@ -5,12 +5,14 @@
 
 enum HelpText {
   /// The page with no line longer than `columns`, but for examples and long words. What fits stays as it is.
-  static func fitted(_ page: String, to columns: Int) -> String {
-    let columns = max(columns, leastColumns)
+  /// - Parameter columns: nil off a terminal, where all of it stays.
+  static func fitted(_ page: String, to columns: Int?) -> String {
+    guard let columns else { return page }
+    let width = max(columns, leastColumns)
     let blocks = page.split(separator: "\n\n").map { block in
       guard !block.hasPrefix("example:") else { return String(block) }
       let lines = block.split(separator: "\n").map(String.init)
-      return items(lines, isUsage: block.hasPrefix("usage:")).map { $0.fitted(to: columns) }
+      return items(lines, isUsage: block.hasPrefix("usage:")).map { $0.fitted(to: width) }
         .joined(separator: "\n")
     }
     return blocks.joined(separator: "\n\n")
@@ -39,7 +41,7 @@ enum HelpText {
       if columns - column < HelpText.leastTextColumns {
         column = min(column, HelpText.narrowColumn)
         if start.contains(where: { $0 != " " }) {
-          filled.append(String(start.reversed().drop { $0 == " " }.reversed()))
+          filled.append(start.trimmingTrailingBlanks())
         }
         line = String(repeating: " ", count: column)
       }

@@ -49,34 +49,34 @@ enum LocalTime {
     let fields = text.split(whereSeparator: { "- T:".contains($0) }).map { Int32($0) ?? -1 }
     let forms = ["####-##-##", "####-##-## ##:##", "####-##-##T##:##"]
     guard forms.contains(String(text.map { $0.isASCII && $0.isNumber ? "#" : $0 })) else { return nil }
-    var parts = unsafe tm()
-    unsafe parts.tm_year = fields[0] - 1900
-    unsafe parts.tm_mon = fields[1] - 1
-    unsafe parts.tm_mday = fields[2]
-    unsafe parts.tm_hour = fields.count > 3 ? fields[3] : 0
-    unsafe parts.tm_min = fields.count > 4 ? fields[4] : 0
-    unsafe parts.tm_isdst = -1
-    let seconds = unsafe Int64(mktime(&parts))
-    // The system would take the 31st of February for one in March.
-    let isDay = unsafe parts.tm_mon == fields[1] - 1 && parts.tm_mday == fields[2]
-    let isMinute = unsafe fields.count <= 3 || parts.tm_min == fields[4] && fields[3] < 24
-    return isDay && isMinute ? seconds : nil
+    let (hour, minute) = (fields.count > 3 ? fields[3] : 0, fields.count > 4 ? fields[4] : 0)
+    guard let found = moment(fields[0], fields[1], fields[2], hour, minute) else { return nil }
+    let isMinute = fields.count <= 3 || found.minute == minute && hour < 24
+    return isMinute ? found.seconds : nil
   }
 
   /// When a day begins here. Where clocks are put forward at midnight, its first hour is missing.
   /// - Returns: seconds since 1970, UTC; nil when there is no such day.
   static func midnight(_ year: Int, _ month: Int, _ day: Int) -> Int64? {
-    for hour in 0...1 {
-      var parts = unsafe tm()
-      unsafe parts.tm_year = Int32(year - 1900)
-      unsafe parts.tm_mon = Int32(month - 1)
-      unsafe parts.tm_mday = Int32(day)
-      unsafe parts.tm_hour = Int32(hour)
-      unsafe parts.tm_isdst = -1
-      let seconds = unsafe Int64(mktime(&parts))
-      if unsafe parts.tm_mon == Int32(month - 1) && parts.tm_mday == Int32(day) { return seconds }
-    }
-    return nil
+    let day = (Int32(year), Int32(month), Int32(day))
+    return (moment(day.0, day.1, day.2, 0, 0) ?? moment(day.0, day.1, day.2, 1, 0))?.seconds
+  }
+
+  /// A time of a day here, in seconds since 1970, UTC, and the minute that it has: clocks may leave some out.
+  /// - Returns: nil when the day is not there: the system would take the 31st of February for one in March.
+  private static func moment(
+    _ year: Int32, _ month: Int32, _ day: Int32, _ hour: Int32, _ minute: Int32
+  ) -> (seconds: Int64, minute: Int32)? {
+    var parts = unsafe tm()
+    unsafe parts.tm_year = year - 1900
+    unsafe parts.tm_mon = month - 1
+    unsafe parts.tm_mday = day
+    unsafe parts.tm_hour = hour
+    unsafe parts.tm_min = minute
+    unsafe parts.tm_isdst = -1
+    let seconds = unsafe Int64(mktime(&parts))
+    guard unsafe parts.tm_mon == month - 1 && parts.tm_mday == day else { return nil }
+    return unsafe (seconds, parts.tm_min)
   }
 
   private static func parts(of seconds: Int64) -> tm? {

@@ -96,8 +96,7 @@ extension SlotAnswer {
       if nameWidth > 0 { cells.append(ColumnWidth.padded(name, to: nameWidth)) }
       if let time = form.time { cells.append(time(slot.seconds)) }
       if form.hasStretching { cells.append(slot.stretching) }
-      let row = cells.joined(separator: "  ")
-      return String(row.prefix(upTo: row.lastIndex { $0 != " " }.map(row.index(after:)) ?? row.startIndex))
+      return cells.joined(separator: "  ").trimmingTrailingBlanks()
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The identifiers that a terminal showed last, so that "@3" can mean the third line of a list. They are not secret: the file of
-// the coffer has them in the clear too. Each is a line of a `SessionFile`.
+// The identifiers that a terminal showed last, so that "@3" can mean the third line of a list. They are not secret:
+// the file of the coffer has them in the clear too. Each is a line of a `SessionFile`.
 
 /// The last list that was shown on this terminal.
 public struct LastList: Sendable {

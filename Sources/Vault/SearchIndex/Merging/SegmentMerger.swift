@@ -76,7 +76,8 @@ public enum SegmentMerger {
     for input in inputs where try input.nextTerm() { left.append(input) }
     var occurrences = ErasedArray<Occurrence>(capacity: 200_000)
     var term = ErasedArray<UInt8>(capacity: 256)
-    // In the order of their numbers, so that ordinals rise.
+    // Those that have the least term, in the order of their numbers, so that ordinals rise.
+    var places: [Int] = []
     var having: [(input: MergeInput, entry: TermEntry)] = []
     var beginnings = left.map { $0.beginning }
     while let least = beginnings.min() {
@@ -88,8 +89,10 @@ public enum SegmentMerger {
           term.append(other)
         }
       }
+      places.removeAll(keepingCapacity: true)
       having.removeAll(keepingCapacity: true)
       for place in left.indices where beginnings[place] == least && left[place].has(term) {
+        places.append(place)
         having.append((left[place], try left[place].entry()))
       }
       let positionByteCount = having.reduce(0) { $0 + $1.entry.positions.count }
@@ -107,7 +110,7 @@ public enum SegmentMerger {
           try forEachPiece(having, &occurrences) { unsafe lists.add($0.pointer, count: $0.count) }
         }
       }
-      for place in left.indices.reversed() where beginnings[place] == least && left[place].has(term) {
+      for place in places.reversed() {
         if try left[place].nextTerm() {
           beginnings[place] = left[place].beginning
         } else {
