@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names of things in an account: 16 bytes for what somebody made up, 32 bytes for hashes. Each kind of thing has
+// a type of its own, so that no device is taken for an account.
+
+public import Primitives
+
+/// 16 bytes that name a thing of one kind.
+public struct Identifier<Kind>: Hashable, Comparable, Sendable {
+  /// Bytes in an identifier.
+  public static var byteCount: Int { 16 }
+
+  private let high: UInt64
+  private let low: UInt64
+
+  /// Reads 16 bytes; nil for any other number.
+  public init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.byteCount else { return nil }
+    high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// The first 16 bytes of a hash.
+  public init(beginningOf hash: [UInt8]) {
+    precondition(hash.count >= Self.byteCount, "a hash is longer than an identifier")
+    high = hash[..<8].reduce(0) { $0 << 8 | UInt64($1) }
+    low = hash[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// The 16 bytes.
+  public var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.byteCount)
+    bytes.append(bigEndian: high)
+    bytes.append(bigEndian: low)
+    return bytes
+  }
+
+  public static func < (left: Self, right: Self) -> Bool { (left.high, left.low) < (right.high, right.low) }
+}
+
+/// A SHA-256 hash that names a thing of one kind.
+public struct HashName<Kind>: Hashable, Comparable, Sendable {
+  /// Bytes in a hash.
+  public static var byteCount: Int { SHA256.byteCount }
+
+  private let words: InlineArray<4, UInt64>
+
+  /// Reads 32 bytes; nil for any other number.
+  public init?(_ bytes: some Collection<UInt8>) {
+    guard bytes.count == Self.byteCount else { return nil }
+    var words = InlineArray<4, UInt64>(repeating: 0)
+    for (offset, byte) in bytes.enumerated() { words[offset / 8] = words[offset / 8] << 8 | UInt64(byte) }
+    self.words = words
+  }
+
+  /// The hash of `bytes`.
+  public init(hashing bytes: [UInt8]) {
+    var words = InlineArray<4, UInt64>(repeating: 0)
+    let hash = SHA256.hash(bytes.span.bytes)
+    for (offset, byte) in hash.enumerated() { words[offset / 8] = words[offset / 8] << 8 | UInt64(byte) }
+    self.words = words
+  }
+
+  private init() { words = InlineArray(repeating: 0) }
+
+  /// 32 zero bytes, where a first thing names its predecessor.
+  public static var zero: Self { Self() }
+
+  /// The 32 bytes.
+  public var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(Self.byteCount)
+    for index in words.indices { bytes.append(bigEndian: words[index]) }
+    return bytes
+  }
+
+  public static func == (left: Self, right: Self) -> Bool {
+    left.words[0] == right.words[0] && left.words[1] == right.words[1] && left.words[2] == right.words[2]
+      && left.words[3] == right.words[3]
+  }
+
+  public func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
+
+  public static func < (left: Self, right: Self) -> Bool {
+    for index in left.words.indices where left.words[index] != right.words[index] {
+      return left.words[index] < right.words[index]
+    }
+    return false
+  }
+}
+
+/// Of identifiers: one account, all devices of one user.
+public enum AccountKind {}
+/// Of identifiers: one installation on one machine. An identifier is never used again.
+public enum DeviceKind {}
+/// Of identifiers: one way to open the account.
+public enum SlotKind {}
+/// Of identifiers: the second half of a version.
+public enum VersionKind {}
+/// Of hashes: an object on the remote, by its sealed bytes.
+public enum ObjectKind {}
+/// Of hashes: a control operation, by its bytes before sealing.
+public enum ControlKind {}
+/// Of hashes: the content of a message's version.
+public enum FrameKind {}
+/// Of hashes: the state of all records.
+public enum StateKind {}
+
+/// Names an account: the first 16 bytes of the hash of its first control operation.
+public typealias AccountID = Identifier<AccountKind>
+/// Names a device.
+public typealias DeviceID = Identifier<DeviceKind>
+/// Names an account slot.
+public typealias SlotID = Identifier<SlotKind>
+/// The hash of an object's sealed bytes, which names it on the remote.
+public typealias ObjectHash = HashName<ObjectKind>
+/// The hash of a control operation's bytes.
+public typealias ControlID = HashName<ControlKind>
+/// The hash of a frame.
+public typealias FrameHash = HashName<FrameKind>
+/// The digest of all records that count.
+public typealias StateDigest = HashName<StateKind>
+
+/// Names one version of a record. The higher one is shown if several are left.
+public struct Version: Hashable, Comparable, Sendable {
+  /// Higher than every lamport number that its author knew.
+  public let lamport: UInt64
+  /// The first 16 bytes of the hash of device and operation.
+  public let tag: Identifier<VersionKind>
+
+  public init(lamport: UInt64, tag: Identifier<VersionKind>) {
+    self.lamport = lamport
+    self.tag = tag
+  }
+
+  public static func < (left: Self, right: Self) -> Bool {
+    (left.lamport, left.tag) < (right.lamport, right.tag)
+  }
+}
+
+/// Names an epoch in the head of an object: its number, and the first four bytes of its commitment, since two crossed
+/// operations may begin one number.
+public struct EpochName: Hashable, Comparable, Sendable {
+  public let number: UInt32
+  public let check: UInt32
+
+  public init(number: UInt32, check: UInt32) {
+    self.number = number
+    self.check = check
+  }
+
+  public static func < (left: Self, right: Self) -> Bool {
+    (left.number, left.check) < (right.number, right.check)
+  }
+}
