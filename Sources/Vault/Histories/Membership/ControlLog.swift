@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The control log: a graph of what owners signed, merged by union. An operation enters it only if its place in the
+// graph and its signatures are right. Which of them count is another question; Membership answers it.
+
+/// An operation of the log with what its object says in the clear.
+struct LogEntry: Sendable {
+  let id: ControlID
+  let operation: ControlOperation
+  /// The sealed bytes, kept so that a remote that lost them gets them back.
+  let object: [UInt8]
+  let name: ObjectName
+  /// The epoch that the object is sealed under.
+  let epoch: EpochName
+  /// The tags of its envelopes: who got keys with it.
+  let tags: Set<[UInt8]>
+  /// All operations before it.
+  let ancestors: Set<ControlID>
+  /// The operation that brought the owner key which signed it: `genesis`, or a `rekey` with a new owner key.
+  let owner: ControlID
+  /// The epoch that it begins, if it begins one.
+  let begins: EpochName?
+
+  /// The owner key that it brings, if any.
+  var newOwnerKey: [UInt8]? {
+    switch operation.kind {
+    case .genesis(let genesis): genesis.ownerKey
+    case .rekey(let rekey): rekey.newOwnerKey
+    case .addDevice, .addSlot: nil
+    }
+  }
+
+  /// What the operation does, if it is a `rekey`.
+  var rekey: Rekey? {
+    if case .rekey(let rekey) = operation.kind { rekey } else { nil }
+  }
+}
+
+/// Why an operation does not enter the log.
+enum LogRefusal: Error, Equatable, Sendable {
+  /// A parent is not here yet.
+  case parentMissing
+  /// Signature, generation, parents, number or account do not fit: not from an owner of this account.
+  case notOfThisAccount
+}
+
+/// All operations of an account that this device knows.
+struct ControlLog: Sendable {
+  let account: AccountID
+  private(set) var entries: [ControlID: LogEntry] = [:]
+  /// Operations that no other names as parent, in rising order.
+  private(set) var heads: [ControlID] = []
+
+  init(account: AccountID) { self.account = account }
+
+  /// All operations, each after its parents; the same order on every device.
+  var ordered: [LogEntry] {
+    entries.values.sorted { ($0.operation.number, $0.id) < ($1.operation.number, $1.id) }
+  }
+
+  /// The first operation; nil before it is known.
+  var genesis: LogEntry? { entries.values.first { $0.operation.number == 0 } }
+
+  /// Takes an operation in; does nothing if it is here.
+  /// - Returns: the new entry, or nil if it was here.
+  mutating func insert(
+    _ signed: SignedControlOperation, object: [UInt8], epoch: EpochName, tags: Set<[UInt8]>, machine: some Machine
+  ) throws(LogRefusal) -> LogEntry? {
+    let operation = signed.operation
+    guard entries[signed.id] == nil else { return nil }
+    let ancestors = try ancestors(of: operation, id: signed.id)
+    let owner = try owner(of: signed, ancestors: ancestors, machine: machine)
+    if let newOwnerKey = operation.newOwnerKeyOfRekey {
+      guard let signature = signed.newOwnerSignature,
+        machine.isSignature(signature, of: signed.signedBytes, by: newOwnerKey)
+      else { throw .notOfThisAccount }
+    }
+    let entry = LogEntry(
+      id: signed.id, operation: operation, object: object,
+      name: .control(number: operation.number, ObjectHash(hashing: object)), epoch: epoch, tags: tags,
+      ancestors: ancestors, owner: owner, begins: epochBegun(by: operation, ancestors: ancestors))
+    entries[entry.id] = entry
+    heads = (heads.filter { !operation.parents.contains($0) } + [entry.id]).sorted()
+    return entry
+  }
+
+  /// The highest epoch that these operations or those before them began: the one that their child is sealed under.
+  func highestEpoch(of parents: [ControlID]) -> EpochName? {
+    let known = parents.reduce(into: Set(parents)) { $0.formUnion(entries[$1]?.ancestors ?? []) }
+    return known.compactMap { entries[$0] }.filter { $0.begins != nil }
+      .min { ($1.begins?.number ?? 0, $0.id) < ($0.begins?.number ?? 0, $1.id) }?.begins
+  }
+
+  /// Every entry of a device, in whatever branch, oldest first: a segment is verified with its key.
+  func device(_ id: DeviceID) -> DeviceEntry? {
+    for entry in ordered {
+      if let device = entry.operation.newDevice, device.id == id { return device }
+    }
+    return nil
+  }
+
+  // MARK: Checks
+
+  private func ancestors(of operation: ControlOperation, id: ControlID) throws(LogRefusal) -> Set<ControlID> {
+    if case .genesis = operation.kind {
+      guard operation.number == 0, operation.parents.isEmpty, operation.account == nil,
+        AccountID(beginningOf: id.bytes) == account
+      else { throw .notOfThisAccount }
+      return []
+    }
+    guard operation.account == account, !operation.parents.isEmpty else { throw .notOfThisAccount }
+    var ancestors = Set(operation.parents)
+    var highest: UInt64 = 0
+    for parent in operation.parents {
+      guard let entry = entries[parent] else { throw .parentMissing }
+      // A parent that is before another parent was no head.
+      guard entry.ancestors.isDisjoint(with: operation.parents) else { throw .notOfThisAccount }
+      ancestors.formUnion(entry.ancestors)
+      highest = max(highest, entry.operation.number)
+    }
+    guard operation.number == highest + 1 else { throw .notOfThisAccount }
+    return ancestors
+  }
+
+  /// The operation whose owner key signed this one. The generations before an operation are one line: whoever knows of
+  /// two successors of a key has chosen one, and names only its branch as parents.
+  private func owner(
+    of signed: SignedControlOperation, ancestors: Set<ControlID>, machine: some Machine
+  ) throws(LogRefusal) -> ControlID {
+    if case .genesis(let genesis) = signed.operation.kind {
+      guard signed.operation.generation == 1,
+        machine.isSignature(signed.signature, of: signed.signedBytes, by: genesis.ownerKey)
+      else { throw .notOfThisAccount }
+      return signed.id
+    }
+    let owners = ancestors.compactMap { entries[$0] }.filter { $0.newOwnerKey != nil }
+    guard owners.count == Int(signed.operation.generation),
+      let last = owners.max(by: { $0.ancestors.count < $1.ancestors.count }),
+      owners.allSatisfy({ $0.id == last.id || last.ancestors.contains($0.id) }),
+      let key = last.newOwnerKey, machine.isSignature(signed.signature, of: signed.signedBytes, by: key)
+    else { throw .notOfThisAccount }
+    return last.id
+  }
+
+  /// One more than the highest number before it: readers count themselves and believe no number.
+  private func epochBegun(by operation: ControlOperation, ancestors: Set<ControlID>) -> EpochName? {
+    guard let commitment = operation.epochCommitment else { return nil }
+    let highest = ancestors.compactMap { entries[$0]?.begins?.number }.max() ?? 0
+    return EpochName(number: highest + 1, commitment: commitment)
+  }
+}
+
+extension EpochName {
+  /// The name of an epoch by its number and its commitment.
+  init(number: UInt32, commitment: [UInt8]) {
+    self.init(number: number, check: commitment[..<4].reduce(0) { $0 << 8 | UInt32($1) })
+  }
+}
+
+extension ControlOperation {
+  /// The commitment of the epoch that this begins, if it begins one.
+  var epochCommitment: [UInt8]? {
+    switch kind {
+    case .genesis(let genesis): genesis.epochCommitment
+    case .rekey(let rekey): rekey.epochCommitment
+    case .addDevice, .addSlot: nil
+    }
+  }
+
+  /// The device that this adds, if it adds one.
+  var newDevice: DeviceEntry? {
+    switch kind {
+    case .genesis(let genesis): genesis.device
+    case .addDevice(let device): device
+    case .addSlot, .rekey: nil
+    }
+  }
+
+  /// The slots that this adds.
+  var newSlots: [SlotEntry] {
+    switch kind {
+    case .addSlot(let slot): [slot]
+    case .rekey(let rekey): rekey.addedSlots
+    case .genesis, .addDevice: []
+    }
+  }
+
+  /// The key of the next generation, if this is a `rekey` that begins one.
+  var newOwnerKeyOfRekey: [UInt8]? {
+    if case .rekey(let rekey) = kind { rekey.newOwnerKey } else { nil }
+  }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who belongs to the account: a function of the whole control log, and of the branch that the user chose if an owner
+// key has two successors. The order in which operations came does not matter.
+
+/// What the control log says.
+struct Membership: Sendable {
+  /// The operations that count in full.
+  private(set) var counting: Set<ControlID> = []
+  /// Devices that were added by an operation that counts; revoked ones too.
+  private(set) var devices: [DeviceID: DeviceEntry] = [:]
+  /// For each revoked device, the heads that each revocation leaves: what all leave counts.
+  private(set) var revocations: [DeviceID: [[SegmentName]]] = [:]
+  /// Slots in force.
+  private(set) var slots: [SlotID: SlotEntry] = [:]
+  private(set) var removedSlots: Set<SlotID> = []
+  /// The operation that brought the owner key in force; nil without `genesis`.
+  private(set) var owner: ControlID?
+  /// The owner key has two successors, and nobody has chosen here: where it happened, and the branches.
+  private(set) var fork: OwnerFork?
+
+  /// What the log says, with the branch chosen for each operation at which owner keys fork.
+  init(_ log: ControlLog, settled: [ControlID: ControlID]) {
+    var onlyRevoking: Set<ControlID> = []
+    if let genesis = log.genesis {
+      walk(from: genesis, in: log, settled: settled, onlyRevoking: &onlyRevoking)
+    }
+    var usedSlots: Set<SlotID> = []
+    for entry in log.ordered {
+      let counts = counting.contains(entry.id)
+      if counts, let device = entry.operation.newDevice, devices[device.id] == nil { devices[device.id] = device }
+      if counts {
+        for slot in entry.operation.newSlots where usedSlots.insert(slot.id).inserted { slots[slot.id] = slot }
+      }
+      guard counts || onlyRevoking.contains(entry.id), let rekey = entry.rekey else { continue }
+      for revocation in rekey.revocations {
+        revocations[revocation.device, default: []].append(revocation.heads)
+      }
+      removedSlots.formUnion(rekey.removedSlots)
+    }
+    for slot in removedSlots { slots[slot] = nil }
+  }
+
+  /// Devices that belong to the account now.
+  var members: [DeviceID] { devices.keys.filter { revocations[$0] == nil }.sorted() }
+
+  /// Whether a device was added and not revoked.
+  func isMember(_ device: DeviceID) -> Bool { devices[device] != nil && revocations[device] == nil }
+
+  // MARK: Owner keys
+
+  /// Goes through the operations that one owner key signed, then on to its successor.
+  private mutating func walk(
+    from first: LogEntry, in log: ControlLog, settled: [ControlID: ControlID], onlyRevoking: inout Set<ControlID>
+  ) {
+    owner = first.id
+    counting.insert(first.id)
+    let signed = log.ordered.filter { $0.owner == first.id && $0.id != first.id }
+    let successors = signed.filter { $0.newOwnerKey != nil }
+    guard !successors.isEmpty else {
+      counting.formUnion(signed.map(\.id))
+      return
+    }
+    // A revocation that no successor knows of: the former owner goes on.
+    let late = signed.filter { entry in
+      entry.rekey != nil && entry.newOwnerKey == nil && !successors.contains { $0.ancestors.contains(entry.id) }
+    }
+    if successors.count == 1, late.isEmpty {
+      take(successors[0], signed: signed)
+      walk(from: successors[0], in: log, settled: settled, onlyRevoking: &onlyRevoking)
+      return
+    }
+    switch settled[first.id] {
+    case first.id:
+      counting.formUnion(signed.filter { $0.newOwnerKey == nil }.map(\.id))
+    case let choice?:
+      guard let chosen = successors.first(where: { $0.id == choice }) else { fallthrough }
+      take(chosen, signed: signed)
+      walk(from: chosen, in: log, settled: settled, onlyRevoking: &onlyRevoking)
+    case nil:
+      let tips = successors + late
+      counting.formUnion(
+        signed.filter { entry in tips.allSatisfy { $0.ancestors.contains(entry.id) } }.map(\.id))
+      fork = OwnerFork(at: first.id, branches: successors.map(\.id) + (late.isEmpty ? [] : [first.id]))
+    }
+    // Of the other branches, only what takes rights away.
+    onlyRevoking.formUnion(
+      log.ordered.filter { entry in
+        !counting.contains(entry.id) && entry.ancestors.contains(first.id) && entry.rekey != nil
+      }.map(\.id))
+  }
+
+  /// The operations of one owner key that its successor knows, and the successor. What the former key signed besides is
+  /// refused.
+  private mutating func take(_ successor: LogEntry, signed: [LogEntry]) {
+    counting.formUnion(signed.filter { successor.ancestors.contains($0.id) }.map(\.id))
+    counting.insert(successor.id)
+  }
+}
+
+/// An owner key with two successors.
+public struct OwnerFork: Hashable, Sendable {
+  /// The operation that brought the key.
+  public let at: ControlID
+  /// The `rekey` of each branch; `at` itself if the former key also went on without a successor.
+  public let branches: [ControlID]
+}

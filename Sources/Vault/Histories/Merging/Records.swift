@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The records: every version that a verified segment brought, and every mark that removes or replaces one. Whether they
+// count is asked when they are read, since a revocation reaches back.
+
+import Primitives
+
+/// One version of a record, whoever brought it.
+struct VersionEntry: Sendable {
+  let frameHash: FrameHash
+  let storedAt: UInt64
+  /// The segments that bring it; more than one if two copies of a device said the same.
+  var addedBy: [SegmentName]
+  /// Where its content may be. The first is tried first.
+  var places: [KnownPlace] = []
+}
+
+/// A place, with the segment whose list of packs it counts in.
+struct KnownPlace: Hashable, Sendable {
+  let segment: SegmentName
+  let place: Place
+  /// The rank among the places of one content.
+  let lamport: UInt64
+  /// Brought by an addition, not by a later hint.
+  let isFirst: Bool
+}
+
+/// A removal or replacement of one version.
+struct Mark: Hashable, Sendable {
+  let by: SegmentName
+  let isReplacement: Bool
+}
+
+/// What all verified segments say of records, whether it counts or not.
+struct Records: Sendable {
+  private(set) var versions: [RecordID: [Version: VersionEntry]] = [:]
+  private(set) var marks: [RecordID: [Version: [Mark]]] = [:]
+  /// Records that changed since they were last taken.
+  private(set) var changed: Set<RecordID> = []
+
+  /// All record identifiers, in no order.
+  var identifiers: some Collection<RecordID> { versions.keys }
+
+  /// Takes in the operations of a verified segment. Taking the same in again changes nothing.
+  mutating func apply(_ segment: Segment, name: SegmentName) {
+    for operation in segment.operations {
+      switch operation {
+      case .add(let addition):
+        changed.insert(addition.record)
+        var entry =
+          versions[addition.record]?[addition.version]
+          ?? VersionEntry(frameHash: addition.frameHash, storedAt: addition.storedAt, addedBy: [])
+        if !entry.addedBy.contains(name) { entry.addedBy.append(name) }
+        entry.learn(KnownPlace(segment: name, place: addition.place, lamport: segment.lamport, isFirst: true))
+        versions[addition.record, default: [:]][addition.version] = entry
+        for version in addition.replaces {
+          mark(addition.record, version, Mark(by: name, isReplacement: true))
+        }
+      case .remove(let removal):
+        changed.insert(removal.record)
+        for version in removal.versions { mark(removal.record, version, Mark(by: name, isReplacement: false)) }
+      case .place(let new):
+        let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport, isFirst: false)
+        versions[new.record]?[new.version]?.learn(place, of: new.frameHash)
+      case .unknown:
+        break
+      }
+    }
+  }
+
+  /// The records that changed, once.
+  mutating func takeChanged() -> Set<RecordID> {
+    defer { changed = [] }
+    return changed
+  }
+
+  private mutating func mark(_ record: RecordID, _ version: Version, _ mark: Mark) {
+    if marks[record]?[version]?.contains(mark) != true {
+      marks[record, default: [:]][version, default: []].append(mark)
+    }
+  }
+}
+
+extension VersionEntry {
+  /// Keeps a place, the best first: the highest lamport number, then the highest device.
+  fileprivate mutating func learn(_ place: KnownPlace, of hash: FrameHash? = nil) {
+    guard hash == nil || hash == frameHash, !places.contains(place) else { return }
+    places.append(place)
+    places.sort { ($1.lamport, $1.segment) < ($0.lamport, $0.segment) }
+  }
+}

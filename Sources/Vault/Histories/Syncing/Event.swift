@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens to a history, and what it asks for. A step is one transaction: the driver stores the new history and
+// carries out `keep` and `drop` in it, and sends the requests after that. A crash loses the requests, never half a step.
+
+public import Primitives
+
+/// Something that happened. All times are seconds since 1970 by this device's clock.
+public enum Event: Sendable {
+  /// The user stored a message, or a new version of one that replaces these.
+  case add(record: RecordID, frame: [UInt8], replacing: [Version], at: UInt64)
+  /// The user removed what is shown of a record.
+  case remove(record: RecordID, at: UInt64)
+  /// The user starts a run. A run that is under way is given up.
+  case begin(Purpose, at: UInt64)
+  /// A request was answered.
+  case answer(Request, Answer, at: UInt64)
+  /// The user opened a slot and asks for a change of the account.
+  case account(AccountChange, OpenedSlot, at: UInt64)
+  /// The user says that held removals and replacements of a device are right.
+  case confirm(DeviceID)
+}
+
+/// What a run is for.
+public enum Purpose: Hashable, Sendable {
+  /// Get what is new, send what waits.
+  case sync
+  /// As `sync`, with all blocks listed, everything compared, and everything put back that this device has.
+  case verify
+  /// As `verify`, then delete packs whose entries are all dead.
+  case sweep
+}
+
+/// A change that only the owner of the account can make.
+public enum AccountChange: Sendable {
+  /// A device that asked to be enrolled, after its fingerprint was compared.
+  case approve(DeviceEntry)
+  case addSlot(SlotEntry)
+  /// Devices leave. Segments that are here count, unless heads are given.
+  case revoke([DeviceID], heads: [SegmentName]?)
+  /// Slots leave, others come, and the owner key changes.
+  case replaceSlots(removing: [SlotID], adding: [SlotEntry])
+  /// This device gets a new identifier and leaves the old one.
+  case rejoin(DeviceEntry)
+  /// Everybody gets a new epoch's key, and the former ones.
+  case handOutKeys
+  /// The owner key forked, and the user says which branch is right.
+  case settle(at: ControlID, on: ControlID)
+}
+
+/// A slot of the account that was opened: its keys.
+public struct OpenedSlot: Sendable {
+  public let id: SlotID
+  public let agreement: KeyPair
+  /// The owner key when the slot was made.
+  public let owner: KeyPair
+  /// The last control operation that was known when the slot was made.
+  public let anchor: ControlID?
+
+  public init(id: SlotID, agreement: KeyPair, owner: KeyPair, anchor: ControlID?) {
+    self.id = id
+    self.agreement = agreement
+    self.owner = owner
+    self.anchor = anchor
+  }
+}
+
+/// One of the five requests that a remote answers.
+public enum Request: Hashable, Sendable {
+  case list(Folder)
+  case get(ObjectName)
+  case put(ObjectName, [UInt8])
+  case stat(ObjectName)
+  case delete(ObjectName)
+}
+
+/// The answer to a request.
+public enum Answer: Sendable {
+  case listed([ListedObject])
+  case got([UInt8])
+  /// `get` and `stat`: no such object.
+  case missing
+  /// `put` and `delete`.
+  case done
+  /// `stat`: its length.
+  case found(byteCount: Int)
+  /// No answer came, or a refusal: nobody knows whether the request was carried out.
+  case failed
+}
+
+/// An object in a list.
+public struct ListedObject: Hashable, Sendable {
+  public let name: ObjectName
+  public let byteCount: Int
+  /// The server's date; nil where there is no server's clock.
+  public let date: UInt64?
+
+  public init(name: ObjectName, byteCount: Int, date: UInt64?) {
+    self.name = name
+    self.byteCount = byteCount
+    self.date = date
+  }
+}
+
+/// What a step asks for.
+public enum Effect: Sendable {
+  /// In the transaction of the step: store the content of a version.
+  case keep(record: RecordID, version: Version, frame: [UInt8])
+  /// In the transaction of the step: erase the content of a version.
+  case drop(record: RecordID, version: Version)
+  /// After the transaction.
+  case request(Request)
+  /// The run is over.
+  case ended(Outcome)
+}
+
+/// How a run, or a change of the account, ended.
+public enum Outcome: Hashable, Sendable {
+  /// Everything is sent, acknowledged and verified.
+  case complete
+  /// The remote did not answer; the next run goes on.
+  case unreachable
+  /// The account is not at the place at all.
+  case empty
+  /// Another copy of this device writes.
+  case cloned
+  /// This device was revoked.
+  case revoked
+  /// No epoch is safe to seal under until a slot is opened.
+  case noSafeEpoch
+  /// A sweep was refused: an alarm is open, or something is held.
+  case sweepRefused
+  /// The opened slot does not hold the owner key in force.
+  case notOwner
+  /// The owner key forked, and nobody has chosen a branch here.
+  case ownerForked
+}
+
+/// What is wrong at the remote, or with somebody's history.
+public enum Alarm: Hashable, Sendable {
+  /// An object is not what its name says, or breaks a rule.
+  case tampered(ObjectName)
+  /// A pack is gone while its contents are needed.
+  case incomplete(ObjectName)
+  /// An object that was there at an earlier run is gone.
+  case rolledBack(ObjectName)
+  /// The account is not there at all.
+  case empty
+  /// A chain has two branches, and its device is not revoked.
+  case forked(DeviceID)
+  /// The owner key has two successors.
+  case ownerForked
+  /// Another digest than its author's comes out of the same history.
+  case digestDiffers(SegmentName)
+  /// Something that others name has been missing for a day.
+  case missing(ObjectName)
+}
