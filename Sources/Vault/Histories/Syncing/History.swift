@@ -19,6 +19,9 @@ public struct History: Sendable {
   /// The public keys of this device.
   var entry: DeviceEntry
   var log: ControlLog
+  /// Sealed control operations that no key here opens, or whose parents are missing.
+  var closedControl: [ObjectName: [UInt8]] = [:]
+  /// The branch that the user chose, for each operation whose owner key has two successors.
   var settled: [ControlID: ControlID] = [:]
   var membership: Membership
   var keys: [EpochName: EpochKeys] = [:]
@@ -188,7 +191,6 @@ extension History {
       frameHash: hash)
     outbox.append(.add(record: record, storedAt: now, version: version, replaces: replaces, frameHash: hash))
     return [.keep(record: record, version: version, frame: frame)]
-      + replaces.map { .drop(record: record, version: $0) }
   }
 
   /// Removes what is shown. A version that was never sent goes without a trace.

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Taking control operations and segments into a history: what is checked, and what changes when one counts.
+
+import Primitives
+
+// MARK: Control operations
+
+extension History {
+  /// Opens and takes in a sealed control operation.
+  /// - Returns: false if it cannot be opened yet: a parent or an epoch's key is missing.
+  mutating func takeControl(_ object: [UInt8], name: ObjectName, slot: OpenedSlot?, on machine: some Machine) -> Bool {
+    // Anybody who may write at the remote can put there what nobody can open.
+    guard let epoch = try? ControlSeal.epoch(of: object), let envelopes = try? ControlSeal.envelopes(of: object)
+    else { return false }
+    let tags = Set(envelopes.compactMap { try? Envelope.tag(of: $0) })
+    openEnvelopes(envelopes, epoch: epoch, slot: slot, on: machine)
+    guard let keys = keys[epoch] else { return false }
+    guard let signed = try? ControlSeal.open(object, account: account, keys: keys) else {
+      alarms.insert(.tampered(name))
+      return true
+    }
+    do {
+      _ = try log.insert(signed, object: object, epoch: epoch, tags: tags, machine: machine)
+      return true
+    } catch .parentMissing {
+      return false
+    } catch .notOfThisAccount {
+      alarms.insert(.tampered(name))
+      return true
+    }
+  }
+
+  /// Takes keys out of envelopes for this device, or for a slot that is open. A key counts only if the log or, before
+  /// there is one, the object's own head names its commitment.
+  private mutating func openEnvelopes(
+    _ envelopes: [[UInt8]], epoch: EpochName, slot: OpenedSlot?, on machine: some Machine
+  ) {
+    var recipients: [(recipient: EnvelopeRecipient, publicKey: [UInt8], key: PrivateKey)] = [
+      (.device(device), entry.agreementKey, .device)
+    ]
+    if let slot { recipients.append((.slot(slot.id), slot.agreement.publicKey, .memory(slot.agreement))) }
+    for (recipient, publicKey, key) in recipients {
+      let tag = Envelope.tag(publicKey: publicKey, epoch: epoch)
+      for envelope in envelopes where (try? Envelope.tag(of: envelope)) == tag {
+        guard
+          let contents = try? Envelope.open(
+            envelope, recipient: recipient, publicKey: publicKey, key: key, epoch: epoch, account: account,
+            machine: machine)
+        else { continue }
+        for keys in contents.epochKeys where self.keys[keys.name] == nil { self.keys[keys.name] = keys }
+      }
+    }
+  }
+
+  /// The log changed: who belongs to the account, and which segments count.
+  mutating func membershipChanged(on machine: some Machine) {
+    membership = Membership(log, settled: settled)
+    if membership.fork == nil { alarms.remove(.ownerForked) } else { alarms.insert(.ownerForked) }
+    for device in chains.forks.keys where membership.revocations[device] != nil { alarms.remove(.forked(device)) }
+    counting = []
+    let lines = linesThatCount()
+    for entry in chains.entries.values where counts(entry, lines: lines) { counting.insert(entry.name) }
+    refreshAll(on: machine)
+  }
+
+  /// For each revoked device, the segments that every revocation leaves.
+  private func linesThatCount() -> [DeviceID: Set<SegmentName>] {
+    membership.revocations.mapValues { revocations in
+      let lines = revocations.map { heads in Set(heads.flatMap { chains.line(to: $0) }) }
+      return lines.dropFirst().reduce(lines[0]) { $0.intersection($1) }
+    }
+  }
+
+  private func counts(_ entry: ChainEntry, lines: [DeviceID: Set<SegmentName>]) -> Bool {
+    guard membership.devices[entry.name.device] != nil else { return false }
+    guard let line = lines[entry.name.device] else { return true }
+    if !rules.membershipIsTheLog, !knewRevocation(entry) { return true }
+    return line.contains(entry.name)
+  }
+
+  /// The broken rule: whether the segment's own control heads knew that its author was revoked.
+  private func knewRevocation(_ entry: ChainEntry) -> Bool {
+    entry.segment.controlHeads.contains { head in
+      let known = (log.entries[head]?.ancestors ?? []).union([head])
+      return known.contains { id in
+        log.entries[id]?.rekey?.revocations.contains { $0.device == entry.name.device } ?? false
+      }
+    }
+  }
+}
+
+// MARK: Segments
+
+extension History {
+  /// Verifies a sealed segment and takes it in with all that follows from it.
+  mutating func takeSegment(
+    _ object: [UInt8], name: SegmentName, writtenAt: UInt64?, at now: UInt64, on machine: some Machine
+  ) throws(SegmentRefusal) {
+    let signed = try verify(object, name: name, on: machine)
+    insert(signed.segment, object: object, name: name, writtenAt: writtenAt, at: now, on: machine)
+    compareDigest(signed.segment, name: name)
+  }
+
+  /// Takes in a verified segment.
+  mutating func insert(
+    _ segment: Segment, object: [UInt8], name: SegmentName, writtenAt: UInt64?, at now: UInt64,
+    on machine: some Machine
+  ) {
+    guard let epoch = try? SegmentSeal.epoch(of: object) else { return }
+    let wasForked = chains.forks[name.device] != nil
+    let entry = ChainEntry(
+      name: name, segment: segment, object: object, epoch: epoch, appliedAt: now, writtenAt: writtenAt,
+      order: chains.entries.count)
+    chains.insert(entry)
+    for pack in segment.packs { packs[pack.hash, default: []].append(name) }
+    records.apply(segment, name: name)
+    if counts(entry, lines: linesThatCount()) { counting.insert(name) }
+    hold(entry)
+    if !wasForked, chains.forks[name.device] != nil, membership.revocations[name.device] == nil {
+      alarms.insert(.forked(name.device))
+      refreshAll(on: machine)
+    } else {
+      refresh(records.takeChanged(), on: machine)
+    }
+  }
+
+  /// Whether the causes of a segment are here, and whether it keeps the rules.
+  private func verify(
+    _ object: [UInt8], name: SegmentName, on machine: some Machine
+  ) throws(SegmentRefusal) -> SignedSegment {
+    guard let epoch = try? SegmentSeal.epoch(of: object) else { throw .invalid }
+    guard let keys = keys[epoch], let author = log.device(name.device) else { throw .causeMissing }
+    guard
+      let signed = try? SegmentSeal.open(
+        object, account: account, device: name.device, number: name.number, keys: keys),
+      machine.isSignature(signed.signature, of: signed.signedBytes, by: author.signingKey)
+    else { throw .invalid }
+    let segment = signed.segment
+    if let predecessor = segment.predecessor, chains.entries[predecessor] == nil { throw .causeMissing }
+    guard segment.controlHeads.allSatisfy({ log.entries[$0] != nil }) else { throw .causeMissing }
+    for cause in chains.missing(of: segment.frontier) where !isBeyondRevocation(cause) { throw .causeMissing }
+    guard keepsRules(segment, name: name) else { throw .invalid }
+    return signed
+  }
+
+  /// A segment that no revocation of its device leaves: nothing has to wait for it.
+  private func isBeyondRevocation(_ name: SegmentName) -> Bool {
+    guard let revocations = membership.revocations[name.device] else { return false }
+    return revocations.contains { heads in
+      heads.allSatisfy { head in
+        if head.number < name.number { return true }
+        let line = chains.line(to: head)
+        return line.last?.number == 1 && !line.contains(name)
+      }
+    }
+  }
+
+  /// The numbers of a segment, its frontier and its packs.
+  private func keepsRules(_ segment: Segment, name: SegmentName) -> Bool {
+    let known = segment.frontier.compactMap { chains.entries[$0]?.segment.lamport }
+    var bound = segment.number
+    for name in segment.frontier {
+      let (sum, overflows) = bound.addingReportingOverflow(name.number)
+      guard !overflows else { return false }
+      bound = sum
+    }
+    guard segment.lamport > known.max() ?? 0, segment.lamport <= bound else { return false }
+    var own = Set<SegmentName>()
+    if let predecessor = segment.predecessor {
+      guard segment.frontier.contains(predecessor), let before = chains.entries[predecessor] else { return false }
+      guard chains.covers(segment.frontier, before.segment.frontier) else { return false }
+      own = Set(chains.line(to: predecessor))
+    }
+    for pack in segment.packs where rules.packsHaveOneSegment {
+      if let naming = packs[pack.hash], !own.isDisjoint(with: naming) { return false }
+    }
+    return segment.operations.allSatisfy { operation in
+      switch operation {
+      case .add(let addition):
+        addition.hasItsVersion(device: name.device) && addition.version.lamport <= segment.lamport
+          && segment.has(addition.place)
+      case .place(let new): segment.has(new.place)
+      case .remove, .unknown: true
+      }
+    }
+  }
+
+  /// Compares the author's digest with ours, if we are exactly where the author was.
+  private mutating func compareDigest(_ segment: Segment, name: SegmentName) {
+    guard log.heads == segment.controlHeads, membership.fork == nil, settled.isEmpty else { return }
+    let before = Set(segment.frontier).subtracting(segment.predecessor.map { [$0] } ?? [])
+    guard Set(chains.frontier) == before.union([name]) else { return }
+    if buckets.digest() != segment.digest { alarms.insert(.digestDiffers(name)) }
+  }
+}
+
+extension Segment {
+  /// Whether a place is in one of this segment's own packs.
+  func has(_ place: Place) -> Bool { Int(place.pack) < packs.count && place.entry > 0 }
+}
+
+// MARK: What follows
+
+extension History {
+  mutating func refreshAll(on machine: some Machine) {
+    _ = records.takeChanged()
+    refresh(Set(records.identifiers), on: machine)
+  }
+
+  /// Renews what depends on records: their digests, and which contents are wanted.
+  mutating func refresh(_ changed: Set<RecordID>, on machine: some Machine) {
+    for record in changed {
+      var counted: [(version: Version, isGone: Bool)] = []
+      for (version, entry) in records.versions[record] ?? [:] {
+        let name = RecordVersion(record: record, version: version)
+        guard counts(entry) else {
+          wanted.remove(name)
+          continue
+        }
+        counted.append((version, isGone(record, version, heldCounts: true)))
+        if !isGone(record, version, heldCounts: false), machine.frame(of: record, version: version) == nil {
+          wanted.insert(name)
+        } else {
+          wanted.remove(name)
+        }
+      }
+      buckets.set(record, to: counted)
+    }
+  }
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run gets: lists, control operations, segments, contents. Lists may be late, so that something which is not in a
+// list is asked for by name before anybody says that it is gone; nothing is ever deleted because a list lacks it.
+
+import Primitives
+
+// MARK: Lists
+
+extension History {
+  /// The blocks of chains that this run lists: of each known chain those of the last and of the next number, in a full
+  /// run all.
+  func blocksToList() -> [Folder] {
+    var folders: Set<Folder> = []
+    let known = Set(chains.heads.keys).union(log.entries.values.compactMap { $0.operation.newDevice?.id })
+    for device in known {
+      let last = chains.lastNumber(of: device)
+      if run?.isFull == true {
+        for block in 0...(last + 1) / Folder.segmentsPerBlock { folders.insert(.block(device, block)) }
+      } else {
+        folders.insert(.block(device, last / Folder.segmentsPerBlock))
+        folders.insert(.block(device, (last + 1) / Folder.segmentsPerBlock))
+      }
+    }
+    if run?.purpose == .verify || run?.purpose == .sweep { folders.formUnion(known.map { .packs($0) }) }
+    return folders.subtracting(run?.folders ?? []).sorted()
+  }
+
+  mutating func takeList(_ objects: [ListedObject], of folder: Folder) {
+    run?.folders.insert(folder)
+    for object in objects where object.name.folder == folder {
+      run?.listed[object.name] = object
+      remote.seen.insert(object.name)
+      if let date = object.date { run?.serverTime = max(run?.serverTime ?? 0, date) }
+    }
+  }
+
+  /// Names that an earlier run saw, that are in a folder which was listed now, and that no list shows.
+  func namesToLookFor() -> [Request] {
+    guard let run else { return [] }
+    return remote.seen.filter { name in
+      run.folders.contains(name.folder) && run.listed[name] == nil && !run.asked.contains(name)
+    }.sorted().map { .stat($0) }
+  }
+
+  mutating func takePresence(of name: ObjectName, byteCount: Int) {
+    if case .pack(_, let hash) = name, let staged,
+      let pack = staged.packs.first(where: { $0.hash == hash })
+    {
+      if pack.object.count == byteCount { self.staged?.checked.insert(hash) }
+      return
+    }
+    run?.listed[name] = ListedObject(name: name, byteCount: byteCount, date: nil)
+  }
+
+  mutating func takeAbsence(of name: ObjectName, at now: UInt64) {
+    if case .pack(_, let hash) = name, staged?.packs.contains(where: { $0.hash == hash }) == true { return }
+    guard remote.seen.contains(name) else { return }
+    if case .pack(_, let hash) = name {
+      run?.absentPacks.insert(hash)
+      return
+    }
+    alarms.insert(.rolledBack(name))
+    if name == log.genesis?.name { alarms.insert(.empty) }
+  }
+}
+
+// MARK: Control operations, slots and segments
+
+extension History {
+  mutating func takeObject(_ object: [UInt8], name: ObjectName) {
+    // An object whose hash is not its name is not here yet: who has it writes it again.
+    guard let hash = name.hash, ObjectHash(hashing: object) == hash else { return }
+    switch name {
+    case .slot: slotObjects[hash] = object
+    case .control: closedControl[name] = object
+    case .segment(let segment): run?.waiting[segment] = object
+    case .format, .pack, .request: break
+    }
+  }
+
+  /// Takes in what waits, then says what else to list and to get.
+  mutating func takeInAndAskFurther(at now: UInt64, on machine: some Machine) -> [Request] {
+    run?.stage = .getting
+    takeWaiting(at: now, on: machine)
+    guard let run else { return [] }
+    let blocks = blocksToList()
+    if !blocks.isEmpty { return blocks.map { .list($0) } }
+    let names = run.listed.keys.filter { name in
+      !run.asked.contains(name) && !holdsObject(name)
+        && {
+          switch name {
+          case .control, .slot: true
+          case .segment(let segment):
+            rules.blocksAreListedWhole || segment.number > chains.lastNumber(of: segment.device)
+          case .format, .pack, .request: false
+          }
+        }()
+    }.sorted()
+    self.run?.asked.formUnion(names)
+    return names.map { .get($0) }
+  }
+
+  /// Takes in every object whose causes are here, until none is left.
+  mutating func takeWaiting(at now: UInt64, on machine: some Machine) {
+    openControl(slot: nil, on: machine)
+    var isProgressing = true
+    while isProgressing {
+      isProgressing = false
+      for name in (run?.waiting.keys.sorted() ?? []) {
+        guard let object = run?.waiting[name] else { continue }
+        do {
+          let writtenAt = run?.listed[.segment(name)]?.date
+          try takeSegment(object, name: name, writtenAt: writtenAt, at: now, on: machine)
+          // Nobody else writes this chain, so another copy of this device does.
+          if name.device == device { isCloned = true }
+          run?.waiting[name] = nil
+          isProgressing = true
+        } catch .invalid {
+          alarms.insert(.tampered(.segment(name)))
+          run?.waiting[name] = nil
+        } catch .causeMissing {}
+      }
+    }
+  }
+
+  /// Takes in the control operations that can be opened now.
+  mutating func openControl(slot: OpenedSlot?, on machine: some Machine) {
+    var hasChanged = false
+    var isProgressing = true
+    while isProgressing {
+      isProgressing = false
+      for (name, object) in closedControl.sorted(by: { $0.key < $1.key })
+      where takeControl(object, name: name, slot: slot, on: machine) {
+        closedControl[name] = nil
+        isProgressing = true
+        hasChanged = true
+      }
+    }
+    if hasChanged { membershipChanged(on: machine) }
+  }
+
+  /// Whether this device has an object whole.
+  func holdsObject(_ name: ObjectName) -> Bool {
+    switch name {
+    case .format: false
+    case .slot(let hash): slotObjects[hash] != nil
+    case .control: closedControl[name] != nil || log.entries.values.contains { $0.name == name }
+    case .segment(let segment): chains.entries[segment] != nil
+    case .pack, .request: false
+    }
+  }
+
+  /// Says what others name and nobody has shown for a day.
+  mutating func reportWhatIsMissing(at now: UInt64) {
+    var waiting = Set(run?.waiting.keys.map { ObjectName.segment($0) } ?? [])
+    if membership.isMember(device) { waiting.formUnion(closedControl.keys) }
+    for name in remote.missingSince.keys where !waiting.contains(name) {
+      remote.missingSince[name] = nil
+      alarms.remove(.missing(name))
+    }
+    for name in waiting {
+      let since = remote.missingSince[name] ?? now
+      remote.missingSince[name] = since
+      if since + limits.patience <= now { alarms.insert(.missing(name)) }
+    }
+  }
+}
+
+// MARK: Contents
+
+extension History {
+  /// The packs to get for contents that are wanted: of each the best place that was not tried in vain.
+  mutating func packsToGet() -> [Request] {
+    guard let run else { return [] }
+    var names: Set<ObjectName> = []
+    for wanted in wanted {
+      if let (name, _) = bestPlace(of: wanted, without: run.absentPacks), !run.asked.contains(name) {
+        names.insert(name)
+      }
+    }
+    self.run?.asked.formUnion(names)
+    return names.sorted().map { .get($0) }
+  }
+
+  /// The pack and entry where a content is tried next.
+  func bestPlace(of wanted: RecordVersion, without absent: Set<ObjectHash>) -> (name: ObjectName, place: KnownPlace)? {
+    for place in places(of: wanted) {
+      guard let reference = pack(at: place), !absent.contains(reference.hash) else { continue }
+      return (.pack(place.segment.device, reference.hash), place)
+    }
+    return nil
+  }
+
+  /// All places of a content that may be tried, the best first.
+  func places(of version: RecordVersion) -> [KnownPlace] {
+    let places = records.versions[version.record]?[version.version]?.places ?? []
+    return rules.placesOutliveTheirAuthors ? places : places.filter { counting.contains($0.segment) }
+  }
+
+  func pack(at place: KnownPlace) -> PackReference? {
+    guard let segment = chains.entries[place.segment]?.segment, Int(place.place.pack) < segment.packs.count else {
+      return nil
+    }
+    return segment.packs[Int(place.place.pack)]
+  }
+
+  /// Takes every wanted content out of a pack.
+  mutating func takePack(
+    _ object: [UInt8], hash: ObjectHash, of device: DeviceID, at now: UInt64, on machine: some Machine
+  ) -> [Effect] {
+    guard ObjectHash(hashing: object) == hash, let epoch = try? Pack.epoch(of: object), let keys = keys[epoch] else {
+      run?.absentPacks.insert(hash)
+      return []
+    }
+    remote.seen.insert(.pack(device, hash))
+    var effects: [Effect] = []
+    for version in wanted.sorted() {
+      for place in places(of: version) where pack(at: place)?.hash == hash {
+        guard let frame = try? Pack.entry(place.place.entry, of: object, keys: keys, account: account),
+          FrameHash(hashing: frame) == records.versions[version.record]?[version.version]?.frameHash
+        else { continue }
+        wanted.remove(version)
+        effects.append(.keep(record: version.record, version: version.version, frame: frame))
+        break
+      }
+    }
+    // What this pack should have held and does not is looked for elsewhere.
+    run?.absentPacks.insert(hash)
+    return effects
+  }
+
+  /// A content that is at none of its places: said, if a run has seen its pack; and written again by whoever has it.
+  mutating func reportIncompletePacks(at now: UInt64, on machine: some Machine) {
+    guard let run else { return }
+    for version in wanted.sorted() {
+      guard let place = places(of: version).first, let pack = pack(at: place) else { continue }
+      let name = ObjectName.pack(place.segment.device, pack.hash)
+      let since = remote.missingSince[name] ?? now
+      remote.missingSince[name] = since
+      if remote.seen.contains(name) || since + limits.patience <= now { alarms.insert(.incomplete(name)) }
+    }
+    guard run.purpose != .sync else { return }
+    putContentsBack(on: machine)
+  }
+
+  /// Contents that this device has and that no listed pack holds go into the outbox as new places.
+  private mutating func putContentsBack(on machine: some Machine) {
+    guard let run else { return }
+    let queued = pendingChanges
+    for record in records.identifiers.sorted(by: { $0.octets.lexicographicallyPrecedes($1.octets) }) {
+      for (version, entry) in (records.versions[record] ?? [:]).sorted(by: { $0.key < $1.key })
+      where counts(entry) && !isGone(record, version, heldCounts: false) {
+        let name = RecordVersion(record: record, version: version)
+        let isThere = places(of: name).contains { place in
+          guard let pack = pack(at: place), let listed = run.listed[.pack(place.segment.device, pack.hash)] else {
+            return false
+          }
+          return listed.byteCount == Int(pack.byteCount)
+        }
+        let change = LocalChange.place(record: record, version: version, frameHash: entry.frameHash)
+        guard !isThere, !queued.contains(change), machine.frame(of: record, version: version) != nil else { continue }
+        outbox.append(change)
+      }
+    }
+  }
+}
+
+extension ObjectName {
+  /// The hash of the object's bytes, if its name has one.
+  var hash: ObjectHash? {
+    switch self {
+    case .format, .request: nil
+    case .slot(let hash), .control(_, let hash), .pack(_, let hash): hash
+    case .segment(let segment): segment.hash
+    }
+  }
+
+  /// The folder in whose list the object is.
+  var folder: Folder? {
+    switch self {
+    case .format: nil
+    case .slot: .slots
+    case .control: .control
+    case .segment(let segment): .block(segment.device, segment.number / Folder.segmentsPerBlock)
+    case .pack(let device, _): .packs(device)
+    case .request: .requests
+    }
+  }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run: list, get what is new, put back what the remote lacks, send what waits. Each stage asks for everything at once
+// and ends when every request of it was answered.
+
+/// The run under way.
+struct Run: Sendable {
+  enum Stage: Int, Sendable {
+    /// Lists of the control log, of slots and of blocks of chains.
+    case listing
+    /// Control operations and slots, then segments, until nothing new comes.
+    case getting
+    /// Names that an earlier run saw and no list shows now.
+    case looking
+    /// Contents of messages.
+    case contents
+    /// What the remote lacks.
+    case puttingBack
+    /// Packs, and a look whether they are there.
+    case packs, checkingPacks
+    case segment
+    case deleting
+  }
+
+  let purpose: Purpose
+  let startedAt: UInt64
+  var stage = Stage.listing
+  var pending: Set<Request> = []
+  var hasFailed = false
+  /// Folders that were listed in this run.
+  var folders: Set<Folder> = []
+  /// What the lists showed, with lengths and dates.
+  var listed: [ObjectName: ListedObject] = [:]
+  /// Segments that were got and wait for a cause.
+  var waiting: [SegmentName: [UInt8]] = [:]
+  /// Objects that were asked for in this run.
+  var asked: Set<ObjectName> = []
+  /// Packs that were asked for and are not there, or are not what their names say.
+  var absentPacks: Set<ObjectHash> = []
+  /// Whether this run lists every block.
+  let isFull: Bool
+  /// The newest date that the server gave an object.
+  var serverTime: UInt64?
+  var hasSentSegment = false
+
+  init(_ purpose: Purpose, at now: UInt64, isFull: Bool) {
+    self.purpose = purpose
+    startedAt = now
+    self.isFull = isFull
+  }
+}
+
+extension History {
+  mutating func begin(_ purpose: Purpose, at now: UInt64) -> [Effect] {
+    if let stop { return [.ended(stop)] }
+    let isFull = purpose != .sync || remote.fullListing.map { $0 + limits.fullListingInterval <= now } ?? true
+    run = Run(purpose, at: now, isFull: isFull)
+    // What an earlier run saw may be gone.
+    staged?.checked = []
+    return ask([.list(.control), .list(.slots)] + blocksToList().map { .list($0) })
+  }
+
+  /// Why this device may not write or send anything at all; nil if it may.
+  var stop: Outcome? {
+    if membership.revocations[device] != nil { return .revoked }
+    return isCloned ? .cloned : nil
+  }
+
+  mutating func take(_ answer: Answer, to request: Request, at now: UInt64, on machine: inout some Machine) -> [Effect]
+  {
+    guard run?.pending.remove(request) != nil else { return [] }
+    var effects: [Effect] = []
+    switch (request, answer) {
+    case (_, .failed):
+      run?.hasFailed = true
+    case (.list(let folder), .listed(let objects)):
+      takeList(objects, of: folder)
+    case (.get(.pack(let device, let hash)), .got(let object)):
+      effects = takePack(object, hash: hash, of: device, at: now, on: machine)
+    case (.get(.pack(_, let hash)), .missing):
+      run?.absentPacks.insert(hash)
+    case (.get(let name), .got(let object)):
+      takeObject(object, name: name)
+    case (.get(let name), .missing), (.stat(let name), .missing):
+      takeAbsence(of: name, at: now)
+    case (.stat(let name), .found(let byteCount)):
+      takePresence(of: name, byteCount: byteCount)
+    case (.put(let name, _), .done):
+      takeAcknowledgement(of: name)
+    default:
+      break
+    }
+    guard run?.pending.isEmpty == true else { return effects }
+    return effects + advance(at: now, on: &machine)
+  }
+
+  /// Sends requests and waits for their answers.
+  mutating func ask(_ requests: [Request]) -> [Effect] {
+    for request in requests { run?.pending.insert(request) }
+    return requests.map { .request($0) }
+  }
+
+  /// Ends the run.
+  mutating func end(_ outcome: Outcome) -> [Effect] {
+    run = nil
+    return [.ended(outcome)]
+  }
+
+  /// Goes on to the next stage that has something to ask for.
+  mutating func advance(at now: UInt64, on machine: inout some Machine) -> [Effect] {
+    while let run {
+      if run.hasFailed { return end(.unreachable) }
+      var requests: [Request] = []
+      switch run.stage {
+      case .listing, .getting:
+        requests = takeInAndAskFurther(at: now, on: machine)
+        if requests.isEmpty { self.run?.stage = .looking }
+        if let outcome = stop { return end(outcome) }
+        if requests.isEmpty { requests = namesToLookFor() }
+      case .looking:
+        if alarms.contains(.empty) { return end(.empty) }
+        reportWhatIsMissing(at: now)
+        self.run?.stage = .contents
+        requests = packsToGet()
+      case .contents:
+        requests = packsToGet()
+        if requests.isEmpty {
+          reportIncompletePacks(at: now, on: machine)
+          self.run?.stage = .puttingBack
+          requests = objectsToPutBack()
+        }
+      case .puttingBack:
+        if run.isFull { remote.fullListing = run.startedAt }
+        self.run?.stage = .packs
+        guard membership.isMember(device) else { return end(.complete) }
+        switch stage(at: now, on: &machine) {
+        case .failure(let outcome): return end(outcome)
+        case .success(let puts): requests = puts
+        }
+      case .packs:
+        self.run?.stage = .checkingPacks
+        requests = packsToCheck()
+      case .checkingPacks:
+        self.run?.stage = .segment
+        if let outcome = stop { return end(outcome) }
+        switch writeSegment(at: now, on: &machine) {
+        case .failure(let outcome): return end(outcome)
+        case .success(let puts): requests = puts
+        }
+      case .segment:
+        if needsSegment(at: now) {
+          self.run?.stage = .packs
+          switch stage(at: now, on: &machine) {
+          case .failure(let outcome): return end(outcome)
+          case .success(let puts): requests = puts
+          }
+        } else {
+          self.run?.stage = .deleting
+          let closing = close(at: now, on: machine)
+          switch packsToDelete(at: now) {
+          case .failure(let outcome): return closing + end(outcome)
+          case .success(let deletions): return closing + (deletions.isEmpty ? end(.complete) : ask(deletions))
+          }
+        }
+      case .deleting:
+        return end(.complete)
+      }
+      if !requests.isEmpty { return ask(requests) }
+    }
+    return []
+  }
+
+  /// The end of a run: alarms that a whole comparison did not find again are closed, and contents that have been removed
+  /// for long are erased.
+  private mutating func close(at now: UInt64, on machine: some Machine) -> [Effect] {
+    if run?.purpose == .verify {
+      alarms = alarms.filter(isStillTrue)
+      if alarms.isEmpty { releaseAfterAlarm(on: machine) }
+    }
+    var effects: [Effect] = []
+    for record in records.identifiers.sorted(by: { $0.octets.lexicographicallyPrecedes($1.octets) }) {
+      for version in (records.versions[record] ?? [:]).keys.sorted()
+      where isDead(record, version, at: now) && machine.frame(of: record, version: version) != nil {
+        effects.append(.drop(record: record, version: version))
+      }
+    }
+    return effects
+  }
+
+  private func isStillTrue(_ alarm: Alarm) -> Bool {
+    switch alarm {
+    case .forked(let device): chains.forks[device] != nil && membership.revocations[device] == nil
+    case .ownerForked: membership.fork != nil
+    case .digestDiffers: true
+    case .tampered(let name), .incomplete(let name), .rolledBack(let name), .missing(let name):
+      run?.listed[name] == nil && !holdsObject(name)
+    case .empty: false
+    }
+  }
+}

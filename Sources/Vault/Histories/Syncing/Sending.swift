@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a run sends: first the objects that the remote lacks, whoever wrote them; then packs, a look whether they are
+// there, and only then the segment that names them.
+
+import Primitives
+
+// MARK: Putting back
+
+extension History {
+  /// Control operations, slots and segments that this device has and that no list shows whole. Writing one again changes
+  /// nothing, so a late list costs a request and no more.
+  func objectsToPutBack() -> [Request] {
+    guard let run else { return [] }
+    var objects: [(name: ObjectName, object: [UInt8])] = log.entries.values.map { ($0.name, $0.object) }
+    objects += slotObjects.map { (.slot($0.key), $0.value) }
+    objects += chains.entries.values.map { (.segment($0.name), $0.object) }
+    return objects.filter { name, object in
+      guard let folder = name.folder, run.folders.contains(folder) else { return false }
+      return run.listed[name]?.byteCount != object.count
+    }.sorted { $0.name < $1.name }.map { .put($0.name, $0.object) }
+  }
+
+  mutating func takeAcknowledgement(of name: ObjectName) {
+    if case .pack = name { return }
+    remote.seen.insert(name)
+  }
+}
+
+// MARK: A segment and its packs
+
+extension History {
+  /// Whether there is something to write.
+  func needsSegment(at now: UInt64) -> Bool {
+    if staged != nil || !outbox.isEmpty { return true }
+    guard membership.isMember(device) else { return false }
+    let last = (chains.heads[device] ?? []).compactMap { chains.entries[$0]?.appliedAt }.max()
+    return last.map { $0 + limits.heartbeat <= now } ?? true
+  }
+
+  /// The epoch to seal under; nil if none is safe.
+  func writingKeys() -> EpochKeys? {
+    if !rules.epochsAreSafe {
+      return log.entries.values.compactMap(\.begins).sorted().last.flatMap { keys[$0] }
+    }
+    return log.safeEpochs(membership).lazy.compactMap { keys[$0] }.first
+  }
+
+  /// Seals the packs of the next segment.
+  /// - Returns: the packs to put, none if there is nothing to write.
+  mutating func stage(at now: UInt64, on machine: inout some Machine) -> Result<[Request], Outcome> {
+    guard needsSegment(at: now) else { return .success([]) }
+    guard let keys = writingKeys() else { return .failure(.noSafeEpoch) }
+    if staged == nil { staged = takeFromOutbox(keys: keys, on: &machine) }
+    let packs = staged?.packs ?? []
+    let checked = staged?.checked ?? []
+    return .success(packs.filter { !checked.contains($0.hash) }.map { .put(.pack(device, $0.hash), $0.object) })
+  }
+
+  /// Packs whose presence is looked at, since a segment must not name what is not there.
+  func packsToCheck() -> [Request] {
+    (staged?.packs ?? []).filter { staged?.checked.contains($0.hash) == false }.map { .stat(.pack(device, $0.hash)) }
+  }
+
+  /// Moves changes from the outbox into a staged segment, and seals their contents.
+  private mutating func takeFromOutbox(keys: EpochKeys, on machine: inout some Machine) -> StagedSegment {
+    let changes = Array(outbox.prefix(limits.operationsPerSegment))
+    var frames: [[UInt8]] = []
+    var byteCount = 0
+    var operations: [Operation] = []
+    var taken = 0
+    for change in changes {
+      guard byteCount < limits.packByteCount else { break }
+      taken += 1
+      switch change {
+      case .add(let record, let storedAt, let version, let replaces, let hash):
+        guard let frame = machine.frame(of: record, version: version) else { continue }
+        frames.append(frame)
+        byteCount += frame.count
+        operations.append(
+          .add(
+            Addition(
+              record: record, storedAt: storedAt, version: version, replaces: replaces, frameHash: hash,
+              place: Place(pack: 0, entry: UInt32(frames.count)))))
+      case .remove(let record, let versions):
+        operations.append(.remove(Removal(record: record, versions: versions)))
+      case .place(let record, let version, let hash):
+        guard let frame = machine.frame(of: record, version: version) else { continue }
+        frames.append(frame)
+        byteCount += frame.count
+        operations.append(
+          .place(
+            NewPlace(
+              record: record, version: version, frameHash: hash,
+              place: Place(pack: 0, entry: UInt32(frames.count)))))
+      }
+    }
+    outbox.removeFirst(taken)
+    var packs: [(hash: ObjectHash, object: [UInt8])] = []
+    if !frames.isEmpty {
+      let object = Pack.seal(frames, random: machine.random(32), keys: keys, account: account)
+      packs = [(ObjectHash(hashing: object), object)]
+    }
+    return StagedSegment(packs: packs, operations: operations, changes: Array(changes.prefix(taken)))
+  }
+
+  /// Writes the next segment of this device's chain.
+  /// - Returns: the segment to put; nothing if there is nothing to write.
+  mutating func writeSegment(at now: UInt64, on machine: inout some Machine) -> Result<[Request], Outcome> {
+    guard let staged else { return .success([]) }
+    guard staged.packs.allSatisfy({ staged.checked.contains($0.hash) }) else { return .failure(.unreachable) }
+    guard let keys = writingKeys() else { return .failure(.noSafeEpoch) }
+    let head = chains.heads[device]?.last
+    var segment = Segment(
+      account: account, device: device, number: (head?.number ?? 0) + 1, previous: head?.hash ?? .zero, time: now,
+      lamport: chains.lamport + 1, frontier: chains.frontier, controlHeads: log.heads, digest: .zero,
+      packs: staged.packs.map { PackReference(hash: $0.hash, byteCount: UInt32($0.object.count)) },
+      operations: staged.operations)
+    segment.digest = digest(after: segment)
+    let signedBytes = segment.signedBytes()
+    let object = SegmentSeal.seal(
+      signedBytes: signedBytes, signature: machine.signature(of: signedBytes, by: .device), segment: segment,
+      keys: keys)
+    let name = SegmentName(device: device, number: segment.number, hash: ObjectHash(hashing: object))
+    self.staged = nil
+    insert(segment, object: object, name: name, writtenAt: nil, at: now, on: machine)
+    run?.hasSentSegment = true
+    return .success([.put(.segment(name), object)])
+  }
+
+  /// The digest after the operations of a segment that this device is about to write.
+  private func digest(after segment: Segment) -> StateDigest {
+    var after = self
+    let name = SegmentName(device: device, number: segment.number, hash: .zero)
+    after.records.apply(segment, name: name)
+    after.counting.insert(name)
+    for record in after.records.takeChanged() {
+      let versions = (after.records.versions[record] ?? [:]).filter { after.counts($0.value) }.map { version, _ in
+        (version: version, isGone: after.isGone(record, version, heldCounts: true))
+      }
+      after.buckets.set(record, to: versions)
+    }
+    return after.buckets.digest()
+  }
+}

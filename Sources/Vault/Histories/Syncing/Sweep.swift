@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Deleting packs. A pack is named by one segment, so that it is dead when all of its entries are, whatever news comes
+// later: nobody has to be asked. Segments, control operations and slots are never deleted.
+
+import Primitives
+
+extension History {
+  /// Whether a version's content may go for good: a removal or replacement that counts and is not held came here long
+  /// enough ago, by both clocks; and of a replaced version, the replacing content is here.
+  func isDead(_ record: RecordID, _ version: Version, at now: UInt64) -> Bool {
+    (records.marks[record]?[version] ?? []).contains { mark in
+      guard counting.contains(mark.by), !isHeld(mark.by), let entry = chains.entries[mark.by],
+        entry.appliedAt + limits.removalDelay <= now
+      else { return false }
+      if let serverTime = run?.serverTime, let writtenAt = entry.writtenAt,
+        writtenAt + limits.removalDelay > serverTime
+      {
+        return false
+      }
+      return !mark.isReplacement || hasReplacement(of: version, in: entry.segment, record: record)
+    }
+  }
+
+  private func hasReplacement(of version: Version, in segment: Segment, record: RecordID) -> Bool {
+    segment.operations.contains { operation in
+      guard case .add(let addition) = operation, addition.record == record, addition.replaces.contains(version)
+      else { return false }
+      return !wanted.contains(RecordVersion(record: record, version: addition.version))
+    }
+  }
+
+  /// Whether a later place of the same content is this device's own, and was read back long enough ago.
+  private func isSuperseded(_ place: KnownPlace, of version: RecordVersion, at now: UInt64) -> Bool {
+    places(of: version).contains { other in
+      guard (place.lamport, place.segment) < (other.lamport, other.segment) else { return false }
+      if !rules.placesAreReadBack { return true }
+      return other.segment.device == device
+        && readBack[other].map { $0 + limits.removalDelay <= now } ?? false
+    }
+  }
+
+  /// The packs whose entries are all dead or superseded.
+  mutating func packsToDelete(at now: UInt64) -> Result<[Request], Outcome> {
+    guard run?.purpose == .sweep else { return .success([]) }
+    guard alarms.isEmpty, !holdsSomething, membership.fork == nil else { return .failure(.sweepRefused) }
+    if let serverTime = run?.serverTime, max(serverTime, now) - min(serverTime, now) > limits.clockSkew {
+      return .failure(.sweepRefused)
+    }
+    var deletions: [Request] = []
+    for (hash, segments) in packs.sorted(by: { $0.key < $1.key }) {
+      guard segments.count == 1 || !rules.packsHaveOneSegment, let name = segments.first, counting.contains(name),
+        let segment = chains.entries[name]?.segment,
+        let number = segment.packs.firstIndex(where: { $0.hash == hash }),
+        run?.listed[.pack(name.device, hash)] != nil
+      else { continue }
+      if isDead(pack: number, of: segment, name: name, at: now) { deletions.append(.delete(.pack(name.device, hash))) }
+    }
+    // Our own packs that no segment will ever name.
+    for hash in givenUp.sorted() where packs[hash] == nil && run?.listed[.pack(device, hash)] != nil {
+      deletions.append(.delete(.pack(device, hash)))
+    }
+    for case .delete(let name) in deletions { remote.seen.remove(name) }
+    return .success(deletions)
+  }
+
+  private func isDead(pack number: Int, of segment: Segment, name: SegmentName, at now: UInt64) -> Bool {
+    segment.operations.allSatisfy { operation in
+      switch operation {
+      case .add(let addition):
+        guard addition.place.pack == number else { return true }
+        let version = RecordVersion(record: addition.record, version: addition.version)
+        let place = KnownPlace(segment: name, place: addition.place, lamport: segment.lamport, isFirst: true)
+        return isDead(addition.record, addition.version, at: now) || isSuperseded(place, of: version, at: now)
+      case .place(let new):
+        guard new.place.pack == number else { return true }
+        let version = RecordVersion(record: new.record, version: new.version)
+        let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport, isFirst: false)
+        return isDead(new.record, new.version, at: now) || isSuperseded(place, of: version, at: now)
+      case .remove: return true
+      case .unknown: return false
+      }
+    }
+  }
+}
