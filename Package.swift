@@ -179,12 +179,10 @@ let package = Package(
         .target("CZbar", trait: "Pictures"),
       ]),
     module(
-      "Enclaves", in: .platform,
-      ["Secrets", "Primitives", "CSystem", .target("CTSS", trait: "TPM")]),
+      "Enclaves", in: .platform, ["Secrets", "Primitives", "CSystem", .target("CTSS", trait: "TPM")]),
     module("UserAuthentication", in: .platform, ["Texts", "Secrets", "CSystem", "DesktopBus"]),
     module(
-      "SecurityKeys", in: .platform,
-      ["Secrets", "Primitives", .target("CFido2", trait: "SecurityKeys")]),
+      "SecurityKeys", in: .platform, ["Secrets", "Primitives", .target("CFido2", trait: "SecurityKeys")]),
     module("GnuPG", in: .platform, ["Secrets", "Primitives", "CSystem"]),
     module("ChildProcesses", in: .platform, ["CSystem"]),
     module("Editing", in: .platform, ["Secrets", "CSystem", "ChildProcesses"]),
@@ -200,6 +198,7 @@ let package = Package(
         "CUtf8proc", log,
       ]),
     module("SearchIndex", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats"]),
+    module("Histories", in: .vault, ["Secrets", "Primitives"]),
     module(
       "Vaults", in: .vault,
       ["Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "SearchIndex", "Keychains", log]),
@@ -216,15 +215,13 @@ let package = Package(
         "Keychains", "ProtectedData", log,
       ]),
     module(
-      "Identities", in: .vault,
-      ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData", "KeyCustody"]),
+      "Identities", in: .vault, ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData", "KeyCustody"]),
     module("Contacts", in: .vault, ["Texts", "Secrets", "Primitives", "OpenPGP", "ProtectedData"]),
     module(
       "Correspondence", in: .vault,
       ["Secrets", "Primitives", "OpenPGP", "MessageFormats", "ProtectedData", "Identities", "Contacts"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
-    module(
-      "Backups", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains"]),
+    module("Backups", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains"]),
     module(
       "CofferKit", in: .vault,
       [
@@ -359,6 +356,7 @@ let package = Package(
         "SearchIndex", "MessageFormats", "Storage", "Primitives", "Secrets", "MemorySearch",
         "SpecExamples", "TemporaryHomes", "SeededGenerators",
       ]),
+    tests("HistoriesTests", in: .vault, ["Histories", "Primitives", "Secrets", "SeededGenerators"]),
     tests(
       "VaultsTests", in: .vault,
       [

@@ -3,7 +3,8 @@
 // The names of things in an account: 16 bytes for what somebody made up, 32 bytes for hashes. Each kind of thing has
 // a type of its own, so that no device is taken for an account.
 
-public import Primitives
+internal import Primitives
+internal import Secrets
 
 /// 16 bytes that name a thing of one kind.
 public struct Identifier<Kind>: Hashable, Comparable, Sendable {
@@ -57,7 +58,7 @@ public struct HashName<Kind>: Hashable, Comparable, Sendable {
   /// The hash of `bytes`.
   public init(hashing bytes: [UInt8]) {
     var words = InlineArray<4, UInt64>(repeating: 0)
-    let hash = SHA256.hash(bytes.span.bytes)
+    let hash = SHA256.hash(bytes.rawSpan)
     for (offset, byte) in hash.enumerated() { words[offset / 8] = words[offset / 8] << 8 | UInt64(byte) }
     self.words = words
   }

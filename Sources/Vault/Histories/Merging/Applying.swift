@@ -2,7 +2,7 @@
 //
 // Taking control operations and segments into a history: what is checked, and what changes when one counts.
 
-import Primitives
+internal import Primitives
 
 // MARK: Control operations
 
@@ -20,12 +20,11 @@ extension History {
       alarms.insert(.tampered(name))
       return true
     }
-    do {
+    do throws(LogRefusal) {
       _ = try log.insert(signed, object: object, epoch: epoch, tags: tags, machine: machine)
       return true
-    } catch .parentMissing {
-      return false
-    } catch .notOfThisAccount {
+    } catch {
+      if error == .parentMissing { return false }
       alarms.insert(.tampered(name))
       return true
     }

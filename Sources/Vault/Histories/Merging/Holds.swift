@@ -3,6 +3,9 @@
 // Removals and replacements that are in the set and hide nothing yet: of a device that removes much at once, of a chain
 // that forked, and of whatever came while an alarm was open. What is held depends on this device; digests do not see it.
 
+internal import Primitives
+internal import Secrets
+
 /// Segments whose removals and replacements are held here.
 struct Holds: Sendable {
   enum Reason: Hashable, Sendable {
@@ -100,5 +103,5 @@ extension Operation {
     }
   }
 
-  private static let noRecord = RecordID(Array(repeating: 0, count: 16).span.bytes) ?? RecordID()
+  private static let noRecord = RecordID(Array(repeating: 0, count: 16).rawSpan) ?? RecordID()
 }

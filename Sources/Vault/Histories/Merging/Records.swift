@@ -3,7 +3,7 @@
 // The records: every version that a verified segment brought, and every mark that removes or replaces one. Whether they
 // count is asked when they are read, since a revocation reaches back.
 
-import Primitives
+internal import Primitives
 
 /// One version of a record, whoever brought it.
 struct VersionEntry: Sendable {

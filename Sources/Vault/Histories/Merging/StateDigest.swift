@@ -3,7 +3,8 @@
 // The digest of all records that count. Devices that have verified the same segments and the same control operations
 // have the same digest; whoever computes another one has lost something, or lies.
 
-import Primitives
+internal import Primitives
+internal import Secrets
 
 /// Digests of 4,096 buckets of records, made again where something changed.
 struct DigestBuckets: Sendable {
@@ -54,7 +55,7 @@ struct DigestBuckets: Sendable {
       all += record.octets
       all += entry
     }
-    return SHA256.hash(all.span.bytes)
+    return SHA256.hash(all.rawSpan)
   }
 }
 

@@ -3,7 +3,7 @@
 // What the owner of an account does with an open slot: members and slots come and go, each by one signed operation of
 // the control log. The next run sends it.
 
-import Primitives
+internal import Primitives
 
 extension History {
   /// A device that knows of its account only the name, until it is approved or a slot is opened on it.
@@ -38,8 +38,8 @@ extension History {
     return history
   }
 
-  mutating func change(
-    _ change: AccountChange, with slot: OpenedSlot, at now: UInt64, on machine: inout some Machine
+  mutating func changeAccount(
+    _ change: AccountChange, with slot: OpenedSlot, on machine: inout some Machine
   ) -> [Effect] {
     openWithSlot(slot, on: machine)
     if case .settle(let at, let branch) = change {

@@ -115,7 +115,7 @@ public enum Effect: Sendable {
 }
 
 /// How a run, or a change of the account, ended.
-public enum Outcome: Hashable, Sendable {
+public enum Outcome: Error, Hashable, Sendable {
   /// Everything is sent, acknowledged and verified.
   case complete
   /// The remote did not answer; the next run goes on.

@@ -110,8 +110,8 @@ extension History {
       begin(purpose, at: now)
     case .answer(let request, let answer, let now):
       take(answer, to: request, at: now, on: &machine)
-    case .account(let change, let slot, let now):
-      change(change, with: slot, at: now, on: &machine)
+    case .account(let change, let slot, _):
+      changeAccount(change, with: slot, on: &machine)
     case .confirm(let device):
       confirm(device, on: machine)
     }

@@ -3,7 +3,7 @@
 // What a run gets: lists, control operations, segments, contents. Lists may be late, so that something which is not in a
 // list is asked for by name before anybody says that it is gone; nothing is ever deleted because a list lacks it.
 
-import Primitives
+internal import Primitives
 
 // MARK: Lists
 
@@ -39,7 +39,7 @@ extension History {
   func namesToLookFor() -> [Request] {
     guard let run else { return [] }
     return remote.seen.filter { name in
-      run.folders.contains(name.folder) && run.listed[name] == nil && !run.asked.contains(name)
+      name.folder.map(run.folders.contains) == true && run.listed[name] == nil && !run.asked.contains(name)
     }.sorted().map { .stat($0) }
   }
 
@@ -109,17 +109,21 @@ extension History {
       isProgressing = false
       for name in (run?.waiting.keys.sorted() ?? []) {
         guard let object = run?.waiting[name] else { continue }
-        do {
+        do throws(SegmentRefusal) {
           let writtenAt = run?.listed[.segment(name)]?.date
           try takeSegment(object, name: name, writtenAt: writtenAt, at: now, on: machine)
           // Nobody else writes this chain, so another copy of this device does.
           if name.device == device { isCloned = true }
           run?.waiting[name] = nil
           isProgressing = true
-        } catch .invalid {
-          alarms.insert(.tampered(.segment(name)))
-          run?.waiting[name] = nil
-        } catch .causeMissing {}
+        } catch {
+          switch error {
+          case .causeMissing: break
+          case .invalid:
+            alarms.insert(.tampered(.segment(name)))
+            run?.waiting[name] = nil
+          }
+        }
       }
     }
   }

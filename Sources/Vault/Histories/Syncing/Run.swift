@@ -19,6 +19,8 @@ struct Run: Sendable {
     /// Packs, and a look whether they are there.
     case packs, checkingPacks
     case segment
+    /// Nothing is asked for.
+    case closing
     case deleting
   }
 
@@ -108,66 +110,68 @@ extension History {
 
   /// Goes on to the next stage that has something to ask for.
   mutating func advance(at now: UInt64, on machine: inout some Machine) -> [Effect] {
-    while let run {
-      if run.hasFailed { return end(.unreachable) }
-      var requests: [Request] = []
-      switch run.stage {
-      case .listing, .getting:
-        requests = takeInAndAskFurther(at: now, on: machine)
-        if requests.isEmpty { self.run?.stage = .looking }
-        if let outcome = stop { return end(outcome) }
-        if requests.isEmpty { requests = namesToLookFor() }
-      case .looking:
-        if alarms.contains(.empty) { return end(.empty) }
-        reportWhatIsMissing(at: now)
-        self.run?.stage = .contents
-        requests = packsToGet()
-      case .contents:
-        requests = packsToGet()
-        if requests.isEmpty {
-          reportIncompletePacks(at: now, on: machine)
-          self.run?.stage = .puttingBack
-          requests = objectsToPutBack()
-        }
-      case .puttingBack:
-        if run.isFull { remote.fullListing = run.startedAt }
-        self.run?.stage = .packs
-        guard membership.isMember(device) else { return end(.complete) }
-        switch stage(at: now, on: &machine) {
-        case .failure(let outcome): return end(outcome)
-        case .success(let puts): requests = puts
-        }
-      case .packs:
-        self.run?.stage = .checkingPacks
-        requests = packsToCheck()
-      case .checkingPacks:
-        self.run?.stage = .segment
-        if let outcome = stop { return end(outcome) }
-        switch writeSegment(at: now, on: &machine) {
-        case .failure(let outcome): return end(outcome)
-        case .success(let puts): requests = puts
-        }
-      case .segment:
-        if needsSegment(at: now) {
-          self.run?.stage = .packs
-          switch stage(at: now, on: &machine) {
-          case .failure(let outcome): return end(outcome)
-          case .success(let puts): requests = puts
-          }
-        } else {
-          self.run?.stage = .deleting
-          let closing = close(at: now, on: machine)
-          switch packsToDelete(at: now) {
-          case .failure(let outcome): return closing + end(outcome)
-          case .success(let deletions): return closing + (deletions.isEmpty ? end(.complete) : ask(deletions))
-          }
-        }
-      case .deleting:
-        return end(.complete)
+    if run?.hasFailed == true { return end(.unreachable) }
+    var effects: [Effect] = []
+    while let stage = run?.stage {
+      do throws(Outcome) {
+        let requests = try nextRequests(after: stage, at: now, on: &machine)
+        if !requests.isEmpty { return effects + ask(requests) }
+        if stage == .deleting { return effects + end(.complete) }
+        if run?.stage == .closing { effects += close(at: now, on: machine) }
+      } catch {
+        return effects + end(error)
       }
-      if !requests.isEmpty { return ask(requests) }
     }
-    return []
+    return effects
+  }
+
+  /// Ends a stage whose answers are all here.
+  /// - Returns: what the next one asks for; nothing if it is to be ended at once.
+  private mutating func nextRequests(
+    after stage: Run.Stage, at now: UInt64, on machine: inout some Machine
+  ) throws(Outcome) -> [Request] {
+    switch stage {
+    case .listing, .getting:
+      let requests = takeInAndAskFurther(at: now, on: machine)
+      if let stop { throw stop }
+      if !requests.isEmpty { return requests }
+      run?.stage = .looking
+      return namesToLookFor()
+    case .looking:
+      if alarms.contains(.empty) { throw .empty }
+      reportWhatIsMissing(at: now)
+      run?.stage = .contents
+      return packsToGet()
+    case .contents:
+      let requests = packsToGet()
+      if !requests.isEmpty { return requests }
+      reportIncompletePacks(at: now, on: machine)
+      run?.stage = .puttingBack
+      return objectsToPutBack()
+    case .puttingBack:
+      if let run, run.isFull { remote.fullListing = run.startedAt }
+      guard membership.isMember(device) else { throw .complete }
+      run?.stage = .packs
+      return try stagePacks(at: now, on: &machine)
+    case .packs:
+      run?.stage = .checkingPacks
+      return packsToCheck()
+    case .checkingPacks:
+      run?.stage = .segment
+      return try writeSegment(at: now, on: &machine)
+    case .segment:
+      if needsSegment(at: now) {
+        run?.stage = .packs
+        return try stagePacks(at: now, on: &machine)
+      }
+      run?.stage = .closing
+      return []
+    case .closing:
+      run?.stage = .deleting
+      return try packsToDelete(at: now)
+    case .deleting:
+      return []
+    }
   }
 
   /// The end of a run: alarms that a whole comparison did not find again are closed, and contents that have been removed

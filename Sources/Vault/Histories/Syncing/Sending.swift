@@ -3,7 +3,7 @@
 // What a run sends: first the objects that the remote lacks, whoever wrote them; then packs, a look whether they are
 // there, and only then the segment that names them.
 
-import Primitives
+internal import Primitives
 
 // MARK: Putting back
 
@@ -48,13 +48,13 @@ extension History {
 
   /// Seals the packs of the next segment.
   /// - Returns: the packs to put, none if there is nothing to write.
-  mutating func stage(at now: UInt64, on machine: inout some Machine) -> Result<[Request], Outcome> {
-    guard needsSegment(at: now) else { return .success([]) }
-    guard let keys = writingKeys() else { return .failure(.noSafeEpoch) }
+  mutating func stagePacks(at now: UInt64, on machine: inout some Machine) throws(Outcome) -> [Request] {
+    guard needsSegment(at: now) else { return [] }
+    guard let keys = writingKeys() else { throw .noSafeEpoch }
     if staged == nil { staged = takeFromOutbox(keys: keys, on: &machine) }
     let packs = staged?.packs ?? []
     let checked = staged?.checked ?? []
-    return .success(packs.filter { !checked.contains($0.hash) }.map { .put(.pack(device, $0.hash), $0.object) })
+    return packs.filter { !checked.contains($0.hash) }.map { .put(.pack(device, $0.hash), $0.object) }
   }
 
   /// Packs whose presence is looked at, since a segment must not name what is not there.
@@ -106,10 +106,10 @@ extension History {
 
   /// Writes the next segment of this device's chain.
   /// - Returns: the segment to put; nothing if there is nothing to write.
-  mutating func writeSegment(at now: UInt64, on machine: inout some Machine) -> Result<[Request], Outcome> {
-    guard let staged else { return .success([]) }
-    guard staged.packs.allSatisfy({ staged.checked.contains($0.hash) }) else { return .failure(.unreachable) }
-    guard let keys = writingKeys() else { return .failure(.noSafeEpoch) }
+  mutating func writeSegment(at now: UInt64, on machine: inout some Machine) throws(Outcome) -> [Request] {
+    guard let staged else { return [] }
+    guard staged.packs.allSatisfy({ staged.checked.contains($0.hash) }) else { throw .unreachable }
+    guard let keys = writingKeys() else { throw .noSafeEpoch }
     let head = chains.heads[device]?.last
     var segment = Segment(
       account: account, device: device, number: (head?.number ?? 0) + 1, previous: head?.hash ?? .zero, time: now,
@@ -117,7 +117,7 @@ extension History {
       packs: staged.packs.map { PackReference(hash: $0.hash, byteCount: UInt32($0.object.count)) },
       operations: staged.operations)
     segment.digest = digest(after: segment)
-    let signedBytes = segment.signedBytes()
+    let signedBytes = segment.body()
     let object = SegmentSeal.seal(
       signedBytes: signedBytes, signature: machine.signature(of: signedBytes, by: .device), segment: segment,
       keys: keys)
@@ -125,7 +125,7 @@ extension History {
     self.staged = nil
     insert(segment, object: object, name: name, writtenAt: nil, at: now, on: machine)
     run?.hasSentSegment = true
-    return .success([.put(.segment(name), object)])
+    return [.put(.segment(name), object)]
   }
 
   /// The digest after the operations of a segment that this device is about to write.

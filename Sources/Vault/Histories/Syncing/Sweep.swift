@@ -3,7 +3,7 @@
 // Deleting packs. A pack is named by one segment, so that it is dead when all of its entries are, whatever news comes
 // later: nobody has to be asked. Segments, control operations and slots are never deleted.
 
-import Primitives
+internal import Primitives
 
 extension History {
   /// Whether a version's content may go for good: a removal or replacement that counts and is not held came here long
@@ -41,11 +41,11 @@ extension History {
   }
 
   /// The packs whose entries are all dead or superseded.
-  mutating func packsToDelete(at now: UInt64) -> Result<[Request], Outcome> {
-    guard run?.purpose == .sweep else { return .success([]) }
-    guard alarms.isEmpty, !holdsSomething, membership.fork == nil else { return .failure(.sweepRefused) }
+  mutating func packsToDelete(at now: UInt64) throws(Outcome) -> [Request] {
+    guard run?.purpose == .sweep else { return [] }
+    guard alarms.isEmpty, !holdsSomething, membership.fork == nil else { throw .sweepRefused }
     if let serverTime = run?.serverTime, max(serverTime, now) - min(serverTime, now) > limits.clockSkew {
-      return .failure(.sweepRefused)
+      throw .sweepRefused
     }
     var deletions: [Request] = []
     for (hash, segments) in packs.sorted(by: { $0.key < $1.key }) {
@@ -61,7 +61,7 @@ extension History {
       deletions.append(.delete(.pack(device, hash)))
     }
     for case .delete(let name) in deletions { remote.seen.remove(name) }
-    return .success(deletions)
+    return deletions
   }
 
   private func isDead(pack number: Int, of segment: Segment, name: SegmentName, at now: UInt64) -> Bool {
