@@ -59,7 +59,8 @@ struct FieldReader {
   }
 
   mutating func record() throws(FormatError) -> RecordID {
-    guard let record = RecordID(try bytes(RecordID.byteCount).rawSpan) else { throw .malformed }
+    let octets = try bytes(RecordID.byteCount)
+    guard let record = RecordID(octets.rawSpan) else { throw .malformed }
     return record
   }
 

@@ -45,25 +45,23 @@ public struct HashName<Kind>: Hashable, Comparable, Sendable {
   /// Bytes in a hash.
   public static var byteCount: Int { SHA256.byteCount }
 
-  private let words: InlineArray<4, UInt64>
+  private let words: (UInt64, UInt64, UInt64, UInt64)
 
   /// Reads 32 bytes; nil for any other number.
   public init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
-    var words = InlineArray<4, UInt64>(repeating: 0)
-    for (offset, byte) in bytes.enumerated() { words[offset / 8] = words[offset / 8] << 8 | UInt64(byte) }
-    self.words = words
+    self.init(words: bytes)
   }
 
   /// The hash of `bytes`.
-  public init(hashing bytes: [UInt8]) {
-    var words = InlineArray<4, UInt64>(repeating: 0)
-    let hash = SHA256.hash(bytes.rawSpan)
-    for (offset, byte) in hash.enumerated() { words[offset / 8] = words[offset / 8] << 8 | UInt64(byte) }
-    self.words = words
+  public init(hashing bytes: [UInt8]) { self.init(words: SHA256.hash(bytes.rawSpan)) }
+
+  private init(words bytes: some Collection<UInt8>) {
+    func word(_ number: Int) -> UInt64 { bytes.dropFirst(8 * number).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+    words = (word(0), word(1), word(2), word(3))
   }
 
-  private init() { words = InlineArray(repeating: 0) }
+  private init() { words = (0, 0, 0, 0) }
 
   /// 32 zero bytes, where a first thing names its predecessor.
   public static var zero: Self { Self() }
@@ -72,23 +70,18 @@ public struct HashName<Kind>: Hashable, Comparable, Sendable {
   public var bytes: [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(Self.byteCount)
-    for index in words.indices { bytes.append(bigEndian: words[index]) }
+    bytes.append(bigEndian: words.0)
+    bytes.append(bigEndian: words.1)
+    bytes.append(bigEndian: words.2)
+    bytes.append(bigEndian: words.3)
     return bytes
   }
 
-  public static func == (left: Self, right: Self) -> Bool {
-    left.words[0] == right.words[0] && left.words[1] == right.words[1] && left.words[2] == right.words[2]
-      && left.words[3] == right.words[3]
-  }
+  public static func == (left: Self, right: Self) -> Bool { left.words == right.words }
 
-  public func hash(into hasher: inout Hasher) { hasher.combine(words[0]) }
+  public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 
-  public static func < (left: Self, right: Self) -> Bool {
-    for index in left.words.indices where left.words[index] != right.words[index] {
-      return left.words[index] < right.words[index]
-    }
-    return false
-  }
+  public static func < (left: Self, right: Self) -> Bool { left.words < right.words }
 }
 
 /// Of identifiers: one account, all devices of one user.

@@ -31,7 +31,10 @@ extension History {
     for object in objects where object.name.folder == folder {
       run?.listed[object.name] = object
       remote.seen.insert(object.name)
-      if let date = object.date { run?.serverTime = max(run?.serverTime ?? 0, date) }
+      if let date = object.date {
+        let newest = max(run?.serverTime ?? 0, date)
+        run?.serverTime = newest
+      }
     }
   }
 
