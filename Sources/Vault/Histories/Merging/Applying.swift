@@ -97,6 +97,13 @@ extension History {
     _ object: [UInt8], name: SegmentName, writtenAt: UInt64?, at now: UInt64, on machine: some Machine
   ) throws(SegmentRefusal) {
     let signed = try verify(object, name: name, on: machine)
+    if !rules.forksMerge, chains.isFork(signed.segment) { throw .causeMissing }
+    if !rules.brakeHoldsMarksAlone, let epoch = try? SegmentSeal.epoch(of: object) {
+      let entry = ChainEntry(
+        name: name, segment: signed.segment, object: object, epoch: epoch, appliedAt: now, writtenAt: writtenAt,
+        order: 0)
+      if !segmentsThatBrake(entry).isEmpty { throw .causeMissing }
+    }
     insert(signed.segment, object: object, name: name, writtenAt: writtenAt, at: now, on: machine)
     compareDigest(signed.segment, name: name)
   }

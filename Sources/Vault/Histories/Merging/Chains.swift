@@ -85,6 +85,9 @@ struct Chains: Sendable {
     }
   }
 
+  /// Whether another segment follows the same predecessor.
+  func isFork(_ segment: Segment) -> Bool { isAnotherAfter(segment.predecessor, device: segment.device) }
+
   private func isAnotherAfter(_ predecessor: SegmentName?, device: DeviceID) -> Bool {
     if let predecessor {
       return !(heads[device] ?? []).contains(predecessor)

@@ -41,19 +41,23 @@ extension History {
     guard entry.name.device != device, entry.segment.operations.contains(where: \.removes) else { return }
     if !alarms.isEmpty {
       holds.segments[entry.name] = .alarm
-      return
+    } else {
+      for name in segmentsThatBrake(entry) { holds.segments[name] = .brake }
     }
+  }
+
+  /// The segments of one device and day that remove or replace too much of what others wrote, this one among them; none
+  /// if it is little.
+  func segmentsThatBrake(_ entry: ChainEntry) -> [SegmentName] {
     let day = chains.entries.values.filter { other in
-      other.name.device == entry.name.device && other.appliedAt + 86_400 > entry.appliedAt
-        && !holds.confirmed.contains(other.name)
-    }
+      other.name.device == entry.name.device && other.name != entry.name
+        && other.appliedAt + 86_400 > entry.appliedAt && !holds.confirmed.contains(other.name)
+    } + [entry]
     let removed = Set(day.flatMap { marksOnOthers($0) })
     guard removed.count > limits.brakeCount, removed.count * limits.brakePart > records.identifiers.count else {
-      return
+      return []
     }
-    for other in day where other.segment.operations.contains(where: \.removes) {
-      holds.segments[other.name] = .brake
-    }
+    return day.filter { $0.segment.operations.contains(where: \.removes) }.map(\.name)
   }
 
   /// The user says that what is held of a device is right.

@@ -33,7 +33,11 @@ extension History {
     history.insertOwn(signed, object: object, epoch: keys.name, tags: [], on: machine)
     for (slot, object) in slots {
       history.slotObjects[slot.object] = object
-      history.write(.addSlot(slot), to: [.slot(slot)], owner: owner, on: &machine)
+      do {
+        try history.write(.addSlot(slot), to: [.slot(slot)], owner: owner, on: &machine)
+      } catch {
+        preconditionFailure("the maker of an account has the key of its first epoch: \(error)")
+      }
     }
     return history
   }
@@ -49,26 +53,36 @@ extension History {
     }
     guard membership.fork == nil else { return [.ended(.ownerForked)] }
     guard let owner = ownerKeys(of: slot, on: machine) else { return [.ended(.notOwner)] }
+    do throws(Outcome) {
+      return try carryOut(change, owner: owner, on: &machine) + [.ended(.complete)]
+    } catch {
+      return [.ended(error)]
+    }
+  }
+
+  private mutating func carryOut(
+    _ change: AccountChange, owner: KeyPair, on machine: inout some Machine
+  ) throws(Outcome) -> [Effect] {
     switch change {
     case .settle: break
     case .approve(let device):
       guard membership.devices[device.id] == nil, membership.revocations[device.id] == nil else {
-        return [.ended(.notOwner)]
+        throw .notMember
       }
-      write(.addDevice(device), to: [.device(device)], owner: owner, on: &machine)
+      try write(.addDevice(device), to: [.device(device)], owner: owner, on: &machine)
     case .addSlot(let slot):
-      write(.addSlot(slot), to: [.slot(slot)], owner: owner, on: &machine)
+      try write(.addSlot(slot), to: [.slot(slot)], owner: owner, on: &machine)
     case .revoke(let devices, let heads):
-      rekey(revoking: devices, heads: heads, owner: owner, on: &machine)
+      try rekey(revoking: devices, heads: heads, owner: owner, on: &machine)
     case .replaceSlots(let removing, let adding):
       let newOwner = machine.makeKeyPair()
-      rekey(revoking: [], removing: removing, adding: adding, owner: owner, newOwner: newOwner, on: &machine)
+      try rekey(revoking: [], removing: removing, adding: adding, owner: owner, newOwner: newOwner, on: &machine)
     case .rejoin(let entry):
-      return rejoin(entry, owner: owner, on: &machine) + [.ended(.complete)]
+      return try rejoin(entry, owner: owner, on: &machine)
     case .handOutKeys:
-      rekey(revoking: [], owner: owner, on: &machine)
+      try rekey(revoking: [], owner: owner, on: &machine)
     }
-    return [.ended(.complete)]
+    return []
   }
 
   /// Which owner key a slot brings now; nil if it was removed, or never belonged here.
@@ -136,7 +150,7 @@ extension History {
   mutating func rekey(
     revoking devices: [DeviceID], heads: [SegmentName]? = nil, removing slots: [SlotID] = [],
     adding newSlots: [SlotEntry] = [], owner: KeyPair, newOwner: KeyPair? = nil, on machine: inout some Machine
-  ) {
+  ) throws(Outcome) {
     let number = (log.highestEpoch(of: headsThatCount())?.number ?? 0) + 1
     let epoch = EpochKeys(number: number, key: machine.randomSecret(32))
     let revocations = devices.sorted().map { device in
@@ -149,7 +163,7 @@ extension History {
       .map(Recipient.device)
       + membership.slots.values.filter { !slots.contains($0.id) }.sorted { $0.id < $1.id }.map(Recipient.slot)
       + newSlots.map(Recipient.slot)
-    write(
+    try write(
       .rekey(
         Rekey(
           revocations: revocations, removedSlots: slots.sorted(), addedSlots: newSlots.sorted { $0.id < $1.id },
@@ -158,10 +172,12 @@ extension History {
   }
 
   /// This device leaves its identifier to the copy that writes under it, and goes on under a new one.
-  private mutating func rejoin(_ new: DeviceEntry, owner: KeyPair, on machine: inout some Machine) -> [Effect] {
+  private mutating func rejoin(
+    _ new: DeviceEntry, owner: KeyPair, on machine: inout some Machine
+  ) throws(Outcome) -> [Effect] {
     let old = device
-    write(.addDevice(new), to: [.device(new)], owner: owner, on: &machine)
-    if membership.revocations[old] == nil { rekey(revoking: [old], owner: owner, on: &machine) }
+    try write(.addDevice(new), to: [.device(new)], owner: owner, on: &machine)
+    if membership.isMember(old) { try rekey(revoking: [old], owner: owner, on: &machine) }
     let lost = chains.ordered.filter { $0.name.device == old && !counting.contains($0.name) }
     let changes = lost.flatMap { $0.segment.operations.compactMap(LocalChange.init) } + pendingChanges
     for pack in staged?.packs ?? [] { givenUp.insert(pack.hash) }
@@ -207,9 +223,9 @@ extension History {
   private mutating func write(
     _ kind: ControlOperation.Kind, to recipients: [Recipient], owner: KeyPair, newOwner: KeyPair? = nil,
     epoch: EpochKeys? = nil, on machine: inout some Machine
-  ) {
+  ) throws(Outcome) {
     let parents = headsThatCount()
-    guard let sealing = log.highestEpoch(of: parents), let sealingKeys = keys[sealing] else { return }
+    guard let sealing = log.highestEpoch(of: parents), let sealingKeys = keys[sealing] else { throw .noSafeEpoch }
     if let epoch { keys[epoch.name] = epoch }
     let known = ([epoch].compactMap { $0 } + keys.values.sorted { $1.name < $0.name }.filter { $0.name != epoch?.name })
     let envelopes = recipients.map { recipient in

@@ -126,7 +126,9 @@ public enum Outcome: Error, Hashable, Sendable {
   case cloned
   /// This device was revoked.
   case revoked
-  /// No epoch is safe to seal under until a slot is opened.
+  /// This device was not added to the account, or by an operation that does not count.
+  case notMember
+  /// No epoch whose key is here is safe to seal under, until a slot is opened.
   case noSafeEpoch
   /// A sweep was refused: an alarm is open, or something is held.
   case sweepRefused

@@ -81,6 +81,8 @@ enum LocalChange: Hashable, Sendable {
 struct StagedSegment: Sendable {
   var packs: [(hash: ObjectHash, object: [UInt8])]
   var operations: [Operation]
+  /// The broken rule: packs of earlier segments, named again.
+  var shared: [PackReference] = []
   /// What it was made of; goes back into the outbox if it cannot be sent.
   var changes: [LocalChange]
   /// Packs that the remote has acknowledged and shows.

@@ -73,7 +73,10 @@ extension History {
 extension History {
   mutating func takeObject(_ object: [UInt8], name: ObjectName) {
     // An object whose hash is not its name is not here yet: who has it writes it again.
-    guard let hash = name.hash, ObjectHash(hashing: object) == hash else { return }
+    guard let hash = name.hash, ObjectHash(hashing: object) == hash else {
+      run?.torn.insert(name)
+      return
+    }
     switch name {
     case .slot: slotObjects[hash] = object
     case .control: closedControl[name] = object
@@ -161,6 +164,7 @@ extension History {
   /// Says what others name and nobody has shown for a day.
   mutating func reportWhatIsMissing(at now: UInt64) {
     var waiting = Set(run?.waiting.keys.map { ObjectName.segment($0) } ?? [])
+    waiting.formUnion(run?.torn ?? [])
     if membership.isMember(device) { waiting.formUnion(closedControl.keys) }
     for name in remote.missingSince.keys where !waiting.contains(name) {
       remote.missingSince[name] = nil
@@ -232,9 +236,39 @@ extension History {
         break
       }
     }
+    readBackPlaces(in: object, hash: hash, keys: keys, at: now)
     // What this pack should have held and does not is looked for elsewhere.
     run?.absentPacks.insert(hash)
     return effects
+  }
+
+  /// Our own later places that were never read back: a sweep believes them only after that.
+  private func ownPlacesToReadBack() -> [(version: RecordVersion, place: KnownPlace)] {
+    guard run?.purpose != .sync else { return [] }
+    return chains.entries.values.filter { $0.name.device == device }.sorted { $0.order < $1.order }.flatMap { entry in
+      entry.segment.operations.compactMap { operation in
+        guard case .place(let new) = operation else { return nil }
+        let place = KnownPlace(
+          segment: entry.name, place: new.place, lamport: entry.segment.lamport, isFirst: false)
+        return readBack[place] == nil ? (RecordVersion(record: new.record, version: new.version), place) : nil
+      }
+    }
+  }
+
+  mutating func packsToReadBack() -> [Request] {
+    let names = Set(ownPlacesToReadBack().compactMap { pack(at: $0.place).map { ObjectName.pack(device, $0.hash) } })
+      .subtracting(run?.asked ?? [])
+    run?.asked.formUnion(names)
+    return names.sorted().map { .get($0) }
+  }
+
+  private mutating func readBackPlaces(in object: [UInt8], hash: ObjectHash, keys: EpochKeys, at now: UInt64) {
+    for (version, place) in ownPlacesToReadBack() where pack(at: place)?.hash == hash {
+      guard let frame = try? Pack.entry(place.place.entry, of: object, keys: keys, account: account),
+        FrameHash(hashing: frame) == records.versions[version.record]?[version.version]?.frameHash
+      else { continue }
+      readBack[place] = now
+    }
   }
 
   /// A content that is at none of its places: said, if a run has seen its pack; and written again by whoever has it.

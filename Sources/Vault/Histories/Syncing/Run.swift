@@ -37,6 +37,8 @@ struct Run: Sendable {
   var waiting: [SegmentName: [UInt8]] = [:]
   /// Objects that were asked for in this run.
   var asked: Set<ObjectName> = []
+  /// Objects whose bytes do not have the hash in their name.
+  var torn: Set<ObjectName> = []
   /// Packs that were asked for and are not there, or are not what their names say.
   var absentPacks: Set<ObjectHash> = []
   /// Whether this run lists every block.
@@ -138,10 +140,12 @@ extension History {
       run?.stage = .looking
       return namesToLookFor()
     case .looking:
+      // A user who verifies wants everything put back, whatever is there.
+      if run?.purpose != .sync { alarms.remove(.empty) }
       if alarms.contains(.empty) { throw .empty }
       reportWhatIsMissing(at: now)
       run?.stage = .contents
-      return packsToGet()
+      return packsToGet() + packsToReadBack()
     case .contents:
       let requests = packsToGet()
       if !requests.isEmpty { return requests }
@@ -150,7 +154,7 @@ extension History {
       return objectsToPutBack()
     case .puttingBack:
       if let run, run.isFull { remote.fullListing = run.startedAt }
-      guard membership.isMember(device) else { throw .complete }
+      guard membership.isMember(device) else { throw .notMember }
       run?.stage = .packs
       return try stagePacks(at: now, on: &machine)
     case .packs:

@@ -69,12 +69,16 @@ extension History {
     var byteCount = 0
     var operations: [Operation] = []
     var taken = 0
+    var shared: [(operation: Int, pack: PackReference, entry: UInt32)] = []
     for change in changes {
       guard byteCount < limits.packByteCount else { break }
       taken += 1
       switch change {
       case .add(let record, let storedAt, let version, let replaces, let hash):
         guard let frame = machine.frame(of: record, version: version) else { continue }
+        if !rules.packsHaveOneSegment, let (pack, entry) = packOfEarlierSegment(with: hash) {
+          shared.append((operations.count, pack, entry))
+        }
         frames.append(frame)
         byteCount += frame.count
         operations.append(
@@ -101,7 +105,19 @@ extension History {
       let object = Pack.seal(frames, random: machine.random(32), keys: keys, account: account)
       packs = [(ObjectHash(hashing: object), object)]
     }
-    return StagedSegment(packs: packs, operations: operations, changes: Array(changes.prefix(taken)))
+    var staged = StagedSegment(packs: packs, operations: operations, changes: Array(changes.prefix(taken)))
+    for (number, pack, entry) in shared { staged.share(pack, entry: entry, operation: number) }
+    return staged
+  }
+
+  /// The broken rule: an earlier pack of our own that holds the same content.
+  private func packOfEarlierSegment(with hash: FrameHash) -> (PackReference, UInt32)? {
+    for entry in chains.ordered where entry.name.device == device {
+      for case .add(let addition) in entry.segment.operations where addition.frameHash == hash {
+        return (entry.segment.packs[Int(addition.place.pack)], addition.place.entry)
+      }
+    }
+    return nil
   }
 
   /// Writes the next segment of this device's chain.
@@ -114,7 +130,7 @@ extension History {
     var segment = Segment(
       account: account, device: device, number: (head?.number ?? 0) + 1, previous: head?.hash ?? .zero, time: now,
       lamport: chains.lamport + 1, frontier: chains.frontier, controlHeads: log.heads, digest: .zero,
-      packs: staged.packs.map { PackReference(hash: $0.hash, byteCount: UInt32($0.object.count)) },
+      packs: staged.packs.map { PackReference(hash: $0.hash, byteCount: UInt32($0.object.count)) } + staged.shared,
       operations: staged.operations)
     segment.digest = digest(after: segment)
     let signedBytes = segment.body()
@@ -141,5 +157,19 @@ extension History {
       after.buckets.set(record, to: versions)
     }
     return after.buckets.digest()
+  }
+}
+
+extension StagedSegment {
+  /// The broken rule: an addition whose content is in a pack that an earlier segment names.
+  fileprivate mutating func share(_ pack: PackReference, entry: UInt32, operation number: Int) {
+    guard case .add(let addition) = operations[number] else { return }
+    if !shared.contains(pack) { shared.append(pack) }
+    let index = packs.count + (shared.firstIndex(of: pack) ?? 0)
+    operations[number] = .add(
+      Addition(
+        record: addition.record, storedAt: addition.storedAt, version: addition.version,
+        replaces: addition.replaces, frameHash: addition.frameHash,
+        place: Place(pack: UInt16(index), entry: entry)))
   }
 }
