@@ -29,6 +29,8 @@ struct MachineSeed {
   mutating func keep(_ frame: [UInt8], of record: RecordID, _ version: Version) {
     frames[record, default: [:]][version] = frame
   }
+
+  mutating func drop(_ record: RecordID, _ version: Version) { frames[record]?[version] = nil }
 }
 
 extension SharedSecretBytes {
@@ -246,8 +248,8 @@ final class KeyTable: Sendable {
 /// one. Everything is deterministic.
 struct KeyedHashMachine: Machine {
   /// The device's keys.
-  let signing: KeyPair
-  let agreement: KeyPair
+  private(set) var signing: KeyPair
+  private(set) var agreement: KeyPair
   private let table: KeyTable
   private var seed: MachineSeed
 
@@ -294,6 +296,14 @@ struct KeyedHashMachine: Machine {
 
   mutating func keep(_ frame: [UInt8], of record: RecordID, _ version: Version) {
     seed.keep(frame, of: record, version)
+  }
+
+  mutating func drop(_ record: RecordID, _ version: Version) { seed.drop(record, version) }
+
+  /// New keys of the device, for a new identifier.
+  mutating func renewDeviceKeys() {
+    signing = table.add(seed.bytes(32))
+    agreement = table.add(seed.bytes(32))
   }
 
   /// 64 bytes: a code of the message, and one of the code.
