@@ -45,6 +45,8 @@ struct SimulatedDevice: Sendable {
   var beforeRun = 0
   /// Its identifiers, the last one in use.
   var identifiers: [DeviceID]
+
+  mutating func step(_ event: Event) -> [Effect] { history.step(event, on: &machine) }
 }
 
 struct World {
@@ -193,7 +195,7 @@ struct World {
 
   /// One transaction of a device, and what it asks for.
   private mutating func step(_ index: Int, _ event: Event) {
-    let effects = devices[index].history.step(event, on: &devices[index].machine)
+    let effects = devices[index].step(event)
     for effect in effects {
       switch effect {
       case .keep(let record, let version, let frame):
