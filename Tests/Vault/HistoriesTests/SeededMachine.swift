@@ -15,7 +15,7 @@ struct MachineSeed {
   var generator: SeededGenerator
   private var frames: [RecordID: [Version: [UInt8]]] = [:]
 
-  init(run: UInt64) { generator = SeededGenerator(run: run) }
+  init(run: UInt64) { generator = SeededGenerator(stream: run) }
 
   mutating func bytes(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -31,6 +31,15 @@ struct MachineSeed {
   }
 
   mutating func drop(_ record: RecordID, _ version: Version) { frames[record]?[version] = nil }
+}
+
+extension SeededGenerator {
+  /// A generator whose numbers have nothing to do with those of another stream: SplitMix64 steps through one cycle, and
+  /// neighbours in it would repeat each other.
+  init(stream: UInt64) {
+    var first = SeededGenerator(run: stream)
+    self.init(seed: first.next())
+  }
 }
 
 extension SharedSecretBytes {

@@ -29,7 +29,7 @@ struct Script: Sendable {
   init(seed: UInt64, length: Int, weather: Weather, rules: Rules = Rules()) {
     self.seed = seed
     self.rules = rules
-    var generator = SeededGenerator(run: seed)
+    var generator = SeededGenerator(stream: seed ^ 0x5EED)
     actions = [.begin(device: 0, .sync)]
     for _ in 0..<12 { actions.append(.deliver(device: 0, request: 0, .none)) }
     actions.append(.enrol(by: 0))

@@ -17,7 +17,7 @@ struct SimulatorTests {
 
   func run(_ count: Int, _ weather: Script.Weather) {
     for seed in Self.seeds(count) {
-      let script = Script(seed: seed, length: 300, weather: weather)
+      let script = Script(seed: seed, length: 1_000, weather: weather)
       guard case .failure = script.run() else { continue }
       let short = script.shortened()
       if case .failure(let violation) = short.run() {

@@ -79,8 +79,8 @@ struct World {
   private(set) var hadCopies = false
 
   init(seed: UInt64, rules: Rules, limits: Limits) {
-    generator = SeededGenerator(run: seed)
-    nextRun = seed &* 1_000
+    generator = SeededGenerator(stream: seed)
+    nextRun = seed &* 1_000 &+ 1_000_000_007
     var machine = KeyedHashMachine(run: nextRun, table: table)
     let owner = machine.makeKeyPair()
     let entry = World.entry(machine, replaces: nil, &generator)
