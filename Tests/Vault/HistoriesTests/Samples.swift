@@ -44,7 +44,8 @@ struct Samples {
     return Addition(
       record: record, storedAt: 1_760_000_000,
       version: Addition.version(
-        lamport: 9, device: device, record: record, storedAt: 1_760_000_000, replaces: replaces, frameHash: frame),
+        lamport: 9, device: device, record: record, storedAt: 1_760_000_000, replaces: replaces,
+        frameHash: frame),
       replaces: replaces, frameHash: frame, place: Place(pack: 0, entry: 1))
   }
 
@@ -54,11 +55,14 @@ struct Samples {
     return Segment(
       account: account, device: device, number: 5, previous: hash(), time: 1_760_000_123, lamport: 9,
       frontier: frontier(), controlHeads: heads.sorted(), digest: hash(),
-      packs: [PackReference(hash: hash(), byteCount: 4_096), PackReference(hash: hash(), byteCount: 1 << 24)],
+      packs: [
+        PackReference(hash: hash(), byteCount: 4_096), PackReference(hash: hash(), byteCount: 1 << 24),
+      ],
       operations: [
         .add(addition()), .remove(Removal(record: record(), versions: [version(1), version(2)])),
         .place(
-          NewPlace(record: record(), version: version(6), frameHash: hash(), place: Place(pack: 1, entry: 65_536))),
+          NewPlace(
+            record: record(), version: version(6), frameHash: hash(), place: Place(pack: 1, entry: 65_536))),
         .unknown(kind: 3, body: [1, 2, 3]), .unknown(kind: 255, body: []),
       ])
   }
@@ -111,7 +115,8 @@ struct Samples {
     let slots = [slotEntry(), slotEntry(.passphrase)].sorted { $0.id < $1.id }
     let removed = [SlotID(beginningOf: machine.random(16)), SlotID(beginningOf: machine.random(16))]
     let heads = [
-      SegmentName(device: devices[0], number: 3, hash: hash()), SegmentName(device: devices[0], number: 4, hash: hash()),
+      SegmentName(device: devices[0], number: 3, hash: hash()),
+      SegmentName(device: devices[0], number: 4, hash: hash()),
     ]
     return Rekey(
       revocations: [

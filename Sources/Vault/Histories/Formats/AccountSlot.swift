@@ -49,7 +49,10 @@ public struct AccountSlotRecord: Equatable, Sendable {
   let sealed: [UInt8]
 
   /// Bytes of the object.
-  public static let byteCount = 122 + AES256GCM.nonceByteCount + sealedByteCount
+  public static let byteCount = factsByteCount + AES256GCM.nonceByteCount + sealedByteCount
+  /// Magic, id, kind and kdf, costs, created, salt, key check.
+  private static let factsByteCount =
+    8 + SlotID.byteCount + 2 + 3 * 4 + 8 + AccountSlotSecret.saltByteCount + keyCheckByteCount
   private static let sealedByteCount = contentsByteCount + AES256GCM.tagByteCount
   private static let contentsByteCount =
     2 * (P256.scalarByteCount + P256.publicKeyByteCount) + ControlID.byteCount

@@ -57,7 +57,8 @@ extension EnvelopeContents {
     guard let first = epochKeys.first, !former.contains(where: { $0.name == first.name }),
       zip(former, former.dropFirst()).allSatisfy({ $0.name < $1.name })
     else { throw FormatError.malformed }
-    urlSecret = try cursor.readFlag(bytes)
+    urlSecret =
+      try cursor.readFlag(bytes)
       ? try cursor.readSecret(bytes, count: Envelope.urlSecretByteCount) : nil
     owner = try cursor.readFlag(bytes) ? try cursor.readKeyPair(bytes) : nil
     guard cursor.isAtEnd(of: bytes) else { throw FormatError.malformed }

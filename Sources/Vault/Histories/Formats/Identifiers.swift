@@ -57,7 +57,9 @@ public struct HashName<Kind>: Hashable, Comparable, Sendable {
   public init(hashing bytes: [UInt8]) { self.init(words: SHA256.hash(bytes.rawSpan)) }
 
   private init(words bytes: some Collection<UInt8>) {
-    func word(_ number: Int) -> UInt64 { bytes.dropFirst(8 * number).prefix(8).reduce(0) { $0 << 8 | UInt64($1) } }
+    func word(_ number: Int) -> UInt64 {
+      bytes.dropFirst(8 * number).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
     words = (word(0), word(1), word(2), word(3))
   }
 

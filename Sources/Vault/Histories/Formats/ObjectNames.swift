@@ -6,7 +6,7 @@
 //   chain/DEVICE/BLOCK/NUMBER-HASH pack/DEVICE/HH/HASH      request/ID
 //
 // HASH is 64 digits, DEVICE and ID are 32, NUMBER and BLOCK are 16, HH is the first two of HASH; all hexadecimal, in lower
-// case. BLOCK is NUMBER / 512. Each object has one path, and whatever is not of this form is no object.
+// case. BLOCK is NUMBER / 512. Each object has one path, and a reader passes over all other paths.
 
 internal import Primitives
 

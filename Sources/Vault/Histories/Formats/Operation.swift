@@ -38,7 +38,8 @@ public struct Addition: Hashable, Sendable {
   public let place: Place
 
   public init(
-    record: RecordID, storedAt: UInt64, version: Version, replaces: [Version], frameHash: FrameHash, place: Place
+    record: RecordID, storedAt: UInt64, version: Version, replaces: [Version], frameHash: FrameHash,
+    place: Place
   ) {
     self.record = record
     self.storedAt = storedAt

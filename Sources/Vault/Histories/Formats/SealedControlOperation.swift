@@ -32,7 +32,8 @@ public struct SignedControlOperation: Sendable {
   ///   - newOwnerSignature: exactly when the operation brings a new owner key.
   public init(_ operation: ControlOperation, signature: [UInt8], newOwnerSignature: [UInt8]? = nil) {
     precondition(signature.count == signatureByteCount, "a signature has 64 bytes")
-    precondition((newOwnerSignature?.count ?? signatureByteCount) == signatureByteCount, "a signature has 64 bytes")
+    precondition(
+      (newOwnerSignature?.count ?? signatureByteCount) == signatureByteCount, "a signature has 64 bytes")
     precondition(operation.hasNewOwner == (newOwnerSignature != nil), "a new owner key signs too")
     self.operation = operation
     signedBytes = operation.signedBytes()

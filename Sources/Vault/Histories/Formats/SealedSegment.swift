@@ -38,7 +38,8 @@ extension Segment {
     guard operations.count <= Self.operationCountLimit, packs.count <= Self.packCountLimit,
       frontier.count <= Int(UInt16.max), controlHeads.count <= Int(UInt8.max)
     else { return nil }
-    let count = ObjectHead.byteCount + Padme.size(fields().count + signatureByteCount) + AES256GCM.tagByteCount
+    let count =
+      ObjectHead.byteCount + Padme.size(fields().count + signatureByteCount) + AES256GCM.tagByteCount
     return count <= Self.byteCountLimit ? count : nil
   }
 
@@ -48,7 +49,8 @@ extension Segment {
   public func body() -> [UInt8] {
     precondition(operations.count <= Self.operationCountLimit, "too many operations")
     precondition(packs.count <= Self.packCountLimit, "too many packs")
-    precondition((number == 1) == (previous == .zero) && number > 0, "only the first segment has no predecessor")
+    precondition(
+      (number == 1) == (previous == .zero) && number > 0, "only the first segment has no predecessor")
     var bytes = fields()
     let count = Padme.size(bytes.count + signatureByteCount) - signatureByteCount
     precondition(count <= Self.fieldsByteCountLimit, "a segment of more than 1 MiB")
@@ -107,7 +109,8 @@ extension Segment {
     frontier = try fields.rising(Int(try fields.integer() as UInt16)) { fields throws(FormatError) in
       try fields.segmentName()
     }
-    controlHeads = try fields.rising(Int(try fields.byte())) { fields throws(FormatError) in try fields.hash() }
+    controlHeads = try fields.rising(Int(try fields.byte())) { fields throws(FormatError) in try fields.hash()
+    }
     digest = try fields.hash()
     packs = try Self.packs(from: &fields)
     let count = Int(try fields.integer() as UInt16)
