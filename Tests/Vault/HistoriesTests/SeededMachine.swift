@@ -275,10 +275,15 @@ struct KeyedHashMachine: Machine {
   mutating func random(_ count: Int) -> [UInt8] { seed.bytes(count) }
 
   mutating func randomSecret(_ count: Int) -> SharedSecretBytes {
-    SharedSecretBytes(testing: seed.bytes(count))
+    SharedSecretBytes(testing: secret(count))
   }
 
-  mutating func makeKeyPair() -> KeyPair { table.add(seed.bytes(32)) }
+  mutating func makeKeyPair() -> KeyPair { table.add(secret(32)) }
+
+  /// Two copies of a machine draw the same bytes; none of them may be a key here and public there.
+  private mutating func secret(_ count: Int) -> [UInt8] {
+    Array(SHA256.hash((Array("secret".utf8) + seed.bytes(32)).rawSpan).prefix(count))
+  }
 
   func signature(of message: [UInt8], by key: PrivateKey) -> [UInt8] {
     switch key {

@@ -22,6 +22,15 @@ extension ControlLog {
     return (devices, slots)
   }
 
+  /// Whether a member or a slot in force was never sent the key of an epoch: it came while somebody else began one.
+  func somebodyLacksKeys(_ membership: Membership) -> Bool {
+    entries.values.contains { entry in
+      guard entry.begins != nil, membership.counting.contains(entry.id) else { return false }
+      let (devices, slots) = recipients(of: entry)
+      return !devices.isSuperset(of: membership.members) || !slots.isSuperset(of: membership.slots.keys)
+    }
+  }
+
   /// The epochs that may be sealed under, best first.
   func safeEpochs(_ membership: Membership) -> [EpochName] {
     entries.values

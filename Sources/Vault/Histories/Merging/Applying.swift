@@ -57,25 +57,22 @@ extension History {
     membership = Membership(log, settled: settled)
     if membership.fork == nil { alarms.remove(.ownerForked) } else { alarms.insert(.ownerForked) }
     for device in chains.forks.keys where membership.revocations[device] != nil { alarms.remove(.forked(device)) }
-    counting = []
-    let lines = linesThatCount()
-    for entry in chains.entries.values where counts(entry, lines: lines) { counting.insert(entry.name) }
+    for device in chains.heads.keys { countSegments(of: device) }
     refreshAll(on: machine)
   }
 
-  /// For each revoked device, the segments that every revocation leaves.
-  private func linesThatCount() -> [DeviceID: Set<SegmentName>] {
-    membership.revocations.mapValues { revocations in
-      let lines = revocations.map { heads in Set(heads.flatMap { chains.line(to: $0) }) }
-      return lines.dropFirst().reduce(lines[0]) { $0.intersection($1) }
+  /// Which segments of a device count: all of a member's, and of a revoked device those that every revocation leaves.
+  private mutating func countSegments(of device: DeviceID) {
+    let all = Set((chains.heads[device] ?? []).flatMap { chains.line(to: $0) })
+    counting.subtract(all)
+    guard membership.devices[device] != nil else { return }
+    let left = (membership.revocations[device] ?? []).reduce(all) { left, heads in
+      left.intersection(heads.flatMap { chains.line(to: $0) })
     }
-  }
-
-  private func counts(_ entry: ChainEntry, lines: [DeviceID: Set<SegmentName>]) -> Bool {
-    guard membership.devices[entry.name.device] != nil else { return false }
-    guard let line = lines[entry.name.device] else { return true }
-    if !rules.membershipIsTheLog, !knewRevocation(entry) { return true }
-    return line.contains(entry.name)
+    counting.formUnion(left)
+    if !rules.membershipIsTheLog {
+      counting.formUnion(all.filter { name in chains.entries[name].map { !knewRevocation($0) } ?? false })
+    }
   }
 
   /// The broken rule: whether the segment's own control heads knew that its author was revoked.
@@ -121,13 +118,16 @@ extension History {
     chains.insert(entry)
     for pack in segment.packs { packs[pack.hash, default: []].append(name) }
     records.apply(segment, name: name)
-    if counts(entry, lines: linesThatCount()) { counting.insert(name) }
+    if membership.isMember(name.device) { counting.insert(name) } else { countSegments(of: name.device) }
     hold(entry)
-    if !wasForked, chains.forks[name.device] != nil, membership.revocations[name.device] == nil {
+    if !wasForked, chains.forks[name.device] != nil, membership.isMember(name.device) {
       alarms.insert(.forked(name.device))
-      refreshAll(on: machine)
-    } else {
+    }
+    if chains.forks[name.device] == nil, membership.isMember(name.device) {
       refresh(records.takeChanged(), on: machine)
+    } else {
+      // Earlier segments of this chain may count now, or be held.
+      refreshAll(on: machine)
     }
   }
 

@@ -45,16 +45,32 @@ extension History {
   mutating func changeAccount(
     _ change: AccountChange, with slot: OpenedSlot, on machine: inout some Machine
   ) -> [Effect] {
+    let keysBefore = keys
     openWithSlot(slot, on: machine)
+    if membership.revocations[device] != nil, !change.isRejoin {
+      // A revoked device learns that it is one, and nothing else from the slot.
+      keys = keysBefore
+      return [.ended(.revoked)]
+    }
     if case .settle(let at, let branch) = change {
       settled[at] = branch
       membershipChanged(on: machine)
       return [.ended(.complete)]
     }
     guard membership.fork == nil else { return [.ended(.ownerForked)] }
+    // Whoever begins an epoch holds its key; so nobody does who is no member.
+    switch change {
+    case .rejoin: break
+    case .approve(let new) where new.id == device: break
+    default:
+      if let stop { return [.ended(stop)] }
+      guard membership.isMember(device) else { return [.ended(.notMember)] }
+    }
     guard let owner = ownerKeys(of: slot, on: machine) else { return [.ended(.notOwner)] }
     do throws(Outcome) {
-      return try carryOut(change, owner: owner, on: &machine) + [.ended(.complete)]
+      let effects = try carryOut(change, owner: owner, on: &machine)
+      if somebodyLacksKeys { try rekey(revoking: [], owner: owner, on: &machine) }
+      return effects + [.ended(.complete)]
     } catch {
       return [.ended(error)]
     }
@@ -124,6 +140,12 @@ extension History {
 }
 
 // MARK: Writing control operations
+
+extension AccountChange {
+  fileprivate var isRejoin: Bool {
+    if case .rejoin = self { true } else { false }
+  }
+}
 
 /// Who gets an envelope.
 enum Recipient {

@@ -46,6 +46,14 @@ extension History {
     return log.safeEpochs(membership).lazy.compactMap { keys[$0] }.first
   }
 
+  /// Somebody was never sent an epoch's key: the next open slot gives it.
+  var somebodyLacksKeys: Bool { membership.fork == nil && log.somebodyLacksKeys(membership) }
+
+  /// Whether a slot has to be opened before everybody can read and write everything.
+  public var needsSlot: Bool {
+    membership.isMember(device) && (membership.fork != nil || somebodyLacksKeys || writingKeys() == nil)
+  }
+
   /// Seals the packs of the next segment.
   /// - Returns: the packs to put, none if there is nothing to write.
   mutating func stagePacks(at now: UInt64, on machine: inout some Machine) throws(Outcome) -> [Request] {

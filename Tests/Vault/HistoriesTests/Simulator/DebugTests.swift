@@ -8,7 +8,7 @@ import Testing
     let w = e["WEATHER"] ?? "accounts"
     let weather = w == "accounts" ? Script.Weather() : w == "copies" ? Script.Weather(copies: true) : Script.Weather(copies: true, sweeps: true)
     let script = Script(seed: seed, length: 1_000, weather: weather).shortened()
-    if case .failure(let v) = script.run() { print(v); for a in script.actions { print("  ", a) } }
+    if case .failure(let v) = script.run() { print(v); for a in script.actions { print("  ", a) }; print(v.world) }
   }
   @Test func stats() {
     for (name, weather) in [("calm", Script.Weather(faults: false, accounts: false)), ("accounts", Script.Weather()), ("copies", Script.Weather(copies: true)), ("sweeps", Script.Weather(copies: true, sweeps: true))] {

@@ -12,6 +12,8 @@ import Secrets
 struct Violation: Error, CustomStringConvertible {
   let invariant: String
   let found: String
+  /// The world at that moment.
+  var world = ""
 
   var description: String { "\(invariant): \(found)" }
 }
@@ -43,11 +45,12 @@ extension World {
     where stored.isAcknowledged && !removed.contains(name) {
       for index in members where devices[index].history.membership.revocations[stored.author] == nil {
         let shown = devices[index].history.shownVersions(of: name.record)
-        guard shown.contains(where: { $0.version == name.version }) else {
-          throw Violation(invariant: "S1", found: "device \(index) does not show a message that was acknowledged")
-        }
-        guard devices[index].machine.frame(of: name.record, version: name.version) == stored.frame else {
-          throw Violation(invariant: "S1", found: "device \(index) lacks the content of a message")
+        let frames = shown.map { devices[index].machine.frame(of: name.record, version: $0.version) }
+        guard frames.contains(stored.frame) else {
+          throw Violation(
+            invariant: "S1",
+            found: "device \(index) shows \(frames.count { $0 != nil }) of \(shown.count) versions of a message, "
+              + "and not the one that was acknowledged")
         }
       }
     }
@@ -153,10 +156,10 @@ extension World {
         if devices[index].history.membership.fork != nil { settle(index) }
         runQuietly(index, round == 3 ? .verify : .sync)
         let history = devices[index].history
-        if history.isCloned || (history.membership.revocations[history.device] != nil && hadCopies) {
+        if history.isCloned || history.mustEnrolAgain || (history.membership.revocations[history.device] != nil && hadCopies) {
           rejoin(index)
           runQuietly(index, .sync)
-        } else if history.outboxWaitsForEpoch {
+        } else if history.needsSlot {
           perform(.rekey(by: index))
           runQuietly(index, .sync)
         }
@@ -177,6 +180,6 @@ extension World {
 }
 
 extension History {
-  /// Something is to be written, and no epoch is safe.
-  var outboxWaitsForEpoch: Bool { membership.isMember(device) && writingKeys() == nil }
+  /// It was approved by an operation that does not count.
+  var mustEnrolAgain: Bool { membership.devices[device] == nil && log.device(device) != nil && membership.fork == nil }
 }

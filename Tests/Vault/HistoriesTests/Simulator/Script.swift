@@ -85,7 +85,8 @@ struct Script: Sendable {
       }
       try world.checkAtRest()
       return .success(world)
-    } catch let violation as Violation {
+    } catch var violation as Violation {
+      violation.world = world.summary
       return .failure(violation)
     } catch {
       return .failure(Violation(invariant: "?", found: "\(type(of: error))"))
