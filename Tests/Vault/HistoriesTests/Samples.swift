@@ -99,7 +99,7 @@ struct Samples {
   mutating func genesis() -> ControlOperation {
     ControlOperation(
       account: nil, random: machine.random(16), generation: 1, number: 0, parents: [], frontier: [],
-      envelopesHash: ControlSeal.hash(ofEnvelopes: []),
+      envelopesHash: ControlSeal.hash(ofEnvelopes: []), handsOut: [],
       kind: .genesis(Genesis(ownerKey: point(), device: deviceEntry(), epochCommitment: machine.random(32))))
   }
 
@@ -107,7 +107,7 @@ struct Samples {
     let parents: [ControlID] = [hash(), hash()]
     return ControlOperation(
       account: account, random: machine.random(16), generation: 2, number: 6, parents: parents.sorted(),
-      frontier: frontier(), envelopesHash: ControlSeal.hash(ofEnvelopes: envelopes), kind: kind)
+      frontier: frontier(), envelopesHash: ControlSeal.hash(ofEnvelopes: envelopes), handsOut: [keys.name], kind: kind)
   }
 
   mutating func rekey(newOwner: Bool = true) -> Rekey {

@@ -19,6 +19,8 @@ public struct ControlOperation: Hashable, Sendable {
   public var frontier: [SegmentName]
   /// SHA-256 of all envelopes, 32 bytes.
   public var envelopesHash: [UInt8]
+  /// The epochs whose keys are in each envelope; in rising order. Whoever got one of them since is known from this.
+  public var handsOut: [EpochName]
   public var kind: Kind
 
   public enum Kind: Hashable, Sendable {
@@ -30,7 +32,7 @@ public struct ControlOperation: Hashable, Sendable {
 
   public init(
     account: AccountID?, random: [UInt8], generation: UInt32, number: UInt64, parents: [ControlID],
-    frontier: [SegmentName], envelopesHash: [UInt8], kind: Kind
+    frontier: [SegmentName], envelopesHash: [UInt8], handsOut: [EpochName], kind: Kind
   ) {
     self.account = account
     self.random = random
@@ -39,6 +41,7 @@ public struct ControlOperation: Hashable, Sendable {
     self.parents = parents
     self.frontier = frontier
     self.envelopesHash = envelopesHash
+    self.handsOut = handsOut
     self.kind = kind
   }
 }

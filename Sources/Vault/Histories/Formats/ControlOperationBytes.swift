@@ -49,6 +49,7 @@ extension ControlOperation {
     bytes.appendRising(parents, count: UInt8.self) { $0 += $1.bytes }
     bytes.appendRising(frontier, count: UInt16.self) { $0.append($1) }
     bytes += envelopesHash
+    bytes.appendRising(handsOut, count: UInt16.self) { $0.append($1) }
     let (kind, body): (KindNumber, [UInt8]) =
       switch kind {
       case .genesis(let genesis): (.genesis, genesis.body)
@@ -73,6 +74,9 @@ extension ControlOperation {
       try fields.segmentName()
     }
     envelopesHash = try fields.bytes(SHA256.byteCount)
+    handsOut = try fields.rising(Int(try fields.integer() as UInt16)) { fields throws(FormatError) in
+      try fields.epochName()
+    }
     guard let kind = KindNumber(rawValue: try fields.byte()) else { throw .unknownOperation }
     var body = try fields.part(Int(try fields.integer() as UInt32))
     self.kind =
@@ -93,7 +97,7 @@ extension ControlOperation {
       return account != nil && account?.bytes != Self.zeroAccount && number > 0 && !parents.isEmpty
     }
     return account == nil && generation == 1 && number == 0 && parents.isEmpty && frontier.isEmpty
-      && envelopesHash == ControlSeal.hash(ofEnvelopes: []) && genesis.device.replaces == nil
+      && envelopesHash == ControlSeal.hash(ofEnvelopes: []) && handsOut.isEmpty && genesis.device.replaces == nil
   }
 }
 

@@ -39,6 +39,9 @@ public struct Segment: Hashable, Sendable {
   public static let byteCountLimit = 1 << 20
   public static let operationCountLimit = 4_000
   public static let packCountLimit = 1_024
+  /// How far a lamport number may be above those of a frontier that a reader has not whole: a bad member must not be able
+  /// to use the numbers up.
+  static let lamportSlack: UInt64 = 1 << 20
 
   public var account: AccountID
   public var device: DeviceID
@@ -48,6 +51,7 @@ public struct Segment: Hashable, Sendable {
   public var previous: ObjectHash
   /// Seconds since 1970; shown, never compared.
   public var time: UInt64
+  /// One more than the highest of the frontier.
   public var lamport: UInt64
   /// The highest format that the author understands.
   public var format: UInt16

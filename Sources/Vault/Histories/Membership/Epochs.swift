@@ -4,13 +4,12 @@
 // removed. Only an owner begins an epoch.
 
 extension ControlLog {
-  /// Whom the keys of an epoch were sealed to: the recipients of the operation that began it, and of all after it, since
-  /// each may hand out earlier keys.
+  /// Whom the key of an epoch was sealed to: the recipients of every operation that hands it out.
   func recipients(of entry: LogEntry) -> (devices: Set<DeviceID>, slots: Set<SlotID>) {
     var devices: Set<DeviceID> = []
     var slots: Set<SlotID> = []
     if case .genesis(let genesis) = entry.operation.kind { devices.insert(genesis.device.id) }
-    let giving = entries.values.filter { $0.id == entry.id || $0.ancestors.contains(entry.id) }
+    let giving = entries.values.filter { other in entry.begins.map(other.operation.handsOut.contains) ?? false }
     for other in entries.values {
       if let device = other.operation.newDevice, giving.contains(where: { $0.isSealed(to: device.agreementKey) }) {
         devices.insert(device.id)
@@ -23,9 +22,10 @@ extension ControlLog {
   }
 
   /// Whether a member or a slot in force was never sent the key of an epoch: it came while somebody else began one.
-  func somebodyLacksKeys(_ membership: Membership) -> Bool {
+  func somebodyLacksKeys(_ membership: Membership, of epochs: some Collection<EpochName>) -> Bool {
     entries.values.contains { entry in
-      guard entry.begins != nil, membership.counting.contains(entry.id) else { return false }
+      // Of branches that do not count, too: segments were sealed under their epochs.
+      guard let epoch = entry.begins, epochs.contains(epoch) else { return false }
       let (devices, slots) = recipients(of: entry)
       return !devices.isSuperset(of: membership.members) || !slots.isSuperset(of: membership.slots.keys)
     }

@@ -76,12 +76,15 @@ struct Chains: Sendable {
   /// Segments of a frontier that are not here.
   func missing(of frontier: [SegmentName]) -> [SegmentName] { frontier.filter { entries[$0] == nil } }
 
-  /// Whether everything in `older` is at or before an entry of `newer`, chain by chain.
+  /// Whether everything in `older` that is here is at or before an entry of `newer`, chain by chain.
   func covers(_ newer: [SegmentName], _ older: [SegmentName]) -> Bool {
     let present = Set(newer)
     return older.allSatisfy { name in
-      present.contains(name)
-        || newer.contains { $0.device == name.device && $0.number > name.number && line(to: $0).contains(name) }
+      entries[name] == nil || present.contains(name)
+        || newer.contains { newer in
+          newer.device == name.device && newer.number > name.number
+            && (entries[newer] == nil || line(to: newer).contains(name))
+        }
     }
   }
 

@@ -23,7 +23,7 @@ extension History {
     let keys = EpochKeys(number: 1, key: machine.randomSecret(32))
     let genesis = ControlOperation(
       account: nil, random: machine.random(16), generation: 1, number: 0, parents: [], frontier: [],
-      envelopesHash: ControlSeal.hash(ofEnvelopes: []),
+      envelopesHash: ControlSeal.hash(ofEnvelopes: []), handsOut: [],
       kind: .genesis(Genesis(ownerKey: owner.publicKey, device: entry, epochCommitment: keys.commitment)))
     let signed = SignedControlOperation(
       genesis, signature: machine.signature(of: genesis.signedBytes(), by: .memory(owner)), newOwnerSignature: nil)
@@ -42,38 +42,41 @@ extension History {
     return history
   }
 
+  /// Carries out a change of the account. If it is refused, nothing of the slot stays here but what its keys opened of
+  /// the control log.
   mutating func changeAccount(
     _ change: AccountChange, with slot: OpenedSlot, on machine: inout some Machine
   ) -> [Effect] {
     let keysBefore = keys
     openWithSlot(slot, on: machine)
-    if membership.revocations[device] != nil, !change.isRejoin {
-      // A revoked device learns that it is one, and nothing else from the slot.
-      keys = keysBefore
-      return [.ended(.revoked)]
-    }
-    if case .settle(let at, let branch) = change {
+    if case .settle(let at, let branch) = change, membership.fork?.at == at,
+      membership.fork?.branches.contains(branch) == true
+    {
       settled[at] = branch
       membershipChanged(on: machine)
-      return [.ended(.complete)]
     }
-    guard membership.fork == nil else { return [.ended(.ownerForked)] }
-    // Whoever begins an epoch holds its key; so nobody does who is no member.
-    switch change {
-    case .rejoin: break
-    case .approve(let new) where new.id == device: break
-    default:
-      if let stop { return [.ended(stop)] }
-      guard membership.isMember(device) else { return [.ended(.notMember)] }
-    }
-    guard let owner = ownerKeys(of: slot, on: machine) else { return [.ended(.notOwner)] }
     do throws(Outcome) {
+      try checkMay(change)
+      guard let owner = ownerKeys(of: slot, on: machine) else { throw .notOwner }
       let effects = try carryOut(change, owner: owner, on: &machine)
       if somebodyLacksKeys { try rekey(revoking: [], owner: owner, on: &machine) }
       return effects + [.ended(.complete)]
     } catch {
+      keys = keysBefore
       return [.ended(error)]
     }
+  }
+
+  /// Whether this device may carry out a change: whoever begins an epoch holds its key, so that only members do.
+  private func checkMay(_ change: AccountChange) throws(Outcome) {
+    if case .rejoin = change {
+      if membership.fork != nil { throw .ownerForked }
+      return
+    }
+    if let stop { throw stop }
+    if membership.fork != nil { throw .ownerForked }
+    if case .approve(let new) = change, new.id == device { return }
+    guard membership.isMember(device) else { throw .notMember }
   }
 
   private mutating func carryOut(
@@ -140,12 +143,6 @@ extension History {
 }
 
 // MARK: Writing control operations
-
-extension AccountChange {
-  fileprivate var isRejoin: Bool {
-    if case .rejoin = self { true } else { false }
-  }
-}
 
 /// Who gets an envelope.
 enum Recipient {
@@ -261,7 +258,8 @@ extension History {
       account: account, random: machine.random(16),
       generation: UInt32(log.entries.values.filter { $0.newOwnerKey != nil && isBefore($0.id, parents) }.count),
       number: (parents.compactMap { log.entries[$0]?.operation.number }.max() ?? 0) + 1, parents: parents,
-      frontier: chains.frontier, envelopesHash: ControlSeal.hash(ofEnvelopes: envelopes), kind: kind)
+      frontier: chains.frontier, envelopesHash: ControlSeal.hash(ofEnvelopes: envelopes),
+      handsOut: known.map(\.name).sorted(), kind: kind)
     let bytes = operation.signedBytes()
     let signed = SignedControlOperation(
       operation, signature: machine.signature(of: bytes, by: .memory(owner)),

@@ -47,11 +47,12 @@ extension History {
   }
 
   /// Somebody was never sent an epoch's key: the next open slot gives it.
-  var somebodyLacksKeys: Bool { membership.fork == nil && log.somebodyLacksKeys(membership) }
+  var somebodyLacksKeys: Bool { membership.fork == nil && log.somebodyLacksKeys(membership, of: keys.keys) }
 
   /// Whether a slot has to be opened before everybody can read and write everything.
   public var needsSlot: Bool {
-    membership.isMember(device) && (membership.fork != nil || somebodyLacksKeys || writingKeys() == nil)
+    membership.isMember(device)
+      && (membership.fork != nil || somebodyLacksKeys || writingKeys() == nil || !closedControl.isEmpty)
   }
 
   /// Seals the packs of the next segment.

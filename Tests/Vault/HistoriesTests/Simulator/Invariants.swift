@@ -151,9 +151,10 @@ extension World {
   /// Everything is brought to rest without further faults: S11, and what holds at rest.
   mutating func checkAtRest() throws {
     perform(.wait(seconds: 3 * 86_400))
-    for round in 0..<6 {
+    for round in 0..<8 {
       for index in devices.indices {
-        if devices[index].history.membership.fork != nil { settle(index) }
+        // Everybody has heard of everything by then, so that the user chooses between the same branches.
+        if round > 1, devices[index].history.membership.fork != nil { settle(index) }
         runQuietly(index, round == 3 ? .verify : .sync)
         let history = devices[index].history
         if history.isCloned || history.mustEnrolAgain || (history.membership.revocations[history.device] != nil && hadCopies) {

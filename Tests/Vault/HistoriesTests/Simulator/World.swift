@@ -43,8 +43,6 @@ struct SimulatedDevice: Sendable {
   var unacknowledged: [RecordVersion] = []
   /// How many of them the run under way includes.
   var beforeRun = 0
-  /// Its identifiers, the last one in use.
-  var identifiers: [DeviceID]
 
   mutating func step(_ event: Event) -> [Effect] { history.step(event, on: &machine) }
 }
@@ -72,6 +70,9 @@ struct World {
   private(set) var stored: [RecordVersion: Stored] = [:]
   /// Versions that some user removed or replaced after having seen them.
   private(set) var removed: Set<RecordVersion> = []
+  /// What the user chose where an owner key forked: the same on every device.
+  private var chosen: [ControlID: ControlID] = [:]
+  private var revokedByUser: Set<DeviceID> = []
   /// Objects by who was revoked when their author sealed them, with the epoch.
   private(set) var sealedAfterRevocation: [(revoked: DeviceID, epoch: EpochName)] = []
   private(set) var outcomes: [Outcome: Int] = [:]
@@ -94,7 +95,7 @@ struct World {
     history.rules = rules
     history.limits = limits
     slots = opened
-    devices = [SimulatedDevice(history: history, machine: machine, identifiers: [entry.id])]
+    devices = [SimulatedDevice(history: history, machine: machine)]
   }
 
   static func entry(_ machine: KeyedHashMachine, replaces: DeviceID?, _ generator: inout SeededGenerator) -> DeviceEntry
@@ -148,6 +149,7 @@ struct World {
       guard device % devices.count != by % devices.count, devices[by % devices.count].history.membership.isMember(id)
       else { return }
       change(.revoke([id], heads: nil), by: by % devices.count)
+      if devices[by % devices.count].history.membership.revocations[id] != nil { revokedByUser.insert(id) }
     case .rekey(let by):
       change(.handOutKeys, by: by % devices.count)
     case .changeSlots(let by):
@@ -258,6 +260,8 @@ struct World {
 
   /// The user opens slots until one is accepted.
   private mutating func change(_ change: AccountChange, by index: Int) {
+    // Nobody opens a slot on a device that they have revoked, except to enrol it again.
+    if case .rejoin = change {} else if revokedByUser.contains(devices[index].history.device) { return }
     for slot in slots.reversed() {
       let before = outcomes[.notOwner] ?? 0
       step(index, .account(change, slot, at: now))
@@ -273,7 +277,7 @@ struct World {
     var history = History(joining: devices[index].history.account, entry: entry)
     history.rules = devices[0].history.rules
     history.limits = devices[0].history.limits
-    devices.append(SimulatedDevice(history: history, machine: machine, identifiers: [entry.id]))
+    devices.append(SimulatedDevice(history: history, machine: machine))
     change(.approve(entry), by: index)
   }
 
@@ -292,15 +296,19 @@ struct World {
 
   /// A device that was stopped gets a new identifier.
   mutating func rejoin(_ index: Int) {
+    let before = devices[index].machine
     devices[index].machine.renewDeviceKeys()
     let entry = World.entry(devices[index].machine, replaces: devices[index].history.device, &generator)
-    devices[index].identifiers.append(entry.id)
     change(.rejoin(entry), by: index)
+    // Refused: the old keys stay.
+    if devices[index].history.device != entry.id { devices[index].machine = before }
   }
 
   mutating func settle(_ index: Int) {
-    guard let fork = devices[index].history.membership.fork, let branch = fork.branches.min() else { return }
+    guard let fork = devices[index].history.membership.fork, let first = fork.branches.min() else { return }
+    let branch = chosen[fork.at] ?? first
     change(.settle(at: fork.at, on: branch), by: index)
+    if devices[index].history.settled[fork.at] == branch { chosen[fork.at] = branch }
   }
 
   // MARK: Quiet
