@@ -55,8 +55,9 @@ struct Run: Sendable {
 }
 
 extension History {
-  mutating func begin(_ purpose: Purpose, at now: UInt64) -> [Effect] {
+  mutating func begin(_ purpose: Purpose, at now: UInt64, on machine: some Machine) -> [Effect] {
     if let stop { return [.ended(stop)] }
+    openOwnEnvelopes(on: machine)
     let isFull = purpose != .sync || remote.fullListing.map { $0 + limits.fullListingInterval <= now } ?? true
     run = Run(purpose, at: now, isFull: isFull)
     // What an earlier run saw may be gone.
