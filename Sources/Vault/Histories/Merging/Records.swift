@@ -21,8 +21,6 @@ struct KnownPlace: Hashable, Sendable {
   let place: Place
   /// The rank among the places of one content.
   let lamport: UInt64
-  /// Brought by an addition, not by a later hint.
-  let isFirst: Bool
 }
 
 /// A removal or replacement of one version.
@@ -51,7 +49,7 @@ struct Records: Sendable {
           versions[addition.record]?[addition.version]
           ?? VersionEntry(frameHash: addition.frameHash, storedAt: addition.storedAt, addedBy: [])
         if !entry.addedBy.contains(name) { entry.addedBy.append(name) }
-        entry.learn(KnownPlace(segment: name, place: addition.place, lamport: segment.lamport, isFirst: true))
+        entry.learn(KnownPlace(segment: name, place: addition.place, lamport: segment.lamport))
         versions[addition.record, default: [:]][addition.version] = entry
         for version in addition.replaces {
           mark(addition.record, version, Mark(by: name, isReplacement: true))
@@ -60,7 +58,7 @@ struct Records: Sendable {
         changed.insert(removal.record)
         for version in removal.versions { mark(removal.record, version, Mark(by: name, isReplacement: false)) }
       case .place(let new):
-        let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport, isFirst: false)
+        let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport)
         versions[new.record]?[new.version]?.learn(place, of: new.frameHash)
       case .unknown:
         break

@@ -206,10 +206,9 @@ extension History {
     return nil
   }
 
-  /// All places of a content that may be tried, the best first.
+  /// All places of a content, the best first. They stay hints when the rest of their authors' operations does not count.
   func places(of version: RecordVersion) -> [KnownPlace] {
-    let places = records.versions[version.record]?[version.version]?.places ?? []
-    return rules.placesOutliveTheirAuthors ? places : places.filter { counting.contains($0.segment) }
+    records.versions[version.record]?[version.version]?.places ?? []
   }
 
   func pack(at place: KnownPlace) -> PackReference? {
@@ -252,7 +251,7 @@ extension History {
       entry.segment.operations.compactMap { operation in
         guard case .place(let new) = operation else { return nil }
         let place = KnownPlace(
-          segment: entry.name, place: new.place, lamport: entry.segment.lamport, isFirst: false)
+          segment: entry.name, place: new.place, lamport: entry.segment.lamport)
         return readBack[place] == nil ? (RecordVersion(record: new.record, version: new.version), place) : nil
       }
     }

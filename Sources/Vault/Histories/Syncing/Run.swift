@@ -45,7 +45,6 @@ struct Run: Sendable {
   let isFull: Bool
   /// The newest date that the server gave an object.
   var serverTime: UInt64?
-  var hasSentSegment = false
 
   init(_ purpose: Purpose, at now: UInt64, isFull: Bool) {
     self.purpose = purpose

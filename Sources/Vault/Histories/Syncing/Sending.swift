@@ -149,7 +149,6 @@ extension History {
     let name = SegmentName(device: device, number: segment.number, hash: ObjectHash(hashing: object))
     self.staged = nil
     insert(segment, object: object, name: name, writtenAt: nil, at: now, on: machine)
-    run?.hasSentSegment = true
     return [.put(.segment(name), object)]
   }
 

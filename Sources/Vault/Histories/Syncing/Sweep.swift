@@ -70,12 +70,12 @@ extension History {
       case .add(let addition):
         guard addition.place.pack == number else { return true }
         let version = RecordVersion(record: addition.record, version: addition.version)
-        let place = KnownPlace(segment: name, place: addition.place, lamport: segment.lamport, isFirst: true)
+        let place = KnownPlace(segment: name, place: addition.place, lamport: segment.lamport)
         return isDead(addition.record, addition.version, at: now) || isSuperseded(place, of: version, at: now)
       case .place(let new):
         guard new.place.pack == number else { return true }
         let version = RecordVersion(record: new.record, version: new.version)
-        let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport, isFirst: false)
+        let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport)
         return isDead(new.record, new.version, at: now) || isSuperseded(place, of: version, at: now)
       case .remove: return true
       case .unknown: return false

@@ -164,6 +164,7 @@ extension World {
 
   /// Everything is brought to rest without further faults: S11, and what holds at rest.
   mutating func checkAtRest() throws {
+    endNoise()
     perform(.wait(seconds: 3 * 86_400))
     var round = 0
     repeat {

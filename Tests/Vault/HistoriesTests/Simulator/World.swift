@@ -31,6 +31,8 @@ enum Action: Hashable, Sendable {
   case putBack(device: Int)
   /// The user says that held removals are right.
   case confirm(device: Int)
+  /// A bad member names new places for everything that it shows, and puts noise there.
+  case misplace(device: Int)
 }
 
 /// A device with its disk and the requests of its process.
@@ -174,7 +176,28 @@ struct World {
       devices[index].unacknowledged = []
     case .confirm(let device):
       for other in devices.map(\.history.device) { step(device % devices.count, .confirm(other)) }
+    case .misplace(let device):
+      misplace(device % devices.count)
     }
+  }
+
+  private mutating func misplace(_ index: Int) {
+    var noise: Set<RecordVersion> = []
+    for record in devices[index].history.shownRecords.sorted(by: { $0.octets.lexicographicallyPrecedes($1.octets) }) {
+      for shown in devices[index].history.shownVersions(of: record) {
+        let version = RecordVersion(record: record, version: shown.version)
+        guard devices[index].history.records.versions[record]?[shown.version] != nil else { continue }
+        noise.insert(version)
+        devices[index].history.outbox.append(
+          .place(record: record, version: shown.version, frameHash: shown.frameHash))
+      }
+    }
+    devices[index].machine.setNoise(noise)
+  }
+
+  /// Bad members stop being bad.
+  mutating func endNoise() {
+    for index in devices.indices { devices[index].machine.setNoise([]) }
   }
 
   private mutating func record() -> RecordID {
