@@ -56,7 +56,9 @@ struct Records: Sendable {
         }
       case .remove(let removal):
         changed.insert(removal.record)
-        for version in removal.versions { mark(removal.record, version, Mark(by: name, isReplacement: false)) }
+        for version in removal.versions {
+          mark(removal.record, version, Mark(by: name, isReplacement: false))
+        }
       case .place(let new):
         let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport)
         versions[new.record]?[new.version]?.learn(place, of: new.frameHash)

@@ -69,7 +69,8 @@ extension History {
     return isCloned ? .cloned : nil
   }
 
-  mutating func take(_ answer: Answer, to request: Request, at now: UInt64, on machine: inout some Machine) -> [Effect]
+  mutating func take(_ answer: Answer, to request: Request, at now: UInt64, on machine: inout some Machine)
+    -> [Effect]
   {
     guard run?.pending.remove(request) != nil else { return [] }
     var effects: [Effect] = []

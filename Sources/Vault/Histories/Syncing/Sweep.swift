@@ -24,7 +24,8 @@ extension History {
 
   private func hasReplacement(of version: Version, in segment: Segment, record: RecordID) -> Bool {
     segment.operations.contains { operation in
-      guard case .add(let addition) = operation, addition.record == record, addition.replaces.contains(version)
+      guard case .add(let addition) = operation, addition.record == record,
+        addition.replaces.contains(version)
       else { return false }
       return !wanted.contains(RecordVersion(record: record, version: addition.version))
     }
@@ -49,12 +50,15 @@ extension History {
     }
     var deletions: [Request] = []
     for (hash, segments) in packs.sorted(by: { $0.key < $1.key }) {
-      guard segments.count == 1 || !rules.packsHaveOneSegment, let name = segments.first, counting.contains(name),
+      guard segments.count == 1 || !rules.packsHaveOneSegment, let name = segments.first,
+        counting.contains(name),
         let segment = chains.entries[name]?.segment,
         let number = segment.packs.firstIndex(where: { $0.hash == hash }),
         run?.listed[.pack(name.device, hash)] != nil
       else { continue }
-      if isDead(pack: number, of: segment, name: name, at: now) { deletions.append(.delete(.pack(name.device, hash))) }
+      if isDead(pack: number, of: segment, name: name, at: now) {
+        deletions.append(.delete(.pack(name.device, hash)))
+      }
     }
     // Our own packs that no segment will ever name.
     for hash in givenUp.sorted() where packs[hash] == nil && run?.listed[.pack(device, hash)] != nil {

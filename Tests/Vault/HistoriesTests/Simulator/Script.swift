@@ -51,10 +51,13 @@ struct Script: Sendable {
     case 19..<31:
       let purpose: Purpose = weather.sweeps && pick(4) == 0 ? .sweep : pick(8) == 0 ? .verify : .sync
       // Often a run goes to its end before anything else happens.
-      let quiet = pick(2) == 0 ? (0..<30).map { _ in Action.deliver(device: device, request: pick(9), .none) } : []
+      let quiet =
+        pick(2) == 0 ? (0..<30).map { _ in Action.deliver(device: device, request: pick(9), .none) } : []
       return [.begin(device: device, purpose)] + quiet
     case 31..<83:
-      return (0..<3).map { _ in .deliver(device: pick(2) == 0 ? device : pick(6), request: pick(9), fault(&generator, weather)) }
+      return (0..<3).map { _ in
+        .deliver(device: pick(2) == 0 ? device : pick(6), request: pick(9), fault(&generator, weather))
+      }
     case 83..<85: return [.crash(device: device)]
     case 85..<89: return [.wait(seconds: UInt64([60, 3_600, 86_400, 5 * 86_400, 40 * 86_400][pick(5)]))]
     case 89..<91: return weather.accounts ? [.enrol(by: device)] : []
