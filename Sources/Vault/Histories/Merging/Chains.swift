@@ -13,7 +13,7 @@ struct ChainEntry: Sendable {
   /// When this device applied it, by its own clock.
   let appliedAt: UInt64
   /// When the server says that it was written; nil where there is no server's clock, and for our own.
-  var writtenAt: UInt64?
+  let writtenAt: UInt64?
   /// Its place in the order in which this device applied segments.
   let order: Int
 }
@@ -55,9 +55,6 @@ struct Chains: Sendable {
     entries[name] = entry
     heads[name.device] = ((heads[name.device] ?? []).filter { $0 != predecessor } + [name]).sorted()
   }
-
-  /// The server's date of a segment that was taken from a file or another device before.
-  mutating func setWritten(_ name: SegmentName, at date: UInt64) { entries[name]?.writtenAt = date }
 
   /// The segment and all before it in its own chain.
   func line(to name: SegmentName) -> [SegmentName] {

@@ -76,7 +76,8 @@ public enum Request: Hashable, Sendable {
 
 /// The answer to a request.
 public enum Answer: Sendable {
-  case listed([ListedObject])
+  /// The objects of a folder, and the server's time; nil where there is no server's clock.
+  case listed([ListedObject], at: UInt64?)
   case got([UInt8])
   /// `get` and `stat`: no such object.
   case missing
@@ -134,6 +135,8 @@ public enum Outcome: Error, Hashable, Sendable {
   case sweepRefused
   /// The opened slot does not hold the owner key in force.
   case notOwner
+  /// The control log lacks an operation that was known when the slot was made: the remote shows an older state.
+  case older
   /// The owner key forked, and nobody has chosen a branch here.
   case ownerForked
 }

@@ -43,7 +43,7 @@ struct Run: Sendable {
   var absentPacks: Set<ObjectHash> = []
   /// Whether this run lists every block.
   let isFull: Bool
-  /// The newest date that the server gave an object.
+  /// The server's time, as its last list had it; nil where there is no server's clock.
   var serverTime: UInt64?
 
   init(_ purpose: Purpose, at now: UInt64, isFull: Bool) {
@@ -77,8 +77,9 @@ extension History {
     switch (request, answer) {
     case (_, .failed):
       run?.hasFailed = true
-    case (.list(let folder), .listed(let objects)):
+    case (.list(let folder), .listed(let objects, let serverTime)):
       takeList(objects, of: folder)
+      run?.serverTime = serverTime
     case (.get(.pack(let device, let hash)), .got(let object)):
       effects = takePack(object, hash: hash, of: device, at: now, on: machine)
     case (.get(.pack(_, let hash)), .missing):

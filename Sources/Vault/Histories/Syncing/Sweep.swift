@@ -13,13 +13,24 @@ extension History {
       guard counting.contains(mark.by), !isHeld(mark.by), let entry = chains.entries[mark.by],
         entry.appliedAt + limits.removalDelay <= now
       else { return false }
-      if let serverTime = run?.serverTime, let writtenAt = entry.writtenAt,
-        writtenAt + limits.removalDelay > serverTime
-      {
-        return false
-      }
+      guard isOldByAnotherClock(entry) else { return false }
       return !mark.isReplacement || hasReplacement(of: version, in: entry.segment, record: record)
     }
+  }
+
+  /// Whether the server's clock says so too. Where it has none, four segments of our own, each a week after the one
+  /// before, must have come since.
+  private func isOldByAnotherClock(_ entry: ChainEntry) -> Bool {
+    if let serverTime = run?.serverTime, let writtenAt = entry.writtenAt {
+      return writtenAt + limits.removalDelay <= serverTime
+    }
+    var weeks = 0
+    var last = entry.appliedAt
+    for own in chains.ordered where own.name.device == device && own.appliedAt >= last + Limits.week {
+      weeks += 1
+      last = own.appliedAt
+    }
+    return weeks >= 4
   }
 
   private func hasReplacement(of version: Version, in segment: Segment, record: RecordID) -> Bool {

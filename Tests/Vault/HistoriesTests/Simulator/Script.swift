@@ -102,15 +102,18 @@ struct Script: Sendable {
     }
   }
 
+  /// Runs that shortening may take: some seconds.
+  private static let triesLimit = 300
+
   /// The script without actions that its violation does not need.
   func shortened() -> Script {
     guard case .failure(let violation) = run() else { return self }
     var short = self
     var size = max(1, actions.count / 2)
     var tries = 0
-    while size > 0, tries < 3_000 {
+    while size > 0, tries < Script.triesLimit {
       var start = 0
-      while start < short.actions.count, tries < 3_000 {
+      while start < short.actions.count, tries < Script.triesLimit {
         var shorter = short
         shorter.actions.removeSubrange(start..<min(start + size, short.actions.count))
         tries += 1

@@ -43,7 +43,7 @@ struct SimulatedRemote: Sendable {
       return .listed(
         objects.filter { $0.key.folder == folder && $0.value.order <= newest && !withheld.contains($0.key) }
           .sorted { $0.key < $1.key }
-          .map { ListedObject(name: $0.key, byteCount: $0.value.bytes.count, date: $0.value.writtenAt) })
+          .map { ListedObject(name: $0.key, byteCount: $0.value.bytes.count, date: $0.value.writtenAt) }, at: now)
     case .get(let name):
       guard let object = objects[name], !withheld.contains(name) else { return .missing }
       return fault == .answerLost ? .failed : .got(object.bytes)

@@ -324,7 +324,7 @@ struct World {
     id.append(bigEndian: generator.next())
     let slot = OpenedSlot(
       id: SlotID(beginningOf: id), agreement: devices[index].machine.makeKeyPair(), owner: old.owner,
-      anchor: nil)
+      anchor: devices[index].history.log.heads.last)
     let before = outcomes[.complete] ?? 0
     change(.replaceSlots(removing: [old.id], adding: [slot.entry]), by: index)
     if (outcomes[.complete] ?? 0) > before { slots.append(slot) }

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The contents of messages: which packs are got, what is read back, and what is put into new packs because no pack holds
+// it any more.
+
+internal import Primitives
+
+extension History {
+  /// The packs to get for contents that are wanted: of each the best place that was not tried in vain.
+  mutating func packsToGet() -> [Request] {
+    guard let run else { return [] }
+    var names: Set<ObjectName> = []
+    for wanted in wanted {
+      if let (name, _) = bestPlace(of: wanted, without: run.absentPacks), !run.asked.contains(name) {
+        names.insert(name)
+      }
+    }
+    self.run?.asked.formUnion(names)
+    return names.sorted().map { .get($0) }
+  }
+
+  /// The pack and entry where a content is tried next.
+  func bestPlace(of wanted: RecordVersion, without absent: Set<ObjectHash>) -> (
+    name: ObjectName, place: KnownPlace
+  )? {
+    for place in places(of: wanted) {
+      guard let reference = pack(at: place), !absent.contains(reference.hash) else { continue }
+      return (.pack(place.segment.device, reference.hash), place)
+    }
+    return nil
+  }
+
+  /// All places of a content, the best first. They stay hints when the rest of their authors' operations does not count.
+  func places(of version: RecordVersion) -> [KnownPlace] {
+    records.versions[version.record]?[version.version]?.places ?? []
+  }
+
+  func pack(at place: KnownPlace) -> PackReference? {
+    guard let segment = chains.entries[place.segment]?.segment, Int(place.place.pack) < segment.packs.count
+    else {
+      return nil
+    }
+    return segment.packs[Int(place.place.pack)]
+  }
+
+  /// Takes every wanted content out of a pack.
+  mutating func takePack(
+    _ object: [UInt8], hash: ObjectHash, of device: DeviceID, at now: UInt64, on machine: some Machine
+  ) -> [Effect] {
+    guard ObjectHash(hashing: object) == hash, let epoch = try? Pack.epoch(of: object), let keys = keys[epoch]
+    else {
+      run?.absentPacks.insert(hash)
+      return []
+    }
+    remote.seen.insert(.pack(device, hash))
+    var effects: [Effect] = []
+    for version in wanted.sorted() {
+      for place in places(of: version) where pack(at: place)?.hash == hash {
+        guard let frame = try? Pack.entry(place.place.entry, of: object, keys: keys, account: account),
+          FrameHash(hashing: frame) == records.versions[version.record]?[version.version]?.frameHash
+        else { continue }
+        wanted.remove(version)
+        effects.append(.keep(record: version.record, version: version.version, frame: frame))
+        break
+      }
+    }
+    readBackPlaces(in: object, hash: hash, keys: keys, at: now)
+    // What this pack should have held and does not is looked for elsewhere.
+    run?.absentPacks.insert(hash)
+    return effects
+  }
+
+  /// Our own later places that were never read back: a sweep believes them only after that.
+  private func ownPlacesToReadBack() -> [(version: RecordVersion, place: KnownPlace)] {
+    guard run?.purpose != .sync else { return [] }
+    return chains.entries.values.filter { $0.name.device == device }.sorted { $0.order < $1.order }.flatMap {
+      entry in
+      entry.segment.operations.compactMap { operation in
+        guard case .place(let new) = operation else { return nil }
+        let place = KnownPlace(
+          segment: entry.name, place: new.place, lamport: entry.segment.lamport)
+        return readBack[place] == nil ? (RecordVersion(record: new.record, version: new.version), place) : nil
+      }
+    }
+  }
+
+  mutating func packsToReadBack() -> [Request] {
+    let names = Set(
+      ownPlacesToReadBack().compactMap { pack(at: $0.place).map { ObjectName.pack(device, $0.hash) } }
+    )
+    .subtracting(run?.asked ?? [])
+    run?.asked.formUnion(names)
+    return names.sorted().map { .get($0) }
+  }
+
+  private mutating func readBackPlaces(in object: [UInt8], hash: ObjectHash, keys: EpochKeys, at now: UInt64)
+  {
+    for (version, place) in ownPlacesToReadBack() where pack(at: place)?.hash == hash {
+      guard let frame = try? Pack.entry(place.place.entry, of: object, keys: keys, account: account),
+        FrameHash(hashing: frame) == records.versions[version.record]?[version.version]?.frameHash
+      else { continue }
+      readBack[place] = now
+    }
+  }
+
+  /// A content that is at none of its places: said, if a run has seen its pack; and written again by whoever has it.
+  mutating func reportIncompletePacks(at now: UInt64, on machine: some Machine) {
+    guard let run else { return }
+    for version in wanted.sorted() {
+      guard let place = places(of: version).first, let pack = pack(at: place) else { continue }
+      let name = ObjectName.pack(place.segment.device, pack.hash)
+      let since = remote.missingSince[name] ?? now
+      remote.missingSince[name] = since
+      if remote.seen.contains(name) || since + limits.patience <= now { alarms.insert(.incomplete(name)) }
+    }
+    guard run.purpose != .sync else { return }
+    putContentsBack(on: machine)
+  }
+
+  /// Contents that this device has and that no listed pack holds go into the outbox as new places.
+  private mutating func putContentsBack(on machine: some Machine) {
+    guard let run else { return }
+    let queued = pendingChanges
+    for record in records.identifiers.sorted(by: { $0.octets.lexicographicallyPrecedes($1.octets) }) {
+      for (version, entry) in (records.versions[record] ?? [:]).sorted(by: { $0.key < $1.key })
+      where counts(entry) && !isGone(record, version, heldCounts: false) {
+        let name = RecordVersion(record: record, version: version)
+        let isThere = places(of: name).contains { place in
+          guard let pack = pack(at: place), let listed = run.listed[.pack(place.segment.device, pack.hash)]
+          else {
+            return false
+          }
+          return listed.byteCount == Int(pack.byteCount)
+        }
+        let change = LocalChange.place(record: record, version: version, frameHash: entry.frameHash)
+        guard !isThere, !queued.contains(change), machine.frame(of: record, version: version) != nil else {
+          continue
+        }
+        outbox.append(change)
+      }
+    }
+  }
+}
