@@ -140,11 +140,15 @@ extension History {
     var isProgressing = true
     while isProgressing {
       isProgressing = false
-      for (name, object) in closedControl.sorted(by: { $0.key < $1.key })
-      where takeControl(object, name: name, slot: slot, on: machine) {
-        closedControl[name] = nil
-        isProgressing = true
-        hasChanged = true
+      for (name, object) in closedControl.sorted(by: { $0.key < $1.key }) {
+        let keyCount = keys.count
+        if takeControl(object, name: name, slot: slot, on: machine) {
+          closedControl[name] = nil
+          isProgressing = true
+          hasChanged = true
+        }
+        // A key of an envelope may open what comes before the operation that brought it.
+        if keys.count > keyCount { isProgressing = true }
       }
     }
     if hasChanged { membershipChanged(on: machine) }

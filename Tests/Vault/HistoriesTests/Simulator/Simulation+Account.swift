@@ -98,7 +98,7 @@ extension Simulation {
     let index = join(machine: machine, entry: entry)
     runQuietly(index, .sync, order: order)
     guard change(.approve(entry), by: index, with: slot) else {
-      computers.removeLast()
+      lastRefusal = computers.removeLast().outcome
       return nil
     }
     runQuietly(index, .sync, order: order)

@@ -82,6 +82,8 @@ struct Simulation: Sendable {
   var chosenBranches: [ControlID: ControlID] = [:]
   var injected: Set<Injected> = []
   var outcomes: [Outcome: Int] = [:]
+  /// Why a restore was refused.
+  var lastRefusal: Outcome?
   var alarmsRaised: Set<String> = []
   /// The first thing that did not hold during a step.
   var breach: Breach?
@@ -191,7 +193,7 @@ struct Simulation: Sendable {
     if case .account = event { return }
     if outcome == .complete {
       for name in computers[index].unacknowledged.prefix(computers[index].beforeRun) {
-        written[name]?.isAcknowledged = true
+        if removed[name] == nil { written[name]?.isAcknowledged = true }
       }
       computers[index].unacknowledged.removeFirst(
         min(computers[index].beforeRun, computers[index].unacknowledged.count))

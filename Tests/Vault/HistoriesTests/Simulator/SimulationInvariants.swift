@@ -194,7 +194,7 @@ extension Simulation {
       var world = self
       world.breach = nil
       guard let index = world.restore(slot, order: UInt64(number + 1), limit: 99) else {
-        throw Breach(invariant: .s8, found: "a slot in force does not let a new device in: \(String(describing: world.computers.last?.outcome)) after \(world.outcomes)")
+        throw Breach(invariant: .s8, found: "a slot in force does not let a new device in: \(world.lastRefusal.map { "\($0)" } ?? "-")")
       }
       world.runQuietly(index, .sync, order: UInt64(number + 1))
       if let breach = world.breach { throw breach }
