@@ -217,6 +217,8 @@ extension History {
     for change in changes {
       switch change {
       case .add(let record, let storedAt, let old, let replaces, let hash):
+        // A device that was put back to an earlier state has sent this before.
+        if let known = records.versions[record]?[old], counts(known) { continue }
         guard let frame = machine.frame(of: record, version: old) else { continue }
         let replaces = replaces.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 }.sorted()
         let version = Addition.version(

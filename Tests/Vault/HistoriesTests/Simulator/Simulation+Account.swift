@@ -97,7 +97,11 @@ extension Simulation {
     let entry = entry(machine, replaces: nil)
     let index = join(machine: machine, entry: entry)
     runQuietly(index, .sync, order: order)
-    guard change(.approve(entry), by: index, with: slot) else {
+    var isIn = change(.approve(entry), by: index, with: slot)
+    if !isIn, computers[index].outcome == .ownerForked, settle(index) {
+      isIn = change(.approve(entry), by: index, with: slot)
+    }
+    guard isIn else {
       lastRefusal = computers.removeLast().outcome
       return nil
     }
@@ -178,7 +182,7 @@ extension Simulation {
         computer.machine.frame(of: name.record, version: $0.version)
       }
       guard let frame = written[name]?.frame, !frames.contains(frame) else { continue }
-      fail(.s8, "a message that device \(index) showed is gone after \("\(change)".prefix(24))")
+      fail(.s8, "a message that device \(index) showed is gone after \("\(change)".prefix(12)): \(String(decoding: frame.suffix(12), as: UTF8.self)) of lamport \(name.version.lamport), shown \(frames.map { String(decoding: $0.suffix(12), as: UTF8.self) })")
     }
   }
 }

@@ -74,7 +74,8 @@ extension Simulation {
         + [SegmentName(device: device, number: 900, hash: ObjectHash(hashing: bytes(8)))]
       segment.frontier.sort()
     }
-    write(segment, index, keys, isOwn: true, isDigestFalse: misdeed == .falseDigest)
+    // Its own program could not count on from the highest number.
+    write(segment, index, keys, isOwn: misdeed != .overflowingLamport, isDigestFalse: misdeed == .falseDigest)
   }
 
   private func next(of history: History) -> Segment {
@@ -117,6 +118,7 @@ extension Simulation {
     }
     func inserted(_ object: [UInt8], _ name: SegmentName) -> History {
       var after = computers[index].history
+      guard segment.lamport < .max else { return after }
       after.insert(segment, object: object, name: name, writtenAt: nil, at: clock(index), on: machine)
       return after
     }

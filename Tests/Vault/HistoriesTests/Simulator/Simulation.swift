@@ -173,6 +173,13 @@ struct Simulation: Sendable {
     case .add, .account:
       if written[name] == nil { written[name] = Written(author: computers[index].history.device, frame: frame) }
       computers[index].unacknowledged.append(name)
+      // A device that rejoins says again what it wrote, also what it replaced itself.
+      if case .account = event {
+        for (other, note) in written
+        where other.record == name.record && note.frame == frame && removed[other] != nil {
+          removed[name] = removed[other]
+        }
+      }
     case .answer:
       if let original = written[name], original.frame != frame {
         fail(.s6, "device \(index) took another content for a message than its author wrote")
