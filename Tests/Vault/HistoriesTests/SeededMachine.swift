@@ -317,7 +317,8 @@ struct KeyedHashMachine: Machine {
   mutating func drop(_ record: RecordID, _ version: Version) { seed.drop(record, version) }
 
   /// New keys of the device, for a new identifier.
-  mutating func renewDeviceKeys() {
+  mutating func renewDeviceKeys(run: UInt64) {
+    var seed = MachineSeed(run: run)
     signing = table.add(seed.bytes(32))
     agreement = table.add(seed.bytes(32))
   }

@@ -14,7 +14,7 @@ extension History {
     guard let epoch = try? ControlSeal.epoch(of: object), let envelopes = try? ControlSeal.envelopes(of: object)
     else { return false }
     let tags = Set(envelopes.compactMap { try? Envelope.tag(of: $0) })
-    openEnvelopes(envelopes, epoch: epoch, slot: slot, on: machine)
+    openEnvelopes(of: object, epoch: epoch, slot: slot, on: machine)
     guard let keys = keys[epoch] else { return false }
     guard let signed = try? ControlSeal.open(object, account: account, keys: keys) else {
       alarms.insert(.tampered(name))
@@ -32,9 +32,10 @@ extension History {
 
   /// Takes keys out of envelopes for this device, or for a slot that is open. A key counts only if the log or, before
   /// there is one, the object's own head names its commitment.
-  private mutating func openEnvelopes(
-    _ envelopes: [[UInt8]], epoch: EpochName, slot: OpenedSlot?, on machine: some Machine
+  mutating func openEnvelopes(
+    of object: [UInt8], epoch: EpochName, slot: OpenedSlot?, on machine: some Machine
   ) {
+    guard let envelopes = try? ControlSeal.envelopes(of: object) else { return }
     var recipients: [(recipient: EnvelopeRecipient, publicKey: [UInt8], key: PrivateKey)] = [
       (.device(device), entry.agreementKey, .device)
     ]
@@ -49,6 +50,15 @@ extension History {
         else { continue }
         for keys in contents.epochKeys where self.keys[keys.name] == nil { self.keys[keys.name] = keys }
       }
+    }
+  }
+
+  /// Opens envelopes for this device in operations that are known and whose keys are not here: its keys may have changed
+  /// since, or a slot opened the operation.
+  mutating func openOwnEnvelopes(on machine: some Machine) {
+    for entry in log.ordered
+    where entry.isSealed(to: self.entry.agreementKey) && entry.operation.handsOut.contains(where: { keys[$0] == nil }) {
+      openEnvelopes(of: entry.object, epoch: entry.epoch, slot: nil, on: machine)
     }
   }
 
@@ -151,7 +161,7 @@ extension History {
   }
 
   /// A segment that no revocation of its device leaves: nothing has to wait for it.
-  private func isBeyondRevocation(_ name: SegmentName) -> Bool {
+  func isBeyondRevocation(_ name: SegmentName) -> Bool {
     guard let revocations = membership.revocations[name.device] else { return false }
     return revocations.contains { heads in
       heads.allSatisfy { head in

@@ -63,6 +63,7 @@ extension History {
       return effects + [.ended(.complete)]
     } catch {
       keys = keysBefore
+      openOwnEnvelopes(on: machine)
       return [.ended(error)]
     }
   }

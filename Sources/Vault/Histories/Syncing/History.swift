@@ -109,7 +109,7 @@ extension History {
     case .remove(let record, _):
       remove(record)
     case .begin(let purpose, let now):
-      begin(purpose, at: now)
+      begin(purpose, at: now, on: machine)
     case .answer(let request, let answer, let now):
       take(answer, to: request, at: now, on: &machine)
     case .account(let change, let slot, _):

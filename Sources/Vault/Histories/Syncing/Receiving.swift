@@ -169,6 +169,9 @@ extension History {
   mutating func reportWhatIsMissing(at now: UInt64) {
     var waiting = Set(run?.waiting.keys.map { ObjectName.segment($0) } ?? [])
     waiting.formUnion(run?.torn ?? [])
+    waiting = waiting.filter { name in
+      if case .segment(let segment) = name { !isBeyondRevocation(segment) } else { true }
+    }
     if membership.isMember(device) { waiting.formUnion(closedControl.keys) }
     for name in remote.missingSince.keys where !waiting.contains(name) {
       remote.missingSince[name] = nil

@@ -55,8 +55,8 @@ struct Run: Sendable {
 }
 
 extension History {
-  mutating func begin(_ purpose: Purpose, at now: UInt64) -> [Effect] {
-    if let stop { return [.ended(stop)] }
+  mutating func begin(_ purpose: Purpose, at now: UInt64, on machine: some Machine) -> [Effect] {
+    openOwnEnvelopes(on: machine)
     let isFull = purpose != .sync || remote.fullListing.map { $0 + limits.fullListingInterval <= now } ?? true
     run = Run(purpose, at: now, isFull: isFull)
     // What an earlier run saw may be gone.
@@ -135,8 +135,9 @@ extension History {
     switch stage {
     case .listing, .getting:
       let requests = takeInAndAskFurther(at: now, on: machine)
-      if let stop { throw stop }
       if !requests.isEmpty { return requests }
+      // A device that must not write still reads: to be enrolled again, it needs the control log.
+      if let stop { throw stop }
       run?.stage = .looking
       return namesToLookFor()
     case .looking:

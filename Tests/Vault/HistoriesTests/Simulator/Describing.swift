@@ -9,7 +9,7 @@ extension World {
   var summary: String {
     devices.indices.map { index in
       let history = devices[index].history
-      var lines = ["device \(index) = \(short(history.device.bytes)), "
+      var lines: [String] = ["device \(index) = \(short(history.device.bytes)), "
         + (history.membership.isMember(history.device) ? "member" : history.membership.revocations[history.device] == nil ? "no member" : "revoked")
         + (history.isCloned ? ", cloned" : "") + ", outbox \(history.outbox.count), closed \(history.closedControl.count)"]
       for entry in history.log.ordered {

@@ -72,7 +72,6 @@ struct World {
   private(set) var removed: Set<RecordVersion> = []
   /// What the user chose where an owner key forked: the same on every device.
   private var chosen: [ControlID: ControlID] = [:]
-  private var revokedByUser: Set<DeviceID> = []
   /// Objects by who was revoked when their author sealed them, with the epoch.
   private(set) var sealedAfterRevocation: [(revoked: DeviceID, epoch: EpochName)] = []
   private(set) var outcomes: [Outcome: Int] = [:]
@@ -149,7 +148,6 @@ struct World {
       guard device % devices.count != by % devices.count, devices[by % devices.count].history.membership.isMember(id)
       else { return }
       change(.revoke([id], heads: nil), by: by % devices.count)
-      if devices[by % devices.count].history.membership.revocations[id] != nil { revokedByUser.insert(id) }
     case .rekey(let by):
       change(.handOutKeys, by: by % devices.count)
     case .changeSlots(let by):
@@ -260,12 +258,17 @@ struct World {
 
   /// The user opens slots until one is accepted.
   private mutating func change(_ change: AccountChange, by index: Int) {
-    // Nobody opens a slot on a device that they have revoked, except to enrol it again.
-    if case .rejoin = change {} else if revokedByUser.contains(devices[index].history.device) { return }
+    // Nobody opens a slot on a device that they have revoked, except to enrol it again; which takes one right branch.
+    let id = devices[index].history.device
+    let isRevoked = devices.contains { $0.history.membership.revocations[id] != nil }
+    switch change {
+    case .rejoin, .settle: break
+    default: if isRevoked { return }
+    }
     for slot in slots.reversed() {
-      let before = outcomes[.notOwner] ?? 0
+      let before = outcomes[.complete] ?? 0
       step(index, .account(change, slot, at: now))
-      if (outcomes[.notOwner] ?? 0) == before { return }
+      if (outcomes[.complete] ?? 0) > before { return }
     }
   }
 
@@ -297,7 +300,8 @@ struct World {
   /// A device that was stopped gets a new identifier.
   mutating func rejoin(_ index: Int) {
     let before = devices[index].machine
-    devices[index].machine.renewDeviceKeys()
+    nextRun += 1
+    devices[index].machine.renewDeviceKeys(run: nextRun)
     let entry = World.entry(devices[index].machine, replaces: devices[index].history.device, &generator)
     change(.rejoin(entry), by: index)
     // Refused: the old keys stay.
