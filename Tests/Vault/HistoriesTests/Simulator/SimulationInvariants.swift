@@ -72,7 +72,7 @@ extension Simulation {
 
   /// S6: what a device has verified was written by members, with everything that it names before it.
   func checkCauses() throws(Breach) {
-    for index in computers.indices {
+    for index in computers.indices where !computers[index].isBad {
       let history = computers[index].history
       for (name, entry) in history.chains.entries {
         guard madeSegments.contains(name) else {
@@ -173,8 +173,10 @@ extension Simulation {
         }
       }
     }
+    let isKept = injected.isDisjoint(with: [.clocks, .backup, .loss, .tampering, .withholding, .nothingShown])
     for (name, note) in written.sorted(by: { $0.key < $1.key }) where note.isAcknowledged {
-      let isYoung = removed[name].map { !injected.contains(.clocks) && $0 + 29 * 86_400 > now } ?? false
+      // Nobody puts back what the remote lost after it was removed.
+      let isYoung = removed[name].map { isKept && $0 + 29 * 86_400 > now } ?? false
       guard isYoung || mustBeThere(name, note), !stolen.contains(note.author), !note.isOrphan,
         revocations[note.author] == nil
       else { continue }
