@@ -77,6 +77,7 @@ extension History {
       run?.torn.insert(name)
       return
     }
+    guard !holdsObject(name) else { return }
     switch name {
     case .slot: slotObjects[hash] = object
     case .control: closedControl[name] = object
@@ -93,7 +94,7 @@ extension History {
     let blocks = blocksToList()
     if !blocks.isEmpty { return blocks.map { .list($0) } }
     let names = run.listed.keys.filter { name in
-      !run.asked.contains(name) && !holdsObject(name)
+      !run.asked.contains(name) && (!holdsObject(name) || run.purpose != .sync)
         && {
           switch name {
           case .control, .slot: true
