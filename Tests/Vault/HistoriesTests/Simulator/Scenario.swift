@@ -193,6 +193,7 @@ extension Simulation {
   /// The server becomes honest, clocks are right, users do what devices ask for, and everything is sent.
   mutating func comeToRest(isThorough: Bool) throws(Breach) {
     server.becomeHonest()
+    dropDamagedPacks()
     for index in computers.indices { computers[index].secondsAhead = 0 }
     // A day, so that all blocks are listed.
     perform(.pass(seconds: 2 * 86_400))
@@ -201,11 +202,13 @@ extension Simulation {
       isQuiet = round > 3
       for index in computers.indices where !computers[index].isBad {
         runQuietly(index, round == 2 ? .verify : .sync)
+        // The user looks at the place, and says that it is the right one.
+        if computers[index].outcome == .empty { runQuietly(index, .verify) }
         // Everybody has heard of everything before the user chooses a branch.
         if computers[index].history.membership.fork != nil, round < 2 { continue }
         if attend(index) {
           isQuiet = false
-          runQuietly(index, .sync)
+          runQuietly(index, round > 1 ? .verify : .sync)
         }
       }
       if round == 0 { revokeBadMembers() }
@@ -229,6 +232,13 @@ extension Simulation {
     guard isThorough else { return }
     try checkRestores()
     try checkSecrecy()
+  }
+
+  /// Nobody reads whole packs again when only a list is compared: a damaged one is deleted, so that it is missed.
+  private mutating func dropDamagedPacks() {
+    for name in server.objectNames where ObjectClass.pack.includes(name) {
+      if let bytes = server.current(name), ObjectHash(hashing: bytes) != name.hash { server.write(nil, as: name, by: -1) }
+    }
   }
 
   private mutating func revokeBadMembers() {

@@ -183,6 +183,9 @@ extension Simulation {
       }
       guard let frame = written[name]?.frame, !frames.contains(frame), removed[name] == nil, spoiled[name] == nil
       else { continue }
+      // The slot opened a revocation whose heads are not here yet.
+      let heads = computer.history.membership.revocations[written[name]?.author ?? computer.history.device] ?? []
+      if heads.joined().contains(where: { computer.history.chains.entries[$0] == nil }) { continue }
       // The slot opened news: this device is no member, and its own messages wait on its disk.
       if !computer.history.membership.isMember(computer.history.device),
         computer.machine.frame(of: name.record, version: name.version) == frame

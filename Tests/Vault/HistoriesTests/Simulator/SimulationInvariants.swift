@@ -142,8 +142,14 @@ extension Simulation {
     }
   }
 
+  private var isRemoteKept: Bool {
+    injected.isDisjoint(with: [.backup, .loss, .tampering, .withholding, .nothingShown])
+  }
+
   private func mustBeThere(_ name: RecordVersion, _ note: Written) -> Bool {
     guard removed[name] == nil else { return false }
+    // What the remote lost, its author puts back; a bad one does not.
+    if computers.contains(where: { $0.isBad && $0.history.device == note.author }), !isRemoteKept { return false }
     if let spoiledAt = spoiled[name] {
       // A removal by a bad member is undone if it is revoked within thirty days.
       guard !injected.contains(.clocks), spoiledAt + 29 * 86_400 > now else { return false }
@@ -173,7 +179,7 @@ extension Simulation {
         }
       }
     }
-    let isKept = injected.isDisjoint(with: [.clocks, .backup, .loss, .tampering, .withholding, .nothingShown])
+    let isKept = isRemoteKept && !injected.contains(.clocks)
     for (name, note) in written.sorted(by: { $0.key < $1.key }) where note.isAcknowledged {
       // Nobody puts back what the remote lost after it was removed.
       let isYoung = removed[name].map { isKept && $0 + 29 * 86_400 > now } ?? false
@@ -208,7 +214,7 @@ extension Simulation {
         let new = world.contents(of: record, on: index)
         guard new.isSuperset(of: theirs) else {
           throw Breach(invariant: .s4, found: "a restored device does not show a message that device \(member) shows: "
-            + "\(theirs.subtracting(new).map { String(decoding: $0.suffix(12), as: UTF8.self) }), shown \(world.computers[index].history.shownVersions(of: record).count)")
+            + "\(theirs.subtracting(new).map { String(decoding: $0.suffix(12), as: UTF8.self) }), shown \(world.computers[index].history.shownVersions(of: record).count); places \(world.placesOf(record, on: index))")
         }
       }
       // Settled branches are a choice of this user's devices; a new device chooses with its slot.
@@ -306,4 +312,21 @@ extension Identifier {
 
 extension ObjectName {
   fileprivate var kind: String { String("\(self)".prefix { $0 != "(" }) }
+}
+
+extension Simulation {
+  /// Where a device looks for the contents of a record, for messages of failures.
+  fileprivate func placesOf(_ record: RecordID, on index: Int) -> [String] {
+    let history = computers[index].history
+    return history.shownVersions(of: record).flatMap { shown in
+      (history.records.versions[record]?[shown.version]?.places ?? []).map { place in
+        guard let pack = history.pack(at: place) else { return "no pack" }
+        let object = server.current(.pack(place.segment.device, pack.hash))
+        let epoch = object.flatMap { try? Pack.epoch(of: $0) }
+        return "\(place.segment.device.short)/\(place.segment.number) "
+          + (object == nil ? "absent" : object?.count == Int(pack.byteCount) ? "whole" : "torn")
+          + (epoch.map { history.keys[$0] == nil ? " no key" : "" } ?? " no epoch")
+      }
+    }
+  }
 }
