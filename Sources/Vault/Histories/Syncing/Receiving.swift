@@ -302,6 +302,8 @@ extension History {
       where counts(entry) && !isGone(record, version, heldCounts: false) {
         let name = RecordVersion(record: record, version: version)
         let isThere = places(of: name).contains { place in
+          // Of others, only the place that the content came with: a later one may be noise.
+          guard place.isFirst || place.segment.device == device else { return false }
           guard let pack = pack(at: place), let listed = run.listed[.pack(place.segment.device, pack.hash)] else {
             return false
           }

@@ -31,10 +31,24 @@ extension Simulation {
           "  chain \(head.device.short) to \(head.number)-\(short(head.hash.bytes)), "
             + "\(history.chains.line(to: head).filter { history.counting.contains($0) }.count) count")
       }
+      for entry in history.chains.ordered {
+        lines.append("    \(entry.name.device.short)/\(entry.name.number)\(history.counting.contains(entry.name) ? "" : " (does not count)"): "
+          + entry.segment.operations.map(describe).joined(separator: ", "))
+      }
       for version in history.holds.segments.keys.sorted() { lines.append("  held \(version.device.short) \(version.number)") }
       for alarm in history.alarms { lines.append("  alarm \(alarm)") }
       return lines.joined(separator: "\n")
     }.joined(separator: "\n")
+  }
+
+  private func describe(_ operation: Histories.Operation) -> String {
+    switch operation {
+    case .add(let addition):
+      "add \(short(addition.record.octets))@\(addition.version.lamport)-\(addition.version.tag.short) in \(addition.place.pack).\(addition.place.entry) replacing \(addition.replaces.map { $0.tag.short })"
+    case .remove(let removal): "remove \(short(removal.record.octets)) \(removal.versions.map { $0.tag.short })"
+    case .place(let place): "place \(short(place.record.octets)) \(place.version.tag.short) in \(place.place.pack).\(place.place.entry)"
+    case .unknown: "unknown"
+    }
   }
 
   private func kind(_ entry: LogEntry) -> String {
