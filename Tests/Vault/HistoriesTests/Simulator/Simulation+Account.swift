@@ -135,7 +135,11 @@ extension Simulation {
       return rejoin(index)
     }
     guard history.needsSlot else { return false }
-    return change(.handOutKeys, by: index)
+    // A slot that was added elsewhere may not have what is missing here.
+    for slot in slots.reversed() where computers[index].history.needsSlot {
+      change(.handOutKeys, by: index, with: slot)
+    }
+    return computers[index].outcome == .complete
   }
 
   /// It was approved by an operation that does not count.

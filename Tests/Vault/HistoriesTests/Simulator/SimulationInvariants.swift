@@ -148,8 +148,10 @@ extension Simulation {
 
   private func mustBeThere(_ name: RecordVersion, _ note: Written) -> Bool {
     guard removed[name] == nil else { return false }
-    // What the remote lost, its author puts back; a bad one does not.
-    if computers.contains(where: { $0.isBad && $0.history.device == note.author }), !isRemoteKept { return false }
+    // What the remote lost, its author puts back; not one that is bad or gone.
+    if !isRemoteKept, stolen.contains(note.author) || computers.contains(where: { $0.isBad && $0.history.device == note.author }) {
+      return false
+    }
     if let spoiledAt = spoiled[name] {
       // A removal by a bad member is undone if it is revoked within thirty days.
       guard !injected.contains(.clocks), spoiledAt + 29 * 86_400 > now else { return false }
@@ -157,6 +159,8 @@ extension Simulation {
     let left = revocations[note.author] ?? []
     if left.allSatisfy({ $0.contains(name) }) { return true }
     if stolen.contains(note.author) || note.isOrphan { return false }
+    // Crossed revocations: the computer may have known of the one that left its message, and not of the other.
+    if left.contains(where: { $0.contains(name) }) { return false }
     // The computer that wrote it says it again under its new identifier.
     return !computers.contains { $0.history.device == note.author }
   }
