@@ -33,10 +33,10 @@ extension Hostility {
   fileprivate var alarms: Set<String> {
     switch self {
     case .ownAccount, .lateLists, .split, .replay, .withheldControl, .withheldSegments, .truncated: []
-    case .swapped: []
+    // Whoever has the contents puts them back when verifying.
+    case .swapped, .deletedPacks: []
     case .junk: ["missing"]
     case .deletedControl, .deletedSegments, .olderState: ["rolledBack"]
-    case .deletedPacks: ["incomplete"]
     case .nothing: ["empty"]
     }
   }

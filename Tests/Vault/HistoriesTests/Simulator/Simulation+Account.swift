@@ -53,7 +53,7 @@ extension Simulation {
     }
     switch change {
     case .revoke, .settle: break
-    default: checkReadable(readable, on: index, after: change)
+    default: checkReadable(readable, on: index, was: before.history.device, after: change)
     }
     return computers[index].outcome == .complete
   }
@@ -135,6 +135,12 @@ extension Simulation {
       return rejoin(index)
     }
     guard history.needsSlot else { return false }
+    // What no slot opened is junk; the user does not open slots for it for ever.
+    let closed = Set(history.closedControl.keys)
+    if history.writingKeys() != nil, !history.somebodyLacksKeys, closed.isSubset(of: junk[history.device] ?? []) {
+      return false
+    }
+    junk[history.device] = closed
     // A slot that was added elsewhere may not have what is missing here.
     for slot in slots.reversed() where computers[index].history.needsSlot {
       change(.handOutKeys, by: index, with: slot)
@@ -178,7 +184,7 @@ extension Simulation {
       })
   }
 
-  private mutating func checkReadable(_ before: Set<RecordVersion>, on index: Int, after change: AccountChange) {
+  private mutating func checkReadable(_ before: Set<RecordVersion>, on index: Int, was device: DeviceID, after change: AccountChange) {
     let computer = computers[index]
     for name in before.sorted() {
       // A device that rejoined shows the same under another version.
@@ -188,8 +194,11 @@ extension Simulation {
       guard let frame = written[name]?.frame, !frames.contains(frame), removed[name] == nil, spoiled[name] == nil
       else { continue }
       // The slot opened a revocation whose heads are not here yet.
-      let heads = computer.history.membership.revocations[written[name]?.author ?? computer.history.device] ?? []
+      let author = written[name]?.author ?? device
+      let heads = computer.history.membership.revocations[author] ?? []
       if heads.joined().contains(where: { computer.history.chains.entries[$0] == nil }) { continue }
+      // Or one that cuts another author off.
+      if author != device, !heads.isEmpty || computer.history.membership.devices[author] == nil { continue }
       // The slot opened news: this device is no member, and its own messages wait on its disk.
       if !computer.history.membership.isMember(computer.history.device),
         computer.machine.frame(of: name.record, version: name.version) == frame

@@ -82,6 +82,8 @@ struct Simulation: Sendable {
   var chosenBranches: [ControlID: ControlID] = [:]
   var injected: Set<Injected> = []
   var outcomes: [Outcome: Int] = [:]
+  /// Control objects that were closed when a device was last given a slot.
+  var junk: [DeviceID: Set<ObjectName>] = [:]
   /// Why a restore was refused.
   var lastRefusal: Outcome?
   var alarmsRaised: Set<String> = []
