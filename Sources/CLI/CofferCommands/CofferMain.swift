@@ -159,7 +159,9 @@ public enum CofferMain {
     do {
       if let command = try helped(line, root) {
         let columns = Terminal.isOutputTerminal ? Terminal.columns : nil
+        Terminal.beginPaging(mayPage: !line.options.contains("--no-pager"))
         Terminal.print(lines: HelpText.fitted(command.help, to: columns))
+        Terminal.endPaging()
         return .done
       }
       try checkCommand(line, root)
@@ -204,7 +206,7 @@ public enum CofferMain {
     _ line: ArgumentOrder.Sorted, _ root: any CommandGroup.Type
   ) throws {
     guard line.command is any CommandGroup.Type else {
-      if let (option, name) = GnuPGOptions.known(in: line) {
+      if let (option, name) = ForeignOptions.known(in: line) {
         throw Failure.usage("unknown option '\(option)'", hint: "here it is \(name)")
       }
       return
@@ -310,7 +312,9 @@ public enum CofferMain {
 
   static func tell(_ failure: Failure, isJSON: Bool) {
     Interruption.breakLine()
-    Terminal.remark(lines: String(failure.lines(isJSON: isJSON).dropLast()))
+    for line in failure.lines(isJSON: isJSON) {
+      isJSON ? Terminal.remark(whole: line) : Terminal.remark(line)
+    }
   }
 
   /// The parser's message in our style: the first sentence, lower case, no full stop.

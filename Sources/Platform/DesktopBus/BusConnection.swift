@@ -39,14 +39,14 @@
     private var owners: [String: String?] = [:]
 
     /// Connects, and waits until the bus has let us in.
-    /// - Throws: `BusError.noBus`, `.denied`.
+    /// - Throws: `BusError.noBus`, `.noLibrary`, `.denied`.
     public convenience init(_ address: Bus) throws(BusError) {
       try unsafe self.init(address, coffer_sd_bus_open()?.pointee)
     }
 
     /// - Parameter library: nil for one that is missing.
     init(_ address: Bus, _ library: coffer_sd_bus?) throws(BusError) {
-      guard let library = library else { throw .noBus }
+      guard let library = library else { throw .noLibrary }
       var opened: OpaquePointer? = nil
       var result: Int32
       switch address {

@@ -3,8 +3,10 @@
 /// The errors of the desktop's bus. They contain names of the protocol, never contents of messages.
 @nonexhaustive
 public enum BusError: Error, Equatable, Sendable {
-  /// There is no bus at the address, or no address; or the library that speaks to it is not installed.
+  /// There is no bus at the address, or no address.
   case noBus
+  /// The library that speaks to the bus is not installed, or is another one.
+  case noLibrary
   /// The name has no owner and cannot be started, or its owner went away before it answered.
   case noService
   /// The bus or the service refuses us.

@@ -19,7 +19,7 @@ public protocol CounterEnclave: Enclave {
   ///   a value derived from them.
   /// - Returns: the counter and its value.
   /// - Throws: `EnclaveError.counterRefused` when the chip has no room, or its owner has a password; `.unavailable`,
-  ///   `.notAnswering`; `.invalidInput` for another number of bytes.
+  ///   `.noLibrary`, `.notAnswering`; `.invalidInput` for another number of bytes.
   func createCounter(authorization: SharedSecretBytes) throws(EnclaveError) -> (
     counter: ChipCounter, value: UInt64
   )
@@ -27,7 +27,7 @@ public protocol CounterEnclave: Enclave {
   /// Reads a counter.
   ///
   /// - Throws: `EnclaveError.counterGone`; `.otherChip` when the chip was cleared or replaced; `.unavailable`,
-  ///   `.notAnswering`; `.corrupt` when counter and authorization do not belong together.
+  ///   `.noLibrary`, `.notAnswering`; `.corrupt` when counter and authorization do not belong together.
   func counterValue(_ counter: ChipCounter, authorization: SharedSecretBytes) throws(EnclaveError) -> UInt64
 
   /// Counts up by one. After any error, read the value: the counter may have been counted up or not.
@@ -40,6 +40,6 @@ public protocol CounterEnclave: Enclave {
   /// Deletes a counter. This takes the authorization of the chip's owner, not of the counter.
   ///
   /// - Throws: `EnclaveError.counterGone`, `.counterRefused` when the chip's owner has a password; `.otherChip`,
-  ///   `.unavailable`, `.notAnswering`.
+  ///   `.unavailable`, `.noLibrary`, `.notAnswering`.
   func deleteCounter(_ counter: ChipCounter) throws(EnclaveError)
 }

@@ -33,15 +33,15 @@ public protocol Enclave: Sendable {
   var kind: EnclaveKind { get }
 
   /// Whether the enclave answers now.
-  /// - Throws: `EnclaveError.unavailable`, `.notAnswering`.
+  /// - Throws: `EnclaveError.unavailable`, `.noLibrary`, `.notAnswering`.
   func checkAvailability() throws(EnclaveError)
 
   /// Whether a key that asks for a passcode can be used now.
-  /// - Throws: `EnclaveError.unavailable`, `.notAnswering`, `.lockedOut`.
+  /// - Throws: `EnclaveError.unavailable`, `.noLibrary`, `.notAnswering`, `.lockedOut`.
   func checkReadiness() throws(EnclaveError)
 
   /// Whether this key, which asks for a passcode, can be used now.
-  /// - Throws: `EnclaveError.unavailable`, `.notAnswering`, `.lockedOut`, `.otherChip`; `.corrupt`, `.wrongKind`.
+  /// - Throws: `EnclaveError.unavailable`, `.noLibrary`, `.notAnswering`, `.lockedOut`, `.otherChip`; `.corrupt`, `.wrongKind`.
   func checkReadiness(of key: EnclaveKey) throws(EnclaveError)
 
   /// Makes a key. The key is lost with its ``EnclaveKey/handle``.

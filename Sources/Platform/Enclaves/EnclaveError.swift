@@ -5,9 +5,10 @@
 public enum EnclaveError: Error, Equatable, Sendable {
   /// There is no chip, or this user may not use it.
   case unavailable
-  /// The chip, or the way to it, failed in the middle, and whether the operation happened is not known; or the library
-  /// that talks to it is not installed.
+  /// The chip, or the way to it, failed in the middle; whether the operation happened is not known.
   case notAnswering
+  /// The library that talks to the chip is not installed, or is another one. There may be a chip, with keys.
+  case noLibrary
   /// The wrong PIN or passphrase; the chip has counted it.
   case wrongPasscode
   /// Too many wrong tries: the chip refuses all. Seconds until it accepts the next one, if it says so.

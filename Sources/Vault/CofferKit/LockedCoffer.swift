@@ -146,6 +146,12 @@ public final class LockedCoffer: Sendable {
     Int(try file.read { try $0.firstRow("SELECT count(*) FROM captures") { try $0.integer(0) } } ?? 0)
   }
 
+  /// How many private keys there are, not verified.
+  /// - Throws: `KeychainError` when the keychain does not answer.
+  public func privateKeyCount() throws -> Int {
+    try PrivateKeyCustody.storedCount(in: currentKeybag().openKeychain(file))
+  }
+
   /// Bytes of the database file.
   public var fileByteCount: Int {
     guard let home else { return 0 }

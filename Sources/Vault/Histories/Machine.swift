@@ -37,7 +37,7 @@ public protocol Machine {
   func signature(of message: [UInt8], by key: PrivateKey) -> [UInt8]
   /// Whether `signature` is one of `message` by the owner of `publicKey`, with s in the lower half.
   func isSignature(_ signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool
-  /// The x coordinate that both keys agree on, 32 bytes; nil if `publicKey` is no point of the curve.
+  /// The x coordinate that both keys agree on, 32 bytes; nil if `publicKey` is not a point of the curve.
   func sharedSecret(with publicKey: [UInt8], by key: PrivateKey) -> SharedSecretBytes?
   /// The content of a version that this device has; nil if it has not.
   func frame(of record: RecordID, version: Version) -> [UInt8]?

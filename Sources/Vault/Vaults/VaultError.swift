@@ -70,8 +70,8 @@ public enum VaultError: Error, Sendable {
   public var retry: RetryRule {
     switch self {
     case .encryptionFailed: .onceAfterOneSecond
-    // A locked keychain has to be unlocked by the user. A service that died may be restarted.
-    case .keychainNotAvailable(.serviceLocked): .never
+    // A locked keychain has to be unlocked, and a library to be installed. A service that died may be restarted.
+    case .keychainNotAvailable(.serviceLocked), .keychainNotAvailable(.serviceLibraryMissing): .never
     case .keychainNotAvailable(.serviceUnavailable): .onceAfterOneSecond
     case .keychainNotAvailable: .exponentialBackoff
     default: .never

@@ -127,7 +127,7 @@ struct ClipboardTests {
   @Test("Without a desktop it goes through the terminal, and Control-C clears it at once")
   func terminal() throws {
     let place = try place("none", "", text: "a\r\nb\r\n")
-    let command = try CommandOnTerminal(["copy", "door"] + Self.pass, in: place)
+    let command = try CommandOnTerminal(["copy", "door"] + Self.pass, in: place, columns: 120)
     try command.terminal.expect("\u{1B}]52;c;YQpi\u{7}")
     try command.terminal.expect("45 s from now it is cleared, or at once by Control-C.")
     try command.terminal.expect("4")

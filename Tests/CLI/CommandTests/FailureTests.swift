@@ -4,10 +4,13 @@
 
 import Editing
 import Enclaves
+import KeyCustody
 import Keychains
 import Pictures
+import ProtectedData
 import Storage
 import Testing
+import UserAuthentication
 import Vaults
 
 @testable import CofferCommands
@@ -69,6 +72,29 @@ struct FailureTests {
     let failure = Failure(KeychainError.enclave(.notAnswering))
     #expect(failure.exit == .noHardware && failure.code == "chip_not_answering")
     #expect(Failure(KeychainError.enclave(.lockedOut(secondsLeft: 60))).code == "pin_locked_out")
+  }
+
+  @Test(
+    "A missing library is named, with the package that has it, and nothing is said of chip, reader or service"
+  )
+  func libraries() {
+    let chip: [any Error] = [
+      EnclaveError.noLibrary, KeychainError.enclave(.noLibrary), ProtectedDataError.enclave(.noLibrary),
+      CustodyError.enclave(.noLibrary), CustodyError.guardRefused(.noLibrary),
+    ]
+    let bus: [any Error] = [
+      AuthenticationError.readerUnavailable(.noLibrary), KeychainError.serviceLibraryMissing,
+      VaultError.keychainNotAvailable(.serviceLibraryMissing),
+    ]
+    for (errors, code, package) in [
+      (chip, "no_tss_library", "libtss2-esys"), (bus, "no_bus_library", "libsystemd0"),
+    ] {
+      for error in errors {
+        let failure = Failure(error)
+        #expect(failure.exit == .noHardware && failure.code == code, "\(error): \(failure.code)")
+        #expect(failure.hint?.contains(package) == true, "\(error): \(failure.hint ?? "")")
+      }
+    }
   }
 
   @Test("What no layer promises is a bug, and tells its type and nothing else")

@@ -38,9 +38,9 @@ struct HelpAndSpecTests {
     let run = try Place().run(Array(command.words.dropFirst()) + ["--help"])
     #expect(run.status == 0)
     #expect(run.error.isEmpty)
-    // A command that does something also names the options that all have.
+    // A command that does something also names the options that all have, and so does the page that has others' options.
     let common = "--home, --json, --quiet, and ways to give a passphrase or PIN: coffer --help\n\n"
-    #expect(run.output.contains(common) == !command.isGroup)
+    #expect(run.output.contains(common) == (!command.isGroup || command.words == ["coffer", "slot", "add"]))
     #expect(run.output.replacing(common, with: "") == command.page + "\n")
     let lines = run.output.split(separator: "\n")
     #expect(lines.first?.hasPrefix(command.testDescription + ": ") == true)
@@ -48,6 +48,36 @@ struct HelpAndSpecTests {
     #expect(example.hasPrefix("example: ") && example.contains(command.testDescription))
     for line in lines { #expect(line.count <= 105, "\(line)") }
     #expect(try Place().run(["help"] + command.words.dropFirst()).output == run.output)
+  }
+
+  @Test("A man page keeps the words of a row together, and what they do apart from them")
+  func manPages() throws {
+    let place = try Place()
+    let sop = try place.write(
+      "#!/bin/sh\nprintf 'coffer-sop: signs\\n\\nusage: coffer-sop\\n'\n", to: "coffer-sop", mode: 0o700)
+    let script = Repository.root.appending(path: "scripts/man-pages")
+    let made = try place.run([Place.coffer.path(), sop, place.folder.path()], program: script)
+    #expect(made.status == 0, "\(made.error)")
+    let page = try String(
+      contentsOf: place.folder.appending(path: "coffer-message-search.1"), encoding: .utf8)
+    for row in [
+      #"""
+      .TP
+      .B "from:ann  to:ben"
+      in the sender; in the recipients
+      .TP
+      """#,
+      #"""
+      .TP
+      .B "date:2024  date:2024\-03..2024\-05  date:..2019"
+      .TQ
+      .B "after:2024\-03  before:2024\-03\-15"
+      by local date, both ends included
+      .TP
+      .B "has:attachment  is:mail  type:text/markdown  type:image/*"
+      .TP
+      """#,
+    ] { #expect(page.contains(row), "\(page)") }
   }
 
   @Test(

@@ -116,7 +116,7 @@ struct InitOnTerminalTests {
     try answerWords(command, try takeWords(command))
     let (status, rest) = command.end()
     #expect(status == 0)
-    #expect(rest.contains("Vault created successfully: "))
+    #expect(rest.contains("Vault created successfully:"))
     #expect(!shown.contains("Herons") && !shown.contains("Password1"))
 
     let list = try CommandOnTerminal(["message", "list"], in: place)

@@ -51,7 +51,7 @@ struct MessageChoiceTests {
     #expect(lines[4].hasSuffix("oak") && lines[5] == "about oak")
     #expect(lines[6] == "coffer: the last list has 1 line")
     let other = try session(place, "coffer show @1 --passphrase-file pass")
-    #expect(other.contains("this terminal has shown no list yet"))
+    #expect(other.contains("this terminal has shown no list of messages yet"))
     // The folder holds ids, and nothing of what the messages are called.
     let files = try FileManager.default.subpathsOfDirectory(atPath: place.folder.path() + "/run")
     let lists = files.filter { $0.contains("list-") }
@@ -141,12 +141,71 @@ struct MessageChoiceTests {
       coffer capture list --passphrase-file pass; coffer capture show @3 --passphrase-file pass
       """
     ).split(separator: "\r\n")
-    #expect(lines[0] == "coffer: this terminal has shown no list yet")
+    #expect(lines[0] == "coffer: this terminal has shown no list of captures yet")
     #expect(lines[1] == "hint: 'coffer capture list' shows one")
     #expect(
       lines[2].wholeMatch(of: /1  [0-9a-f]{8}  \d{4}-\d\d-\d\d \d\d:\d\d .*  leak/) != nil, "\(lines[2])")
     #expect(lines[3].hasPrefix("2  ") && lines[3].hasSuffix("meter"))
     #expect(lines.dropFirst(4).contains { $0.hasPrefix("2  ") && $0.hasSuffix("dial") }, "\(lines)")
     #expect(lines.last == "coffer: the last list has 2 lines")
+  }
+
+  @Test("@N after a list of the other kind alone names the command that shows the line")
+  func otherKind() throws {
+    let place = try place(["oak"])
+    try place.write("photo of a meter", to: "meter.jpg")
+    #expect(try place.run(["capture", "add", "meter.jpg"] + Self.pass).status == 0)
+    func hint(after list: String, _ show: String) throws -> String? {
+      try session(place, "coffer \(list) --passphrase-file pass; coffer \(show) --passphrase-file pass")
+        .split(separator: "\r\n").last.map(String.init)
+    }
+    #expect(
+      try hint(after: "capture list", "show @1")
+        == "hint: @1 is one of the last captures: coffer capture show @1")
+    #expect(try hint(after: "capture list", "show @2") == "hint: 'coffer message list' shows one")
+    #expect(
+      try hint(after: "list", "capture show @1") == "hint: @1 is one of the last messages: coffer show @1")
+  }
+
+  @Test(
+    "A day on which clocks go back over midnight has all of its seconds, and no other day's",
+    arguments: [
+      // St. John's until 2011: 00:01 became 23:01 of the day before. Then Havana: 01:00 became 00:00.
+      (
+        "NST3:30NDT2:30,M3.2.0/0:01,M11.1.0/0:01",
+        [
+          ("2026-10-31T02:29:59Z", "before"), ("2026-10-31T02:30:00Z", "day"),
+          ("2026-11-01T02:29:59Z", "day"),
+          ("2026-11-01T03:00:00Z", "day"), ("2026-11-01T03:29:59Z", "day"), ("2026-11-01T03:31:00Z", "after"),
+        ]
+      ),
+      (
+        "CST5CDT4,M3.2.0/0,M11.1.0/1",
+        [
+          ("2026-10-31T03:59:59Z", "before"), ("2026-10-31T04:00:00Z", "day"),
+          ("2026-11-01T03:59:59Z", "day"),
+          ("2026-11-01T04:00:00Z", "after"), ("2026-11-01T05:30:00Z", "after"),
+          ("2026-11-02T04:59:59Z", "after"),
+        ]
+      ),
+    ] as [(String, [(date: String, title: String)])])
+  func clocksGoBack(zone: String, messages: [(date: String, title: String)]) throws {
+    let place = try place([])
+    let lines = messages.enumerated().map { index, message in
+      "{\"title\":\"\(message.title) \(index)\",\"date\":\"\(message.date)\",\"content\":\"\(index)\"}\n"
+    }
+    try place.write(lines.joined(), to: "days.jsonl")
+    #expect(try place.run(["message", "import", "jsonl", "days.jsonl"] + Self.pass).status == 0)
+    func found(_ search: String) throws -> [String] {
+      try place.run(["search", search] + Self.pass, environment: ["TZ": zone]).output
+        .split(separator: "\n").map { String($0.split(separator: "\t")[2]) }.sorted()
+    }
+    func named(_ titles: String...) -> [String] {
+      messages.enumerated().filter { titles.contains($1.title) }.map { "\($1.title) \($0)" }.sorted()
+    }
+    #expect(try found("date:2026-10-31") == named("day"))
+    #expect(try found("date:2026-10") == named("before", "day"))
+    #expect(try found("before:2026-10-30") == named("before"))
+    #expect(try Set(found("date:2026-11")).isSuperset(of: named("after")))
   }
 }

@@ -62,7 +62,7 @@ struct MessageListTests {
 
   @Test(
     "A row fits any terminal; what is beside the title gives way",
-    arguments: [30, 40, 50, 60, 70, 80, 100, 200])
+    arguments: [20, 30, 40, 50, 60, 70, 80, 100, 200])
   func widths(width: UInt16) throws {
     let place = try place()
     let (status, lines) = try onTerminal(["list"], place, columns: width)
@@ -98,8 +98,37 @@ struct MessageListTests {
     let json = try place.run(["list", "--limit", "1", "--columns", "size,attachment", "--json"] + Self.pass)
     #expect(
       json.output.contains(#""attachment":false,"byteCount":4,"date""#) && json.output.contains("\"title\""))
-    // Without them, nothing more than ever.
-    #expect(try !place.run(["list", "--json"] + Self.pass).output.contains("byteCount"))
+  }
+
+  @Test("In JSON a message has its size, whether something is attached, and a mail its sender")
+  func json() throws {
+    let place = try place()
+    for command in [["list"], ["search", "date:2000.."]] {
+      let lines = try place.run(command + ["--json"] + Self.pass).output.split(separator: "\n")
+      #expect(lines.count == 4)
+      #expect(lines[0].hasPrefix(#"{"attachment":false,"byteCount":4,"date":"#), "\(lines[0])")
+      #expect(!lines[0].contains("\"from\""))
+      #expect(
+        lines[3].hasPrefix(#"{"attachment":true,"byteCount":"#)
+          && lines[3].contains(#""from":"\"Ann Smith\" <"#))
+    }
+    #expect(try place.run(["remove", "a note", "--yes"] + Self.pass).status == 0)
+    let trash = try place.run(["trash", "list", "--json"] + Self.pass).output
+    #expect(trash.contains("\"removed\"") && !trash.contains("byteCount"), "\(trash)")
+  }
+
+  @Test("A file that was stored alone has no mark of an attachment, and is found as one")
+  func files() throws {
+    let place = try place()
+    try place.write("{\"a\":1}", to: "data.json")
+    try place.write("<a/>", to: "data.xml")
+    for name in ["data.json", "data.xml"] { #expect(try place.run(["add", name] + Self.pass).status == 0) }
+    let (_, lines) = try onTerminal(["list"], place)
+    #expect(lines.filter { $0.contains("  +  ") }.count == 1 && lines.contains { $0.contains("data.json") })
+    let piped = try place.run(["list", "--columns", "attachment,title"] + Self.pass).output
+    #expect(piped.contains("\tdata.xml\n") && !piped.contains("+\tdata.xml"))
+    let found = try place.run(["search", "has:attachment"] + Self.pass).output
+    #expect(found.split(separator: "\n").count == 3)
   }
 
   @Test("A column that does not exist is an error that names those that do")
@@ -167,6 +196,25 @@ struct MessageListTests {
       few.lines.allSatisfy { $0.hasPrefix("| ") }, "one line of 3,000 columns is longer than the screen")
     let raw = try onTerminal(["show", "long", "--raw"], place, environment: ["COFFER_PAGER": path])
     #expect(raw.lines.count == 60 && raw.lines[0] == "line 1")
+  }
+
+  @Test("A log and a help page longer than the screen go through the pager too")
+  func pagedAudit() throws {
+    let place = try place()
+    let path = try pager(place, "sed 's/^/| /'")
+    for _ in 0..<25 { #expect(try place.run(["add"] + Self.pass, input: "x").status == 0) }
+    let audit = try onTerminal(["audit"], place, environment: ["COFFER_PAGER": path])
+    #expect(audit.lines.count > 25 && audit.lines.allSatisfy { $0.hasPrefix("| ") }, "\(audit.lines)")
+    for arguments in [["--help"], ["help", "message", "search"]] {
+      let help = try CommandOnTerminal(arguments, in: place, environment: ["COFFER_PAGER": path]).end().shown
+      #expect(help.hasPrefix("| coffer") && help.contains("| example: coffer"), "\(help)")
+    }
+    let short = try CommandOnTerminal(
+      ["slot", "list", "--help"], in: place, environment: ["COFFER_PAGER": path])
+    #expect(short.end().shown.hasPrefix("coffer slot list"))
+    let whole = try CommandOnTerminal(
+      ["--help", "--no-pager"], in: place, environment: ["COFFER_PAGER": path])
+    #expect(whole.end().shown.hasPrefix("coffer: keeps"))
   }
 
   @Test("Leaving the pager early is no error, and nothing more is read", arguments: ["list", "search"])

@@ -82,7 +82,8 @@ struct SessionOfferTests {
     ])
   func notOffered(_ arguments: [String]) throws {
     let command = try CommandOnTerminal(arguments, in: place)
-    if arguments.count < 3 { try command.answer("passphrase: ", Place.passphrase) }
+    let prompt = arguments == ["erase"] ? "passphrase, to erase the coffer: " : "passphrase: "
+    if arguments.count < 3 { try command.answer(prompt, Place.passphrase) }
     let end = command.end()
     #expect(
       !end.shown.contains("Keep the coffer open") && !end.shown.contains("asked only once"), "\(end.shown)")

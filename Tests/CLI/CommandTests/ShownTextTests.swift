@@ -127,9 +127,10 @@ struct ShownTextTests {
     try place.makeCoffer()
     let phrase = try String(contentsOf: place.folder.appending(path: "words"), encoding: .utf8)
       .trimmingCharacters(in: .newlines)
+    try place.write("Eight-Herons-Cross-The-Fjord-2026\n", to: "new")
     let wrong = "zzz " + phrase.split(separator: " ").dropFirst().joined(separator: " ")
     let command = try CommandOnTerminal(
-      way == "recover" ? ["recover", "--new-passphrase-file", "pass"] : ["recovery", "drill"], in: place,
+      way == "recover" ? ["recover", "--new-passphrase-file", "new"] : ["recovery", "drill"], in: place,
       environment: way == "dumb" ? ["TERM": "dumb"] : [:], columns: 200)
     var shown = try command.answer("recovery phrase: ", wrong)
     shown += try command.terminal.expect("word 1 is not in the list of words; 2 tries left")

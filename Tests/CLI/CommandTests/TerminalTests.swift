@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AgentLeash
+import CofferKit
+import Enclaves
 import Foundation
+import Keychains
 import PseudoTerminals
+import Secrets
 import Testing
 
 @Suite("The command on a terminal")
@@ -123,13 +127,22 @@ struct TerminalTests {
     let place = try Place()
     try place.makeCoffer()
     #expect(try place.run(["add", "--passphrase-file", "pass"], input: "The mat is gone.\n").status == 0)
-    let question = "Destroy the coffer in \(place.home.path()), with 1 message and 0 captures? [y/N]: "
-    let kept = try CommandOnTerminal(["erase", "--force"], in: place)
+    let made = try place.run(
+      ["identity", "generate", "--user-id", "Ada <ada@example.org>", "--passphrase-file", "pass"])
+    #expect(made.status == 0, "\(made.error)")
+    let contents = "1 message, 0 captures and 1 identity"
+    let unproven = try CommandOnTerminal(["erase"], in: place, columns: 200)
+    try unproven.answer("passphrase, to erase the coffer: ", Place.passphrase)
+    let refused = unproven.end()
+    #expect(refused.status == 7)
+    #expect(refused.shown.contains("--force destroys \(contents) without it"), "\(refused.shown)")
+    let question = "Destroy the coffer in \(place.home.path()), with \(contents)? [y/N]: "
+    let kept = try CommandOnTerminal(["erase", "--force"], in: place, columns: 200)
     try kept.answer(question, "y")
     try kept.answer("Really? [y/N]: ", "n")
     #expect(kept.end().status == 7)
     #expect(place.hasCoffer)
-    let erased = try CommandOnTerminal(["erase", "--force"], in: place)
+    let erased = try CommandOnTerminal(["erase", "--force"], in: place, columns: 200)
     try erased.answer(question, "y")
     try erased.answer("Really? [y/N]: ", "yes")
     #expect(erased.end().status == 0)
@@ -191,5 +204,76 @@ struct TerminalTests {
     let shown = show.end().shown
     #expect(shown.hasSuffix("\r\none\r\n\u{FFFD}[2Jtwo\tthree\u{FFFD}\r\n"))
     #expect(!shown.contains("\u{1B}"))
+  }
+
+  @Test("In a narrow terminal errors, questions and rows of a status are broken between words")
+  func narrow() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    func shown(_ arguments: [String]) throws -> [String] {
+      let end = try CommandOnTerminal(
+        arguments, in: place, environment: ["NO_COLOR": "1", "COFFER_HOME": "coffer"], columns: 40
+      ).end().shown
+      return end.split(separator: "\r\n").map(String.init)
+    }
+    let error = try shown(["show", "the lease", "--passphrase-file", "pass"])
+    #expect(
+      error == [
+        "coffer: no message is called", "  'the lease', and no id ends so",
+        "hint: 'coffer message list' shows them;", "  'coffer message search' looks into",
+        "  them",
+      ], "\(error)")
+    let status = try shown(["status"])
+    #expect(status.allSatisfy { columns($0) <= 40 }, "\(status)")
+    #expect(
+      status[1...2] == ["state      locked; 'coffer unlock'", "           starts a session"], "\(status)")
+    // With --json each answer is one line.
+    let json = try shown(["show", "the lease", "--passphrase-file", "pass", "--json"])
+    #expect(json.count == 1 && json[0].hasPrefix("{\"error\":{"), "\(json)")
+    let question = try CommandOnTerminal(
+      ["erase", "--force"], in: place, environment: ["COFFER_HOME": "coffer"], columns: 40)
+    let asked = try question.answer("[y/N]: ", "n")
+    #expect(
+      asked.hasPrefix("Destroy the coffer in coffer, with 0\r\n"), "\(asked)")
+    #expect(question.end().status == 7)
+  }
+
+  @Test("A rotation that goes on does not advise to go on; other commands do")
+  func rotationHint() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    #expect(try place.run(["add", "--passphrase-file", "pass"], input: "The mat is gone.\n").status == 0)
+    let passphrase = try Passphrase(utf8: SecretBytes(copying: Array(Place.passphrase.utf8).span.bytes))
+    let locked = try LockedCoffer(home: place.home.path(), machine: Machine(enclaves: [SoftwareEnclave()]))
+    let coffer = try locked.unlock(SlotCredential(passphrase))
+    // Stopped after its first step.
+    #expect(try coffer.rotateVaultKey { _ in false } == nil)
+    coffer.close()
+    let hint = "hint: a rotation was started and not finished"
+    for (arguments, isTold) in [
+      (["list"], true), (["vault", "rotate", "--resume"], false), (["list"], false),
+    ] {
+      let end = try CommandOnTerminal(arguments + ["--passphrase-file", "pass"], in: place).end()
+      #expect(end.status == 0 && end.shown.contains(hint) == isTold, "\(arguments): \(end.shown)")
+    }
+  }
+
+  @Test("A capture on a terminal fits it, with the size that the list shows")
+  func capture() throws {
+    let place = try Place()
+    try place.makeCoffer()
+    try place.write(String(repeating: "photo", count: 3_000), to: "meter.jpg")
+    let pass = ["--passphrase-file", "pass"]
+    #expect(try place.run(["capture", "add", "meter.jpg"] + pass).status == 0)
+    let environment = ["NO_COLOR": "1"]
+    let list = try CommandOnTerminal(["capture", "list"] + pass, in: place, environment: environment).end()
+    let size = try #require(list.shown.firstMatch(of: /\d+ kB/)).output
+    let id = try #require(list.shown.firstMatch(of: #/  ([0-9a-f]{8})  /#)).1
+    let shown = try CommandOnTerminal(
+      ["capture", "show", String(id)] + pass, in: place, environment: environment
+    ).end().shown.split(separator: "\r\n")
+    #expect(shown.allSatisfy { $0.count <= 80 }, "\(shown)")
+    #expect(shown.contains("size       \(size)"), "\(shown)")
+    #expect(shown.contains { $0.wholeMatch(of: #/           [0-9a-f]{64}/#) != nil }, "\(shown)")
   }
 }

@@ -40,8 +40,8 @@
     }
 
     @Test("Without the library there is no bus")
-    func noBus() {
-      #expect(throws: BusError.noBus) { _ = try BusConnection(.session, nil) }
+    func noLibrary() {
+      #expect(throws: BusError.noLibrary) { _ = try BusConnection(.session, nil) }
     }
   }
 #endif

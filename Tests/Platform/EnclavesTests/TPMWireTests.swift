@@ -26,9 +26,9 @@
       enclave = TPMEnclave(tcti: wire.tcti)
     }
 
-    @Test("Without the library no chip answers, though there is one")
+    @Test("Without the library nothing is said of a chip: there is one")
     func noLibrary() throws {
-      #expect(throws: EnclaveError.notAnswering) { _ = try TPMContext(tcti: chip.tcti, nil) }
+      #expect(throws: EnclaveError.noLibrary) { _ = try TPMContext(tcti: chip.tcti, nil) }
       #expect(throws: Never.self) { _ = try TPMContext(tcti: chip.tcti) }
     }
 

@@ -58,6 +58,12 @@
       try place.expectReleased()
     }
 
+    @Test("Without the library of the bus nothing is said of a reader")
+    func noLibrary() {
+      let reader = FprintdReader { () throws(BusError) in throw .noLibrary }
+      #expect(throws: FingerprintError.noLibrary) { try reader.hasEnrolledFinger() }
+    }
+
     @Test("Without a reader, a service or a bus there is no reader")
     func noReader() throws {
       let bus = try PrivateBus()

@@ -193,6 +193,22 @@ struct TerminalPromptTests {
     #expect(try asked.value() == .success([false, false]))
   }
 
+  @Test("A question that is longer than a row is broken between words, and answered on its last row")
+  func longQuestion() throws {
+    let terminal = try PseudoTerminal(columns: 40)
+    let prompt = TerminalPrompt(path: terminal.path, style: Self.plain)
+    let asked = Background { () throws(PromptError) in
+      try prompt.confirm("Destroy the coffer in /home/ada/coffer, with 12 messages and 3 captures?")
+    }
+    let shown = try terminal.expect("[y/N]: ")
+    #expect(
+      shown.split(separator: "\r\n").map(String.init) == [
+        "Destroy the coffer in", "/home/ada/coffer, with 12 messages and", "\r\u{1B}[K3 captures? [y/N]: ",
+      ], "\(shown.debugDescription)")
+    terminal.type("y\r")
+    #expect(try asked.value() == .success(true))
+  }
+
   @Test("Control characters of a name do not reach the terminal")
   func printable() throws {
     let terminal = try PseudoTerminal()

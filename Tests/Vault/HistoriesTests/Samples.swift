@@ -107,7 +107,8 @@ struct Samples {
     let parents: [ControlID] = [hash(), hash()]
     return ControlOperation(
       account: account, random: machine.random(16), generation: 2, number: 6, parents: parents.sorted(),
-      frontier: frontier(), envelopesHash: ControlSeal.hash(ofEnvelopes: envelopes), handsOut: [keys.name], kind: kind)
+      frontier: frontier(), envelopesHash: ControlSeal.hash(ofEnvelopes: envelopes), handsOut: [keys.name],
+      kind: kind)
   }
 
   mutating func rekey(newOwner: Bool = true) -> Rekey {

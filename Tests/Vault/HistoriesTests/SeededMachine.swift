@@ -24,7 +24,13 @@ struct MachineSeed {
     return Array(bytes.prefix(count))
   }
 
-  func frame(of record: RecordID, _ version: Version) -> [UInt8]? { frames[record]?[version] }
+  /// Contents that a bad device replaces by noise when it is asked for them.
+  var noise: Set<RecordVersion> = []
+
+  func frame(of record: RecordID, _ version: Version) -> [UInt8]? {
+    let frame = frames[record]?[version]
+    return noise.contains(RecordVersion(record: record, version: version)) ? frame?.reversed() : frame
+  }
 
   mutating func keep(_ frame: [UInt8], of record: RecordID, _ version: Version) {
     frames[record, default: [:]][version] = frame
@@ -315,6 +321,8 @@ struct KeyedHashMachine: Machine {
   }
 
   mutating func drop(_ record: RecordID, _ version: Version) { seed.drop(record, version) }
+
+  mutating func setNoise(_ versions: Set<RecordVersion>) { seed.noise = versions }
 
   /// New keys of the device, for a new identifier.
   mutating func renewDeviceKeys(run: UInt64) {

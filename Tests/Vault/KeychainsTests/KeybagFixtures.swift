@@ -24,6 +24,15 @@ func recoveryPhrase(_ seed: UInt8) -> SlotCredential {
   return SlotCredential(RecoveryPhrase(entropy: SecretBytes(copying: entropy.span.bytes)))
 }
 
+/// A keybag with three slots: the passphrase "one" without a label, the passphrase "two", labelled so, and a phrase.
+/// - Parameter label: of the phrase.
+func threeSlots(phraseLabel label: String) throws -> (keybag: Keybag, unlocked: Keybag.Unlocked) {
+  var (keybag, unlocked) = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1)
+  try keybag.addSlot(passphrase("two"), label: "two", kdf: cheapPBKDF2, keys: unlocked.keys, now: 2)
+  try keybag.addSlot(recoveryPhrase(3), label: label, kdf: .seed, keys: unlocked.keys, now: 3)
+  return (keybag, unlocked)
+}
+
 func read(_ record: [UInt8]) throws(KeybagError) -> Keybag { try Keybag(record: record.span.bytes) }
 
 /// The record with its digest made to fit again.

@@ -17,10 +17,8 @@ struct KeybagTamperingTests {
 
   /// Slot 0 is the passphrase «one», slot 1 the passphrase «two», slot 2 a recovery phrase. The last two have labels.
   init() throws {
-    var (keybag, unlocked) = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1)
-    try keybag.addSlot(passphrase("two"), label: "two", kdf: cheapPBKDF2, keys: unlocked.keys, now: 2)
-    try keybag.addSlot(recoveryPhrase(3), label: "words", kdf: .seed, keys: unlocked.keys, now: 3)
-    (self.keybag, self.unlocked, record) = (keybag, unlocked, keybag.record())
+    (keybag, unlocked) = try threeSlots(phraseLabel: "words")
+    record = keybag.record()
   }
 
   @Test("A change of any byte is damage", arguments: [0x01, 0x80, 0xFF] as [UInt8])

@@ -16,10 +16,8 @@ struct SlotLabelTests {
 
   /// Slot 0 has no label, slot 1 is the passphrase "two", labelled so, slot 2 a phrase.
   init() throws {
-    var (keybag, unlocked) = try Keybag.create(passphrase("one"), kdf: cheapPBKDF2, now: 1)
-    try keybag.addSlot(passphrase("two"), label: "two", kdf: cheapPBKDF2, keys: unlocked.keys, now: 2)
-    try keybag.addSlot(recoveryPhrase(3), label: "blé", kdf: .seed, keys: unlocked.keys, now: 3)
-    (self.keybag, self.unlocked, record) = (keybag, unlocked, keybag.record())
+    (keybag, unlocked) = try threeSlots(phraseLabel: "blé")
+    record = keybag.record()
   }
 
   /// Where the attachment of a slot begins, with the length of its label.

@@ -111,7 +111,7 @@ struct BrowseSession {
     var search: SearchExpression?
     if !query.isEmpty {
       do throws(SearchSyntaxError) {
-        search = try SearchExpression(Self.arguments(query), midnight: LocalTime.midnight)
+        search = try SearchExpression(Self.arguments(query), day: LocalTime.seconds(ofDay:_:_:))
       } catch {
         return state.notice = Failure(error).message
       }

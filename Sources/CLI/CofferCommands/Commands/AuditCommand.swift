@@ -10,7 +10,8 @@ struct AuditCommand: CofferCommand {
   static let page = """
     coffer audit: the log of what was done to this coffer
 
-    usage: coffer audit \(OpeningOptions.usage)
+    usage: coffer audit [--no-pager]
+                        \(OpeningOptions.usage)
 
     The log is encrypted. It records kinds and counts but no names, and keeps the newest 1,000 entries.
 
@@ -27,7 +28,9 @@ struct AuditCommand: CofferCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    for entry in try context.open(opening).auditLog() {
+    let entries = try context.open(opening).auditLog()
+    Terminal.beginPaging(context)
+    for entry in entries where !Terminal.isOutputLost {
       let time = RFC3339.format(entry.time)
       if context.isJSON {
         JSON.print(Answer(time: time, event: entry.event.code, count: entry.count))
@@ -36,6 +39,7 @@ struct AuditCommand: CofferCommand {
         Terminal.print("\(LocalTime.shown(time))  \(entry.event.name)\(count)")
       }
     }
+    Terminal.endPaging()
   }
 }
 

@@ -5,6 +5,7 @@ internal import Captures
 internal import CofferKit
 internal import Keychains
 internal import MessageFormats
+internal import Pictures
 internal import Primitives
 internal import Texts
 internal import Vaults
@@ -86,7 +87,10 @@ struct CaptureAddCommand: CofferCommand {
     let signer = try captures.signer()
     Interruption.catchOnce()
     // A Control-C has also reached the process that decodes pictures; this check ends the command then.
-    capture.thumbnail = CapturePicture.thumbnail(ofFile: photo)
+    var noPreview: PictureError?
+    do throws(PictureError) { capture.thumbnail = try CapturePicture.thumbnail(ofFile: photo) } catch {
+      noPreview = error
+    }
     let added: CaptureStore.Added
     do { added = try captures.add(capture, signer: signer) } catch CaptureError.interrupted {
       throw Failure.interrupted("nothing was stored")
@@ -95,8 +99,16 @@ struct CaptureAddCommand: CofferCommand {
       id: added.id.description, level: signer.level.rawValue,
       warning: added.isStorageWarningDue ? "storage" : nil)
     context.isJSON ? JSON.print(answer) : Terminal.print("\(answer.id)")
-    if capture.thumbnail == nil, Terminal.isErrorTerminal {
-      context.remark("It has no preview: '\(photo)' is not a JPEG or PNG picture.")
+    switch noPreview {
+    case nil: break
+    case .noLibrary:
+      context.remark(
+        "It has no preview: the libraries libjpeg-turbo and libpng make one, and one of them is not installed here "
+          + "(on Debian and Ubuntu: libturbojpeg0, libpng16-16).")
+    default:
+      if Terminal.isErrorTerminal {
+        context.remark("It has no preview: '\(photo)' is not a JPEG or PNG picture.")
+      }
     }
     if added.isStorageWarningDue {
       context.remark(

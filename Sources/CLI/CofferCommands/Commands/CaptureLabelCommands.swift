@@ -111,7 +111,7 @@ struct CaptureSearchCommand: SearchingCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let expression = try SearchExpression(what, isAny: isAny, midnight: LocalTime.midnight)
+    let expression = try SearchExpression(what, isAny: isAny, day: LocalTime.seconds(ofDay:_:_:))
     if let field = expression.parts.lazy.compactMap(Self.fieldOfMessages).first {
       throw Failure.usage(
         "captures have no '\(field):'", hint: "they have words, title:, tag:, date:, after: and before:")

@@ -75,7 +75,9 @@ struct CaptureShowCommand: CofferCommand {
     if !noPicture { try CapturePicture.show(id, store) }
     let exifLines = (exif?.list ?? []).map { (name: Self.words($0.name), text: $0.text) }
     let width = exifLines.reduce(10) { max($0, $1.name.count) }
-    func show(_ name: String, _ text: String) { Terminal.print("\(name.padded(to: width)) \(text)") }
+    func show(_ name: String, _ text: String) {
+      Terminal.print("\(name.padded(to: width)) \(text)", textAt: width + 1)
+    }
     if let label {
       if !label.title.isEmpty { show("title", label.title) }
       if !label.tags.isEmpty { show("tags", label.tags.joined(separator: " ")) }
@@ -83,6 +85,7 @@ struct CaptureShowCommand: CofferCommand {
       context.remark("Title, note and tags are not shown: captures were changed or removed: coffer doctor")
     }
     show("captured", LocalTime.shown(info.summary.created))
+    show("size", ByteCount.text(info.summary.byteCount))
     for part in answer.parts where part.part != "manifest" && part.part != "assertion" {
       show(part.part, "\(ByteCount.text(part.byteCount))  \(part.sha256)")
     }

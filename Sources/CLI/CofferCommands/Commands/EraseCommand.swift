@@ -12,8 +12,8 @@ struct EraseCommand: CofferCommand {
     usage: coffer erase [--yes] [--force]
                         \(OpeningOptions.usage)
 
-    Asks twice. Needs the passphrase, and refuses unless a recovery drill has ever succeeded. --force skips
-    both.
+    Says how much there is, and asks twice. Needs the passphrase or PIN, and refuses unless a recovery drill
+    has ever succeeded. --force skips both.
 
       --yes    do not ask
       --force  erase a coffer without a recovery drill, or one that does not open
@@ -29,12 +29,15 @@ struct EraseCommand: CofferCommand {
   @Flag(help: "Do not ask.") var yes = false
   @Flag(help: "Erase without a recovery drill or a passphrase.") var force = false
 
-  /// What would be lost, as far as a file that may be damaged says it.
-  private static func contents(_ context: CommandContext) -> String {
+  /// What would be lost, as far as a file that may be damaged says it; nil if it says nothing.
+  private static func contents(_ context: CommandContext) -> String? {
     guard let locked = try? context.locked(), let messages = try? locked.messageRowCount(),
       let captures = try? locked.captureRowCount()
-    else { return "" }
-    return ", with \(messages.counted("message")) and \(captures.counted("capture"))"
+    else { return nil }
+    // Unknown where they are in a Secret Service that does not answer.
+    let identities = (try? locked.privateKeyCount()).map { $0.counted("identity", "identities") }
+    return "\(messages.counted("message")), \(captures.counted("capture")) and "
+      + (identities ?? "the identities")
   }
 
   func execute(_ context: CommandContext) throws {
@@ -42,15 +45,13 @@ struct EraseCommand: CofferCommand {
     guard yes || context.hasTerminal else {
       throw Failure(
         .locked, "no_prompt", "erasing asks twice, and there is no terminal to ask on",
-        hint: "add --yes if you are sure")
+        hint: "add --yes if you are sure; without --force it needs the passphrase or PIN too")
     }
-    if !force {
-      let coffer = try context.open(opening, needing: .slot)
-      try coffer.checkErasable()
-      coffer.close()
-    }
+    let contents = Self.contents(context)
+    if !force { try checkErasable(context, contents) }
     if !yes {
-      guard try context.confirm("Destroy the coffer in \(context.home)\(Self.contents(context))?"),
+      let what = contents.map { ", with \($0)" } ?? ""
+      guard try context.confirm("Destroy the coffer in \(context.home)\(what)?"),
         try context.confirm("Everything in it will be lost for good. Really?")
       else { throw Failure(.refused, "cancelled", "nothing was erased") }
     }
@@ -77,6 +78,22 @@ struct EraseCommand: CofferCommand {
       context.remark(
         "The coffer was damaged, so the Secret Service may still have its items 'Coffer keychain'; nothing can "
           + "decrypt them any more.")
+    }
+  }
+
+  /// Opens the coffer, which nobody may erase who cannot, and asks for a recovery drill.
+  /// - Parameter contents: is named if it stays.
+  private func checkErasable(_ context: CommandContext, _ contents: String?) throws {
+    var asking = context
+    asking.purpose = "to erase the coffer"
+    let coffer = try asking.open(opening, needing: .slot)
+    defer { coffer.close() }
+    do { try coffer.checkErasable() } catch let error as CofferError {
+      var failure = Failure(error)
+      if let contents {
+        failure.hint = "run 'coffer recovery drill' first; --force destroys \(contents) without it"
+      }
+      throw failure
     }
   }
 }

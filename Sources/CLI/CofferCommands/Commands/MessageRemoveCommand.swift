@@ -99,7 +99,7 @@ struct MessageRemoveCommand: SearchingCommand {
   }
 
   private func searched(_ coffer: Coffer) throws -> [Chosen] {
-    var query = SearchQuery(try SearchExpression(which, midnight: LocalTime.midnight))
+    var query = SearchQuery(try SearchExpression(which, day: LocalTime.seconds(ofDay:_:_:)))
     var chosen: [Chosen] = []
     let unreadable = try coffer.vault.forEachMessage { id, metadata, content in
       if query.matches(metadata, content) { chosen.append(Chosen(id, metadata, content)) }

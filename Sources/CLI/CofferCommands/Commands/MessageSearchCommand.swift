@@ -65,13 +65,13 @@ struct MessageSearchCommand: SearchingCommand {
   }
 
   func execute(_ context: CommandContext) throws {
-    let expression = try SearchExpression(what, isAny: isAny, midnight: LocalTime.midnight)
+    let expression = try SearchExpression(what, isAny: isAny, day: LocalTime.seconds(ofDay:_:_:))
     let columns = try MessageColumn.named(columns)
     let coffer = try context.open(opening)
     var list = MessageList(coffer, context, columns: columns)
     list.showsSnippets = snippets ?? (Terminal.isOutputTerminal && !context.isJSON)
     var finder = SearchSnippetFinder(expression, sideCount: SnippetLine.sideCount)
-    let findings = try search(expression, coffer, context, wantsDetails: list.needsContent) {
+    let findings = try search(expression, coffer, context, wantsDetails: !count && list.needsContent) {
       list.indexTrouble = $0
     } _: { id, metadata, details in
       try list.show(id, metadata, details: details) { finder.snippet($0, $1) }

@@ -59,9 +59,9 @@ struct RecoveryStateCommand: CofferCommand {
           ? "a reset was interrupted" : "protected data or private keys are not what was stored")
     }
     guard let refusal else { return }
-    // The report has already said what to do.
     var failure = Failure(refusal)
-    failure.hint = nil
+    // Of anything else the report has said what to do.
+    if refusal != .enclave(.noLibrary) { failure.hint = nil }
     throw failure
   }
 
@@ -87,7 +87,12 @@ struct RecoveryStateCommand: CofferCommand {
         ? "whole" : "\(lostKeys) not what was stored: only a backup of the coffer's folder has them"
       Terminal.print("private keys    \(state)")
     }
-    for step in steps { Terminal.print("to do           \(step.sentence(report, home: home))") }
+    for step in steps {
+      let sentence =
+        step == .unlock && refusal == .enclave(.noLibrary)
+        ? "install the library tss2; nothing is known to be lost" : step.sentence(report, home: home)
+      Terminal.print("to do           \(sentence)")
+    }
   }
 }
 

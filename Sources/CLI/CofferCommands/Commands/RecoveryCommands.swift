@@ -15,8 +15,8 @@ struct RecoverCommand: CofferCommand {
     usage: coffer recover [--kdf argon2id|pbkdf2] \(PhraseOptions.usage)
                           \(NewPassphraseOptions.usage)
 
-    The new passphrase replaces the old one; if the coffer has several passphrases, it is added to them. No
-    data is lost, and the words keep working. Ends the session.
+    The new passphrase replaces the old one; if the coffer has several passphrases, it is added to them. One
+    that opens the coffer already is refused. No data is lost, and the words keep working. Ends the session.
 
     example: coffer recover
     """
@@ -34,6 +34,7 @@ struct RecoverCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let coffer = try context.open(phrase)
     let new = try context.newPassphrase(newPassphrase.given(), policy: coffer.settings().policy)
+    try PassphraseInterface.checkIsNew(new, coffer)
     let isReplaced = try coffer.resetPassphrase(to: new, kdf: kdf.kdf)
     let ending = SessionEnding(coffer)
     if context.isJSON {

@@ -167,43 +167,46 @@ struct StatusCommand: CofferCommand {
   private func show(
     _ answer: Answer, _ obstacles: [any Error], _ people: People?, _ palette: Palette
   ) {
-    Terminal.print("home       \(answer.home)")
-    Terminal.print("state      \(state(answer))")
-    Terminal.print("opens with \(answer.opensWith.joined(separator: ", "))")
+    Self.row("home       \(answer.home)")
+    Self.row("state      \(state(answer))")
+    Self.row("opens with \(answer.opensWith.joined(separator: ", "))")
     for obstacle in obstacles {
-      Terminal.print("           \(SlotInterfaces.sentence(obstacle)): use the passphrase")
+      Self.row("           \(SlotInterfaces.sentence(obstacle)): use the passphrase")
     }
     let doubt = answer.keyVersion == nil ? " (as the file says; the passphrase verifies it)" : ""
-    Terminal.print("messages   \(answer.messageCount.grouped)\(doubt)")
-    if let index = answer.index { Terminal.print("index      \(index.words)") }
+    Self.row("messages   \(answer.messageCount.grouped)\(doubt)")
+    if let index = answer.index { Self.row("index      \(index.words)") }
     if answer.captureCount > 0 {
       let waiting = answer.uploads.map { "; \($0.waiting) not uploaded" } ?? ""
-      Terminal.print("captures   \(answer.captureCount.grouped)\(waiting)")
+      Self.row("captures   \(answer.captureCount.grouped)\(waiting)")
     }
-    Terminal.print("file       \(ByteCount.text(answer.fileByteCount))")
+    Self.row("file       \(ByteCount.text(answer.fileByteCount))")
     if let version = answer.keyVersion, let created = answer.keyCreated {
-      Terminal.print("vault key  version \(version), made \(LocalTime.shown(created))")
-      Terminal.print(
+      Self.row("vault key  version \(version), made \(LocalTime.shown(created))")
+      Self.row(
         "drill      \(answer.lastRecoveryDrill.map(LocalTime.shown) ?? "never: run 'coffer recovery drill'")")
-      Terminal.print(
+      Self.row(
         "backup     \(answer.lastBackup.map(LocalTime.shown) ?? "none yet: run 'coffer backup FILE'")")
       if let people {
         people.show(palette)
       } else {
-        Terminal.print("OpenPGP    cannot be read: 'coffer recovery-state' says why")
+        Self.row("OpenPGP    cannot be read: 'coffer recovery-state' says why")
       }
     }
     if let failures = answer.recentFailures, failures > 0 {
-      Terminal.print("failures   \(failures.counted("message")) did not open in the last hour")
+      Self.row("failures   \(failures.counted("message")) did not open in the last hour")
     }
     if let failures = answer.unexaminedFailures, failures > 0 {
-      Terminal.print(
+      Self.row(
         "warning    \(failures.counted("message")) did not open: restore from backup; 'coffer doctor --deep' names "
           + "them")
     }
     let columns = Terminal.isOutputTerminal ? Terminal.columns - "slot       ".count : nil
-    for row in SlotAnswer.rows(answer.slots, columns: columns) { Terminal.print("slot       \(row)") }
+    for row in SlotAnswer.rows(answer.slots, columns: columns) { Self.row("slot       \(row)") }
   }
+
+  /// A row with its name in eleven columns.
+  static func row(_ line: ShownLine) { Terminal.print(line, textAt: "slot       ".count) }
 
   private func state(_ answer: Answer) -> String {
     switch answer.state {

@@ -44,10 +44,9 @@ struct VaultRotateCommand: CofferCommand {
   @Flag(help: "Only continue a rotation that was interrupted.") var resume = false
 
   func execute(_ context: CommandContext) throws {
-    let coffer = try context.open(opening)
-    try RotationRun(context: context).run {
-      try coffer.rotateVaultKey(onlyResumes: resume, progress: $0)
-    }
+    let run = RotationRun(context)
+    let coffer = try run.context.open(opening)
+    try run.run { try coffer.rotateVaultKey(onlyResumes: resume, progress: $0) }
   }
 }
 
@@ -69,14 +68,22 @@ struct VaultRollbackCommand: CofferCommand {
   @OptionGroup var opening: OpeningOptions
 
   func execute(_ context: CommandContext) throws {
-    let coffer = try context.open(opening)
-    try RotationRun(context: context).run { try coffer.rollBackVaultKey(progress: $0) }
+    let run = RotationRun(context)
+    let coffer = try run.context.open(opening)
+    try run.run { try coffer.rollBackVaultKey(progress: $0) }
   }
 }
 
 /// A rotation or rollback with its progress, and the answer at its end.
 struct RotationRun {
+  /// Does not advise to do what this is.
   let context: CommandContext
+
+  init(_ context: CommandContext) {
+    var context = context
+    context.namesRotation = false
+    self.context = context
+  }
 
   private struct Answer: Encodable {
     let keyVersion: Int

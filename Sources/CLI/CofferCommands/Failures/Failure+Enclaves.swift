@@ -22,6 +22,8 @@ extension Failure {
         self.init(
           .noHardware, "no_chip", "no TPM answers", hint: "\(other); this coffer was built without the TPM")
       #endif
+    case .noLibrary:
+      self.init(.noHardware, "no_tss_library", message, hint: "\(Self.tssHint), or \(other)")
     case .notAnswering:
       self.init(.noHardware, "chip_not_answering", error.sentence, hint: "try again, or \(other)")
     case .corrupt, .wrongKind: self.init(.corrupt, "corrupt", message, hint: Self.corruptHint)
@@ -31,6 +33,10 @@ extension Failure {
       self.init(.noHardware, "chip_failed", message, hint: other)
     }
   }
+
+  /// What to do without the library of the chip, where a passphrase does not help.
+  static let tssHint =
+    "install it (on Debian and Ubuntu: libtss2-esys-3.0.2-0, libtss2-mu0, libtss2-tctildr0)"
 }
 
 extension EnclaveError {
@@ -38,7 +44,8 @@ extension EnclaveError {
   var sentence: String {
     switch self {
     case .unavailable: "No TPM answers"
-    case .notAnswering: "The TPM, or the library tss2 that talks to it, does not answer"
+    case .noLibrary: "The TPM is used through the library tss2, which is not installed here"
+    case .notAnswering: "The TPM does not answer"
     case .wrongPasscode: "Wrong PIN"
     case .lockedOut(let seconds):
       if let seconds { "TPM lockout, \(Duration.text(seconds)) left" } else { "TPM lockout" }

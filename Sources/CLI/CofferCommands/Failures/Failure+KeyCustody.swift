@@ -22,6 +22,9 @@ extension Failure {
     case .enclave(.lockedOut(let seconds)):
       self.init(EnclaveError.lockedOut(secondsLeft: seconds))
       hint = "wrong PINs have locked the TPM, and private keys are in it: wait"
+    case .enclave(.noLibrary):
+      self.init(EnclaveError.noLibrary)
+      hint = Self.tssHint
     case .enclave(let error): self.init(error)
     case .keychain(let error): self.init(error)
     case .fingerRequired:
@@ -71,7 +74,7 @@ extension Failure {
         hint: "wait: in high-security mode no passphrase opens private keys")
     default:
       self.init(enclave: error)
-      hint = backup
+      hint = error == .noLibrary ? Self.tssHint : backup
     }
   }
 }

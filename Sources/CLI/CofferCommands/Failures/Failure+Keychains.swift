@@ -55,6 +55,11 @@ extension Failure {
     case .duplicateItem: self.init(.inUse, "already_exists", "this item already exists")
     case .secureEnclaveUnavailable:
       self.init(.noHardware, "no_enclave", "this machine has no chip that can hold keys")
+    case .serviceLibraryMissing:
+      self.init(
+        .noHardware, "no_bus_library",
+        "the Secret Service is used through the library libsystemd, which is not installed here",
+        hint: Self.busHint)
     case .serviceUnavailable:
       #if SecretService
         self.init(
@@ -80,7 +85,7 @@ extension Failure {
     case .enclave(let error):
       // The coffer is already open, so another way to open it does not help.
       self.init(enclave: error)
-      hint = "try again; 'coffer doctor' examines the coffer"
+      hint = error == .noLibrary ? Self.tssHint : "try again; 'coffer doctor' examines the coffer"
     case .unsorted(let type): self.init(unsorted: type)
     case .invalidData, .encodingFailed, .decodingFailed:
       self.init(.corrupt, "corrupt", "the keychain is corrupt or was tampered with", hint: Self.corruptHint)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import Enclaves
 internal import Keychains
 internal import ProtectedData
 internal import Storage
@@ -26,7 +27,7 @@ extension Failure {
     case .enclave(let error):
       // The coffer is already open, so the hint for a slot would be wrong.
       self.init(error)
-      hint = "'coffer recovery-state' says what to do"
+      hint = error == .noLibrary ? Self.tssHint : "'coffer recovery-state' says what to do"
     case .storage(let error): self.init(error as any Error)
     case .frameworkRecovery(let fault):
       self.init(

@@ -42,10 +42,18 @@ extension Failure {
         .noHardware, "no_finger", "no finger is enrolled with the reader",
         hint: "'fprintd-enroll' enrols one")
     case .noReader: self.init(.noHardware, "no_reader", "there is no fingerprint reader")
+    case .readerUnavailable(.noLibrary):
+      self.init(
+        .noHardware, "no_bus_library",
+        "fingerprint readers are used through the library libsystemd, which is not installed here",
+        hint: Self.busHint)
     case .readerUnavailable:
       self.init(
         .noHardware, "reader_unavailable", "the fingerprint reader cannot be used now", hint: "try again")
     case .promptUnavailable(let error): self.init(error)
     }
   }
+
+  /// What to do without the library that speaks to the bus of the desktop and of the system.
+  static let busHint = "install it (on Debian and Ubuntu: libsystemd0)"
 }

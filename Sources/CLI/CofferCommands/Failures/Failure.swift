@@ -134,19 +134,17 @@ struct Failure: Error {
 }
 
 extension Failure {
-  /// The lines, each with its line end: for users, or one JSON document.
-  func lines(isJSON: Bool) -> String {
+  /// The lines: for users, or one JSON document.
+  func lines(isJSON: Bool) -> [ShownLine] {
     if isJSON {
       let body = Answer.Body(
         code: code, message: message, hint: hint, unreadable: unreadable.isEmpty ? nil : unreadable,
         candidates: candidates.isEmpty ? nil : candidates, problems: problems.isEmpty ? nil : problems,
         recipients: recipients.isEmpty ? nil : recipients)
-      return JSON.text(Answer(error: body)) + "\n"
+      return ["\(JSON.text(Answer(error: body)))"]
     }
-    var text = unreadable.map { "\(unreadableKind) \($0): corrupted or tampered\n" }.joined()
-    text += "coffer: \(TerminalText.line(message))\n"
-    if let hint { text += "hint: \(TerminalText.line(hint))\n" }
-    return text
+    return unreadable.map { "\(unreadableKind) \($0): corrupted or tampered" } + ["coffer: \(message)"]
+      + (hint.map { ["hint: \($0)"] } ?? [])
   }
 
   private struct Answer: Encodable {

@@ -24,7 +24,7 @@ enum BarredText {
     }
   }
 
-  /// A line of ours above or below a text.
+  /// A line of ours above or below a text. It is never broken, so that each row of ours begins as it does.
   static func edge(_ words: String) -> ShownLine { "── \(words) ──" }
 
   private static func withoutTabs(_ line: Substring) -> String {

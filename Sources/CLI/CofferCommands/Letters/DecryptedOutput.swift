@@ -62,8 +62,12 @@ final class DecryptedOutput: ByteSink {
 
   /// Says what the content is worth, before the first octet of it: the verdict, then its notes.
   func tell(_ words: String, _ verdict: Verdict, _ palette: Palette, isDetailed: Bool = false) {
-    let line = isScreen ? BarredText.edge(words) : "\(words)"
-    Terminal.remark(palette.paint(line, VerdictWords.tone(verdict)))
+    let tone = VerdictWords.tone(verdict)
+    if isScreen {
+      Terminal.remark(whole: palette.paint(BarredText.edge(words), tone))
+    } else {
+      Terminal.remark(palette.paint("\(words)", tone))
+    }
     for note in VerdictWords.notes(verdict, isDetailed: isDetailed) { Terminal.remark("\(note)") }
   }
 
@@ -103,7 +107,7 @@ final class DecryptedOutput: ByteSink {
         }
         BarredText.print(text)
         held = nil
-        return Terminal.remark(BarredText.edge("end: \(ByteCount.text(byteCount)), \(coverage)"))
+        return Terminal.remark(whole: BarredText.edge("end: \(ByteCount.text(byteCount)), \(coverage)"))
       }
       try openingFallback()
     }

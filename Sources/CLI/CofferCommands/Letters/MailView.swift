@@ -22,8 +22,8 @@ struct MailView {
     guard !context.isJSON else { return }
     var words = content.isEncrypted ? "mail, decrypted; \(verdict)" : "mail; \(verdict)"
     if content.notes.contains(.senderDiffers) { words += "; \(MailWords.otherSender(content.heading))" }
-    Terminal.remark(isScreen ? BarredText.edge(words) : "\(words)")
-    for line in content.heading.lines { Terminal.remark(MailWords.line(line, of: content)) }
+    Terminal.remark(whole: isScreen ? BarredText.edge(words) : "\(words)")
+    for line in content.heading.lines { Terminal.remark(whole: MailWords.line(line, of: content)) }
     for note in VerdictWords.notes(content.verdict, isDetailed: false) { Terminal.remark("\(note)") }
     for note in MailWords.notes(content) { Terminal.remark("\(note)") }
   }
@@ -42,18 +42,18 @@ struct MailView {
     BarredText.print(shown)
     tell(attachments)
     for text in others {
-      Terminal.remark(BarredText.edge(MailWords.unprotectedHeading(content)))
+      Terminal.remark(whole: BarredText.edge(MailWords.unprotectedHeading(content)))
       BarredText.print(text, bar: BarredText.unprotectedBar)
     }
-    Terminal.remark(BarredText.edge("end: \(MailWords.coverage(content))"))
+    Terminal.remark(whole: BarredText.edge("end: \(MailWords.coverage(content))"))
   }
 
   /// The parts that are not shown.
   func tell(_ attachments: [Int]) {
     guard !context.isJSON else { return }
     for (position, index) in attachments.enumerated() {
-      Terminal.remark("   \(MailWords.part(index, of: content))")
-      if position == 0 { Terminal.remark("       \(command) --save-parts DIR") }
+      Terminal.remark(whole: "   \(MailWords.part(index, of: content))")
+      if position == 0 { Terminal.remark(whole: "       \(command) --save-parts DIR") }
     }
   }
 

@@ -11,14 +11,15 @@ internal import Primitives
 internal import Secrets
 
 enum CapturePicture {
-  /// A small picture to store with the photo; nil for a file that is not a supported picture.
-  static func thumbnail(ofFile path: String) -> PartSource? {
-    guard let photo = read(path) else { return nil }
+  /// A small picture to store with the photo.
+  /// - Throws: `PictureError`, also of a file that is not a supported picture.
+  static func thumbnail(ofFile path: String) throws(PictureError) -> PartSource {
+    guard let photo = read(path) else { throw .notAPicture }
     let orientation = photo.withBytes { ExifFields(photo: $0)?.orientation ?? 1 }
-    let small = try? photo.withBytes { photo throws(PictureError) in
+    let small = try photo.withBytes { photo throws(PictureError) in
       try PictureWorker().thumbnail(of: photo, orientation: PictureOrientation(exif: orientation))
     }
-    guard let small, small.count <= CapturePart.thumbnail.byteCountLimit else { return nil }
+    guard small.count <= CapturePart.thumbnail.byteCountLimit else { throw .tooLarge }
     return PartSource(small)
   }
 

@@ -6,12 +6,16 @@ internal import Storage
 /// A command with a help page that is written by hand and ends in an example.
 protocol HelpPage: ParsableCommand {
   static var page: String { get }
+  /// Whether the page, as it is shown, names the options that every command takes.
+  static var namesCommonOptions: Bool { get }
 }
 
 extension HelpPage {
-  /// The page as it is shown: before the example it names the options that every command takes.
+  static var namesCommonOptions: Bool { self is any CofferCommand.Type }
+
+  /// The page as it is shown, with the options that every command takes before the example.
   static var help: String {
-    guard self is any CofferCommand.Type, let example = page.ranges(of: "\n\nexample: ").last else {
+    guard namesCommonOptions, let example = page.ranges(of: "\n\nexample: ").last else {
       return page
     }
     return page[..<example.lowerBound] + "\n\n\(commonOptions)" + page[example.lowerBound...]

@@ -8,6 +8,16 @@ enum ColumnWidth {
   /// The columns of a text without control characters.
   static func of(_ text: String) -> Int { text.unicodeScalars.reduce(0) { $0 + of($1) } }
 
+  /// The same of a line that may have our own sequences, those of colours, which end in "m".
+  static func ofShown(_ line: String) -> Int {
+    var isInSequence = false
+    return line.unicodeScalars.reduce(0) { width, scalar in
+      if scalar == "\u{1B}" { isInSequence = true }
+      defer { if scalar == "m" { isInSequence = false } }
+      return isInSequence ? width : width + of(scalar)
+    }
+  }
+
   /// `text` cut to a number of columns, with an ellipsis if something was cut.
   static func cut(_ text: String, to width: Int) -> String {
     if of(text) <= width { return text }

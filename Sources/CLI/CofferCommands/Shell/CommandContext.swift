@@ -24,6 +24,8 @@ struct CommandContext {
   let machine: Machine
   /// Whether the coffer is opened to accept an older state as the current one.
   var acceptsEarlierState = false
+  /// Whether the user is told that a rotation is due or not finished: not by the command that does that.
+  var namesRotation = true
   /// What the passphrase or PIN is asked for, if it is not for opening alone: "to read a message for Ada".
   var purpose: String?
   /// A line of its own above the prompt: the subject of a commit that is to be signed.
@@ -211,7 +213,7 @@ struct CommandContext {
     coffer.listenForFailures { alarm, count in
       FailureWarning(count, isLocked: alarm == .locked).tell(isJSON: isJSON)
     }
-    guard Terminal.isErrorTerminal else { return }
+    guard Terminal.isErrorTerminal, namesRotation else { return }
     if status.isRotating {
       remark("hint: a rotation was started and not finished: coffer vault rotate --resume")
     }

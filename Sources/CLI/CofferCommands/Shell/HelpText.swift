@@ -3,6 +3,8 @@
 // Help pages in the width of a terminal. They are written for a wide one; in a narrow one, paragraphs and the texts of
 // options are filled again. Examples stay as they are, to be copied.
 
+internal import Texts
+
 enum HelpText {
   /// The page with no line longer than `columns`, but for examples and long words. What fits stays as it is.
   /// - Parameter columns: nil off a terminal, where all of it stays.
@@ -34,33 +36,11 @@ enum HelpText {
       guard lines.contains(where: { ColumnWidth.of($0) > columns }) else {
         return lines.joined(separator: "\n")
       }
-      var filled: [String] = []
-      var line = String(start)
-      var column = column
-      // No room beside it, so the text begins on the next line.
-      if columns - column < HelpText.leastTextColumns {
-        column = min(column, HelpText.narrowColumn)
-        if start.contains(where: { $0 != " " }) {
-          filled.append(start.trimmingTrailingBlanks())
-        }
-        line = String(repeating: " ", count: column)
-      }
-      var isEmpty = true
-      for word in words {
-        if !isEmpty, ColumnWidth.of(line) + 1 + ColumnWidth.of(String(word)) > columns {
-          filled.append(line)
-          line = String(repeating: " ", count: column)
-          isEmpty = true
-        }
-        line += (isEmpty ? "" : " ") + word
-        isEmpty = false
-      }
-      return (filled + [line]).joined(separator: "\n")
+      return FilledText.rows(
+        of: words, after: String(start), columns: columns, indent: column, width: ColumnWidth.of
+      ).joined(separator: "\n")
     }
   }
-
-  private static let leastTextColumns = 24
-  private static let narrowColumn = 6
 
   private static func items(_ block: [String], isUsage: Bool) -> [Item] {
     var items: [Item] = []
@@ -84,7 +64,7 @@ enum HelpText {
   }
 
   /// Where the text of an option, a word or a command begins: after two spaces or more.
-  private static func column(of line: String) -> Int? {
+  static func column(of line: String) -> Int? {
     let term = line.drop { $0 == " " }
     guard let gap = term.firstRange(of: "  ") else { return nil }
     return line[..<gap.lowerBound].count + term[gap.lowerBound...].prefix { $0 == " " }.count

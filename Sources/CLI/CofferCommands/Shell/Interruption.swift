@@ -38,7 +38,9 @@ enum Interruption {
   static func endingAtOnce<R: ~Copyable>(
     _ words: Failure, isJSON: Bool, _ work: () throws -> R
   ) rethrows -> R {
-    let line = Array((breaksLine && !isJSON ? "\n" : "").utf8) + Array((words.lines(isJSON: isJSON)).utf8)
+    let line =
+      Array((breaksLine && !isJSON ? "\n" : "").utf8)
+      + Array(words.lines(isJSON: isJSON).map { $0.text + "\n" }.joined().utf8)
     // Never freed, because a handler may be reading it.
     let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: line.count, alignment: 1)
     unsafe bytes.copyBytes(from: line)

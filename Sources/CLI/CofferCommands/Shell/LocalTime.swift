@@ -3,6 +3,7 @@
 // Times as people read them: of the place where they are. Programs get RFC 3339.
 
 internal import Glibc
+internal import MessageFormats
 internal import Texts
 
 enum LocalTime {
@@ -55,12 +56,32 @@ enum LocalTime {
     return isMinute ? found.seconds : nil
   }
 
-  /// When a day begins here. Where clocks are put forward at midnight, its first hour is missing.
-  /// - Returns: seconds since 1970, UTC; nil when there is no such day.
-  static func midnight(_ year: Int, _ month: Int, _ day: Int) -> Int64? {
-    let day = (Int32(year), Int32(month), Int32(day))
-    return (moment(day.0, day.1, day.2, 0, 0) ?? moment(day.0, day.1, day.2, 1, 0))?.seconds
+  /// The seconds of a day here, since 1970, UTC. It may begin later than midnight, end before it, or begin and end
+  /// twice, as clocks are put forward or back.
+  /// - Returns: nil when there is no such day.
+  static func seconds(ofDay year: Int, _ month: Int, _ day: Int) -> ClosedRange<Int64>? {
+    guard let utc = CivilTime.seconds(year: year, month: month, day: day, hour: 0, minute: 0, second: 0)
+    else {
+      return nil
+    }
+    func isInDay(_ seconds: Int64) -> Bool {
+      guard let parts = unsafe parts(of: seconds) else { return false }
+      return unsafe (Int(parts.tm_year) + 1900, Int(parts.tm_mon) + 1, Int(parts.tm_mday)) == (
+        year, month, day
+      )
+    }
+    // No clock is put forward or back twice between two of these.
+    let times = Array(
+      stride(from: utc - zoneSeconds, through: utc + 86_400 + zoneSeconds, by: Int(stepSeconds)))
+    guard let first = times.first(where: isInDay), let last = times.last(where: isInDay) else { return nil }
+    let before = Array(first - stepSeconds...first)
+    let after = Array(last...last + stepSeconds)
+    return before[before.partitionIndex(where: isInDay)]...after[after.partitionIndex { !isInDay($0) } - 1]
   }
+
+  /// How far a zone's time may be from UTC, in either direction: 15 h 13 min in Alaska before 1867.
+  private static let zoneSeconds: Int64 = 16 * 3_600
+  private static let stepSeconds: Int64 = 900
 
   /// A time of a day here, in seconds since 1970, UTC, and the minute that it has: clocks may leave some out.
   /// - Returns: nil when the day is not there: the system would take the 31st of February for one in March.

@@ -100,11 +100,19 @@ struct MessageChoice {
     guard let number = Int(word.dropFirst()), number > 0 else {
       throw Failure.usage("'\(word)' is not a line of a list", hint: "@3 is the third line of the last one")
     }
-    let list = CommandSurroundings.current.lastList(kind, home: context.home)?.identifiers() ?? []
+    func shown(_ kind: LastList.Kind) -> [String] {
+      CommandSurroundings.current.lastList(kind, home: context.home)?.identifiers() ?? []
+    }
+    let list = shown(kind)
     guard !list.isEmpty else {
+      let (wanted, other) =
+        kind == .messages ? ("message", LastList.Kind.captures) : ("capture", LastList.Kind.messages)
+      let isOfOthers = number <= shown(other).count
+      let show = other == .captures ? "coffer capture show" : "coffer show"
       throw Failure(
-        .missing, "no_list", "this terminal has shown no list yet",
-        hint: "'coffer \(kind == .messages ? "message" : "capture") list' shows one")
+        .missing, "no_list", "this terminal has shown no list of \(wanted)s yet",
+        hint: isOfOthers
+          ? "\(word) is one of the last \(other): \(show) \(word)" : "'coffer \(wanted) list' shows one")
     }
     guard number <= list.count, let id = RecordID(list[number - 1]) else {
       throw Failure(.missing, "no_list", "the last list has \(list.count.counted("line"))")

@@ -16,7 +16,9 @@ struct MessageList {
   private let home: String
   private let vault: Vault
   private let rows: MessageRows
-  /// What a pipe gets, and what JSON has beside its usual members.
+  /// Whether the messages can be opened.
+  private let hasContent: Bool
+  /// What a pipe gets.
   private let columns: [MessageColumn]
   private let reader = MessageDetailsReader()
   private var line = TabbedLine()
@@ -45,7 +47,8 @@ struct MessageList {
     rows = MessageRows(
       columns: Terminal.columns, highestNumber: count ?? coffer.vault.lastStatus?.messageCount ?? 0,
       chosen: columns, hasContent: hasContent)
-    self.columns = columns ?? (context.isJSON ? [] : MessageColumn.ofPipes)
+    self.hasContent = hasContent
+    self.columns = columns ?? MessageColumn.ofPipes
     Terminal.beginPaging(context)
   }
 
@@ -58,8 +61,9 @@ struct MessageList {
     /// When it was moved to the trash.
     let removed: String?
     let snippet: String?
-    // Only of the columns that were named.
+    /// Of a mail.
     let from: String?
+    // Absent, with the sender, if the content cannot be read: of what is in the trash.
     let attachment: Bool?
     let byteCount: Int?
     /// `damaged` or `unreadable`, or missing.
@@ -68,7 +72,7 @@ struct MessageList {
 
   /// Whether ``show(_:_:removed:details:findSnippet:)`` needs details.
   var needsContent: Bool {
-    isTable ? rows.needsContent : columns.contains(where: \.needsContent)
+    isTable ? rows.needsContent : isJSON ? hasContent : columns.contains(where: \.needsContent)
   }
 
   /// - Parameters:
@@ -111,9 +115,8 @@ struct MessageList {
         Answer(
           id: id.description, title: metadata.title, tags: metadata.tags, type: metadata.contentType,
           date: RFC3339.format(metadata.date), removed: removed.map(RFC3339.format), snippet: snippet?.text,
-          from: columns.contains(.from) && metadata.isMail ? details?.from : nil,
-          attachment: columns.contains(.attachment) ? details?.hasAttachment : nil,
-          byteCount: columns.contains(.size) ? details?.byteCount : nil,
+          from: metadata.isMail ? details?.from : nil,
+          attachment: details.map { MessageRows.hasAttachment(metadata, $0) }, byteCount: details?.byteCount,
           index: indexTrouble?.name))
     }
     guard isTable else {
@@ -140,7 +143,7 @@ struct MessageList {
     case .size: line.append(details?.byteCount.map(String.init) ?? "")
     case .title: line.append(metadata.title)
     case .tags: line.append(metadata.tags.joined(separator: " "))
-    case .attachment: line.append(details?.hasAttachment == true ? MessageRows.attachmentMark : "")
+    case .attachment: line.append(MessageRows.mark(metadata, details))
     }
   }
 

@@ -86,9 +86,9 @@ struct MessageRows {
             metadata.isMail ? details?.sender ?? "" : MessageColumn.shortType(metadata.contentType))
         case .type: TerminalText.line(metadata.contentType)
         case .size: details?.byteCount.map(ByteCount.text) ?? ""
-        case .title: metadata.title.isEmpty ? Self.untitled : TerminalText.line(metadata.title)
+        case .title: TerminalText.line(Self.title(metadata))
         case .tags: tags
-        case .attachment: details?.hasAttachment == true ? Self.attachmentMark : ""
+        case .attachment: Self.mark(metadata, details)
         }
       let width = min(left, width(cell) ?? (cell == .tags ? tagsWidth : flexible - (hasBoth ? tagsWidth : 0)))
       guard width > 0 else { break }
@@ -128,9 +128,23 @@ struct MessageRows {
     }
   }
 
+  /// The title, or what is shown instead of one.
+  static func title(_ metadata: MessageMetadata) -> String {
+    metadata.title.isEmpty ? untitled : metadata.title
+  }
+
   /// What a message without a title is shown as.
   static let untitled = "(no title)"
-  static let attachmentMark = "+"
+
+  /// Whether a mail has something attached. A file that was stored alone is the content itself.
+  static func hasAttachment(_ metadata: MessageMetadata, _ details: MessageDetails) -> Bool {
+    metadata.isMail && details.hasAttachment
+  }
+
+  /// The mark of an attachment, or nothing.
+  static func mark(_ metadata: MessageMetadata, _ details: MessageDetails?) -> String {
+    details.map { hasAttachment(metadata, $0) } == true ? "+" : ""
+  }
 
   private static let idWidth = 8
   private static let gap = 2

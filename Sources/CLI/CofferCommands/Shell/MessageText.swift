@@ -16,7 +16,7 @@ enum MessageText {
 
   /// The same with title, date, type and tags above it, as `coffer message show` has them; never nil.
   static func page(_ metadata: MessageMetadata, _ content: RawSpan) -> SecretBytes {
-    var head = "Title: \(TerminalText.line(metadata.title))\n"
+    var head = "Title: \(TerminalText.line(MessageRows.title(metadata)))\n"
     head += "Date:  \(LocalTime.minuteAndZone(metadata.date))\n"
     head += "Type:  \(TerminalText.line(metadata.contentType))\n"
     if !metadata.tags.isEmpty {

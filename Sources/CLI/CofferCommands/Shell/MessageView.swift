@@ -32,7 +32,7 @@ enum MessageView {
 
   /// Title, date and tags, then the text.
   private static func print(_ metadata: MessageMetadata, _ content: RawSpan) {
-    Terminal.print("\(Terminal.bold("Title:")) \(metadata.title)")
+    Terminal.print("\(Terminal.bold("Title:")) \(MessageRows.title(metadata))")
     let date =
       Terminal.isOutputTerminal ? LocalTime.minuteAndZone(metadata.date) : RFC3339.format(metadata.date)
     Terminal.print("\(Terminal.bold("Date:"))  \(date)")
@@ -102,18 +102,10 @@ enum MessageView {
         parts: metadata.isMail ? try? StoredParts(metadata, content).parts : nil))
   }
 
-  /// Text as it is on a pipe, without control characters on a terminal; ends with a line feed.
+  /// Text without control characters, on a pipe too, which may lead to a terminal; ends with a line feed.
   private static func printText(_ text: RawSpan) {
-    if Terminal.isOutputTerminal {
-      let shown = string(text).replacing("\r\n", with: "\n")
-      Terminal.print(lines: shown.hasSuffix("\n") ? String(shown.dropLast()) : shown)
-    } else {
-      Terminal.write(text)
-      let endsLine =
-        unsafe text.byteCount > 0
-        && text.unsafeLoad(fromByteOffset: text.byteCount - 1, as: UInt8.self) == 0x0A
-      if !endsLine { Terminal.print() }
-    }
+    let shown = string(text).replacing("\r\n", with: "\n")
+    Terminal.print(lines: shown.hasSuffix("\n") ? String(shown.dropLast()) : shown)
   }
 
   /// Whether a terminal shows all of it and is not controlled by any of it.

@@ -26,7 +26,7 @@ enum NearName {
     ["history", "log", "versions"], ["restore", "undo", "undelete"], ["empty", "purge", "clear"],
     ["settings", "config", "options"], ["unlock", "open", "login"], ["lock", "close", "logout"],
     ["doctor", "check", "fsck"], ["audit", "log"], ["erase", "destroy", "wipe"], ["status", "info"],
-    ["drill", "test"],
+    ["drill", "test"], ["passphrase", "password", "passwd"],
   ]
 
   /// The nearest of names of people, of words in them and of addresses, in any case.

@@ -38,19 +38,19 @@ extension StatusCommand {
     }
 
     func show(_ palette: Palette) {
-      Terminal.print("contacts   \(contactCount)")
+      StatusCommand.row("contacts   \(contactCount)")
       let advice: ShownLine =
         withoutBackup > 0 ? ", \(withoutBackup) without a backup: run 'coffer identity backup WHO FILE'" : ""
-      Terminal.print("identities \(identityCount)" + palette.paint(advice, .warning))
-      if !hasCompletedTutorial { Terminal.print("tutorial   not completed: run 'coffer tutorial'") }
+      StatusCommand.row("identities \(identityCount)" + palette.paint(advice, .warning))
+      if !hasCompletedTutorial { StatusCommand.row("tutorial   not completed: run 'coffer tutorial'") }
       guard identityCount > 0 || mode != .standard else { return }
       let use = mode.asksFor(hasKeys: hasGuardKeys)
-      Terminal.print("mode       \(mode.name): each use of a private part \(use)")
+      StatusCommand.row("mode       \(mode.name): each use of a private part \(use)")
       for name in mode.guards(hasKeys: hasGuardKeys) {
-        Terminal.print("guard      \(name.rawValue): \(name.sentence)")
+        StatusCommand.row("guard      \(name.rawValue): \(name.sentence)")
       }
-      Terminal.print("fingers    " + palette.paint("\(fingers)", fingersLeft == 0 ? .bad : nil))
-      Terminal.print("grace      \(grace)")
+      StatusCommand.row("fingers    " + palette.paint("\(fingers)", fingersLeft == 0 ? .bad : nil))
+      StatusCommand.row("grace      \(grace)")
     }
 
     /// Whether a finger does instead of the passphrase.

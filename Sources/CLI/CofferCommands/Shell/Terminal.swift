@@ -22,10 +22,16 @@ enum Terminal {
   /// The same of standard error.
   static var errorColumns: Int { columns(of: STDERR_FILENO) }
 
-  private static func columns(of descriptor: Int32) -> Int {
+  private static func columns(of descriptor: Int32) -> Int { knownColumns(of: descriptor) ?? 100 }
+
+  /// Nil off a terminal, and of one that does not say.
+  private static func knownColumns(of descriptor: Int32) -> Int? {
     let columns = Int(coffer_terminal_columns(descriptor))
-    return columns > 20 ? columns : 100
+    return columns > 0 ? max(columns, leastColumns) : nil
   }
+
+  /// Numbers, ends of ids and some letters of a title need as many; a narrower terminal breaks rows.
+  private static let leastColumns = 20
 
   /// Whether colours are welcome on a descriptor.
   static func wantsColour(_ isTerminal: Bool) -> Bool {
@@ -43,6 +49,23 @@ enum Terminal {
 
   /// Writes a line to standard output. On a pipe, lines are collected until ``flush()``.
   static func print(_ line: ShownLine = "") { collect(line.text.utf8) }
+
+  /// Writes a row with a name, broken between words on a terminal.
+  /// - Parameter column: where the text after the name begins, and goes on below.
+  static func print(_ line: ShownLine, textAt column: Int) {
+    for row in rows(of: line, STDOUT_FILENO, start: column, indent: column) { print(row) }
+  }
+
+  /// The rows of a line on a terminal.
+  private static func rows(
+    of line: ShownLine, _ descriptor: Int32, start: Int, indent: Int
+  ) -> [ShownLine] {
+    guard let columns = knownColumns(of: descriptor) else { return [line] }
+    let rows = FilledText.rows(
+      line.text, columns: columns, start: start, indent: indent, width: ColumnWidth.ofShown)
+    // Rows of a line of ours are ours.
+    return rows.map(ShownLine.init(stringLiteral:))
+  }
 
   /// Writes a line of bytes that are fit to be shown.
   static func print(line: [UInt8]) { collect(line) }
@@ -87,8 +110,10 @@ enum Terminal {
   // MARK: The pager
 
   /// From here, output that is longer than the screen goes through the pager. Does nothing off a terminal.
-  static func beginPaging(_ context: CommandContext) {
-    guard context.mayPage, isOutputTerminal, !isDumb else { return }
+  static func beginPaging(_ context: CommandContext) { beginPaging(mayPage: context.mayPage) }
+
+  static func beginPaging(mayPage: Bool) {
+    guard mayPage, isOutputTerminal, !isDumb else { return }
     flush()
     let rows = Int(coffer_terminal_rows(STDOUT_FILENO))
     guard rows > 2 else { return }
@@ -138,8 +163,20 @@ enum Terminal {
 
   // MARK: Standard error
 
-  /// Writes a line to standard error.
-  static func remark(_ line: ShownLine) { writeError(line.text + "\n") }
+  /// Writes a line to standard error, broken between words on a terminal.
+  static func remark(_ line: ShownLine) {
+    let blanks = line.text.prefix { $0 == " " }.count
+    // An indented row may have a command before its text, which goes on below itself.
+    let column = blanks > 0 ? HelpText.column(of: line.text) : nil
+    let rows = rows(
+      of: line, STDERR_FILENO, start: column ?? blanks, indent: column ?? blanks + hangingIndent)
+    for row in rows { remark(whole: row) }
+  }
+
+  private static let hangingIndent = 2
+
+  /// Writes a line that is not broken: a program may read it, or it is the edge of something.
+  static func remark(whole line: ShownLine) { writeError(line.text + "\n") }
 
   /// Writes text of several lines to standard error, fit for a terminal.
   static func remark(lines text: String) { writeError(TerminalText.lines(text) + "\n") }

@@ -21,7 +21,7 @@ struct Warning {
     }
     if isJSON {
       let answer = Answer(warning: .init(code: code, message: message, hint: hint, count: count))
-      Terminal.remark("\(JSON.text(answer))")
+      Terminal.remark(whole: "\(JSON.text(answer))")
     } else {
       Terminal.remark("warning: \(message)")
       Terminal.remark("hint: \(hint)")

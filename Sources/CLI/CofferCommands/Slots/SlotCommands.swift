@@ -64,6 +64,9 @@ struct SlotAddCommand: CommandGroup {
     example: coffer slot add passphrase --name laptop
     """
 
+  /// The page has the options of its commands.
+  static let namesCommonOptions = true
+
   private static var lines: [String] {
     SlotInterfaces.all.map { "coffer slot add \($0.method.name) \($0.addUsage)" }
   }
@@ -97,14 +100,16 @@ struct SlotRemoveCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     // Before anything is asked: is there such a slot?
-    let id = try SlotChoice.slot(which, of: context.locked().slots).id
+    let slot = try SlotChoice.slot(which, of: context.locked().slots)
     let coffer = try context.open(opening, needing: .slot)
-    try coffer.removeSlot(id)
+    try coffer.removeSlot(slot.id)
     let ending = SessionEnding(coffer)
-    if context.isJSON {
-      JSON.print(Answer(removed: id.uuidString.lowercased(), sessionEnded: ending.wasThere))
-    }
-    context.remark("The slot is removed. Older copies of the file still open with it.")
+    let removed = SlotAnswer(slot)
+    if context.isJSON { JSON.print(Answer(removed: removed.id, sessionEnded: ending.wasThere)) }
+    let name = removed.name.map { " '\($0)'" } ?? ""
+    context.remark(
+      "The \(removed.kind) slot\(name) (\(removed.id.prefix(SlotAnswer.shownIDCount))) is removed. Older copies "
+        + "of the file still open with it.")
     try ending.tell(context)
   }
 }

@@ -24,12 +24,11 @@
     private static let isSilent: Bool = unsafe setenv("TSS2_LOG", "all+none", 1) == 0
 
     /// - Parameter library: nil for one that is missing.
-    /// - Throws: `EnclaveError.unavailable`
+    /// - Throws: `EnclaveError.unavailable`, `.noLibrary`.
     init(
       tcti name: String, _ library: coffer_tss? = unsafe coffer_tss_open()?.pointee
     ) throws(EnclaveError) {
-      // Not `unavailable`: there may be a chip, with keys that must not be given up.
-      guard let tss = library else { throw .notAnswering }
+      guard let tss = library else { throw .noLibrary }
       self.tss = tss
       _ = Self.isSilent
       // The loader takes an empty name for the first TPM that it finds.

@@ -63,7 +63,7 @@
 
     /// The Name of the index: algorithm (2) ‖ SHA-256 of its public area (TPM 2.0 Part 1, section 16).
     func name(isWritten: Bool = true) throws(EnclaveError) -> [UInt8] {
-      guard let tss = unsafe coffer_tss_open()?.pointee else { throw .unavailable }
+      guard let tss = unsafe coffer_tss_open()?.pointee else { throw .noLibrary }
       var area = publicArea(isWritten: isWritten).nvPublic
       let bytes = unsafe try TPMTemplate.marshalled {
         unsafe tss.Tss2_MU_TPMS_NV_PUBLIC_Marshal(&area, $0, $1, $2)

@@ -47,7 +47,7 @@
     var isOfChip: Bool {
       switch self {
       case .failed(let code): [0, Self.resourceManagerTPMLayer].contains(code >> 16 & 0xFF) && code != 0
-      case .notAnswering: false
+      case .notAnswering, .noLibrary: false
       default: true
       }
     }

@@ -93,7 +93,7 @@ internal import Secrets
     static func isPublicArea(
       _ bytes: [UInt8], of handle: EnclaveHandle, verifier: [UInt8]
     ) throws(EnclaveError) -> Bool {
-      guard let tss = unsafe coffer_tss_open()?.pointee else { throw .unavailable }
+      guard let tss = unsafe coffer_tss_open()?.pointee else { throw .noLibrary }
       var area = TPM2B_PUBLIC()
       var offset = 0
       guard unsafe tss.Tss2_MU_TPM2B_PUBLIC_Unmarshal(bytes, bytes.count, &offset, &area) == 0,
@@ -109,7 +109,7 @@ internal import Secrets
 
     /// The Name of an object: algorithm (2) ‖ SHA-256 of its public area (TPM 2.0 Part 1, section 16).
     static func name(_ area: TPM2B_PUBLIC) throws(EnclaveError) -> [UInt8] {
-      guard let tss = unsafe coffer_tss_open()?.pointee else { throw .unavailable }
+      guard let tss = unsafe coffer_tss_open()?.pointee else { throw .noLibrary }
       var area = area.publicArea
       let bytes = unsafe try marshalled { unsafe tss.Tss2_MU_TPMT_PUBLIC_Marshal(&area, $0, $1, $2) }
       var name: [UInt8] = []

@@ -93,6 +93,8 @@ public struct SilentFingerprintGuide: FingerprintGuide {
 public enum FingerprintError: Error, Equatable, Sendable {
   /// No reader, or no service that drives one.
   case noReader
+  /// The library through which readers are used is not installed. There may be a reader.
+  case noLibrary
   /// No finger of this user is enrolled.
   case notEnrolled
   /// Another program holds the reader, such as the screen's lock.

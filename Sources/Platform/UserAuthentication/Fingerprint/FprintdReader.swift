@@ -28,7 +28,8 @@
     /// A reader over given connections: for tests that keep them open.
     init(connect: @escaping @Sendable () throws(BusError) -> BusConnection) { self.connect = connect }
 
-    /// - Throws: ``FingerprintError`` `.noReader`, `.denied`, `.disconnected`, `.failed`.
+    /// - Throws: ``FingerprintError`` `.noReader`, `.noLibrary`, `.denied`, `.disconnected`,
+    ///   `.failed`.
     public func hasEnrolledFinger() throws(FingerprintError) -> Bool {
       try FprintdDevice.findDefault(connect).hasEnrolledFinger()
     }
@@ -193,6 +194,7 @@
     private static func sorted(_ error: BusError) -> FingerprintError {
       switch error {
       case .denied: .denied
+      case .noLibrary: .noLibrary
       case .noBus, .noService, .disconnected: .disconnected
       case .remote(let name): remoteErrors[name] ?? .failed
       case .timedOut, .malformed, .system: .failed

@@ -35,11 +35,30 @@ public struct TerminalPrompt: PassphrasePrompt {
   public func ask(_ request: PromptRequest) throws(PromptError) -> SecretBytes {
     try Self.alone { () throws(PromptError) -> SecretBytes in
       var terminal = try RawTerminal(path: path)
-      for text in [request.problem, request.description] {
-        if let text { try terminal.write(TerminalText.lines(text) + "\n") }
+      for text in [request.problem, request.description].compactMap(\.self) {
+        try write(Self.rows(text, columns: terminal.columnCount()), to: terminal)
       }
+      // The last row of a long question is the one that is drawn again.
+      var rows = Self.rows(
+        request.prompt + request.ending, columns: terminal.columnCount() - Self.answerColumns)
+      var request = request
+      (request.prompt, request.ending) = (rows.removeLast(), "")
+      try write(rows, to: terminal)
       return try readLine(request, from: &terminal)
     }
+  }
+
+  /// Room for a letter after a question, and for the cursor.
+  private static let answerColumns = 2
+
+  /// Lines in the width of the terminal, broken between words.
+  private static func rows(_ text: String, columns: Int) -> [String] {
+    TerminalText.lines(text).split(separator: "\n", omittingEmptySubsequences: false)
+      .flatMap { FilledText.rows(String($0), columns: columns) }
+  }
+
+  private func write(_ rows: [String], to terminal: borrowing RawTerminal) throws(PromptError) {
+    for row in rows { try terminal.write(row + "\n") }
   }
 
   /// Asks `question`; `y` or `yes`, in either case, is yes; `n`, `no` and an empty line mean no. After anything else

@@ -97,7 +97,8 @@ extension ControlOperation {
       return account != nil && account?.bytes != Self.zeroAccount && number > 0 && !parents.isEmpty
     }
     return account == nil && generation == 1 && number == 0 && parents.isEmpty && frontier.isEmpty
-      && envelopesHash == ControlSeal.hash(ofEnvelopes: []) && handsOut.isEmpty && genesis.device.replaces == nil
+      && envelopesHash == ControlSeal.hash(ofEnvelopes: []) && handsOut.isEmpty
+      && genesis.device.replaces == nil
   }
 }
 

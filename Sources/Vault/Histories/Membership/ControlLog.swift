@@ -64,7 +64,8 @@ struct ControlLog: Sendable {
   /// Takes an operation in; does nothing if it is here.
   /// - Returns: the new entry, or nil if it was here.
   mutating func insert(
-    _ signed: SignedControlOperation, object: [UInt8], epoch: EpochName, tags: Set<[UInt8]>, machine: some Machine
+    _ signed: SignedControlOperation, object: [UInt8], epoch: EpochName, tags: Set<[UInt8]>,
+    machine: some Machine
   ) throws(LogRefusal) -> LogEntry? {
     let operation = signed.operation
     guard entries[signed.id] == nil else { return nil }

@@ -9,12 +9,16 @@ extension ControlLog {
     var devices: Set<DeviceID> = []
     var slots: Set<SlotID> = []
     if case .genesis(let genesis) = entry.operation.kind { devices.insert(genesis.device.id) }
-    let giving = entries.values.filter { other in entry.begins.map(other.operation.handsOut.contains) ?? false }
+    let giving = entries.values.filter { other in entry.begins.map(other.operation.handsOut.contains) ?? false
+    }
     for other in entries.values {
-      if let device = other.operation.newDevice, giving.contains(where: { $0.isSealed(to: device.agreementKey) }) {
+      if let device = other.operation.newDevice,
+        giving.contains(where: { $0.isSealed(to: device.agreementKey) })
+      {
         devices.insert(device.id)
       }
-      for slot in other.operation.newSlots where giving.contains(where: { $0.isSealed(to: slot.agreementKey) }) {
+      for slot in other.operation.newSlots
+      where giving.contains(where: { $0.isSealed(to: slot.agreementKey) }) {
         slots.insert(slot.id)
       }
     }
@@ -47,5 +51,7 @@ extension ControlLog {
 
 extension LogEntry {
   /// Whether one of its envelopes is for the owner of this key.
-  func isSealed(to publicKey: [UInt8]) -> Bool { tags.contains(Envelope.tag(publicKey: publicKey, epoch: epoch)) }
+  func isSealed(to publicKey: [UInt8]) -> Bool {
+    tags.contains(Envelope.tag(publicKey: publicKey, epoch: epoch))
+  }
 }

@@ -28,9 +28,13 @@ struct Membership: Sendable {
     var usedSlots: Set<SlotID> = []
     for entry in log.ordered {
       let counts = counting.contains(entry.id)
-      if counts, let device = entry.operation.newDevice, devices[device.id] == nil { devices[device.id] = device }
+      if counts, let device = entry.operation.newDevice, devices[device.id] == nil {
+        devices[device.id] = device
+      }
       if counts {
-        for slot in entry.operation.newSlots where usedSlots.insert(slot.id).inserted { slots[slot.id] = slot }
+        for slot in entry.operation.newSlots where usedSlots.insert(slot.id).inserted {
+          slots[slot.id] = slot
+        }
       }
       guard counts || onlyRevoking.contains(entry.id), let rekey = entry.rekey else { continue }
       for revocation in rekey.revocations {
@@ -51,7 +55,8 @@ struct Membership: Sendable {
 
   /// Goes through the operations that one owner key signed, then on to its successor.
   private mutating func walk(
-    from first: LogEntry, in log: ControlLog, settled: [ControlID: ControlID], onlyRevoking: inout Set<ControlID>
+    from first: LogEntry, in log: ControlLog, settled: [ControlID: ControlID],
+    onlyRevoking: inout Set<ControlID>
   ) {
     owner = first.id
     counting.insert(first.id)
@@ -63,7 +68,8 @@ struct Membership: Sendable {
     }
     // A revocation that no successor knows of: the former owner goes on.
     let late = signed.filter { entry in
-      entry.rekey != nil && entry.newOwnerKey == nil && !successors.contains { $0.ancestors.contains(entry.id) }
+      entry.rekey != nil && entry.newOwnerKey == nil
+        && !successors.contains { $0.ancestors.contains(entry.id) }
     }
     if successors.count == 1, late.isEmpty {
       take(successors[0], signed: signed)

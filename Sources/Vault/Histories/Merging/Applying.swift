@@ -9,9 +9,12 @@ internal import Primitives
 extension History {
   /// Opens and takes in a sealed control operation.
   /// - Returns: false if it cannot be opened yet: a parent or an epoch's key is missing.
-  mutating func takeControl(_ object: [UInt8], name: ObjectName, slot: OpenedSlot?, on machine: some Machine) -> Bool {
+  mutating func takeControl(_ object: [UInt8], name: ObjectName, slot: OpenedSlot?, on machine: some Machine)
+    -> Bool
+  {
     // Anybody who may write at the remote can put there what nobody can open.
-    guard let epoch = try? ControlSeal.epoch(of: object), let envelopes = try? ControlSeal.envelopes(of: object)
+    guard let epoch = try? ControlSeal.epoch(of: object),
+      let envelopes = try? ControlSeal.envelopes(of: object)
     else { return false }
     let tags = Set(envelopes.compactMap { try? Envelope.tag(of: $0) })
     openEnvelopes(of: object, epoch: epoch, slot: slot, on: machine)
@@ -57,7 +60,9 @@ extension History {
   /// since, or a slot opened the operation.
   mutating func openOwnEnvelopes(on machine: some Machine) {
     for entry in log.ordered
-    where entry.isSealed(to: self.entry.agreementKey) && entry.operation.handsOut.contains(where: { keys[$0] == nil }) {
+    where entry.isSealed(to: self.entry.agreementKey)
+      && entry.operation.handsOut.contains(where: { keys[$0] == nil })
+    {
       openEnvelopes(of: entry.object, epoch: entry.epoch, slot: nil, on: machine)
     }
   }
@@ -66,7 +71,9 @@ extension History {
   mutating func membershipChanged(on machine: some Machine) {
     membership = Membership(log, settled: settled)
     if membership.fork == nil { alarms.remove(.ownerForked) } else { alarms.insert(.ownerForked) }
-    for device in chains.forks.keys where membership.revocations[device] != nil { alarms.remove(.forked(device)) }
+    for device in chains.forks.keys where membership.revocations[device] != nil {
+      alarms.remove(.forked(device))
+    }
     for device in chains.heads.keys { countSegments(of: device) }
     refreshAll(on: machine)
   }
@@ -107,7 +114,8 @@ extension History {
     if !rules.forksMerge, chains.isFork(signed.segment) { throw .causeMissing }
     if !rules.brakeHoldsMarksAlone, let epoch = try? SegmentSeal.epoch(of: object) {
       let entry = ChainEntry(
-        name: name, segment: signed.segment, object: object, epoch: epoch, appliedAt: now, writtenAt: writtenAt,
+        name: name, segment: signed.segment, object: object, epoch: epoch, appliedAt: now,
+        writtenAt: writtenAt,
         order: 0)
       if !segmentsThatBrake(entry).isEmpty { throw .causeMissing }
     }
@@ -181,7 +189,9 @@ extension History {
     guard !overflows, segment.lamport >= next, segment.lamport - next <= slack else { return false }
     var own = Set<SegmentName>()
     if let predecessor = segment.predecessor {
-      guard segment.frontier.contains(predecessor), let before = chains.entries[predecessor] else { return false }
+      guard segment.frontier.contains(predecessor), let before = chains.entries[predecessor] else {
+        return false
+      }
       guard chains.covers(segment.frontier, before.segment.frontier) else { return false }
       own = Set(chains.line(to: predecessor))
     }

@@ -32,7 +32,8 @@ extension History {
   /// Whether anything is held that counts.
   var holdsSomething: Bool {
     chains.entries.values.contains { entry in
-      counting.contains(entry.name) && isHeld(entry.name) && entry.segment.operations.contains(where: \.removes)
+      counting.contains(entry.name) && isHeld(entry.name)
+        && entry.segment.operations.contains(where: \.removes)
     }
   }
 
@@ -49,12 +50,14 @@ extension History {
   /// The segments of one device and day that remove or replace too much of what others wrote, this one among them; none
   /// if it is little.
   func segmentsThatBrake(_ entry: ChainEntry) -> [SegmentName] {
-    let day = chains.entries.values.filter { other in
-      other.name.device == entry.name.device && other.name != entry.name
-        && other.appliedAt + 86_400 > entry.appliedAt && !holds.confirmed.contains(other.name)
-    } + [entry]
+    let day =
+      chains.entries.values.filter { other in
+        other.name.device == entry.name.device && other.name != entry.name
+          && other.appliedAt + 86_400 > entry.appliedAt && !holds.confirmed.contains(other.name)
+      } + [entry]
     let removed = Set(day.flatMap { marksOnOthers($0) })
-    guard removed.count > limits.brakeCount, removed.count * limits.brakePart > records.identifiers.count else {
+    guard removed.count > limits.brakeCount, removed.count * limits.brakePart > records.identifiers.count
+    else {
       return []
     }
     return day.filter { $0.segment.operations.contains(where: \.removes) }.map(\.name)

@@ -26,7 +26,8 @@ extension History {
       envelopesHash: ControlSeal.hash(ofEnvelopes: []), handsOut: [],
       kind: .genesis(Genesis(ownerKey: owner.publicKey, device: entry, epochCommitment: keys.commitment)))
     let signed = SignedControlOperation(
-      genesis, signature: machine.signature(of: genesis.signedBytes(), by: .memory(owner)), newOwnerSignature: nil)
+      genesis, signature: machine.signature(of: genesis.signedBytes(), by: .memory(owner)),
+      newOwnerSignature: nil)
     var history = History(joining: AccountID(beginningOf: signed.id.bytes), entry: entry)
     history.keys[keys.name] = keys
     let object = ControlSeal.seal(signed, envelopes: [], account: history.account, keys: keys)
@@ -96,7 +97,8 @@ extension History {
       try rekey(revoking: devices, heads: heads, owner: owner, on: &machine)
     case .replaceSlots(let removing, let adding):
       let newOwner = machine.makeKeyPair()
-      try rekey(revoking: [], removing: removing, adding: adding, owner: owner, newOwner: newOwner, on: &machine)
+      try rekey(
+        revoking: [], removing: removing, adding: adding, owner: owner, newOwner: newOwner, on: &machine)
     case .rejoin(let entry):
       return try rejoin(entry, owner: owner, on: &machine)
     case .handOutKeys:
@@ -126,7 +128,8 @@ extension History {
     return ((try? ControlSeal.envelopes(of: object)) ?? []).compactMap { envelope in
       guard (try? Envelope.tag(of: envelope)) == tag else { return nil }
       return try? Envelope.open(
-        envelope, recipient: .slot(slot.id), publicKey: slot.agreement.publicKey, key: .memory(slot.agreement),
+        envelope, recipient: .slot(slot.id), publicKey: slot.agreement.publicKey,
+        key: .memory(slot.agreement),
         epoch: epoch, account: account, machine: machine)
     }
   }
@@ -169,7 +172,8 @@ extension History {
   /// A new epoch for everybody who stays.
   mutating func rekey(
     revoking devices: [DeviceID], heads: [SegmentName]? = nil, removing slots: [SlotID] = [],
-    adding newSlots: [SlotEntry] = [], owner: KeyPair, newOwner: KeyPair? = nil, on machine: inout some Machine
+    adding newSlots: [SlotEntry] = [], owner: KeyPair, newOwner: KeyPair? = nil,
+    on machine: inout some Machine
   ) throws(Outcome) {
     let number = (log.highestEpoch(of: headsThatCount())?.number ?? 0) + 1
     let epoch = EpochKeys(number: number, key: machine.randomSecret(32))
@@ -186,7 +190,8 @@ extension History {
     try write(
       .rekey(
         Rekey(
-          revocations: revocations, removedSlots: slots.sorted(), addedSlots: newSlots.sorted { $0.id < $1.id },
+          revocations: revocations, removedSlots: slots.sorted(),
+          addedSlots: newSlots.sorted { $0.id < $1.id },
           newOwnerKey: newOwner?.publicKey, epochCommitment: epoch.commitment)),
       to: staying, owner: owner, newOwner: newOwner, epoch: epoch, on: &machine)
   }
@@ -247,13 +252,20 @@ extension History {
     epoch: EpochKeys? = nil, on machine: inout some Machine
   ) throws(Outcome) {
     let parents = headsThatCount()
-    guard let sealing = log.highestEpoch(of: parents), let sealingKeys = keys[sealing] else { throw .noSafeEpoch }
+    guard let sealing = log.highestEpoch(of: parents), let sealingKeys = keys[sealing] else {
+      throw .noSafeEpoch
+    }
     if let epoch { keys[epoch.name] = epoch }
+<<<<<<< HEAD
     // Keys that the slot opened and whose operation waits for a parent stay here: that operation may revoke somebody.
     let begun = Set(log.entries.values.compactMap(\.begins))
     let known =
       ([epoch].compactMap { $0 }
         + keys.values.sorted { $1.name < $0.name }.filter { begun.contains($0.name) && $0.name != epoch?.name })
+=======
+    let known =
+      ([epoch].compactMap { $0 } + keys.values.sorted { $1.name < $0.name }.filter { $0.name != epoch?.name })
+>>>>>>> 416b729b09a163e199ebac537f346cf7f9d0e66a
     let envelopes = recipients.map { recipient in
       var contents = EnvelopeContents(epochKeys: known, urlSecret: nil, owner: nil)
       if case .slot = recipient { contents.owner = newOwner ?? owner }
@@ -263,7 +275,8 @@ extension History {
     }
     let operation = ControlOperation(
       account: account, random: machine.random(16),
-      generation: UInt32(log.entries.values.filter { $0.newOwnerKey != nil && isBefore($0.id, parents) }.count),
+      generation: UInt32(
+        log.entries.values.filter { $0.newOwnerKey != nil && isBefore($0.id, parents) }.count),
       number: (parents.compactMap { log.entries[$0]?.operation.number }.max() ?? 0) + 1, parents: parents,
       frontier: chains.frontier, envelopesHash: ControlSeal.hash(ofEnvelopes: envelopes),
       handsOut: known.map(\.name).sorted(), kind: kind)
@@ -278,7 +291,8 @@ extension History {
   }
 
   private mutating func insertOwn(
-    _ signed: SignedControlOperation, object: [UInt8], epoch: EpochName, tags: Set<[UInt8]>, on machine: some Machine
+    _ signed: SignedControlOperation, object: [UInt8], epoch: EpochName, tags: Set<[UInt8]>,
+    on machine: some Machine
   ) {
     do {
       _ = try log.insert(signed, object: object, epoch: epoch, tags: tags, machine: machine)

@@ -185,7 +185,9 @@ extension History {
 
   // MARK: Changes of this device
 
-  private mutating func add(_ record: RecordID, frame: [UInt8], replacing: [Version], at now: UInt64) -> [Effect] {
+  private mutating func add(_ record: RecordID, frame: [UInt8], replacing: [Version], at now: UInt64)
+    -> [Effect]
+  {
     let hash = FrameHash(hashing: frame)
     let replaces = replacing.sorted()
     let version = Addition.version(

@@ -203,7 +203,9 @@ extension History {
   }
 
   /// The pack and entry where a content is tried next.
-  func bestPlace(of wanted: RecordVersion, without absent: Set<ObjectHash>) -> (name: ObjectName, place: KnownPlace)? {
+  func bestPlace(of wanted: RecordVersion, without absent: Set<ObjectHash>) -> (
+    name: ObjectName, place: KnownPlace
+  )? {
     for place in places(of: wanted) {
       guard let reference = pack(at: place), !absent.contains(reference.hash) else { continue }
       return (.pack(place.segment.device, reference.hash), place)
@@ -211,14 +213,14 @@ extension History {
     return nil
   }
 
-  /// All places of a content that may be tried, the best first.
+  /// All places of a content, the best first. They stay hints when the rest of their authors' operations does not count.
   func places(of version: RecordVersion) -> [KnownPlace] {
-    let places = records.versions[version.record]?[version.version]?.places ?? []
-    return rules.placesOutliveTheirAuthors ? places : places.filter { counting.contains($0.segment) }
+    records.versions[version.record]?[version.version]?.places ?? []
   }
 
   func pack(at place: KnownPlace) -> PackReference? {
-    guard let segment = chains.entries[place.segment]?.segment, Int(place.place.pack) < segment.packs.count else {
+    guard let segment = chains.entries[place.segment]?.segment, Int(place.place.pack) < segment.packs.count
+    else {
       return nil
     }
     return segment.packs[Int(place.place.pack)]
@@ -228,7 +230,8 @@ extension History {
   mutating func takePack(
     _ object: [UInt8], hash: ObjectHash, of device: DeviceID, at now: UInt64, on machine: some Machine
   ) -> [Effect] {
-    guard ObjectHash(hashing: object) == hash, let epoch = try? Pack.epoch(of: object), let keys = keys[epoch] else {
+    guard ObjectHash(hashing: object) == hash, let epoch = try? Pack.epoch(of: object), let keys = keys[epoch]
+    else {
       run?.absentPacks.insert(hash)
       return []
     }
@@ -253,24 +256,28 @@ extension History {
   /// Our own later places that were never read back: a sweep believes them only after that.
   private func ownPlacesToReadBack() -> [(version: RecordVersion, place: KnownPlace)] {
     guard run?.purpose != .sync else { return [] }
-    return chains.entries.values.filter { $0.name.device == device }.sorted { $0.order < $1.order }.flatMap { entry in
+    return chains.entries.values.filter { $0.name.device == device }.sorted { $0.order < $1.order }.flatMap {
+      entry in
       entry.segment.operations.compactMap { operation in
         guard case .place(let new) = operation else { return nil }
         let place = KnownPlace(
-          segment: entry.name, place: new.place, lamport: entry.segment.lamport, isFirst: false)
+          segment: entry.name, place: new.place, lamport: entry.segment.lamport)
         return readBack[place] == nil ? (RecordVersion(record: new.record, version: new.version), place) : nil
       }
     }
   }
 
   mutating func packsToReadBack() -> [Request] {
-    let names = Set(ownPlacesToReadBack().compactMap { pack(at: $0.place).map { ObjectName.pack(device, $0.hash) } })
-      .subtracting(run?.asked ?? [])
+    let names = Set(
+      ownPlacesToReadBack().compactMap { pack(at: $0.place).map { ObjectName.pack(device, $0.hash) } }
+    )
+    .subtracting(run?.asked ?? [])
     run?.asked.formUnion(names)
     return names.sorted().map { .get($0) }
   }
 
-  private mutating func readBackPlaces(in object: [UInt8], hash: ObjectHash, keys: EpochKeys, at now: UInt64) {
+  private mutating func readBackPlaces(in object: [UInt8], hash: ObjectHash, keys: EpochKeys, at now: UInt64)
+  {
     for (version, place) in ownPlacesToReadBack() where pack(at: place)?.hash == hash {
       guard let frame = try? Pack.entry(place.place.entry, of: object, keys: keys, account: account),
         FrameHash(hashing: frame) == records.versions[version.record]?[version.version]?.frameHash
@@ -302,15 +309,22 @@ extension History {
       where counts(entry) && !isGone(record, version, heldCounts: false) {
         let name = RecordVersion(record: record, version: version)
         let isThere = places(of: name).contains { place in
+<<<<<<< HEAD
           // Of others, only the place that the content came with: a later one may be noise.
           guard place.isFirst || place.segment.device == device else { return false }
           guard let pack = pack(at: place), let listed = run.listed[.pack(place.segment.device, pack.hash)] else {
+=======
+          guard let pack = pack(at: place), let listed = run.listed[.pack(place.segment.device, pack.hash)]
+          else {
+>>>>>>> 416b729b09a163e199ebac537f346cf7f9d0e66a
             return false
           }
           return listed.byteCount == Int(pack.byteCount)
         }
         let change = LocalChange.place(record: record, version: version, frameHash: entry.frameHash)
-        guard !isThere, !queued.contains(change), machine.frame(of: record, version: version) != nil else { continue }
+        guard !isThere, !queued.contains(change), machine.frame(of: record, version: version) != nil else {
+          continue
+        }
         outbox.append(change)
       }
     }

@@ -45,7 +45,6 @@ struct Run: Sendable {
   let isFull: Bool
   /// The newest date that the server gave an object.
   var serverTime: UInt64?
-  var hasSentSegment = false
 
   init(_ purpose: Purpose, at now: UInt64, isFull: Bool) {
     self.purpose = purpose
@@ -70,7 +69,8 @@ extension History {
     return isCloned ? .cloned : nil
   }
 
-  mutating func take(_ answer: Answer, to request: Request, at now: UInt64, on machine: inout some Machine) -> [Effect]
+  mutating func take(_ answer: Answer, to request: Request, at now: UInt64, on machine: inout some Machine)
+    -> [Effect]
   {
     guard run?.pending.remove(request) != nil else { return [] }
     var effects: [Effect] = []

@@ -68,7 +68,9 @@ extension History {
 
   /// Packs whose presence is looked at, since a segment must not name what is not there.
   func packsToCheck() -> [Request] {
-    (staged?.packs ?? []).filter { staged?.checked.contains($0.hash) == false }.map { .stat(.pack(device, $0.hash)) }
+    (staged?.packs ?? []).filter { staged?.checked.contains($0.hash) == false }.map {
+      .stat(.pack(device, $0.hash))
+    }
   }
 
   /// Moves changes from the outbox into a staged segment, and seals their contents.
@@ -137,9 +139,11 @@ extension History {
     guard let keys = writingKeys() else { throw .noSafeEpoch }
     let head = chains.heads[device]?.last
     var segment = Segment(
-      account: account, device: device, number: (head?.number ?? 0) + 1, previous: head?.hash ?? .zero, time: now,
+      account: account, device: device, number: (head?.number ?? 0) + 1, previous: head?.hash ?? .zero,
+      time: now,
       lamport: chains.lamport + 1, frontier: chains.frontier, controlHeads: log.heads, digest: .zero,
-      packs: staged.packs.map { PackReference(hash: $0.hash, byteCount: UInt32($0.object.count)) } + staged.shared,
+      packs: staged.packs.map { PackReference(hash: $0.hash, byteCount: UInt32($0.object.count)) }
+        + staged.shared,
       operations: staged.operations)
     segment.digest = digest(after: segment)
     let signedBytes = segment.body()
@@ -149,7 +153,6 @@ extension History {
     let name = SegmentName(device: device, number: segment.number, hash: ObjectHash(hashing: object))
     self.staged = nil
     insert(segment, object: object, name: name, writtenAt: nil, at: now, on: machine)
-    run?.hasSentSegment = true
     return [.put(.segment(name), object)]
   }
 
@@ -160,7 +163,8 @@ extension History {
     after.records.apply(segment, name: name)
     after.counting.insert(name)
     for record in after.records.takeChanged() {
-      let versions = (after.records.versions[record] ?? [:]).filter { after.counts($0.value) }.map { version, _ in
+      let versions = (after.records.versions[record] ?? [:]).filter { after.counts($0.value) }.map {
+        version, _ in
         (version: version, isGone: after.isGone(record, version, heldCounts: true))
       }
       after.buckets.set(record, to: versions)

@@ -24,7 +24,8 @@ extension History {
 
   private func hasReplacement(of version: Version, in segment: Segment, record: RecordID) -> Bool {
     segment.operations.contains { operation in
-      guard case .add(let addition) = operation, addition.record == record, addition.replaces.contains(version)
+      guard case .add(let addition) = operation, addition.record == record,
+        addition.replaces.contains(version)
       else { return false }
       return !wanted.contains(RecordVersion(record: record, version: addition.version))
     }
@@ -49,12 +50,15 @@ extension History {
     }
     var deletions: [Request] = []
     for (hash, segments) in packs.sorted(by: { $0.key < $1.key }) {
-      guard segments.count == 1 || !rules.packsHaveOneSegment, let name = segments.first, counting.contains(name),
+      guard segments.count == 1 || !rules.packsHaveOneSegment, let name = segments.first,
+        counting.contains(name),
         let segment = chains.entries[name]?.segment,
         let number = segment.packs.firstIndex(where: { $0.hash == hash }),
         run?.listed[.pack(name.device, hash)] != nil
       else { continue }
-      if isDead(pack: number, of: segment, name: name, at: now) { deletions.append(.delete(.pack(name.device, hash))) }
+      if isDead(pack: number, of: segment, name: name, at: now) {
+        deletions.append(.delete(.pack(name.device, hash)))
+      }
     }
     // Our own packs that no segment will ever name.
     for hash in givenUp.sorted() where packs[hash] == nil && run?.listed[.pack(device, hash)] != nil {
@@ -70,12 +74,12 @@ extension History {
       case .add(let addition):
         guard addition.place.pack == number else { return true }
         let version = RecordVersion(record: addition.record, version: addition.version)
-        let place = KnownPlace(segment: name, place: addition.place, lamport: segment.lamport, isFirst: true)
+        let place = KnownPlace(segment: name, place: addition.place, lamport: segment.lamport)
         return isDead(addition.record, addition.version, at: now) || isSuperseded(place, of: version, at: now)
       case .place(let new):
         guard new.place.pack == number else { return true }
         let version = RecordVersion(record: new.record, version: new.version)
-        let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport, isFirst: false)
+        let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport)
         return isDead(new.record, new.version, at: now) || isSuperseded(place, of: version, at: now)
       case .remove: return true
       case .unknown: return false

@@ -41,6 +41,8 @@ public enum KeychainError: Error, Equatable, Sendable {
   case serviceLocked
   /// The store is a service that does not run here, or has no default collection.
   case serviceUnavailable
+  /// The store is a service that is used through a library, which is not installed.
+  case serviceLibraryMissing
 }
 
 extension KeychainError: LocalizedError {
@@ -60,6 +62,7 @@ extension KeychainError: LocalizedError {
     case .locked: "Keychain is locked"
     case .serviceLocked: "Secret Service is locked"
     case .serviceUnavailable: "Secret Service is not available"
+    case .serviceLibraryMissing: "Secret Service cannot be reached without its library"
     case .storage(let error): "Keychain file failed (status: \(error.status))"
     case .enclave: "Secure Enclave refused the operation"
     case .unsorted: "Unexpected Keychain error"

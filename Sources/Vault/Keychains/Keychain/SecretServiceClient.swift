@@ -176,6 +176,7 @@
     ) -> KeychainError {
       switch error {
       case .noBus, .noService, .denied, .disconnected: .serviceUnavailable
+      case .noLibrary: .serviceLibraryMissing
       case .remote(interface("Error.IsLocked")): .serviceLocked
       case .remote: failure(-EPROTO)
       case .timedOut: failure(-ETIMEDOUT)

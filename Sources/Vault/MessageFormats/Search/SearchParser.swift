@@ -33,16 +33,16 @@ extension SearchExpression {
   /// Understands the arguments of a search. Those without any word in them, such as punctuation, are left out.
   /// - Parameters:
   ///   - isAny: whether one of the words and fields is enough. Dates and facts always hold.
-  ///   - midnight: when a day of a date begins.
+  ///   - day: the seconds of a day.
   public init(
-    _ arguments: [String], isAny: Bool = false, midnight: Midnight = SearchDates.utc
+    _ arguments: [String], isAny: Bool = false, day: DaySeconds = SearchDates.utc
   ) throws(SearchSyntaxError) {
     var parts: [Part] = []
     for argument in arguments {
       let text = Self.trimmed(argument[...].unicodeScalars)
       let isExcluded = text.first == "-"
       let part = Self.trimmed(text.dropFirst(isExcluded ? 1 : 0))
-      guard let condition = try Self.condition(part, midnight) else { continue }
+      guard let condition = try Self.condition(part, day) else { continue }
       let role: Role = isExcluded ? .excluded : isAny && condition.isText ? .alternative : .required
       parts.append(Part(condition: condition, role: role))
     }
@@ -58,7 +58,7 @@ extension SearchExpression {
 
   /// Nil without a word.
   private static func condition(
-    _ text: Text, _ midnight: Midnight
+    _ text: Text, _ day: DaySeconds
   ) throws(SearchSyntaxError) -> Condition? {
     guard let colon = text.firstIndex(of: ":"), colon > text.startIndex,
       text[..<colon].allSatisfy({ $0.isASCII && $0.properties.isAlphabetic })
@@ -75,7 +75,7 @@ extension SearchExpression {
     let trimmed = trimmed(value)
     guard !trimmed.isEmpty else { throw .noValue(field: name) }
     switch name {
-    case "date", "after", "before": return .date(try SearchDates.range(name, Substring(trimmed), midnight))
+    case "date", "after", "before": return .date(try SearchDates.range(name, Substring(trimmed), day))
     case "has", "is", "type": return .fact(try fact(name, String(trimmed)))
     case "tag":
       let isWhole = trimmed.last != "*"

@@ -21,11 +21,9 @@ enum WordClass: UInt32 {
     // Most dense text is Han.
     if 0x4E00..<0xA000 ~= point { return (.dense, 0x4E00..<0xA000) }
     let classes = AnalyserTables.classes
-    var (lower, upper) = (0, classes.count)
-    while upper - lower > 1 {
-      let middle = (lower + upper) / 2
-      if classes[middle] >> 3 <= point { lower = middle } else { upper = middle }
-    }
+    // The first class begins with the first code point.
+    let upper = classes.indices.dropFirst().partitionIndex { classes[$0] >> 3 > point }
+    let lower = upper - 1
     let end = upper < classes.count ? classes[upper] >> 3 : 0x110000
     return (WordClass(rawValue: classes[lower] & 7) ?? .separator, classes[lower] >> 3..<end)
   }

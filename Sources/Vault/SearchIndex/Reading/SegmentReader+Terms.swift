@@ -25,16 +25,8 @@ extension SegmentReader {
   /// The group in which a term is if it is there.
   private func groupIndex(_ term: [UInt8]) -> Int {
     root.bytes.withBytes { bytes in
-      var (lower, upper) = (0, root.terms.count)
-      while lower < upper {
-        let middle = (lower + upper) / 2
-        if compare(bytes.extracting(root.terms[middle].firstTerm), term.rawSpan) <= 0 {
-          lower = middle + 1
-        } else {
-          upper = middle
-        }
-      }
-      return max(0, lower - 1)
+      let next = root.terms.partitionIndex { compare(bytes.extracting($0.firstTerm), term.rawSpan) > 0 }
+      return max(0, next - 1)
     }
   }
 

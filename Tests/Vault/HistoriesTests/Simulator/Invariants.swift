@@ -54,7 +54,8 @@ extension World {
         guard frames.contains(stored.frame) else {
           throw Violation(
             invariant: "S1",
-            found: "device \(index) shows \(frames.count { $0 != nil }) of \(shown.count) versions of a message, "
+            found:
+              "device \(index) shows \(frames.count { $0 != nil }) of \(shown.count) versions of a message, "
               + "and not the one that was acknowledged")
         }
       }
@@ -92,7 +93,8 @@ extension World {
         for entry in history.log.entries.values where history.membership.counting.contains(entry.id) {
           for revocation in entry.rekey?.revocations ?? [] where revocation.device == name.device {
             guard revocation.heads.contains(where: { history.chains.line(to: $0).contains(name) }) else {
-              throw Violation(invariant: "S5", found: "a segment after a revocation counts on device \(index)")
+              throw Violation(
+                invariant: "S5", found: "a segment after a revocation counts on device \(index)")
             }
           }
         }
@@ -164,6 +166,7 @@ extension World {
 
   /// Everything is brought to rest without further faults: S11, and what holds at rest.
   mutating func checkAtRest() throws {
+    endNoise()
     perform(.wait(seconds: 3 * 86_400))
     var round = 0
     repeat {
@@ -197,5 +200,7 @@ extension World {
 
 extension History {
   /// It was approved by an operation that does not count.
-  var mustEnrolAgain: Bool { membership.devices[device] == nil && log.device(device) != nil && membership.fork == nil }
+  var mustEnrolAgain: Bool {
+    membership.devices[device] == nil && log.device(device) != nil && membership.fork == nil
+  }
 }

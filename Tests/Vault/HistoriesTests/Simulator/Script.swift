@@ -13,6 +13,10 @@ struct Script: Sendable {
     var copies = false
     var accounts = true
     var sweeps = false
+    /// Few different contents, and much is removed.
+    var removals = false
+    /// One member puts noise at new places.
+    var badPlaces = false
   }
 
   let seed: UInt64
@@ -40,16 +44,20 @@ struct Script: Sendable {
     func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &generator) }
     let device = pick(6)
     switch pick(100) {
-    case 0..<12: return [.add(device: device, content: pick(1_000))]
+    case 0..<12: return [.add(device: device, content: pick(weather.removals ? 3 : 1_000))]
     case 12..<16: return [.edit(device: device, record: pick(100), content: pick(1_000))]
-    case 16..<19: return [.remove(device: device, record: pick(100))]
+    case 16..<19:
+      return (0..<(weather.removals ? 5 : 1)).map { _ in .remove(device: device, record: pick(100)) }
     case 19..<31:
       let purpose: Purpose = weather.sweeps && pick(4) == 0 ? .sweep : pick(8) == 0 ? .verify : .sync
       // Often a run goes to its end before anything else happens.
-      let quiet = pick(2) == 0 ? (0..<30).map { _ in Action.deliver(device: device, request: pick(9), .none) } : []
+      let quiet =
+        pick(2) == 0 ? (0..<30).map { _ in Action.deliver(device: device, request: pick(9), .none) } : []
       return [.begin(device: device, purpose)] + quiet
     case 31..<83:
-      return (0..<3).map { _ in .deliver(device: pick(2) == 0 ? device : pick(6), request: pick(9), fault(&generator, weather)) }
+      return (0..<3).map { _ in
+        .deliver(device: pick(2) == 0 ? device : pick(6), request: pick(9), fault(&generator, weather))
+      }
     case 83..<85: return [.crash(device: device)]
     case 85..<89: return [.wait(seconds: UInt64([60, 3_600, 86_400, 5 * 86_400, 40 * 86_400][pick(5)]))]
     case 89..<91: return weather.accounts ? [.enrol(by: device)] : []
@@ -59,6 +67,7 @@ struct Script: Sendable {
     case 94..<95: return weather.copies ? [.copy(device: device)] : []
     case 95..<96: return weather.copies ? [.save(device: device)] : []
     case 96..<97: return weather.copies ? [.putBack(device: device)] : []
+    case 97..<98: return weather.badPlaces ? [.misplace(device: 1)] : []
     default: return [.confirm(device: device)]
     }
   }

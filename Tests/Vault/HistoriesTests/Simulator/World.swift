@@ -31,6 +31,8 @@ enum Action: Hashable, Sendable {
   case putBack(device: Int)
   /// The user says that held removals are right.
   case confirm(device: Int)
+  /// A bad member names new places for everything that it shows, and puts noise there.
+  case misplace(device: Int)
 }
 
 /// A device with its disk and the requests of its process.
@@ -86,7 +88,8 @@ struct World {
     let entry = World.entry(machine, replaces: nil, &generator)
     let opened = (0..<2).map { number in
       OpenedSlot(
-        id: SlotID(beginningOf: [UInt8](repeating: UInt8(number + 1), count: 16)), agreement: machine.makeKeyPair(),
+        id: SlotID(beginningOf: [UInt8](repeating: UInt8(number + 1), count: 16)),
+        agreement: machine.makeKeyPair(),
         owner: owner, anchor: nil)
     }
     var history = History.found(
@@ -97,7 +100,8 @@ struct World {
     devices = [SimulatedDevice(history: history, machine: machine)]
   }
 
-  static func entry(_ machine: KeyedHashMachine, replaces: DeviceID?, _ generator: inout SeededGenerator) -> DeviceEntry
+  static func entry(_ machine: KeyedHashMachine, replaces: DeviceID?, _ generator: inout SeededGenerator)
+    -> DeviceEntry
   {
     var id: [UInt8] = []
     id.append(bigEndian: generator.next())
@@ -145,7 +149,8 @@ struct World {
       enrol(by: by % devices.count)
     case .revoke(let device, let by):
       let id = devices[device % devices.count].history.device
-      guard device % devices.count != by % devices.count, devices[by % devices.count].history.membership.isMember(id)
+      guard device % devices.count != by % devices.count,
+        devices[by % devices.count].history.membership.isMember(id)
       else { return }
       change(.revoke([id], heads: nil), by: by % devices.count)
     case .rekey(let by):
@@ -174,7 +179,30 @@ struct World {
       devices[index].unacknowledged = []
     case .confirm(let device):
       for other in devices.map(\.history.device) { step(device % devices.count, .confirm(other)) }
+    case .misplace(let device):
+      misplace(device % devices.count)
     }
+  }
+
+  private mutating func misplace(_ index: Int) {
+    var noise: Set<RecordVersion> = []
+    for record in devices[index].history.shownRecords.sorted(by: {
+      $0.octets.lexicographicallyPrecedes($1.octets)
+    }) {
+      for shown in devices[index].history.shownVersions(of: record) {
+        let version = RecordVersion(record: record, version: shown.version)
+        guard devices[index].history.records.versions[record]?[shown.version] != nil else { continue }
+        noise.insert(version)
+        devices[index].history.outbox.append(
+          .place(record: record, version: shown.version, frameHash: shown.frameHash))
+      }
+    }
+    devices[index].machine.setNoise(noise)
+  }
+
+  /// Bad members stop being bad.
+  mutating func endNoise() {
+    for index in devices.indices { devices[index].machine.setNoise([]) }
   }
 
   private mutating func record() -> RecordID {
@@ -184,7 +212,9 @@ struct World {
     return RecordID(bytes.rawSpan) ?? RecordID()
   }
 
-  private func frame(_ content: Int) -> [UInt8] { Array("the content of message number \(content), and more of it".utf8) }
+  private func frame(_ content: Int) -> [UInt8] {
+    Array("the content of message number \(content), and more of it".utf8)
+  }
 
   private func shownRecord(_ index: Int, _ number: Int) -> RecordID? {
     let shown = devices[index].history.shownRecords.sorted { $0.octets.lexicographicallyPrecedes($1.octets) }
@@ -202,7 +232,9 @@ struct World {
         devices[index].machine.keep(frame, of: record, version)
         if case .add = event {
           let name = RecordVersion(record: record, version: version)
-          if stored[name] == nil { stored[name] = Stored(author: devices[index].history.device, frame: frame) }
+          if stored[name] == nil {
+            stored[name] = Stored(author: devices[index].history.device, frame: frame)
+          }
           devices[index].unacknowledged.append(name)
         }
       case .drop(let record, let version):
@@ -291,7 +323,8 @@ struct World {
     id.append(bigEndian: generator.next())
     id.append(bigEndian: generator.next())
     let slot = OpenedSlot(
-      id: SlotID(beginningOf: id), agreement: devices[index].machine.makeKeyPair(), owner: old.owner, anchor: nil)
+      id: SlotID(beginningOf: id), agreement: devices[index].machine.makeKeyPair(), owner: old.owner,
+      anchor: nil)
     let before = outcomes[.complete] ?? 0
     change(.replaceSlots(removing: [old.id], adding: [slot.entry]), by: index)
     if (outcomes[.complete] ?? 0) > before { slots.append(slot) }

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules that were broken on purpose. The simulator must notice each of them within 300 seeds: a test that cannot fail is
+// none.
+
+import Testing
+
+@testable import Histories
+
+/// A rule, how it is broken, and the climate in which that hurts.
+struct BrokenRule: Sendable, CustomTestStringConvertible {
+  let name: String
+  let climate: Climate
+  let breakRule: @Sendable (inout Rules) -> Void
+
+  var testDescription: String { name }
+
+  static let all: [BrokenRule] = [
+    BrokenRule(name: "packs are shared between segments", climate: Climate()) { $0.packsHaveOneSegment = false },
+    BrokenRule(name: "places are believed without reading", climate: Climate(badMember: true)) {
+      $0.placesAreReadBack = false
+    },
+    BrokenRule(name: "places are set aside with their author", climate: Climate(backups: true)) {
+      $0.placesOutliveTheirAuthors = false
+    },
+    BrokenRule(name: "an epoch is chosen by number and hash alone", climate: Climate()) { $0.epochsAreSafe = false },
+    BrokenRule(name: "forks stop instead of merging", climate: Climate(copies: true)) { $0.forksMerge = false },
+    BrokenRule(name: "readers list only after their last number", climate: Climate(copies: true)) {
+      $0.blocksAreListedWhole = false
+    },
+    BrokenRule(name: "membership is taken from a segment", climate: Climate()) { $0.membershipIsTheLog = false },
+    BrokenRule(name: "the brake stops segments", climate: Climate()) { $0.brakeHoldsMarksAlone = false },
+  ]
+
+  /// The seed that fails first, and in what; with all rules it holds.
+  func caught(within count: Int) -> (seed: UInt64, breach: Breach)? {
+    var rules = Rules()
+    breakRule(&rules)
+    for seed in Seeds.range(count) {
+      guard let breach = Scenario(seed: seed, climate, rules: rules).play().breach,
+        Scenario(seed: seed, climate).play().breach == nil
+      else { continue }
+      return (seed, breach)
+    }
+    return nil
+  }
+}
+
+@Suite("Broken rules of histories")
+struct BrokenRuleTests {
+  @Test("Every broken rule is noticed within 300 seeds", arguments: BrokenRule.all)
+  func isCaught(_ rule: BrokenRule) {
+    let caught = rule.caught(within: 300)
+    #expect(caught != nil, "\(rule.name): no invariant failed in 300 seeds")
+  }
+}
