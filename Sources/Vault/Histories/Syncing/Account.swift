@@ -96,6 +96,8 @@ extension History {
     case .revoke(let devices, let heads):
       try rekey(revoking: devices, heads: heads, owner: owner, on: &machine)
     case .replaceSlots(let removing, let adding):
+      // A slot that this device does not know may have keys that it does not know of either.
+      guard removing.allSatisfy({ membership.slots[$0] != nil }) else { throw .notOwner }
       let newOwner = machine.makeKeyPair()
       try rekey(
         revoking: [], removing: removing, adding: adding, owner: owner, newOwner: newOwner, on: &machine)
