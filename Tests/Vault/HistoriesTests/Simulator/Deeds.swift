@@ -79,7 +79,7 @@ enum ObjectClass: Int, CaseIterable, Hashable, Sendable {
 
 /// Faults that were injected, so that an alarm can be told from a false one.
 enum Injected: Hashable, Sendable {
-  case torn, lateLists, backup, tampering, loss, withholding, nothingShown, copies, badMember, clocks, crossedOwners
+  case lostRequests, torn, lateLists, backup, tampering, loss, withholding, nothingShown, copies, badMember, clocks, crossedOwners
 }
 
 extension Alarm {
@@ -93,7 +93,7 @@ extension Alarm {
     case .forked: [.copies, .badMember]
     case .ownerForked: [.crossedOwners]
     case .digestDiffers: [.badMember]
-    case .missing: [.torn, .loss, .withholding, .backup, .tampering, .nothingShown, .clocks, .badMember]
+    case .missing: [.lostRequests, .torn, .loss, .withholding, .backup, .tampering, .nothingShown, .clocks, .badMember]
     }
   }
 }

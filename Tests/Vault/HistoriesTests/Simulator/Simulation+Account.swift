@@ -154,8 +154,10 @@ extension Simulation {
   }
 
   private mutating func settle(_ index: Int) -> Bool {
-    guard let fork = computers[index].history.membership.fork, let first = fork.branches.min() else { return false }
-    let branch = chosenBranches[fork.at] ?? first
+    guard let fork = computers[index].history.membership.fork,
+      let first = fork.branches.filter({ $0 != fork.at }).min() ?? fork.branches.min()
+    else { return false }
+    let branch = chosenBranches[fork.at].flatMap { fork.branches.contains($0) ? $0 : nil } ?? first
     change(.settle(at: fork.at, on: branch), by: index)
     guard computers[index].history.settled[fork.at] == branch else { return false }
     chosenBranches[fork.at] = branch

@@ -97,6 +97,7 @@ extension Simulation {
   // MARK: What happens to devices
 
   private mutating func crash(_ index: Int, sent: Int) {
+    if sent < computers[index].requests.count { injected.insert(.lostRequests) }
     for request in computers[index].requests.prefix(sent) {
       _ = server.answer(request, to: index, fault: nil)
     }

@@ -254,6 +254,7 @@ struct Simulation: Sendable {
       let fault = faulty ? NetworkFault.drawn(from: &generator, for: request) : nil
       switch fault {
       case .torn: injected.insert(.torn)
+      case .requestLost: injected.insert(.lostRequests)
       case .late: injected.insert(.lateLists)
       default: break
       }
