@@ -51,13 +51,9 @@ struct Records: Sendable {
           versions[addition.record]?[addition.version]
           ?? VersionEntry(frameHash: addition.frameHash, storedAt: addition.storedAt, addedBy: [])
         if !entry.addedBy.contains(name) { entry.addedBy.append(name) }
-<<<<<<< HEAD
-        entry.learn(KnownPlace(segment: name, place: addition.place, lamport: segment.lamport, isFirst: true))
+        entry.learn(KnownPlace(segment: name, place: addition.place, lamport: segment.lamport))
         let early = earlyPlaces.removeValue(forKey: RecordVersion(record: addition.record, version: addition.version))
         for (place, hash) in early ?? [] { entry.learn(place, of: hash) }
-=======
-        entry.learn(KnownPlace(segment: name, place: addition.place, lamport: segment.lamport))
->>>>>>> 416b729b09a163e199ebac537f346cf7f9d0e66a
         versions[addition.record, default: [:]][addition.version] = entry
         for version in addition.replaces {
           mark(addition.record, version, Mark(by: name, isReplacement: true))
@@ -68,17 +64,12 @@ struct Records: Sendable {
           mark(removal.record, version, Mark(by: name, isReplacement: false))
         }
       case .place(let new):
-<<<<<<< HEAD
-        let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport, isFirst: false)
+        let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport)
         if versions[new.record]?[new.version] == nil {
           earlyPlaces[RecordVersion(record: new.record, version: new.version), default: []].append((place, new.frameHash))
         } else {
           versions[new.record]?[new.version]?.learn(place, of: new.frameHash)
         }
-=======
-        let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport)
-        versions[new.record]?[new.version]?.learn(place, of: new.frameHash)
->>>>>>> 416b729b09a163e199ebac537f346cf7f9d0e66a
       case .unknown:
         break
       }

@@ -258,16 +258,11 @@ extension History {
       throw .noSafeEpoch
     }
     if let epoch { keys[epoch.name] = epoch }
-<<<<<<< HEAD
     // Keys that the slot opened and whose operation waits for a parent stay here: that operation may revoke somebody.
     let begun = Set(log.entries.values.compactMap(\.begins))
     let known =
       ([epoch].compactMap { $0 }
         + keys.values.sorted { $1.name < $0.name }.filter { begun.contains($0.name) && $0.name != epoch?.name })
-=======
-    let known =
-      ([epoch].compactMap { $0 } + keys.values.sorted { $1.name < $0.name }.filter { $0.name != epoch?.name })
->>>>>>> 416b729b09a163e199ebac537f346cf7f9d0e66a
     let envelopes = recipients.map { recipient in
       var contents = EnvelopeContents(epochKeys: known, urlSecret: nil, owner: nil)
       if case .slot = recipient { contents.owner = newOwner ?? owner }

@@ -309,14 +309,9 @@ extension History {
       where counts(entry) && !isGone(record, version, heldCounts: false) {
         let name = RecordVersion(record: record, version: version)
         let isThere = places(of: name).contains { place in
-<<<<<<< HEAD
           // Of others, only the place that the content came with: a later one may be noise.
-          guard place.isFirst || place.segment.device == device else { return false }
+          guard entry.addedBy.contains(place.segment) || place.segment.device == device else { return false }
           guard let pack = pack(at: place), let listed = run.listed[.pack(place.segment.device, pack.hash)] else {
-=======
-          guard let pack = pack(at: place), let listed = run.listed[.pack(place.segment.device, pack.hash)]
-          else {
->>>>>>> 416b729b09a163e199ebac537f346cf7f9d0e66a
             return false
           }
           return listed.byteCount == Int(pack.byteCount)
