@@ -290,7 +290,8 @@ extension History {
   /// A content that is at none of its places: said, if a run has seen its pack; and written again by whoever has it.
   mutating func reportIncompletePacks(at now: UInt64, on machine: some Machine) {
     guard let run else { return }
-    for version in wanted.sorted() {
+    // What was removed may have been swept elsewhere, also if the removal is held here.
+    for version in wanted.sorted() where !isGone(version.record, version.version, heldCounts: true) {
       guard let place = places(of: version).first, let pack = pack(at: place) else { continue }
       let name = ObjectName.pack(place.segment.device, pack.hash)
       let since = remote.missingSince[name] ?? now
