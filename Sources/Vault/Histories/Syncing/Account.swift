@@ -61,6 +61,9 @@ extension History {
       guard let owner = ownerKeys(of: slot, on: machine) else { throw .notOwner }
       let effects = try carryOut(change, owner: owner, on: &machine)
       if somebodyLacksKeys { try rekey(revoking: [], owner: owner, on: &machine) }
+      // What waits for a parent may revoke this device: keys of it are not for this device to keep.
+      let begun = Set(log.entries.values.compactMap(\.begins))
+      keys = keys.filter { begun.contains($0.key) || keysBefore[$0.key] != nil }
       return effects + [.ended(.complete)]
     } catch {
       keys = keysBefore
