@@ -152,6 +152,12 @@ extension Simulation {
     if !isRemoteKept, stolen.contains(note.author) || computers.contains(where: { $0.isBad && $0.history.device == note.author }) {
       return false
     }
+    // A bad member whose addition to the account does not count.
+    if let member = goodMembers.first, computers[member].history.membership.devices[note.author] == nil,
+      computers.contains(where: { $0.isBad && $0.history.device == note.author })
+    {
+      return false
+    }
     if let spoiledAt = spoiled[name] {
       // A removal by a bad member is undone if it is revoked within thirty days.
       guard !injected.contains(.clocks), spoiledAt + 29 * 86_400 > now else { return false }
