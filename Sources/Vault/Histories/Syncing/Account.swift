@@ -56,10 +56,11 @@ extension History {
       settled[at] = branch
       membershipChanged(on: machine)
     }
+    var effects: [Effect] = []
     do throws(Outcome) {
       try checkMay(change)
       guard let owner = ownerKeys(of: slot, on: machine) else { throw .notOwner }
-      let effects = try carryOut(change, owner: owner, on: &machine)
+      effects = try carryOut(change, owner: owner, on: &machine)
       if somebodyLacksKeys { try rekey(revoking: [], owner: owner, on: &machine) }
       // What waits for a parent may revoke this device: keys of it are not for this device to keep.
       let begun = Set(log.entries.values.compactMap(\.begins))
@@ -68,7 +69,7 @@ extension History {
     } catch {
       keys = keysBefore
       openOwnEnvelopes(on: machine)
-      return [.ended(error)]
+      return effects + [.ended(error)]
     }
   }
 
