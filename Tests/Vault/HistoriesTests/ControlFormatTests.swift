@@ -60,10 +60,10 @@ struct ControlFormatTests {
     let genesis = samples.signed(samples.genesis())
     let first = ControlSeal.seal(
       genesis, envelopes: [], account: genesis.foundedAccount ?? samples.account, keys: samples.keys)
-    #expect(digest(first) == "bf54c8e54548a97a9c8397da483678b8a6cd4671208f52ee34cfc90667895e31")
+    #expect(digest(first) == "94aa1da6447cd9600336110ab6edb5efd17d25620246a019c74d6ee6a120f778")
     let rekey = samples.signed(samples.operation(.rekey(samples.rekey())))
     let object = ControlSeal.seal(rekey, envelopes: [], account: samples.account, keys: samples.keys)
-    #expect(digest(object) == "3de02a81f90102d9534934a75dd96c1bb26ff2f8a98600aa348a41c748155aa7")
+    #expect(digest(object) == "aa0a0e47cdd4f9f5c1dc89efb8de3a79c681d8128fead9ce6988a4feb69f9af6")
   }
 
   @Test("each changed byte is refused, in an envelope too, and each other length")
@@ -137,8 +137,8 @@ struct ControlFormatTests {
     }
   }
 
-  /// Behind version, account, random, generation, number, two parents, three segments and the hash.
-  private let kindOffset = 1 + 16 + 16 + 4 + 8 + 1 + 64 + 2 + 3 * 56 + 32
+  /// After version, account, random, generation, number, two parents, three segments, the hash and one epoch.
+  private let kindOffset = 1 + 16 + 16 + 4 + 8 + 1 + 64 + 2 + 3 * 56 + 32 + 2 + 8
 
   @Test("operations that are not in the one form are refused")
   func otherForms() {

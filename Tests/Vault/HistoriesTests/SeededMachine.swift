@@ -15,7 +15,7 @@ struct MachineSeed {
   var generator: SeededGenerator
   private var frames: [RecordID: [Version: [UInt8]]] = [:]
 
-  init(run: UInt64) { generator = SeededGenerator(stream: run) }
+  init(run: UInt64) { generator = SeededGenerator(run: run) }
 
   mutating func bytes(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -42,9 +42,12 @@ struct MachineSeed {
 extension SeededGenerator {
   /// A generator whose numbers have nothing to do with those of another stream: SplitMix64 steps through one cycle, and
   /// neighbours in it would repeat each other.
-  init(stream: UInt64) {
+  init(stream: UInt64) { self.init(seed: Self.first(of: stream)) }
+
+  /// The first number of a stream.
+  static func first(of stream: UInt64) -> UInt64 {
     var first = SeededGenerator(run: stream)
-    self.init(seed: first.next())
+    return first.next()
   }
 }
 

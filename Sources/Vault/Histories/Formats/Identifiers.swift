@@ -79,7 +79,10 @@ public struct HashName<Kind>: Hashable, Comparable, Sendable {
     return bytes
   }
 
-  public static func == (left: Self, right: Self) -> Bool { left.words == right.words }
+  public static func == (left: Self, right: Self) -> Bool {
+    left.words.0 == right.words.0 && left.words.1 == right.words.1 && left.words.2 == right.words.2
+      && left.words.3 == right.words.3
+  }
 
   public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 

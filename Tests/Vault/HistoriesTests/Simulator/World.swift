@@ -83,7 +83,7 @@ struct World {
   init(seed: UInt64, rules: Rules, limits: Limits) {
     generator = SeededGenerator(stream: seed)
     nextRun = seed &* 1_000 &+ 1_000_000_007
-    var machine = KeyedHashMachine(run: nextRun, table: table)
+    var machine = KeyedHashMachine(run: SeededGenerator.first(of: nextRun), table: table)
     let owner = machine.makeKeyPair()
     let entry = World.entry(machine, replaces: nil, &generator)
     let opened = (0..<2).map { number in
@@ -307,7 +307,7 @@ struct World {
   private mutating func enrol(by index: Int) {
     guard devices.count < 5 else { return }
     nextRun += 1
-    let machine = KeyedHashMachine(run: nextRun, table: table)
+    let machine = KeyedHashMachine(run: SeededGenerator.first(of: nextRun), table: table)
     let entry = World.entry(machine, replaces: nil, &generator)
     var history = History(joining: devices[index].history.account, entry: entry)
     history.rules = devices[0].history.rules
@@ -334,7 +334,7 @@ struct World {
   mutating func rejoin(_ index: Int) {
     let before = devices[index].machine
     nextRun += 1
-    devices[index].machine.renewDeviceKeys(run: nextRun)
+    devices[index].machine.renewDeviceKeys(run: SeededGenerator.first(of: nextRun))
     let entry = World.entry(devices[index].machine, replaces: devices[index].history.device, &generator)
     change(.rejoin(entry), by: index)
     // Refused: the old keys stay.
