@@ -16,7 +16,7 @@ struct BrokenRule: Sendable, CustomTestStringConvertible {
   var testDescription: String { name }
 
   static let all: [BrokenRule] = [
-    BrokenRule(name: "packs are shared between segments", climate: Climate()) { $0.packsHaveOneSegment = false },
+    BrokenRule(name: "packs are shared between segments", climate: Climate(faults: false, accounts: false, repeats: true)) { $0.packsHaveOneSegment = false },
     BrokenRule(name: "places are believed without reading", climate: Climate(badMember: true)) {
       $0.placesAreReadBack = false
     },

@@ -16,6 +16,8 @@ struct Climate: Sendable {
   var clocks = false
   var badMember = false
   var backups = false
+  /// Users write the same again and again, and sweep late and often.
+  var repeats = false
   /// What a hostile server does, now and then.
   var hostility: [Hostility] = []
 
@@ -75,6 +77,12 @@ struct Scenario: Sendable {
     var device = pick(5)
     if device == away { device = (device + 1) % 5 }
     let seed = climate.faults && pick(2) == 0 ? UInt64(pick(1 << 30) + 1) : 0
+    if climate.repeats, pick(3) == 0 {
+      return [
+        [.add(device: 0, content: 1), .run(device: 0, .sync, seed: 0)], [.remove(device: 0, record: pick(100)), .run(device: 0, .sync, seed: 0)],
+        [.pass(seconds: 40 * 86_400), .run(device: 0, .sweep, seed: 0)],
+      ][pick(3)]
+    }
     switch pick(100) {
     case 0..<16: return [.add(device: device, content: pick(2) == 0 ? pick(4) : pick(1_000))]
     case 16..<19: return [.edit(device: device, record: pick(100), content: pick(1_000))]
@@ -219,6 +227,9 @@ extension Simulation {
     for _ in 0..<2 {
       for index in computers.indices where !computers[index].isBad { runQuietly(index, .sync) }
     }
+    // The user looks whether the alarms are still true.
+    for index in computers.indices where !computers[index].isBad { runQuietly(index, .verify) }
+    for index in computers.indices where !computers[index].isBad { runQuietly(index, .sync) }
     try checkAlways()
     try checkEnded()
     let positions = Set(goodMembers.map { computers[$0].history.position })

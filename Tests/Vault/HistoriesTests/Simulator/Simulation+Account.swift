@@ -98,7 +98,7 @@ extension Simulation {
     let index = join(machine: machine, entry: entry)
     runQuietly(index, .sync, order: order)
     var isIn = change(.approve(entry), by: index, with: slot)
-    if !isIn, computers[index].outcome == .ownerForked, settle(index) {
+    for _ in 0..<4 where !isIn && computers[index].outcome == .ownerForked && settle(index) {
       isIn = change(.approve(entry), by: index, with: slot)
     }
     guard isIn else {
