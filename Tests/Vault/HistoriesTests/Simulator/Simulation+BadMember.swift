@@ -128,6 +128,7 @@ extension Simulation {
     (object, name) = seal(segment)
     server.write(object, as: .segment(name), by: index)
     madeSegments.insert(name)
+    sealedObjects.insert(.segment(name))
     firstBadSegment[segment.device] = min(firstBadSegment[segment.device] ?? .max, segment.number)
     if isOwn { computers[index].history = inserted(object, name) }
   }

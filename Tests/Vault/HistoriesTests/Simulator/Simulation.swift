@@ -202,7 +202,7 @@ struct Simulation: Sendable {
     if case .account = event { return }
     if outcome == .complete {
       for name in computers[index].unacknowledged.prefix(computers[index].beforeRun) {
-        if removed[name] == nil { written[name]?.isAcknowledged = true }
+        if removed[name] == nil, !computers[index].isBad { written[name]?.isAcknowledged = true }
       }
       computers[index].unacknowledged.removeFirst(
         min(computers[index].beforeRun, computers[index].unacknowledged.count))

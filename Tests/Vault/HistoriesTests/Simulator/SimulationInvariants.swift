@@ -152,9 +152,9 @@ extension Simulation {
     if !isRemoteKept, stolen.contains(note.author) || computers.contains(where: { $0.isBad && $0.history.device == note.author }) {
       return false
     }
-    // A bad member whose addition to the account does not count.
+    // A bad member, or a stolen device, whose addition to the account does not count: nobody enrols it again.
     if let member = goodMembers.first, computers[member].history.membership.devices[note.author] == nil,
-      computers.contains(where: { $0.isBad && $0.history.device == note.author })
+      stolen.contains(note.author) || computers.contains(where: { $0.isBad && $0.history.device == note.author })
     {
       return false
     }
