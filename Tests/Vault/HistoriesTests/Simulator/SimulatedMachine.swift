@@ -20,7 +20,7 @@ struct SimulatedMachine: Machine, Sendable {
 
   init(run: UInt64, table: KeyTable, isReal: Bool) {
     self.table = table
-    hashed = KeyedHashMachine(run: run, table: table)
+    hashed = KeyedHashMachine(run: SeededGenerator.first(of: run), table: table)
     if isReal { curveKeys = (Self.newCurvePair(), Self.newCurvePair()) }
   }
 
