@@ -33,6 +33,8 @@ struct Mark: Hashable, Sendable {
 struct Records: Sendable {
   private(set) var versions: [RecordID: [Version: VersionEntry]] = [:]
   private(set) var marks: [RecordID: [Version: [Mark]]] = [:]
+  /// Places of versions whose addition is not here yet: a segment does not wait for what lies beyond a revocation.
+  private var earlyPlaces: [RecordVersion: [(place: KnownPlace, hash: FrameHash)]] = [:]
   /// Records that changed since they were last taken.
   private(set) var changed: Set<RecordID> = []
 
@@ -50,6 +52,9 @@ struct Records: Sendable {
           ?? VersionEntry(frameHash: addition.frameHash, storedAt: addition.storedAt, addedBy: [])
         if !entry.addedBy.contains(name) { entry.addedBy.append(name) }
         entry.learn(KnownPlace(segment: name, place: addition.place, lamport: segment.lamport))
+        let early = earlyPlaces.removeValue(
+          forKey: RecordVersion(record: addition.record, version: addition.version))
+        for (place, hash) in early ?? [] { entry.learn(place, of: hash) }
         versions[addition.record, default: [:]][addition.version] = entry
         for version in addition.replaces {
           mark(addition.record, version, Mark(by: name, isReplacement: true))
@@ -61,7 +66,12 @@ struct Records: Sendable {
         }
       case .place(let new):
         let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport)
-        versions[new.record]?[new.version]?.learn(place, of: new.frameHash)
+        if versions[new.record]?[new.version] == nil {
+          earlyPlaces[RecordVersion(record: new.record, version: new.version), default: []].append(
+            (place, new.frameHash))
+        } else {
+          versions[new.record]?[new.version]?.learn(place, of: new.frameHash)
+        }
       case .unknown:
         break
       }

@@ -56,17 +56,21 @@ extension History {
       settled[at] = branch
       membershipChanged(on: machine)
     }
+    var effects: [Effect] = []
     do throws(Outcome) {
       if let anchor = slot.anchor, log.entries[anchor] == nil { throw .older }
       try checkMay(change)
       guard let owner = ownerKeys(of: slot, on: machine) else { throw .notOwner }
-      let effects = try carryOut(change, owner: owner, on: &machine)
+      effects = try carryOut(change, owner: owner, on: &machine)
       if somebodyLacksKeys { try rekey(revoking: [], owner: owner, on: &machine) }
+      // What waits for a parent may revoke this device: keys of it are not for this device to keep.
+      let begun = Set(log.entries.values.compactMap(\.begins))
+      keys = keys.filter { begun.contains($0.key) || keysBefore[$0.key] != nil }
       return effects + [.ended(.complete)]
     } catch {
       keys = keysBefore
       openOwnEnvelopes(on: machine)
-      return [.ended(error)]
+      return effects + [.ended(error)]
     }
   }
 
@@ -97,6 +101,8 @@ extension History {
     case .revoke(let devices, let heads):
       try rekey(revoking: devices, heads: heads, owner: owner, on: &machine)
     case .replaceSlots(let removing, let adding):
+      // A slot that this device does not know may have keys that it does not know of either.
+      guard removing.allSatisfy({ membership.slots[$0] != nil }) else { throw .notOwner }
       let newOwner = machine.makeKeyPair()
       try rekey(
         revoking: [], removing: removing, adding: adding, owner: owner, newOwner: newOwner, on: &machine)

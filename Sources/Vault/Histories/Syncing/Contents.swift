@@ -106,7 +106,8 @@ extension History {
   /// A content that is at none of its places: said, if a run has seen its pack; and written again by whoever has it.
   mutating func reportIncompletePacks(at now: UInt64, on machine: some Machine) {
     guard let run else { return }
-    for version in wanted.sorted() {
+    // What was removed may have been swept elsewhere, also if the removal is held here.
+    for version in wanted.sorted() where !isGone(version.record, version.version, heldCounts: true) {
       guard let place = places(of: version).first, let pack = pack(at: place) else { continue }
       let name = ObjectName.pack(place.segment.device, pack.hash)
       let since = remote.missingSince[name] ?? now
@@ -126,6 +127,8 @@ extension History {
       where counts(entry) && !isGone(record, version, heldCounts: false) {
         let name = RecordVersion(record: record, version: version)
         let isThere = places(of: name).contains { place in
+          // Of others, only the place that the content came with: a later one may be noise.
+          guard entry.addedBy.contains(place.segment) || place.segment.device == device else { return false }
           guard let pack = pack(at: place), let listed = run.listed[.pack(place.segment.device, pack.hash)]
           else {
             return false

@@ -78,6 +78,8 @@ extension History {
     for change in changes {
       switch change {
       case .add(let record, let storedAt, let old, let replaces, let hash):
+        // A device that was put back to an earlier state has sent this before.
+        if let known = records.versions[record]?[old], counts(known) { continue }
         guard let frame = machine.frame(of: record, version: old) else { continue }
         let replaces = replaces.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 }.sorted()
         let version = Addition.version(
@@ -109,8 +111,13 @@ extension History {
       throw .noSafeEpoch
     }
     if let epoch { keys[epoch.name] = epoch }
+    // Keys that the slot opened and whose operation waits for a parent stay here: that operation may revoke somebody.
+    let begun = Set(log.entries.values.compactMap(\.begins))
     let known =
-      ([epoch].compactMap { $0 } + keys.values.sorted { $1.name < $0.name }.filter { $0.name != epoch?.name })
+      ([epoch].compactMap { $0 }
+        + keys.values.sorted { $1.name < $0.name }.filter {
+          begun.contains($0.name) && $0.name != epoch?.name
+        })
     let envelopes = recipients.map { recipient in
       var contents = EnvelopeContents(epochKeys: known, urlSecret: nil, owner: nil)
       if case .slot = recipient { contents.owner = newOwner ?? owner }

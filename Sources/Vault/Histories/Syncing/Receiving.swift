@@ -73,6 +73,7 @@ extension History {
       run?.torn.insert(name)
       return
     }
+    guard !holdsObject(name) else { return }
     switch name {
     case .slot: slotObjects[hash] = object
     case .control: closedControl[name] = object
@@ -89,7 +90,7 @@ extension History {
     let blocks = blocksToList()
     if !blocks.isEmpty { return blocks.map { .list($0) } }
     let names = run.listed.keys.filter { name in
-      !run.asked.contains(name) && !holdsObject(name)
+      !run.asked.contains(name) && (!holdsObject(name) || run.purpose != .sync)
         && {
           switch name {
           case .control, .slot: true
@@ -136,11 +137,15 @@ extension History {
     var isProgressing = true
     while isProgressing {
       isProgressing = false
-      for (name, object) in closedControl.sorted(by: { $0.key < $1.key })
-      where takeControl(object, name: name, slot: slot, on: machine) {
-        closedControl[name] = nil
-        isProgressing = true
-        hasChanged = true
+      for (name, object) in closedControl.sorted(by: { $0.key < $1.key }) {
+        let keyCount = keys.count
+        if takeControl(object, name: name, slot: slot, on: machine) {
+          closedControl[name] = nil
+          isProgressing = true
+          hasChanged = true
+        }
+        // A key of an envelope may open what comes before the operation that brought it.
+        if keys.count > keyCount { isProgressing = true }
       }
     }
     if hasChanged { membershipChanged(on: machine) }

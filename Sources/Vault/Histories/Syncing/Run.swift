@@ -202,7 +202,14 @@ extension History {
     case .forked(let device): chains.forks[device] != nil && membership.revocations[device] == nil
     case .ownerForked: membership.fork != nil
     case .digestDiffers: true
-    case .tampered(let name), .incomplete(let name), .rolledBack(let name), .missing(let name):
+    case .incomplete(let name):
+      // A sweep deletes packs whose removals a device did not know when it looked for them.
+      run?.listed[name] == nil
+        && wanted.contains { version in
+          !isGone(version.record, version.version, heldCounts: true)
+            && places(of: version).contains { pack(at: $0)?.hash == name.hash }
+        }
+    case .tampered(let name), .rolledBack(let name), .missing(let name):
       run?.listed[name] == nil && !holdsObject(name)
     case .empty: false
     }

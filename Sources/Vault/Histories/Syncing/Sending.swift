@@ -17,7 +17,7 @@ extension History {
     objects += chains.entries.values.map { (.segment($0.name), $0.object) }
     return objects.filter { name, object in
       guard let folder = name.folder, run.folders.contains(folder) else { return false }
-      return run.listed[name]?.byteCount != object.count
+      return run.listed[name]?.byteCount != object.count || run.torn.contains(name)
     }.sorted { $0.name < $1.name }.map { .put($0.name, $0.object) }
   }
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules that were broken on purpose. The simulator must notice each of them within 300 seeds: a test that cannot fail is
+// none.
+
+import Testing
+
+@testable import Histories
+
+/// A rule, how it is broken, and the climate in which that hurts.
+struct BrokenRule: Sendable, CustomTestStringConvertible {
+  let name: String
+  let climate: Climate
+  /// The seed that noticed it when this was written; others follow.
+  let firstSeed: UInt64
+  let breakRule: @Sendable (inout Rules) -> Void
+
+  var testDescription: String { name }
+
+  static let all: [BrokenRule] = [
+    BrokenRule(
+      name: "packs are shared between segments",
+      climate: Climate(faults: false, accounts: false, repeats: true),
+      firstSeed: 284
+    ) { $0.packsHaveOneSegment = false },
+    BrokenRule(name: "places are believed without reading", climate: Climate(badMember: true), firstSeed: 139)
+    {
+      $0.placesAreReadBack = false
+    },
+    BrokenRule(name: "an epoch is chosen by number and hash alone", climate: Climate(), firstSeed: 44) {
+      $0.epochsAreSafe = false
+    },
+    BrokenRule(name: "forks stop instead of merging", climate: Climate(copies: true), firstSeed: 57) {
+      $0.forksMerge = false
+    },
+    BrokenRule(
+      name: "readers list only after their last number", climate: Climate(copies: true), firstSeed: 57
+    ) {
+      $0.blocksAreListedWhole = false
+    },
+    BrokenRule(name: "membership is taken from a segment", climate: Climate(), firstSeed: 1) {
+      $0.membershipIsTheLog = false
+    },
+    BrokenRule(name: "the brake stops segments", climate: Climate(), firstSeed: 8) {
+      $0.brakeHoldsMarksAlone = false
+    },
+  ]
+
+  /// The first seed from `start` that fails, and in what; with all rules it holds.
+  func caught(from start: UInt64, within count: UInt64) -> (seed: UInt64, breach: Breach)? {
+    var rules = Rules()
+    breakRule(&rules)
+    for seed in (start...count).map({ $0 }) + (1..<start).map({ $0 }) {
+      guard let breach = Scenario(seed: seed, climate, rules: rules).play().breach,
+        Scenario(seed: seed, climate).play().breach == nil
+      else { continue }
+      return (seed, breach)
+    }
+    return nil
+  }
+}
+
+@Suite("Broken rules of histories")
+struct BrokenRuleTests {
+  @Test("Every broken rule is noticed within 300 seeds", arguments: BrokenRule.all)
+  func isCaught(_ rule: BrokenRule) {
+    let caught = rule.caught(from: rule.firstSeed, within: 300)
+    #expect(caught != nil, "\(rule.name): no invariant failed in 300 seeds")
+  }
+}

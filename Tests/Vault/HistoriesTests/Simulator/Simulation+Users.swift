@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What users do with their devices, and what happens to these.
+
+import Primitives
+import SeededGenerators
+
+@testable import Histories
+
+extension Simulation {
+  mutating func perform(_ deed: Deed) {
+    switch deed {
+    case .add(let device, let content):
+      step(
+        index(device),
+        .add(record: newRecord(), frame: frame(content), replacing: [], at: clock(index(device))))
+    case .edit(let device, let record, let content): edit(index(device), record, content)
+    case .remove(let device, let record):
+      if let record = shownRecord(index(device), record) { remove(record, on: index(device)) }
+    case .removeAll(let device):
+      for record in shownRecords(index(device)) { remove(record, on: index(device)) }
+    case .begin(let device, let purpose):
+      let index = index(device)
+      computers[index].requests = []
+      computers[index].beforeRun = computers[index].unacknowledged.count
+      step(index, .begin(purpose, at: clock(index)))
+    case .answers(let device, let count, let seed):
+      var generator = SeededGenerator(stream: seed)
+      answer(index(device), count: count, &generator, faulty: seed != 0)
+    case .run(let device, let purpose, let seed):
+      guard seed != 0 else { return runQuietly(index(device), purpose) }
+      perform(.begin(device: device, purpose))
+      var generator = SeededGenerator(stream: seed)
+      answer(index(device), count: 2_000, &generator, faulty: true)
+    case .crash(let device, let sent): crash(index(device), sent: sent)
+    case .pass(let seconds):
+      now += seconds
+      server.now = now
+    case .setClock(let device, let seconds):
+      injected.insert(.clocks)
+      computers[index(device)].secondsAhead = seconds
+    case .copy(let device, let sameRandomness): copy(index(device), sameRandomness: sameRandomness)
+    case .save(let device):
+      let index = index(device)
+      computers[index].saved = (computers[index].history, computers[index].machine)
+    case .putBack(let device): putBack(index(device))
+    case .confirm(let device):
+      for author in Set(computers.map(\.history.device)).sorted() { step(index(device), .confirm(author)) }
+    case .attend(let device): attend(index(device))
+    case .misbehave(let device, let misdeed, let choice): misbehave(index(device), misdeed, choice)
+    case .server(let deed): perform(deed)
+    case .enrol, .restore, .revoke, .handOutKeys, .addSlot, .replaceSlot: performChange(deed)
+    }
+  }
+
+  func index(_ device: Int) -> Int { device % computers.count }
+
+  // MARK: Records
+
+  private mutating func newRecord() -> RecordID {
+    let bytes = bytes(16)
+    return RecordID(bytes.rawSpan) ?? RecordID()
+  }
+
+  func shownRecords(_ index: Int) -> [RecordID] {
+    computers[index].history.shownRecords.sorted { $0.octets.lexicographicallyPrecedes($1.octets) }
+  }
+
+  private func shownRecord(_ index: Int, _ number: Int) -> RecordID? {
+    let shown = shownRecords(index)
+    return shown.isEmpty ? nil : shown[number % shown.count]
+  }
+
+  /// The user has seen what is shown of a record, and wants it no more.
+  private mutating func noteRemoved(_ record: RecordID, on index: Int) {
+    for version in computers[index].history.shownVersions(of: record) {
+      let name = RecordVersion(record: record, version: version.version)
+      removed[name] = min(removed[name] ?? .max, now)
+      // A device that rejoined says what it wrote again as another version.
+      guard let frame = written[name]?.frame else { continue }
+      for (other, note) in written
+      where other.record == record && note.frame == frame && removed[other] == nil {
+        removed[other] = now
+      }
+    }
+  }
+
+  private mutating func edit(_ index: Int, _ record: Int, _ content: Int) {
+    guard let record = shownRecord(index, record) else { return }
+    let versions = computers[index].history.shownVersions(of: record).map(\.version)
+    noteRemoved(record, on: index)
+    step(index, .add(record: record, frame: frame(content), replacing: versions, at: clock(index)))
+  }
+
+  private mutating func remove(_ record: RecordID, on index: Int) {
+    noteRemoved(record, on: index)
+    step(index, .remove(record: record, at: clock(index)))
+  }
+
+  // MARK: What happens to devices
+
+  private mutating func crash(_ index: Int, sent: Int) {
+    if sent < computers[index].requests.count { injected.insert(.lostRequests) }
+    for request in computers[index].requests.prefix(sent) {
+      _ = server.answer(request, to: index, fault: nil)
+    }
+    computers[index].requests = []
+    computers[index].beforeRun = 0
+    computers[index].history.restart()
+  }
+
+  private mutating func copy(_ index: Int, sameRandomness: Bool) {
+    guard computers.count < Self.deviceLimit else { return }
+    injected.insert(.copies)
+    var copy = computers[index]
+    if !sameRandomness { for _ in 0..<7 { _ = copy.machine.random(8) } }
+    copy.requests = []
+    copy.unacknowledged = []
+    copy.beforeRun = 0
+    copy.saved = nil
+    copy.history.restart()
+    computers.append(copy)
+  }
+
+  private mutating func putBack(_ index: Int) {
+    guard let saved = computers[index].saved else { return }
+    injected.insert(.copies)
+    for name in written.keys where saved.machine.frame(of: name.record, version: name.version) == nil {
+      if written[name]?.author == computers[index].history.device { written[name]?.isOrphan = true }
+    }
+    computers[index].history = saved.history
+    computers[index].machine = saved.machine
+    computers[index].history.restart()
+    computers[index].requests = []
+    computers[index].unacknowledged = []
+    computers[index].beforeRun = 0
+  }
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Devices of one account, the server between them, and the user. Beside them the simulation keeps a model of its own:
+// what users wrote and saw acknowledged, what they removed, who was revoked and knew what. Invariants compare the
+// devices with the model.
+
+import Primitives
+import SeededGenerators
+
+@testable import Histories
+
+/// A device: its disk (history and contents), its process (requests under way), its clock.
+struct SimulatedComputer: Sendable {
+  var history: History
+  var machine: SimulatedMachine
+  var requests: [Request] = []
+  var secondsAhead: Int64 = 0
+  var saved: (history: History, machine: SimulatedMachine)?
+  /// Versions written here that no finished run has followed.
+  var unacknowledged: [RecordVersion] = []
+  /// How many of them were there when the run under way began.
+  var beforeRun = 0
+  var outcome: Outcome?
+  var isBad = false
+
+  mutating func step(_ event: Event) -> [Effect] { history.step(event, on: &machine) }
+}
+
+struct Simulation: Sendable {
+  /// Something that a user wrote.
+  struct Written: Sendable {
+    let author: DeviceID
+    let frame: [UInt8]
+    var isAcknowledged = false
+    /// Its author was put back to a state before it.
+    var isOrphan = false
+  }
+
+  /// What an account is made of.
+  struct Setting: Sendable {
+    let seed: UInt64
+    var rules = Rules()
+    var limits = Limits.simulated
+    /// Real signatures and agreements.
+    var isReal = false
+  }
+
+  static let firstTime: UInt64 = 1_700_000_000
+  static let deviceLimit = 5
+
+  let setting: Setting
+  var computers: [SimulatedComputer] = []
+  var server = SimulatedServer()
+  var generator: SeededGenerator
+  var now = Simulation.firstTime
+  let table = KeyTable()
+  private var machinesMade: UInt64 = 0
+  /// Slots that the user can open, the newest last.
+  var slots: [OpenedSlot] = []
+
+  // MARK: The model
+
+  var written: [RecordVersion: Written] = [:]
+  /// When a user who had seen it removed or replaced it.
+  var removed: [RecordVersion: UInt64] = [:]
+  /// When a bad member did.
+  var spoiled: [RecordVersion: UInt64] = [:]
+  /// For each revocation of a device, the versions of it that count.
+  var revocations: [DeviceID: [Set<RecordVersion>]] = [:]
+  /// Devices that the user does not want any more.
+  var stolen: Set<DeviceID> = []
+  /// The first segment that a bad member wrote by hand.
+  var firstBadSegment: [DeviceID: UInt64] = [:]
+  /// Segments that their own device wrote, and control operations that the user asked for.
+  var madeSegments: Set<SegmentName> = []
+  var madeOperations: Set<ControlID> = []
+  /// Epoch keys that each device ever held.
+  var heldKeys: [DeviceID: Set<EpochName>] = [:]
+  /// Epochs of what was sealed by somebody who knew of a revocation.
+  var sealedAfter: [Sealed: ObjectName] = [:]
+  var sealedObjects: Set<ObjectName> = []
+  var chosenBranches: [ControlID: ControlID] = [:]
+  var injected: Set<Injected> = []
+  var outcomes: [Outcome: Int] = [:]
+  /// Control objects that were closed when a device was last given a slot.
+  var junk: [DeviceID: Set<ObjectName>] = [:]
+  /// Why a restore was refused.
+  var lastRefusal: Outcome?
+  var alarmsRaised: Set<String> = []
+  /// The first thing that did not hold during a step.
+  var breach: Breach?
+
+  struct Sealed: Hashable, Sendable {
+    let revoked: DeviceID
+    let epoch: EpochName
+  }
+
+  init(_ setting: Setting) {
+    self.setting = setting
+    generator = SeededGenerator(stream: setting.seed)
+    server.now = now
+    var machine = newMachine()
+    let owner = machine.makeKeyPair()
+    let opened = (0..<2).map { _ in
+      OpenedSlot(id: identifier(), agreement: machine.makeKeyPair(), owner: owner, anchor: nil)
+    }
+    let entry = entry(machine, replaces: nil)
+    var history = History.found(
+      entry: entry, owner: owner, slots: opened.map { ($0.entry, $0.object) }, at: now, on: &machine)
+    history.rules = setting.rules
+    history.limits = setting.limits
+    slots = opened
+    madeOperations = Set(history.log.entries.keys)
+    computers = [SimulatedComputer(history: history, machine: machine)]
+    noteKeys(0)
+  }
+
+  // MARK: Making things
+
+  mutating func newMachine() -> SimulatedMachine {
+    machinesMade += 1
+    return SimulatedMachine(
+      run: setting.seed &* 1_009 &+ machinesMade &+ 77_000_000_000, table: table, isReal: setting.isReal)
+  }
+
+  mutating func newMachine(with machine: SimulatedMachine) -> SimulatedMachine {
+    machinesMade += 1
+    return machine.renewed(
+      run: setting.seed &* 1_009 &+ machinesMade &+ 77_000_000_000, contents: written.keys.sorted())
+  }
+
+  mutating func bytes(_ count: Int) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < count { bytes.append(bigEndian: generator.next()) }
+    return Array(bytes.prefix(count))
+  }
+
+  mutating func identifier<Kind>() -> Identifier<Kind> { Identifier(beginningOf: bytes(16)) }
+
+  mutating func entry(_ machine: SimulatedMachine, replaces: DeviceID?) -> DeviceEntry {
+    DeviceEntry(
+      id: identifier(), signingKey: machine.signing.publicKey, agreementKey: machine.agreement.publicKey,
+      level: 2,
+      name: "device", replaces: replaces)
+  }
+
+  func frame(_ content: Int) -> [UInt8] { Array("what the message with the number \(content) says".utf8) }
+
+  // MARK: Steps
+
+  func clock(_ index: Int) -> UInt64 { UInt64(Int64(now) + computers[index].secondsAhead) }
+
+  /// One transaction of a device, and what it asks for.
+  mutating func step(_ index: Int, _ event: Event) {
+    let effects = computers[index].step(event)
+    noteKeys(index)
+    for effect in effects {
+      switch effect {
+      case .keep(let record, let version, let frame):
+        keep(RecordVersion(record: record, version: version), frame, on: index, event)
+      case .drop(let record, let version):
+        drop(RecordVersion(record: record, version: version), on: index, event)
+      case .request(let request):
+        noteSealed(request, by: index)
+        computers[index].requests.append(request)
+      case .ended(let outcome):
+        end(outcome, of: index, event)
+      }
+    }
+    for alarm in computers[index].history.alarms {
+      alarmsRaised.insert(String("\(alarm)".prefix { $0 != "(" }))
+    }
+    if computers[index].history.membership.fork != nil { injected.insert(.crossedOwners) }
+  }
+
+  private mutating func keep(_ name: RecordVersion, _ frame: [UInt8], on index: Int, _ event: Event) {
+    computers[index].machine.keep(frame, of: name.record, name.version)
+    switch event {
+    case .add, .account:
+      if written[name] == nil {
+        written[name] = Written(author: computers[index].history.device, frame: frame)
+      }
+      computers[index].unacknowledged.append(name)
+      // A device that rejoins says again what it wrote, also what it replaced itself.
+      if case .account = event {
+        for (other, note) in written
+        where other.record == name.record && note.frame == frame && removed[other] != nil {
+          removed[name] = removed[other]
+        }
+      }
+    case .answer:
+      if let original = written[name], original.frame != frame {
+        fail(.s6, "device \(index) took another content for a message than its author wrote")
+      }
+    default: break
+    }
+  }
+
+  private mutating func drop(_ name: RecordVersion, on index: Int, _ event: Event) {
+    computers[index].machine.drop(name.record, name.version)
+    guard case .answer = event, removed[name] == nil, spoiled[name] == nil else { return }
+    fail(.s6, "device \(index) erased what nobody removed")
+  }
+
+  private mutating func end(_ outcome: Outcome, of index: Int, _ event: Event) {
+    outcomes[outcome, default: 0] += 1
+    computers[index].outcome = outcome
+    if case .account = event { return }
+    if outcome == .complete {
+      for name in computers[index].unacknowledged.prefix(computers[index].beforeRun) {
+        if removed[name] == nil, !computers[index].isBad { written[name]?.isAcknowledged = true }
+      }
+      computers[index].unacknowledged.removeFirst(
+        min(computers[index].beforeRun, computers[index].unacknowledged.count))
+    }
+    computers[index].beforeRun = 0
+  }
+
+  mutating func fail(_ invariant: Invariant, _ found: String) {
+    if breach == nil { breach = Breach(invariant: invariant, found: found) }
+  }
+
+  private mutating func noteKeys(_ index: Int) {
+    let history = computers[index].history
+    if heldKeys[history.device]?.count != history.keys.count {
+      heldKeys[history.device, default: []].formUnion(history.keys.keys)
+    }
+  }
+
+  /// Remembers what a device writes, and what it seals while it knows that others are revoked.
+  private mutating func noteSealed(_ request: Request, by index: Int) {
+    guard case .put(let name, let bytes) = request, !sealedObjects.contains(name) else { return }
+    let history = computers[index].history
+    let epoch: EpochName?
+    switch name {
+    case .segment(let segment) where segment.device == history.device:
+      epoch = try? SegmentSeal.epoch(of: bytes)
+      madeSegments.insert(segment)
+    case .pack(history.device, _): epoch = try? Pack.epoch(of: bytes)
+    default: return
+    }
+    sealedObjects.insert(name)
+    guard let epoch else { return }
+    for entry in history.log.entries.values {
+      for revocation in entry.rekey?.revocations ?? [] {
+        sealedAfter[Sealed(revoked: revocation.device, epoch: epoch)] = name
+      }
+    }
+  }
+
+  // MARK: Requests
+
+  /// Answers so many requests of a device.
+  mutating func answer(_ index: Int, count: Int, _ generator: inout SeededGenerator, faulty: Bool) {
+    var remaining = count
+    while remaining > 0, !computers[index].requests.isEmpty, breach == nil {
+      remaining -= 1
+      let number = faulty ? Int.random(in: 0..<computers[index].requests.count, using: &generator) : 0
+      let request = computers[index].requests.remove(at: number)
+      let fault = faulty ? NetworkFault.drawn(from: &generator, for: request) : nil
+      switch fault {
+      case .torn: injected.insert(.torn)
+      case .requestLost: injected.insert(.lostRequests)
+      case .late: injected.insert(.lateLists)
+      default: break
+      }
+      let answer = server.answer(request, to: index, fault: fault)
+      step(index, .answer(request, answer, at: clock(index)))
+    }
+  }
+
+  /// A whole run without faults.
+  mutating func runQuietly(_ index: Int, _ purpose: Purpose, order: UInt64 = 0) {
+    perform(.begin(device: index, purpose))
+    var generator = SeededGenerator(stream: order)
+    var remaining = 4_000
+    while !computers[index].requests.isEmpty, remaining > 0, breach == nil {
+      remaining -= 1
+      if order > 0 { computers[index].requests.shuffle(using: &generator) }
+      answer(index, count: 1, &generator, faulty: false)
+    }
+    if remaining == 0 { fail(.s7, "a run of device \(index) has no end") }
+  }
+}
+
+extension NetworkFault {
+  /// A fault in one of ten requests.
+  static func drawn(from generator: inout SeededGenerator, for request: Request) -> NetworkFault? {
+    let number = Int.random(in: 0..<60, using: &generator)
+    let steps = Int.random(in: 1...30, using: &generator)
+    switch (number, request) {
+    case (0, _): return .requestLost
+    case (1, _): return .answerLost
+    case (2, .put): return .torn
+    case (3, .put): return .repeated
+    case (2...7, .list): return .late(steps)
+    case (8, .list): return .late(steps * 10)
+    default: return nil
+    }
+  }
+}
+
+extension Limits {
+  /// Small, so that a few devices reach them.
+  static let simulated: Limits = {
+    var limits = Limits()
+    limits.operationsPerSegment = 4
+    limits.brakeCount = 6
+    return limits
+  }()
+}
