@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A hostile server")
 struct HostileServerTests {
-  static let seeds = 4
+  static let seeds = 6
 
   @Test("Nothing is lost or believed, whatever a server does", arguments: Hostility.allCases)
   func row(_ row: Hostility) {

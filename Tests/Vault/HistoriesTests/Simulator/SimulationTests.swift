@@ -11,7 +11,7 @@ import Testing
 /// Seeds of a test.
 enum Seeds {
   /// Some seconds for each test in a debug build.
-  static let core = 10
+  static let core = 25
   static let whole = 1
 
   static func range(_ count: Int) -> Range<UInt64> {
