@@ -51,8 +51,18 @@ extension History {
             envelope, recipient: recipient, publicKey: publicKey, key: key, epoch: epoch, account: account,
             machine: machine)
         else { continue }
-        for keys in contents.epochKeys where self.keys[keys.name] == nil { self.keys[keys.name] = keys }
+        for keys in contents.epochKeys where self.keys[keys.name] == nil && fitsCommitment(keys) {
+          self.keys[keys.name] = keys
+        }
       }
+    }
+  }
+
+  /// Whether a key is the one that an owner signed the commitment of, as far as the log knows the epoch. A name has only
+  /// four bytes of it, which a member could find another key for.
+  private func fitsCommitment(_ keys: EpochKeys) -> Bool {
+    log.entries.values.allSatisfy { entry in
+      entry.begins != keys.name || entry.operation.epochCommitment == keys.commitment
     }
   }
 
@@ -70,6 +80,8 @@ extension History {
   /// The log changed: who belongs to the account, and which segments count.
   mutating func membershipChanged(on machine: some Machine) {
     membership = Membership(log, settled: settled)
+    // What came before its operation is compared now.
+    keys = keys.filter { fitsCommitment($0.value) }
     if membership.fork == nil { alarms.remove(.ownerForked) } else { alarms.insert(.ownerForked) }
     for device in chains.forks.keys where membership.revocations[device] != nil {
       alarms.remove(.forked(device))

@@ -143,11 +143,7 @@ extension History {
 
   /// Opens the control operations that waited for a key which this slot has.
   private mutating func openWithSlot(_ slot: OpenedSlot, on machine: some Machine) {
-    for entry in log.ordered {
-      for contents in openedEnvelopes(of: entry.object, epoch: entry.epoch, slot: slot, on: machine) {
-        for keys in contents.epochKeys where self.keys[keys.name] == nil { self.keys[keys.name] = keys }
-      }
-    }
+    for entry in log.ordered { openEnvelopes(of: entry.object, epoch: entry.epoch, slot: slot, on: machine) }
     openControl(slot: slot, on: machine)
     membershipChanged(on: machine)
   }
