@@ -62,13 +62,12 @@ struct ControlLog: Sendable {
   var genesis: LogEntry? { entries.values.first { $0.operation.number == 0 } }
 
   /// Takes an operation in; does nothing if it is here.
-  /// - Returns: the new entry, or nil if it was here.
   mutating func insert(
     _ signed: SignedControlOperation, object: [UInt8], epoch: EpochName, tags: Set<[UInt8]>,
     machine: some Machine
-  ) throws(LogRefusal) -> LogEntry? {
+  ) throws(LogRefusal) {
     let operation = signed.operation
-    guard entries[signed.id] == nil else { return nil }
+    guard entries[signed.id] == nil else { return }
     let ancestors = try ancestors(of: operation, id: signed.id)
     let owner = try owner(of: signed, ancestors: ancestors, machine: machine)
     if let newOwnerKey = operation.newOwnerKeyOfRekey {
@@ -82,13 +81,19 @@ struct ControlLog: Sendable {
       ancestors: ancestors, owner: owner, begins: epochBegun(by: operation, ancestors: ancestors))
     entries[entry.id] = entry
     heads = (heads.filter { !operation.parents.contains($0) } + [entry.id]).sorted()
-    return entry
   }
+
+  /// These operations and all before them.
+  func upTo(_ heads: [ControlID]) -> Set<ControlID> {
+    heads.reduce(into: Set(heads)) { $0.formUnion(entries[$1]?.ancestors ?? []) }
+  }
+
+  /// The epochs that operations here began.
+  var begunEpochs: Set<EpochName> { Set(entries.values.compactMap(\.begins)) }
 
   /// The highest epoch that these operations or those before them began: the one that their child is sealed under.
   func highestEpoch(of parents: [ControlID]) -> EpochName? {
-    let known = parents.reduce(into: Set(parents)) { $0.formUnion(entries[$1]?.ancestors ?? []) }
-    return known.compactMap { entries[$0] }.filter { $0.begins != nil }
+    upTo(parents).compactMap { entries[$0] }.filter { $0.begins != nil }
       .min { ($1.begins?.number ?? 0, $0.id) < ($0.begins?.number ?? 0, $1.id) }?.begins
   }
 

@@ -24,7 +24,7 @@ extension History {
       return true
     }
     do throws(LogRefusal) {
-      _ = try log.insert(signed, object: object, epoch: epoch, tags: tags, machine: machine)
+      try log.insert(signed, object: object, epoch: epoch, tags: tags, machine: machine)
       return true
     } catch {
       if error == .parentMissing { return false }
@@ -38,23 +38,35 @@ extension History {
   mutating func openEnvelopes(
     of object: [UInt8], epoch: EpochName, slot: OpenedSlot?, on machine: some Machine
   ) {
-    guard let envelopes = try? ControlSeal.envelopes(of: object) else { return }
-    var recipients: [(recipient: EnvelopeRecipient, publicKey: [UInt8], key: PrivateKey)] = [
-      (.device(device), entry.agreementKey, .device)
-    ]
-    if let slot { recipients.append((.slot(slot.id), slot.agreement.publicKey, .memory(slot.agreement))) }
-    for (recipient, publicKey, key) in recipients {
-      let tag = Envelope.tag(publicKey: publicKey, epoch: epoch)
-      for envelope in envelopes where (try? Envelope.tag(of: envelope)) == tag {
-        guard
-          let contents = try? Envelope.open(
-            envelope, recipient: recipient, publicKey: publicKey, key: key, epoch: epoch, account: account,
-            machine: machine)
-        else { continue }
-        for keys in contents.epochKeys where self.keys[keys.name] == nil && fitsCommitment(keys) {
-          self.keys[keys.name] = keys
-        }
-      }
+    var opened = openedEnvelopes(
+      of: object, epoch: epoch, for: .device(device), publicKey: entry.agreementKey, key: .device, on: machine
+    )
+    if let slot { opened += openedEnvelopes(of: object, epoch: epoch, for: slot, on: machine) }
+    for keys in opened.flatMap(\.epochKeys) where self.keys[keys.name] == nil && fitsCommitment(keys) {
+      self.keys[keys.name] = keys
+    }
+  }
+
+  /// What the envelopes for a slot hold.
+  func openedEnvelopes(
+    of object: [UInt8], epoch: EpochName, for slot: OpenedSlot, on machine: some Machine
+  ) -> [EnvelopeContents] {
+    openedEnvelopes(
+      of: object, epoch: epoch, for: .slot(slot.id), publicKey: slot.agreement.publicKey,
+      key: .memory(slot.agreement), on: machine)
+  }
+
+  private func openedEnvelopes(
+    of object: [UInt8], epoch: EpochName, for recipient: EnvelopeRecipient, publicKey: [UInt8],
+    key: PrivateKey,
+    on machine: some Machine
+  ) -> [EnvelopeContents] {
+    let tag = Envelope.tag(publicKey: publicKey, epoch: epoch)
+    return ((try? ControlSeal.envelopes(of: object)) ?? []).compactMap { envelope in
+      guard (try? Envelope.tag(of: envelope)) == tag else { return nil }
+      return try? Envelope.open(
+        envelope, recipient: recipient, publicKey: publicKey, key: key, epoch: epoch, account: account,
+        machine: machine)
     }
   }
 
@@ -106,11 +118,8 @@ extension History {
 
   /// The broken rule: whether the segment's own control heads knew that its author was revoked.
   private func knewRevocation(_ entry: ChainEntry) -> Bool {
-    entry.segment.controlHeads.contains { head in
-      let known = (log.entries[head]?.ancestors ?? []).union([head])
-      return known.contains { id in
-        log.entries[id]?.rekey?.revocations.contains { $0.device == entry.name.device } ?? false
-      }
+    log.upTo(entry.segment.controlHeads).contains { id in
+      log.entries[id]?.rekey?.revocations.contains { $0.device == entry.name.device } ?? false
     }
   }
 }
@@ -246,21 +255,24 @@ extension History {
   /// Renews what depends on records: their digests, and which contents are wanted.
   mutating func refresh(_ changed: Set<RecordID>, on machine: some Machine) {
     for record in changed {
-      var counted: [(version: Version, isGone: Bool)] = []
       for (version, entry) in records.versions[record] ?? [:] {
         let name = RecordVersion(record: record, version: version)
-        guard counts(entry) else {
-          wanted.remove(name)
-          continue
-        }
-        counted.append((version, isGone(record, version, heldCounts: true)))
-        if !isGone(record, version, heldCounts: false), machine.frame(of: record, version: version) == nil {
+        if counts(entry), !isGone(record, version, heldCounts: false),
+          machine.frame(of: record, version: version) == nil
+        {
           wanted.insert(name)
         } else {
           wanted.remove(name)
         }
       }
-      buckets.set(record, to: counted)
+      buckets.set(record, to: countedVersions(of: record))
+    }
+  }
+
+  /// The versions of a record that count, with whether a removal or replacement counts, held or not: what digests see.
+  func countedVersions(of record: RecordID) -> [(version: Version, isGone: Bool)] {
+    (records.versions[record] ?? [:]).filter { counts($0.value) }.map { version, _ in
+      (version: version, isGone: isGone(record, version, heldCounts: true))
     }
   }
 }

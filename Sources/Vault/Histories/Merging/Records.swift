@@ -41,6 +41,11 @@ struct Records: Sendable {
   /// All record identifiers, in no order.
   var identifiers: some Collection<RecordID> { versions.keys }
 
+  /// All record identifiers, in rising order.
+  var sortedIdentifiers: [RecordID] {
+    versions.keys.sorted { $0.octets.lexicographicallyPrecedes($1.octets) }
+  }
+
   /// Takes in the operations of a verified segment. Taking the same in again changes nothing.
   mutating func apply(_ segment: Segment, name: SegmentName) {
     for operation in segment.operations {

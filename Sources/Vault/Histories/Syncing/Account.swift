@@ -64,7 +64,7 @@ extension History {
       effects = try carryOut(change, owner: owner, on: &machine)
       if somebodyLacksKeys { try rekey(revoking: [], owner: owner, on: &machine) }
       // What waits for a parent may revoke this device: keys of it are not for this device to keep.
-      let begun = Set(log.entries.values.compactMap(\.begins))
+      let begun = log.begunEpochs
       keys = keys.filter { begun.contains($0.key) || keysBefore[$0.key] != nil }
       return effects + [.ended(.complete)]
     } catch {
@@ -121,24 +121,11 @@ extension History {
     else { return nil }
     if slot.owner.publicKey == publicKey { return slot.owner }
     for entry in log.ordered {
-      for contents in openedEnvelopes(of: entry.object, epoch: entry.epoch, slot: slot, on: machine) {
+      for contents in openedEnvelopes(of: entry.object, epoch: entry.epoch, for: slot, on: machine) {
         if let keys = contents.owner, keys.publicKey == publicKey { return keys }
       }
     }
     return nil
-  }
-
-  private func openedEnvelopes(
-    of object: [UInt8], epoch: EpochName, slot: OpenedSlot, on machine: some Machine
-  ) -> [EnvelopeContents] {
-    let tag = Envelope.tag(publicKey: slot.agreement.publicKey, epoch: epoch)
-    return ((try? ControlSeal.envelopes(of: object)) ?? []).compactMap { envelope in
-      guard (try? Envelope.tag(of: envelope)) == tag else { return nil }
-      return try? Envelope.open(
-        envelope, recipient: .slot(slot.id), publicKey: slot.agreement.publicKey,
-        key: .memory(slot.agreement),
-        epoch: epoch, account: account, machine: machine)
-    }
   }
 
   /// Opens the control operations that waited for a key which this slot has.

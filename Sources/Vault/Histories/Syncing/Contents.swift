@@ -11,7 +11,7 @@ extension History {
     guard let run else { return [] }
     var names: Set<ObjectName> = []
     for wanted in wanted {
-      if let (name, _) = bestPlace(of: wanted, without: run.absentPacks), !run.asked.contains(name) {
+      if let name = bestPack(for: wanted, without: run.absentPacks), !run.asked.contains(name) {
         names.insert(name)
       }
     }
@@ -19,13 +19,11 @@ extension History {
     return names.sorted().map { .get($0) }
   }
 
-  /// The pack and entry where a content is tried next.
-  func bestPlace(of wanted: RecordVersion, without absent: Set<ObjectHash>) -> (
-    name: ObjectName, place: KnownPlace
-  )? {
+  /// The pack in which a content is tried next.
+  private func bestPack(for wanted: RecordVersion, without absent: Set<ObjectHash>) -> ObjectName? {
     for place in places(of: wanted) {
       guard let reference = pack(at: place), !absent.contains(reference.hash) else { continue }
-      return (.pack(place.segment.device, reference.hash), place)
+      return .pack(place.segment.device, reference.hash)
     }
     return nil
   }
@@ -47,26 +45,33 @@ extension History {
   mutating func takePack(
     _ object: [UInt8], hash: ObjectHash, of device: DeviceID, at now: UInt64, on machine: some Machine
   ) -> [Effect] {
+    // In any case, what is not in it is looked for elsewhere.
+    run?.absentPacks.insert(hash)
     guard ObjectHash(hashing: object) == hash, let epoch = try? Pack.epoch(of: object), let keys = keys[epoch]
-    else {
-      run?.absentPacks.insert(hash)
-      return []
-    }
+    else { return [] }
     remote.seen.insert(.pack(device, hash))
+    guard let directory = try? Pack.directory(of: object, keys: keys, account: account) else { return [] }
+    /// The content of a version at a place in this pack, if it is there.
+    func frame(of version: RecordVersion, at place: KnownPlace) -> [UInt8]? {
+      guard pack(at: place)?.hash == hash,
+        let frame = try? Pack.entry(
+          place.place.entry, of: object, directory: directory, keys: keys, account: account),
+        FrameHash(hashing: frame) == records.versions[version.record]?[version.version]?.frameHash
+      else { return nil }
+      return frame
+    }
     var effects: [Effect] = []
     for version in wanted.sorted() {
-      for place in places(of: version) where pack(at: place)?.hash == hash {
-        guard let frame = try? Pack.entry(place.place.entry, of: object, keys: keys, account: account),
-          FrameHash(hashing: frame) == records.versions[version.record]?[version.version]?.frameHash
-        else { continue }
+      for place in places(of: version) {
+        guard let frame = frame(of: version, at: place) else { continue }
         wanted.remove(version)
         effects.append(.keep(record: version.record, version: version.version, frame: frame))
         break
       }
     }
-    readBackPlaces(in: object, hash: hash, keys: keys, at: now)
-    // What this pack should have held and does not is looked for elsewhere.
-    run?.absentPacks.insert(hash)
+    for (version, place) in ownPlacesToReadBack() where frame(of: version, at: place) != nil {
+      readBack[place] = now
+    }
     return effects
   }
 
@@ -93,16 +98,6 @@ extension History {
     return names.sorted().map { .get($0) }
   }
 
-  private mutating func readBackPlaces(in object: [UInt8], hash: ObjectHash, keys: EpochKeys, at now: UInt64)
-  {
-    for (version, place) in ownPlacesToReadBack() where pack(at: place)?.hash == hash {
-      guard let frame = try? Pack.entry(place.place.entry, of: object, keys: keys, account: account),
-        FrameHash(hashing: frame) == records.versions[version.record]?[version.version]?.frameHash
-      else { continue }
-      readBack[place] = now
-    }
-  }
-
   /// A content that is at none of its places: said, if a run has seen its pack; and written again by whoever has it.
   mutating func reportIncompletePacks(at now: UInt64, on machine: some Machine) {
     guard let run else { return }
@@ -122,7 +117,7 @@ extension History {
   private mutating func putContentsBack(on machine: some Machine) {
     guard let run else { return }
     let queued = pendingChanges
-    for record in records.identifiers.sorted(by: { $0.octets.lexicographicallyPrecedes($1.octets) }) {
+    for record in records.sortedIdentifiers {
       for (version, entry) in (records.versions[record] ?? [:]).sorted(by: { $0.key < $1.key })
       where counts(entry) && !isGone(record, version, heldCounts: false) {
         let name = RecordVersion(record: record, version: version)

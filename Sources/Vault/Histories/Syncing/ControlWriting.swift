@@ -112,7 +112,7 @@ extension History {
     }
     if let epoch { keys[epoch.name] = epoch }
     // Keys that the slot opened and whose operation waits for a parent stay here: that operation may revoke somebody.
-    let begun = Set(log.entries.values.compactMap(\.begins))
+    let begun = log.begunEpochs
     let known =
       ([epoch].compactMap { $0 }
         + keys.values.sorted { $1.name < $0.name }.filter {
@@ -128,7 +128,7 @@ extension History {
     let operation = ControlOperation(
       account: account, random: machine.random(16),
       generation: UInt32(
-        log.entries.values.filter { $0.newOwnerKey != nil && isBefore($0.id, parents) }.count),
+        log.upTo(parents).filter { log.entries[$0]?.newOwnerKey != nil }.count),
       number: (parents.compactMap { log.entries[$0]?.operation.number }.max() ?? 0) + 1, parents: parents,
       frontier: chains.frontier, envelopesHash: ControlSeal.hash(ofEnvelopes: envelopes),
       handsOut: known.map(\.name).sorted(), kind: kind)
@@ -147,7 +147,7 @@ extension History {
     on machine: some Machine
   ) {
     do {
-      _ = try log.insert(signed, object: object, epoch: epoch, tags: tags, machine: machine)
+      try log.insert(signed, object: object, epoch: epoch, tags: tags, machine: machine)
     } catch {
       preconditionFailure("an operation of our own fits the log: \(error)")
     }
@@ -159,9 +159,5 @@ extension History {
     let counting = membership.counting
     let followed = counting.reduce(into: Set<ControlID>()) { $0.formUnion(log.entries[$1]?.ancestors ?? []) }
     return counting.subtracting(followed).sorted()
-  }
-
-  private func isBefore(_ id: ControlID, _ heads: [ControlID]) -> Bool {
-    heads.contains { $0 == id || log.entries[$0]?.ancestors.contains(id) == true }
   }
 }

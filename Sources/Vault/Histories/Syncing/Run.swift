@@ -188,7 +188,7 @@ extension History {
       if alarms.isEmpty { releaseAfterAlarm(on: machine) }
     }
     var effects: [Effect] = []
-    for record in records.identifiers.sorted(by: { $0.octets.lexicographicallyPrecedes($1.octets) }) {
+    for record in records.sortedIdentifiers {
       for version in (records.versions[record] ?? [:]).keys.sorted()
       where isDead(record, version, at: now) && machine.frame(of: record, version: version) != nil {
         effects.append(.drop(record: record, version: version))

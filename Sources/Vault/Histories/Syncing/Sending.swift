@@ -163,11 +163,7 @@ extension History {
     after.records.apply(segment, name: name)
     after.counting.insert(name)
     for record in after.records.takeChanged() {
-      let versions = (after.records.versions[record] ?? [:]).filter { after.counts($0.value) }.map {
-        version, _ in
-        (version: version, isGone: after.isGone(record, version, heldCounts: true))
-      }
-      after.buckets.set(record, to: versions)
+      after.buckets.set(record, to: after.countedVersions(of: record))
     }
     return after.buckets.digest()
   }

@@ -81,20 +81,20 @@ extension History {
 
   private func isDead(pack number: Int, of segment: Segment, name: SegmentName, at now: UInt64) -> Bool {
     segment.operations.allSatisfy { operation in
+      let (version, place): (RecordVersion, Place)
       switch operation {
       case .add(let addition):
-        guard addition.place.pack == number else { return true }
-        let version = RecordVersion(record: addition.record, version: addition.version)
-        let place = KnownPlace(segment: name, place: addition.place, lamport: segment.lamport)
-        return isDead(addition.record, addition.version, at: now) || isSuperseded(place, of: version, at: now)
+        version = RecordVersion(record: addition.record, version: addition.version)
+        place = addition.place
       case .place(let new):
-        guard new.place.pack == number else { return true }
-        let version = RecordVersion(record: new.record, version: new.version)
-        let place = KnownPlace(segment: name, place: new.place, lamport: segment.lamport)
-        return isDead(new.record, new.version, at: now) || isSuperseded(place, of: version, at: now)
+        version = RecordVersion(record: new.record, version: new.version)
+        place = new.place
       case .remove: return true
       case .unknown: return false
       }
+      guard place.pack == number else { return true }
+      let known = KnownPlace(segment: name, place: place, lamport: segment.lamport)
+      return isDead(version.record, version.version, at: now) || isSuperseded(known, of: version, at: now)
     }
   }
 }
