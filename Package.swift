@@ -271,6 +271,9 @@ let package = Package(
     // the C library over: for programs of its own, and no dependency of any tests, since those would link it.
     .target(name: "CCrashDisk", path: "Tests/Support/CCrashDisk", linkerSettings: [.linkedLibrary("dl")]),
     support("CrashDisk", ["CCrashDisk", "Keychains", "SeededGenerators"]),
+    // Devices, users, faults and servers around histories, from seeds; and a program that plays many.
+    support("HistoriesSimulator", ["Histories", "Primitives", "Secrets", "SeededGenerators"]),
+    probe("simulate-histories", path: "SimulateHistories", ["HistoriesSimulator"]),
     // Stops every operation at every call, twice, and prints what was lost.
     probe(
       "crash-table", path: "CrashTable",
@@ -356,7 +359,12 @@ let package = Package(
         "SearchIndex", "MessageFormats", "Storage", "Primitives", "Secrets", "MemorySearch",
         "SpecExamples", "TemporaryHomes", "SeededGenerators",
       ]),
-    tests("HistoriesTests", in: .vault, ["Histories", "Primitives", "Secrets", "SeededGenerators"]),
+    // Its tests play few scenarios; scripts/simulate plays thousands with the same target.
+    tests(
+      "HistoriesTests", in: .vault,
+      [
+        "Histories", "HistoriesSimulator", "simulate-histories", "Primitives", "Secrets", "SeededGenerators",
+      ]),
     tests(
       "VaultsTests", in: .vault,
       [
@@ -447,25 +455,18 @@ let package = Package(
 )
 
 if Context.environment["FUZZ"] != nil {
-  for name in ["fuzz-armor", "fuzz-packets", "fuzz-certificates", "fuzz-messages", "fuzz-cleartext"] {
+  func fuzz(_ name: String, _ dependencies: [Target.Dependency]) {
     package.targets.append(
       .executableTarget(
-        name: name, dependencies: ["OpenPGP", "Secrets"], path: "Fuzz/\(name)",
+        name: name, dependencies: dependencies + ["Secrets"], path: "Fuzz/\(name)",
         swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
   }
-  package.targets.append(
-    .executableTarget(
-      name: "fuzz-urls", dependencies: ["Contacts", "Secrets"], path: "Fuzz/fuzz-urls",
-      swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
-  package.targets.append(
-    .executableTarget(
-      name: "fuzz-mail", dependencies: ["Correspondence", "MessageFormats", "Secrets"],
-      path: "Fuzz/fuzz-mail",
-      swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
-  package.targets.append(
-    .executableTarget(
-      name: "fuzz-codes", dependencies: ["Pictures", "Secrets"], path: "Fuzz/fuzz-codes",
-      swiftSettings: strictTests + [.unsafeFlags(["-parse-as-library"])]))
+  for name in ["fuzz-armor", "fuzz-packets", "fuzz-certificates", "fuzz-messages", "fuzz-cleartext"] {
+    fuzz(name, ["OpenPGP"])
+  }
+  fuzz("fuzz-urls", ["Contacts"])
+  fuzz("fuzz-mail", ["Correspondence", "MessageFormats"])
+  fuzz("fuzz-codes", ["Pictures"])
 }
 
 if Context.environment["BENCHMARKS"] != nil {

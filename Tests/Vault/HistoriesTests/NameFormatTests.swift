@@ -6,6 +6,7 @@ import SeededGenerators
 import Testing
 
 @testable import Histories
+@testable import HistoriesSimulator
 
 @Suite("Names, sizes and keys")
 struct NameFormatTests {

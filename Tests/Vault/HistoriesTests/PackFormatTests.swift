@@ -5,6 +5,7 @@ import Secrets
 import Testing
 
 @testable import Histories
+@testable import HistoriesSimulator
 
 @Suite("Bytes of packs")
 struct PackFormatTests {

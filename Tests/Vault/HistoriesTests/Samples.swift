@@ -7,6 +7,7 @@ import Secrets
 import Testing
 
 @testable import Histories
+@testable import HistoriesSimulator
 
 /// One account's things, drawn from a seed.
 struct Samples {

@@ -24,6 +24,14 @@ struct Climate: Sendable {
   static let calm = Climate(faults: false, accounts: false, sweeps: false)
   static let everything = Climate(
     copies: true, clocks: true, badMember: true, backups: true, hostility: Hostility.allCases)
+
+  /// All that tests play, by name.
+  static let named: [(name: String, climate: Climate)] =
+    [
+      ("calm", .calm), ("faults", Climate(accounts: false)), ("accounts", Climate()),
+      ("copies", Climate(copies: true)), ("clocks", Climate(clocks: true, backups: true)),
+      ("badMember", Climate(badMember: true)), ("everything", .everything),
+    ] + Hostility.allCases.map { ("\($0)", Climate(faults: false, hostility: [$0])) }
 }
 
 /// The rows of design/remote.md, 9.
@@ -199,6 +207,13 @@ struct Scenario: Sendable {
       }
     }
     return short
+  }
+}
+
+extension Scenario {
+  /// The deeds that a breach needs, one a line; all of them where real signatures make shortening slow.
+  var shortenedScript: String {
+    (setting.isReal ? self : shortened()).deeds.map { "  .\($0)" }.joined(separator: "\n")
   }
 }
 

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rules that were broken on purpose. The simulator must notice each of them within 300 seeds: a test that cannot fail is
-// none.
-
-import Testing
+// Rules that were broken on purpose. The simulator must notice each of them within 300 seeds: a check that cannot fail
+// is no check.
 
 @testable import Histories
 
 /// A rule, how it is broken, and the climate in which that hurts.
-struct BrokenRule: Sendable, CustomTestStringConvertible {
+struct BrokenRule: Sendable, CustomStringConvertible {
   let name: String
   let climate: Climate
   /// The seed that noticed it when this was written; others follow.
   let firstSeed: UInt64
   let breakRule: @Sendable (inout Rules) -> Void
 
-  var testDescription: String { name }
+  var description: String { name }
 
   static let all: [BrokenRule] = [
     BrokenRule(
@@ -57,14 +55,5 @@ struct BrokenRule: Sendable, CustomTestStringConvertible {
       return (seed, breach)
     }
     return nil
-  }
-}
-
-@Suite("Broken rules of histories")
-struct BrokenRuleTests {
-  @Test("Every broken rule is noticed within 300 seeds", arguments: BrokenRule.all)
-  func isCaught(_ rule: BrokenRule) {
-    let caught = rule.caught(from: rule.firstSeed, within: 300)
-    #expect(caught != nil, "\(rule.name): no invariant failed in 300 seeds")
   }
 }

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plays many scenarios of histories, and prints how many held. A breach is printed with its seed and a shortened script.
+
+import Foundation
+import Synchronization
+
+@testable import HistoriesSimulator
+
+/// What one climate came to.
+struct Tally: Sendable {
+  var seeds = 0
+  var acknowledged = 0
+  var outcomes: [String: Int] = [:]
+  var alarms: Set<String> = []
+  var breaches: [UInt64] = []
+
+  mutating func add(_ seed: UInt64, _ end: Simulation, _ breach: Breach?) {
+    seeds += 1
+    acknowledged += end.written.values.filter(\.isAcknowledged).count
+    for (outcome, count) in end.outcomes { outcomes["\(outcome)", default: 0] += count }
+    alarms.formUnion(end.alarmsRaised)
+    if breach != nil { breaches.append(seed) }
+  }
+}
+
+/// Plays the seeds on all processors.
+func play(_ options: SimulationOptions, _ climate: Climate) -> Tally {
+  let tally = Mutex(Tally())
+  DispatchQueue.concurrentPerform(iterations: options.seeds.count) { index in
+    let seed = options.seeds[options.seeds.startIndex + UInt64(index)]
+    let (end, breach) = Scenario(seed: seed, climate, isReal: options.isReal).play()
+    tally.withLock { $0.add(seed, end, breach) }
+  }
+  return tally.withLock { $0 }
+}
+
+/// - Returns: the number of breaches.
+func playClimates(_ options: SimulationOptions) -> Int {
+  var breaches = 0
+  for (name, climate) in options.climates {
+    let started = ContinuousClock.now
+    let tally = play(options, climate)
+    let seconds = (ContinuousClock.now - started) / .seconds(1)
+    let outcomes = tally.outcomes.sorted { $0.value > $1.value }.map { "\($0.key) \($0.value)" }
+    print(
+      "\(name): \(tally.seeds) seeds in \(Int(seconds.rounded())) s, \(tally.breaches.count) breaches; "
+        + "\(tally.acknowledged) changes acknowledged; runs: \(outcomes.joined(separator: ", ")); "
+        + "alarms: \(tally.alarms.sorted().joined(separator: ", "))")
+    for seed in tally.breaches.sorted().prefix(options.isShortened ? 1 : 20) {
+      let scenario = Scenario(seed: seed, climate, isReal: options.isReal)
+      guard let breach = scenario.play().breach else { continue }
+      print("  seed \(seed): \(breach)")
+      guard options.isShortened else { continue }
+      print(scenario.shortenedScript)
+      print(scenario.shortened().play().end.summary)
+    }
+    breaches += tally.breaches.count
+  }
+  return breaches
+}
+
+/// - Returns: the number of broken rules that nothing noticed.
+func playBrokenRules() -> Int {
+  var unnoticed = 0
+  for rule in BrokenRule.all {
+    let caught = rule.caught(from: 1, within: 300)
+    if caught == nil { unnoticed += 1 }
+    print("\(rule.name): \(caught.map { "seed \($0.seed), \($0.breach)" } ?? "not noticed in 300 seeds")")
+  }
+  return unnoticed
+}
+
+guard let options = SimulationOptions(CommandLine.arguments.dropFirst()) else {
+  FileHandle.standardError.write(Data((SimulationOptions.usage + "\n").utf8))
+  exit(2)
+}
+exit((options.playsBrokenRules ? playBrokenRules() : playClimates(options)) == 0 ? 0 : 1)
