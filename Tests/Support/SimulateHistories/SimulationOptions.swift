@@ -6,7 +6,7 @@
 struct SimulationOptions: Sendable {
   static let usage = """
     Usage: scripts/simulate [CLIMATE]… [--seeds N] [--first N] [--real] [--shorten]
-           scripts/simulate --broken-rules
+           scripts/simulate --broken-rules | --orders
 
     Plays scenarios of several devices with faults, copies, bad members and hostile servers,
     and checks the invariants. The exit status is 1 if one of them did not hold.
@@ -18,6 +18,7 @@ struct SimulationOptions: Sendable {
       --real          real signatures and agreements, some hundred times as slow
       --shorten       prints the deeds that the first breach needs, and how it ends
       --broken-rules  plays rules that are broken on purpose: each must be noticed within 300 seeds
+      --orders        plays seven events of three devices in all orders, for each of a few sets
 
     Example: scripts/simulate everything --first 4711 --seeds 1 --shorten
     """
@@ -26,7 +27,9 @@ struct SimulationOptions: Sendable {
   var seeds: Range<UInt64> = 1..<101
   var isReal = false
   var isShortened = false
-  var playsBrokenRules = false
+  var purpose = Purpose.climates
+
+  enum Purpose: Sendable { case climates, brokenRules, orders }
 
   init?(_ arguments: some Sequence<String>) {
     var left = Array(arguments)[...]
@@ -43,7 +46,8 @@ struct SimulationOptions: Sendable {
         first = value
       case "--real": isReal = true
       case "--shorten": isShortened = true
-      case "--broken-rules": playsBrokenRules = true
+      case "--broken-rules": purpose = .brokenRules
+      case "--orders": purpose = .orders
       default:
         guard climates.contains(where: { $0.name == word }) else { return nil }
         names.insert(word)

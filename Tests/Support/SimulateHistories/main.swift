@@ -71,8 +71,36 @@ func playBrokenRules() -> Int {
   return unnoticed
 }
 
+/// - Returns: the number of orders in which something did not hold; one for each first event at most.
+func playOrders() -> Int {
+  var failures = 0
+  for orders in Orders.all {
+    let started = ContinuousClock.now
+    let results = Mutex<[Orders.Result]>([])
+    DispatchQueue.concurrentPerform(iterations: orders.events.count) { first in
+      let result = orders.play(first: first)
+      results.withLock { $0.append(result) }
+    }
+    let all = results.withLock { $0 }
+    let seconds = (ContinuousClock.now - started) / .seconds(1)
+    let failed = all.compactMap(\.failure)
+    print(
+      "\(orders.name): \(all.map(\.orders).reduce(0, +)) orders of \(orders.events.count) events in "
+        + "\(Int(seconds.rounded())) s, \(failed.count) breaches")
+    for (order, breach) in failed { print("  \(breach)\n" + order.map { "    .\($0)" }.joined(separator: "\n")) }
+    failures += failed.count
+  }
+  return failures
+}
+
 guard let options = SimulationOptions(CommandLine.arguments.dropFirst()) else {
   FileHandle.standardError.write(Data((SimulationOptions.usage + "\n").utf8))
   exit(2)
 }
-exit((options.playsBrokenRules ? playBrokenRules() : playClimates(options)) == 0 ? 0 : 1)
+let failures =
+  switch options.purpose {
+  case .climates: playClimates(options)
+  case .brokenRules: playBrokenRules()
+  case .orders: playOrders()
+  }
+exit(failures == 0 ? 0 : 1)
