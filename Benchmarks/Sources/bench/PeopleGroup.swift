@@ -59,7 +59,7 @@ enum PeopleGroup {
 
   /// A hundred octets: the time is that until work begins.
   private static func small(_ place: BenchCoffer, _ gpg: String, _ table: inout Table) throws {
-    _ = try shell(place, "head -c 100 /dev/urandom > small; \"$COFFER\" identity export me7 > me.cert")
+    _ = try shell(place, "head -c 100 /dev/urandom > small; \"$COFFER\" identity export me7@example.org > me.cert")
     let encrypted = try Harness.compare(
       ours: {
         try shell(
