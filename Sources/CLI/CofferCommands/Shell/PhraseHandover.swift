@@ -69,7 +69,7 @@ struct PhraseHandover {
     _ phrase: borrowing RecoveryPhrase, _ problem: String?, _ terminal: any PassphrasePrompt
   ) throws -> Bool {
     let screen = try SecondScreen()
-    if let problem { try screen.write("\(problem)\n") }
+    if let problem { try screen.write(Terminal.filled(problem) + "\n") }
     try screen.write("\nStore recovery phrase safely; we cannot reset it.\n\n")
     for row in 0..<4 {
       for column in 0..<3 {

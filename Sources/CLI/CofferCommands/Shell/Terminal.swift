@@ -24,6 +24,11 @@ enum Terminal {
 
   private static func columns(of descriptor: Int32) -> Int { knownColumns(of: descriptor) ?? 100 }
 
+  /// A remark for the terminal that the user types on, broken between words.
+  static func filled(_ remark: String) -> String {
+    FilledText.rows(remark, columns: columns(of: STDIN_FILENO)).joined(separator: "\n")
+  }
+
   /// Nil off a terminal, and of one that does not say.
   private static func knownColumns(of descriptor: Int32) -> Int? {
     let columns = Int(coffer_terminal_columns(descriptor))
