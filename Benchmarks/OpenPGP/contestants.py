@@ -67,6 +67,16 @@ class Stateless(Contestant):
         key = made(self.path("key"), [self.command, "generate-key", *self.key_options, USER])
         made(self.path("certificate"), [self.command, "extract-cert"], key)
 
+    def commands(self, data):
+        """With armor, too, which is what it writes unless told otherwise."""
+        armored = self.path(os.path.basename(data) + ".asc")
+        encrypt = [self.command, "encrypt", self.path("certificate")]
+        made(armored, encrypt, data)
+        return super().commands(data) | {
+            "encrypt, armored": (encrypt, data, "/dev/null"),
+            "decrypt, armored": (self.decrypt(), armored, "/dev/null"),
+        }
+
     @property
     def hash_name(self):
         """What its signatures hash with: sha256 or sha512."""
