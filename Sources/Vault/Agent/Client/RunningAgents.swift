@@ -92,7 +92,7 @@ enum RunningAgents {
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    var buffer = [UInt8](repeating: 0, count: 1 << 12)
     while true {
       let count = unsafe read(descriptor, &buffer, buffer.count)
       if count < 0 && errno == EINTR { continue }
