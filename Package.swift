@@ -13,21 +13,15 @@ import PackageDescription
 
 let strict: [SwiftSetting] =
   [
-    .swiftLanguageMode(.v6),
-    .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
+    .swiftLanguageMode(.v6), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     // Says whose bytes a span lends; Secrets/Spans.swift alone needs it.
     .enableExperimentalFeature("Lifetimes"),
   ] + (Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])])
 
 /// Tests keep the language mode and the warnings, and may use pointers without ceremony.
-let strictTests: [SwiftSetting] = [
-  .swiftLanguageMode(.v6),
-  .treatAllWarnings(as: .error),
-]
+let strictTests: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
 func systemLibrary(_ name: String, pkgConfig: String? = nil, apt: String) -> Target {
   .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
@@ -94,9 +88,8 @@ let package = Package(
       name: "CofferKit",
       targets: [
         "CofferKit", "Agent", "Backups", "Contacts", "Correspondence", "Identities", "KeyCustody",
-        "ProtectedData", "Captures", "Vaults",
-        "Keychains", "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "OpenPGP", "Primitives",
-        "Secrets",
+        "ProtectedData", "Captures", "Vaults", "Keychains", "Enclaves", "UserAuthentication",
+        "MessageFormats", "Storage", "OpenPGP", "Primitives", "Secrets",
       ]),
     .library(name: "CofferPrimitives", targets: ["Secrets", "Primitives"]),
     .library(name: "CofferOpenPGP", targets: ["OpenPGP", "Secrets"]),
@@ -262,6 +255,7 @@ let package = Package(
       ]),
     .target(name: "CFidoHooks", dependencies: ["CLoader"], path: "Tests/Support/CFidoHooks"),
     support("SeededGenerators"),
+    support("SmallDisks"),
     support("SoftwareTPM"),
     support("SpecExamples", ["Repository"]),
     support("TemporaryHomes"),
@@ -270,7 +264,7 @@ let package = Package(
     // A disk whose every call is numbered, and that forgets what was not synchronised. It takes the calls of
     // the C library over: for programs of its own, and no dependency of any tests, since those would link it.
     .target(name: "CCrashDisk", path: "Tests/Support/CCrashDisk", linkerSettings: [.linkedLibrary("dl")]),
-    support("CrashDisk", ["CCrashDisk", "Keychains", "SeededGenerators"]),
+    support("CrashDisk", ["CCrashDisk", "SeededGenerators"]),
     // Devices, users, faults and servers around histories, from seeds; and a program that plays many.
     support("HistoriesSimulator", ["Histories", "Primitives", "Secrets", "SeededGenerators"]),
     probe("simulate-histories", path: "SimulateHistories", ["HistoriesSimulator"]),
@@ -278,8 +272,8 @@ let package = Package(
     probe(
       "crash-table", path: "CrashTable",
       [
-        "CrashDisk", "CofferKit", "OpenPGP", "Contacts", "Identities", "KeyCustody", "ProtectedData",
-        "Vaults", "Captures", "Keychains", "Enclaves", "SecurityKeys", "UserAuthentication",
+        "CrashDisk", "CCrashDisk", "CofferKit", "OpenPGP", "Contacts", "Identities", "KeyCustody",
+        "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "SecurityKeys", "UserAuthentication",
         "MessageFormats", "Storage", "Primitives", "Secrets", log, "ScriptedPrompts",
       ]),
     // The process that decodes pictures, and how it would misbehave if it were taken over.
@@ -447,7 +441,7 @@ let package = Package(
       [
         "coffer", "crash-table", "CofferKit", "Vaults", "Captures", "Keychains", "Storage", "Primitives",
         "Secrets", "MessageFormats", "CSystem", "AgentLeash", "Repository", "SoftwareTPM", sqlite,
-        "SeededGenerators",
+        "SeededGenerators", "SmallDisks",
       ]),
     tests("LeakTests", in: .system, ["leak-probe", "SoftwareTPM", "TemporaryHomes"]),
     tests("RepositoryTests", in: .system, ["Repository", "TestVectors"]),
