@@ -163,6 +163,7 @@ let package = Package(
 
     // Platform: the disk, the desktop, the TPM, the reader of fingers, the decoder of pictures
     module("Storage", in: .platform, ["CSystem", grdb, sqlite]),
+    module("Remotes", in: .platform, ["CSystem"]),
     module("DesktopBus", in: .platform, [.target("CSystemdBus", trait: "DesktopBus")]),
     module(
       "Pictures", in: .platform,
@@ -244,6 +245,8 @@ let package = Package(
     support("NumberedItemStores", ["Keychains"]),
     support("PrivateBus", ["DesktopBus"]),
     support("PseudoTerminals"),
+    // Checks for every kind of remote.
+    support("RemoteConformance", ["Remotes"]),
     support("Repository"),
     support("ScriptedPrompts", ["UserAuthentication", "Secrets"]),
     // A FIDO2 authenticator in software, which talks to libfido2 in the same process.
@@ -276,6 +279,8 @@ let package = Package(
         "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "SecurityKeys", "UserAuthentication",
         "MessageFormats", "Storage", "Primitives", "Secrets", log, "ScriptedPrompts",
       ]),
+    // The same for a folder of objects.
+    probe("crash-remotes", path: "CrashRemotes", ["CrashDisk", "Remotes"]),
     // The process that decodes pictures, and how it would misbehave if it were taken over.
     probe("decoder-probe", path: "DecoderProbe", ["Pictures", "CSystem"]),
     // The process that runs an editor, and one that asks it to.
@@ -316,6 +321,9 @@ let package = Package(
         "TestVectors",
       ]),
     tests("StorageTests", in: .platform, ["Storage", "TemporaryHomes", grdb, sqlite]),
+    tests(
+      "RemotesTests", in: .platform,
+      ["Remotes", "RemoteConformance", "SmallDisks", "TemporaryHomes", "crash-remotes"]),
     tests("DesktopBusTests", in: .platform, ["DesktopBus", "PrivateBus", "CLoader"]),
     tests("PicturesTests", in: .platform, ["Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
     tests(
