@@ -106,6 +106,18 @@ struct FolderWritingTests {
     #expect(try folder.names().isSuperset(of: [new, ahead, named] + others))
   }
 
+  @Test(
+    "A temporary file of another user stays", .enabled(if: geteuid() == 0, "only root can give a file away"))
+  func othersLeftover() throws {
+    let folder = try RemoteFolder()
+    let name = "account/slots/" + TemporaryName.new()
+    try folder.write(name, [1])
+    try folder.date(name, secondsAgo: 3 * 24 * 60 * 60)
+    try #require(chown(folder.path + "/" + name, OrdinaryUser.id, .max) == 0)
+    #expect(try folder.list() == [:])
+    #expect(try folder.names().contains(name))
+  }
+
   @Test("Temporary names are never those of objects, and each is new")
   func temporaryNames() {
     let names = Set((0..<1_000).map { _ in TemporaryName.new() })

@@ -18,35 +18,65 @@ final class RemoteOperation: CrashScenario {
   private let after: Objects
   /// How often the request is made at most.
   private let attempts: Int
-  private let request: (FolderRemote) throws -> Void
+  /// Whether somebody else writes the object first, and leaves any part of it.
+  private let hasStranger: Bool
+  private let request: (FolderRemote, _ home: String) throws -> Void
 
   private init(
-    _ operation: String, before: Objects, after: Objects, attempts: Int = 1,
-    _ request: @escaping (FolderRemote) throws -> Void
+    _ operation: String, before: Objects, after: Objects, attempts: Int = 1, hasStranger: Bool = false,
+    _ request: @escaping (FolderRemote, _ home: String) throws -> Void
   ) {
     self.operation = operation
     self.before = before
     self.after = after
     self.attempts = attempts
+    self.hasStranger = hasStranger
     self.request = request
   }
 
+  /// The object that requests are about.
+  private static let name = "account/pack/device/0a/hash"
+
   /// Every request that changes something.
   static var all: [RemoteOperation] {
-    let name = "account/pack/device/0a/hash"
     let kept: Objects = ["account/control/0-hash": bytes(1)]
     let old = kept.merging([name: bytes(2)]) { $1 }
     let new = kept.merging([name: bytes(3)]) { $1 }
+    let put = { (remote: FolderRemote, _: String) in try remote.put(name, bytes(3)) }
+    let delete = { (remote: FolderRemote, _: String) in try remote.delete(name) }
     return [
-      RemoteOperation("put, in new folders", before: kept, after: new) { try $0.put(name, bytes(3)) },
-      RemoteOperation("put, over another object", before: old, after: new) { try $0.put(name, bytes(3)) },
-      RemoteOperation("put, over the same object", before: new, after: new) { try $0.put(name, bytes(3)) },
-      RemoteOperation("put, made again", before: kept, after: new, attempts: 2) {
-        try $0.put(name, bytes(3))
+      RemoteOperation("put, in new folders", before: kept, after: new, put),
+      RemoteOperation("put, over another object", before: old, after: new, put),
+      RemoteOperation("put, over the same object", before: new, after: new, put),
+      RemoteOperation("put, made again", before: kept, after: new, attempts: 2, put),
+      RemoteOperation("put, over a stranger's file", before: old, after: new, hasStranger: true) {
+        remote, home in
+        try write(bytes(3), to: home + "/" + name)
+        try put(remote, home)
       },
-      RemoteOperation("delete", before: old, after: kept) { try $0.delete(name) },
-      RemoteOperation("delete, made again", before: old, after: kept, attempts: 2) { try $0.delete(name) },
+      RemoteOperation("put, where folders were replaced", before: kept, after: new) { remote, home in
+        try put(remote, home)
+        try remove(name, from: home)
+        try put(remote, home)
+      },
+      RemoteOperation("delete", before: old, after: kept, delete),
+      RemoteOperation("delete, made again", before: old, after: kept, attempts: 2, delete),
     ]
+  }
+
+  /// Writes a file in place, as a synchroniser may, and leaves it to the system when that is on the disk.
+  private static func write(_ bytes: [UInt8], to path: String) throws {
+    let file = Glibc.open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    guard file >= 0 else { throw DiskError("open", errno) }
+    defer { Glibc.close(file) }
+    guard Glibc.write(file, bytes, bytes.count) == bytes.count else { throw DiskError("write", errno) }
+  }
+
+  /// Removes an object, and each folder that holds nothing then.
+  private static func remove(_ name: String, from home: String) throws {
+    guard unlink(home + "/" + name) == 0 else { throw DiskError("unlink", errno) }
+    var parts = name.split(separator: "/").dropLast()
+    while !parts.isEmpty, rmdir(home + "/" + parts.joined(separator: "/")) == 0 { parts.removeLast() }
   }
 
   /// More than a sector, so that half of it can be there.
@@ -65,13 +95,15 @@ final class RemoteOperation: CrashScenario {
   func operate(_ home: String) throws {
     for _ in 1..<attempts {
       // Each attempt is that of another process, which remembers nothing.
-      if (try? request(Self.remote(home))) != nil { return }
+      if (try? request(Self.remote(home), home)) != nil { return }
     }
-    try request(Self.remote(home))
+    try request(Self.remote(home), home)
   }
 
   func judge(_ home: String) throws -> CrashVerdict {
-    let found = try Self.objects(home)
+    var found = try Self.objects(home)
+    // A part of a stranger's file is not ours to answer for, until we have said that the object is there.
+    if hasStranger, found != after { found[Self.name] = before[Self.name] }
     guard found == before || found == after else {
       throw CrashFinding.mixed("objects are neither as before nor as after: \(found.keys.sorted())")
     }
@@ -104,7 +136,7 @@ final class RemoteOperation: CrashScenario {
     guard mkdir(copy, 0o700) == 0 else { throw DiskError("mkdir", errno) }
     defer { try? FileManager.default.removeItem(atPath: copy) }
     try DiskImage(of: home).write(to: copy)
-    try request(Self.remote(copy))
+    try request(Self.remote(copy), copy)
     guard try Self.objects(copy) == after else {
       throw CrashFinding.lost("the next run does not put it right")
     }
