@@ -13,21 +13,15 @@ import PackageDescription
 
 let strict: [SwiftSetting] =
   [
-    .swiftLanguageMode(.v6),
-    .strictMemorySafety(),
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
+    .swiftLanguageMode(.v6), .strictMemorySafety(), .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     // Says whose bytes a span lends; Secrets/Spans.swift alone needs it.
     .enableExperimentalFeature("Lifetimes"),
   ] + (Context.environment["OPTIMIZED"] == nil ? [] : [.unsafeFlags(["-O"])])
 
 /// Tests keep the language mode and the warnings, and may use pointers without ceremony.
-let strictTests: [SwiftSetting] = [
-  .swiftLanguageMode(.v6),
-  .treatAllWarnings(as: .error),
-]
+let strictTests: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
 func systemLibrary(_ name: String, pkgConfig: String? = nil, apt: String) -> Target {
   .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
@@ -94,9 +88,8 @@ let package = Package(
       name: "CofferKit",
       targets: [
         "CofferKit", "Agent", "Backups", "Contacts", "Correspondence", "Identities", "KeyCustody",
-        "ProtectedData", "Captures", "Vaults",
-        "Keychains", "Enclaves", "UserAuthentication", "MessageFormats", "Storage", "OpenPGP", "Primitives",
-        "Secrets",
+        "ProtectedData", "Captures", "Vaults", "Keychains", "Enclaves", "UserAuthentication",
+        "MessageFormats", "Storage", "OpenPGP", "Primitives", "Secrets",
       ]),
     .library(name: "CofferPrimitives", targets: ["Secrets", "Primitives"]),
     .library(name: "CofferOpenPGP", targets: ["OpenPGP", "Secrets"]),
@@ -170,6 +163,7 @@ let package = Package(
 
     // Platform: the disk, the desktop, the TPM, the reader of fingers, the decoder of pictures
     module("Storage", in: .platform, ["CSystem", grdb, sqlite]),
+    module("Remotes", in: .platform, ["CSystem"]),
     module("DesktopBus", in: .platform, [.target("CSystemdBus", trait: "DesktopBus")]),
     module(
       "Pictures", in: .platform,
@@ -251,6 +245,8 @@ let package = Package(
     support("NumberedItemStores", ["Keychains"]),
     support("PrivateBus", ["DesktopBus"]),
     support("PseudoTerminals"),
+    // Checks for every kind of remote.
+    support("RemoteConformance", ["Remotes"]),
     support("Repository"),
     support("ScriptedPrompts", ["UserAuthentication", "Secrets"]),
     // A FIDO2 authenticator in software, which talks to libfido2 in the same process.
@@ -262,6 +258,7 @@ let package = Package(
       ]),
     .target(name: "CFidoHooks", dependencies: ["CLoader"], path: "Tests/Support/CFidoHooks"),
     support("SeededGenerators"),
+    support("SmallDisks"),
     support("SoftwareTPM"),
     support("SpecExamples", ["Repository"]),
     support("TemporaryHomes"),
@@ -270,7 +267,7 @@ let package = Package(
     // A disk whose every call is numbered, and that forgets what was not synchronised. It takes the calls of
     // the C library over: for programs of its own, and no dependency of any tests, since those would link it.
     .target(name: "CCrashDisk", path: "Tests/Support/CCrashDisk", linkerSettings: [.linkedLibrary("dl")]),
-    support("CrashDisk", ["CCrashDisk", "Keychains", "SeededGenerators"]),
+    support("CrashDisk", ["CCrashDisk", "SeededGenerators"]),
     // Devices, users, faults and servers around histories, from seeds; and a program that plays many.
     support("HistoriesSimulator", ["Histories", "Primitives", "Secrets", "SeededGenerators"]),
     probe("simulate-histories", path: "SimulateHistories", ["HistoriesSimulator"]),
@@ -278,10 +275,12 @@ let package = Package(
     probe(
       "crash-table", path: "CrashTable",
       [
-        "CrashDisk", "CofferKit", "OpenPGP", "Contacts", "Identities", "KeyCustody", "ProtectedData",
-        "Vaults", "Captures", "Keychains", "Enclaves", "SecurityKeys", "UserAuthentication",
+        "CrashDisk", "CCrashDisk", "CofferKit", "OpenPGP", "Contacts", "Identities", "KeyCustody",
+        "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "SecurityKeys", "UserAuthentication",
         "MessageFormats", "Storage", "Primitives", "Secrets", log, "ScriptedPrompts",
       ]),
+    // The same for a folder of objects.
+    probe("crash-remotes", path: "CrashRemotes", ["CrashDisk", "Remotes"]),
     // The process that decodes pictures, and how it would misbehave if it were taken over.
     probe("decoder-probe", path: "DecoderProbe", ["Pictures", "CSystem"]),
     // The process that runs an editor, and one that asks it to.
@@ -322,6 +321,9 @@ let package = Package(
         "TestVectors",
       ]),
     tests("StorageTests", in: .platform, ["Storage", "TemporaryHomes", grdb, sqlite]),
+    tests(
+      "RemotesTests", in: .platform,
+      ["Remotes", "RemoteConformance", "SmallDisks", "TemporaryHomes", "crash-remotes"]),
     tests("DesktopBusTests", in: .platform, ["DesktopBus", "PrivateBus", "CLoader"]),
     tests("PicturesTests", in: .platform, ["Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
     tests(
@@ -447,7 +449,7 @@ let package = Package(
       [
         "coffer", "crash-table", "CofferKit", "Vaults", "Captures", "Keychains", "Storage", "Primitives",
         "Secrets", "MessageFormats", "CSystem", "AgentLeash", "Repository", "SoftwareTPM", sqlite,
-        "SeededGenerators",
+        "SeededGenerators", "SmallDisks",
       ]),
     tests("LeakTests", in: .system, ["leak-probe", "SoftwareTPM", "TemporaryHomes"]),
     tests("RepositoryTests", in: .system, ["Repository", "TestVectors"]),

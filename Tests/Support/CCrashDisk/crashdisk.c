@@ -327,7 +327,7 @@ int unlinkat(int directory, const char *name, int flags) {
   return path == 0 ? (int)syscall(SYS_unlinkat, directory, name, flags) : remove_any(path, flags);
 }
 
-int mkdir(const char *path, mode_t mode) {
+static int make_any(const char *path, mode_t mode) {
   pthread_mutex_lock(&lock);
   struct stat status;
   const char *name = below(path);
@@ -336,6 +336,14 @@ int mkdir(const char *path, mode_t mode) {
   if (result == 0 && name != 0) note((crash_disk_call){.kind = CRASH_DISK_MAKE_FOLDER, .path = name});
   pthread_mutex_unlock(&lock);
   return result;
+}
+
+int mkdir(const char *path, mode_t mode) { return make_any(path, mode); }
+
+int mkdirat(int directory, const char *name, mode_t mode) {
+  char whole[PATH_MAX];
+  const char *path = path_at(directory, name, whole, sizeof(whole));
+  return path == 0 ? (int)syscall(SYS_mkdirat, directory, name, mode) : make_any(path, mode);
 }
 
 static int rename_any(const char *path, const char *target, unsigned int flags) {
@@ -363,6 +371,10 @@ int renameat2(int directory, const char *name, int target_directory, const char 
     return (int)syscall(SYS_renameat2, directory, name, target_directory, target, flags);
   }
   return rename_any(path, target_path, flags);
+}
+
+int renameat(int directory, const char *name, int target_directory, const char *target) {
+  return renameat2(directory, name, target_directory, target, 0);
 }
 
 /* MARK: Records */

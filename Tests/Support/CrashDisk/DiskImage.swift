@@ -108,7 +108,9 @@ extension DiskImage {
 public struct DiskError: Error, CustomStringConvertible {
   public let description: String
 
-  init(_ call: StaticString, _ code: Int32) { description = "\(call): \(String(cString: strerror(code)))" }
+  public init(_ call: StaticString, _ code: Int32) {
+    description = "\(call): \(String(cString: strerror(code)))"
+  }
 
   public init(_ description: String) { self.description = description }
 }

@@ -10,6 +10,7 @@ import Keychains
 import Primitives
 import Secrets
 import SeededGenerators
+import SmallDisks
 
 final class CofferFixture: Sendable {
   let folder: String

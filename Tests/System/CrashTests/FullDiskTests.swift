@@ -5,6 +5,7 @@
 
 import Foundation
 import Glibc
+import SmallDisks
 import Testing
 
 @testable import CofferKit
@@ -15,7 +16,7 @@ extension CrashTests {
     @Test("An import keeps every message that it acknowledged before the disk was full")
     func importing() throws {
       let fixture = try CofferFixture()
-      let disk = try #require(try SmallDisk(in: fixture))
+      let disk = try #require(try SmallDisk(in: fixture.folder))
       let mailbox = fixture.folder + "/mails"
       try Mailbox.write(to: mailbox, count: 40_000, bodyByteCount: 60)
       try move(fixture, to: disk, file: try fixture.emptyCoffer())
@@ -54,7 +55,7 @@ extension CrashTests {
     @Test("A command on a full disk is done or says so, and the coffer is whole", arguments: commands)
     func command(words: [String]) throws {
       let fixture = try CofferFixture()
-      let disk = try #require(try SmallDisk(in: fixture))
+      let disk = try #require(try SmallDisk(in: fixture.folder))
       let (file, before) = try Self.sample.get()
       #expect(before.count == 200)
       let named = [
@@ -87,7 +88,7 @@ extension CrashTests {
     @Test("A coffer is made whole on a disk that is nearly full, or not at all")
     func making() throws {
       let fixture = try CofferFixture()
-      let disk = try #require(try SmallDisk(in: fixture))
+      let disk = try #require(try SmallDisk(in: fixture.folder))
       for left in stride(from: 0, through: 160 << 10, by: 8 << 10) {
         disk.empty()
         try? FileManager.default.removeItem(atPath: disk.path + "/coffer")
@@ -106,7 +107,7 @@ extension CrashTests {
     @Test("An export onto a full disk leaves no file", arguments: ["mbox", "jsonl", "directory"])
     func exporting(kind: String) throws {
       let fixture = try CofferFixture()
-      let disk = try #require(try SmallDisk(in: fixture))
+      let disk = try #require(try SmallDisk(in: fixture.folder))
       let mailbox = fixture.folder + "/mails"
       try Mailbox.write(to: mailbox, count: 500, bodyByteCount: 10_000)
       _ = try fixture.emptyCoffer()
@@ -123,7 +124,7 @@ extension CrashTests {
     @Test("A backup onto a full disk is whole or not there, and so is a coffer that is restored there")
     func backingUp() throws {
       let fixture = try CofferFixture()
-      let disk = try #require(try SmallDisk(in: fixture))
+      let disk = try #require(try SmallDisk(in: fixture.folder))
       _ = try fixture.filledCoffer(count: 200)
       let whole = fixture.folder + "/whole"
       #expect(try fixture.run("backup", whole).isDone)

@@ -6,6 +6,7 @@ import CofferKit
 import Foundation
 import Glibc
 import MessageFormats
+import SmallDisks
 import Testing
 import Vaults
 
@@ -16,15 +17,9 @@ extension CrashTests {
 
     /// A disk with the coffer of `place` on it, and no way to write.
     private func disk(_ fixture: CofferFixture) throws -> SmallDisk {
-      let disk = try #require(try SmallDisk(in: fixture))
+      let disk = try #require(try SmallDisk(in: fixture.folder))
       try FileManager.default.copyItem(atPath: fixture.home, toPath: disk.path + "/coffer")
-      let mount = Process()
-      let command = disk.prefix + ["/bin/mount", "-o", "remount,ro", disk.point]
-      mount.executableURL = URL(filePath: command[0])
-      mount.arguments = Array(command.dropFirst())
-      try mount.run()
-      mount.waitUntilExit()
-      try #require(mount.terminationStatus == 0)
+      try #require(try disk.makeReadOnly())
       return disk
     }
 

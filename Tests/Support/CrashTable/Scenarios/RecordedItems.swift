@@ -4,20 +4,21 @@
 // records, and is synchronised as a whole. Each of that is a numbered change of the disk that is watched.
 
 import CCrashDisk
+import CrashDisk
 import Foundation
-public import Keychains
+import Keychains
 
 /// Records in the folder `records` of a coffer's home.
-public struct RecordedItems: ItemStore {
+struct RecordedItems: ItemStore {
   private let folder: String
 
   /// - Parameter home: has the folder already if this is not the first time.
-  public init(home: String) throws {
+  init(home: String) throws {
     folder = home + "/records"
     guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw DiskError("mkdir", errno) }
   }
 
-  public func open(
+  func open(
     _ failure: @escaping @Sendable (Int32) -> KeychainError
   ) throws(KeychainError) -> any ItemStoreSession {
     Session(folder: folder, failure: failure)

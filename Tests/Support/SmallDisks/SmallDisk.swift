@@ -7,27 +7,33 @@ import Foundation
 import Glibc
 import Testing
 
-final class SmallDisk {
-  static let byteCount = 3 << 20
+/// A disk that is soon full.
+public final class SmallDisk {
+  public static let byteCount = 3 << 20
   /// Whether this machine lets us mount something.
-  static let isPossible = (try? CofferFixture()).flatMap { try? SmallDisk(in: $0) } != nil
-  static let absence: Comment = "no right to mount a disk in a namespace of its own (unshare)"
+  public static let isPossible = {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "small-disk-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return (try? SmallDisk(in: folder.path)) != nil
+  }()
+  public static let absence: Comment = "no right to mount a disk in a namespace of its own (unshare)"
 
   private let holder = Process()
   /// Its end makes the holder end.
   private let leash = Pipe()
   /// Where the disk is for those inside.
-  let point: String
+  public let point: String
   /// Where it is for the tests.
-  let path: String
+  public let path: String
   /// Runs a program inside.
-  var prefix: [String] {
+  public var prefix: [String] {
     ["/usr/bin/nsenter", "-t", "\(holder.processIdentifier)", "-U", "-m", "--preserve-credentials"]
   }
 
+  /// - Parameter folder: gets the folder that it is mounted on.
   /// - Returns: nil where namespaces are not allowed.
-  init?(in fixture: CofferFixture) throws {
-    point = fixture.folder + "/disk"
+  public init?(in folder: String) throws {
+    point = folder + "/disk"
     try FileManager.default.createDirectory(atPath: point, withIntermediateDirectories: true)
     let answer = Pipe()
     holder.executableURL = URL(filePath: "/usr/bin/unshare")
@@ -50,19 +56,31 @@ final class SmallDisk {
     holder.waitUntilExit()
   }
 
-  var freeByteCount: Int {
+  public var freeByteCount: Int {
     var status = statvfs()
     guard statvfs(path, &status) == 0 else { return .max }
     return Int(status.f_bavail) * Int(status.f_frsize)
   }
 
   /// Leaves only so many bytes free, by a file of zeros.
-  func fill(leaving left: Int) throws {
+  public func fill(leaving left: Int) throws {
     let filler = open(path + "/filler", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     defer { close(filler) }
     let size = freeByteCount - left
     if size > 0 { _ = posix_fallocate(filler, 0, size) }
   }
 
-  func empty() { unlink(path + "/filler") }
+  public func empty() { unlink(path + "/filler") }
+
+  /// Mounts it so that nobody can write.
+  /// - Returns: whether that succeeded.
+  public func makeReadOnly() throws -> Bool {
+    let mount = Process()
+    let command = prefix + ["/bin/mount", "-o", "remount,ro", point]
+    mount.executableURL = URL(filePath: command[0])
+    mount.arguments = Array(command.dropFirst())
+    try mount.run()
+    mount.waitUntilExit()
+    return mount.terminationStatus == 0
+  }
 }
