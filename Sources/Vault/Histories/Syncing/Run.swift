@@ -41,6 +41,9 @@ struct Run: Sendable {
   var torn: Set<ObjectName> = []
   /// Packs that were asked for and are not there, or are not what their names say.
   var absentPacks: Set<ObjectHash> = []
+  /// What the remote lacks and gets next, the last first: of control operations those of one number at once, so that
+  /// none is there before its parents.
+  var puttingBack: [[Request]]?
   /// Whether this run lists every block.
   let isFull: Bool
   /// The server's time, as its last list had it; nil where there is no server's clock.
@@ -119,6 +122,7 @@ extension History {
       do throws(Outcome) {
         let requests = try nextRequests(after: stage, at: now, on: &machine)
         if !requests.isEmpty { return effects + ask(requests) }
+        if run?.stage == .packs, stage == .puttingBack { effects += sayAgainWhatIsCutOff(on: machine) }
         if stage == .deleting { return effects + end(.complete) }
         if run?.stage == .closing { effects += close(at: now, on: machine) }
       } catch {
@@ -153,8 +157,11 @@ extension History {
       if !requests.isEmpty { return requests }
       reportIncompletePacks(at: now, on: machine)
       run?.stage = .puttingBack
-      return objectsToPutBack()
+      let objects = objectsToPutBack()
+      run?.puttingBack = objects
+      return run?.puttingBack?.popLast() ?? []
     case .puttingBack:
+      if let requests = run?.puttingBack?.popLast() { return requests }
       if let run, run.isFull { remote.fullListing = run.startedAt }
       guard membership.isMember(device) else { throw .notMember }
       run?.stage = .packs
@@ -184,15 +191,15 @@ extension History {
   /// for long are erased.
   private mutating func close(at now: UInt64, on machine: some Machine) -> [Effect] {
     if run?.purpose == .verify {
+      for case .missing(let name) in alarms { remote.passedOver.insert(name) }
       alarms = alarms.filter(isStillTrue)
       if alarms.isEmpty { releaseAfterAlarm(on: machine) }
     }
     var effects: [Effect] = []
-    for record in records.sortedIdentifiers {
-      for version in (records.versions[record] ?? [:]).keys.sorted()
-      where isDead(record, version, at: now) && machine.frame(of: record, version: version) != nil {
-        effects.append(.drop(record: record, version: version))
-      }
+    for name in hidden.sorted() where isDead(name.record, name.version, at: now) {
+      hidden.remove(name)
+      guard machine.frame(of: name.record, version: name.version) != nil else { continue }
+      effects.append(.drop(record: name.record, version: name.version))
     }
     return effects
   }
@@ -209,9 +216,8 @@ extension History {
           !isGone(version.record, version.version, heldCounts: true)
             && places(of: version).contains { pack(at: $0)?.hash == name.hash }
         }
-    case .tampered(let name), .rolledBack(let name), .missing(let name):
-      run?.listed[name] == nil && !holdsObject(name)
-    case .empty: false
+    case .tampered(let name), .rolledBack(let name): run?.listed[name] == nil && !holdsObject(name)
+    case .missing, .empty: false
     }
   }
 }
