@@ -164,9 +164,9 @@ extension Simulation {
 
   private func mustBeThere(_ name: RecordVersion, _ note: Written) -> Bool {
     guard removed[name] == nil else { return false }
-    // What the remote lost, its author puts back; not one that is bad or gone.
+    // What the remote lost, its author puts back; not one that is bad, gone, or lost it with a part of its disk.
     if !isRemoteKept,
-      stolen.contains(note.author)
+      note.isOrphan || stolen.contains(note.author)
         || computers.contains(where: { $0.isBad && $0.history.device == note.author })
     {
       return false

@@ -7,6 +7,7 @@ struct SimulationOptions: Sendable {
   static let usage = """
     Usage: scripts/simulate [CLIMATE]… [--seeds N] [--first N] [--real] [--shorten]
            scripts/simulate --broken-rules
+           scripts/simulate --large N
 
     Plays scenarios of several devices with faults, copies, bad members and hostile servers,
     and checks the invariants. The exit status is 1 if one of them did not hold.
@@ -18,6 +19,7 @@ struct SimulationOptions: Sendable {
       --real          real signatures and agreements, some hundred times as slow
       --shorten       prints the deeds that the first breach needs, and how it ends
       --broken-rules  plays rules that are broken on purpose: each must be noticed within 300 seeds
+      --large N       measures how long a message takes on a history of a tenth of N, and of N messages
 
     Example: scripts/simulate everything --first 4711 --seeds 1 --shorten
     """
@@ -27,6 +29,7 @@ struct SimulationOptions: Sendable {
   var isReal = false
   var isShortened = false
   var playsBrokenRules = false
+  var large: Int?
 
   init?(_ arguments: some Sequence<String>) {
     var left = Array(arguments)[...]
@@ -44,6 +47,9 @@ struct SimulationOptions: Sendable {
       case "--real": isReal = true
       case "--shorten": isShortened = true
       case "--broken-rules": playsBrokenRules = true
+      case "--large":
+        guard let value = number(), value >= 10, value < 1 << 24 else { return nil }
+        large = Int(value)
       default:
         guard climates.contains(where: { $0.name == word }) else { return nil }
         names.insert(word)

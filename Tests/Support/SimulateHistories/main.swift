@@ -75,4 +75,8 @@ guard let options = SimulationOptions(CommandLine.arguments.dropFirst()) else {
   FileHandle.standardError.write(Data((SimulationOptions.usage + "\n").utf8))
   exit(2)
 }
+if let large = options.large {
+  for count in [large / 10, large] { print(LargeHistory(count: count)) }
+  exit(0)
+}
 exit((options.playsBrokenRules ? playBrokenRules() : playClimates(options)) == 0 ? 0 : 1)

@@ -130,7 +130,7 @@ extension History {
     for record in changed {
       for (version, entry) in records.versions[record] ?? [:] {
         let name = RecordVersion(record: record, version: version)
-        let isHere = machine.frame(of: record, version: version) != nil
+        let isHere = content(of: record, version, on: machine) != nil
         let isHidden = isGone(record, version, heldCounts: false)
         if counts(entry), !isHidden, !isHere { wanted.insert(name) } else { wanted.remove(name) }
         if isHidden, isHere { hidden.insert(name) } else { hidden.remove(name) }

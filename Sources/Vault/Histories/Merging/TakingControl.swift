@@ -29,6 +29,7 @@ extension History {
       // A key that no operation here begins may be another one with the same name.
       return log.begins(epoch) ? .refused : .waiting
     }
+    guard case .control(signed.operation.number, _) = name else { return .refused }
     do throws(LogRefusal) {
       try log.insert(signed, object: object, epoch: epoch, tags: tags, machine: machine)
       return .taken

@@ -39,6 +39,9 @@ public struct History: Sendable {
   /// Versions that are removed or replaced and whose content is still here.
   var hidden: Set<RecordVersion> = []
 
+  /// Contents of own versions that this step keeps: the machine has them after it.
+  var kept: [RecordVersion: [UInt8]] = [:]
+
   /// A slice, since a segment takes some of very many.
   var outbox: ArraySlice<LocalChange> = []
   var staged: StagedSegment?
@@ -150,7 +153,8 @@ extension History {
   /// Carries out what an event means.
   /// - Returns: what the driver is to do, in this order.
   public mutating func step(_ event: Event, on machine: inout some Machine) -> [Effect] {
-    switch event {
+    defer { kept = [:] }
+    return switch event {
     case .add(let record, let frame, let replacing, let now):
       add(record, frame: frame, replacing: replacing, at: now)
     case .remove(let record, _):
@@ -164,6 +168,11 @@ extension History {
     case .confirm(let device):
       confirm(device, on: machine)
     }
+  }
+
+  /// The content of a version, also if this step keeps it.
+  func content(of record: RecordID, _ version: Version, on machine: some Machine) -> [UInt8]? {
+    kept[RecordVersion(record: record, version: version)] ?? machine.frame(of: record, version: version)
   }
 
   /// A process starts: a run that was under way is over.

@@ -54,7 +54,7 @@ extension History {
 
   mutating func takeAbsence(of name: ObjectName, at now: UInt64) {
     if case .pack(_, let hash) = name, staged?.packs.contains(where: { $0.hash == hash }) == true { return }
-    guard remote.hasSeen(name) else { return }
+    guard remote.hasSeen(name), !remote.refused.contains(name) else { return }
     if case .pack(_, let hash) = name {
       run?.absentPacks.insert(hash)
       return

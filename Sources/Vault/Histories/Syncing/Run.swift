@@ -26,6 +26,8 @@ struct Run: Sendable {
 
   let purpose: Purpose
   let startedAt: UInt64
+  /// The alarms that were open when it began.
+  let alarmsBefore: Set<Alarm>
   var stage = Stage.listing
   var pending: Set<Request> = []
   var hasFailed = false
@@ -49,8 +51,9 @@ struct Run: Sendable {
   /// The server's time, as its last list had it; nil where there is no server's clock.
   var serverTime: UInt64?
 
-  init(_ purpose: Purpose, at now: UInt64, isFull: Bool) {
+  init(_ purpose: Purpose, at now: UInt64, isFull: Bool, alarms: Set<Alarm>) {
     self.purpose = purpose
+    alarmsBefore = alarms
     startedAt = now
     self.isFull = isFull
   }
@@ -60,7 +63,7 @@ extension History {
   mutating func begin(_ purpose: Purpose, at now: UInt64, on machine: some Machine) -> [Effect] {
     openOwnEnvelopes(on: machine)
     let isFull = purpose != .sync || remote.fullListing.map { $0 + limits.fullListingInterval <= now } ?? true
-    run = Run(purpose, at: now, isFull: isFull)
+    run = Run(purpose, at: now, isFull: isFull, alarms: alarms)
     // What an earlier run saw may be gone.
     staged?.checked = []
     return ask([.list(.control), .list(.slots)] + blocksToList().map { .list($0) })
@@ -191,7 +194,7 @@ extension History {
   /// for long are erased.
   private mutating func close(at now: UInt64, on machine: some Machine) -> [Effect] {
     if run?.purpose == .verify {
-      for case .missing(let name) in alarms { remote.passedOver.insert(name) }
+      passOver()
       alarms = alarms.filter(isStillTrue)
       if alarms.isEmpty { releaseAfterAlarm(on: machine) }
     }
@@ -217,7 +220,24 @@ extension History {
             && places(of: version).contains { pack(at: $0)?.hash == name.hash }
         }
     case .tampered(let name), .rolledBack(let name): run?.listed[name] == nil && !holdsObject(name)
-    case .missing, .empty: false
+    case .missing: true
+    case .empty: false
+    }
+  }
+
+  /// What was said before this run, and neither this device nor the remote has, is not said any more: the user has looked.
+  /// Anybody who may write at the remote could stop sweeps for ever by an object that nobody can open, or that goes again.
+  private mutating func passOver() {
+    for alarm in run?.alarmsBefore ?? [] {
+      switch alarm {
+      case .missing(let name):
+        remote.passedOver.insert(name)
+        alarms.remove(alarm)
+      case .rolledBack(let name) where !holdsObject(name):
+        remote.forget(name)
+        alarms.remove(alarm)
+      default: break
+      }
     }
   }
 }

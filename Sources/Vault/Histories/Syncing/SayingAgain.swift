@@ -41,10 +41,12 @@ extension History {
         // A device that was put back to an earlier state has sent this before.
         if let known = records.versions[record]?[old], counts(known) { continue }
         guard !isGone(record, old, heldCounts: false),
-          let frame = machine.frame(of: record, version: old)
+          let frame = content(of: record, old, on: machine)
         else { continue }
         // Another copy of this device said it.
-        if let same = shownVersions(of: record).first(where: { $0.frameHash == hash }), same.version != old {
+        if let same = shownVersions(of: record).first(where: { $0.frameHash == hash }), same.version != old,
+          content(of: record, same.version, on: machine) != nil
+        {
           renamed[RecordVersion(record: record, version: old)] = same.version
           continue
         }
@@ -57,6 +59,7 @@ extension History {
           .add(
             record: record, storedAt: storedAt, version: version, replaces: Set(replaces).sorted(),
             frameHash: hash))
+        kept[RecordVersion(record: record, version: version)] = frame
         effects.append(.keep(record: record, version: version, frame: frame))
         // What no segment holds is not kept aside.
         if records.versions[record]?[old] == nil { effects.append(.drop(record: record, version: old)) }

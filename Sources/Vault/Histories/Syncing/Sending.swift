@@ -104,7 +104,7 @@ extension History {
       taken += 1
       switch change {
       case .add(let record, let storedAt, let version, let replaces, let hash):
-        guard let frame = machine.frame(of: record, version: version) else { continue }
+        guard let frame = content(of: record, version, on: machine) else { continue }
         if !rules.packsHaveOneSegment, let (pack, entry) = packOfEarlierSegment(with: hash) {
           shared.append((operations.count, pack, entry))
         }
@@ -118,7 +118,7 @@ extension History {
       case .remove(let record, let versions):
         operations.append(.remove(Removal(record: record, versions: versions)))
       case .place(let record, let version, let hash):
-        guard let frame = machine.frame(of: record, version: version) else { continue }
+        guard let frame = content(of: record, version, on: machine) else { continue }
         frames.append(frame)
         byteCount += frame.count
         operations.append(
