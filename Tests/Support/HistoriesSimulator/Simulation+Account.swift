@@ -141,14 +141,6 @@ extension Simulation {
       return rejoin(index)
     }
     guard history.needsSlot else { return false }
-    // What no slot opened is junk; the user does not open slots for it for ever.
-    let closed = Set(history.closedControl.keys)
-    if history.writingKeys() != nil, !history.somebodyLacksKeys,
-      closed.isSubset(of: junk[history.device] ?? [])
-    {
-      return false
-    }
-    junk[history.device] = closed
     // A slot that was added elsewhere may not have what is missing here.
     for slot in slots.reversed() where computers[index].history.needsSlot {
       change(.handOutKeys, by: index, with: slot)
@@ -162,14 +154,26 @@ extension Simulation {
   }
 
   private mutating func settle(_ index: Int) -> Bool {
-    guard let fork = computers[index].history.membership.fork,
-      let first = fork.branches.filter({ $0 != fork.at }).min() ?? fork.branches.min()
-    else { return false }
-    let branch = chosenBranches[fork.at].flatMap { fork.branches.contains($0) ? $0 : nil } ?? first
+    guard let fork = computers[index].history.membership.fork else { return false }
+    // A user who chose the former key has seen the other branches; what this key did later is right.
+    let open = fork.branches.filter { rejectedBranches[fork.at]?.contains($0) != true }
+    guard let first = open.filter({ $0 != fork.at }).min() ?? open.min() ?? fork.branches.min() else {
+      return false
+    }
+    let branch =
+      chosenBranches[fork.at].flatMap { open.contains($0) ? $0 : nil } ?? preferred(first, of: fork)
     change(.settle(at: fork.at, on: branch), by: index)
-    guard computers[index].history.settled[fork.at] == branch else { return false }
+    guard computers[index].history.membership.fork?.at != fork.at else { return false }
     chosenBranches[fork.at] = branch
+    if branch == fork.at {
+      rejectedBranches[fork.at, default: []].formUnion(fork.branches.filter { $0 != branch })
+    }
     return true
+  }
+
+  /// Now and then the user wants the former key to go on.
+  private func preferred(_ first: ControlID, of fork: OwnerFork) -> ControlID {
+    fork.branches.contains(fork.at) && first.bytes[0] % 2 == 0 ? fork.at : first
   }
 
   private mutating func rejoin(_ index: Int) -> Bool {
@@ -209,7 +213,7 @@ extension Simulation {
       // The slot opened a revocation whose heads are not here yet.
       let author = written[name]?.author ?? device
       let heads = computer.history.membership.revocations[author] ?? []
-      if heads.joined().contains(where: { computer.history.chains.entries[$0] == nil }) { continue }
+      if heads.flatMap(\.heads).contains(where: { computer.history.chains.entries[$0] == nil }) { continue }
       // Or one that cuts another author off.
       if author != device, !heads.isEmpty || computer.history.membership.devices[author] == nil { continue }
       // The slot opened news: this device is no member, and its own messages wait on its disk.

@@ -49,7 +49,10 @@ extension Simulation {
               segment, known.name.record, frames[number], replaces: [known.name.version], entry: number + 1)))
         spoiled[known.name] = spoiled[known.name] ?? now
       }
-    case .highLamport: segment.lamport += 1 << 19
+    case .highLamport:
+      // The highest that anybody takes.
+      let before = segment.predecessor.flatMap { history.chains.entries[$0]?.segment.lamport } ?? 0
+      segment.lamport = before + Segment.lamportStep - UInt64(choice % 2)
     case .overflowingLamport: segment.lamport = .max
     case .falseDigest: break
     case .missingPack:
@@ -93,7 +96,7 @@ extension Simulation {
     let head = history.chains.heads[history.device]?.last
     return Segment(
       account: history.account, device: history.device, number: (head?.number ?? 0) + 1,
-      previous: head?.hash ?? .zero, time: now, lamport: history.chains.lamport + 1,
+      previous: head?.hash ?? .zero, time: now, lamport: history.nextLamport,
       frontier: history.chains.frontier, controlHeads: history.log.heads, digest: .zero, packs: [],
       operations: [])
   }

@@ -80,10 +80,10 @@ struct Simulation: Sendable {
   var sealedAfter: [Sealed: ObjectName] = [:]
   var sealedObjects: Set<ObjectName> = []
   var chosenBranches: [ControlID: ControlID] = [:]
+  /// Of each owner key that the user wanted to go on, the successors that were there.
+  var rejectedBranches: [ControlID: Set<ControlID>] = [:]
   var injected: Set<Injected> = []
   var outcomes: [Outcome: Int] = [:]
-  /// Control objects that were closed when a device was last given a slot.
-  var junk: [DeviceID: Set<ObjectName>] = [:]
   /// Why a restore was refused.
   var lastRefusal: Outcome?
   var alarmsRaised: Set<String> = []
@@ -192,6 +192,13 @@ struct Simulation: Sendable {
       if let original = written[name], original.frame != frame {
         fail(.s6, "device \(index) took another content for a message than its author wrote")
       }
+      // News of another revocation: the device says again what it wrote under a former identifier.
+      if written[name] == nil,
+        computers[index].history.pendingChanges.contains(where: { $0.adds(name) })
+      {
+        written[name] = Written(author: computers[index].history.device, frame: frame)
+        computers[index].unacknowledged.append(name)
+      }
     default: break
     }
   }
@@ -297,6 +304,13 @@ extension NetworkFault {
     case (8, .list): return .late(steps * 10)
     default: return nil
     }
+  }
+}
+
+extension LocalChange {
+  /// Whether it brings a version.
+  fileprivate func adds(_ name: RecordVersion) -> Bool {
+    if case .add(name.record, _, name.version, _, _) = self { true } else { false }
   }
 }
 

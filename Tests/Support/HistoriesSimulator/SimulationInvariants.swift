@@ -50,8 +50,14 @@ extension Simulation {
   }
 
   /// S5: of a revoked device, nothing counts that a revocation in the log of a device does not leave; compared with the
-  /// names in the operations, and with what is shown.
+  /// names in the operations, and with all segments that anybody has: a head may be missing on the device itself.
   func checkRevoked() throws(Breach) {
+    func predecessor(of name: SegmentName) -> SegmentName? {
+      for computer in computers {
+        if let entry = computer.history.chains.entries[name] { return entry.segment.predecessor }
+      }
+      return nil
+    }
     for index in computers.indices {
       let history = computers[index].history
       for entry in history.log.entries.values where history.membership.counting.contains(entry.id) {
@@ -61,10 +67,11 @@ extension Simulation {
             var next: SegmentName? = head
             while let name = next {
               left.insert(name)
-              next = history.chains.entries[name]?.segment.predecessor
+              next = predecessor(of: name)
             }
           }
-          if history.counting.contains(where: { $0.device == revocation.device && !left.contains($0) }) {
+          let all = history.chains.segments(of: revocation.device)
+          if all.contains(where: { history.counts($0) && !left.contains($0) }) {
             throw Breach(invariant: .s5, found: "a segment after a revocation counts on device \(index)")
           }
         }
@@ -83,8 +90,9 @@ extension Simulation {
         if let before = entry.segment.predecessor, history.chains.entries[before] == nil {
           throw Breach(invariant: .s6, found: "device \(index) took a segment without its predecessor")
         }
+        // What a revocation leaves of a cause's past is here, even if the cause is not.
         for cause in entry.segment.frontier
-        where history.chains.entries[cause] == nil && history.membership.revocations[cause.device] == nil {
+        where history.chains.entries[cause] == nil && !history.isBeyondRevocation(cause) {
           throw Breach(invariant: .s6, found: "device \(index) took a segment without a cause")
         }
       }
@@ -156,9 +164,9 @@ extension Simulation {
 
   private func mustBeThere(_ name: RecordVersion, _ note: Written) -> Bool {
     guard removed[name] == nil else { return false }
-    // What the remote lost, its author puts back; not one that is bad or gone.
+    // What the remote lost, its author puts back; not one that is bad, gone, or lost it with a part of its disk.
     if !isRemoteKept,
-      stolen.contains(note.author)
+      note.isOrphan || stolen.contains(note.author)
         || computers.contains(where: { $0.isBad && $0.history.device == note.author })
     {
       return false
@@ -177,9 +185,7 @@ extension Simulation {
     let left = revocations[note.author] ?? []
     if left.allSatisfy({ $0.contains(name) }) { return true }
     if stolen.contains(note.author) || note.isOrphan { return false }
-    // Crossed revocations: the computer may have known of the one that left its message, and not of the other.
-    if left.contains(where: { $0.contains(name) }) { return false }
-    // The computer that wrote it says it again under its new identifier.
+    // The computer that wrote it says it again under its new identifier, also if it hears of a revocation later.
     return !computers.contains { $0.history.device == note.author }
   }
 
@@ -268,10 +274,13 @@ extension Simulation {
       })
   }
 
-  /// S7: after every crash the next run ends the work.
+  /// S7: after every crash the next run ends the work. S11: nobody asks for a slot that was opened.
   func checkEnded() throws(Breach) {
     for index in goodMembers {
       let history = computers[index].history
+      if history.needsSlot {
+        throw Breach(invariant: .s11, found: "device \(index) asks for a slot for ever")
+      }
       guard history.run == nil, history.outbox.isEmpty, history.staged == nil,
         computers[index].outcome == .complete
       else {

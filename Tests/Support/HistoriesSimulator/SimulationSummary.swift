@@ -31,11 +31,11 @@ extension Simulation {
       for head in history.chains.frontier {
         lines.append(
           "  chain \(head.device.short) to \(head.number)-\(short(head.hash.bytes)), "
-            + "\(history.chains.line(to: head).filter { history.counting.contains($0) }.count) count")
+            + "\(history.chains.line(to: head).filter { history.counts($0) }.count) count")
       }
       for entry in history.chains.ordered {
         lines.append(
-          "    \(entry.name.device.short)/\(entry.name.number)\(history.counting.contains(entry.name) ? "" : " (does not count)"): "
+          "    \(entry.name.device.short)/\(entry.name.number)\(history.counts(entry.name) ? "" : " (does not count)"): "
             + entry.segment.operations.map(describe).joined(separator: ", "))
       }
       for version in history.holds.segments.keys.sorted() {

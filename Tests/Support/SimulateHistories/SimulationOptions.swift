@@ -6,7 +6,7 @@
 struct SimulationOptions: Sendable {
   static let usage = """
     Usage: scripts/simulate [CLIMATE]… [--seeds N] [--first N] [--real] [--shorten]
-           scripts/simulate --broken-rules | --orders
+           scripts/simulate --broken-rules | --orders | --large N
 
     Plays scenarios of several devices with faults, copies, bad members and hostile servers,
     and checks the invariants. The exit status is 1 if one of them did not hold.
@@ -19,6 +19,7 @@ struct SimulationOptions: Sendable {
       --shorten       prints the deeds that the first breach needs, and how it ends
       --broken-rules  plays rules that are broken on purpose: each must be noticed within 300 seeds
       --orders        plays seven events of three devices in all orders, for each of a few sets
+      --large N       measures how long a message takes on a history of a tenth of N, and of N messages
 
     Example: scripts/simulate everything --first 4711 --seeds 1 --shorten
     """
@@ -29,7 +30,7 @@ struct SimulationOptions: Sendable {
   var isShortened = false
   var purpose = Purpose.climates
 
-  enum Purpose: Sendable { case climates, brokenRules, orders }
+  enum Purpose: Sendable { case climates, brokenRules, orders, large(Int) }
 
   init?(_ arguments: some Sequence<String>) {
     var left = Array(arguments)[...]
@@ -48,6 +49,9 @@ struct SimulationOptions: Sendable {
       case "--shorten": isShortened = true
       case "--broken-rules": purpose = .brokenRules
       case "--orders": purpose = .orders
+      case "--large":
+        guard let value = number(), value >= 10, value < 1 << 24 else { return nil }
+        purpose = .large(Int(value))
       default:
         guard climates.contains(where: { $0.name == word }) else { return nil }
         names.insert(word)

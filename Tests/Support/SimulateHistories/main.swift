@@ -93,6 +93,12 @@ func playOrders() -> Int {
   return failures
 }
 
+/// Prints how long a message takes on a history of a tenth of so many messages, and of so many.
+func measure(_ count: Int) -> Int {
+  for count in [count / 10, count] { print(LargeHistory(count: count)) }
+  return 0
+}
+
 guard let options = SimulationOptions(CommandLine.arguments.dropFirst()) else {
   FileHandle.standardError.write(Data((SimulationOptions.usage + "\n").utf8))
   exit(2)
@@ -102,5 +108,6 @@ let failures =
   case .climates: playClimates(options)
   case .brokenRules: playBrokenRules()
   case .orders: playOrders()
+  case .large(let count): measure(count)
   }
 exit(failures == 0 ? 0 : 1)

@@ -5,6 +5,9 @@
 
 /// One operation of the control log, without its signatures.
 public struct ControlOperation: Hashable, Sendable {
+  /// How many parents an operation names. If more operations crossed, a `rekey` that names some of them comes before it.
+  static let parentLimit = Int(UInt8.max)
+
   /// The account; nil in `genesis`, whose hash begins with it.
   public var account: AccountID?
   /// 16 bytes, so that two equal operations differ.
@@ -13,7 +16,7 @@ public struct ControlOperation: Hashable, Sendable {
   public var generation: UInt32
   /// One more than the highest number of a parent; 0 for `genesis`.
   public var number: UInt64
-  /// All heads of the log that the author knew; in rising order.
+  /// All heads of the log that the author knew, 255 at most; in rising order.
   public var parents: [ControlID]
   /// The last segments that the author had verified; in rising order.
   public var frontier: [SegmentName]
@@ -108,6 +111,9 @@ public struct SlotEntry: Hashable, Sendable {
 
 /// A new epoch, with those that leave and the slots that come with it.
 public struct Rekey: Hashable, Sendable {
+  /// How many branches of a revoked device's chain are named: the highest. Only a bad device's can be more.
+  static let headLimit = 1_024
+
   /// A device that is revoked; its segments count up to these heads, one for each branch.
   public struct Revocation: Hashable, Sendable {
     public let device: DeviceID

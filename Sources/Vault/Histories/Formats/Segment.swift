@@ -39,9 +39,14 @@ public struct Segment: Hashable, Sendable {
   public static let byteCountLimit = 1 << 20
   public static let operationCountLimit = 4_000
   public static let packCountLimit = 1_024
-  /// How far a lamport number may be above those of a frontier that a reader has not whole: a bad member must not be able
-  /// to use the numbers up.
-  static let lamportSlack: UInt64 = 1 << 20
+  /// How far a lamport number may be above that of the segment before in the same chain, or above zero in the first. A
+  /// chain would need as many segments to use the numbers up.
+  static let lamportStep: UInt64 = 1 << 32
+  /// How many branches of one chain a frontier names: the highest ones. Honest chains have one or two; a bad member's may
+  /// have very many, and others have to name them.
+  static let branchLimit = 16
+  /// How many control heads a segment names: the lowest ones, if there are more.
+  static let controlHeadLimit = Int(UInt8.max)
 
   public var account: AccountID
   public var device: DeviceID
@@ -51,16 +56,16 @@ public struct Segment: Hashable, Sendable {
   public var previous: ObjectHash
   /// Seconds since 1970; shown, never compared.
   public var time: UInt64
-  /// One more than the highest of the frontier.
+  /// Higher than that of the segment before by at most 2³²; within that, one more than the highest that its author knew.
   public var lamport: UInt64
   /// The highest format that the author understands.
   public var format: UInt16
   /// The author has fetched and verified all captures of its frontier.
   public var holdsAllCaptures: Bool
   /// The last segments that the author has verified, its own among them; in rising order. A device whose chain forked
-  /// is there once for each branch.
+  /// is there once for each branch, for the 16 highest at most.
   public var frontier: [SegmentName]
-  /// The last control operations that the author knows; in rising order.
+  /// The last control operations that the author knows, 255 at most; in rising order.
   public var controlHeads: [ControlID]
   /// The digest of the records, after the operations of this segment.
   public var digest: StateDigest

@@ -22,13 +22,7 @@ struct LogEntry: Sendable {
   let begins: EpochName?
 
   /// The owner key that it brings, if any.
-  var newOwnerKey: [UInt8]? {
-    switch operation.kind {
-    case .genesis(let genesis): genesis.ownerKey
-    case .rekey(let rekey): rekey.newOwnerKey
-    case .addDevice, .addSlot: nil
-    }
-  }
+  var newOwnerKey: [UInt8]? { operation.kind.newOwnerKey }
 
   /// What the operation does, if it is a `rekey`.
   var rekey: Rekey? {
@@ -50,6 +44,10 @@ struct ControlLog: Sendable {
   private(set) var entries: [ControlID: LogEntry] = [:]
   /// Operations that no other names as parent, in rising order.
   private(set) var heads: [ControlID] = []
+  /// The names of all objects.
+  private(set) var names: Set<ObjectName> = []
+  private var devices: [DeviceID: (entry: DeviceEntry, number: UInt64, id: ControlID)] = [:]
+  private var commitments: [EpochName: Set<[UInt8]>] = [:]
 
   init(account: AccountID) { self.account = account }
 
@@ -69,6 +67,7 @@ struct ControlLog: Sendable {
     let operation = signed.operation
     guard entries[signed.id] == nil else { return }
     let ancestors = try ancestors(of: operation, id: signed.id)
+    guard keysHaveOneUse(operation.kind, after: ancestors) else { throw .notOfThisAccount }
     let owner = try owner(of: signed, ancestors: ancestors, machine: machine)
     if let newOwnerKey = operation.newOwnerKeyOfRekey {
       guard let signature = signed.newOwnerSignature,
@@ -80,6 +79,16 @@ struct ControlLog: Sendable {
       name: .control(number: operation.number, ObjectHash(hashing: object)), epoch: epoch, tags: tags,
       ancestors: ancestors, owner: owner, begins: epochBegun(by: operation, ancestors: ancestors))
     entries[entry.id] = entry
+    names.insert(entry.name)
+    if let begun = entry.begins, let commitment = operation.epochCommitment {
+      commitments[begun, default: []].insert(commitment)
+    }
+    if let device = operation.newDevice {
+      let known = devices[device.id]
+      if known.map({ (operation.number, entry.id) < ($0.number, $0.id) }) ?? true {
+        devices[device.id] = (device, operation.number, entry.id)
+      }
+    }
     heads = (heads.filter { !operation.parents.contains($0) } + [entry.id]).sorted()
   }
 
@@ -88,8 +97,12 @@ struct ControlLog: Sendable {
     heads.reduce(into: Set(heads)) { $0.formUnion(entries[$1]?.ancestors ?? []) }
   }
 
-  /// The epochs that operations here began.
-  var begunEpochs: Set<EpochName> { Set(entries.values.compactMap(\.begins)) }
+  /// Whether an operation here begins an epoch.
+  func begins(_ epoch: EpochName) -> Bool { commitments[epoch] != nil }
+
+  /// Whether a key is the one that an owner signed the commitment of, as far as operations here begin the epoch. A name
+  /// has only four bytes of it, which a member could find another key for.
+  func fits(_ keys: EpochKeys) -> Bool { commitments[keys.name].map { $0 == [keys.commitment] } ?? true }
 
   /// The highest epoch that these operations or those before them began: the one that their child is sealed under.
   func highestEpoch(of parents: [ControlID]) -> EpochName? {
@@ -97,15 +110,28 @@ struct ControlLog: Sendable {
       .min { ($1.begins?.number ?? 0, $0.id) < ($0.begins?.number ?? 0, $1.id) }?.begins
   }
 
-  /// Every entry of a device, in whatever branch, oldest first: a segment is verified with its key.
-  func device(_ id: DeviceID) -> DeviceEntry? {
-    for entry in ordered {
-      if let device = entry.operation.newDevice, device.id == id { return device }
-    }
-    return nil
-  }
+  /// The oldest entry of a device, in whatever branch: a segment is verified with its key.
+  func device(_ id: DeviceID) -> DeviceEntry? { devices[id]?.entry }
+
+  /// Every device that was ever added, in whatever branch.
+  var allDevices: some Collection<DeviceID> { devices.keys }
 
   // MARK: Checks
+
+  /// Whether the keys that an operation brings have one use each: what signs for a device must not sign for the owner,
+  /// nor what opens envelopes sign at all.
+  func keysHaveOneUse(_ kind: ControlOperation.Kind, after ancestors: Set<ControlID>) -> Bool {
+    let before = ancestors.compactMap { entries[$0] }
+    var owners = Set(before.compactMap(\.newOwnerKey))
+    var others = Set(before.flatMap { $0.operation.kind.memberKeys })
+    if let owner = kind.newOwnerKey, !owners.insert(owner).inserted || others.contains(owner) { return false }
+    if case .addDevice(let device) = kind, device.signingKey == device.agreementKey { return false }
+    if case .genesis(let genesis) = kind, genesis.device.signingKey == genesis.device.agreementKey {
+      return false
+    }
+    others = Set(kind.memberKeys)
+    return others.isDisjoint(with: owners)
+  }
 
   private func ancestors(of operation: ControlOperation, id: ControlID) throws(LogRefusal) -> Set<ControlID> {
     if case .genesis = operation.kind {
@@ -160,6 +186,27 @@ extension EpochName {
   /// The name of an epoch by its number and its commitment.
   init(number: UInt32, commitment: [UInt8]) {
     self.init(number: number, check: commitment[..<4].reduce(0) { $0 << 8 | UInt32($1) })
+  }
+}
+
+extension ControlOperation.Kind {
+  /// The owner key that this brings, if it brings one.
+  var newOwnerKey: [UInt8]? {
+    switch self {
+    case .genesis(let genesis): genesis.ownerKey
+    case .rekey(let rekey): rekey.newOwnerKey
+    case .addDevice, .addSlot: nil
+    }
+  }
+
+  /// The keys of the devices and slots that this adds.
+  var memberKeys: [[UInt8]] {
+    switch self {
+    case .genesis(let genesis): [genesis.device.signingKey, genesis.device.agreementKey]
+    case .addDevice(let device): [device.signingKey, device.agreementKey]
+    case .addSlot(let slot): [slot.agreementKey]
+    case .rekey(let rekey): rekey.addedSlots.map(\.agreementKey)
+    }
   }
 }
 

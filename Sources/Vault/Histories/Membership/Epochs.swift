@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which epoch to seal under: the highest that was sealed to nobody who has been revoked since, and to no slot that was
-// removed. Only an owner begins an epoch.
+// Which epoch to seal under: the highest whose key nobody can have who was revoked, and no slot that was removed. Only an
+// owner begins an epoch.
 
 extension ControlLog {
   /// Whom the key of an epoch was sealed to: the recipients of every operation that hands it out.
@@ -35,17 +35,41 @@ extension ControlLog {
     }
   }
 
+  /// Whether a slot in force was sent the key of an epoch that is not among these.
+  func aSlotHasMore(_ membership: Membership, than epochs: some Collection<EpochName>) -> Bool {
+    entries.values.contains { entry in
+      guard let epoch = entry.begins, !epochs.contains(epoch) else { return false }
+      return !recipients(of: entry).slots.isDisjoint(with: membership.slots.keys)
+    }
+  }
+
   /// The epochs that may be sealed under, best first.
+  ///
+  /// Who is revoked by the operation that begins an epoch, or by one before it, never gets the key: whoever hands it out
+  /// knows of the revocation. Anybody else who was revoked may have it, also by an operation that is not here: an epoch
+  /// that does not come after a revocation of each revoked device, and after a removal of each removed slot, is not safe.
   func safeEpochs(_ membership: Membership) -> [EpochName] {
     entries.values
       .filter { entry in
         guard entry.begins != nil, membership.counting.contains(entry.id) else { return false }
-        let (devices, slots) = recipients(of: entry)
-        return devices.allSatisfy { membership.revocations[$0] == nil }
-          && slots.isDisjoint(with: membership.removedSlots)
+        let (devices, slots) = gone(before: [entry.id])
+        return devices.isSuperset(of: membership.revocations.keys)
+          && slots.isSuperset(of: membership.removedSlots)
       }
       .sorted { ($1.begins?.number ?? 0, $0.id) < ($0.begins?.number ?? 0, $1.id) }
       .compactMap(\.begins)
+  }
+
+  /// The devices and slots that these operations, or others before them, take out of the account.
+  func gone(before heads: some Sequence<ControlID>) -> (devices: Set<DeviceID>, slots: Set<SlotID>) {
+    var devices: Set<DeviceID> = []
+    var slots: Set<SlotID> = []
+    for id in upTo(Array(heads)) {
+      guard let rekey = entries[id]?.rekey else { continue }
+      devices.formUnion(rekey.revocations.map(\.device))
+      slots.formUnion(rekey.removedSlots)
+    }
+    return (devices, slots)
   }
 }
 

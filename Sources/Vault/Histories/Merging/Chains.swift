@@ -20,8 +20,9 @@ struct ChainEntry: Sendable {
 
 /// Why a segment is not taken.
 enum SegmentRefusal: Error, Equatable, Sendable {
-  /// A predecessor, another chain's segment, a control operation or an epoch key is not here yet.
-  case causeMissing
+  /// A predecessor or another chain's segment, which is named here, is not here yet; or a control operation, an epoch key
+  /// or something else that no segment brings.
+  case causeMissing(SegmentName?)
   /// It is not by the device that it names, or breaks a rule.
   case invalid
 }
@@ -33,18 +34,32 @@ struct Chains: Sendable {
   private(set) var heads: [DeviceID: [SegmentName]] = [:]
   /// The segments of a chain that have its first number with two successors behind them: they come after a fork.
   private(set) var forks: [DeviceID: UInt64] = [:]
+  /// The highest lamport number that is here.
+  private(set) var lamport: UInt64 = 0
+  /// The segments of each device, in the order in which this device applied them.
+  private var ofDevice: [DeviceID: [SegmentName]] = [:]
+  private var ofBlock: [Folder: [SegmentName]] = [:]
 
   /// The last segments of all devices, in rising order.
   var frontier: [SegmentName] { heads.values.joined().sorted() }
 
+  /// The frontier as segments and control operations name it: of a chain with very many branches the last few, so that
+  /// nobody's segment becomes too large by what another device writes.
+  var namedFrontier: [SegmentName] {
+    heads.values.flatMap { $0.suffix(Segment.branchLimit) }.sorted()
+  }
+
   /// Every segment, in the order in which this device applied them.
   var ordered: [ChainEntry] { entries.values.sorted { $0.order < $1.order } }
 
-  /// The highest number of a chain that is here; 0 if there is no segment.
-  func lastNumber(of device: DeviceID) -> UInt64 { heads[device]?.map(\.number).max() ?? 0 }
+  /// The segments of one device, in the order in which this device applied them.
+  func segments(of device: DeviceID) -> [SegmentName] { ofDevice[device] ?? [] }
 
-  /// The highest lamport number that is here.
-  var lamport: UInt64 { heads.values.joined().compactMap { entries[$0]?.segment.lamport }.max() ?? 0 }
+  /// The segments of a block.
+  func segments(in block: Folder) -> [SegmentName] { ofBlock[block] ?? [] }
+
+  /// The highest number of a chain that is here; 0 if there is no segment.
+  func lastNumber(of device: DeviceID) -> UInt64 { heads[device]?.last?.number ?? 0 }
 
   mutating func insert(_ entry: ChainEntry) {
     let name = entry.name
@@ -53,7 +68,13 @@ struct Chains: Sendable {
       forks[name.device] = min(forks[name.device] ?? .max, name.number)
     }
     entries[name] = entry
-    heads[name.device] = ((heads[name.device] ?? []).filter { $0 != predecessor } + [name]).sorted()
+    lamport = max(lamport, entry.segment.lamport)
+    ofDevice[name.device, default: []].append(name)
+    if let block = ObjectName.segment(name).folder { ofBlock[block, default: []].append(name) }
+    var heads = heads.removeValue(forKey: name.device) ?? []
+    if let predecessor, let index = heads.firstIndex(of: predecessor) { heads.remove(at: index) }
+    heads.insert(name, at: heads.firstIndex { name < $0 } ?? heads.count)
+    self.heads[name.device] = heads
   }
 
   /// The segment and all before it in its own chain.
@@ -67,31 +88,53 @@ struct Chains: Sendable {
     return line
   }
 
+  /// All of these segments that are here, with all before them in their own chains.
+  func lines(to names: [SegmentName]) -> Set<SegmentName> {
+    var found: Set<SegmentName> = []
+    for name in names {
+      var next: SegmentName? = name
+      while let name = next, let entry = entries[name], found.insert(name).inserted {
+        next = entry.segment.predecessor
+      }
+    }
+    return found
+  }
+
+  /// Whether a segment is another one, or before it in its chain. Both are here.
+  func isOnLine(_ name: SegmentName, to end: SegmentName) -> Bool {
+    guard name.device == end.device, name.number <= end.number else { return false }
+    if forks[name.device] == nil { return true }
+    var next = end
+    while next.number > name.number {
+      guard let predecessor = entries[next]?.segment.predecessor else { return false }
+      next = predecessor
+    }
+    return next == name
+  }
+
+  /// All segments that these name, and those name, and so on, as far as they are here; with the last that are not.
+  func past(of frontier: [SegmentName]) -> Set<SegmentName> {
+    var found = Set(frontier)
+    var stack = frontier
+    while let name = stack.popLast() {
+      for cause in entries[name]?.segment.frontier ?? [] where found.insert(cause).inserted {
+        stack.append(cause)
+      }
+    }
+    return found
+  }
+
+  /// Whether no segment follows this one.
+  func isHead(_ name: SegmentName) -> Bool { heads[name.device]?.contains(name) ?? false }
+
   /// Whether a segment comes after the number at which its chain forked.
   func isAfterFork(_ name: SegmentName) -> Bool { forks[name.device].map { name.number >= $0 } ?? false }
-
-  /// Segments of a frontier that are not here.
-  func missing(of frontier: [SegmentName]) -> [SegmentName] { frontier.filter { entries[$0] == nil } }
-
-  /// Whether everything in `older` that is here is at or before an entry of `newer`, chain by chain.
-  func covers(_ newer: [SegmentName], _ older: [SegmentName]) -> Bool {
-    let present = Set(newer)
-    return older.allSatisfy { name in
-      entries[name] == nil || present.contains(name)
-        || newer.contains { newer in
-          newer.device == name.device && newer.number > name.number
-            && (entries[newer] == nil || line(to: newer).contains(name))
-        }
-    }
-  }
 
   /// Whether another segment follows the same predecessor.
   func isFork(_ segment: Segment) -> Bool { isAnotherAfter(segment.predecessor, device: segment.device) }
 
   private func isAnotherAfter(_ predecessor: SegmentName?, device: DeviceID) -> Bool {
-    if let predecessor {
-      return !(heads[device] ?? []).contains(predecessor)
-    }
-    return heads[device] != nil
+    guard let predecessor else { return heads[device] != nil }
+    return !isHead(predecessor)
   }
 }

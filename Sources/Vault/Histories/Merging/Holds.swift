@@ -15,9 +15,36 @@ struct Holds: Sendable {
     case alarm
   }
 
+  /// What one device removed or replaced of others within a day.
+  fileprivate struct Day: Sendable {
+    /// Its segments that remove something, the oldest first.
+    var segments: ArraySlice<(name: SegmentName, appliedAt: UInt64, versions: [RecordVersion])> = []
+    /// How many of them remove a version.
+    var removed: [RecordVersion: Int] = [:]
+    /// Whether they are held already.
+    var isHeld = false
+
+    mutating func add(_ entry: ChainEntry, _ versions: [RecordVersion]) {
+      while let first = segments.first, first.appliedAt + 86_400 <= entry.appliedAt {
+        segments.removeFirst()
+        forget(first.versions)
+      }
+      segments.append((entry.name, entry.appliedAt, versions))
+      for version in versions { removed[version, default: 0] += 1 }
+    }
+
+    mutating func forget(_ versions: [RecordVersion]) {
+      for version in versions {
+        let left = (removed[version] ?? 1) - 1
+        removed[version] = left == 0 ? nil : left
+      }
+    }
+  }
+
   fileprivate(set) var segments: [SegmentName: Reason] = [:]
   /// Segments that the user let through; the brake does not count them again.
   fileprivate(set) var confirmed: Set<SegmentName> = []
+  fileprivate var days: [DeviceID: Day] = [:]
 
   /// Whether nothing is held.
   var isEmpty: Bool { segments.isEmpty }
@@ -32,73 +59,100 @@ extension History {
   /// Whether anything is held that counts.
   var holdsSomething: Bool {
     chains.entries.values.contains { entry in
-      counting.contains(entry.name) && isHeld(entry.name)
-        && entry.segment.operations.contains(where: \.removes)
+      counts(entry.name) && isHeld(entry.name) && entry.segment.operations.contains(where: \.removes)
     }
   }
 
   /// Decides whether a segment that was just applied is held.
-  mutating func hold(_ entry: ChainEntry) {
-    guard entry.name.device != device, entry.segment.operations.contains(where: \.removes) else { return }
+  /// - Returns: the segments that are held now and were not.
+  mutating func hold(_ entry: ChainEntry) -> [SegmentName] {
+    guard entry.name.device != device, entry.segment.operations.contains(where: \.removes) else { return [] }
+    var day = holds.days.removeValue(forKey: entry.name.device) ?? Holds.Day()
+    defer { holds.days[entry.name.device] = day }
+    day.add(entry, marksOnOthers(entry))
     if !alarms.isEmpty {
       holds.segments[entry.name] = .alarm
-    } else {
-      for name in segmentsThatBrake(entry) { holds.segments[name] = .brake }
+      return [entry.name]
     }
-  }
-
-  /// The segments of one device and day that remove or replace too much of what others wrote, this one among them; none
-  /// if it is little.
-  func segmentsThatBrake(_ entry: ChainEntry) -> [SegmentName] {
-    let day =
-      chains.entries.values.filter { other in
-        other.name.device == entry.name.device && other.name != entry.name
-          && other.appliedAt + 86_400 > entry.appliedAt && !holds.confirmed.contains(other.name)
-      } + [entry]
-    let removed = Set(day.flatMap { marksOnOthers($0) })
-    guard removed.count > limits.brakeCount, removed.count * limits.brakePart > records.identifiers.count
-    else {
+    guard isTooMuch(day) else {
+      day.isHeld = false
       return []
     }
-    return day.filter { $0.segment.operations.contains(where: \.removes) }.map(\.name)
+    let names = day.isHeld ? [entry.name] : day.segments.map(\.name)
+    day.isHeld = true
+    for name in names { holds.segments[name] = .brake }
+    return names
+  }
+
+  /// The broken rule: whether a segment removes or replaces so much that the brake holds it.
+  func brakes(_ entry: ChainEntry) -> Bool {
+    guard entry.segment.operations.contains(where: \.removes) else { return false }
+    var day = holds.days[entry.name.device] ?? Holds.Day()
+    day.add(entry, marksOnOthers(entry))
+    return isTooMuch(day)
+  }
+
+  private func isTooMuch(_ day: Holds.Day) -> Bool {
+    day.removed.count > limits.brakeCount
+      && day.removed.count * limits.brakePart > records.identifiers.count
   }
 
   /// The user says that what is held of a device is right.
   mutating func confirm(_ author: DeviceID, on machine: some Machine) -> [Effect] {
-    for name in holds.segments.keys where name.device == author {
+    let names = holds.segments.keys.filter { $0.device == author }
+    for name in names {
       holds.segments[name] = nil
       holds.confirmed.insert(name)
     }
-    refreshAll(on: machine)
+    var day = holds.days[author] ?? Holds.Day()
+    for segment in day.segments where holds.confirmed.contains(segment.name) { day.forget(segment.versions) }
+    day.segments.removeAll { holds.confirmed.contains($0.name) }
+    day.isHeld = false
+    holds.days[author] = day
+    refresh(Set(names.flatMap { recordsNamed(by: $0) }), on: machine)
     return []
   }
 
   /// Every alarm is closed: what came meanwhile is believed, unless the brake holds it.
   mutating func releaseAfterAlarm(on machine: some Machine) {
-    let released = holds.segments.filter { $0.value == .alarm }.keys
-    guard !released.isEmpty else { return }
+    let released = holds.segments.filter { $0.value == .alarm }.keys.sorted()
     for name in released { holds.segments[name] = nil }
-    for name in released.sorted() {
-      if let entry = chains.entries[name] { hold(entry) }
+    var changed = released
+    for author in Set(released.map(\.device)).sorted() {
+      holds.days[author] = nil
+      for name in chains.segments(of: author) where !holds.confirmed.contains(name) {
+        if let entry = chains.entries[name] { changed += hold(entry) }
+      }
     }
-    refreshAll(on: machine)
+    refresh(Set(changed.flatMap { recordsNamed(by: $0) }), on: machine)
   }
 
   /// The versions of other devices' records that a segment removes or replaces.
   private func marksOnOthers(_ entry: ChainEntry) -> [RecordVersion] {
-    entry.segment.operations.flatMap { operation -> [RecordVersion] in
+    let versions = entry.segment.operations.flatMap { operation -> [RecordVersion] in
       let (record, versions) = operation.marked
       return versions.filter { version in
-        let authors = records.versions[record]?[version]?.addedBy.map(\.device) ?? []
-        return !authors.contains(entry.name.device)
+        let authors = records.versions[record]?[version]?.addedBy ?? []
+        return !authors.contains { $0.device == entry.name.device }
       }.map { RecordVersion(record: record, version: $0) }
     }
+    return Array(Set(versions))
   }
 }
 
 extension Operation {
   /// Whether it removes or replaces something.
   var removes: Bool { !marked.versions.isEmpty }
+
+  /// The record that it is about, if that is known.
+  var record: RecordID? {
+    switch self {
+    case .add(let addition): addition.record
+    case .remove(let removal): removal.record
+    case .place(let new): new.record
+    case .unknown: nil
+    }
+  }
 
   /// The versions that it removes or replaces.
   var marked: (record: RecordID, versions: [Version]) {

@@ -32,7 +32,7 @@ struct Mark: Hashable, Sendable {
 /// What all verified segments say of records, whether it counts or not.
 struct Records: Sendable {
   private(set) var versions: [RecordID: [Version: VersionEntry]] = [:]
-  private(set) var marks: [RecordID: [Version: [Mark]]] = [:]
+  private(set) var marks: [RecordID: [Version: Set<Mark>]] = [:]
   /// Places of versions whose addition is not here yet: a segment does not wait for what lies beyond a revocation.
   private var earlyPlaces: [RecordVersion: [(place: KnownPlace, hash: FrameHash)]] = [:]
   /// Records that changed since they were last taken.
@@ -90,17 +90,18 @@ struct Records: Sendable {
   }
 
   private mutating func mark(_ record: RecordID, _ version: Version, _ mark: Mark) {
-    if marks[record]?[version]?.contains(mark) != true {
-      marks[record, default: [:]][version, default: []].append(mark)
-    }
+    marks[record, default: [:]][version, default: []].insert(mark)
   }
 }
 
 extension VersionEntry {
-  /// Keeps a place, the best first: the highest lamport number, then the highest device.
+  /// Keeps a place, the best first: the highest lamport number, then the highest device. A segment has one place for a
+  /// content: a bad member's many would make every search long.
   fileprivate mutating func learn(_ place: KnownPlace, of hash: FrameHash? = nil) {
-    guard hash == nil || hash == frameHash, !places.contains(place) else { return }
-    places.append(place)
-    places.sort { ($1.lamport, $1.segment) < ($0.lamport, $0.segment) }
+    guard hash == nil || hash == frameHash, !places.contains(where: { $0.segment == place.segment }) else {
+      return
+    }
+    let index = places.firstIndex { ($0.lamport, $0.segment) < (place.lamport, place.segment) }
+    places.insert(place, at: index ?? places.count)
   }
 }

@@ -50,28 +50,38 @@ extension History {
   ) -> [Effect] {
     let keysBefore = keys
     openWithSlot(slot, on: machine)
-    if case .settle(let at, let branch) = change, membership.fork?.at == at,
-      membership.fork?.branches.contains(branch) == true
-    {
-      settled[at] = branch
-      membershipChanged(on: machine)
-    }
+    if case .settle(let at, let branch) = change { settle(at, on: branch, machine) }
     var effects: [Effect] = []
     do throws(Outcome) {
       if let anchor = slot.anchor, log.entries[anchor] == nil { throw .older }
       try checkMay(change)
       guard let owner = ownerKeys(of: slot, on: machine) else { throw .notOwner }
+      // So that the operation can name all that was done before.
+      while headsThatCount().count > ControlOperation.parentLimit {
+        try rekey(revoking: [], owner: owner, on: &machine)
+      }
       effects = try carryOut(change, owner: owner, on: &machine)
-      if somebodyLacksKeys { try rekey(revoking: [], owner: owner, on: &machine) }
+      if somebodyLacksKeys || writingKeys() == nil { try rekey(revoking: [], owner: owner, on: &machine) }
       // What waits for a parent may revoke this device: keys of it are not for this device to keep.
-      let begun = log.begunEpochs
-      keys = keys.filter { begun.contains($0.key) || keysBefore[$0.key] != nil }
+      keys = keys.filter { log.begins($0.key) || keysBefore[$0.key] != nil }
       return effects + [.ended(.complete)]
     } catch {
       keys = keysBefore
       openOwnEnvelopes(on: machine)
       return effects + [.ended(error)]
     }
+  }
+
+  /// The user chooses a branch of an owner key that forked.
+  private mutating func settle(_ at: ControlID, on branch: ControlID, _ machine: some Machine) {
+    guard let fork = membership.fork, fork.at == at, fork.branches.contains(branch) else { return }
+    if branch == at {
+      let rejected = Set(fork.branches).subtracting([at])
+      settled[at] = .former(rejecting: rejected.union(settled[at]?.rejected ?? []))
+    } else {
+      settled[at] = .successor(branch)
+    }
+    membershipChanged(on: machine)
   }
 
   /// Whether this device may carry out a change: whoever begins an epoch holds its key, so that only members do.
@@ -95,8 +105,10 @@ extension History {
       guard membership.devices[device.id] == nil, membership.revocations[device.id] == nil else {
         throw .notMember
       }
+      try checkKeys(.addDevice(device))
       try write(.addDevice(device), to: [.device(device)], owner: owner, on: &machine)
     case .addSlot(let slot):
+      try checkKeys(.addSlot(slot))
       try write(.addSlot(slot), to: [.slot(slot)], owner: owner, on: &machine)
     case .revoke(let devices, let heads):
       try rekey(revoking: devices, heads: heads, owner: owner, on: &machine)
@@ -104,14 +116,21 @@ extension History {
       // A slot that this device does not know may have keys that it does not know of either.
       guard removing.allSatisfy({ membership.slots[$0] != nil }) else { throw .notOwner }
       let newOwner = machine.makeKeyPair()
+      for slot in adding { try checkKeys(.addSlot(slot)) }
       try rekey(
         revoking: [], removing: removing, adding: adding, owner: owner, newOwner: newOwner, on: &machine)
     case .rejoin(let entry):
+      try checkKeys(.addDevice(entry))
       return try rejoin(entry, owner: owner, on: &machine)
     case .handOutKeys:
       try rekey(revoking: [], owner: owner, on: &machine)
     }
     return []
+  }
+
+  /// Refuses a device or a slot that no log would take.
+  private func checkKeys(_ kind: ControlOperation.Kind) throws(Outcome) {
+    guard log.keysHaveOneUse(kind, after: Set(log.entries.keys)) else { throw .keyInUse }
   }
 
   /// Which owner key a slot brings now; nil if it was removed, or never belonged here.

@@ -49,7 +49,7 @@ extension History {
     run?.absentPacks.insert(hash)
     guard ObjectHash(hashing: object) == hash, let epoch = try? Pack.epoch(of: object), let keys = keys[epoch]
     else { return [] }
-    remote.seen.insert(.pack(device, hash))
+    remote.noteSeen(.pack(device, hash))
     guard let directory = try? Pack.directory(of: object, keys: keys, account: account) else { return [] }
     /// The content of a version at a place in this pack, if it is there.
     func frame(of version: RecordVersion, at place: KnownPlace) -> [UInt8]? {
@@ -61,7 +61,7 @@ extension History {
       return frame
     }
     var effects: [Effect] = []
-    for version in wanted.sorted() {
+    for version in versions(inPack: hash).sorted() where wanted.contains(version) {
       for place in places(of: version) {
         guard let frame = frame(of: version, at: place) else { continue }
         wanted.remove(version)
@@ -69,29 +69,52 @@ extension History {
         break
       }
     }
-    for (version, place) in ownPlacesToReadBack() where frame(of: version, at: place) != nil {
-      readBack[place] = now
+    guard run?.purpose != .sync else { return effects }
+    for name in packs[hash] ?? [] where name.device == self.device {
+      for (version, place) in ownPlaces(in: name) where notReadBack[place] != nil {
+        guard frame(of: version, at: place) != nil else { continue }
+        notReadBack[place] = nil
+        readBack[place] = now
+      }
     }
     return effects
   }
 
-  /// Our own later places that were never read back: a sweep believes them only after that.
-  private func ownPlacesToReadBack() -> [(version: RecordVersion, place: KnownPlace)] {
-    guard run?.purpose != .sync else { return [] }
-    return chains.entries.values.filter { $0.name.device == device }.sorted { $0.order < $1.order }.flatMap {
-      entry in
-      entry.segment.operations.compactMap { operation in
-        guard case .place(let new) = operation else { return nil }
-        let place = KnownPlace(
-          segment: entry.name, place: new.place, lamport: entry.segment.lamport)
-        return readBack[place] == nil ? (RecordVersion(record: new.record, version: new.version), place) : nil
+  /// The versions whose content a segment says to be in a pack.
+  private func versions(inPack hash: ObjectHash) -> Set<RecordVersion> {
+    var versions: Set<RecordVersion> = []
+    for operation in (packs[hash] ?? []).flatMap({ chains.entries[$0]?.segment.operations ?? [] }) {
+      switch operation {
+      case .add(let addition):
+        versions.insert(RecordVersion(record: addition.record, version: addition.version))
+      case .place(let new): versions.insert(RecordVersion(record: new.record, version: new.version))
+      case .remove, .unknown: break
       }
+    }
+    return versions
+  }
+
+  /// The later places that a segment brings.
+  private func ownPlaces(in name: SegmentName) -> [(RecordVersion, KnownPlace)] {
+    guard let segment = chains.entries[name]?.segment else { return [] }
+    return segment.operations.compactMap { operation in
+      guard case .place(let new) = operation else { return nil }
+      return (
+        RecordVersion(record: new.record, version: new.version),
+        KnownPlace(segment: name, place: new.place, lamport: segment.lamport)
+      )
     }
   }
 
+  /// Later places of our own: a sweep believes them only after they were read back.
+  mutating func notePlaces(of name: SegmentName) {
+    for (version, place) in ownPlaces(in: name) { notReadBack[place] = version }
+  }
+
   mutating func packsToReadBack() -> [Request] {
+    guard run?.purpose != .sync else { return [] }
     let names = Set(
-      ownPlacesToReadBack().compactMap { pack(at: $0.place).map { ObjectName.pack(device, $0.hash) } }
+      notReadBack.keys.compactMap { pack(at: $0).map { ObjectName.pack(device, $0.hash) } }
     )
     .subtracting(run?.asked ?? [])
     run?.asked.formUnion(names)
@@ -107,7 +130,7 @@ extension History {
       let name = ObjectName.pack(place.segment.device, pack.hash)
       let since = remote.missingSince[name] ?? now
       remote.missingSince[name] = since
-      if remote.seen.contains(name) || since + limits.patience <= now { alarms.insert(.incomplete(name)) }
+      if remote.hasSeen(name) || since + limits.patience <= now { alarms.insert(.incomplete(name)) }
     }
     guard run.purpose != .sync else { return }
     putContentsBack(on: machine)
@@ -116,7 +139,7 @@ extension History {
   /// Contents that this device has and that no listed pack holds go into the outbox as new places.
   private mutating func putContentsBack(on machine: some Machine) {
     guard let run else { return }
-    let queued = pendingChanges
+    let queued = Set(pendingChanges)
     for record in records.sortedIdentifiers {
       for (version, entry) in (records.versions[record] ?? [:]).sorted(by: { $0.key < $1.key })
       where counts(entry) && !isGone(record, version, heldCounts: false) {

@@ -30,12 +30,21 @@ extension History {
     adding newSlots: [SlotEntry] = [], owner: KeyPair, newOwner: KeyPair? = nil,
     on machine: inout some Machine
   ) throws(Outcome) {
-    let number = (log.highestEpoch(of: headsThatCount())?.number ?? 0) + 1
+    let parents = headsThatCount().prefix(ControlOperation.parentLimit)
+    let number = (log.highestEpoch(of: Array(parents))?.number ?? 0) + 1
     let epoch = EpochKeys(number: number, key: machine.randomSecret(32))
-    let revocations = devices.sorted().map { device in
+    var revocations = devices.map { device in
       let counted = heads?.filter { $0.device == device } ?? (chains.heads[device] ?? [])
-      return Rekey.Revocation(device: device, heads: counted.sorted())
+      return Rekey.Revocation(device: device, heads: counted.sorted().suffix(Rekey.headLimit).map(\.self))
     }
+    // What a branch that does not count took away is said again: the new epoch cannot come after that branch.
+    let known = log.gone(before: parents)
+    for (device, others) in membership.revocations
+    where !known.devices.contains(device) && !devices.contains(device) {
+      revocations += others.prefix(1).map { Rekey.Revocation(device: device, heads: $0.heads) }
+    }
+    revocations.sort { $0.device < $1.device }
+    let gone = membership.removedSlots.subtracting(known.slots).union(slots)
     let leaving = Set(devices)
     let staying =
       membership.members.filter { !leaving.contains($0) }.compactMap { membership.devices[$0] }
@@ -45,7 +54,7 @@ extension History {
     try write(
       .rekey(
         Rekey(
-          revocations: revocations, removedSlots: slots.sorted(),
+          revocations: revocations, removedSlots: gone.sorted().prefix(Int(UInt8.max)).map(\.self),
           addedSlots: newSlots.sorted { $0.id < $1.id },
           newOwnerKey: newOwner?.publicKey, epochCommitment: epoch.commitment)),
       to: staying, owner: owner, newOwner: newOwner, epoch: epoch, on: &machine)
@@ -58,47 +67,16 @@ extension History {
     let old = device
     try write(.addDevice(new), to: [.device(new)], owner: owner, on: &machine)
     if membership.isMember(old) { try rekey(revoking: [old], owner: owner, on: &machine) }
-    let lost = chains.ordered.filter { $0.name.device == old && !counting.contains($0.name) }
-    let changes = lost.flatMap { $0.segment.operations.compactMap(LocalChange.init) } + pendingChanges
+    let pending = pendingChanges
     for pack in staged?.packs ?? [] { givenUp.insert(pack.hash) }
     staged = nil
     outbox = []
+    former.insert(old)
+    notReadBack = [:]
     device = new.id
     entry = new
     isCloned = false
-    let effects = repeatChanges(changes, on: machine)
-    membershipChanged(on: machine)
-    return effects
-  }
-
-  /// Says changes again in the name of the device's new identifier. Their versions change with it.
-  private mutating func repeatChanges(_ changes: [LocalChange], on machine: some Machine) -> [Effect] {
-    var effects: [Effect] = []
-    var renamed: [RecordVersion: Version] = [:]
-    for change in changes {
-      switch change {
-      case .add(let record, let storedAt, let old, let replaces, let hash):
-        // A device that was put back to an earlier state has sent this before.
-        if let known = records.versions[record]?[old], counts(known) { continue }
-        guard let frame = machine.frame(of: record, version: old) else { continue }
-        let replaces = replaces.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 }.sorted()
-        let version = Addition.version(
-          lamport: chains.lamport + 1, device: device, record: record, storedAt: storedAt, replaces: replaces,
-          frameHash: hash)
-        renamed[RecordVersion(record: record, version: old)] = version
-        outbox.append(
-          .add(record: record, storedAt: storedAt, version: version, replaces: replaces, frameHash: hash))
-        effects += [
-          .keep(record: record, version: version, frame: frame), .drop(record: record, version: old),
-        ]
-      case .remove(let record, let versions):
-        let versions = versions.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 }
-        outbox.append(.remove(record: record, versions: versions.sorted()))
-      case .place:
-        outbox.append(change)
-      }
-    }
-    return effects
+    return sayAgain(whatIsCutOff(of: [old]) + pending, on: machine)
   }
 
   /// Signs, seals and takes in a control operation, with an envelope of all keys for each recipient.
@@ -106,17 +84,16 @@ extension History {
     _ kind: ControlOperation.Kind, to recipients: [Recipient], owner: KeyPair, newOwner: KeyPair? = nil,
     epoch: EpochKeys? = nil, on machine: inout some Machine
   ) throws(Outcome) {
-    let parents = headsThatCount()
+    let parents = Array(headsThatCount().prefix(ControlOperation.parentLimit))
     guard let sealing = log.highestEpoch(of: parents), let sealingKeys = keys[sealing] else {
       throw .noSafeEpoch
     }
     if let epoch { keys[epoch.name] = epoch }
     // Keys that the slot opened and whose operation waits for a parent stay here: that operation may revoke somebody.
-    let begun = log.begunEpochs
     let known =
       ([epoch].compactMap { $0 }
         + keys.values.sorted { $1.name < $0.name }.filter {
-          begun.contains($0.name) && $0.name != epoch?.name
+          log.begins($0.name) && $0.name != epoch?.name
         })
     let envelopes = recipients.map { recipient in
       var contents = EnvelopeContents(epochKeys: known, urlSecret: nil, owner: nil)
@@ -130,7 +107,7 @@ extension History {
       generation: UInt32(
         log.upTo(parents).filter { log.entries[$0]?.newOwnerKey != nil }.count),
       number: (parents.compactMap { log.entries[$0]?.operation.number }.max() ?? 0) + 1, parents: parents,
-      frontier: chains.frontier, envelopesHash: ControlSeal.hash(ofEnvelopes: envelopes),
+      frontier: chains.namedFrontier, envelopesHash: ControlSeal.hash(ofEnvelopes: envelopes),
       handsOut: known.map(\.name).sorted(), kind: kind)
     let bytes = operation.signedBytes()
     let signed = SignedControlOperation(
@@ -155,7 +132,7 @@ extension History {
   }
 
   /// The last operations that count: the parents of the next one.
-  private func headsThatCount() -> [ControlID] {
+  func headsThatCount() -> [ControlID] {
     let counting = membership.counting
     let followed = counting.reduce(into: Set<ControlID>()) { $0.formUnion(log.entries[$1]?.ancestors ?? []) }
     return counting.subtracting(followed).sorted()

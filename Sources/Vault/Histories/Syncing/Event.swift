@@ -139,6 +139,8 @@ public enum Outcome: Error, Hashable, Sendable {
   case older
   /// The owner key forked, and nobody has chosen a branch here.
   case ownerForked
+  /// A key of the device or slot to be added has another use in this account.
+  case keyInUse
 }
 
 /// What is wrong at the remote, or with somebody's history.

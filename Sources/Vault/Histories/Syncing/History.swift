@@ -21,14 +21,14 @@ public struct History: Sendable {
   var log: ControlLog
   /// Sealed control operations that no key here opens, or whose parents are missing.
   var closedControl: [ObjectName: [UInt8]] = [:]
-  /// The branch that the user chose, for each operation whose owner key has two successors.
-  var settled: [ControlID: ControlID] = [:]
+  /// What the user decided, for each operation whose owner key has several successors.
+  var settled: [ControlID: OwnerChoice] = [:]
   var membership: Membership
   var keys: [EpochName: EpochKeys] = [:]
 
   var chains = Chains()
-  /// The segments that count, by the membership that is known now.
-  var counting: Set<SegmentName> = []
+  /// Which segments of revoked devices count.
+  var counting = Counting()
   /// Which segments name a pack.
   var packs: [ObjectHash: [SegmentName]] = [:]
   var records = Records()
@@ -36,13 +36,24 @@ public struct History: Sendable {
   var holds = Holds()
   /// Versions that are shown and whose content is not here.
   var wanted: Set<RecordVersion> = []
+  /// Versions that are removed or replaced and whose content is still here.
+  var hidden: Set<RecordVersion> = []
 
-  var outbox: [LocalChange] = []
+  /// Contents of own versions that this step keeps: the machine has them after it.
+  var kept: [RecordVersion: [UInt8]] = [:]
+
+  /// A slice, since a segment takes some of very many.
+  var outbox: ArraySlice<LocalChange> = []
   var staged: StagedSegment?
   /// Own packs that were sealed and that no segment will name.
   var givenUp: Set<ObjectHash> = []
   /// Places that this device wrote and read back, with the time.
   var readBack: [KnownPlace: UInt64] = [:]
+  /// Those that it wrote and has not read back.
+  var notReadBack: [KnownPlace: RecordVersion] = [:]
+  /// Identifiers that this device had before, and their segments whose changes it has said again.
+  var former: Set<DeviceID> = []
+  var saidAgain: Set<SegmentName> = []
 
   var remote = RemoteKnowledge()
   /// Another copy of this device writes.
@@ -75,6 +86,31 @@ enum LocalChange: Hashable, Sendable {
   case add(record: RecordID, storedAt: UInt64, version: Version, replaces: [Version], frameHash: FrameHash)
   case remove(record: RecordID, versions: [Version])
   case place(record: RecordID, version: Version, frameHash: FrameHash)
+
+  /// How many versions one operation names: a bad member may write more of one record than a segment can hold.
+  static let versionLimit = 1_000
+
+  var record: RecordID {
+    switch self {
+    case .add(let record, _, _, _, _), .remove(let record, _), .place(let record, _, _): record
+    }
+  }
+
+  /// Bytes of its operation in a segment, or some more.
+  var byteCount: Int {
+    switch self {
+    case .add(_, _, _, let replaces, _): 128 + 24 * replaces.count
+    case .remove(_, let versions): 128 + 24 * versions.count
+    case .place: 128
+    }
+  }
+
+  /// Removals of these versions, in as many operations as it takes.
+  static func removals(of record: RecordID, _ versions: [Version]) -> [LocalChange] {
+    stride(from: 0, to: versions.count, by: versionLimit).map { start in
+      .remove(record: record, versions: Array(versions[start..<min(start + versionLimit, versions.count)]))
+    }
+  }
 }
 
 /// Packs that were sealed for the next segment, and its operations.
@@ -91,19 +127,34 @@ struct StagedSegment: Sendable {
 
 /// What this device knows of the remote from earlier runs.
 struct RemoteKnowledge: Sendable {
-  /// Objects that were seen there.
-  var seen: Set<ObjectName> = []
+  /// Objects that were seen there, in their folders.
+  var seen: [Folder: Set<ObjectName>] = [:]
+  /// Objects that will never be what their names say; nobody gets them again.
+  var refused: Set<ObjectName> = []
+  /// Objects of which it was said that something is missing, and the user has looked.
+  var passedOver: Set<ObjectName> = []
   /// When all blocks were listed last.
   var fullListing: UInt64?
   /// Since when something has been missing that others name.
   var missingSince: [ObjectName: UInt64] = [:]
+
+  func hasSeen(_ name: ObjectName) -> Bool { name.folder.flatMap { seen[$0] }?.contains(name) ?? false }
+
+  mutating func noteSeen(_ name: ObjectName) {
+    if let folder = name.folder { seen[folder, default: []].insert(name) }
+  }
+
+  mutating func forget(_ name: ObjectName) {
+    if let folder = name.folder { seen[folder]?.remove(name) }
+  }
 }
 
 extension History {
   /// Carries out what an event means.
   /// - Returns: what the driver is to do, in this order.
   public mutating func step(_ event: Event, on machine: inout some Machine) -> [Effect] {
-    switch event {
+    defer { kept = [:] }
+    return switch event {
     case .add(let record, let frame, let replacing, let now):
       add(record, frame: frame, replacing: replacing, at: now)
     case .remove(let record, _):
@@ -117,6 +168,11 @@ extension History {
     case .confirm(let device):
       confirm(device, on: machine)
     }
+  }
+
+  /// The content of a version, also if this step keeps it.
+  func content(of record: RecordID, _ version: Version, on machine: some Machine) -> [UInt8]? {
+    kept[RecordVersion(record: record, version: version)] ?? machine.frame(of: record, version: version)
   }
 
   /// A process starts: a run that was under way is over.
@@ -134,28 +190,31 @@ public struct ShownVersion: Hashable, Sendable {
 extension History {
   /// All records of which something is shown, in no order.
   public var shownRecords: Set<RecordID> {
-    var shown = Set(records.identifiers.filter { !shownVersions(of: $0).isEmpty })
-    for case .add(let record, _, _, _, _) in pendingChanges where !shownVersions(of: record).isEmpty {
-      shown.insert(record)
+    let pending = Dictionary(grouping: pendingChanges, by: \.record)
+    return Set(records.identifiers).union(pending.keys).filter { record in
+      !shownVersions(of: record, pending: pending[record] ?? []).isEmpty
     }
-    return shown
   }
 
   /// The versions of a record that nobody removed or replaced, the highest first: the first is what is shown.
   public func shownVersions(of record: RecordID) -> [ShownVersion] {
+    shownVersions(of: record, pending: pendingChanges.filter { $0.record == record })
+  }
+
+  private func shownVersions(of record: RecordID, pending: [LocalChange]) -> [ShownVersion] {
     var shown: [Version: FrameHash] = [:]
     for (version, entry) in records.versions[record] ?? [:]
     where counts(entry) && !isGone(record, version, heldCounts: false) {
       shown[version] = entry.frameHash
     }
-    for change in pendingChanges {
+    for change in pending {
       switch change {
-      case .add(record, _, let version, let replaces, let hash):
+      case .add(_, _, let version, let replaces, let hash):
         shown[version] = hash
         for replaced in replaces { shown[replaced] = nil }
-      case .remove(record, let versions):
+      case .remove(_, let versions):
         for version in versions { shown[version] = nil }
-      case .add, .remove, .place: break
+      case .place: break
       }
     }
     return shown.map { ShownVersion(version: $0.key, frameHash: $0.value) }.sorted { $1.version < $0.version }
@@ -165,12 +224,12 @@ extension History {
   var pendingChanges: [LocalChange] { (staged?.changes ?? []) + outbox }
 
   /// Whether a version was brought by a segment that counts.
-  func counts(_ entry: VersionEntry) -> Bool { entry.addedBy.contains { counting.contains($0) } }
+  func counts(_ entry: VersionEntry) -> Bool { entry.addedBy.contains { counts($0) } }
 
   /// Whether an operation that counts removed or replaced a version; one that is held only if asked for.
   func isGone(_ record: RecordID, _ version: Version, heldCounts: Bool) -> Bool {
     (records.marks[record]?[version] ?? []).contains { mark in
-      counting.contains(mark.by) && (heldCounts || !isHeld(mark.by))
+      counts(mark.by) && (heldCounts || !isHeld(mark.by))
     }
   }
 
@@ -189,9 +248,9 @@ extension History {
     -> [Effect]
   {
     let hash = FrameHash(hashing: frame)
-    let replaces = replacing.sorted()
+    let replaces = Array(replacing.sorted().suffix(LocalChange.versionLimit))
     let version = Addition.version(
-      lamport: chains.lamport + 1, device: device, record: record, storedAt: now, replaces: replaces,
+      lamport: nextLamport, device: device, record: record, storedAt: now, replaces: replaces,
       frameHash: hash)
     outbox.append(.add(record: record, storedAt: now, version: version, replaces: replaces, frameHash: hash))
     return [.keep(record: record, version: version, frame: frame)]
@@ -213,7 +272,7 @@ extension History {
       outbox.remove(at: unsent)
       known += replaces
     }
-    if !known.isEmpty { outbox.append(.remove(record: record, versions: Set(known).sorted())) }
+    outbox += LocalChange.removals(of: record, Set(known).sorted())
     return versions.map { .drop(record: record, version: $0) }
   }
 }

@@ -12,7 +12,7 @@ extension History {
   /// run all.
   func blocksToList() -> [Folder] {
     var folders: Set<Folder> = []
-    let known = Set(chains.heads.keys).union(log.entries.values.compactMap { $0.operation.newDevice?.id })
+    let known = Set(chains.heads.keys).union(log.allDevices)
     for device in known {
       let last = chains.lastNumber(of: device)
       if run?.isFull == true {
@@ -30,15 +30,15 @@ extension History {
     run?.folders.insert(folder)
     for object in objects where object.name.folder == folder {
       run?.listed[object.name] = object
-      remote.seen.insert(object.name)
+      remote.noteSeen(object.name)
     }
   }
 
   /// Names that an earlier run saw, that are in a folder which was listed now, and that no list shows.
   func namesToLookFor() -> [Request] {
     guard let run else { return [] }
-    return remote.seen.filter { name in
-      name.folder.map(run.folders.contains) == true && run.listed[name] == nil && !run.asked.contains(name)
+    return run.folders.flatMap { folder in
+      (remote.seen[folder] ?? []).filter { run.listed[$0] == nil && !run.asked.contains($0) }
     }.sorted().map { .stat($0) }
   }
 
@@ -54,7 +54,7 @@ extension History {
 
   mutating func takeAbsence(of name: ObjectName, at now: UInt64) {
     if case .pack(_, let hash) = name, staged?.packs.contains(where: { $0.hash == hash }) == true { return }
-    guard remote.seen.contains(name) else { return }
+    guard remote.hasSeen(name), !remote.refused.contains(name) else { return }
     if case .pack(_, let hash) = name {
       run?.absentPacks.insert(hash)
       return
@@ -90,7 +90,8 @@ extension History {
     let blocks = blocksToList()
     if !blocks.isEmpty { return blocks.map { .list($0) } }
     let names = run.listed.keys.filter { name in
-      !run.asked.contains(name) && (!holdsObject(name) || run.purpose != .sync)
+      !run.asked.contains(name) && !remote.refused.contains(name)
+        && (!holdsObject(name) || run.purpose != .sync)
         && {
           switch name {
           case .control, .slot: true
@@ -107,48 +108,40 @@ extension History {
   /// Takes in every object whose causes are here, until none is left.
   mutating func takeWaiting(at now: UInt64, on machine: some Machine) {
     openControl(slot: nil, on: machine)
-    var isProgressing = true
-    while isProgressing {
-      isProgressing = false
-      for name in (run?.waiting.keys.sorted() ?? []) {
-        guard let object = run?.waiting[name] else { continue }
-        do throws(SegmentRefusal) {
-          let writtenAt = run?.listed[.segment(name)]?.date
-          try takeSegment(object, name: name, writtenAt: writtenAt, at: now, on: machine)
-          // Nobody else writes this chain, so another copy of this device does.
-          if name.device == device { isCloned = true }
+    /// Segments to look at, and those that wait for another one.
+    var queue = (run?.waiting.keys.sorted() ?? [])[...]
+    var blocked: [SegmentName: [SegmentName]] = [:]
+    var taken: [SegmentName] = []
+    while let name = queue.popFirst() {
+      guard let object = run?.waiting[name] else { continue }
+      do throws(SegmentRefusal) {
+        let writtenAt = run?.listed[.segment(name)]?.date
+        try takeSegment(object, name: name, writtenAt: writtenAt, at: now, on: machine)
+      } catch {
+        switch error {
+        case .causeMissing(nil): break
+        case .causeMissing(let cause?): blocked[cause, default: []].append(name)
+        case .invalid:
+          refuse(.segment(name))
           run?.waiting[name] = nil
-          isProgressing = true
-        } catch {
-          switch error {
-          case .causeMissing: break
-          case .invalid:
-            alarms.insert(.tampered(.segment(name)))
-            run?.waiting[name] = nil
-          }
         }
+        continue
+      }
+      // Nobody else writes this chain, so another copy of this device does.
+      if name.device == device { isCloned = true }
+      run?.waiting[name] = nil
+      taken.append(name)
+      queue += blocked.removeValue(forKey: name) ?? []
+      // A head that a revocation names: what is beyond it need not be here.
+      guard membership.revocations[name.device]?.contains(where: { $0.heads.contains(name) }) == true else {
+        continue
+      }
+      for cause in blocked.keys.filter({ isBeyondRevocation($0) }).sorted() {
+        queue += blocked.removeValue(forKey: cause) ?? []
       }
     }
-  }
-
-  /// Takes in the control operations that can be opened now.
-  mutating func openControl(slot: OpenedSlot?, on machine: some Machine) {
-    var hasChanged = false
-    var isProgressing = true
-    while isProgressing {
-      isProgressing = false
-      for (name, object) in closedControl.sorted(by: { $0.key < $1.key }) {
-        let keyCount = keys.count
-        if takeControl(object, name: name, slot: slot, on: machine) {
-          closedControl[name] = nil
-          isProgressing = true
-          hasChanged = true
-        }
-        // A key of an envelope may open what comes before the operation that brought it.
-        if keys.count > keyCount { isProgressing = true }
-      }
-    }
-    if hasChanged { membershipChanged(on: machine) }
+    countAgain(on: machine)
+    for name in taken { compareDigest(name) }
   }
 
   /// Whether this device has an object whole.
@@ -156,7 +149,7 @@ extension History {
     switch name {
     case .format: false
     case .slot(let hash): slotObjects[hash] != nil
-    case .control: closedControl[name] != nil || log.entries.values.contains { $0.name == name }
+    case .control: closedControl[name] != nil || log.names.contains(name)
     case .segment(let segment): chains.entries[segment] != nil
     case .pack, .request: false
     }
@@ -166,10 +159,14 @@ extension History {
   mutating func reportWhatIsMissing(at now: UInt64) {
     var waiting = Set(run?.waiting.keys.map { ObjectName.segment($0) } ?? [])
     waiting.formUnion(run?.torn ?? [])
+    for revocation in membership.revocations.values.joined() {
+      waiting.formUnion(revocation.heads.filter { chains.entries[$0] == nil }.map { .segment($0) })
+    }
     waiting = waiting.filter { name in
       if case .segment(let segment) = name { !isBeyondRevocation(segment) } else { true }
     }
     if membership.isMember(device) { waiting.formUnion(closedControl.keys) }
+    waiting.subtract(remote.passedOver)
     for name in remote.missingSince.keys where !waiting.contains(name) {
       remote.missingSince[name] = nil
       alarms.remove(.missing(name))

@@ -26,6 +26,8 @@ struct Run: Sendable {
 
   let purpose: Purpose
   let startedAt: UInt64
+  /// The alarms that were open when it began.
+  let alarmsBefore: Set<Alarm>
   var stage = Stage.listing
   var pending: Set<Request> = []
   var hasFailed = false
@@ -41,13 +43,17 @@ struct Run: Sendable {
   var torn: Set<ObjectName> = []
   /// Packs that were asked for and are not there, or are not what their names say.
   var absentPacks: Set<ObjectHash> = []
+  /// What the remote lacks and gets next, the last first: of control operations those of one number at once, so that
+  /// none is there before its parents.
+  var puttingBack: [[Request]]?
   /// Whether this run lists every block.
   let isFull: Bool
   /// The server's time, as its last list had it; nil where there is no server's clock.
   var serverTime: UInt64?
 
-  init(_ purpose: Purpose, at now: UInt64, isFull: Bool) {
+  init(_ purpose: Purpose, at now: UInt64, isFull: Bool, alarms: Set<Alarm>) {
     self.purpose = purpose
+    alarmsBefore = alarms
     startedAt = now
     self.isFull = isFull
   }
@@ -57,7 +63,7 @@ extension History {
   mutating func begin(_ purpose: Purpose, at now: UInt64, on machine: some Machine) -> [Effect] {
     openOwnEnvelopes(on: machine)
     let isFull = purpose != .sync || remote.fullListing.map { $0 + limits.fullListingInterval <= now } ?? true
-    run = Run(purpose, at: now, isFull: isFull)
+    run = Run(purpose, at: now, isFull: isFull, alarms: alarms)
     // What an earlier run saw may be gone.
     staged?.checked = []
     return ask([.list(.control), .list(.slots)] + blocksToList().map { .list($0) })
@@ -119,6 +125,7 @@ extension History {
       do throws(Outcome) {
         let requests = try nextRequests(after: stage, at: now, on: &machine)
         if !requests.isEmpty { return effects + ask(requests) }
+        if run?.stage == .packs, stage == .puttingBack { effects += sayAgainWhatIsCutOff(on: machine) }
         if stage == .deleting { return effects + end(.complete) }
         if run?.stage == .closing { effects += close(at: now, on: machine) }
       } catch {
@@ -153,8 +160,11 @@ extension History {
       if !requests.isEmpty { return requests }
       reportIncompletePacks(at: now, on: machine)
       run?.stage = .puttingBack
-      return objectsToPutBack()
+      let objects = objectsToPutBack()
+      run?.puttingBack = objects
+      return run?.puttingBack?.popLast() ?? []
     case .puttingBack:
+      if let requests = run?.puttingBack?.popLast() { return requests }
       if let run, run.isFull { remote.fullListing = run.startedAt }
       guard membership.isMember(device) else { throw .notMember }
       run?.stage = .packs
@@ -184,15 +194,15 @@ extension History {
   /// for long are erased.
   private mutating func close(at now: UInt64, on machine: some Machine) -> [Effect] {
     if run?.purpose == .verify {
+      passOver()
       alarms = alarms.filter(isStillTrue)
       if alarms.isEmpty { releaseAfterAlarm(on: machine) }
     }
     var effects: [Effect] = []
-    for record in records.sortedIdentifiers {
-      for version in (records.versions[record] ?? [:]).keys.sorted()
-      where isDead(record, version, at: now) && machine.frame(of: record, version: version) != nil {
-        effects.append(.drop(record: record, version: version))
-      }
+    for name in hidden.sorted() where isDead(name.record, name.version, at: now) {
+      hidden.remove(name)
+      guard machine.frame(of: name.record, version: name.version) != nil else { continue }
+      effects.append(.drop(record: name.record, version: name.version))
     }
     return effects
   }
@@ -209,9 +219,25 @@ extension History {
           !isGone(version.record, version.version, heldCounts: true)
             && places(of: version).contains { pack(at: $0)?.hash == name.hash }
         }
-    case .tampered(let name), .rolledBack(let name), .missing(let name):
-      run?.listed[name] == nil && !holdsObject(name)
+    case .tampered(let name), .rolledBack(let name): run?.listed[name] == nil && !holdsObject(name)
+    case .missing: true
     case .empty: false
+    }
+  }
+
+  /// What was said before this run, and neither this device nor the remote has, is not said any more: the user has looked.
+  /// Anybody who may write at the remote could stop sweeps for ever by an object that nobody can open, or that goes again.
+  private mutating func passOver() {
+    for alarm in run?.alarmsBefore ?? [] {
+      switch alarm {
+      case .missing(let name):
+        remote.passedOver.insert(name)
+        alarms.remove(alarm)
+      case .rolledBack(let name) where !holdsObject(name):
+        remote.forget(name)
+        alarms.remove(alarm)
+      default: break
+      }
     }
   }
 }

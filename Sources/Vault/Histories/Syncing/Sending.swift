@@ -10,20 +10,35 @@ internal import Primitives
 extension History {
   /// Control operations, slots and segments that this device has and that no list shows whole. Writing one again changes
   /// nothing, so a late list costs a request and no more.
-  func objectsToPutBack() -> [Request] {
+  /// - Returns: what to put at once, the last first: a control operation comes after its parents, and all else after them.
+  func objectsToPutBack() -> [[Request]] {
     guard let run else { return [] }
-    var objects: [(name: ObjectName, object: [UInt8])] = log.entries.values.map { ($0.name, $0.object) }
-    objects += slotObjects.map { (.slot($0.key), $0.value) }
-    objects += chains.entries.values.map { (.segment($0.name), $0.object) }
-    return objects.filter { name, object in
-      guard let folder = name.folder, run.folders.contains(folder) else { return false }
-      return run.listed[name]?.byteCount != object.count || run.torn.contains(name)
-    }.sorted { $0.name < $1.name }.map { .put($0.name, $0.object) }
+    func puts(_ objects: [(name: ObjectName, object: [UInt8])]) -> [Request] {
+      objects.filter { name, object in
+        run.listed[name]?.byteCount != object.count || run.torn.contains(name)
+      }.sorted { $0.name < $1.name }.map { .put($0.name, $0.object) }
+    }
+    var others: [(name: ObjectName, object: [UInt8])] = []
+    var operations: [[Request]] = []
+    for folder in run.folders {
+      switch folder {
+      case .control:
+        let byNumber = Dictionary(grouping: log.entries.values, by: \.operation.number)
+        operations = byNumber.sorted { $1.key < $0.key }.map { puts($0.value.map { ($0.name, $0.object) }) }
+      case .slots: others += slotObjects.map { (.slot($0.key), $0.value) }
+      case .block:
+        others += chains.segments(in: folder).compactMap { name in
+          chains.entries[name].map { (.segment(name), $0.object) }
+        }
+      case .packs, .requests: break
+      }
+    }
+    return ([puts(others)] + operations).filter { !$0.isEmpty }
   }
 
   mutating func takeAcknowledgement(of name: ObjectName) {
     if case .pack = name { return }
-    remote.seen.insert(name)
+    remote.noteSeen(name)
   }
 }
 
@@ -52,7 +67,8 @@ extension History {
   /// Whether a slot has to be opened before everybody can read and write everything.
   public var needsSlot: Bool {
     membership.isMember(device)
-      && (membership.fork != nil || somebodyLacksKeys || writingKeys() == nil || !closedControl.isEmpty)
+      && (membership.fork != nil || somebodyLacksKeys || writingKeys() == nil
+        || log.aSlotHasMore(membership, than: keys.keys))
   }
 
   /// Seals the packs of the next segment.
@@ -78,15 +94,17 @@ extension History {
     let changes = Array(outbox.prefix(limits.operationsPerSegment))
     var frames: [[UInt8]] = []
     var byteCount = 0
+    var operationsByteCount = 0
     var operations: [Operation] = []
     var taken = 0
     var shared: [(operation: Int, pack: PackReference, entry: UInt32)] = []
     for change in changes {
-      guard byteCount < limits.packByteCount else { break }
+      operationsByteCount += change.byteCount
+      guard byteCount < limits.packByteCount, operationsByteCount < Segment.byteCountLimit / 2 else { break }
       taken += 1
       switch change {
       case .add(let record, let storedAt, let version, let replaces, let hash):
-        guard let frame = machine.frame(of: record, version: version) else { continue }
+        guard let frame = content(of: record, version, on: machine) else { continue }
         if !rules.packsHaveOneSegment, let (pack, entry) = packOfEarlierSegment(with: hash) {
           shared.append((operations.count, pack, entry))
         }
@@ -100,7 +118,7 @@ extension History {
       case .remove(let record, let versions):
         operations.append(.remove(Removal(record: record, versions: versions)))
       case .place(let record, let version, let hash):
-        guard let frame = machine.frame(of: record, version: version) else { continue }
+        guard let frame = content(of: record, version, on: machine) else { continue }
         frames.append(frame)
         byteCount += frame.count
         operations.append(
@@ -141,7 +159,8 @@ extension History {
     var segment = Segment(
       account: account, device: device, number: (head?.number ?? 0) + 1, previous: head?.hash ?? .zero,
       time: now,
-      lamport: chains.lamport + 1, frontier: chains.frontier, controlHeads: log.heads, digest: .zero,
+      lamport: nextLamport, frontier: chains.namedFrontier,
+      controlHeads: Array(log.heads.prefix(Segment.controlHeadLimit)), digest: .zero,
       packs: staged.packs.map { PackReference(hash: $0.hash, byteCount: UInt32($0.object.count)) }
         + staged.shared,
       operations: staged.operations)
@@ -156,16 +175,26 @@ extension History {
     return [.put(.segment(name), object)]
   }
 
-  /// The digest after the operations of a segment that this device is about to write.
-  private func digest(after segment: Segment) -> StateDigest {
-    var after = self
-    let name = SegmentName(device: device, number: segment.number, hash: .zero)
-    after.records.apply(segment, name: name)
-    after.counting.insert(name)
-    for record in after.records.takeChanged() {
-      after.buckets.set(record, to: after.countedVersions(of: record))
+  /// The digest after the operations of a segment that this device is about to write. It is taken in next, so that its
+  /// records' buckets can change now.
+  private mutating func digest(after segment: Segment) -> StateDigest {
+    var added: [RecordID: [Version]] = [:]
+    var gone: [RecordID: Set<Version>] = [:]
+    for operation in segment.operations {
+      if case .add(let addition) = operation { added[addition.record, default: []].append(addition.version) }
+      let (record, versions) = operation.marked
+      if !versions.isEmpty { gone[record, default: []].formUnion(versions) }
     }
-    return after.buckets.digest()
+    for record in Set(added.keys).union(gone.keys) {
+      var versions: [Version: Bool] = [:]
+      for known in countedVersions(of: record) { versions[known.version] = known.isGone }
+      for version in added[record] ?? [] where versions[version] == nil {
+        versions[version] = isGone(record, version, heldCounts: true)
+      }
+      for version in gone[record] ?? [] where versions[version] != nil { versions[version] = true }
+      buckets.set(record, to: versions.map { (version: $0.key, isGone: $0.value) })
+    }
+    return buckets.digest()
   }
 }
 

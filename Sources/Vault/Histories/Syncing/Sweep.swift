@@ -10,7 +10,7 @@ extension History {
   /// enough ago, by both clocks; and of a replaced version, the replacing content is here.
   func isDead(_ record: RecordID, _ version: Version, at now: UInt64) -> Bool {
     (records.marks[record]?[version] ?? []).contains { mark in
-      guard counting.contains(mark.by), !isHeld(mark.by), let entry = chains.entries[mark.by],
+      guard counts(mark.by), !isHeld(mark.by), let entry = chains.entries[mark.by],
         entry.appliedAt + limits.removalDelay <= now
       else { return false }
       guard isOldByAnotherClock(entry) else { return false }
@@ -22,11 +22,12 @@ extension History {
   /// before, must have come since.
   private func isOldByAnotherClock(_ entry: ChainEntry) -> Bool {
     if let serverTime = run?.serverTime, let writtenAt = entry.writtenAt {
-      return writtenAt + limits.removalDelay <= serverTime
+      return writtenAt <= serverTime && serverTime - writtenAt >= limits.removalDelay
     }
     var weeks = 0
     var last = entry.appliedAt
-    for own in chains.ordered where own.name.device == device && own.appliedAt >= last + Limits.week {
+    for name in chains.segments(of: device) where weeks < 4 {
+      guard let own = chains.entries[name], own.appliedAt >= last + Limits.week else { continue }
       weeks += 1
       last = own.appliedAt
     }
@@ -62,7 +63,7 @@ extension History {
     var deletions: [Request] = []
     for (hash, segments) in packs.sorted(by: { $0.key < $1.key }) {
       guard segments.count == 1 || !rules.packsHaveOneSegment, let name = segments.first,
-        counting.contains(name),
+        counts(name),
         let segment = chains.entries[name]?.segment,
         let number = segment.packs.firstIndex(where: { $0.hash == hash }),
         run?.listed[.pack(name.device, hash)] != nil
@@ -75,7 +76,7 @@ extension History {
     for hash in givenUp.sorted() where packs[hash] == nil && run?.listed[.pack(device, hash)] != nil {
       deletions.append(.delete(.pack(device, hash)))
     }
-    for case .delete(let name) in deletions { remote.seen.remove(name) }
+    for case .delete(let name) in deletions { remote.forget(name) }
     return deletions
   }
 

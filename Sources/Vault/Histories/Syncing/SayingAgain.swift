@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a device wrote under an identifier that it has no longer, and that a revocation cuts off: it says it again under
+// its present one. The content is its own, and its user lost nothing.
+
+internal import Primitives
+internal import Secrets
+
+extension History {
+  /// The changes of this device's former segments that surely do not count, and that it has not said again.
+  mutating func whatIsCutOff(of devices: Set<DeviceID>) -> [LocalChange] {
+    var lost: [ChainEntry] = []
+    for device in devices {
+      let isForgotten = membership.devices[device] == nil
+      for name in chains.segments(of: device) where !counts(name) && !saidAgain.contains(name) {
+        guard isForgotten || isBeyondRevocation(name), let entry = chains.entries[name] else { continue }
+        lost.append(entry)
+        saidAgain.insert(name)
+      }
+    }
+    lost.sort { $0.order < $1.order }
+    return lost.flatMap { $0.segment.operations.compactMap(LocalChange.init) }
+  }
+
+  /// In a run: what news of another revocation cut off.
+  mutating func sayAgainWhatIsCutOff(on machine: some Machine) -> [Effect] {
+    guard counting.cutsFormerOff, membership.isMember(device) else { return [] }
+    counting.cutsFormerOff = false
+    let changes = whatIsCutOff(of: former)
+    return changes.isEmpty ? [] : sayAgain(changes, on: machine)
+  }
+
+  /// Says changes again in the name of the device's present identifier. Their versions change with it. What others have
+  /// removed, or what counts anyway, is not said again; the former contents stay, since they are kept aside.
+  mutating func sayAgain(_ changes: [LocalChange], on machine: some Machine) -> [Effect] {
+    var effects: [Effect] = []
+    var renamed: [RecordVersion: Version] = [:]
+    for change in changes {
+      switch change {
+      case .add(let record, let storedAt, let old, let replaces, let hash):
+        // A device that was put back to an earlier state has sent this before.
+        if let known = records.versions[record]?[old], counts(known) { continue }
+        guard !isGone(record, old, heldCounts: false),
+          let frame = content(of: record, old, on: machine)
+        else { continue }
+        // Another copy of this device said it.
+        if let same = shownVersions(of: record).first(where: { $0.frameHash == hash }), same.version != old,
+          content(of: record, same.version, on: machine) != nil
+        {
+          renamed[RecordVersion(record: record, version: old)] = same.version
+          continue
+        }
+        let replaces = replaces.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 }
+        let version = Addition.version(
+          lamport: nextLamport, device: device, record: record, storedAt: storedAt,
+          replaces: Set(replaces).sorted(), frameHash: hash)
+        renamed[RecordVersion(record: record, version: old)] = version
+        outbox.append(
+          .add(
+            record: record, storedAt: storedAt, version: version, replaces: Set(replaces).sorted(),
+            frameHash: hash))
+        kept[RecordVersion(record: record, version: version)] = frame
+        effects.append(.keep(record: record, version: version, frame: frame))
+        // What no segment holds is not kept aside.
+        if records.versions[record]?[old] == nil { effects.append(.drop(record: record, version: old)) }
+      case .remove(let record, let versions):
+        let versions = versions.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 }
+        outbox.append(.remove(record: record, versions: Set(versions).sorted()))
+      case .place(let record, let version, _):
+        if let known = records.versions[record]?[version], counts(known) { outbox.append(change) }
+      }
+    }
+    return effects
+  }
+}
