@@ -87,7 +87,10 @@ func playOrders() -> Int {
     print(
       "\(orders.name): \(all.map(\.orders).reduce(0, +)) orders of \(orders.events.count) events in "
         + "\(Int(seconds.rounded())) s, \(failed.count) breaches")
-    for (order, breach) in failed { print("  \(breach)\n" + order.map { "    .\($0)" }.joined(separator: "\n")) }
+    for (order, breach) in failed {
+      print("  \(breach)")
+      for deed in order { print("    .\(deed)") }
+    }
     failures += failed.count
   }
   return failures
