@@ -365,7 +365,8 @@ let package = Package(
     tests(
       "HistoriesTests", in: .vault,
       [
-        "Histories", "HistoriesSimulator", "simulate-histories", "Primitives", "Secrets", "SeededGenerators",
+        "Histories", "HistoriesSimulator", "simulate-histories", "Primitives", "Remotes", "Secrets",
+        "SeededGenerators", "TemporaryHomes",
       ]),
     tests(
       "VaultsTests", in: .vault,
