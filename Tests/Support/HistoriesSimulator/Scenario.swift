@@ -254,7 +254,8 @@ extension Simulation {
           runQuietly(index, round > 1 ? .verify : .sync)
         }
       }
-      if round == 0 { revokeBadMembers() }
+      // Not while the owner key is forked: then the user chooses a branch first.
+      revokeBadMembers()
       try checkAlways()
     }
     for index in goodMembers { perform(.confirm(device: index)) }
@@ -294,7 +295,8 @@ extension Simulation {
   private mutating func revokeBadMembers() {
     for index in computers.indices where computers[index].isBad {
       let device = computers[index].history.device
-      for by in goodMembers where !stolen.contains(device) {
+      // A revocation that nobody sent is none.
+      for by in goodMembers where computers[by].history.membership.isMember(device) {
         perform(.revoke(device: index, by: by, without: 0))
         runQuietly(by, .sync)
       }

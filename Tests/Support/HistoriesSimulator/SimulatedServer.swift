@@ -113,6 +113,11 @@ struct SimulatedServer: Sendable {
 
   func current(_ name: ObjectName) -> [UInt8]? { writes[name]?.last.flatMap { journal[$0].bytes } }
 
+  /// Whether a device deleted an object: a sweep found all of it dead.
+  func wasSwept(_ name: ObjectName) -> Bool {
+    writes[name]?.contains { journal[$0].bytes == nil && journal[$0].author >= 0 } ?? false
+  }
+
   /// A backup from so many writes ago comes back.
   mutating func comeBack(from steps: Int) {
     let end = max(0, journal.count - steps)

@@ -30,6 +30,8 @@ struct Simulation: Sendable {
   /// Something that a user wrote.
   struct Written: Sendable {
     let author: DeviceID
+    /// The number of the computer that wrote it.
+    let computer: Int
     let frame: [UInt8]
     var isAcknowledged = false
     /// Its author was put back to a state before it.
@@ -175,31 +177,30 @@ struct Simulation: Sendable {
 
   private mutating func keep(_ name: RecordVersion, _ frame: [UInt8], on index: Int, _ event: Event) {
     computers[index].machine.keep(frame, of: name.record, name.version)
+    let isNew = computers[index].history.pendingChanges.contains { $0.adds(name) }
     switch event {
-    case .add, .account:
-      if written[name] == nil {
-        written[name] = Written(author: computers[index].history.device, frame: frame)
-      }
-      computers[index].unacknowledged.append(name)
-      // A device that rejoins says again what it wrote, also what it replaced itself.
-      if case .account = event {
-        for (other, note) in written
-        where other.record == name.record && note.frame == frame && removed[other] != nil {
-          removed[name] = removed[other]
-        }
-      }
+    case .add: noteWritten(name, frame, on: index, isAgain: false)
+    case .account: noteWritten(name, frame, on: index, isAgain: true)
+    // News of another revocation: the device says again what it wrote under a former identifier.
+    case .answer where written[name] == nil && isNew: noteWritten(name, frame, on: index, isAgain: true)
     case .answer:
       if let original = written[name], original.frame != frame {
         fail(.s6, "device \(index) took another content for a message than its author wrote")
       }
-      // News of another revocation: the device says again what it wrote under a former identifier.
-      if written[name] == nil,
-        computers[index].history.pendingChanges.contains(where: { $0.adds(name) })
-      {
-        written[name] = Written(author: computers[index].history.device, frame: frame)
-        computers[index].unacknowledged.append(name)
-      }
     default: break
+    }
+  }
+
+  private mutating func noteWritten(_ name: RecordVersion, _ frame: [UInt8], on index: Int, isAgain: Bool) {
+    if written[name] == nil {
+      written[name] = Written(author: computers[index].history.device, computer: index, frame: frame)
+    }
+    computers[index].unacknowledged.append(name)
+    // A device says again what it wrote, also what it replaced itself.
+    guard isAgain else { return }
+    for (other, note) in written
+    where other.record == name.record && note.frame == frame && removed[other] != nil {
+      removed[name] = removed[other]
     }
   }
 

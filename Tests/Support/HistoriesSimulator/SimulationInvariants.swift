@@ -171,21 +171,19 @@ extension Simulation {
     {
       return false
     }
-    // A bad member, or a stolen device, whose addition to the account does not count: nobody enrols it again.
-    if let member = goodMembers.first, computers[member].history.membership.devices[note.author] == nil,
-      stolen.contains(note.author)
-        || computers.contains(where: { $0.isBad && $0.history.device == note.author })
-    {
-      return false
-    }
     if let spoiledAt = spoiled[name] {
       // A removal by a bad member is undone if it is revoked within thirty days.
       guard !injected.contains(.clocks), spoiledAt + 29 * 86_400 > now else { return false }
     }
     let left = revocations[note.author] ?? []
-    if left.allSatisfy({ $0.contains(name) }) { return true }
+    // Its author may have been added by an operation that does not count.
+    let isForgotten = goodMembers.contains { computers[$0].history.membership.devices[note.author] == nil }
+    if !isForgotten, left.allSatisfy({ $0.contains(name) }) { return true }
     if stolen.contains(note.author) || note.isOrphan { return false }
     // The computer that wrote it says it again under its new identifier, also if it hears of a revocation later.
+    guard computers.indices.contains(note.computer), !computers[note.computer].isBad,
+      !stolen.contains(computers[note.computer].history.device)
+    else { return false }
     return !computers.contains { $0.history.device == note.author }
   }
 
@@ -212,15 +210,17 @@ extension Simulation {
     let isKept = isRemoteKept && !injected.contains(.clocks)
     for (name, note) in written.sorted(by: { $0.key < $1.key }) where note.isAcknowledged {
       // Nobody puts back what the remote lost after it was removed.
-      let isYoung = removed[name].map { isKept && $0 + 29 * 86_400 > now } ?? false
-      guard isYoung || mustBeThere(name, note), !stolen.contains(note.author), !note.isOrphan,
+      let isYoung = [removed[name], spoiled[name]].compactMap(\.self).min().map {
+        isKept && $0 + 29 * 86_400 > now
+      }
+      guard isYoung == true || mustBeThere(name, note), !stolen.contains(note.author), !note.isOrphan,
         revocations[note.author] == nil
       else { continue }
       if !stored.contains(FrameHash(hashing: note.frame)) {
         throw Breach(
           invariant: .s4,
           found: "no pack holds a message of \(note.author.short)"
-            + (isYoung ? " that was removed lately" : ""))
+            + (isYoung == true ? " that was removed lately" : ""))
       }
     }
   }
@@ -322,6 +322,13 @@ extension Simulation {
   func checkAlarms() throws(Breach) {
     for index in goodMembers {
       for alarm in computers[index].history.alarms where alarm.causes.isDisjoint(with: injected) {
+        // A removal of thirty days ago was swept, and a revocation took it back: what is said is true.
+        let history = computers[index].history
+        if case .incomplete(let name) = alarm, server.wasSwept(name),
+          history.chains.entries.keys.contains(where: { !history.counts($0) })
+        {
+          continue
+        }
         throw Breach(invariant: .s12, found: "device \(index) says \(alarm)")
       }
     }

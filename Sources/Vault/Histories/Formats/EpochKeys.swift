@@ -40,6 +40,15 @@ public final class EpochKeys: Sendable {
     control = Self.derive(key, "coffer account v1 control")
   }
 
+  /// A new epoch's key from random bytes and from what its operation does: two copies of one device with one random state,
+  /// which do different things, make different keys. One of the copies may be revoked by the other.
+  static func newKey(_ random: SharedSecretBytes, for context: [UInt8]) -> SharedSecretBytes {
+    let info = Array("coffer epoch v1 key".utf8) + context
+    var hkdf = HKDF()
+    let key = random.withBytes { hkdf.deriveKey(ikm: $0, salt: RawSpan(), info: info.rawSpan) }
+    return SharedSecretBytes(key.withBytes { SecretBytes(copying: $0) })
+  }
+
   private static func derive(_ key: SharedSecretBytes, _ label: StaticString) -> SharedSecretBytes {
     SharedSecretBytes(key.withBytes { HKDF.secret(from: $0, info: label) })
   }

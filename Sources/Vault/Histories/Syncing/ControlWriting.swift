@@ -32,7 +32,6 @@ extension History {
   ) throws(Outcome) {
     let parents = headsThatCount().prefix(ControlOperation.parentLimit)
     let number = (log.highestEpoch(of: Array(parents))?.number ?? 0) + 1
-    let epoch = EpochKeys(number: number, key: machine.randomSecret(32))
     var revocations = devices.map { device in
       let counted = heads?.filter { $0.device == device } ?? (chains.heads[device] ?? [])
       return Rekey.Revocation(device: device, heads: counted.sorted().suffix(Rekey.headLimit).map(\.self))
@@ -45,6 +44,11 @@ extension History {
     }
     revocations.sort { $0.device < $1.device }
     let gone = membership.removedSlots.subtracting(known.slots).union(slots)
+    let context =
+      parents.flatMap(\.bytes) + revocations.flatMap(\.device.bytes) + gone.sorted().flatMap(\.bytes)
+    let epoch = EpochKeys(
+      number: number,
+      key: EpochKeys.newKey(machine.randomSecret(32), for: context + (newOwner?.publicKey ?? [])))
     let leaving = Set(devices)
     let staying =
       membership.members.filter { !leaving.contains($0) }.compactMap { membership.devices[$0] }

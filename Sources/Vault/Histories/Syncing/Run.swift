@@ -219,25 +219,24 @@ extension History {
           !isGone(version.record, version.version, heldCounts: true)
             && places(of: version).contains { pack(at: $0)?.hash == name.hash }
         }
-    case .tampered(let name), .rolledBack(let name): run?.listed[name] == nil && !holdsObject(name)
-    case .missing: true
+    case .rolledBack(let name): run?.listed[name] == nil && !holdsObject(name)
+    case .tampered, .missing: true
     case .empty: false
     }
   }
 
-  /// What was said before this run, and neither this device nor the remote has, is not said any more: the user has looked.
-  /// Anybody who may write at the remote could stop sweeps for ever by an object that nobody can open, or that goes again.
+  /// What was said before this run, and that neither this device nor the remote can mend, is not said any more: the user
+  /// has looked. Anybody who may write at the remote could else stop sweeps for ever, by an object that nobody can open or
+  /// that goes again.
   private mutating func passOver() {
     for alarm in run?.alarmsBefore ?? [] {
       switch alarm {
-      case .missing(let name):
-        remote.passedOver.insert(name)
-        alarms.remove(alarm)
-      case .rolledBack(let name) where !holdsObject(name):
-        remote.forget(name)
-        alarms.remove(alarm)
-      default: break
+      case .missing(let name): remote.passedOver.insert(name)
+      case .rolledBack(let name) where !holdsObject(name): remote.forget(name)
+      case .tampered: break
+      default: continue
       }
+      alarms.remove(alarm)
     }
   }
 }
