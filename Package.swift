@@ -366,7 +366,7 @@ let package = Package(
       "HistoriesTests", in: .vault,
       [
         "Histories", "HistoriesSimulator", "simulate-histories", "Primitives", "Remotes", "Secrets",
-        "SeededGenerators", "TemporaryHomes",
+        "SeededGenerators", "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "VaultsTests", in: .vault,
