@@ -37,13 +37,15 @@ struct CofferRoot: CommandGroup {
       init                    make a coffer
       unlock | lock           begin and end a session
       status                  what is here, what opens it
-      message add|show|list|search|copy|edit|set|history|remove|restore|import|export
-                              'message' may be left out before the first nine
+      message add|show|list|search|copy|edit|set|history|remove
+                              'message' may be left out before these
+      message restore|import|export
       browse                  list, search and read messages on the whole screen
       trash list|restore|empty
       vault status|rotate|rollback
       capture add|list|search|show|set|export|verify|remove|queue|mark|sweep
-      identity generate|list|show|export|qr|backup|import|expire|revoke|default|delete
+      identity generate|list|show|export|qr|backup|import
+      identity expire|revoke|default|delete
       contact import|list|show|rename|remove|export|qr|verify
       encrypt | decrypt       files and text to people, and from them
       sign | verify           make and check signatures

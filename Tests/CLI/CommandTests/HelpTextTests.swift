@@ -33,6 +33,21 @@ struct HelpTextTests {
     }
   }
 
+  @Test("Each command of the first page begins a line of its own", arguments: [40, 60, 80])
+  func firstPage(columns: Int) {
+    let lines = HelpText.fitted(CofferRoot.page, to: columns).split(separator: "\n")
+    let names = CofferRoot.page.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+      .map { $0.prefix(2) + $0.dropFirst(2).prefix { $0 != " " } }
+    #expect(names.count > 30)
+    #expect(lines.map(String.init).filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }.count == names.count)
+    for name in names { #expect(lines.contains { $0.hasPrefix(name) }, "\(name)") }
+  }
+
+  @Test("The first screen fits 80 columns")
+  func firstSteps() {
+    for line in FirstSteps.page.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+  }
+
   @Test("Columns stay columns: of settings, and of the commands in a usage")
   func columns() {
     let page = """

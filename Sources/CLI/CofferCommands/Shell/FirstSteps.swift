@@ -18,13 +18,14 @@ enum FirstSteps {
   static let page = """
     There is no coffer yet. From nothing to an encrypted message:
 
-      coffer init                                          # passphrase, twelve words
+      coffer init                                     # passphrase, twelve words
       coffer identity generate --user-id 'Ada <ada@example.org>'
-      coffer identity export ada > ada.asc                 # give it to Bob, who gives you bob.asc
+      coffer identity export ada > ada.asc            # give it to Bob, get bob.asc
       coffer contact import bob.asc
-      echo 'Four?' | coffer encrypt --to bob > m.asc       # and his reply: coffer decrypt r.asc
+      echo 'Four?' | coffer encrypt --to bob > m.asc  # send him m.asc
+      coffer decrypt r.asc                            # his reply
 
-    coffer tutorial goes through all of it in ten minutes, and nothing there is real.
+    coffer tutorial goes through all of it in ten minutes; nothing there is real.
     coffer --help has all commands.
     """
 }

@@ -44,6 +44,9 @@ enum HelpText {
 
   private static func items(_ block: [String], isUsage: Bool) -> [Item] {
     var items: [Item] = []
+    // Where some lines have two columns, each that is not indented further is a name of its own.
+    let isTable = block.contains { column(of: $0) != nil }
+    let outermost = block.map { $0.prefix { $0 == " " }.count }.min()
     for line in block {
       let indent = line.prefix { $0 == " " }.count
       if let column = column(of: line) {
@@ -51,7 +54,9 @@ enum HelpText {
         items.append(Item(start: start, lines: [line], words: text.split(separator: " "), column: column))
       } else if isUsage {
         items.append(usage(line))
-      } else if let last = items.indices.last, items[last].column == indent, items[last].words.count > 0 {
+      } else if !(isTable && indent == outermost), let last = items.indices.last,
+        items[last].column == indent, items[last].words.count > 0
+      {
         items[last].lines.append(line)
         items[last].words += line.split(separator: " ")
       } else {
