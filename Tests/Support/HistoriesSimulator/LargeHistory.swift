@@ -42,7 +42,11 @@ struct LargeHistory: Sendable {
       oneMore = min(oneMore, one)
       oneMoreReceived = min(oneMoreReceived, received)
     }
-    approving = clock.measure { simulation.perform(.enrol(by: 0)) }
+    let entry = simulation.entry(simulation.newMachine(), replaces: nil)
+    guard let slot = simulation.slots.first else { return }
+    approving = clock.measure {
+      simulation.step(0, .account(.approve(entry), slot, at: simulation.clock(0)))
+    }
     let shown = simulation.computers[1].history.records.identifiers.count
     precondition(shown == count + 5, "the other device has \(shown) of \(count + 5) messages")
   }

@@ -177,18 +177,22 @@ struct Simulation: Sendable {
 
   private mutating func keep(_ name: RecordVersion, _ frame: [UInt8], on index: Int, _ event: Event) {
     computers[index].machine.keep(frame, of: name.record, name.version)
-    let isNew = computers[index].history.pendingChanges.contains { $0.adds(name) }
     switch event {
     case .add: noteWritten(name, frame, on: index, isAgain: false)
     case .account: noteWritten(name, frame, on: index, isAgain: true)
     // News of another revocation: the device says again what it wrote under a former identifier.
-    case .answer where written[name] == nil && isNew: noteWritten(name, frame, on: index, isAgain: true)
+    case .answer where written[name] == nil && isPending(name, on: index):
+      noteWritten(name, frame, on: index, isAgain: true)
     case .answer:
       if let original = written[name], original.frame != frame {
         fail(.s6, "device \(index) took another content for a message than its author wrote")
       }
     default: break
     }
+  }
+
+  private func isPending(_ name: RecordVersion, on index: Int) -> Bool {
+    computers[index].history.pendingChanges.contains { $0.adds(name) }
   }
 
   private mutating func noteWritten(_ name: RecordVersion, _ frame: [UInt8], on index: Int, isAgain: Bool) {

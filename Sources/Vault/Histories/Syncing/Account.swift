@@ -115,8 +115,8 @@ extension History {
     case .replaceSlots(let removing, let adding):
       // A slot that this device does not know may have keys that it does not know of either.
       guard removing.allSatisfy({ membership.slots[$0] != nil }) else { throw .notOwner }
-      let newOwner = machine.makeKeyPair()
       for slot in adding { try checkKeys(.addSlot(slot)) }
+      let newOwner = try newOwner(on: &machine)
       try rekey(
         revoking: [], removing: removing, adding: adding, owner: owner, newOwner: newOwner, on: &machine)
     case .rejoin(let entry):
@@ -126,6 +126,17 @@ extension History {
       try rekey(revoking: [], owner: owner, on: &machine)
     }
     return []
+  }
+
+  /// An owner key that this account never had: another copy of this device may have drawn the same.
+  private func newOwner(on machine: inout some Machine) throws(Outcome) -> KeyPair {
+    let used = Set(
+      log.entries.values.flatMap { $0.operation.kind.memberKeys + [$0.newOwnerKey].compactMap(\.self) })
+    for _ in 0..<16 {
+      let keys = machine.makeKeyPair()
+      if !used.contains(keys.publicKey) { return keys }
+    }
+    throw .keyInUse
   }
 
   /// Refuses a device or a slot that no log would take.
