@@ -138,6 +138,10 @@ extension Simulation {
     let history = computers[index].history
     guard !stolen.contains(history.device), !computers[index].isBad else { return false }
     if history.membership.fork != nil { return settle(index) }
+    if let (at, branch) = otherChoice(history) {
+      change(.settle(at: at, on: branch), by: index)
+      return true
+    }
     if history.isCloned || history.membership.revocations[history.device] != nil || isForgotten(history) {
       return rejoin(index)
     }
@@ -165,11 +169,23 @@ extension Simulation {
       chosenBranches[fork.at].flatMap { open.contains($0) ? $0 : nil } ?? preferred(first, of: fork)
     change(.settle(at: fork.at, on: branch), by: index)
     guard computers[index].history.membership.fork?.at != fork.at else { return false }
-    chosenBranches[fork.at] = branch
+    if chosenBranches[fork.at] == nil { chosenBranches[fork.at] = branch }
     if branch == fork.at {
       rejectedBranches[fork.at, default: []].formUnion(fork.branches.filter { $0 != branch })
     }
     return true
+  }
+
+  /// A branch that the user chose on another device, and that this one did not know when it was asked.
+  private func otherChoice(_ history: History) -> (at: ControlID, branch: ControlID)? {
+    for (at, choice) in history.settled.sorted(by: { $0.key < $1.key }) {
+      guard case .successor(let branch) = choice, let right = chosenBranches[at], right != at,
+        right != branch,
+        history.log.entries[right] != nil
+      else { continue }
+      return (at, right)
+    }
+    return nil
   }
 
   /// Now and then the user wants the former key to go on.

@@ -72,12 +72,16 @@ extension History {
     }
   }
 
-  /// The user chooses a branch of an owner key that forked.
+  /// The user chooses a branch of an owner key that forked, or another one than before: when the choice was made here, a
+  /// branch that was chosen elsewhere may not have been here yet.
   private mutating func settle(_ at: ControlID, on branch: ControlID, _ machine: some Machine) {
-    guard let fork = membership.fork, fork.at == at, fork.branches.contains(branch) else { return }
+    let successors = log.entries.values.filter { $0.owner == at && $0.id != at && $0.newOwnerKey != nil }.map(
+      \.id)
+    guard membership.fork?.at == at || settled[at] != nil, branch == at || successors.contains(branch) else {
+      return
+    }
     if branch == at {
-      let rejected = Set(fork.branches).subtracting([at])
-      settled[at] = .former(rejecting: rejected.union(settled[at]?.rejected ?? []))
+      settled[at] = .former(rejecting: Set(successors))
     } else {
       settled[at] = .successor(branch)
     }

@@ -44,7 +44,7 @@ public enum AccountChange: Sendable {
   case rejoin(DeviceEntry)
   /// Everybody gets a new epoch's key, and the former ones.
   case handOutKeys
-  /// The owner key forked, and the user says which branch is right.
+  /// The owner key forked, and the user says which branch is right; or says later that another one is.
   case settle(at: ControlID, on: ControlID)
 }
 
