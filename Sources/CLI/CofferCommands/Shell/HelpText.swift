@@ -54,9 +54,11 @@ enum HelpText {
         items.append(Item(start: start, lines: [line], words: text.split(separator: " "), column: column))
       } else if isUsage {
         items.append(usage(line))
-      } else if !(isTable && indent == outermost), let last = items.indices.last,
-        items[last].column == indent, items[last].words.count > 0
-      {
+      } else if isTable, indent == outermost {
+        items.append(
+          Item(
+            start: line.prefix(indent), lines: [line], words: line.split(separator: " "), column: indent + 4))
+      } else if let last = items.indices.last, items[last].column == indent, items[last].words.count > 0 {
         items[last].lines.append(line)
         items[last].words += line.split(separator: " ")
       } else {
