@@ -18,6 +18,8 @@ struct Climate: Sendable {
   var backups = false
   /// Users write the same again and again, and sweep late and often.
   var repeats = false
+  /// Packs are lost, one member writes their contents again, and is revoked soon after that.
+  var moves = false
   /// What a hostile server does, now and then.
   var hostility: [Hostility] = []
 
@@ -30,7 +32,8 @@ struct Climate: Sendable {
     [
       ("calm", .calm), ("faults", Climate(accounts: false)), ("accounts", Climate()),
       ("copies", Climate(copies: true)), ("clocks", Climate(clocks: true, backups: true)),
-      ("badMember", Climate(badMember: true)), ("everything", .everything),
+      ("badMember", Climate(badMember: true)), ("moves", Climate(faults: false, moves: true)),
+      ("everything", .everything),
     ] + Hostility.allCases.map { ("\($0)", Climate(faults: false, hostility: [$0])) }
 }
 
@@ -98,6 +101,20 @@ struct Scenario: Sendable {
         [.remove(device: 0, record: pick(100)), .run(device: 0, .sync, seed: 0)],
         [.pass(seconds: 40 * 86_400), .run(device: 0, .sweep, seed: 0)],
       ][pick(3)]
+    }
+    if climate.moves, pick(3) == 0 {
+      return [
+        [
+          .add(device: 0, content: pick(1_000)), .run(device: 0, .sync, seed: 0),
+          .run(device: 1, .sync, seed: 0),
+        ],
+        [
+          .server(.delete(.pack, pick(100))), .run(device: 1, .verify, seed: 0),
+          .run(device: 0, .sync, seed: 0),
+        ],
+        [.revoke(device: 1, by: 0, without: 1), .run(device: 0, .sync, seed: 0)],
+        [.restore(slot: pick(9))],
+      ][pick(4)]
     }
     switch pick(100) {
     case 0..<16: return [.add(device: device, content: pick(2) == 0 ? pick(4) : pick(1_000))]
@@ -243,6 +260,8 @@ extension Simulation {
     var isQuiet = false
     for round in 0..<10 where !isQuiet {
       isQuiet = round > 3
+      // Before anybody writes again what is not where it was.
+      if round == 2 { try checkHints() }
       for index in computers.indices where !computers[index].isBad {
         runQuietly(index, round == 2 ? .verify : .sync)
         // The user looks at the place, and says that it is the right one.

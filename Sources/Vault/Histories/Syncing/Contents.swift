@@ -30,7 +30,8 @@ extension History {
 
   /// All places of a content, the best first. They stay hints when the rest of their authors' operations does not count.
   func places(of version: RecordVersion) -> [KnownPlace] {
-    records.versions[version.record]?[version.version]?.places ?? []
+    let all = records.versions[version.record]?[version.version]?.places ?? []
+    return rules.placesOutliveTheirAuthors ? all : all.filter { counts($0.segment) }
   }
 
   func pack(at place: KnownPlace) -> PackReference? {

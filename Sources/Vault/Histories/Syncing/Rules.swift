@@ -30,6 +30,8 @@ struct Rules: Sendable {
   var packsHaveOneSegment = true
   /// A place supersedes another only after this device has written it and read it back.
   var placesAreReadBack = true
+  /// A place is a hint also when the rest of its author's operations does not count.
+  var placesOutliveTheirAuthors = true
   /// Nothing is sealed under an epoch that somebody holds who was revoked.
   var epochsAreSafe = true
   /// Both branches of a fork count.

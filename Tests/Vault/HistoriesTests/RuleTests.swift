@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules that a seed seldom meets: limits, and what a bad member or a server makes of them.
+
+import Primitives
+import Secrets
+import Testing
+
+@testable import Histories
+@testable import HistoriesSimulator
+
+@Suite("Rules of histories")
+struct RuleTests {
+  /// Two members that know each other.
+  static func pair(_ seed: UInt64 = 1) -> Simulation {
+    var simulation = Simulation(Simulation.Setting(seed: seed))
+    for deed: Deed in [
+      .run(device: 0, .sync, seed: 0), .enrol(by: 0), .run(device: 0, .sync, seed: 0),
+      .run(device: 1, .sync, seed: 0), .run(device: 0, .sync, seed: 0),
+    ] { simulation.perform(deed) }
+    return simulation
+  }
+
+  @Test("The highest lamport number is taken, and stops nobody") func lamport() throws {
+    var simulation = Self.pair()
+    for _ in 0..<3 { simulation.perform(.misbehave(device: 1, .highLamport, choice: 0)) }
+    for number in 0..<3 {
+      simulation.perform(.add(device: 0, content: number))
+      simulation.perform(.run(device: 0, .sync, seed: 0))
+    }
+    let history = simulation.computers[0].history
+    #expect(history.alarms.isEmpty)
+    #expect(history.chains.lamport >= 3 * Segment.lamportStep)
+    // Its own chain rose by one step a segment.
+    let own = history.chains.segments(of: history.device).compactMap {
+      history.chains.entries[$0]?.segment.lamport
+    }
+    #expect(zip(own, own.dropFirst()).allSatisfy { $1 > $0 && $1 - $0 <= Segment.lamportStep })
+    try simulation.checkAlways()
+    simulation.perform(.misbehave(device: 1, .overflowingLamport, choice: 0))
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    #expect(
+      simulation.computers[0].history.alarms.contains { if case .tampered = $0 { true } else { false } })
+  }
+
+  @Test("More crossed operations than one can name are brought together") func manyHeads() {
+    var simulation = Self.pair()
+    let start = simulation
+    var objects: [(ObjectName, [UInt8])] = []
+    for number in 0..<300 {
+      var other = start
+      var machine = other.computers[0].machine
+      for _ in 0...number { _ = machine.random(8) }
+      other.computers[0].machine = machine
+      other.perform(.addSlot(by: 0))
+      let known = Set(start.computers[0].history.log.entries.keys)
+      for entry in other.computers[0].history.log.entries.values where !known.contains(entry.id) {
+        objects.append((entry.name, entry.object))
+        simulation.madeOperations.insert(entry.id)
+      }
+    }
+    for (name, object) in objects { simulation.server.write(object, as: name, by: 1) }
+    simulation.perform(.run(device: 1, .sync, seed: 0))
+    #expect(simulation.computers[1].history.log.heads.count >= 300)
+    simulation.perform(.add(device: 1, content: 1))
+    simulation.perform(.run(device: 1, .sync, seed: 0))
+    simulation.perform(.enrol(by: 1))
+    #expect(simulation.computers[1].outcome == .complete)
+    #expect(simulation.computers[1].history.log.heads.count == 1)
+    #expect(!simulation.computers[1].history.needsSlot)
+  }
+
+  @Test("A key has one use") func keys() throws {
+    var simulation = Self.pair()
+    let slot = try #require(simulation.slots.first)
+    func entry(signing: [UInt8], agreement: [UInt8]) -> DeviceEntry {
+      DeviceEntry(
+        id: simulation.identifier(), signingKey: signing, agreementKey: agreement, level: 2, name: "device",
+        replaces: nil)
+    }
+    let machine = simulation.newMachine()
+    let (signing, agreement) = (machine.signing.publicKey, machine.agreement.publicKey)
+    for refused in [
+      entry(signing: signing, agreement: signing), entry(signing: slot.owner.publicKey, agreement: agreement),
+      entry(signing: signing, agreement: slot.owner.publicKey),
+    ] {
+      simulation.step(0, .account(.approve(refused), slot, at: 1))
+      #expect(simulation.computers[0].outcome == .keyInUse)
+      #expect(simulation.computers[0].history.membership.devices[refused.id] == nil)
+    }
+    let right = entry(signing: signing, agreement: agreement)
+    simulation.step(0, .account(.approve(right), slot, at: 1))
+    #expect(simulation.computers[0].history.membership.devices[right.id] != nil)
+  }
+
+  @Test("Very many versions of one record are removed in several operations") func manyVersions() {
+    let record = RecordID()
+    let versions = (0..<2_500).map {
+      Version(lamport: UInt64($0), tag: Identifier(beginningOf: Array(repeating: 0, count: 16)))
+    }
+    let removals = LocalChange.removals(of: record, versions)
+    #expect(removals.count == 3)
+    let named = removals.flatMap { change -> [Version] in
+      if case .remove(_, let versions) = change { versions } else { [] }
+    }
+    #expect(named == versions)
+  }
+
+  @Test("A frontier names a few branches of a chain that has very many") func manyBranches() {
+    var simulation = Self.pair()
+    for _ in 0..<20 { simulation.perform(.misbehave(device: 1, .fork, choice: 0)) }
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    simulation.perform(.add(device: 0, content: 1))
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    let history = simulation.computers[0].history
+    let bad = simulation.computers[1].history.device
+    #expect((history.chains.heads[bad] ?? []).count > Segment.branchLimit)
+    #expect(history.chains.namedFrontier.filter { $0.device == bad }.count == Segment.branchLimit)
+    #expect(simulation.computers[0].outcome == .complete)
+  }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one object can stop that somebody withholds, loses or makes up: not much, and nothing for ever.
+
+import Testing
+
+@testable import Histories
+@testable import HistoriesSimulator
+
+@Suite("Objects that are withheld or made up")
+struct WithheldTests {
+  @Test("A head that a revocation names and a server withholds hides nothing that others had named")
+  func withheldHead() throws {
+    var simulation = RuleTests.pair()
+    simulation.perform(.enrol(by: 0))
+    for deed: Deed in [
+      .run(device: 0, .sync, seed: 0), .run(device: 2, .sync, seed: 0), .add(device: 1, content: 1),
+      .run(device: 1, .sync, seed: 0), .run(device: 0, .sync, seed: 0),
+      // A week later the first device writes a segment that names the message.
+      .pass(seconds: 8 * 86_400), .run(device: 0, .sync, seed: 0),
+      .add(device: 1, content: 2), .run(device: 1, .sync, seed: 0), .run(device: 0, .sync, seed: 0),
+    ] { simulation.perform(deed) }
+    let gone = simulation.computers[1].history.device
+    let head = try #require(simulation.computers[0].history.chains.heads[gone]?.last)
+    simulation.server.withheld = [.segment(head)]
+    simulation.perform(.revoke(device: 1, by: 0, without: 0))
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    simulation.server.withheld = [.segment(head)]
+    simulation.perform(.run(device: 2, .sync, seed: 0))
+    let history = simulation.computers[2].history
+    #expect(history.chains.entries[head] == nil)
+    #expect(history.membership.revocations[gone] != nil)
+    #expect(simulation.shownRecords(2).count == 1)
+    #expect(simulation.shownRecords(0).count == 2)
+    try simulation.checkAlways()
+    simulation.server.becomeHonest()
+    simulation.perform(.run(device: 2, .sync, seed: 0))
+    #expect(simulation.shownRecords(2).count == 2)
+  }
+
+  @Test("Junk asks for no slot, is said, and stops no sweep for ever") func junk() {
+    var simulation = RuleTests.pair()
+    for choice in 0..<4 { simulation.perform(.server(.junk(choice))) }
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    #expect(!simulation.computers[0].history.needsSlot)
+    simulation.perform(.pass(seconds: 2 * 86_400))
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    #expect(!simulation.computers[0].history.alarms.isEmpty)
+    #expect(!simulation.computers[0].history.needsSlot)
+    for _ in 0..<2 { simulation.perform(.run(device: 0, .verify, seed: 0)) }
+    simulation.perform(.run(device: 0, .sweep, seed: 0))
+    #expect(simulation.computers[0].history.alarms.isEmpty)
+    #expect(simulation.computers[0].outcome == .complete)
+  }
+
+  @Test("No control operation is put back before its parents") func parentsFirst() {
+    var simulation = RuleTests.pair()
+    for _ in 0..<3 { simulation.perform(.handOutKeys(by: 0)) }
+    simulation.perform(.begin(device: 0, .sync))
+    var numbers: [Set<UInt64>] = []
+    for _ in 0..<200 where !simulation.computers[0].requests.isEmpty {
+      var put: Set<UInt64> = []
+      for case .put(.control(let number, _), _) in simulation.computers[0].requests { put.insert(number) }
+      if !put.isEmpty, numbers.last != put { numbers.append(put) }
+      simulation.perform(.answers(device: 0, count: 1, seed: 0))
+    }
+    #expect(numbers.count == 3)
+    #expect(numbers.allSatisfy { $0.count == 1 })
+    #expect(numbers.map { $0.first ?? 0 } == numbers.map { $0.first ?? 0 }.sorted())
+  }
+
+  @Test("After the former owner key was chosen, its next one is followed") func formerOwner() throws {
+    var simulation = RuleTests.pair()
+    simulation.perform(.replaceSlot(by: 1))
+    simulation.perform(.revoke(device: 1, by: 0, without: 0))
+    simulation.perform(.run(device: 1, .sync, seed: 0))
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    let fork = try #require(simulation.computers[0].history.membership.fork)
+    #expect(fork.branches.contains(fork.at))
+    simulation.change(.settle(at: fork.at, on: fork.at), by: 0)
+    #expect(simulation.computers[0].history.membership.owner == fork.at)
+    let slot = try #require(simulation.slots.first)
+    var machine = simulation.newMachine()
+    let new = OpenedSlot(
+      id: simulation.identifier(), agreement: machine.makeKeyPair(), owner: slot.owner, anchor: nil)
+    simulation.change(.replaceSlots(removing: [slot.id], adding: [new.entry]), by: 0, with: slot)
+    #expect(simulation.computers[0].outcome == .complete)
+    let history = simulation.computers[0].history
+    #expect(history.membership.fork == nil)
+    #expect(history.membership.owner != fork.at)
+    #expect(!fork.branches.contains(try #require(history.membership.owner)))
+  }
+}
