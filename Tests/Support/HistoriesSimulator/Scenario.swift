@@ -197,9 +197,13 @@ struct Scenario: Sendable {
     }
   }
 
-  /// The scenario without deeds that its breach does not need (delta debugging).
+  /// The deeds, one a line.
+  var script: String { deeds.map { "  .\($0)" }.joined(separator: "\n") }
+
+  /// The scenario without deeds that its breach does not need (delta debugging); as it is where real signatures would
+  /// make that slow.
   func shortened(tries limit: Int = 1_200) -> Scenario {
-    guard let breach = play().breach else { return self }
+    guard !setting.isReal, let breach = play().breach else { return self }
     var short = self
     var size = max(1, deeds.count / 2)
     var tries = 0
@@ -224,13 +228,6 @@ struct Scenario: Sendable {
       }
     }
     return short
-  }
-}
-
-extension Scenario {
-  /// The deeds that a breach needs, one a line; all of them where real signatures make shortening slow.
-  var shortenedScript: String {
-    (setting.isReal ? self : shortened()).deeds.map { "  .\($0)" }.joined(separator: "\n")
   }
 }
 

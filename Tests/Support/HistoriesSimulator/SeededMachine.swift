@@ -24,13 +24,7 @@ struct MachineSeed {
     return Array(bytes.prefix(count))
   }
 
-  /// Contents that a bad device replaces by noise when it is asked for them.
-  var noise: Set<RecordVersion> = []
-
-  func frame(of record: RecordID, _ version: Version) -> [UInt8]? {
-    let frame = frames[record]?[version]
-    return noise.contains(RecordVersion(record: record, version: version)) ? frame?.reversed() : frame
-  }
+  func frame(of record: RecordID, _ version: Version) -> [UInt8]? { frames[record]?[version] }
 
   mutating func keep(_ frame: [UInt8], of record: RecordID, _ version: Version) {
     frames[record, default: [:]][version] = frame
@@ -268,8 +262,8 @@ final class KeyTable: Sendable {
 /// one. Everything is deterministic.
 struct KeyedHashMachine: Machine {
   /// The device's keys.
-  private(set) var signing: KeyPair
-  private(set) var agreement: KeyPair
+  let signing: KeyPair
+  let agreement: KeyPair
   private let table: KeyTable
   private var seed: MachineSeed
 
@@ -324,15 +318,6 @@ struct KeyedHashMachine: Machine {
   }
 
   mutating func drop(_ record: RecordID, _ version: Version) { seed.drop(record, version) }
-
-  mutating func setNoise(_ versions: Set<RecordVersion>) { seed.noise = versions }
-
-  /// New keys of the device, for a new identifier.
-  mutating func renewDeviceKeys(run: UInt64) {
-    var seed = MachineSeed(run: run)
-    signing = table.add(seed.bytes(32))
-    agreement = table.add(seed.bytes(32))
-  }
 
   /// 64 bytes: a code of the message, and one of the code.
   private static func signature(of message: [UInt8], _ key: [UInt8]) -> [UInt8] {

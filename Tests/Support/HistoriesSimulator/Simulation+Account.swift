@@ -118,11 +118,11 @@ extension Simulation {
     var heads: [SegmentName]?
     if without > 0 || computers[index].isBad {
       heads = (computers[by].history.chains.heads[device] ?? []).compactMap { head in
-        let line = computers[by].history.chains.line(to: head)
+        let line = computers[by].history.chains.lines(to: [head])
         let last =
           firstBadSegment[device].map { $0 - 1 }
           ?? (head.number > UInt64(without) ? head.number - UInt64(without) : 0)
-        return line.first { $0.number <= last }
+        return line.filter { $0.number <= last }.max()
       }
     }
     if change(.revoke([device], heads: heads.map { Array(Set($0)).sorted() }), by: by) {

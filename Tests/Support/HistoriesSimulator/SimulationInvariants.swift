@@ -117,8 +117,8 @@ extension Simulation {
         throw Breach(
           invariant: .s14, found: "device \(index) has a control operation that the user did not ask for")
       }
-      let devices = Set(history.log.entries.values.compactMap { $0.operation.newDevice?.id })
-      let slots = Set(history.log.entries.values.flatMap { $0.operation.newSlots.map(\.id) })
+      let devices = Set(history.log.entries.values.compactMap { $0.operation.kind.newDevice?.id })
+      let slots = Set(history.log.entries.values.flatMap { $0.operation.kind.newSlots.map(\.id) })
       guard devices.isSuperset(of: history.membership.devices.keys),
         slots.isSuperset(of: history.membership.slots.keys)
       else { throw Breach(invariant: .s14, found: "device \(index) knows a member that no operation added") }

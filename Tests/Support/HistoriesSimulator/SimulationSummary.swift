@@ -19,19 +19,20 @@ extension Simulation {
           + "last \(computers[index].outcome.map { "\($0)" } ?? "-")"
       ]
       for entry in history.log.ordered {
-        let recipients = history.log.recipients(of: entry)
-        lines.append(
-          "  \(short(entry.id.bytes)) N=\(entry.operation.number) gen \(entry.operation.generation) "
-            + "parents \(entry.operation.parents.map { short($0.bytes) }) \(kind(entry))"
-            + (entry.begins.map { " begins \($0.number)" + (history.keys[$0] == nil ? " (no key)" : "") }
-              ?? "")
-            + (entry.begins == nil ? "" : " to \(recipients.devices.sorted().map { $0.short })")
-            + (history.membership.counting.contains(entry.id) ? "" : " DOES NOT COUNT"))
+        let parents = entry.operation.parents.map { short($0.bytes) }
+        var line = "  \(short(entry.id.bytes)) N=\(entry.operation.number) gen \(entry.operation.generation)"
+        line += " parents \(parents) \(kind(entry))"
+        if let epoch = entry.begins {
+          let recipients = history.log.recipients(of: entry).devices.sorted().map { $0.short }
+          line += " begins \(epoch.number)\(history.keys[epoch] == nil ? " (no key)" : "") to \(recipients)"
+        }
+        if !history.membership.counting.contains(entry.id) { line += " DOES NOT COUNT" }
+        lines.append(line)
       }
       for head in history.chains.frontier {
         lines.append(
           "  chain \(head.device.short) to \(head.number)-\(short(head.hash.bytes)), "
-            + "\(history.chains.line(to: head).filter { history.counts($0) }.count) count")
+            + "\(history.chains.lines(to: [head]).filter { history.counts($0) }.count) count")
       }
       for entry in history.chains.ordered {
         lines.append(

@@ -52,8 +52,9 @@ func playClimates(_ options: SimulationOptions) -> Int {
       guard let breach = scenario.play().breach else { continue }
       print("  seed \(seed): \(breach)")
       guard options.isShortened else { continue }
-      print(scenario.shortenedScript)
-      print(scenario.shortened().play().end.summary)
+      let short = scenario.shortened()
+      print(short.script)
+      print(short.play().end.summary)
     }
     breaches += tally.breaches.count
   }

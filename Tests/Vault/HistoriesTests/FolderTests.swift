@@ -79,6 +79,12 @@ private struct FolderDevice {
 
 @Suite("Histories over a folder")
 struct FolderTests {
+  @discardableResult
+  private func makeFolder(_ path: String) throws -> String {
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    return path
+  }
+
   /// A new account of one device with one slot.
   private func found(_ folder: String) throws -> (device: FolderDevice, slot: OpenedSlot) {
     var machine = SimulatedMachine(run: 1, table: KeyTable(), isReal: true)
@@ -103,8 +109,7 @@ struct FolderTests {
   @Test("Two devices come to the same messages, and the folder shows none of them")
   func twoDevices() throws {
     let home = try TemporaryHome()
-    let folder = home.path + "/remote"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try makeFolder(home.path + "/remote")
     var (first, slot) = try found(folder)
     first.add("the barometer falls")
     first.add("a second note")
@@ -139,8 +144,7 @@ struct FolderTests {
   @Test("A folder that is not there is unreachable, and nothing is lost when it comes back")
   func pulledOut() throws {
     let home = try TemporaryHome()
-    let folder = home.path + "/stick"
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let folder = try makeFolder(home.path + "/stick")
     var (device, _) = try found(folder)
     #expect(device.sync() == .complete)
     device.add("written on the way")
@@ -149,7 +153,7 @@ struct FolderTests {
     #expect(device.texts == ["written on the way"])
     #expect(!FileManager.default.fileExists(atPath: folder))
     // Another stick in its place: the account is not there.
-    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    try makeFolder(folder)
     #expect(device.sync() == .empty)
     try FileManager.default.removeItem(atPath: folder)
     try FileManager.default.moveItem(atPath: folder + "-away", toPath: folder)

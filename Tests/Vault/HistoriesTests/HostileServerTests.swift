@@ -19,7 +19,7 @@ struct HostileServerTests {
       let (end, breach) = scenario.play()
       raised.formUnion(end.alarmsRaised)
       guard let breach else { continue }
-      Issue.record("\(row), seed \(seed): \(breach)\n\(scenario.shortenedScript)")
+      Issue.record("\(row), seed \(seed): \(breach)\n\(scenario.shortened().script)")
       return
     }
     #expect(raised.isSuperset(of: row.alarms), "of \(row.alarms), \(raised) were said")

@@ -18,7 +18,7 @@ enum Seeds {
     for seed in seeds {
       let scenario = Scenario(seed: seed, climate, isReal: isReal)
       guard let breach = scenario.play().breach else { continue }
-      Issue.record("seed \(seed): \(breach)\n\(scenario.shortenedScript)")
+      Issue.record("seed \(seed): \(breach)\n\(scenario.shortened().script)")
       return
     }
   }

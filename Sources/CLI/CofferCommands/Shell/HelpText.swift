@@ -49,22 +49,22 @@ enum HelpText {
     let outermost = block.map { $0.prefix { $0 == " " }.count }.min()
     for line in block {
       let indent = line.prefix { $0 == " " }.count
+      let isName = isTable && indent == outermost
       if let column = column(of: line) {
         let (start, text) = (line.prefix(column), line.dropFirst(column))
         items.append(Item(start: start, lines: [line], words: text.split(separator: " "), column: column))
       } else if isUsage {
         items.append(usage(line))
-      } else if isTable, indent == outermost {
-        items.append(
-          Item(
-            start: line.prefix(indent), lines: [line], words: line.split(separator: " "), column: indent + 4))
-      } else if let last = items.indices.last, items[last].column == indent, items[last].words.count > 0 {
+      } else if !isName, let last = items.indices.last, items[last].column == indent,
+        items[last].words.count > 0
+      {
         items[last].lines.append(line)
         items[last].words += line.split(separator: " ")
       } else {
         items.append(
           Item(
-            start: line.prefix(indent), lines: [line], words: line.split(separator: " "), column: indent))
+            start: line.prefix(indent), lines: [line], words: line.split(separator: " "),
+            column: isName ? indent + 4 : indent))
       }
     }
     return items

@@ -83,7 +83,7 @@ struct ControlLog: Sendable {
     if let begun = entry.begins, let commitment = operation.epochCommitment {
       commitments[begun, default: []].insert(commitment)
     }
-    if let device = operation.newDevice {
+    if let device = operation.kind.newDevice {
       let known = devices[device.id]
       if known.map({ (operation.number, entry.id) < ($0.number, $0.id) }) ?? true {
         devices[device.id] = (device, operation.number, entry.id)
@@ -123,14 +123,12 @@ struct ControlLog: Sendable {
   func keysHaveOneUse(_ kind: ControlOperation.Kind, after ancestors: Set<ControlID>) -> Bool {
     let before = ancestors.compactMap { entries[$0] }
     var owners = Set(before.compactMap(\.newOwnerKey))
-    var others = Set(before.flatMap { $0.operation.kind.memberKeys })
-    if let owner = kind.newOwnerKey, !owners.insert(owner).inserted || others.contains(owner) { return false }
-    if case .addDevice(let device) = kind, device.signingKey == device.agreementKey { return false }
-    if case .genesis(let genesis) = kind, genesis.device.signingKey == genesis.device.agreementKey {
+    let members = Set(before.flatMap { $0.operation.kind.memberKeys })
+    if let owner = kind.newOwnerKey, !owners.insert(owner).inserted || members.contains(owner) {
       return false
     }
-    others = Set(kind.memberKeys)
-    return others.isDisjoint(with: owners)
+    if let device = kind.newDevice, device.signingKey == device.agreementKey { return false }
+    return owners.isDisjoint(with: kind.memberKeys)
   }
 
   private func ancestors(of operation: ControlOperation, id: ControlID) throws(LogRefusal) -> Set<ControlID> {
@@ -199,14 +197,27 @@ extension ControlOperation.Kind {
     }
   }
 
+  /// The device that this adds, if it adds one.
+  var newDevice: DeviceEntry? {
+    switch self {
+    case .genesis(let genesis): genesis.device
+    case .addDevice(let device): device
+    case .addSlot, .rekey: nil
+    }
+  }
+
+  /// The slots that this adds.
+  var newSlots: [SlotEntry] {
+    switch self {
+    case .addSlot(let slot): [slot]
+    case .rekey(let rekey): rekey.addedSlots
+    case .genesis, .addDevice: []
+    }
+  }
+
   /// The keys of the devices and slots that this adds.
   var memberKeys: [[UInt8]] {
-    switch self {
-    case .genesis(let genesis): [genesis.device.signingKey, genesis.device.agreementKey]
-    case .addDevice(let device): [device.signingKey, device.agreementKey]
-    case .addSlot(let slot): [slot.agreementKey]
-    case .rekey(let rekey): rekey.addedSlots.map(\.agreementKey)
-    }
+    [newDevice?.signingKey, newDevice?.agreementKey].compactMap(\.self) + newSlots.map(\.agreementKey)
   }
 }
 
@@ -217,24 +228,6 @@ extension ControlOperation {
     case .genesis(let genesis): genesis.epochCommitment
     case .rekey(let rekey): rekey.epochCommitment
     case .addDevice, .addSlot: nil
-    }
-  }
-
-  /// The device that this adds, if it adds one.
-  var newDevice: DeviceEntry? {
-    switch kind {
-    case .genesis(let genesis): genesis.device
-    case .addDevice(let device): device
-    case .addSlot, .rekey: nil
-    }
-  }
-
-  /// The slots that this adds.
-  var newSlots: [SlotEntry] {
-    switch kind {
-    case .addSlot(let slot): [slot]
-    case .rekey(let rekey): rekey.addedSlots
-    case .genesis, .addDevice: []
     }
   }
 

@@ -12,12 +12,12 @@ extension ControlLog {
     let giving = entries.values.filter { other in entry.begins.map(other.operation.handsOut.contains) ?? false
     }
     for other in entries.values {
-      if let device = other.operation.newDevice,
+      if let device = other.operation.kind.newDevice,
         giving.contains(where: { $0.isSealed(to: device.agreementKey) })
       {
         devices.insert(device.id)
       }
-      for slot in other.operation.newSlots
+      for slot in other.operation.kind.newSlots
       where giving.contains(where: { $0.isSealed(to: slot.agreementKey) }) {
         slots.insert(slot.id)
       }

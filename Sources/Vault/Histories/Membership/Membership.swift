@@ -51,11 +51,11 @@ struct Membership: Sendable {
     var usedSlots: Set<SlotID> = []
     for entry in log.ordered {
       let counts = counting.contains(entry.id)
-      if counts, let device = entry.operation.newDevice, devices[device.id] == nil {
+      if counts, let device = entry.operation.kind.newDevice, devices[device.id] == nil {
         devices[device.id] = device
       }
       if counts {
-        for slot in entry.operation.newSlots where usedSlots.insert(slot.id).inserted {
+        for slot in entry.operation.kind.newSlots where usedSlots.insert(slot.id).inserted {
           slots[slot.id] = slot
         }
       }

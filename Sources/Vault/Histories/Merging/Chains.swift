@@ -77,17 +77,6 @@ struct Chains: Sendable {
     self.heads[name.device] = heads
   }
 
-  /// The segment and all before it in its own chain.
-  func line(to name: SegmentName) -> [SegmentName] {
-    var line: [SegmentName] = []
-    var next: SegmentName? = name
-    while let name = next, let entry = entries[name] {
-      line.append(name)
-      next = entry.segment.predecessor
-    }
-    return line
-  }
-
   /// All of these segments that are here, with all before them in their own chains.
   func lines(to names: [SegmentName]) -> Set<SegmentName> {
     var found: Set<SegmentName> = []

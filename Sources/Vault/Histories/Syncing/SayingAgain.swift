@@ -50,15 +50,14 @@ extension History {
           renamed[RecordVersion(record: record, version: old)] = same.version
           continue
         }
-        let replaces = replaces.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 }
+        let replaces = Set(replaces.map { renamed[RecordVersion(record: record, version: $0)] ?? $0 })
+          .sorted()
         let version = Addition.version(
-          lamport: nextLamport, device: device, record: record, storedAt: storedAt,
-          replaces: Set(replaces).sorted(), frameHash: hash)
+          lamport: nextLamport, device: device, record: record, storedAt: storedAt, replaces: replaces,
+          frameHash: hash)
         renamed[RecordVersion(record: record, version: old)] = version
         outbox.append(
-          .add(
-            record: record, storedAt: storedAt, version: version, replaces: Set(replaces).sorted(),
-            frameHash: hash))
+          .add(record: record, storedAt: storedAt, version: version, replaces: replaces, frameHash: hash))
         kept[RecordVersion(record: record, version: version)] = frame
         effects.append(.keep(record: record, version: version, frame: frame))
         // What no segment holds is not kept aside.
