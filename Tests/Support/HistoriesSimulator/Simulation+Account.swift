@@ -159,21 +159,32 @@ extension Simulation {
   }
 
   private mutating func settle(_ index: Int) -> Bool {
-    guard let fork = computers[index].history.membership.fork else { return false }
-    // A user who chose the former key has seen the other branches; what this key did later is right.
-    let open = fork.branches.filter { rejectedBranches[fork.at]?.contains($0) != true }
-    guard let first = open.filter({ $0 != fork.at }).min() ?? open.min() ?? fork.branches.min() else {
-      return false
-    }
-    let branch =
-      chosenBranches[fork.at].flatMap { open.contains($0) ? $0 : nil } ?? preferred(first, of: fork)
+    guard let fork = computers[index].history.membership.fork,
+      let branch = choice(at: fork.at, among: fork.branches)
+    else { return false }
     change(.settle(at: fork.at, on: branch), by: index)
     guard computers[index].history.membership.fork?.at != fork.at else { return false }
-    if chosenBranches[fork.at] == nil { chosenBranches[fork.at] = branch }
-    if branch == fork.at {
-      rejectedBranches[fork.at, default: []].formUnion(fork.branches.filter { $0 != branch })
+    let known = chosenBranches[fork.at]
+    if known == nil || (known == fork.at && branch != fork.at) { chosenBranches[fork.at] = branch }
+    if known == nil, branch == fork.at {
+      rejectedBranches[fork.at] = Set(fork.branches.filter { $0 != branch })
     }
     return true
+  }
+
+  /// What a user chooses who remembers what they chose on another device.
+  private func choice(at owner: ControlID, among branches: [ControlID]) -> ControlID? {
+    // Who chose the former key has seen the other branches; what this key did later is right.
+    let open = branches.filter { rejectedBranches[owner]?.contains($0) != true }
+    let successor = open.filter { $0 != owner }.min()
+    switch chosenBranches[owner] {
+    case owner: return successor ?? owner
+    case let known? where branches.contains(known): return known
+    default:
+      // Now and then the user wants the former key to go on.
+      guard let first = successor ?? branches.min() else { return nil }
+      return branches.contains(owner) && first.bytes[0] % 2 == 0 ? owner : first
+    }
   }
 
   /// A branch that the user chose on another device, and that this one did not know when it was asked.
@@ -186,11 +197,6 @@ extension Simulation {
       return (at, right)
     }
     return nil
-  }
-
-  /// Now and then the user wants the former key to go on.
-  private func preferred(_ first: ControlID, of fork: OwnerFork) -> ControlID {
-    fork.branches.contains(fork.at) && first.bytes[0] % 2 == 0 ? fork.at : first
   }
 
   private mutating func rejoin(_ index: Int) -> Bool {

@@ -49,8 +49,10 @@ extension History {
     _ change: AccountChange, with slot: OpenedSlot, on machine: inout some Machine
   ) -> [Effect] {
     let keysBefore = keys
+    var known: Set<ControlID> = []
+    if case .settle(let at, _) = change { known = successors(of: at) }
     openWithSlot(slot, on: machine)
-    if case .settle(let at, let branch) = change { settle(at, on: branch, machine) }
+    if case .settle(let at, let branch) = change { settle(at, on: branch, among: known, machine) }
     var effects: [Effect] = []
     do throws(Outcome) {
       if let anchor = slot.anchor, log.entries[anchor] == nil { throw .older }
@@ -74,18 +76,20 @@ extension History {
 
   /// The user chooses a branch of an owner key that forked, or another one than before: when the choice was made here, a
   /// branch that was chosen elsewhere may not have been here yet.
-  private mutating func settle(_ at: ControlID, on branch: ControlID, _ machine: some Machine) {
-    let successors = log.entries.values.filter { $0.owner == at && $0.id != at && $0.newOwnerKey != nil }.map(
-      \.id)
-    guard membership.fork?.at == at || settled[at] != nil, branch == at || successors.contains(branch) else {
+  /// - Parameter known: the successors that the user was shown: a slot may have opened others since.
+  private mutating func settle(
+    _ at: ControlID, on branch: ControlID, among known: Set<ControlID>, _ machine: some Machine
+  ) {
+    guard membership.fork?.at == at || settled[at] != nil, branch == at || known.contains(branch) else {
       return
     }
-    if branch == at {
-      settled[at] = .former(rejecting: Set(successors))
-    } else {
-      settled[at] = .successor(branch)
-    }
+    settled[at] = branch == at ? .former(rejecting: known) : .successor(branch)
     membershipChanged(on: machine)
+  }
+
+  /// The operations that brought another owner key after this one's.
+  private func successors(of owner: ControlID) -> Set<ControlID> {
+    Set(log.entries.values.filter { $0.owner == owner && $0.id != owner && $0.newOwnerKey != nil }.map(\.id))
   }
 
   /// Whether this device may carry out a change: whoever begins an epoch holds its key, so that only members do.

@@ -211,7 +211,8 @@ extension History {
     switch alarm {
     case .forked(let device): chains.forks[device] != nil && membership.revocations[device] == nil
     case .ownerForked: membership.fork != nil
-    case .digestDiffers: true
+    // Who lied was revoked, or who lost something.
+    case .digestDiffers(let name): counts(name)
     case .incomplete(let name):
       // A sweep deletes packs whose removals a device did not know when it looked for them.
       run?.listed[name] == nil
