@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `scripts/test-summary` counts what a run of the tests said. The logs here are made up, in the words of Swift
-// Testing, so that a summary which never finds a failure cannot pass.
+// `scripts/test-summary` counts what a run of the tests reported. The reports here are made up, in the form of Swift
+// Testing's event stream, so that a summary which never finds a failure cannot pass.
 
 import Foundation
 import Repository
@@ -9,104 +9,119 @@ import Testing
 
 @Suite("The summary of the tests")
 struct TestSummaryTests {
-  private static let good = """
-    ◇ Test run started.
-    ➜ Suite "A chip" skipped: "no swtpm"
-    ➜ Test "It signs" skipped: "no swtpm"
-    ◇ Test "Cases" started.
-    ◇ Test case passing 1 argument x → 1 to "Cases" started.
-    ◇ Test case passing 1 argument line → "➜ Test "Never" skipped." to "Cases" started.
-    ◇ Test plain() started.
-    ◇ Test "Died" started.
-    ◇ Test "Cancelled" started.
-    ━ Test "Died" recorded a known issue at A.swift:1:2: Expectation failed: false
-    ↳ it died
-    ✔ Test "Cases" with 3 test cases passed after 0.050 seconds.
-    no line end ✔ Test plain() passed after 0.030 seconds.
-    ━ Test "Died" passed after 0.050 seconds with 1 known issue.
-    ➜ Test "Cancelled" was cancelled after 0.001 seconds: "no bus"
-    ✔ Suite S passed after 0.104 seconds.
-
-    """
-  private static let end = "✔ Test run with 5 tests in 3 suites passed after 0.104 seconds.\n"
+  private static let good = [
+    test("A", "It signs"), test("B", "Cases"), test("C", "Died"), test("D", "Cancelled"), test("E", "Cases"),
+    event("testSkipped", "A", "skip", #"Test \"It signs\" skipped: \"no swtpm\""#),
+    started("B"), started("C"), started("D"), started("E"),
+    #"{"kind":"event","payload":{"kind":"testCaseStarted","messages":[{"symbol":"default","text":"x"}],"testID":"B"}}"#,
+    #"{"kind":"event","payload":{"kind":"issueRecorded","issue":{"isKnown":true},"testID":"C","#
+      + #""messages":[{"symbol":"passWithKnownIssue","text":"Expectation failed: false"}]}}"#,
+    passed("B"),
+    event("testEnded", "C", "passWithKnownIssue", "Test passed after 0.050 seconds with 1 known issue."),
+    event("testEnded", "D", "skip", #"Test \"Cancelled\" was cancelled after 0.001 seconds: \"no bus\""#),
+    passed("E"),
+    event("testEnded", "Suite", "pass", "Suite S passed after 0.104 seconds."),
+  ]
 
   @Test("Passed and skipped tests are counted, with the reasons in front")
   func good() throws {
-    let outcome = try summary(of: Self.good + Self.end, status: 0)
+    let outcome = try summary(of: Self.good + [Self.end(5)], status: 0)
     #expect(outcome.status == 0)
     #expect(outcome.lines.last == "3 passed, 0 failed, 2 skipped")
-    #expect(outcome.lines.contains(#"  "It signs": no swtpm"#))
-    #expect(outcome.lines.contains(#"  "Cancelled": no bus"#))
-    #expect(outcome.lines.contains { $0.contains("\"Died\" recorded a known issue") })
-  }
-
-  @Test("A line that another thread wrote into the line of an argument counts")
-  func torn() throws {
-    let log = """
-      ◇ Test "Torn" started.
-      ◇ Test case passing 1 argument text → "ä✔ Test "Torn" passed after 0.010 seconds.
-      ✔ Test run with 1 test in 1 suite passed after 0.104 seconds.
-
-      """
-    let outcome = try summary(of: log, status: 0)
-    #expect(outcome.status == 0)
-    #expect(outcome.lines.last == "1 passed, 0 failed, 0 skipped")
+    #expect(outcome.lines.contains("  It signs: no swtpm"))
+    #expect(outcome.lines.contains("  Cancelled: no bus"))
+    #expect(outcome.lines.contains("  Died: Expectation failed: false"))
   }
 
   @Test("A failed test is counted and named, and so is one whose arguments cannot be made")
   func failed() throws {
     let outcome = try summary(
-      of: Self.good + """
-        ◇ Test "Wrong" started.
-        ✘ Test "Wrong" recorded an issue with 1 argument x → 2 at A.swift:14:118: Expectation failed: false
-        ✘ Test "Wrong" with 3 test cases failed after 0.001 seconds with 1 issue.
-        ✘ Test "No arguments" recorded an issue with 1 argument : Caught error: CancellationError()
-        ✘ Test run with 6 tests in 3 suites failed after 0.047 seconds with 2 issues.
-
-        """, status: 1)
+      of: Self.good + [
+        Self.test("F", "Wrong"), Self.test("G", "No arguments"), Self.started("F"),
+        Self.issue("F", "Expectation failed: x == 1"),
+        Self.event("testEnded", "F", "fail", "Test failed after 0.001 seconds with 1 issue."),
+        Self.issue("G", "Caught error: CancellationError()"), Self.end(6, symbol: "fail"),
+      ], status: 1)
     #expect(outcome.status == 1)
     #expect(outcome.lines.last == "3 passed, 2 failed, 2 skipped")
-    #expect(outcome.lines.contains { $0.contains("\"Wrong\" recorded an issue") })
+    #expect(outcome.lines.contains("  Wrong at A.swift:14: Expectation failed: x == 1"))
+    #expect(outcome.lines.contains("  No arguments at A.swift:14: Caught error: CancellationError()"))
   }
 
   @Test(
     "A test that is skipped for no reason, or has no case, counts as failed",
-    arguments: [#"➜ Test "Never" skipped."#, #"➜ Test "Never" skipped: "No test cases found.""#])
-  func reasonless(line: String) throws {
+    arguments: [#"Test \"Never\" skipped."#, #"Test \"Never\" skipped: \"No test cases found.\""#])
+  func reasonless(said: String) throws {
     let outcome = try summary(
-      of: Self.good + line + "\n" + Self.end.replacing("5 tests", with: "6 tests"), status: 0)
+      of: Self.good + [Self.test("F", "Never"), Self.event("testSkipped", "F", "skip", said), Self.end(6)],
+      status: 0)
     #expect(outcome.status == 1)
     #expect(outcome.lines.last == "3 passed, 1 failed, 2 skipped")
   }
 
   @Test("A crash is not a success, and the tests that had not ended are named")
   func crashed() throws {
-    let outcome = try summary(of: Self.good + "◇ Test \"Crash\" started.\nFatal error\n", status: 1)
+    let outcome = try summary(
+      of: Self.good + [Self.test("F", "Crash"), Self.started("F"), #"{"kind":"event","payl"#], status: 1)
     #expect(outcome.status == 1)
     #expect(outcome.lines.last?.hasPrefix("FAILED: the run did not come to its end") == true)
-    #expect(outcome.lines.contains(#"  "Crash""#))
+    #expect(outcome.lines.contains("  Crash"))
     // Whatever the status was.
     #expect(try summary(of: Self.good, status: 0).status == 1)
   }
 
   @Test("An empty run, one whose sum is wrong, and one that failed without a failed test are no success")
   func odd() throws {
-    let nothing = "✔ Test run with 0 tests in 0 suites passed after 0.001 seconds.\n"
-    for (log, status, said) in [
-      ("", 0, "did not come to its end"), (nothing, 0, "no test has a name that matches"),
-      (Self.good + Self.end.replacing("5 tests", with: "7 tests"), 0, "the run had 7 tests"),
-      (Self.good + Self.end, 139, "failed with status 139"),
+    for (events, status, said) in [
+      ([], 0, "did not come to its end"), ([Self.end(0)], 0, "no test has a name that matches"),
+      (Self.good + [Self.end(7)], 0, "the run had 7 tests"),
+      (Self.good + [Self.end(5, symbol: "fail")], 0, "the run says that it failed"),
+      (Self.good + [Self.end(5)], 139, "failed with status 139"),
     ] {
-      let outcome = try summary(of: log, status: status)
+      let outcome = try summary(of: events, status: status)
       #expect(outcome.status == 1)
       #expect(outcome.lines.last?.hasPrefix("FAILED: ") == true)
       #expect(outcome.lines.last?.contains(said) == true, "\(outcome.lines)")
     }
   }
 
-  private func summary(of log: String, status: Int) throws -> (status: Int32, lines: [String]) {
-    let file = FileManager.default.temporaryDirectory.appending(path: "log-\(UUID().uuidString)")
-    try Data(log.utf8).write(to: file)
+  @Test("A build that failed leaves no report, and is no success")
+  func noReport() throws {
+    let outcome = try runScript("test-summary", ["/nonexistent/events", "1"])
+    #expect(outcome.status == 1)
+    #expect(outcome.output.hasPrefix("FAILED: the run did not come to its end"))
+  }
+
+  // MARK: Reports
+
+  private static func test(_ id: String, _ name: String) -> String {
+    #"{"kind":"test","payload":{"kind":"function","id":"\#(id)","name":"f()","displayName":"\#(name)"}}"#
+  }
+
+  private static func event(_ kind: String, _ id: String, _ symbol: String, _ said: String) -> String {
+    #"{"kind":"event","payload":{"kind":"\#(kind)","testID":"\#(id)","#
+      + #""messages":[{"symbol":"\#(symbol)","text":"\#(said)"}]}}"#
+  }
+
+  private static func started(_ id: String) -> String { event("testStarted", id, "default", "Test started.") }
+
+  private static func passed(_ id: String) -> String {
+    event("testEnded", id, "pass", "Test passed after 0.030 seconds.")
+  }
+
+  private static func issue(_ id: String, _ said: String) -> String {
+    #"{"kind":"event","payload":{"kind":"issueRecorded","testID":"\#(id)","issue":{"isKnown":false,"#
+      + #""sourceLocation":{"fileID":"A.swift","line":14}},"messages":[{"symbol":"fail","text":"\#(said)"}]}}"#
+  }
+
+  private static func end(_ count: Int, symbol: String = "pass") -> String {
+    #"{"kind":"event","payload":{"kind":"runEnded","#
+      + #""messages":[{"symbol":"\#(symbol)","text":"Test run with \#(count) tests in 3 suites passed."}]}}"#
+  }
+
+  private func summary(of events: [String], status: Int) throws -> (status: Int32, lines: [String]) {
+    let file = FileManager.default.temporaryDirectory.appending(path: "events-\(UUID().uuidString)")
+    try Data(events.map { $0 + "\n" }.joined().utf8).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
     let outcome = try runScript("test-summary", [file.path(), "\(status)"])
     return (outcome.status, outcome.output.split(separator: "\n").map(String.init))
