@@ -40,5 +40,7 @@ public protocol Machine {
   /// The x coordinate that both keys agree on, 32 bytes; nil if `publicKey` is not a point of the curve.
   func sharedSecret(with publicKey: [UInt8], by key: PrivateKey) -> SharedSecretBytes?
   /// The content of a version that this device has; nil if it has not.
-  func frame(of record: RecordID, version: Version) -> [UInt8]?
+  func frame(of record: RecordID, version: Version) -> SharedSecretBytes?
+  /// Whether this device has the content of a version. Opens nothing: it is asked of every version.
+  func hasFrame(of record: RecordID, version: Version) -> Bool
 }

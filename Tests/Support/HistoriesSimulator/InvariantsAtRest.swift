@@ -24,7 +24,7 @@ extension Simulation {
     where note.isAcknowledged && mustBeThere(name, note) {
       for index in goodMembers {
         let shown = computers[index].history.shownVersions(of: name.record)
-        let frames = shown.compactMap { computers[index].machine.frame(of: name.record, version: $0.version) }
+        let frames = shown.compactMap { computers[index].machine.content(of: name.record, $0.version) }
         guard frames.contains(note.frame) else {
           throw Breach(
             invariant: .s1,

@@ -53,7 +53,7 @@ extension Simulation {
   private func contents(of record: RecordID, on index: Int) -> Set<[UInt8]> {
     Set(
       computers[index].history.shownVersions(of: record).compactMap {
-        computers[index].machine.frame(of: record, version: $0.version)
+        computers[index].machine.content(of: record, $0.version)
       })
   }
 }

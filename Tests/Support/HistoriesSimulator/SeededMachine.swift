@@ -13,7 +13,7 @@ import Synchronization
 /// The randomness and the contents that both machines have.
 struct MachineSeed {
   var generator: SeededGenerator
-  private var frames: [RecordID: [Version: [UInt8]]] = [:]
+  private var frames: [RecordID: [Version: SharedSecretBytes]] = [:]
 
   init(run: UInt64) { generator = SeededGenerator(run: run) }
 
@@ -24,9 +24,9 @@ struct MachineSeed {
     return Array(bytes.prefix(count))
   }
 
-  func frame(of record: RecordID, _ version: Version) -> [UInt8]? { frames[record]?[version] }
+  func frame(of record: RecordID, _ version: Version) -> SharedSecretBytes? { frames[record]?[version] }
 
-  mutating func keep(_ frame: [UInt8], of record: RecordID, _ version: Version) {
+  mutating func keep(_ frame: SharedSecretBytes, of record: RecordID, _ version: Version) {
     frames[record, default: [:]][version] = frame
   }
 
@@ -101,9 +101,11 @@ struct SeededMachine: Machine {
     return SharedSecretBytes(secret)
   }
 
-  func frame(of record: RecordID, version: Version) -> [UInt8]? { seed.frame(of: record, version) }
+  func frame(of record: RecordID, version: Version) -> SharedSecretBytes? { seed.frame(of: record, version) }
 
-  mutating func keep(_ frame: [UInt8], of record: RecordID, _ version: Version) {
+  func hasFrame(of record: RecordID, version: Version) -> Bool { seed.frame(of: record, version) != nil }
+
+  mutating func keep(_ frame: SharedSecretBytes, of record: RecordID, _ version: Version) {
     seed.keep(frame, of: record, version)
   }
 
@@ -311,9 +313,11 @@ struct KeyedHashMachine: Machine {
     return SharedSecretBytes(testing: SHA256.hash(both.rawSpan))
   }
 
-  func frame(of record: RecordID, version: Version) -> [UInt8]? { seed.frame(of: record, version) }
+  func frame(of record: RecordID, version: Version) -> SharedSecretBytes? { seed.frame(of: record, version) }
 
-  mutating func keep(_ frame: [UInt8], of record: RecordID, _ version: Version) {
+  func hasFrame(of record: RecordID, version: Version) -> Bool { seed.frame(of: record, version) != nil }
+
+  mutating func keep(_ frame: SharedSecretBytes, of record: RecordID, _ version: Version) {
     seed.keep(frame, of: record, version)
   }
 

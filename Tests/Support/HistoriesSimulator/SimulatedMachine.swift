@@ -55,7 +55,13 @@ struct SimulatedMachine: Machine, Sendable {
     return Self.curve.sharedSecret(with: publicKey, by: memory(key, device: curveKeys.agreement))
   }
 
-  func frame(of record: RecordID, version: Version) -> [UInt8]? { hashed.frame(of: record, version: version) }
+  func frame(of record: RecordID, version: Version) -> SharedSecretBytes? {
+    hashed.frame(of: record, version: version)
+  }
+
+  func hasFrame(of record: RecordID, version: Version) -> Bool {
+    hashed.hasFrame(of: record, version: version)
+  }
 
   private func memory(_ key: PrivateKey, device: KeyPair) -> PrivateKey {
     if case .memory = key { key } else { .memory(device) }
@@ -63,11 +69,16 @@ struct SimulatedMachine: Machine, Sendable {
 
   // MARK: The driver's side
 
-  mutating func keep(_ frame: [UInt8], of record: RecordID, _ version: Version) {
+  mutating func keep(_ frame: SharedSecretBytes, of record: RecordID, _ version: Version) {
     hashed.keep(frame, of: record, version)
   }
 
   mutating func drop(_ record: RecordID, _ version: Version) { hashed.drop(record, version) }
+
+  /// The content of a version as an array; nothing in a simulation is secret.
+  func content(of record: RecordID, _ version: Version) -> [UInt8]? {
+    frame(of: record, version: version)?.testBytes
+  }
 
   /// Another machine with the same contents: new keys, and other random bytes from here on.
   func renewed(run: UInt64, contents: [RecordVersion]) -> SimulatedMachine {

@@ -215,8 +215,8 @@ extension Simulation {
     return Set(
       computer.history.shownRecords.flatMap { record in
         computer.history.shownVersions(of: record).compactMap { shown in
-          computer.machine.frame(of: record, version: shown.version) == nil
-            ? nil : RecordVersion(record: record, version: shown.version)
+          computer.machine.hasFrame(of: record, version: shown.version)
+            ? RecordVersion(record: record, version: shown.version) : nil
         }
       })
   }
@@ -228,7 +228,7 @@ extension Simulation {
     for name in before.sorted() {
       // A device that rejoined shows the same under another version.
       let frames = computer.history.shownVersions(of: name.record).compactMap {
-        computer.machine.frame(of: name.record, version: $0.version)
+        computer.machine.content(of: name.record, $0.version)
       }
       guard let frame = written[name]?.frame, !frames.contains(frame), removed[name] == nil,
         spoiled[name] == nil
@@ -241,7 +241,7 @@ extension Simulation {
       if author != device, !heads.isEmpty || computer.history.membership.devices[author] == nil { continue }
       // The slot opened news: this device is no member, and its own messages wait on its disk.
       if !computer.history.membership.isMember(computer.history.device),
-        computer.machine.frame(of: name.record, version: name.version) == frame
+        computer.machine.content(of: name.record, name.version) == frame
       {
         continue
       }

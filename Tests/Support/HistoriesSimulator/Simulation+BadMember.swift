@@ -3,6 +3,7 @@
 // A member that writes segments by hand: it has all keys of a member, and keeps no rule.
 
 import Primitives
+import Secrets
 
 @testable import Histories
 
@@ -40,7 +41,9 @@ extension Simulation {
       let known = history.knownVersions(limit: 20)
       guard !known.isEmpty else { return }
       let frames = known.indices.map { Array("spoiled \(choice) \($0)".utf8) }
-      let pack = Pack.seal(frames, random: bytes(32), keys: keys, account: history.account)
+      let pack = Pack.seal(
+        frames.map { SharedSecretBytes(testing: $0) }, random: bytes(32), keys: keys, account: history.account
+      )
       segment.packs = [put(pack: pack, index)]
       for (number, known) in known.enumerated() {
         segment.operations.append(

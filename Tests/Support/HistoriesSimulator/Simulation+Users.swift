@@ -3,6 +3,7 @@
 // What users do with their devices, and what happens to these.
 
 import Primitives
+import Secrets
 import SeededGenerators
 
 @testable import Histories
@@ -13,7 +14,9 @@ extension Simulation {
     case .add(let device, let content):
       step(
         index(device),
-        .add(record: newRecord(), frame: frame(content), replacing: [], at: clock(index(device))))
+        .add(
+          record: newRecord(), frame: SharedSecretBytes(testing: frame(content)), replacing: [],
+          at: clock(index(device))))
     case .edit(let device, let record, let content): edit(index(device), record, content)
     case .remove(let device, let record):
       if let record = shownRecord(index(device), record) { remove(record, on: index(device)) }
@@ -42,7 +45,7 @@ extension Simulation {
     case .copy(let device, let sameRandomness): copy(index(device), sameRandomness: sameRandomness)
     case .save(let device):
       let index = index(device)
-      computers[index].saved = (computers[index].history, computers[index].machine)
+      computers[index].saved = computers[index].saving()
     case .putBack(let device): putBack(index(device))
     case .confirm(let device):
       for author in Set(computers.map(\.history.device)).sorted() { step(index(device), .confirm(author)) }
@@ -89,7 +92,11 @@ extension Simulation {
     guard let record = shownRecord(index, record) else { return }
     let versions = computers[index].history.shownVersions(of: record).map(\.version)
     noteRemoved(record, on: index)
-    step(index, .add(record: record, frame: frame(content), replacing: versions, at: clock(index)))
+    step(
+      index,
+      .add(
+        record: record, frame: SharedSecretBytes(testing: frame(content)), replacing: versions,
+        at: clock(index)))
   }
 
   private mutating func remove(_ record: RecordID, on index: Int) {
@@ -106,7 +113,7 @@ extension Simulation {
     }
     computers[index].requests = []
     computers[index].beforeRun = 0
-    computers[index].history.restart()
+    computers[index].restart()
   }
 
   private mutating func copy(_ index: Int, sameRandomness: Bool) {
@@ -118,19 +125,18 @@ extension Simulation {
     copy.unacknowledged = []
     copy.beforeRun = 0
     copy.saved = nil
-    copy.history.restart()
+    copy.restart()
     computers.append(copy)
   }
 
   private mutating func putBack(_ index: Int) {
     guard let saved = computers[index].saved else { return }
     injected.insert(.copies)
-    for name in written.keys where saved.machine.frame(of: name.record, version: name.version) == nil {
+    for name in written.keys where !saved.machine.hasFrame(of: name.record, version: name.version) {
       if written[name]?.author == computers[index].history.device { written[name]?.isOrphan = true }
     }
-    computers[index].history = saved.history
-    computers[index].machine = saved.machine
-    computers[index].history.restart()
+    computers[index].putBack(saved)
+    computers[index].restart()
     computers[index].requests = []
     computers[index].unacknowledged = []
     computers[index].beforeRun = 0

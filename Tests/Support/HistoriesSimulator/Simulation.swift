@@ -10,12 +10,19 @@ import SeededGenerators
 @testable import Histories
 
 /// A device: its disk (history and contents), its process (requests under way), its clock.
+/// What was on a simulated device's disk.
+struct DiskCopy: Sendable {
+  let history: History
+  let machine: SimulatedMachine
+  let objects: [StoredObject]
+}
+
 struct SimulatedComputer: Sendable {
   var history: History
   var machine: SimulatedMachine
   var requests: [Request] = []
   var secondsAhead: Int64 = 0
-  var saved: (history: History, machine: SimulatedMachine)?
+  var saved: DiskCopy?
   /// Versions written here that no finished run has followed.
   var unacknowledged: [RecordVersion] = []
   /// How many of them were there when the run under way began.
@@ -23,7 +30,42 @@ struct SimulatedComputer: Sendable {
   var outcome: Outcome?
   var isBad = false
 
-  mutating func step(_ event: Event) -> [Effect] { history.step(event, on: &machine) }
+  /// The objects that are on its disk.
+  private(set) var objects: [StoredObject] = []
+
+  init(history: History, machine: SimulatedMachine) {
+    self.history = history
+    self.machine = machine
+  }
+
+  mutating func step(_ event: Event) -> [Effect] {
+    defer { objects += history.takeNewObjects() }
+    return history.step(event, on: &machine)
+  }
+
+  /// A copy of its disk.
+  func saving() -> DiskCopy { DiskCopy(history: history, machine: machine, objects: objects) }
+
+  /// Its disk is as it was before.
+  mutating func putBack(_ saved: DiskCopy) {
+    (history, machine, objects) = (saved.history, saved.machine, saved.objects)
+  }
+
+  /// The process ends, and another one reads what is on the disk.
+  mutating func restart() {
+    objects += history.takeNewObjects()
+    let before = history
+    do {
+      history = try History(
+        restoring: history.localState(), objects: objects, keys: history.epochKeys, rules: history.rules,
+        limits: history.limits, on: machine)
+    } catch {
+      preconditionFailure("what a device keeps of its history can be read again: \(error)")
+    }
+    if history.log.entries.count == before.log.entries.count, let difference = history.difference(from: before, on: machine) {
+      preconditionFailure("a history that is read again has other \(difference)")
+    }
+  }
 }
 
 struct Simulation: Sendable {
@@ -159,7 +201,8 @@ struct Simulation: Sendable {
     for effect in effects {
       switch effect {
       case .keep(let record, let version, let frame):
-        keep(RecordVersion(record: record, version: version), frame, on: index, event)
+        computers[index].machine.keep(frame, of: record, version)
+        noteKept(RecordVersion(record: record, version: version), frame.testBytes, on: index, event)
       case .drop(let record, let version):
         drop(RecordVersion(record: record, version: version), on: index, event)
       case .request(let request):
@@ -175,8 +218,7 @@ struct Simulation: Sendable {
     if computers[index].history.membership.fork != nil { injected.insert(.crossedOwners) }
   }
 
-  private mutating func keep(_ name: RecordVersion, _ frame: [UInt8], on index: Int, _ event: Event) {
-    computers[index].machine.keep(frame, of: name.record, name.version)
+  private mutating func noteKept(_ name: RecordVersion, _ frame: [UInt8], on index: Int, _ event: Event) {
     switch event {
     case .add: noteWritten(name, frame, on: index, isAgain: false)
     case .account: noteWritten(name, frame, on: index, isAgain: true)

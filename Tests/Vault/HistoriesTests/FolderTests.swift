@@ -5,6 +5,7 @@
 import Foundation
 import Primitives
 import Remotes
+import Secrets
 import TemporaryHomes
 import Testing
 
@@ -65,13 +66,14 @@ private struct FolderDevice {
   mutating func sync() -> Outcome? { perform(.begin(.sync, at: 1_700_000_000)) }
 
   mutating func add(_ text: String) {
-    perform(.add(record: RecordID(), frame: Array(text.utf8), replacing: [], at: 1_700_000_000))
+    let frame = SharedSecretBytes(testing: Array(text.utf8))
+    perform(.add(record: RecordID(), frame: frame, replacing: [], at: 1_700_000_000))
   }
 
   /// What is shown, sorted.
   var texts: [String] {
     history.shownRecords.compactMap { record in
-      history.shownVersions(of: record).first.flatMap { machine.frame(of: record, version: $0.version) }
+      history.shownVersions(of: record).first.flatMap { machine.content(of: record, $0.version) }
         .map { String(decoding: $0, as: UTF8.self) }
     }.sorted()
   }

@@ -30,8 +30,8 @@ struct PackFormatTests {
         #expect(try samples.entry(UInt32(index + 1), of: object) == frame)
         #expect(
           try Pack.entry(
-            UInt32(index + 1), of: object, directory: directory, keys: samples.keys, account: samples.account)
-            == frame)
+            UInt32(index + 1), of: object, directory: directory, keys: samples.keys, account: samples.account
+          ).testBytes == frame)
       }
       #expect(try samples.entry(UInt32(frames.count + 1), of: object).allSatisfy { $0 == 0 })
     }
@@ -139,6 +139,7 @@ struct PackFormatTests {
     #expect(Pack.byteCount(frameCount: 65_536, frameByteCount: 0) == nil)
     #expect(Pack.byteCount(frameCount: 1, frameByteCount: Pack.byteCountLimit) == nil)
     let most = Pack.byteCountLimit - 52 - 1_024 - 16 - 32
+    #expect(Pack.frameByteCountLimit == most)
     #expect(Pack.byteCount(frameCount: 1, frameByteCount: most) == Pack.byteCountLimit)
     #expect(Pack.byteCount(frameCount: 1, frameByteCount: most + 1) == nil)
     let object = samples.pack([[UInt8](repeating: 3, count: most)])
@@ -152,16 +153,19 @@ struct PackFormatTests {
     #expect(directory.entries.count == Pack.entryCountLimit)
     #expect(
       try Pack.entry(65_535, of: many, directory: directory, keys: samples.keys, account: samples.account)
-        == [1])
+        .testBytes == [1])
   }
 }
 
 extension Samples {
   fileprivate func pack(
     _ frames: some Sequence<[UInt8]>, random: [UInt8] = [UInt8](repeating: 1, count: 32)
-  ) -> [UInt8] { Pack.seal(Array(frames), random: random, keys: keys, account: account) }
+  ) -> [UInt8] {
+    Pack.seal(
+      frames.map { SharedSecretBytes(testing: $0) }, random: random, keys: keys, account: account)
+  }
 
   fileprivate func entry(_ number: UInt32, of object: [UInt8]) throws -> [UInt8] {
-    try Pack.entry(number, of: object, keys: keys, account: account)
+    try Pack.entry(number, of: object, keys: keys, account: account).testBytes
   }
 }

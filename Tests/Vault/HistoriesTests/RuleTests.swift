@@ -70,6 +70,33 @@ struct RuleTests {
     #expect(!simulation.computers[1].history.needsSlot)
   }
 
+  @Test("A message that no pack can hold is refused, and stops nothing") func largeMessage() {
+    var simulation = Self.pair()
+    let record = RecordID()
+    func add(_ byteCount: Int) {
+      let frame = SharedSecretBytes(SecretBytes(zeroed: byteCount))
+      simulation.step(0, .add(record: record, frame: frame, replacing: [], at: 7))
+    }
+    let most = Pack.frameByteCountLimit
+    add(most + 1)
+    #expect(simulation.computers[0].outcome == .tooLarge)
+    #expect(simulation.computers[0].history.shownRecords.isEmpty)
+    // Two that fill two packs, and a small one after them.
+    for byteCount in [most, most - 1, 1] { add(byteCount) }
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    #expect(simulation.computers[0].outcome == .complete)
+    simulation.perform(.run(device: 1, .sync, seed: 0))
+    let history = simulation.computers[1].history
+    let shown = history.shownVersions(of: record)
+    #expect(shown.count == 3)
+    for version in shown {
+      #expect(simulation.computers[1].machine.hasFrame(of: record, version: version.version))
+      #expect(history.storedAt(record, version.version) == 7)
+      #expect(simulation.computers[0].history.storedAt(record, version.version) == 7)
+    }
+    #expect(history.storedAt(RecordID(), shown[0].version) == nil)
+  }
+
   @Test("A key has one use") func keys() throws {
     var simulation = Self.pair()
     let slot = try #require(simulation.slots.first)

@@ -126,7 +126,7 @@ extension DeviceEntry {
       && name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
   }
 
-  fileprivate var body: [UInt8] {
+  var body: [UInt8] {
     precondition(FieldReader.isPublicKey(signingKey), "a public key has 65 bytes")
     precondition(FieldReader.isPublicKey(agreementKey), "a public key has 65 bytes")
     precondition((1...2).contains(level) && Self.isName(name), "a level and a name that can be written")
@@ -138,7 +138,7 @@ extension DeviceEntry {
     return bytes + (replaces?.bytes ?? [])
   }
 
-  fileprivate init(from fields: inout FieldReader) throws(FormatError) {
+  init(from fields: inout FieldReader) throws(FormatError) {
     id = try fields.identifier()
     signingKey = try fields.publicKey()
     agreementKey = try fields.publicKey()

@@ -4,7 +4,7 @@
 // a type of its own, so that no device is taken for an account.
 
 internal import Primitives
-internal import Secrets
+public import Secrets
 
 /// 16 bytes that name a thing of one kind.
 public struct Identifier<Kind>: Hashable, Comparable, Sendable {
@@ -56,6 +56,9 @@ public struct HashName<Kind>: Hashable, Comparable, Sendable {
   /// The hash of `bytes`.
   public init(hashing bytes: [UInt8]) { self.init(words: SHA256.hash(bytes.rawSpan)) }
 
+  /// The hash of `bytes`, which may be secret.
+  init(hashing bytes: RawSpan) { self.init(words: SHA256.hash(bytes)) }
+
   private init(words bytes: some Collection<UInt8>) {
     func word(_ number: Int) -> UInt64 {
       bytes.dropFirst(8 * number).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -87,6 +90,13 @@ public struct HashName<Kind>: Hashable, Comparable, Sendable {
   public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 
   public static func < (left: Self, right: Self) -> Bool { left.words < right.words }
+}
+
+extension FrameHash {
+  /// The hash of a content.
+  public init(hashing frame: SharedSecretBytes) {
+    self = frame.withBytes { FrameHash(hashing: $0) }
+  }
 }
 
 /// Of identifiers: one account, all devices of one user.

@@ -155,7 +155,7 @@ extension Place {
 }
 
 extension FieldReader {
-  fileprivate mutating func version() throws(FormatError) -> Version {
+  mutating func version() throws(FormatError) -> Version {
     Version(lamport: try integer(), tag: try identifier())
   }
 

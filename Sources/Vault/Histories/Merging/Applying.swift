@@ -34,6 +34,8 @@ extension History {
       name: name, segment: segment, object: object, epoch: epoch, appliedAt: now, writtenAt: writtenAt,
       order: chains.entries.count)
     chains.insert(entry)
+    newObjects.append(
+      StoredObject(name: .segment(name), object: object, appliedAt: now, writtenAt: writtenAt))
     for pack in segment.packs { packs[pack.hash, default: []].append(name) }
     records.apply(segment, name: name)
     noteForCounting(name)

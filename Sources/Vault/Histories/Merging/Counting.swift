@@ -127,10 +127,11 @@ extension History {
 extension History {
   /// Renews what depends on records: their digests, which contents are wanted, and which may be erased one day.
   mutating func refresh(_ changed: Set<RecordID>, on machine: some Machine) {
+    touched.formUnion(changed)
     for record in changed {
       for (version, entry) in records.versions[record] ?? [:] {
         let name = RecordVersion(record: record, version: version)
-        let isHere = content(of: record, version, on: machine) != nil
+        let isHere = hasContent(of: record, version, on: machine)
         let isHidden = isGone(record, version, heldCounts: false)
         if counts(entry), !isHidden, !isHere { wanted.insert(name) } else { wanted.remove(name) }
         if isHidden, isHere { hidden.insert(name) } else { hidden.remove(name) }

@@ -41,9 +41,9 @@ struct Holds: Sendable {
     }
   }
 
-  fileprivate(set) var segments: [SegmentName: Reason] = [:]
+  var segments: [SegmentName: Reason] = [:]
   /// Segments that the user let through; the brake does not count them again.
-  fileprivate(set) var confirmed: Set<SegmentName> = []
+  var confirmed: Set<SegmentName> = []
   fileprivate var days: [DeviceID: Day] = [:]
 
   /// Whether nothing is held.
@@ -66,7 +66,9 @@ extension History {
   /// Decides whether a segment that was just applied is held.
   /// - Returns: the segments that are held now and were not.
   mutating func hold(_ entry: ChainEntry) -> [SegmentName] {
-    guard entry.name.device != device, entry.segment.operations.contains(where: \.removes) else { return [] }
+    guard entry.name.device != device, entry.segment.operations.contains(where: \.removes),
+      !holds.confirmed.contains(entry.name)
+    else { return [] }
     var day = holds.days.removeValue(forKey: entry.name.device) ?? Holds.Day()
     defer { holds.days[entry.name.device] = day }
     day.add(entry, marksOnOthers(entry))

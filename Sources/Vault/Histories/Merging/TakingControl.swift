@@ -32,6 +32,7 @@ extension History {
     guard case .control(signed.operation.number, _) = name else { return .refused }
     do throws(LogRefusal) {
       try log.insert(signed, object: object, epoch: epoch, tags: tags, machine: machine)
+      newObjects.append(StoredObject(name: name, object: object))
       return .taken
     } catch {
       return error == .parentMissing ? .waiting : .refused

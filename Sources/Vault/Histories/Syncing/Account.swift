@@ -33,7 +33,7 @@ extension History {
     let object = ControlSeal.seal(signed, envelopes: [], account: history.account, keys: keys)
     history.insertOwn(signed, object: object, epoch: keys.name, tags: [], on: machine)
     for (slot, object) in slots {
-      history.slotObjects[slot.object] = object
+      history.keepSlot(object, hash: slot.object)
       do {
         try history.write(.addSlot(slot), to: [.slot(slot)], owner: owner, on: &machine)
       } catch {

@@ -4,19 +4,30 @@
 // it any more.
 
 internal import Primitives
+internal import Secrets
 
 extension History {
   /// The packs to get for contents that are wanted: of each the best place that was not tried in vain.
   mutating func packsToGet() -> [Request] {
     guard let run else { return [] }
     var names: Set<ObjectName> = []
-    for wanted in wanted {
+    for wanted in contentsToGet {
       if let name = bestPack(for: wanted, without: run.absentPacks), !run.asked.contains(name) {
         names.insert(name)
       }
     }
     self.run?.asked.formUnion(names)
     return names.sorted().map { .get($0) }
+  }
+
+  /// The contents that are wanted, without those that the user of this device has removed since.
+  var contentsToGet: Set<RecordVersion> {
+    guard !wanted.isEmpty else { return [] }
+    var contents = wanted
+    for case .remove(let record, let versions) in pendingChanges {
+      for version in versions { contents.remove(RecordVersion(record: record, version: version)) }
+    }
+    return contents
   }
 
   /// The pack in which a content is tried next.
@@ -53,7 +64,7 @@ extension History {
     remote.noteSeen(.pack(device, hash))
     guard let directory = try? Pack.directory(of: object, keys: keys, account: account) else { return [] }
     /// The content of a version at a place in this pack, if it is there.
-    func frame(of version: RecordVersion, at place: KnownPlace) -> [UInt8]? {
+    func frame(of version: RecordVersion, at place: KnownPlace) -> SharedSecretBytes? {
       guard pack(at: place)?.hash == hash,
         let frame = try? Pack.entry(
           place.place.entry, of: object, directory: directory, keys: keys, account: account),
@@ -66,6 +77,7 @@ extension History {
       for place in places(of: version) {
         guard let frame = frame(of: version, at: place) else { continue }
         wanted.remove(version)
+        kept[version] = frame
         effects.append(.keep(record: version.record, version: version.version, frame: frame))
         break
       }
@@ -126,7 +138,8 @@ extension History {
   mutating func reportIncompletePacks(at now: UInt64, on machine: some Machine) {
     guard let run else { return }
     // What was removed may have been swept elsewhere, also if the removal is held here.
-    for version in wanted.sorted() where !isGone(version.record, version.version, heldCounts: true) {
+    for version in contentsToGet.sorted()
+    where !isGone(version.record, version.version, heldCounts: true) {
       guard let place = places(of: version).first, let pack = pack(at: place) else { continue }
       let name = ObjectName.pack(place.segment.device, pack.hash)
       let since = remote.missingSince[name] ?? now
@@ -155,7 +168,7 @@ extension History {
           return listed.byteCount == Int(pack.byteCount)
         }
         let change = LocalChange.place(record: record, version: version, frameHash: entry.frameHash)
-        guard !isThere, !queued.contains(change), machine.frame(of: record, version: version) != nil else {
+        guard !isThere, !queued.contains(change), machine.hasFrame(of: record, version: version) else {
           continue
         }
         outbox.append(change)

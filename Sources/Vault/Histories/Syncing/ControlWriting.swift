@@ -132,6 +132,7 @@ extension History {
     } catch {
       preconditionFailure("an operation of our own fits the log: \(error)")
     }
+    if let entry = log.entries[signed.id] { newObjects.append(StoredObject(name: entry.name, object: object)) }
     membershipChanged(on: machine)
   }
 

@@ -4,11 +4,12 @@
 // carries out `keep` and `drop` in it, and sends the requests after that. A crash loses the requests, never half a step.
 
 public import Primitives
+public import Secrets
 
 /// Something that happened. All times are seconds since 1970 by this device's clock.
 public enum Event: Sendable {
   /// The user stored a message, or a new version of one that replaces these.
-  case add(record: RecordID, frame: [UInt8], replacing: [Version], at: UInt64)
+  case add(record: RecordID, frame: SharedSecretBytes, replacing: [Version], at: UInt64)
   /// The user removed what is shown of a record.
   case remove(record: RecordID, at: UInt64)
   /// The user starts a run. A run that is under way is given up.
@@ -106,7 +107,7 @@ public struct ListedObject: Hashable, Sendable {
 /// What a step asks for.
 public enum Effect: Sendable {
   /// In the transaction of the step: store the content of a version.
-  case keep(record: RecordID, version: Version, frame: [UInt8])
+  case keep(record: RecordID, version: Version, frame: SharedSecretBytes)
   /// In the transaction of the step: erase the content of a version.
   case drop(record: RecordID, version: Version)
   /// After the transaction.
@@ -141,6 +142,12 @@ public enum Outcome: Error, Hashable, Sendable {
   case ownerForked
   /// A key of the device or slot to be added has another use in this account.
   case keyInUse
+  /// A key of the device or slot to be added is not a point of the curve.
+  case keyInvalid
+  /// The account has had as many epochs as an envelope holds keys.
+  case tooManyEpochs
+  /// A message is larger than a pack can hold (``Pack/frameByteCountLimit``), and is not shared.
+  case tooLarge
 }
 
 /// What is wrong at the remote, or with somebody's history.

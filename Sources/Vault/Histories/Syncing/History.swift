@@ -4,6 +4,7 @@
 // clock, thread, disk or network; `step` is the only way in.
 
 public import Primitives
+internal import Secrets
 
 /// What a device knows of its account.
 public struct History: Sendable {
@@ -39,8 +40,8 @@ public struct History: Sendable {
   /// Versions that are removed or replaced and whose content is still here.
   var hidden: Set<RecordVersion> = []
 
-  /// Contents of own versions that this step keeps: the machine has them after it.
-  var kept: [RecordVersion: [UInt8]] = [:]
+  /// Contents that this step keeps: the machine has them after it.
+  var kept: [RecordVersion: SharedSecretBytes] = [:]
 
   /// A slice, since a segment takes some of very many.
   var outbox: ArraySlice<LocalChange> = []
@@ -58,11 +59,16 @@ public struct History: Sendable {
   var remote = RemoteKnowledge()
   /// Another copy of this device writes.
   var isCloned = false
-  /// The run under way. It is not stored: a process that starts has none.
+  /// The run under way. It is not kept: a process that starts has none.
   var run: Run?
 
   /// The slots' objects that are known, by hash.
   var slotObjects: [ObjectHash: [UInt8]] = [:]
+
+  /// Objects that were taken since ``takeNewObjects()``.
+  var newObjects: [StoredObject] = []
+  /// Records of which something changed since ``takeTouched()``.
+  var touched: Set<RecordID> = []
 }
 
 /// A version of a record.
@@ -93,6 +99,14 @@ enum LocalChange: Hashable, Sendable {
   var record: RecordID {
     switch self {
     case .add(let record, _, _, _, _), .remove(let record, _), .place(let record, _, _): record
+    }
+  }
+
+  /// The version whose content it brings; nil for a removal.
+  var content: (record: RecordID, version: Version)? {
+    switch self {
+    case .add(let record, _, let version, _, _), .place(let record, let version, _): (record, version)
+    case .remove: nil
     }
   }
 
@@ -171,12 +185,21 @@ extension History {
   }
 
   /// The content of a version, also if this step keeps it.
-  func content(of record: RecordID, _ version: Version, on machine: some Machine) -> [UInt8]? {
+  func content(of record: RecordID, _ version: Version, on machine: some Machine) -> SharedSecretBytes? {
     kept[RecordVersion(record: record, version: version)] ?? machine.frame(of: record, version: version)
   }
 
-  /// A process starts: a run that was under way is over.
-  public mutating func restart() { run = nil }
+  /// Whether the content of a version is here, also if this step keeps it.
+  func hasContent(of record: RecordID, _ version: Version, on machine: some Machine) -> Bool {
+    kept[RecordVersion(record: record, version: version)] != nil
+      || machine.hasFrame(of: record, version: version)
+  }
+
+  /// The records of which something changed since the last call: who shows them looks at them again.
+  public mutating func takeTouched() -> Set<RecordID> {
+    defer { touched = [] }
+    return touched
+  }
 }
 
 // MARK: Records
@@ -220,6 +243,13 @@ extension History {
     return shown.map { ShownVersion(version: $0.key, frameHash: $0.value) }.sorted { $1.version < $0.version }
   }
 
+  /// When a version was stored, as its author says; nil if no version of this name is known.
+  public func storedAt(_ record: RecordID, _ version: Version) -> UInt64? {
+    if let known = records.versions[record]?[version] { return known.storedAt }
+    for case .add(record, let storedAt, version, _, _) in pendingChanges { return storedAt }
+    return nil
+  }
+
   /// Changes that no segment holds yet, in their order.
   var pendingChanges: [LocalChange] { (staged?.changes ?? []) + outbox }
 
@@ -244,9 +274,12 @@ extension History {
 
   // MARK: Changes of this device
 
-  private mutating func add(_ record: RecordID, frame: [UInt8], replacing: [Version], at now: UInt64)
+  private mutating func add(
+    _ record: RecordID, frame: SharedSecretBytes, replacing: [Version], at now: UInt64
+  )
     -> [Effect]
   {
+    guard frame.count <= Pack.frameByteCountLimit else { return [.ended(.tooLarge)] }
     let hash = FrameHash(hashing: frame)
     let replaces = Array(replacing.sorted().suffix(LocalChange.versionLimit))
     let version = Addition.version(

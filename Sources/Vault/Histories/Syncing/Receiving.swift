@@ -75,11 +75,16 @@ extension History {
     }
     guard !holdsObject(name) else { return }
     switch name {
-    case .slot: slotObjects[hash] = object
+    case .slot: keepSlot(object, hash: hash)
     case .control: closedControl[name] = object
     case .segment(let segment): run?.waiting[segment] = object
     case .format, .pack, .request: break
     }
+  }
+
+  mutating func keepSlot(_ object: [UInt8], hash: ObjectHash) {
+    slotObjects[hash] = object
+    newObjects.append(StoredObject(name: .slot(hash), object: object))
   }
 
   /// Takes in what waits, then says what else to list and to get.

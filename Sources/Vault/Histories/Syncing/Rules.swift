@@ -6,7 +6,6 @@
 /// Numbers that tests make small.
 struct Limits: Sendable {
   var operationsPerSegment = Segment.operationCountLimit
-  var packByteCount = 16 << 20
   /// Removals and replacements of other devices' records by one device in a day that are believed without a question,
   /// and the part of all records (one in so many) that they may be.
   var brakeCount = 100

@@ -201,7 +201,7 @@ extension History {
     var effects: [Effect] = []
     for name in hidden.sorted() where isDead(name.record, name.version, at: now) {
       hidden.remove(name)
-      guard machine.frame(of: name.record, version: name.version) != nil else { continue }
+      guard machine.hasFrame(of: name.record, version: name.version) else { continue }
       effects.append(.drop(record: name.record, version: name.version))
     }
     return effects

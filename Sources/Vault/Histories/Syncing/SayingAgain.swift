@@ -45,7 +45,7 @@ extension History {
         else { continue }
         // Another copy of this device said it.
         if let same = shownVersions(of: record).first(where: { $0.frameHash == hash }), same.version != old,
-          content(of: record, same.version, on: machine) != nil
+          hasContent(of: record, same.version, on: machine)
         {
           renamed[RecordVersion(record: record, version: old)] = same.version
           continue

@@ -92,46 +92,49 @@ extension History {
   /// Moves changes from the outbox into a staged segment, and seals their contents.
   private mutating func takeFromOutbox(keys: EpochKeys, on machine: inout some Machine) -> StagedSegment {
     let changes = Array(outbox.prefix(limits.operationsPerSegment))
-    var frames: [[UInt8]] = []
-    var byteCount = 0
+    var pack = PackWriter()
     var operationsByteCount = 0
     var operations: [Operation] = []
     var taken = 0
     var shared: [(operation: Int, pack: PackReference, entry: UInt32)] = []
     for change in changes {
       operationsByteCount += change.byteCount
-      guard byteCount < limits.packByteCount, operationsByteCount < Segment.byteCountLimit / 2 else { break }
+      guard operationsByteCount < Segment.byteCountLimit / 2 else { break }
+      if let (record, version) = change.content {
+        guard let frame = content(of: record, version, on: machine) else {
+          taken += 1
+          continue
+        }
+        guard pack.append(frame) else {
+          // `add` refuses what no pack can hold.
+          if pack.count > 0 { break }
+          taken += 1
+          continue
+        }
+      }
       taken += 1
+      let place = Place(pack: 0, entry: UInt32(pack.count))
       switch change {
       case .add(let record, let storedAt, let version, let replaces, let hash):
-        guard let frame = content(of: record, version, on: machine) else { continue }
         if !rules.packsHaveOneSegment, let (pack, entry) = packOfEarlierSegment(with: hash) {
           shared.append((operations.count, pack, entry))
         }
-        frames.append(frame)
-        byteCount += frame.count
         operations.append(
           .add(
             Addition(
               record: record, storedAt: storedAt, version: version, replaces: replaces, frameHash: hash,
-              place: Place(pack: 0, entry: UInt32(frames.count)))))
+              place: place)))
       case .remove(let record, let versions):
         operations.append(.remove(Removal(record: record, versions: versions)))
       case .place(let record, let version, let hash):
-        guard let frame = content(of: record, version, on: machine) else { continue }
-        frames.append(frame)
-        byteCount += frame.count
         operations.append(
-          .place(
-            NewPlace(
-              record: record, version: version, frameHash: hash,
-              place: Place(pack: 0, entry: UInt32(frames.count)))))
+          .place(NewPlace(record: record, version: version, frameHash: hash, place: place)))
       }
     }
     outbox.removeFirst(taken)
     var packs: [(hash: ObjectHash, object: [UInt8])] = []
-    if !frames.isEmpty {
-      let object = Pack.seal(frames, random: machine.random(32), keys: keys, account: account)
+    if pack.count > 0 {
+      let object = pack.seal(random: machine.random(Pack.randomByteCount), keys: keys, account: account)
       packs = [(ObjectHash(hashing: object), object)]
     }
     var staged = StagedSegment(packs: packs, operations: operations, changes: Array(changes.prefix(taken)))
