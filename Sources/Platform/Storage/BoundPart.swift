@@ -19,6 +19,8 @@ public enum BoundPart: UInt8, CaseIterable, Sendable {
   /// The registry of protected data and every domain. Reading a domain uses the ledger in the keychain, which
   /// tells one damaged domain from the others; this record serves the check of the whole file.
   case protectedData = 5
+  /// The state of the account of several devices. It authenticates the objects and the rows of synchronisation.
+  case account = 6
 }
 
 /// Knows which state of each part was stored last. The implementation needs keys, so a higher layer supplies
@@ -48,6 +50,8 @@ extension Transaction {
       try anchors("SELECT part, sealed FROM vault WHERE part <> 3 ORDER BY part", body)
     case .captures:
       try anchors("SELECT 1, sealed FROM captureState", body)
+    case .account:
+      try anchors("SELECT only, sealed FROM syncState", body)
     case .protectedData:
       try anchors("SELECT 0, record FROM protectedRegistry", body)
       try anchors("SELECT domain, wrappedKey FROM protectedDomains ORDER BY domain", body)

@@ -66,13 +66,14 @@ public final class DatabaseFile: Sendable {
 
   static func open(home: String, lock: WriterLock) throws -> DatabaseFile {
     let path = home + "/" + name
-    try FileHeader(path: path).check(knownFormat: Schema.version)
+    let format = try FileHeader(path: path).check(knownFormat: Schema.version)
     try checkLog(of: path)
     try refuseStaleLog(path: path)
     let isReadOnly = isReadOnlyMedium(home)
     do {
       let queue = try connect(path: path, isImmutable: isReadOnly && !isTaken(path + "-wal"))
       let file = DatabaseFile(.folder(Folder(home: home, path: path, lock: lock)), queue: queue)
+      if format < Schema.version { try file.withWriting { try file.write(Schema.migrate) } }
       try file.read(Schema.check)
       return file
     } catch let error as DatabaseError {
@@ -162,6 +163,15 @@ public final class DatabaseFile: Sendable {
   /// Takes the writer's lock now, before work that would be lost without it.
   public func claimWriting() throws(StorageError) {
     if case .folder(let folder) = place { try folder.lock.acquire() }
+  }
+
+  /// Runs `body` with the writer's lock, and lets others write afterwards, unless this coffer held the lock before.
+  /// - Throws: `StorageError.inUse` while another process writes; what `body` throws.
+  public func withWriting<R>(_ body: () throws -> R) throws -> R {
+    guard case .folder(let folder) = place, folder.lock.time == nil else { return try body() }
+    try folder.lock.acquire()
+    defer { folder.lock.release() }
+    return try body()
   }
 
   /// Removes the blobs that no row names, except those written since this file took the lock.

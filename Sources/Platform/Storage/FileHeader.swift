@@ -31,7 +31,8 @@ struct FileHeader {
   /// Compares every field that never changes.
   ///
   /// - Parameter knownFormat: the newest schema version that this program knows.
-  func check(knownFormat: Int) throws(StorageError) {
+  /// - Returns: the file's, from 1. The log may have a newer one.
+  func check(knownFormat: Int) throws(StorageError) -> Int {
     let isPlain =
       bytes.starts(with: Array("SQLite format 3\0".utf8))
       && integer(16, 2) == UInt32(Self.pageByteCount)
@@ -45,7 +46,10 @@ struct FileHeader {
       && bytes[72..<92].allSatisfy { $0 == 0 }
     guard isPlain else { throw .corrupt(part: .header) }
     let format = Int(integer(60, 4))
-    guard format == knownFormat else { throw .unknownFormat(found: format, known: knownFormat) }
+    guard (1...knownFormat).contains(format) else {
+      throw .unknownFormat(found: format, known: knownFormat)
+    }
+    return format
   }
 
   private func integer(_ offset: Int, _ count: Int) -> UInt32 {

@@ -35,7 +35,15 @@ enum Schema {
       "CREATE TABLE protectedRegistry (only INTEGER PRIMARY KEY CHECK (only = 1), record BLOB NOT NULL) STRICT",
       "CREATE TABLE protectedDomains (domain INTEGER PRIMARY KEY, wrappedKey BLOB NOT NULL, "
         + "payload BLOB NOT NULL) STRICT",
-    ])
+    ]),
+    Migration(statements: [
+      // Syncing
+      "CREATE TABLE syncState (only INTEGER PRIMARY KEY CHECK (only = 1), sealed BLOB NOT NULL) STRICT",
+      "CREATE TABLE syncObjects (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, applied INTEGER NOT NULL, "
+        + "written INTEGER NOT NULL, object BLOB NOT NULL) STRICT",
+      "CREATE TABLE syncRows (row BLOB PRIMARY KEY NOT NULL, message BLOB NOT NULL, version BLOB NOT NULL, "
+        + "standing INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+    ]),
   ]
 
   /// The format written in the header (`user_version`): how many migrations the file has seen.
@@ -44,6 +52,16 @@ enum Schema {
   static func create(_ transaction: borrowing Transaction) throws {
     for statement in migrations.flatMap(\.statements) { try transaction.db.execute(sql: statement) }
     try transaction.db.execute(sql: "PRAGMA application_id = \(FileHeader.applicationID)")
+    try transaction.db.execute(sql: "PRAGMA user_version = \(version)")
+  }
+
+  /// Brings a file of an earlier format to this one. Another process may have done it meanwhile.
+  static func migrate(_ transaction: borrowing Transaction) throws {
+    let format = try transaction.firstRow("PRAGMA user_version") { Int(try $0.integer(0)) } ?? 0
+    guard (1..<version).contains(format) else { return }
+    for statement in migrations.dropFirst(format).flatMap(\.statements) {
+      try transaction.db.execute(sql: statement)
+    }
     try transaction.db.execute(sql: "PRAGMA user_version = \(version)")
   }
 
@@ -69,5 +87,7 @@ enum Schema {
     "index sqlite_autoindex_captures_1 captures", "index capturesByMark captures",
     "table captureParts captureParts", "table captureState captureState",
     "table protectedRegistry protectedRegistry", "table protectedDomains protectedDomains",
+    "table syncState syncState", "table syncObjects syncObjects",
+    "index sqlite_autoindex_syncObjects_1 syncObjects", "table syncRows syncRows",
   ]
 }

@@ -2,6 +2,7 @@
 //
 // Seals messages as rows of the table `messages`.
 
+internal import Foundation
 internal import MessageFormats
 internal import Primitives
 internal import Secrets
@@ -54,6 +55,25 @@ struct MessageSealer: ~Copyable {
         .integer(timestamp), lending: box)
     }
     return id
+  }
+
+  /// Stores a row that another device of the same user stored, with the frame and the names that it has there.
+  /// - Throws: `VaultError.encryptionFailed` after the second failure.
+  mutating func insert(
+    _ number: Int64, _ row: VersionRow, frame: RawSpan, keyVersion: Int, key: SharedSecretBytes,
+    _ transaction: borrowing Transaction
+  ) throws {
+    try RetryRule.apply(pause: pause) { () throws(VaultError) in
+      box.reserve(frame.byteCount)
+      box.withFrame { $0.copy(frame, to: 0) }
+      try seal(row.id, timestamp: row.stored, keyVersion: keyVersion, key: key)
+    }
+    try box.withBytes { box in
+      _ = try transaction.execute(
+        "INSERT INTO messages (number, id, message, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?, ?, ?)",
+        .integer(number), row.id.column, row.id == row.message ? .bytes(Data()) : row.message.column,
+        .integer(Int64(keyVersion)), .integer(row.stored), lending: box)
+    }
   }
 
   private mutating func sealFrame(

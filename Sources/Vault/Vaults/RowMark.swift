@@ -7,16 +7,21 @@ internal import Primitives
 internal import Secrets
 internal import Storage
 
+/// What a row is to its message. The numbers are stored.
+package enum RowStanding: Int64, CaseIterable, Sendable {
+  /// Lists and searches show it.
+  case shown = 0
+  /// An earlier version.
+  case replaced = 1
+  /// In the trash.
+  case removed = 2
+
+  static let all = Set(allCases)
+}
+
 /// The mark of a row; most rows have none.
 struct RowMark: Equatable, Sendable {
-  /// The numbers are stored.
-  enum Standing: Int64, CaseIterable, Sendable {
-    case shown = 0
-    case replaced = 1
-    case removed = 2
-
-    static let all = Set(allCases)
-  }
+  typealias Standing = RowStanding
 
   /// The first version of the message.
   let message: MessageID
