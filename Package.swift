@@ -27,6 +27,10 @@ func systemLibrary(_ name: String, pkgConfig: String? = nil, apt: String) -> Tar
   .systemLibrary(name: name, path: "Sources/C/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
 
+func desktopTrait(_ name: String, _ description: String) -> Trait {
+  .trait(name: name, description: description, enabledTraits: ["DesktopBus"])
+}
+
 /// The folders of Sources/ and Tests/. `openPGP` imports `base` alone.
 enum Layer: String {
   case base = "Base"
@@ -74,6 +78,10 @@ extension Target.Dependency {
   }
 }
 
+/// What the tests of everything with an enclave start from.
+let protected: [Target.Dependency] = [
+  "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "Storage", "Primitives", "Secrets",
+]
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -99,15 +107,9 @@ let package = Package(
   traits: [
     .default(enabledTraits: ["TPM", "SecretService", "Fingerprint", "Logind", "Pictures", "SecurityKeys"]),
     .trait(name: "TPM", description: "Enclave keys in a TPM 2.0, through tss2-esys."),
-    .trait(
-      name: "SecretService", description: "A keychain in the desktop's Secret Service.",
-      enabledTraits: ["DesktopBus"]),
-    .trait(
-      name: "Fingerprint", description: "Fingerprint readers, through fprintd.",
-      enabledTraits: ["DesktopBus"]),
-    .trait(
-      name: "Logind", description: "Locking with the session, through systemd-logind.",
-      enabledTraits: ["DesktopBus"]),
+    desktopTrait("SecretService", "A keychain in the desktop's Secret Service."),
+    desktopTrait("Fingerprint", "Fingerprint readers, through fprintd."),
+    desktopTrait("Logind", "Locking with the session, through systemd-logind."),
     .trait(
       name: "Pictures",
       description: "Thumbnails, pictures on the terminal, QR codes: libjpeg-turbo, libpng, libqrencode."),
@@ -138,13 +140,8 @@ let package = Package(
     systemLibrary("CUtf8proc", apt: "libutf8proc-dev"),
     systemLibrary("CZlib", apt: "zlib1g-dev"),
     // Few commands need these libraries: they are opened when first used, not linked. scripts/packages has their headers.
+    // Those are listed below.
     .target(name: "CLoader", path: "Sources/C/CLoader", linkerSettings: [.linkedLibrary("dl")]),
-    .target(name: "CTSS", dependencies: ["CLoader"], path: "Sources/C/CTSS"),
-    .target(name: "CSystemdBus", dependencies: ["CLoader"], path: "Sources/C/CSystemdBus"),
-    .target(name: "CFido2", dependencies: ["CLoader"], path: "Sources/C/CFido2"),
-    .target(name: "CTurboJPEG", dependencies: ["CLoader"], path: "Sources/C/CTurboJPEG"),
-    .target(name: "CPNG", dependencies: ["CLoader"], path: "Sources/C/CPNG"),
-    .target(name: "CQRencode", dependencies: ["CLoader"], path: "Sources/C/CQRencode"),
     .target(name: "CZbar", path: "Sources/C/CZbar", linkerSettings: [.linkedLibrary("dl")]),
 
     // Base: texts, secrets in memory, libcrypto, and primitives from well-kept libraries
@@ -238,16 +235,12 @@ let package = Package(
     // What tests share
     // Functions of BoringSSL that take the randomness from the caller, as vectors need it.
     .target(name: "CBoringSSLInternals", dependencies: [crypto], path: "Tests/Support/CBoringSSLInternals"),
-    support("AgentLeash"),
     support("InMemoryKeychains", ["Keychains"]),
     support("LoggedLines", [log]),
-    support("MemorySearch"),
     support("NumberedItemStores", ["Keychains"]),
     support("PrivateBus", ["DesktopBus"]),
-    support("PseudoTerminals"),
     // Checks for every kind of remote.
     support("RemoteConformance", ["Remotes"]),
-    support("Repository"),
     support("ScriptedPrompts", ["UserAuthentication", "Secrets"]),
     // A FIDO2 authenticator in software, which talks to libfido2 in the same process.
     support(
@@ -257,11 +250,7 @@ let package = Package(
         .target("CFidoHooks", trait: "SecurityKeys"),
       ]),
     .target(name: "CFidoHooks", dependencies: ["CLoader"], path: "Tests/Support/CFidoHooks"),
-    support("SeededGenerators"),
-    support("SmallDisks"),
-    support("SoftwareTPM"),
     support("SpecExamples", ["Repository"]),
-    support("TemporaryHomes"),
     support("TestVectors", ["Repository"]),
     .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     // A disk whose every call is numbered, and that forgets what was not synchronised. It takes the calls of
@@ -274,10 +263,9 @@ let package = Package(
     // Stops every operation at every call, twice, and prints what was lost.
     probe(
       "crash-table", path: "CrashTable",
-      [
-        "CrashDisk", "CCrashDisk", "CofferKit", "OpenPGP", "Contacts", "Identities", "KeyCustody",
-        "ProtectedData", "Vaults", "Captures", "Keychains", "Enclaves", "SecurityKeys", "UserAuthentication",
-        "MessageFormats", "Storage", "Primitives", "Secrets", log, "ScriptedPrompts",
+      protected + [
+        "CrashDisk", "CCrashDisk", "CofferKit", "Contacts", "Identities", "KeyCustody", "Vaults", "Captures",
+        "SecurityKeys", "UserAuthentication", "MessageFormats", log, "ScriptedPrompts",
       ]),
     // The same for a folder of objects.
     probe("crash-remotes", path: "CrashRemotes", ["CrashDisk", "Remotes"]),
@@ -291,10 +279,9 @@ let package = Package(
     // Does one operation with known secrets and waits, so that its memory can be searched.
     probe(
       "leak-probe", path: "LeakProbe",
-      [
-        "CofferKit", "CofferCommands", "KeyCustody", "ProtectedData", "Vaults", "Captures", "Keychains",
-        "Enclaves", "OpenPGP", "Identities", "Correspondence", "UserAuthentication", "MessageFormats",
-        "Storage", "Primitives", "Secrets", "CSystem", "ScriptedPrompts", "InMemoryKeychains", "GnuPG",
+      protected + [
+        "CofferKit", "CofferCommands", "KeyCustody", "Vaults", "Captures", "Identities", "Correspondence",
+        "UserAuthentication", "MessageFormats", "CSystem", "ScriptedPrompts", "InMemoryKeychains", "GnuPG",
         "SecurityKeys", "SoftwareSecurityKey",
       ]),
 
@@ -383,42 +370,28 @@ let package = Package(
       ]),
     tests(
       "ProtectedDataTests", in: .vault,
-      [
-        "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "UserAuthentication", "Storage",
-        "Primitives", "Secrets", "MemorySearch", "SpecExamples", "TemporaryHomes", "ScriptedPrompts",
-      ]),
+      protected + ["UserAuthentication", "MemorySearch", "SpecExamples", "TemporaryHomes", "ScriptedPrompts"]),
     tests(
       "KeyCustodyTests", in: .vault,
-      [
-        "KeyCustody", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "UserAuthentication",
-        "Storage", "Primitives", "Secrets", "MemorySearch", "SecurityKeys", "SoftwareSecurityKey",
+      protected + [
+        "KeyCustody", "UserAuthentication", "MemorySearch", "SecurityKeys", "SoftwareSecurityKey",
         "SoftwareTPM", "SpecExamples", "TemporaryHomes", "LoggedLines",
       ]),
     tests(
       "IdentitiesTests", in: .vault,
-      [
-        "Identities", "KeyCustody", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "Storage",
-        "Primitives", "Secrets", "MemorySearch", "TemporaryHomes",
-      ]),
-    tests(
-      "ContactsTests", in: .vault,
-      [
-        "Contacts", "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "Storage", "Primitives",
-        "Secrets", "SpecExamples", "TemporaryHomes",
-      ]),
+      protected + ["Identities", "KeyCustody", "MemorySearch", "TemporaryHomes"]),
+    tests("ContactsTests", in: .vault, protected + ["Contacts", "SpecExamples", "TemporaryHomes"]),
     tests(
       "CorrespondenceTests", in: .vault,
-      [
-        "Correspondence", "Contacts", "Identities", "KeyCustody", "ProtectedData", "OpenPGP", "Keychains",
-        "Enclaves", "Storage", "MessageFormats", "Primitives", "Secrets", "MemorySearch",
+      protected + [
+        "Correspondence", "Contacts", "Identities", "KeyCustody", "MessageFormats", "MemorySearch",
         "TemporaryHomes",
       ]),
     tests(
       "BackupsTests", in: .vault,
-      [
-        "Backups", "CofferKit", "Keychains", "Storage", "Enclaves", "KeyCustody", "Identities",
-        "Contacts", "ProtectedData", "OpenPGP", "Captures", "Vaults", "MessageFormats", "Primitives",
-        "Secrets", "SoftwareTPM", "InMemoryKeychains", "SpecExamples", "TemporaryHomes",
+      protected + [
+        "Backups", "CofferKit", "KeyCustody", "Identities", "Contacts", "Captures", "Vaults",
+        "MessageFormats", "SoftwareTPM", "InMemoryKeychains", "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "AgentTests", in: .vault,
@@ -428,10 +401,10 @@ let package = Package(
       ]),
     tests(
       "CofferKitTests", in: .vault,
-      [
-        "CofferKit", "Agent", "Captures", "Identities", "Vaults", "MessageFormats", "ProtectedData",
-        "KeyCustody", "Enclaves", "Keychains", "Storage", "UserAuthentication", "Primitives", "Secrets",
-        "SoftwareTPM", "TemporaryHomes", sqlite, "InMemoryKeychains", "ScriptedPrompts", "LoggedLines",
+      protected + [
+        "CofferKit", "Agent", "Captures", "Identities", "Vaults", "MessageFormats", "KeyCustody",
+        "UserAuthentication", "SoftwareTPM", "TemporaryHomes", sqlite, "InMemoryKeychains", "ScriptedPrompts",
+        "LoggedLines",
       ]),
     tests(
       "TranscriptTests", in: .cli, ["coffer", "coffer-with-keys", "AgentLeash", "Repository", "SoftwareTPM"],
@@ -456,6 +429,14 @@ let package = Package(
     tests("RepositoryTests", in: .system, ["Repository", "TestVectors"]),
   ]
 )
+package.targets += ["CTSS", "CSystemdBus", "CFido2", "CTurboJPEG", "CPNG", "CQRencode"].map {
+  .target(name: $0, dependencies: ["CLoader"], path: "Sources/C/\($0)")
+}
+// What tests share and what needs no other module.
+package.targets += [
+  "AgentLeash", "MemorySearch", "PseudoTerminals", "Repository", "SeededGenerators", "SmallDisks",
+  "SoftwareTPM", "TemporaryHomes",
+].map { support($0) }
 
 if Context.environment["FUZZ"] != nil {
   func fuzz(_ name: String, _ dependencies: [Target.Dependency]) {
