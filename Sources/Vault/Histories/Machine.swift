@@ -37,10 +37,17 @@ public protocol Machine {
   func signature(of message: [UInt8], by key: PrivateKey) -> [UInt8]
   /// Whether `signature` is one of `message` by the owner of `publicKey`, with s in the lower half.
   func isSignature(_ signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool
+  /// Whether this is a point of the curve: what is not cannot be sealed to.
+  func isPublicKey(_ key: [UInt8]) -> Bool
   /// The x coordinate that both keys agree on, 32 bytes; nil if `publicKey` is not a point of the curve.
   func sharedSecret(with publicKey: [UInt8], by key: PrivateKey) -> SharedSecretBytes?
   /// The content of a version that this device has; nil if it has not.
   func frame(of record: RecordID, version: Version) -> SharedSecretBytes?
   /// Whether this device has the content of a version. Opens nothing: it is asked of every version.
   func hasFrame(of record: RecordID, version: Version) -> Bool
+}
+
+extension Machine {
+  /// Whether this is a point of P-256.
+  public func isPublicKey(_ key: [UInt8]) -> Bool { P256.isPublicKey(key) }
 }

@@ -86,7 +86,8 @@ struct SeededMachine: Machine {
     guard let signature = try? Self.key(pair).signature(digest: SHA256.hash(message.rawSpan)) else {
       preconditionFailure("a digest can be signed")
     }
-    return LowSignature(der: signature).bytes
+    guard let low = LowSignature(der: signature) else { preconditionFailure("libcrypto writes DER") }
+    return low.bytes
   }
 
   func isSignature(_ signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool {
@@ -184,66 +185,6 @@ struct SeededMachine: Machine {
   ]
 }
 
-/// An ECDSA signature with s in the lower half of the group's order.
-private struct LowSignature {
-  private var r: [UInt8]
-  private var s: [UInt8]
-
-  private static let order: [UInt8] = [
-    0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x00, 0x00, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xBC,
-    0xE6,
-    0xFA, 0xAD, 0xA7, 0x17, 0x9E, 0x84, 0xF3, 0xB9, 0xCA, 0xC2, 0xFC, 0x63, 0x25, 0x51,
-  ]
-
-  /// Reads DER (RFC 3279, 2.2.3), and takes the lower of both values of s.
-  init(der: [UInt8]) {
-    var offset = 2
-    func integer() -> [UInt8] {
-      let count = Int(der[offset + 1])
-      defer { offset += 2 + count }
-      let digits = Array(der[offset + 2..<offset + 2 + count].drop { $0 == 0 })
-      return [UInt8](repeating: 0, count: 32 - digits.count) + digits
-    }
-    r = integer()
-    s = integer()
-    let other = Self.orderLess(s)
-    if other.lexicographicallyPrecedes(s) { s = other }
-  }
-
-  /// Reads r ‖ s; nil when s is in the upper half.
-  init?(_ bytes: [UInt8]) {
-    guard bytes.count == 64 else { return nil }
-    r = Array(bytes[..<32])
-    s = Array(bytes[32...])
-    guard s.lexicographicallyPrecedes(Self.order), !Self.orderLess(s).lexicographicallyPrecedes(s) else {
-      return nil
-    }
-  }
-
-  var bytes: [UInt8] { r + s }
-
-  var der: [UInt8] {
-    func integer(_ value: [UInt8]) -> [UInt8] {
-      var digits = Array(value.drop { $0 == 0 })
-      if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
-      return [2, UInt8(digits.count)] + digits
-    }
-    let body = integer(r) + integer(s)
-    return [0x30, UInt8(body.count)] + body
-  }
-
-  private static func orderLess(_ value: [UInt8]) -> [UInt8] {
-    var difference = [UInt8](repeating: 0, count: 32)
-    var borrow = 0
-    for index in (0..<32).reversed() {
-      let digit = Int(order[index]) - Int(value[index]) - borrow
-      borrow = digit < 0 ? 1 : 0
-      difference[index] = UInt8(digit + 256 * borrow)
-    }
-    return difference
-  }
-}
-
 // MARK: Keyed hashes
 
 /// All private keys of a simulated world, by their public keys.
@@ -301,6 +242,8 @@ struct KeyedHashMachine: Machine {
     guard let key = table.privateKey(of: publicKey) else { return false }
     return Self.signature(of: message, key) == signature
   }
+
+  func isPublicKey(_ key: [UInt8]) -> Bool { table.privateKey(of: key) != nil }
 
   func sharedSecret(with publicKey: [UInt8], by key: PrivateKey) -> SharedSecretBytes? {
     guard let other = table.privateKey(of: publicKey) else { return nil }

@@ -50,6 +50,10 @@ struct SimulatedMachine: Machine, Sendable {
       : hashed.isSignature(signature, of: message, by: publicKey)
   }
 
+  func isPublicKey(_ key: [UInt8]) -> Bool {
+    isReal ? Self.curve.isPublicKey(key) : hashed.isPublicKey(key)
+  }
+
   func sharedSecret(with publicKey: [UInt8], by key: PrivateKey) -> SharedSecretBytes? {
     guard let curveKeys else { return hashed.sharedSecret(with: publicKey, by: key) }
     return Self.curve.sharedSecret(with: publicKey, by: memory(key, device: curveKeys.agreement))

@@ -94,7 +94,7 @@ extension Simulation {
     let owner = machine.makeKeyPair()
     let slot = OpenedSlot(id: identifier(), agreement: machine.makeKeyPair(), owner: owner, anchor: nil)
     let other = History.found(
-      entry: entry(machine, replaces: nil), owner: owner, slots: [(slot.entry, slot.object)], at: now,
+      entry: entry(machine, replaces: nil), owner: owner, slots: { _, _, _ in [(slot.entry, slot.object)] },
       on: &machine)
     for entry in other.log.ordered { server.write(entry.object, as: entry.name, by: -1) }
     server.write(slot.object, as: .slot(ObjectHash(hashing: slot.object)), by: -1)

@@ -150,7 +150,8 @@ struct Simulation: Sendable {
     }
     let entry = entry(machine, replaces: nil)
     var history = History.found(
-      entry: entry, owner: owner, slots: opened.map { ($0.entry, $0.object) }, at: now, on: &machine)
+      entry: entry, owner: owner, slots: { _, _, _ in opened.map { ($0.entry, $0.object) } },
+      on: &machine)
     history.rules = setting.rules
     history.limits = setting.limits
     slots = opened

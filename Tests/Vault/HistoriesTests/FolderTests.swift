@@ -95,7 +95,7 @@ struct FolderTests {
       id: Identifier(beginningOf: machine.random(16)), agreement: machine.makeKeyPair(), owner: owner,
       anchor: nil)
     let history = History.found(
-      entry: entry(&machine), owner: owner, slots: [(slot.entry, slot.object)], at: 1_700_000_000,
+      entry: entry(&machine), owner: owner, slots: { _, _, _ in [(slot.entry, slot.object)] },
       on: &machine)
     return (
       FolderDevice(history: history, machine: machine, remote: try #require(FolderRemote(path: folder))), slot

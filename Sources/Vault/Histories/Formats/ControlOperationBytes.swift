@@ -126,10 +126,13 @@ extension DeviceEntry {
       && name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
   }
 
+  /// Whether an operation can hold level and name.
+  var isInForm: Bool { (1...2).contains(level) && Self.isName(name) }
+
   var body: [UInt8] {
     precondition(FieldReader.isPublicKey(signingKey), "a public key has 65 bytes")
     precondition(FieldReader.isPublicKey(agreementKey), "a public key has 65 bytes")
-    precondition((1...2).contains(level) && Self.isName(name), "a level and a name that can be written")
+    precondition(isInForm, "a level and a name that can be written")
     var bytes = id.bytes + signingKey + agreementKey
     bytes.append(level)
     bytes.append(UInt8(name.utf8.count))

@@ -52,8 +52,12 @@ public enum Envelope {
   public static let tagByteCount = 8
   /// Bytes in the secret of a URL.
   public static let urlSecretByteCount = 16
-  /// Bytes of an envelope: more than a thousand epochs.
+  /// Bytes of an envelope.
   public static let byteCountLimit = 1 << 16
+  /// Epoch keys that an envelope has room for, whatever else is in it: more than 1,800.
+  public static let epochCountLimit =
+    (byteCountLimit - sealedOffset - AES256GCM.tagByteCount - EnvelopeContents.byteCountLimit(epochCount: 0))
+    / EnvelopeContents.epochByteCount
 
   private static let mechanism: UInt8 = 1
   private static let label = "coffer account v1 envelope"
@@ -77,7 +81,7 @@ public enum Envelope {
 
   /// Seals keys to one recipient.
   /// - Parameters:
-  ///   - contents: at least one epoch key, each epoch once.
+  ///   - contents: at least one epoch key, each epoch once, ``epochCountLimit`` at most.
   ///   - recipient: opens it.
   ///   - publicKey: the recipient's agreement key, a point of the curve.
   ///   - epoch: that in the head of the object that holds the envelope.

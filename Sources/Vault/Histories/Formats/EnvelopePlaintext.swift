@@ -6,14 +6,22 @@ internal import Primitives
 internal import Secrets
 
 extension EnvelopeContents {
+  /// Bytes for one epoch.
+  static let epochByteCount = 4 + EpochKeys.keyByteCount
+
+  /// Bytes of so many epoch keys with everything that can come with them.
+  static func byteCountLimit(epochCount: Int) -> Int {
+    2 + epochCount * epochByteCount + 1 + Envelope.urlSecretByteCount + 1 + P256.scalarByteCount
+      + P256.publicKeyByteCount
+  }
+
   /// - Returns: the keys, the first epoch first and the others in rising order.
   func plaintext() -> SecretBytes {
     guard let first = epochKeys.first else { preconditionFailure("an envelope holds an epoch key") }
     let former = epochKeys.dropFirst().sorted { $0.name < $1.name }
     precondition(Set(epochKeys.map(\.name)).count == epochKeys.count, "an envelope holds each epoch once")
     var writer = SecretWriter(
-      byteCount: 2 + epochKeys.count * (4 + EpochKeys.keyByteCount) + 1 + Envelope.urlSecretByteCount + 1
-        + P256.scalarByteCount + P256.publicKeyByteCount)
+      byteCount: Self.byteCountLimit(epochCount: epochKeys.count))
     var count: [UInt8] = []
     count.append(bigEndian: UInt16(epochKeys.count))
     writer.append(count)

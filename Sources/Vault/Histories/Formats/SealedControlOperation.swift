@@ -74,6 +74,12 @@ public enum ControlSeal {
 
   private static let magic: StaticString = "COFCTL01"
 
+  /// Bytes of the object of an operation with its envelopes.
+  static func byteCount(of signed: SignedControlOperation, envelopes: [[UInt8]]) -> Int {
+    ObjectHead.byteCount + 2 + envelopes.reduce(0) { $0 + $1.count } + signed.bytes.count
+      + AES256GCM.tagByteCount
+  }
+
   /// The object of an operation. The same operation and envelopes give the same object.
   /// - Parameters:
   ///   - signed: holds ``hash(ofEnvelopes:)`` of `envelopes`.

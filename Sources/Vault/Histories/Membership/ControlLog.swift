@@ -67,7 +67,10 @@ struct ControlLog: Sendable {
     let operation = signed.operation
     guard entries[signed.id] == nil else { return }
     let ancestors = try ancestors(of: operation, id: signed.id)
-    guard keysHaveOneUse(operation.kind, after: ancestors) else { throw .notOfThisAccount }
+    guard keysHaveOneUse(operation.kind, after: ancestors),
+      // Nobody could seal to what is not a point, and the next operation has an envelope for everybody.
+      operation.kind.memberKeys.allSatisfy({ machine.isPublicKey($0) })
+    else { throw .notOfThisAccount }
     let owner = try owner(of: signed, ancestors: ancestors, machine: machine)
     if let newOwnerKey = operation.newOwnerKeyOfRekey {
       guard let signature = signed.newOwnerSignature,

@@ -16,9 +16,11 @@ extension History {
   }
 
   /// The first device of a new account.
-  public static func found(
-    entry: DeviceEntry, owner: KeyPair, slots: [(entry: SlotEntry, object: [UInt8])], at now: UInt64,
-    on machine: inout some Machine
+  /// - Parameter slots: makes the account's slots, once its name and its first operation are known.
+  public static func found<M: Machine>(
+    entry: DeviceEntry, owner: KeyPair,
+    slots: (AccountID, ControlID, inout M) -> [(entry: SlotEntry, object: [UInt8])],
+    on machine: inout M
   ) -> History {
     let keys = EpochKeys(number: 1, key: machine.randomSecret(32))
     let genesis = ControlOperation(
@@ -31,14 +33,14 @@ extension History {
     var history = History(joining: AccountID(beginningOf: signed.id.bytes), entry: entry)
     history.keys[keys.name] = keys
     let object = ControlSeal.seal(signed, envelopes: [], account: history.account, keys: keys)
-    history.insertOwn(signed, object: object, epoch: keys.name, tags: [], on: machine)
-    for (slot, object) in slots {
-      history.keepSlot(object, hash: slot.object)
-      do {
+    do {
+      try history.insertOwn(signed, object: object, epoch: keys.name, tags: [], on: machine)
+      for (slot, object) in slots(history.account, signed.id, &machine) {
+        history.keepSlot(object, hash: slot.object)
         try history.write(.addSlot(slot), to: [.slot(slot)], owner: owner, on: &machine)
-      } catch {
-        preconditionFailure("the maker of an account has the key of its first epoch: \(error)")
       }
+    } catch {
+      preconditionFailure("the maker of an account has all of its keys: \(error)")
     }
     return history
   }
@@ -113,22 +115,23 @@ extension History {
       guard membership.devices[device.id] == nil, membership.revocations[device.id] == nil else {
         throw .notMember
       }
-      try checkKeys(.addDevice(device))
+      try checkKeys(.addDevice(device), on: machine)
       try write(.addDevice(device), to: [.device(device)], owner: owner, on: &machine)
     case .addSlot(let slot):
-      try checkKeys(.addSlot(slot))
+      try checkKeys(.addSlot(slot), on: machine)
       try write(.addSlot(slot), to: [.slot(slot)], owner: owner, on: &machine)
     case .revoke(let devices, let heads):
       try rekey(revoking: devices, heads: heads, owner: owner, on: &machine)
     case .replaceSlots(let removing, let adding):
       // A slot that this device does not know may have keys that it does not know of either.
       guard removing.allSatisfy({ membership.slots[$0] != nil }) else { throw .notOwner }
-      for slot in adding { try checkKeys(.addSlot(slot)) }
+      for slot in adding { try checkKeys(.addSlot(slot), on: machine) }
+      guard Set(adding.map(\.id)).count == adding.count else { throw .keyInUse }
       let newOwner = try newOwner(on: &machine)
       try rekey(
         revoking: [], removing: removing, adding: adding, owner: owner, newOwner: newOwner, on: &machine)
     case .rejoin(let entry):
-      try checkKeys(.addDevice(entry))
+      try checkKeys(.addDevice(entry), on: machine)
       return try rejoin(entry, owner: owner, on: &machine)
     case .handOutKeys:
       try rekey(revoking: [], owner: owner, on: &machine)
@@ -148,7 +151,10 @@ extension History {
   }
 
   /// Refuses a device or a slot that no log would take.
-  private func checkKeys(_ kind: ControlOperation.Kind) throws(Outcome) {
+  private func checkKeys(_ kind: ControlOperation.Kind, on machine: some Machine) throws(Outcome) {
+    guard kind.memberKeys.allSatisfy({ machine.isPublicKey($0) }), kind.newDevice?.isInForm != false else {
+      throw .keyInvalid
+    }
     guard log.keysHaveOneUse(kind, after: Set(log.entries.keys)) else { throw .keyInUse }
   }
 

@@ -30,10 +30,11 @@ extension History {
     adding newSlots: [SlotEntry] = [], owner: KeyPair, newOwner: KeyPair? = nil,
     on machine: inout some Machine
   ) throws(Outcome) {
+    try checkRoomForEpoch()
     let parents = headsThatCount().prefix(ControlOperation.parentLimit)
     let number = (log.highestEpoch(of: Array(parents))?.number ?? 0) + 1
-    var revocations = devices.map { device in
-      let counted = heads?.filter { $0.device == device } ?? (chains.heads[device] ?? [])
+    var revocations = Set(devices).map { device in
+      let counted = heads.map { Set($0.filter { $0.device == device }) } ?? Set(chains.heads[device] ?? [])
       return Rekey.Revocation(device: device, heads: counted.sorted().suffix(Rekey.headLimit).map(\.self))
     }
     // What a branch that does not count took away is said again: the new epoch cannot come after that branch.
@@ -64,11 +65,17 @@ extension History {
       to: staying, owner: owner, newOwner: newOwner, epoch: epoch, on: &machine)
   }
 
+  /// Refuses another epoch if an envelope has no room for its key.
+  private func checkRoomForEpoch() throws(Outcome) {
+    guard keys.keys.count(where: { log.begins($0) }) < limits.epochCount else { throw .tooManyEpochs }
+  }
+
   /// This device leaves its identifier to the copy that writes under it, and goes on under a new one.
   mutating func rejoin(
     _ new: DeviceEntry, owner: KeyPair, on machine: inout some Machine
   ) throws(Outcome) -> [Effect] {
     let old = device
+    if membership.isMember(old) { try checkRoomForEpoch() }
     try write(.addDevice(new), to: [.device(new)], owner: owner, on: &machine)
     if membership.isMember(old) { try rekey(revoking: [old], owner: owner, on: &machine) }
     let pending = pendingChanges
@@ -92,13 +99,13 @@ extension History {
     guard let sealing = log.highestEpoch(of: parents), let sealingKeys = keys[sealing] else {
       throw .noSafeEpoch
     }
-    if let epoch { keys[epoch.name] = epoch }
     // Keys that the slot opened and whose operation waits for a parent stay here: that operation may revoke somebody.
     let known =
       ([epoch].compactMap { $0 }
         + keys.values.sorted { $1.name < $0.name }.filter {
           log.begins($0.name) && $0.name != epoch?.name
         })
+    guard known.count <= limits.epochCount else { throw .tooManyEpochs }
     let envelopes = recipients.map { recipient in
       var contents = EnvelopeContents(epochKeys: known, urlSecret: nil, owner: nil)
       if case .slot = recipient { contents.owner = newOwner ?? owner }
@@ -117,8 +124,12 @@ extension History {
     let signed = SignedControlOperation(
       operation, signature: machine.signature(of: bytes, by: .memory(owner)),
       newOwnerSignature: newOwner.map { machine.signature(of: bytes, by: .memory($0)) })
+    guard ControlSeal.byteCount(of: signed, envelopes: envelopes) <= ControlSeal.byteCountLimit else {
+      throw .tooManyEpochs
+    }
     let object = ControlSeal.seal(signed, envelopes: envelopes, account: account, keys: sealingKeys)
-    insertOwn(
+    if let epoch { keys[epoch.name] = epoch }
+    try insertOwn(
       signed, object: object, epoch: sealing, tags: Set(envelopes.compactMap { try? Envelope.tag(of: $0) }),
       on: machine)
   }
@@ -126,11 +137,12 @@ extension History {
   mutating func insertOwn(
     _ signed: SignedControlOperation, object: [UInt8], epoch: EpochName, tags: Set<[UInt8]>,
     on machine: some Machine
-  ) {
+  ) throws(Outcome) {
     do {
       try log.insert(signed, object: object, epoch: epoch, tags: tags, machine: machine)
     } catch {
-      preconditionFailure("an operation of our own fits the log: \(error)")
+      // The private key of the slot that was opened is another one than its public key says.
+      throw .notOwner
     }
     if let entry = log.entries[signed.id] { newObjects.append(StoredObject(name: entry.name, object: object)) }
     membershipChanged(on: machine)

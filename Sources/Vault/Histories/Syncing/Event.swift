@@ -142,9 +142,9 @@ public enum Outcome: Error, Hashable, Sendable {
   case ownerForked
   /// A key of the device or slot to be added has another use in this account.
   case keyInUse
-  /// A key of the device or slot to be added is not a point of the curve.
+  /// A key of the device or slot to be added is not a point of the curve, or no operation can hold its level or name.
   case keyInvalid
-  /// The account has had as many epochs as an envelope holds keys.
+  /// The account has had as many epochs as an envelope holds keys, or has more members than one operation can give keys.
   case tooManyEpochs
   /// A message is larger than a pack can hold (``Pack/frameByteCountLimit``), and is not shared.
   case tooLarge

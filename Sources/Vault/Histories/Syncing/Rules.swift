@@ -6,6 +6,8 @@
 /// Numbers that tests make small.
 struct Limits: Sendable {
   var operationsPerSegment = Segment.operationCountLimit
+  /// Epochs that an account may have: an envelope holds all of their keys.
+  var epochCount = Envelope.epochCountLimit
   /// Removals and replacements of other devices' records by one device in a day that are believed without a question,
   /// and the part of all records (one in so many) that they may be.
   var brakeCount = 100
