@@ -214,11 +214,14 @@ let package = Package(
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module("Backups", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains"]),
     module(
+      "Syncing", in: .vault,
+      ["Secrets", "Primitives", "Storage", "Enclaves", "Remotes", "Keychains", "Vaults", "Histories"]),
+    module(
       "CofferKit", in: .vault,
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "SecurityKeys",
         "UserAuthentication", "Keychains", "Vaults", "Captures", "ProtectedData", "KeyCustody", "OpenPGP",
-        "Identities", "Contacts", "Correspondence", "Agent", "Backups", log,
+        "Identities", "Contacts", "Correspondence", "Agent", "Backups", "Histories", "Remotes", "Syncing", log,
       ]),
 
     // CLI: the command coffer

@@ -166,10 +166,18 @@ public final class DatabaseFile: Sendable {
   }
 
   /// Runs `body` with the writer's lock, and lets others write afterwards, unless this coffer held the lock before.
+  /// - Parameter tries: how often to wait for another process, about a second each time.
   /// - Throws: `StorageError.inUse` while another process writes; what `body` throws.
-  public func withWriting<R>(_ body: () throws -> R) throws -> R {
+  public func withWriting<R>(tries: Int = 1, _ body: () throws -> R) throws -> R {
     guard case .folder(let folder) = place, folder.lock.time == nil else { return try body() }
-    try folder.lock.acquire()
+    for attempt in 1...tries {
+      do throws(StorageError) {
+        try folder.lock.acquire()
+        break
+      } catch {
+        guard error == .inUse, attempt < tries else { throw error }
+      }
+    }
     defer { folder.lock.release() }
     return try body()
   }

@@ -41,8 +41,8 @@ enum Schema {
       "CREATE TABLE syncState (only INTEGER PRIMARY KEY CHECK (only = 1), sealed BLOB NOT NULL) STRICT",
       "CREATE TABLE syncObjects (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, applied INTEGER NOT NULL, "
         + "written INTEGER NOT NULL, object BLOB NOT NULL) STRICT",
-      "CREATE TABLE syncRows (row BLOB PRIMARY KEY NOT NULL, message BLOB NOT NULL, version BLOB NOT NULL, "
-        + "standing INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+      "CREATE TABLE syncRows (row BLOB NOT NULL, version BLOB NOT NULL, message BLOB NOT NULL, "
+        + "standing INTEGER NOT NULL, PRIMARY KEY (row, version)) STRICT, WITHOUT ROWID",
     ]),
   ]
 

@@ -36,7 +36,7 @@ extension Vault {
   /// Opens rows, and lends the frame of each to `body`.
   /// - Returns: those that are not here, or do not open.
   package func withFrames(
-    of rows: [MessageID], _ body: (MessageID, RawSpan) throws -> Void
+    _ rows: [MessageID], _ body: (MessageID, RawSpan) throws -> Void
   ) throws -> [MessageID] {
     try read { transaction, _, keys in
       var opener = MessageOpener(keys)
@@ -62,10 +62,20 @@ extension Vault {
     }
   }
 
-  /// Whether a row of that name is here.
-  package func hasRow(_ id: MessageID) throws -> Bool {
+  /// The rows of these names that are here.
+  package func rows(named ids: [MessageID]) throws -> [MessageID: VersionRow] {
     try read { transaction, _, _ in
-      try transaction.firstRow("SELECT 1 FROM messages WHERE id = ?", id.column) { _ in true } ?? false
+      var rows: [MessageID: VersionRow] = [:]
+      for id in ids {
+        rows[id] = try transaction.firstRow(
+          "SELECT message, standing, since, timestamp FROM messages WHERE id = ?", id.column
+        ) {
+          let mark = try RowMark($0, from: 0)
+          return VersionRow(
+            id: id, message: mark?.message ?? id, standing: mark?.standing ?? .shown, stored: try $0.integer(3))
+        }
+      }
+      return rows
     }
   }
 

@@ -224,7 +224,7 @@ extension History {
     shownVersions(of: record, pending: pendingChanges.filter { $0.record == record })
   }
 
-  private func shownVersions(of record: RecordID, pending: [LocalChange]) -> [ShownVersion] {
+  func shownVersions(of record: RecordID, pending: [LocalChange]) -> [ShownVersion] {
     var shown: [Version: FrameHash] = [:]
     for (version, entry) in records.versions[record] ?? [:]
     where counts(entry) && !isGone(record, version, heldCounts: false) {

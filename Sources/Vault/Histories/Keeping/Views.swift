@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a driver and a user ask of a history between its steps.
+
+public import Primitives
+internal import Secrets
+
+/// A device of the account, as a list shows it.
+public struct DeviceView: Sendable {
+  public let id: DeviceID
+  /// Chosen by its user.
+  public let name: String
+  /// Where its keys are: 1 a chip, 2 software.
+  public let level: UInt8
+  public let isThisDevice: Bool
+  public let isRevoked: Bool
+  /// When this device took the last of its segments, in seconds since 1970 by the clock here; nil without one.
+  public let lastNews: UInt64?
+  /// How many of its segments remove or replace something that is held here.
+  public let heldCount: Int
+}
+
+extension History {
+  // MARK: Records
+
+  /// How many changes no segment holds yet.
+  public var waitingCount: Int { outbox.count + (staged?.changes.count ?? 0) }
+
+  /// The versions of each record that nobody removed or replaced, the highest first; none for a record that is gone.
+  public func shownVersions(of names: Set<RecordID>) -> [RecordID: [ShownVersion]] {
+    let pending = Dictionary(grouping: pendingChanges.filter { names.contains($0.record) }, by: \.record)
+    return Dictionary(
+      uniqueKeysWithValues: names.map { ($0, shownVersions(of: $0, pending: pending[$0] ?? [])) })
+  }
+
+  /// Every version of a record that a segment brought, in no order.
+  public func versions(of record: RecordID) -> [Version] { Array(records.versions[record]?.keys ?? [:].keys) }
+
+  /// How many additions and removals a segment holds; 0 for one that is not here.
+  public func operationCount(of name: SegmentName) -> Int {
+    (chains.entries[name]?.segment.operations ?? []).count { operation in
+      switch operation {
+      case .add, .remove: true
+      case .place, .unknown: false
+      }
+    }
+  }
+
+  /// How many contents are shown and not here.
+  public var missingContentCount: Int { contentsToGet.count }
+
+  // MARK: The account
+
+  /// Whether a control log of this name is here, or was found at the remote and cannot be read.
+  public var isThere: Bool { log.genesis != nil || !closedControl.isEmpty }
+
+  /// Whether this device belongs to the account.
+  public var isMember: Bool { membership.isMember(device) }
+
+  /// Whether the owner key has two successors, and nobody has chosen here.
+  public var ownerFork: OwnerFork? { membership.fork }
+
+  /// All devices, this one first, then in the order of their names.
+  public var devices: [DeviceView] {
+    let held = Dictionary(grouping: chains.entries.keys.filter { isHeld($0) && counts($0) }, by: \.device)
+    return membership.devices.values.map { entry in
+      let heads = (chains.heads[entry.id] ?? []).compactMap { chains.entries[$0]?.appliedAt }
+      return DeviceView(
+        id: entry.id, name: entry.name, level: entry.level, isThisDevice: entry.id == device,
+        isRevoked: membership.revocations[entry.id] != nil, lastNews: heads.max(),
+        heldCount: held[entry.id]?.count ?? 0)
+    }.sorted { ($0.isThisDevice ? 0 : 1, $0.name, $0.id) < ($1.isThisDevice ? 0 : 1, $1.name, $1.id) }
+  }
+
+  /// The slots in force, in the order of their identifiers.
+  public var slots: [SlotEntry] { membership.slots.values.sorted { $0.id < $1.id } }
+
+  /// SHA-256 of all verified heads, of chains and of the control log: equal on two devices with the same history.
+  public var positionDigest: [UInt8] {
+    var bytes = Array("coffer position v1".utf8)
+    let position = position
+    bytes.append(bigEndian: UInt32(position.frontier.count))
+    for name in position.frontier { bytes.append(name) }
+    for id in position.controlHeads { bytes += id.bytes }
+    return SHA256.hash(bytes.rawSpan)
+  }
+
+  /// The digest of all records that count here now (Specs/remote.md, "State digest").
+  public mutating func stateDigest() -> StateDigest { digest() }
+
+  /// The packs that segments of members name, with their lengths, in the order of their names.
+  public var namedPacks: [(name: ObjectName, byteCount: Int)] {
+    chains.entries.values.filter { counts($0.name) }.flatMap { entry in
+      entry.segment.packs.map { (ObjectName.pack(entry.name.device, $0.hash), Int($0.byteCount)) }
+    }.sorted { $0.0 < $1.0 }.map { (name: $0.0, byteCount: $0.1) }
+  }
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The account of a coffer: made at a place, opened with each command, or joined by whoever has its address and opens one
+// of its slots.
+
+public import Enclaves
+internal import Histories
+public import Keychains
+public import Primitives
+public import Remotes
+public import Secrets
+public import Storage
+public import Vaults
+
+/// What opens a slot of an account.
+public enum AccountSecret: Sendable {
+  /// The user's passphrase.
+  case passphrase(SharedSecretBytes)
+  /// The seed of the twelve words.
+  case seed(SharedSecretBytes)
+
+  /// A passphrase.
+  public init(_ passphrase: borrowing Passphrase) { self = .passphrase(SharedSecretBytes(passphrase)) }
+
+  /// The twelve words.
+  public init(_ words: borrowing RecoveryPhrase) { self = .seed(SharedSecretBytes(words.seed())) }
+}
+
+/// A coffer's account.
+public struct AccountLink {
+  private let file: DatabaseFile
+  private let vault: Vault
+  private let items: AccountItems
+  private let enclaveOfKind: (EnclaveKind) -> (any Enclave)?
+  private let clock: VaultClock
+
+  /// - Parameters:
+  ///   - file: the coffer's.
+  ///   - vault: whose messages are sent.
+  ///   - keychain: keeps the device's keys.
+  ///   - enclaveOfKind: this machine's enclaves.
+  ///   - clock: tells the time.
+  public init(
+    file: DatabaseFile, vault: Vault, keychain: KeychainService,
+    enclaveOfKind: @escaping (EnclaveKind) -> (any Enclave)?, clock: VaultClock
+  ) {
+    self.file = file
+    self.vault = vault
+    items = AccountItems(keychain: keychain)
+    self.enclaveOfKind = enclaveOfKind
+    self.clock = clock
+  }
+
+  /// The names of the items in the keychain: none of them may come to another machine.
+  public static let itemNames = AccountItems.names
+
+  // MARK: Opening
+
+  /// Whether this coffer has an account.
+  public func exists() throws -> Bool {
+    try file.read(.account) { try $0.firstRow("SELECT 1 FROM syncState") { _ in true } ?? false }
+  }
+
+  /// Where the account is, and what whoever joins it must have.
+  /// - Throws: `SyncError.noAccount`.
+  public func address() throws -> AccountAddress {
+    let synchronizer = try open()
+    guard let place = try items.place else { throw SyncError.corrupt }
+    return AccountAddress(place: place, account: synchronizer.account, secret: try items.secret())
+  }
+
+  /// Opens the account of this coffer.
+  /// - Throws: `SyncError.noAccount`, `.corrupt`; `StorageError`; `KeychainError`.
+  public func open() throws -> Synchronizer {
+    guard try exists() else { throw SyncError.noAccount }
+    let store = SyncStore(key: try items.stateKey())
+    let machine = DeviceMachine(keys: try items.keys(enclaveOfKind), contents: VaultContents(vault))
+    let loaded = try file.read(.account) { try store.load($0, into: machine.contents) }
+    guard let loaded else { throw SyncError.noAccount }
+    let keys = try items.epochKeys()
+    let history: History
+    do throws(HistoryDamage) {
+      history = try History(
+        restoring: loaded.state.local, objects: loaded.objects, keys: keys, on: machine)
+    } catch { throw SyncError.corrupt }
+    try machine.checkEnclave()
+    return Synchronizer(
+      file: file, vault: vault, items: items, store: store, clock: clock, machine: machine, history: history,
+      state: loaded.state, storedEpochs: keys.count)
+  }
+
+  /// Forgets the account. What is at the place stays there, and so does every message here.
+  public func forget() throws {
+    try file.withWriting {
+      try file.write(.account) { try SyncStore.erase($0) }
+      try items.removeAll(enclaveOfKind)
+    }
+  }
+
+  // MARK: Making an account
+
+  /// Makes an account at a place, with two slots, and reads both back. The first run sends the messages.
+  ///
+  /// - Parameters:
+  ///   - remote: the place.
+  ///   - place: its address.
+  ///   - passphrase: of the first slot.
+  ///   - words: of the second.
+  ///   - costs: of the passphrase.
+  ///   - enclave: makes this device's keys.
+  ///   - name: of this device, for lists.
+  ///   - isAnother: whether another account may be at the place.
+  /// - Throws: `SyncError.hasAccount`, `.accountThere`, `.slotNotReadBack`, `.remote`; `Argon2idError`; `EnclaveError`.
+  public func make(
+    at remote: any Remote, _ place: AccountPlace, passphrase: borrowing Passphrase,
+    words: borrowing RecoveryPhrase, costs: Argon2idParameters, enclave: any Enclave, name: String,
+    isAnother: Bool = false
+  ) throws -> Synchronizer {
+    guard try !exists() else { throw SyncError.hasAccount }
+    let there = try asking { () throws(RemoteError) in try RemoteRequests.accounts(at: remote) }
+    guard there.isEmpty || isAnother else { throw SyncError.accountThere(there.count) }
+    // Items without a state are of an attempt that ended early.
+    try items.removeAll(enclaveOfKind)
+    var machine = DeviceMachine(keys: try items.makeKeys(in: enclave), contents: VaultContents(vault))
+    let secret = machine.randomSecret(AccountAddress.secretByteCount)
+    let (owner, now) = (machine.makeKeyPair(), UInt64(clamping: clock.now()))
+    let slots = try NewSlots(passphrase, words, urlSecret: secret, costs: costs, machine: machine)
+    var records: [AccountSlotRecord] = []
+    let history = History.found(
+      entry: entry(machine.keys, name: name), owner: owner,
+      slots: { account, genesis, machine in
+        slots.make(owner: owner, account: account, anchor: genesis, at: now, machine: &machine, &records)
+      }, on: &machine)
+    try machine.checkEnclave()
+    for record in records {
+      try writeAndReadBack(record, history.account, remote, slots: slots)
+    }
+    return try keep(history, machine, place, secret)
+  }
+
+  /// Puts a slot to the place, gets it back and opens it.
+  private func writeAndReadBack(
+    _ record: AccountSlotRecord, _ account: AccountID, _ remote: any Remote, slots: NewSlots
+  ) throws {
+    let bytes = record.bytes()
+    let name =
+      Hexadecimal.text(account.bytes) + "/" + ObjectName.slot(ObjectHash(hashing: bytes)).path
+    let back = try asking { () throws(RemoteError) in
+      try remote.put(name, bytes)
+      return try remote.get(name)
+    }
+    guard let back, let read = try? AccountSlotRecord.parse(back), read == record,
+      (try? read.open(secret: slots.secret(of: read), account: account)) != nil
+    else { throw SyncError.slotNotReadBack }
+  }
+
+  /// Stores a new account: first what its rows need, then the rows.
+  private func keep(
+    _ history: History, _ machine: DeviceMachine, _ place: AccountPlace, _ secret: SharedSecretBytes
+  ) throws -> Synchronizer {
+    var history = history
+    let store = SyncStore(key: try items.makeStateKey())
+    try items.save(place)
+    try items.saveSecret(secret)
+    try items.save(history.epochKeys)
+    var state = SyncState()
+    state.local = history.localState()
+    let objects = history.takeNewObjects()
+    try file.withWriting {
+      try file.write(.account) { try store.save(&state, objects: objects, contents: machine.contents, $0) }
+    }
+    return Synchronizer(
+      file: file, vault: vault, items: items, store: store, clock: clock, machine: machine, history: history,
+      state: state, storedEpochs: history.epochKeys.count)
+  }
+
+  private func entry(_ keys: DeviceKeys, name: String) -> DeviceEntry {
+    DeviceEntry(
+      id: DeviceID(beginningOf: SystemRandom.publicBytes(count: DeviceID.byteCount)),
+      signingKey: keys.signing.publicKey, agreementKey: keys.agreement.publicKey, level: keys.level,
+      name: DeviceEntry.isName(name) ? name : "device", replaces: nil)
+  }
+
+  // MARK: Joining an account
+
+  /// Joins an account with one of its slots: this coffer becomes one of its devices, and has its messages afterwards.
+  ///
+  /// - Parameters:
+  ///   - remote: the place of `address`.
+  ///   - address: of the account.
+  ///   - secret: opens a slot.
+  ///   - enclave: makes this device's keys.
+  ///   - name: of this device, for lists.
+  ///   - progress: as of ``Synchronizer/run(_:at:progress:)``.
+  /// - Throws: `SyncError.hasAccount`, `.notThere`, `.wrongSecret`, `.refused`, `.remote`; else as a run.
+  public func join(
+    at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret,
+    enclave: any Enclave, name: String, progress: (SyncReport) -> Bool = { _ in true }
+  ) throws -> (synchronizer: Synchronizer, report: SyncReport) {
+    guard try !exists() else { throw SyncError.hasAccount }
+    let slot = try openSlot(at: remote, address, with: secret)
+    try items.removeAll(enclaveOfKind)
+    let machine = DeviceMachine(keys: try items.makeKeys(in: enclave), contents: VaultContents(vault))
+    let entry = entry(machine.keys, name: name)
+    let synchronizer = try keep(
+      History(joining: address.account, entry: entry), machine, address.place, address.secret)
+    do {
+      let report = try synchronizer.join(entry, with: slot, at: remote, progress: progress)
+      return (synchronizer, report)
+    } catch {
+      // A coffer that did not get in has no account; what it took stays.
+      if !synchronizer.history.isMember { try? forget() }
+      throw error
+    }
+  }
+
+  /// Opens the account without joining it and without writing anything, here or there.
+  /// - Returns: the digest of all records that the remote has, whether every content was got and is right, and how many
+  ///   records are shown.
+  public func drill(
+    at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret,
+    enclave: any Enclave, progress: (SyncReport) -> Bool = { _ in true }
+  ) throws -> AccountDrill {
+    let slot = try openSlot(at: remote, address, with: secret)
+    return try AccountDrill(
+      remote, address, slot: slot, now: UInt64(clamping: clock.now()), progress: progress)
+  }
+
+  /// Opens a slot of an account with a passphrase or words.
+  /// - Throws: `SyncError.notThere`, `.wrongSecret`, `.remote`.
+  func openSlot(
+    at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret
+  ) throws -> OpenedSlot {
+    let folder = Hexadecimal.text(address.account.bytes) + "/" + Folder.slots.path
+    let records = try asking { () throws(RemoteError) in
+      var names: [String] = []
+      try remote.list(folder) { names.append($0.name) }
+      var records: [AccountSlotRecord] = []
+      // Anybody who may write there can put slots there; each costs a derivation.
+      for name in names.sorted().prefix(Self.slotLimit) {
+        if let bytes = try remote.get(name), let record = try? AccountSlotRecord.parse(bytes) { records.append(record) }
+      }
+      return records
+    }
+    guard !records.isEmpty else { throw SyncError.notThere }
+    for record in records.sorted(by: { $0.createdAt > $1.createdAt }) {
+      guard let derived = try record.secret(secret, urlSecret: address.secret),
+        let contents = try? record.open(secret: derived, account: address.account)
+      else { continue }
+      return OpenedSlot(
+        id: record.id, agreement: contents.agreement, owner: contents.owner, anchor: contents.anchor)
+    }
+    throw SyncError.wrongSecret
+  }
+
+  private static let slotLimit = 64
+
+  private func asking<R>(_ body: () throws(RemoteError) -> R) throws -> R {
+    do throws(RemoteError) { return try body() } catch { throw SyncError.remote(error) }
+  }
+}
+
+extension AccountSlotRecord {
+  /// The slot's secret from what the user gave; nil when that is for another kind of slot.
+  func secret(_ given: AccountSecret, urlSecret: SharedSecretBytes) throws -> SharedSecretBytes? {
+    switch (given, derivation) {
+    case (.passphrase(let passphrase), .passphrase):
+      guard let costs = derivation.argon2idParameters else { return nil }
+      return try passphrase.withBytes {
+        try AccountSlotSecret.passphrase($0, urlSecret: urlSecret, salt: salt, costs: costs)
+      }
+    case (.seed(let seed), .words):
+      return AccountSlotSecret.words(seed: seed.withBytes { SecretBytes(copying: $0) }, salt: salt)
+    default: return nil
+    }
+  }
+}

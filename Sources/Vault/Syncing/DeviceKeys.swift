@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a device keeps of an account in its keychain, all of it of the class *when unlocked*: the handles of its two keys in
+// the enclave, the account's secret, the keys of epochs, and the key of the rows in the file.
+
+internal import Enclaves
+internal import Foundation
+internal import Histories
+internal import Keychains
+internal import Primitives
+internal import Secrets
+
+/// The keys of this device in the account.
+struct DeviceKeys: Sendable {
+  let enclave: any Enclave
+  /// Signs this device's segments.
+  let signing: EnclaveKey
+  /// Opens envelopes for this device.
+  let agreement: EnclaveKey
+
+  /// As the control log names where keys are.
+  var level: UInt8 { enclave.kind.isHardware ? 1 : 2 }
+}
+
+/// The account's items in a keychain.
+struct AccountItems {
+  let keychain: KeychainService
+
+  private enum Name: String, CaseIterable {
+    case signing = "account.signing.key"
+    case agreement = "account.agreement.key"
+    case place = "account.place"
+    case secret = "account.secret"
+    case epochs = "account.epochs"
+    case state = "account.state.key"
+  }
+
+  /// The names of all items: none of them may come to another machine.
+  static let names = Name.allCases.map(\.rawValue)
+
+  // MARK: Device
+
+  func makeKeys(in enclave: any Enclave) throws(KeychainError) -> DeviceKeys {
+    let access = AccessControl(.whenUnlockedThisDeviceOnly)
+    return DeviceKeys(
+      enclave: enclave,
+      signing: try keychain.createSecureEnclaveKey(
+        tag: Name.signing.rawValue, in: enclave, use: .signing, access: access),
+      agreement: try keychain.createSecureEnclaveKey(
+        tag: Name.agreement.rawValue, in: enclave, use: .agreement, access: access))
+  }
+
+  /// - Parameter enclaveOfKind: this machine's.
+  /// - Throws: `KeychainError.invalidData` when a key is gone; `.secureEnclaveUnavailable`.
+  func keys(_ enclaveOfKind: (EnclaveKind) -> (any Enclave)?) throws(KeychainError) -> DeviceKeys {
+    guard let handle = try load(.signing), let kind = handle.withBytes({ EnclaveKind(handle: $0) }) else {
+      throw .invalidData
+    }
+    guard let enclave = enclaveOfKind(kind) else { throw .secureEnclaveUnavailable }
+    guard let signing = try keychain.loadSecureEnclaveKey(tag: Name.signing.rawValue, in: enclave),
+      let agreement = try keychain.loadSecureEnclaveKey(tag: Name.agreement.rawValue, in: enclave)
+    else { throw .invalidData }
+    return DeviceKeys(enclave: enclave, signing: signing, agreement: agreement)
+  }
+
+  // MARK: Account
+
+  var place: AccountPlace? {
+    get throws(KeychainError) {
+      guard let text = try keychain.load(forKey: Name.place.rawValue, in: .whenUnlockedThisDeviceOnly) else {
+        return nil
+      }
+      guard let text = String(validating: text, as: UTF8.self), let place = AccountPlace(text) else {
+        throw .invalidData
+      }
+      return place
+    }
+  }
+
+  func save(_ place: AccountPlace) throws(KeychainError) {
+    try keychain.save(
+      Data(place.text.utf8), forKey: Name.place.rawValue, accessibility: .whenUnlockedThisDeviceOnly)
+  }
+
+  func secret() throws(KeychainError) -> SharedSecretBytes {
+    guard let secret = try load(.secret), secret.count == AccountAddress.secretByteCount else {
+      throw .invalidData
+    }
+    return SharedSecretBytes(secret)
+  }
+
+  func saveSecret(_ secret: SharedSecretBytes) throws(KeychainError) {
+    try save(secret.withBytes { SecretBytes(copying: $0) }, as: .secret)
+  }
+
+  // MARK: Keys
+
+  /// The key of the rows in the file.
+  func stateKey() throws(KeychainError) -> SharedSecretBytes {
+    guard let key = try load(.state), key.count == SymmetricKey.byteCount else { throw .invalidData }
+    return SharedSecretBytes(key)
+  }
+
+  func makeStateKey() throws(KeychainError) -> SharedSecretBytes {
+    let key = SystemRandom.secretBytes(count: SymmetricKey.byteCount)
+    let shared = SharedSecretBytes(key.withBytes { SecretBytes(copying: $0) })
+    try save(key, as: .state)
+    return shared
+  }
+
+  /// number (4) ‖ key (32), each epoch's.
+  func epochKeys() throws(KeychainError) -> [(number: UInt32, key: SharedSecretBytes)] {
+    guard let item = try load(.epochs) else { throw .invalidData }
+    let size = 4 + EpochKeys.keyByteCount
+    guard item.count % size == 0 else { throw .invalidData }
+    return item.withBytes { bytes in
+      stride(from: 0, to: bytes.byteCount, by: size).map { start in
+        let number = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: start, as: UInt32.self)
+        let key = SecretBytes(copying: bytes.extracting(start + 4..<start + size))
+        return (UInt32(bigEndian: number), SharedSecretBytes(key))
+      }
+    }
+  }
+
+  func save(_ epochKeys: [(number: UInt32, key: SharedSecretBytes)]) throws(KeychainError) {
+    var writer = SecretWriter(byteCount: epochKeys.count * (4 + EpochKeys.keyByteCount))
+    for (number, key) in epochKeys {
+      var bytes: [UInt8] = []
+      bytes.append(bigEndian: number)
+      writer.append(bytes)
+      key.withBytes { writer.append($0) }
+    }
+    try save(writer.finish(), as: .epochs)
+  }
+
+  /// Removes every item, and the keys from the enclave if that answers.
+  func removeAll(_ enclaveOfKind: (EnclaveKind) -> (any Enclave)?) throws(KeychainError) {
+    if let keys = try? keys(enclaveOfKind) {
+      // Without its handle, a key is as good as deleted.
+      try? keys.enclave.deleteKey(keys.signing)
+      try? keys.enclave.deleteKey(keys.agreement)
+    }
+    for name in Self.names { try keychain.delete(forKey: name) }
+  }
+
+  private func load(_ name: Name) throws(KeychainError) -> SecretBytes? {
+    try keychain.loadSecret(forKey: name.rawValue, in: .whenUnlockedThisDeviceOnly)
+  }
+
+  private func save(_ secret: consuming SecretBytes, as name: Name) throws(KeychainError) {
+    try keychain.save(secret, forKey: name.rawValue, accessibility: .whenUnlockedThisDeviceOnly)
+  }
+}

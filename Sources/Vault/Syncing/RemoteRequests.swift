@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A history's requests, as the remote takes them: names below the account's folder.
+
+internal import Histories
+internal import Primitives
+internal import Remotes
+
+/// Answers a history's requests from a remote.
+struct RemoteRequests {
+  let remote: any Remote
+  private let prefix: String
+  /// Whether nothing may be written: what is put is only said to be there.
+  let isReadOnly: Bool
+  private(set) var lastError: RemoteError?
+  private(set) var count = 0
+  private(set) var byteCount = 0
+
+  init(_ remote: any Remote, account: AccountID, isReadOnly: Bool = false) {
+    self.remote = remote
+    self.isReadOnly = isReadOnly
+    prefix = Hexadecimal.text(account.bytes) + "/"
+  }
+
+  mutating func answer(_ request: Request) -> Answer {
+    count += 1
+    do throws(RemoteError) {
+      return try carryOut(request)
+    } catch {
+      lastError = error
+      return .failed
+    }
+  }
+
+  private mutating func carryOut(_ request: Request) throws(RemoteError) -> Answer {
+    switch request {
+    case .list(let folder):
+      let prefixCount = prefix.utf8.count
+      var objects: [ListedObject] = []
+      let time = try remote.list(prefix + folder.path) { object in
+        if let name = ObjectName(path: String(object.name.dropFirst(prefixCount))) {
+          objects.append(ListedObject(name: name, byteCount: object.byteCount, date: object.date))
+        }
+      }
+      return .listed(objects, at: time)
+    case .get(let name):
+      guard let bytes = try remote.get(prefix + name.path) else { return .missing }
+      byteCount += bytes.count
+      return .got(bytes)
+    case .put(let name, let bytes):
+      if !isReadOnly { try remote.put(prefix + name.path, bytes) }
+      byteCount += bytes.count
+      return .done
+    case .stat(let name):
+      return try remote.stat(prefix + name.path).map { .found(byteCount: $0) } ?? .missing
+    case .delete(let name):
+      if !isReadOnly { try remote.delete(prefix + name.path) }
+      return .done
+    }
+  }
+
+  /// The accounts that are at a place, by their folders.
+  static func accounts(at remote: any Remote) throws(RemoteError) -> Set<AccountID> {
+    var accounts: Set<AccountID> = []
+    try remote.list("") { object in
+      guard let account = object.name.split(separator: "/").first.flatMap({ AccountID(digits: $0) }) else { return }
+      if object.name.dropFirst(2 * AccountID.byteCount).hasPrefix("/control/") { accounts.insert(account) }
+    }
+    return accounts
+  }
+}

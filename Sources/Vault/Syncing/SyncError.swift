@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Histories
+public import Remotes
+
+/// Why synchronisation failed. How a run ends that came to its end is an ``SyncReport``.
+@nonexhaustive
+public enum SyncError: Error, Equatable, Sendable {
+  /// This coffer has no account.
+  case noAccount
+  /// This coffer has one already.
+  case hasAccount
+  /// There is an account at the place; nothing was written.
+  case accountThere(Int)
+  /// What is kept of the account is damaged, or some of it is missing.
+  case corrupt
+  /// Another process synchronises this coffer.
+  case busy
+  /// The remote failed; what was acknowledged before is safe.
+  case remote(RemoteError)
+  /// The account is not at the place, or has no slot there.
+  case notThere
+  /// No slot of the account opens with it.
+  case wrongSecret
+  /// A slot that was just written reads differently.
+  case slotNotReadBack
+  /// A change of the account was refused.
+  case refused(Outcome)
+}
+
+/// How a run ended.
+public struct SyncReport: Sendable {
+  public var outcome: Outcome
+  /// Messages that came.
+  public var newCount = 0
+  /// Messages that changed here, or went to the trash.
+  public var changedCount = 0
+  /// Changes of this device that were sent.
+  public var sentCount = 0
+  /// Changes that still wait.
+  public var waitingCount = 0
+  /// Messages that no pack can hold, so that they stay on this device alone.
+  public var tooLargeCount = 0
+  /// Contents that other devices have named and that are not at the remote.
+  public var missingCount = 0
+  /// What is wrong at the remote.
+  public var alarms: Set<Alarm> = []
+  /// Requests that were answered, and bytes in them.
+  public var requestCount = 0
+  public var byteCount = 0
+  /// The remote's last error, when the outcome is ``Outcome/unreachable``.
+  public var remoteError: RemoteError?
+}

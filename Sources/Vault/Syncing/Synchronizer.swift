@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Drives a history: what the user changed goes in, requests go to the remote and their answers in, and what follows is
+// stored in one transaction with the vault's rows. A step that asks for something is on the disk before the request is
+// sent. The writer's lock is taken for one step at a time and never held over a request, so that other commands go on.
+
+public import Histories
+internal import Keychains
+internal import Primitives
+public import Remotes
+internal import Secrets
+internal import Storage
+internal import Vaults
+
+/// Keeps a coffer and its account equal. Not for use from several threads.
+public final class Synchronizer {
+  private let file: DatabaseFile
+  private let vault: Vault
+  private let items: AccountItems
+  private let store: SyncStore
+  private let clock: VaultClock
+  private var machine: DeviceMachine
+  private(set) var history: History
+  private(set) var state: SyncState
+  private var changes = LocalChanges()
+  private var report = SyncReport(outcome: .unreachable)
+  /// The keys of epochs that are in the keychain.
+  private var storedEpochs = 0
+  /// Whether what the user changed is looked for. A coffer that joins takes what is there first.
+  var takesLocalChanges = true
+
+  private var contents: VaultContents { machine.contents }
+
+  /// Changes that are read and sealed at once.
+  private static let batchCount = 4_000
+  private static let batchByteCount = 16 << 20
+
+  init(
+    file: DatabaseFile, vault: Vault, items: AccountItems, store: SyncStore, clock: VaultClock,
+    machine: DeviceMachine, history: History, state: SyncState, storedEpochs: Int
+  ) {
+    self.file = file
+    self.vault = vault
+    self.items = items
+    self.store = store
+    self.clock = clock
+    self.machine = machine
+    self.history = history
+    self.state = state
+    self.storedEpochs = storedEpochs
+  }
+
+  private var now: UInt64 { UInt64(clamping: clock.now()) }
+
+  // MARK: Runs
+
+  /// Gets what is new and sends what waits.
+  /// - Parameters:
+  ///   - purpose: what else it does.
+  ///   - remote: where the account is.
+  ///   - progress: called after each request; false stops, and the next run goes on.
+  /// - Throws: `StorageError`, `VaultError`, `EnclaveError`, ``SyncError/corrupt``. After an error this value must not be
+  ///   used again: what is on the disk is right.
+  public func run(
+    _ purpose: Purpose, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
+  ) throws -> SyncReport {
+    report = SyncReport(outcome: .unreachable)
+    var requests = RemoteRequests(remote, account: history.account)
+    var (waiting, outcome) = try carryOut(.begin(purpose, at: now))
+    waiting.reverse()
+    while outcome == nil, let request = waiting.popLast() {
+      let answer = requests.answer(request)
+      report.requestCount = requests.count
+      report.byteCount = requests.byteCount
+      guard progress(report) else { break }
+      let (more, end) = try carryOut(.answer(request, answer, at: now))
+      waiting += more.reversed()
+      outcome = end
+    }
+    report.outcome = outcome ?? .unreachable
+    report.remoteError = requests.lastError
+    report.alarms = history.alarms
+    report.waitingCount = history.waitingCount
+    report.missingCount = history.missingContentCount
+    if report.outcome == .complete, purpose == .sync || history.alarms.isEmpty {
+      state.lastComplete = clock.now()
+    }
+    try alone { try save([]) }
+    return report
+  }
+
+  /// Carries out a change of the account that an opened slot allows. The next run sends it.
+  func change(_ change: AccountChange, with slot: OpenedSlot) throws -> Outcome {
+    try carryOut(.account(change, slot, at: now)).outcome ?? .complete
+  }
+
+  /// How many changes wait, those that no run has seen included.
+  public func countWaiting() throws -> Int {
+    try alone { try takeChanges(limit: .max) }
+    return history.waitingCount
+  }
+
+  // MARK: Steps
+
+  /// One step, stored with all that follows from it.
+  private func carryOut(_ event: Event) throws -> (requests: [Request], outcome: Outcome?) {
+    try alone {
+      try takeChanges(limit: Self.batchCount)
+      var (requests, outcome, arrivals) = ([Request](), Outcome?.none, Arrivals())
+      var came: Set<RecordID> = []
+      for effect in history.step(event, on: &machine) {
+        switch effect {
+        case .keep(let record, let version, let frame):
+          let name = RecordVersion(record: record, version: version)
+          try arrivals.take(
+            frame, of: name, storedAt: history.storedAt(record, version) ?? now, contents: contents, vault: vault)
+          came.insert(record)
+        // The vault keeps earlier versions as long as their message, and empties its trash itself.
+        case .drop: break
+        case .request(let request): requests.append(request)
+        case .ended(let end): outcome = end
+        }
+      }
+      try machine.checkEnclave()
+      arrivals.settle(history.takeTouched().union(came), history, contents)
+      let puts = requests.contains { if case .put = $0 { true } else { false } }
+      try save(arrivals.changes, always: puts)
+      report.newCount += arrivals.newCount
+      report.changedCount += arrivals.changedCount
+      return (requests, outcome)
+    }
+  }
+
+  /// Runs `body` while nobody else writes. Another command may take long, and a run can wait.
+  /// - Throws: `SyncError.busy` when another process has carried this history on.
+  private func alone<R>(_ body: () throws -> R) throws -> R {
+    try file.withWriting(tries: 60) {
+      guard try file.read(.account, store.seal) == state.seal else { throw SyncError.busy }
+      return try body()
+    }
+  }
+
+  /// Stores the history and the vault's rows, if anything must be.
+  private func save(_ rows: [RowChange], always: Bool = true) throws {
+    let objects = history.takeNewObjects()
+    guard always || !objects.isEmpty || !rows.isEmpty || !contents.changed.isEmpty else { return }
+    for case .segment(let name) in objects.map(\.name) where name.device == history.device {
+      report.sentCount += history.operationCount(of: name)
+    }
+    if history.epochKeys.count != storedEpochs {
+      try items.save(history.epochKeys)
+      storedEpochs = history.epochKeys.count
+    }
+    var next = state
+    next.local = history.localState()
+    if rows.isEmpty {
+      next.vaultDigest = knownDigest(changes.digest)
+      try file.write(.account) { try store.save(&next, objects: objects, contents: contents, $0) }
+    } else {
+      changes.note(
+        digest: try vault.apply(rows) { transaction, digest in
+          next.vaultDigest = knownDigest(digest)
+          try file.join(.account, transaction) {
+            try store.save(&next, objects: objects, contents: contents, $0)
+          }
+        })
+    }
+    state = next
+    contents.noteStored()
+    if history.waitingCount == 0 { contents.forgetFrames() }
+  }
+
+  /// The digest that says next time that nothing has to be compared; empty if something has.
+  private func knownDigest(_ digest: [UInt8]) -> [UInt8] { changes.hasFresh || !takesLocalChanges ? [] : digest }
+
+  // MARK: What the user changed
+
+  /// Brings the user's changes into the history, at most so many new versions at once.
+  private func takeChanges(limit: Int) throws {
+    guard takesLocalChanges else { return }
+    let digest = try vault.rowsDigest()
+    if digest != (changes.digest.isEmpty ? state.vaultDigest : changes.digest) {
+      changes = try LocalChanges(vault, contents)
+      for (row, standing) in changes.standings { contents.setStanding(row, standing) }
+      for row in changes.gone { contents.remove(row) }
+      for message in changes.removed {
+        _ = history.step(.remove(record: message, at: now), on: &machine)
+      }
+    } else if changes.digest.isEmpty {
+      changes.note(digest: digest)
+    }
+    while changes.hasFresh, history.waitingCount < limit, contents.framesByteCount < Self.batchByteCount {
+      try takeFresh(changes.takeFresh(min(500, limit - history.waitingCount)))
+    }
+  }
+
+  private func takeFresh(_ rows: [MessageID]) throws {
+    let stored = try vault.rows(named: rows)
+    var opened: [(row: MessageID, message: MessageID, replaced: [MessageID], frame: SharedSecretBytes)] = []
+    // A row that does not open is named by `doctor`; it cannot be sent.
+    _ = try vault.withFrames(rows) { row, frame in
+      guard let facts = VersionRow.facts(of: frame, row: row) else { return }
+      opened.append((row, facts.message, facts.replaced, SentFrame.bytes(row: row, frame: frame)))
+    }
+    for (row, message, replaced, frame) in opened {
+      let versions = replaced.compactMap { contents.rows[$0] }.filter { $0.message == message }.map(\.version)
+      let effects = history.step(
+        .add(
+          record: message, frame: frame, replacing: versions,
+          at: UInt64(clamping: stored[row]?.stored ?? 0)),
+        on: &machine)
+      guard case .keep(_, let version, _)? = effects.first else {
+        report.tooLargeCount += 1
+        continue
+      }
+      let name = RecordVersion(record: message, version: version)
+      contents.keep(frame, of: name)
+      contents.set(
+        row, KnownRow(message: message, version: version, standing: stored[row]?.standing ?? .shown))
+    }
+  }
+}
+
+// MARK: The account
+
+extension Synchronizer {
+  /// The account's name.
+  public var account: AccountID { history.account }
+
+  /// Gets the account's log, enters this device with an opened slot, and takes everything.
+  func join(
+    _ entry: DeviceEntry, with slot: OpenedSlot, at remote: any Remote, progress: (SyncReport) -> Bool
+  ) throws -> SyncReport {
+    takesLocalChanges = false
+    let first = try run(.sync, at: remote, progress: progress)
+    if let error = first.remoteError, first.outcome == .unreachable { throw SyncError.remote(error) }
+    guard history.isThere else { throw SyncError.notThere }
+    let outcome = try change(.approve(entry), with: slot)
+    guard outcome == .complete else { throw SyncError.refused(outcome) }
+    var report = try run(.sync, at: remote, progress: progress)
+    guard report.outcome == .complete else { return report }
+    takesLocalChanges = true
+    let (newCount, changedCount) = (report.newCount, report.changedCount)
+    report = try run(.sync, at: remote, progress: progress)
+    report.newCount += newCount
+    report.changedCount += changedCount
+    return report
+  }
+}
