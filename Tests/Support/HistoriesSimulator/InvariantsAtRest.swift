@@ -191,6 +191,19 @@ extension Simulation {
     }
   }
 
+  /// S11: what the user has looked at, and what neither a device nor the remote can mend, stops no sweep for ever.
+  func checkPassedOver() throws(Breach) {
+    for index in goodMembers {
+      for alarm in computers[index].history.alarms {
+        switch alarm {
+        case .tampered, .incomplete, .rolledBack, .missing, .empty:
+          throw Breach(invariant: .s11, found: "device \(index) says for ever \(alarm)")
+        case .forked, .ownerForked, .digestDiffers: break
+        }
+      }
+    }
+  }
+
   /// S13: a slot that was removed, and the key of a revoked device, open no later envelope.
   func checkFormerSlots() throws(Breach) {
     guard let member = goodMembers.first else { return }

@@ -20,6 +20,8 @@ struct Climate: Sendable {
   var repeats = false
   /// Packs are lost, one member writes their contents again, and is revoked soon after that.
   var moves = false
+  /// Packs are lost before anybody has got them, and their author is revoked: nobody has their contents any more.
+  var losses = false
   /// What a hostile server does, now and then.
   var hostility: [Hostility] = []
 
@@ -33,6 +35,7 @@ struct Climate: Sendable {
       ("calm", .calm), ("faults", Climate(accounts: false)), ("accounts", Climate()),
       ("copies", Climate(copies: true)), ("clocks", Climate(clocks: true, backups: true)),
       ("badMember", Climate(badMember: true)), ("moves", Climate(faults: false, moves: true)),
+      ("losses", Climate(faults: false, badMember: true, losses: true)),
       ("everything", .everything),
     ] + Hostility.allCases.map { ("\($0)", Climate(faults: false, hostility: [$0])) }
 }
@@ -114,6 +117,17 @@ struct Scenario: Sendable {
         ],
         [.revoke(device: 1, by: 0, without: 1), .run(device: 0, .sync, seed: 0)],
         [.restore(slot: pick(9))],
+      ][pick(4)]
+    }
+    if climate.losses, pick(4) == 0 {
+      return [
+        [
+          .add(device: 1, content: pick(1_000)), .run(device: 1, .sync, seed: 0),
+          .server(.delete(.pack, pick(100))), .revoke(device: 1, by: 0, without: 0),
+        ],
+        [.server(.delete(.pack, pick(100))), .run(device: 0, .sync, seed: 0)],
+        [.run(device: 0, .verify, seed: 0), .pass(seconds: 2 * 86_400), .run(device: 0, .sweep, seed: 0)],
+        [.enrol(by: 0), .restore(slot: pick(9))],
       ][pick(4)]
     }
     switch pick(100) {
@@ -293,6 +307,7 @@ extension Simulation {
     try checkAcknowledged()
     try checkContents()
     try checkAlarms()
+    try checkPassedOver()
     try checkFormerSlots()
     guard isThorough else { return }
     try checkRestores()

@@ -45,6 +45,10 @@ struct SimulationTests {
     Seeds.play(Seeds.core, Climate(badMember: true))
   }
 
+  @Test("Packs that nobody has any more stop nothing for ever") func losses() {
+    Seeds.play(Seeds.core, Climate(faults: false, badMember: true, losses: true))
+  }
+
   @Test("All of it together") func everything() { Seeds.play(Seeds.core, .everything) }
 
   @Test("Real signatures and agreements make no difference")

@@ -53,6 +53,62 @@ struct WithheldTests {
     #expect(simulation.computers[0].outcome == .complete)
   }
 
+  @Test("Operations of another account that come and go are passed over") func otherAccount() {
+    var simulation = RuleTests.pair()
+    let before = simulation.server.journal.count
+    simulation.perform(.server(.ownAccount))
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    simulation.server.comeBack(from: simulation.server.journal.count - before)
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    #expect(!simulation.computers[0].history.alarms.isEmpty)
+    simulation.perform(.run(device: 0, .verify, seed: 0))
+    simulation.perform(.run(device: 0, .sweep, seed: 0))
+    #expect(simulation.computers[0].history.alarms.isEmpty)
+    #expect(simulation.computers[0].outcome == .complete)
+  }
+
+  @Test("A pack that nobody has is said, passed over when the user has looked, and said again after news")
+  func lostPack() throws {
+    var simulation = RuleTests.pair()
+    simulation.perform(.add(device: 1, content: 1))
+    simulation.perform(.run(device: 1, .sync, seed: 0))
+    let author = simulation.computers[1].history.device
+    let sent = try #require(simulation.computers[1].history.chains.heads[author]?.last)
+    simulation.perform(.server(.delete(.pack, 0)))
+    let name = try #require(simulation.written.keys.first)
+    simulation.computers[1].machine.drop(name.record, name.version)
+
+    func run(_ purpose: Purpose, after days: UInt64 = 0) -> Set<Alarm> {
+      simulation.perform(.pass(seconds: days * 86_400))
+      simulation.perform(.run(device: 0, purpose, seed: 0))
+      return simulation.computers[0].history.alarms
+    }
+    // It may only be late.
+    #expect(run(.sync).isEmpty)
+    let alarms = run(.sync, after: 2)
+    guard case .incomplete(let pack) = alarms.first, alarms.count == 1 else {
+      Issue.record("what is open: \(alarms)")
+      return
+    }
+    #expect(run(.sweep) == alarms)
+    #expect(simulation.computers[0].outcome == .sweepRefused)
+    #expect(run(.verify).isEmpty)
+    #expect(run(.sweep, after: 2).isEmpty)
+    #expect(simulation.computers[0].outcome == .complete)
+    // It is wanted for ever.
+    #expect(simulation.computers[0].history.wanted == [name])
+
+    // A removal hides the message, and a revocation takes the removal back.
+    simulation.perform(.remove(device: 1, record: 0))
+    simulation.perform(.run(device: 1, .sync, seed: 0))
+    #expect(run(.sync).isEmpty)
+    #expect(simulation.computers[0].history.wanted.isEmpty)
+    simulation.change(.revoke([author], heads: [sent]), by: 0)
+    #expect(simulation.computers[0].history.wanted == [name])
+    _ = run(.sync)
+    #expect(run(.sync, after: 2) == [.incomplete(pack)])
+  }
+
   @Test("No control operation is put back before its parents") func parentsFirst() {
     var simulation = RuleTests.pair()
     for _ in 0..<3 { simulation.perform(.handOutKeys(by: 0)) }

@@ -133,7 +133,11 @@ extension History {
         let name = RecordVersion(record: record, version: version)
         let isHere = hasContent(of: record, version, on: machine)
         let isHidden = isGone(record, version, heldCounts: false)
-        if counts(entry), !isHidden, !isHere { wanted.insert(name) } else { wanted.remove(name) }
+        if counts(entry), !isHidden, !isHere {
+          if wanted.insert(name).inserted { sayAgainThatMissing(name) }
+        } else {
+          wanted.remove(name)
+        }
         if isHidden, isHere { hidden.insert(name) } else { hidden.remove(name) }
       }
       buckets.set(record, to: countedVersions(of: record))

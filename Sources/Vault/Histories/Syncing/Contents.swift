@@ -134,20 +134,43 @@ extension History {
     return names.sorted().map { .get($0) }
   }
 
-  /// A content that is at none of its places: said, if a run has seen its pack; and written again by whoever has it.
+  /// A content that is at none of its places: said, if a run has seen its pack or has missed it for a day; and written
+  /// again by whoever has it.
   mutating func reportIncompletePacks(at now: UInt64, on machine: some Machine) {
     guard let run else { return }
+    var missing: Set<ObjectName> = []
     // What was removed may have been swept elsewhere, also if the removal is held here.
-    for version in contentsToGet.sorted()
+    for version in contentsToGet
     where !isGone(version.record, version.version, heldCounts: true) {
-      guard let place = places(of: version).first, let pack = pack(at: place) else { continue }
-      let name = ObjectName.pack(place.segment.device, pack.hash)
+      if let name = firstPack(of: version) { missing.insert(name) }
+    }
+    for name in remote.missingSince.keys where name.isPack && !missing.contains(name) {
+      remote.missingSince[name] = nil
+    }
+    for name in missing {
       let since = remote.missingSince[name] ?? now
       remote.missingSince[name] = since
+      guard !remote.passedOver.contains(name) else { continue }
       if remote.hasSeen(name) || since + limits.patience <= now { alarms.insert(.incomplete(name)) }
     }
     guard run.purpose != .sync else { return }
     putContentsBack(on: machine)
+  }
+
+  /// The pack that is said to be missing if a content is nowhere.
+  private func firstPack(of version: RecordVersion) -> ObjectName? {
+    places(of: version).first.flatMap { place in
+      pack(at: place).map { .pack(place.segment.device, $0.hash) }
+    }
+  }
+
+  /// A content is wanted that was not: that its pack is missing is said again, also if the user has looked before.
+  mutating func sayAgainThatMissing(_ version: RecordVersion) {
+    guard !remote.passedOver.isEmpty else { return }
+    for place in places(of: version) {
+      guard let pack = pack(at: place) else { continue }
+      remote.passedOver.remove(.pack(place.segment.device, pack.hash))
+    }
   }
 
   /// Contents that this device has and that no listed pack holds go into the outbox as new places.

@@ -160,6 +160,9 @@ extension History {
     }
   }
 
+  /// Whether a run writes an object again that the remote lost: this device has it, and knows what it is.
+  func putsBack(_ name: ObjectName) -> Bool { closedControl[name] == nil && holdsObject(name) }
+
   /// Says what others name and nobody has shown for a day.
   mutating func reportWhatIsMissing(at now: UInt64) {
     var waiting = Set(run?.waiting.keys.map { ObjectName.segment($0) } ?? [])
@@ -172,7 +175,7 @@ extension History {
     }
     if membership.isMember(device) { waiting.formUnion(closedControl.keys) }
     waiting.subtract(remote.passedOver)
-    for name in remote.missingSince.keys where !waiting.contains(name) {
+    for name in remote.missingSince.keys where !name.isPack && !waiting.contains(name) {
       remote.missingSince[name] = nil
       alarms.remove(.missing(name))
     }
@@ -193,6 +196,9 @@ extension ObjectName {
     case .segment(let segment): segment.hash
     }
   }
+
+  /// Whether it names a pack.
+  var isPack: Bool { if case .pack = self { true } else { false } }
 
   /// The folder in whose list the object is.
   var folder: Folder? {

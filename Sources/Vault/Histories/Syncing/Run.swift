@@ -220,7 +220,7 @@ extension History {
           !isGone(version.record, version.version, heldCounts: true)
             && places(of: version).contains { pack(at: $0)?.hash == name.hash }
         }
-    case .rolledBack(let name): run?.listed[name] == nil && !holdsObject(name)
+    case .rolledBack(let name): run?.listed[name] == nil && !putsBack(name)
     case .tampered, .missing: true
     case .empty: false
     }
@@ -233,7 +233,9 @@ extension History {
     for alarm in run?.alarmsBefore ?? [] {
       switch alarm {
       case .missing(let name): remote.passedOver.insert(name)
-      case .rolledBack(let name) where !holdsObject(name): remote.forget(name)
+      case .rolledBack(let name) where !putsBack(name): remote.forget(name)
+      // It is asked for at every run, and said again if news want a content of it.
+      case .incomplete(let name): remote.passedOver.insert(name)
       case .tampered: break
       default: continue
       }
