@@ -109,6 +109,23 @@ struct WithheldTests {
     #expect(run(.sync, after: 2) == [.incomplete(pack)])
   }
 
+  @Test("Slots that no operation names are neither held nor put back") func junkSlots() {
+    var simulation = RuleTests.pair()
+    let real = simulation.slots.map(\.entry.object)
+    for choice in 0..<4 { simulation.perform(.server(.junk(choice))) }
+    func slots() -> [ObjectName] { simulation.server.objectNames.filter(ObjectClass.slot.includes) }
+    let junk = slots().filter { $0.hash.map(real.contains) == false }
+    #expect(junk.count == 4)
+    for device in 0..<2 { simulation.perform(.run(device: device, .verify, seed: 0)) }
+    for index in 0..<2 {
+      #expect(Set(simulation.computers[index].history.slotObjects.keys) == Set(real))
+    }
+    // What is real is put back by a device that got it from the server.
+    for name in slots() { simulation.server.write(nil, as: name, by: -1) }
+    simulation.perform(.run(device: 1, .verify, seed: 0))
+    #expect(Set(slots().compactMap(\.hash)) == Set(real))
+  }
+
   @Test("No control operation is put back before its parents") func parentsFirst() {
     var simulation = RuleTests.pair()
     for _ in 0..<3 { simulation.perform(.handOutKeys(by: 0)) }

@@ -46,6 +46,8 @@ struct ControlLog: Sendable {
   private(set) var heads: [ControlID] = []
   /// The names of all objects.
   private(set) var names: Set<ObjectName> = []
+  /// The objects of all slots that were ever added, in whatever branch.
+  private(set) var slotObjects: Set<ObjectHash> = []
   private var devices: [DeviceID: (entry: DeviceEntry, number: UInt64, id: ControlID)] = [:]
   private var commitments: [EpochName: Set<[UInt8]>] = [:]
 
@@ -86,6 +88,7 @@ struct ControlLog: Sendable {
     if let begun = entry.begins, let commitment = operation.epochCommitment {
       commitments[begun, default: []].insert(commitment)
     }
+    slotObjects.formUnion(operation.kind.newSlots.map(\.object))
     if let device = operation.kind.newDevice {
       let known = devices[device.id]
       if known.map({ (operation.number, entry.id) < ($0.number, $0.id) }) ?? true {

@@ -62,7 +62,7 @@ public struct History: Sendable {
   /// The run under way. It is not kept: a process that starts has none.
   var run: Run?
 
-  /// The slots' objects that are known, by hash.
+  /// The objects of slots that the control log names, by hash.
   var slotObjects: [ObjectHash: [UInt8]] = [:]
 
   /// Objects that were taken since ``takeNewObjects()``.

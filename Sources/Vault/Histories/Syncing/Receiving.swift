@@ -75,7 +75,7 @@ extension History {
     }
     guard !holdsObject(name) else { return }
     switch name {
-    case .slot: keepSlot(object, hash: hash)
+    case .slot: if log.slotObjects.contains(hash) { keepSlot(object, hash: hash) }
     case .control: closedControl[name] = object
     case .segment(let segment): run?.waiting[segment] = object
     case .format, .pack, .request: break
@@ -99,7 +99,9 @@ extension History {
         && (!holdsObject(name) || run.purpose != .sync)
         && {
           switch name {
-          case .control, .slot: true
+          case .control: true
+          // Anybody who may write at the remote can put other things there.
+          case .slot(let hash): log.slotObjects.contains(hash)
           case .segment(let segment):
             rules.blocksAreListedWhole || segment.number > chains.lastNumber(of: segment.device)
           case .format, .pack, .request: false
