@@ -160,7 +160,7 @@ let package = Package(
 
     // Platform: the disk, the desktop, the TPM, the reader of fingers, the decoder of pictures
     module("Storage", in: .platform, ["CSystem", grdb, sqlite]),
-    module("Remotes", in: .platform, ["CSystem"]),
+    module("Remotes", in: .platform, ["Secrets", "CSystem"]),
     module("DesktopBus", in: .platform, [.target("CSystemdBus", trait: "DesktopBus")]),
     module(
       "Pictures", in: .platform,
@@ -313,7 +313,7 @@ let package = Package(
     tests("StorageTests", in: .platform, ["Storage", "TemporaryHomes", grdb, sqlite]),
     tests(
       "RemotesTests", in: .platform,
-      ["Remotes", "RemoteConformance", "SmallDisks", "TemporaryHomes", "crash-remotes"]),
+      ["Remotes", "RemoteConformance", "Secrets", "SmallDisks", "TemporaryHomes", "crash-remotes"]),
     tests("DesktopBusTests", in: .platform, ["DesktopBus", "PrivateBus", "CLoader"]),
     tests("PicturesTests", in: .platform, ["Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
     tests(

@@ -13,6 +13,12 @@ public enum RemoteError: Error, Equatable, Sendable {
   case full
   /// The device or the file system failed; `code` is the system's `errno`.
   case inputOutput(code: Int32)
+  /// The server is not the one that it should be: its key is not the pinned one, or no authority vouches for it.
+  case untrusted
+  /// Something answers that is not such a service, or has no such bucket: the page of a network's login, say.
+  case invalidAnswer
+  /// The program that carries requests over the network does not do so.
+  case courier(CourierFailure)
 
   /// Why a remote does not let us.
   @nonexhaustive
@@ -28,6 +34,25 @@ public enum RemoteError: Error, Equatable, Sendable {
     /// Something that is not ours has the name of the object or of a folder: a link, say, or a file in place of a
     /// folder. It was not touched.
     case occupied
+    /// The clock of this machine and the server's differ by so much that it takes no signature.
+    case clock
+    /// What the place names is at another address, or in another region.
+    case address
+  }
+
+  /// What became of the program that carries requests over the network.
+  @nonexhaustive
+  public enum CourierFailure: Equatable, Sendable {
+    /// It is not where it should be, so it was not installed.
+    case missing
+    /// The system did not start it.
+    case cannotStart
+    /// The system refused `step` of what takes its rights away; `code` is the reason. It was given no request.
+    case notConfined(step: Int32, code: Int32)
+    /// It ended before it had answered.
+    case ended
+    /// It answered what cannot be, and was not heard further.
+    case invalid
   }
 }
 
