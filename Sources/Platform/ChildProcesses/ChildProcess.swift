@@ -19,6 +19,19 @@ package enum ChildProcess {
     return variables
   }
 
+  /// Starts a program in a session of its own, in "/", with /dev/null as its standard streams, and one descriptor, under
+  /// the number ``passedDescriptor``.
+  package static func startApart(
+    _ path: String, _ arguments: [String], environment: [String], passing passed: Int32
+  ) -> pid_t? {
+    var argumentPointers = unsafe arguments.map { unsafe strdup($0) } + [nil]
+    var environmentPointers = unsafe environment.map { unsafe strdup($0) } + [nil]
+    defer { unsafe (argumentPointers + environmentPointers).forEach { unsafe free($0) } }
+    let process = unsafe coffer_spawn_apart(
+      path, &argumentPointers, &environmentPointers, passed, passedDescriptor)
+    return process > 0 ? process : nil
+  }
+
   /// - Parameters:
   ///   - path: of the program.
   ///   - arguments: the first is its name.

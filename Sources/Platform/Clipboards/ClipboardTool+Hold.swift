@@ -25,7 +25,7 @@ extension ClipboardTool {
     let arguments = ["coffer", ClipboardKeeper.argument, "\(seconds ?? 0)", self.kind.rawValue, path]
     let keeper = Self.startApart(executable, arguments, passing: ends[1])
     close(ends[1])
-    guard keeper > 0 else { throw notTaken }
+    guard let keeper else { throw notTaken }
     do throws(ClipboardError) { try give(text, to: ends[0]) } catch {
       // It ends its program, which ends with what it has.
       kill(keeper, SIGTERM)
@@ -46,14 +46,11 @@ extension ClipboardTool {
   /// In a session of its own, so that it goes on when the terminal is closed.
   private static func startApart(
     _ executable: String, _ arguments: [String], passing socket: Int32
-  ) -> pid_t {
+  ) -> pid_t? {
     let variables = kept.compactMap { name in
       unsafe getenv(name).map { "\(name)=\(unsafe String(cString: $0))" }
     }
-    var argv = unsafe arguments.map { unsafe strdup($0) } + [nil]
-    var envp = unsafe variables.map { unsafe strdup($0) } + [nil]
-    defer { unsafe (argv + envp).forEach { unsafe free($0) } }
-    return unsafe coffer_spawn_apart(executable, &argv, &envp, socket, ChildProcess.passedDescriptor)
+    return ChildProcess.startApart(executable, arguments, environment: variables, passing: socket)
   }
 
   /// How long the program may take.
