@@ -78,10 +78,9 @@ extension Target.Dependency {
   }
 }
 
-/// What the tests of everything with an enclave start from.
-let protected: [Target.Dependency] = [
-  "ProtectedData", "OpenPGP", "Keychains", "Enclaves", "Storage", "Primitives", "Secrets",
-]
+/// What many tests start from: those of what is sealed, and those of what an enclave protects.
+let sealed: [Target.Dependency] = ["Keychains", "Storage", "Primitives", "Secrets"]
+let protected = sealed + ["ProtectedData", "OpenPGP", "Enclaves"]
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -103,6 +102,7 @@ let package = Package(
     .library(name: "CofferOpenPGP", targets: ["OpenPGP", "Secrets"]),
     .executable(name: "coffer", targets: ["coffer"]),
     .executable(name: "coffer-sop", targets: ["coffer-sop"]),
+    .executable(name: "coffer-courier", targets: ["coffer-courier"]),
   ],
   traits: [
     .default(enabledTraits: ["TPM", "SecretService", "Fingerprint", "Logind", "Pictures", "SecurityKeys"]),
@@ -125,11 +125,7 @@ let package = Package(
   ],
   targets: [
     // C: libraries of the system, and calls that Swift cannot import
-    .target(name: "CSystem", path: "Sources/C/CSystem"),
-    // Ours: Keccak-f[1600] on several states at once.
-    .target(name: "CKeccak", path: "Sources/C/CKeccak"),
-    // Ours: base64 with vectors.
-    .target(name: "CBase64", path: "Sources/C/CBase64"),
+    // CKeccak, ours: Keccak-f[1600] on several states at once. CBase64, ours: base64 with vectors.
     // BoringSSL's ML-KEM and ML-DSA, without its headers.
     .target(name: "CModuleLattice", dependencies: [crypto], path: "Sources/C/CModuleLattice"),
     // BoringSSL's AES-256-GCM and PBKDF2, without its headers.
@@ -137,6 +133,8 @@ let package = Package(
     systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev"),
     systemLibrary("CArgon2", pkgConfig: "libargon2", apt: "libargon2-dev"),
     systemLibrary("CZxcvbn", apt: "libzxcvbn-dev"),
+    // coffer-courier alone links it.
+    systemLibrary("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
     systemLibrary("CUtf8proc", apt: "libutf8proc-dev"),
     systemLibrary("CZlib", apt: "zlib1g-dev"),
     // Few commands need these libraries: they are opened when first used, not linked. scripts/packages has their headers.
@@ -161,6 +159,11 @@ let package = Package(
     // Platform: the disk, the desktop, the TPM, the reader of fingers, the decoder of pictures
     module("Storage", in: .platform, ["CSystem", grdb, sqlite]),
     module("Remotes", in: .platform, ["Secrets", "CSystem"]),
+    module("CourierProtocol", in: .platform, ["Secrets", "Remotes"]),
+    module("S3Remotes", in: .platform, ["Texts", "Secrets", "Primitives", "Remotes", "CourierProtocol"]),
+    command(
+      "coffer-courier", in: .platform,
+      ["Secrets", "Remotes", "CourierProtocol", "S3Remotes", "Primitives", "CSystem", "CCurl"]),
     module("DesktopBus", in: .platform, [.target("CSystemdBus", trait: "DesktopBus")]),
     module(
       "Pictures", in: .platform,
@@ -176,6 +179,9 @@ let package = Package(
       "SecurityKeys", in: .platform, ["Secrets", "Primitives", .target("CFido2", trait: "SecurityKeys")]),
     module("GnuPG", in: .platform, ["Secrets", "Primitives", "CSystem"]),
     module("ChildProcesses", in: .platform, ["CSystem"]),
+    module(
+      "Couriers", in: .platform,
+      ["Secrets", "Remotes", "CourierProtocol", "Primitives", "ChildProcesses"]),
     module("Editing", in: .platform, ["Secrets", "CSystem", "ChildProcesses"]),
     module("Clipboards", in: .platform, ["Texts", "Secrets", "CSystem", "ChildProcesses"]),
     module("Pagers", in: .platform, ["CSystem", "ChildProcesses"]),
@@ -244,6 +250,8 @@ let package = Package(
     support("PrivateBus", ["DesktopBus"]),
     // Checks for every kind of remote.
     support("RemoteConformance", ["Remotes"]),
+    // A service that speaks S3, in this process.
+    support("S3Server", ["Primitives"]),
     support("ScriptedPrompts", ["UserAuthentication", "Secrets"]),
     // A FIDO2 authenticator in software, which talks to libfido2 in the same process.
     support(
@@ -314,6 +322,18 @@ let package = Package(
     tests(
       "RemotesTests", in: .platform,
       ["Remotes", "RemoteConformance", "Secrets", "SmallDisks", "TemporaryHomes", "crash-remotes"]),
+    tests(
+      "CourierProtocolTests", in: .platform,
+      ["CourierProtocol", "Remotes", "Secrets", "SeededGenerators", "SpecExamples"]),
+    tests(
+      "S3RemotesTests", in: .platform,
+      ["S3Remotes", "CourierProtocol", "Primitives", "Remotes", "Secrets", "SeededGenerators"]),
+    tests(
+      "CouriersTests", in: .platform,
+      [
+        "coffer-courier", "Couriers", "CourierProtocol", "RemoteConformance", "Remotes", "S3Server",
+        "Secrets",
+      ]),
     tests("DesktopBusTests", in: .platform, ["DesktopBus", "PrivateBus", "CLoader"]),
     tests("PicturesTests", in: .platform, ["Pictures", "Secrets", "MemorySearch", "decoder-probe"]),
     tests(
@@ -340,10 +360,10 @@ let package = Package(
       ["MessageFormats", "Secrets", "SeededGenerators", "SpecExamples", "Texts"]),
     tests(
       "KeychainsTests", in: .vault,
-      [
-        "Keychains", "Secrets", "Primitives", "Storage", "Enclaves", "DesktopBus", "PrivateBus",
-        "SecurityKeys", "SoftwareSecurityKey", "SoftwareTPM", "MemorySearch", "SpecExamples",
-        "TemporaryHomes", "TestVectors", "NumberedItemStores", "InMemoryKeychains", "LoggedLines",
+      sealed + [
+        "Enclaves", "DesktopBus", "PrivateBus", "SecurityKeys", "SoftwareSecurityKey", "SoftwareTPM",
+        "MemorySearch", "SpecExamples", "TemporaryHomes", "TestVectors", "NumberedItemStores",
+        "InMemoryKeychains", "LoggedLines",
       ]),
     tests(
       "SearchIndexTests", in: .vault,
@@ -360,16 +380,14 @@ let package = Package(
       ]),
     tests(
       "VaultsTests", in: .vault,
-      [
-        "Vaults", "SearchIndex", "Keychains", "Storage", "MessageFormats", "Primitives", "Texts",
-        "Secrets", "CFaultVFS", "SeededGenerators", "MemorySearch", "SpecExamples", "TemporaryHomes",
-        "TestVectors", sqlite, "InMemoryKeychains",
+      sealed + [
+        "Vaults", "SearchIndex", "MessageFormats", "Texts", "CFaultVFS", "SeededGenerators", "MemorySearch",
+        "SpecExamples", "TemporaryHomes", "TestVectors", sqlite, "InMemoryKeychains",
       ]),
     tests(
       "CapturesTests", in: .vault,
-      [
-        "Captures", "Keychains", "Storage", "Primitives", "Secrets", "CFaultVFS", "MemorySearch",
-        "SpecExamples", "TemporaryHomes", "SeededGenerators",
+      sealed + [
+        "Captures", "CFaultVFS", "MemorySearch", "SpecExamples", "TemporaryHomes", "SeededGenerators",
       ]),
     tests(
       "ProtectedDataTests", in: .vault,
@@ -423,15 +441,15 @@ let package = Package(
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(
       "CrashTests", in: .system,
-      [
-        "coffer", "crash-table", "CofferKit", "Vaults", "Captures", "Keychains", "Storage", "Primitives",
-        "Secrets", "MessageFormats", "CSystem", "AgentLeash", "Repository", "SoftwareTPM", sqlite,
-        "SeededGenerators", "SmallDisks",
+      sealed + [
+        "coffer", "crash-table", "CofferKit", "Vaults", "Captures", "MessageFormats", "CSystem", "AgentLeash",
+        "Repository", "SoftwareTPM", sqlite, "SeededGenerators", "SmallDisks",
       ]),
     tests("LeakTests", in: .system, ["leak-probe", "SoftwareTPM", "TemporaryHomes"]),
     tests("RepositoryTests", in: .system, ["Repository", "TestVectors"]),
   ]
 )
+package.targets += ["CSystem", "CKeccak", "CBase64"].map { .target(name: $0, path: "Sources/C/\($0)") }
 package.targets += ["CTSS", "CSystemdBus", "CFido2", "CTurboJPEG", "CPNG", "CQRencode"].map {
   .target(name: $0, dependencies: ["CLoader"], path: "Sources/C/\($0)")
 }

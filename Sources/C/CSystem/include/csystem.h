@@ -2,7 +2,7 @@
  *
  * The few calls of libc and the kernel that Swift cannot import: variadic functions, macros, and
  * functions behind a feature test; and the sandboxes of the processes that decode
- * pictures and that start an editor. Nothing else belongs here. */
+ * pictures, that start an editor and that carry requests over the network. Nothing else belongs here. */
 #ifndef COFFER_CSYSTEM_H
 #define COFFER_CSYSTEM_H
 
@@ -129,6 +129,19 @@ int coffer_set_boot_timer(int timer, uint64_t moment);
  * and 10 s of processor time, and it dies with the thread that started it. There is no way back.
  * 0 when all of it holds; -1 when some of it could not be had, and then the process should end. */
 int coffer_enter_decoder_sandbox(void);
+
+/* Loads the libraries that find addresses for names, which a sandbox would not let in later. */
+void coffer_prepare_name_service(void);
+
+/* For a process of one thread that speaks to one server and to `socket`, a local one: closes every other descriptor from
+ * 3 on. From now on the process is not dumpable, gains no privileges, reads no files but authorities and the settings of
+ * name service and OpenSSL, writes none, and starts, traces, reads and signals no process; it makes no memory executable.
+ * It makes sockets of the Internet alone and listens on none; with Landlock of version 4 it connects to the ports `port`
+ * and 53 alone. There is no way back.
+ *
+ * 0, or the step that the system refused, with its reason in errno: 1 descriptors and dumps, 2 privileges, 3 Landlock,
+ * 4 the filter of system calls. */
+int coffer_enter_courier_sandbox(int socket, uint16_t port);
 
 /* For a process of one thread, just started, that will give a secret text to an editor: from now on nothing that it
  * or a process of its own writes into a file gets to a disk. /tmp and /var/tmp are new and in memory that is never
