@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Services that people run, on this machine: `scripts/engines start ceph`, then `scripts/test --engines`.
+
+import Foundation
+import RemoteConformance
+import Remotes
+import Secrets
+import Testing
+
+@testable import Couriers
+
+/// A service that runs.
+struct Engine: CustomTestStringConvertible, Sendable {
+  let testDescription: String
+  let url: [UInt8]
+
+  /// Those that `scripts/engines` has started.
+  static let running: [Engine] = {
+    let variables = ProcessInfo.processInfo.environment
+    let root = variables["COFFER_ENGINES"] ?? "\(variables["TMPDIR"] ?? "/tmp")/coffer-engines.\(geteuid())"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+    return names.sorted().compactMap { name in
+      guard let url = try? Data(contentsOf: URL(filePath: "\(root)/\(name)/url")) else { return nil }
+      return Engine(testDescription: name, url: url.filter { $0 != UInt8(ascii: "\n") })
+    }
+  }()
+
+  func remote() throws -> CourierRemote {
+    guard case .s3(let place) = try RemotePlace(url: url.span.bytes) else { throw RemotePlaceError.scheme }
+    return try courierRemote(place)
+  }
+}
+
+@Suite(
+  "Real services as remotes", .serialized,
+  .enabled(if: !Engine.running.isEmpty, "no service runs: scripts/engines start ceph"))
+struct EngineTests {
+  @Test("They do what every remote does", arguments: Engine.running, RemoteConformance.allCases)
+  func conformance(engine: Engine, check: RemoteConformance) throws { try check.run(on: try engine.remote()) }
+
+  @Test("Their lists come in pages, in order, with the server's dates", arguments: Engine.running)
+  func pages(engine: Engine) throws {
+    let remote = try engine.remote()
+    let folder = "pages-\(UInt32.random(in: 0...UInt32.max))"
+    let names = (0..<1_100).map { "\(folder)/\(10_000 + $0)" }
+    inThreads(names) { try remote.put($0, [1]) }
+    defer { inThreads(names) { try remote.delete($0) } }
+    let list = try remote.list(folder)
+    #expect(list.objects.map(\.name) == names)
+    let now = UInt64(Date().timeIntervalSince1970)
+    #expect(list.time.map { now - 300...now + 5 ~= $0 } == true)
+    #expect(list.objects.allSatisfy { $0.date.map { now - 300...now + 5 ~= $0 } == true })
+  }
+
+  @Test("They refuse a wrong secret key, and tell a bucket that is not there", arguments: Engine.running)
+  func refused(engine: Engine) throws {
+    guard case .s3(let place) = try RemotePlace(url: engine.url.span.bytes) else {
+      throw RemotePlaceError.scheme
+    }
+    func other(bucket: String, secretKey: SharedSecretBytes) throws -> CourierRemote {
+      try courierRemote(
+        S3Place(
+          isEncrypted: false, host: place.host, port: place.port, bucket: bucket, accessKey: place.accessKey,
+          secretKey: secretKey))
+    }
+    let wrong = SharedSecretBytes(SecretBytes(copying: Array("wrong".utf8).span.bytes))
+    let remote = try other(bucket: place.bucket, secretKey: wrong)
+    #expect(throws: RemoteError.refused(.permission)) { try remote.put("account/a", [1]) }
+    #expect(throws: RemoteError.refused(.permission)) { try remote.list("") }
+    let missing = try other(bucket: "no-such-bucket", secretKey: place.secretKey)
+    #expect(throws: RemoteError.unreachable) { try missing.put("account/a", [1]) }
+    #expect(throws: RemoteError.unreachable) { try missing.list("") }
+  }
+
+  /// Four at once.
+  private func inThreads(_ names: [String], _ body: @escaping @Sendable (String) throws -> Void) {
+    let group = DispatchGroup()
+    for part in 0..<4 {
+      DispatchQueue(label: "part \(part)").async(group: group) {
+        for index in stride(from: part, to: names.count, by: 4) {
+          #expect(throws: Never.self) { try body(names[index]) }
+        }
+      }
+    }
+    group.wait()
+  }
+}
