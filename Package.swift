@@ -227,7 +227,7 @@ let package = Package(
       [
         "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "SecurityKeys",
         "UserAuthentication", "Keychains", "Vaults", "Captures", "ProtectedData", "KeyCustody", "OpenPGP",
-        "Identities", "Contacts", "Correspondence", "Agent", "Backups", "Histories", "Remotes", "Syncing", log,
+        "Identities", "Contacts", "Correspondence", "Agent", "Backups", "Remotes", "Couriers", "Syncing", log,
       ]),
 
     // CLI: the command coffer

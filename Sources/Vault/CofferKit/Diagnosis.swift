@@ -189,6 +189,7 @@ extension BoundPart {
     case .messages: "the messages are"
     case .captures: "the captures are"
     case .protectedData: "the protected data is"
+    case .account: "the account is"
     }
   }
 }

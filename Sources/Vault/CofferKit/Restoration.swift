@@ -13,6 +13,7 @@ internal import Primitives
 internal import ProtectedData
 internal import Secrets
 internal import Storage
+internal import Syncing
 internal import UserAuthentication
 public import Vaults
 
@@ -149,6 +150,7 @@ private struct Arrival {
     // Nothing of the old machine may be taken for this one's.
     let strange = try keychain.accounts().filter { account in
       ProtectedDomains.accountsOfThisMachine.contains(account) || PrivateKeyCustody.owns(account: account)
+        || AccountLink.itemNames.contains(account)
     }
     try keychain.apply(strange.map { .delete(account: $0) })
     try ProtectedDomains.create(file: file, keychain: keychain, enclave: enclave)

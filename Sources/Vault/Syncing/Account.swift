@@ -65,8 +65,14 @@ public struct AccountLink {
   /// - Throws: `SyncError.noAccount`.
   public func address() throws -> AccountAddress {
     let synchronizer = try open()
-    guard let place = try items.place else { throw SyncError.corrupt }
-    return AccountAddress(place: place, account: synchronizer.account, secret: try items.secret())
+    return AccountAddress(place: try items.place(), account: synchronizer.account, secret: try items.secret())
+  }
+
+  /// Where the account is, with the credentials.
+  /// - Throws: `SyncError.noAccount`; `KeychainError`.
+  public func place() throws -> RemotePlace {
+    guard try exists() else { throw SyncError.noAccount }
+    return try items.place()
   }
 
   /// Opens the account of this coffer.
@@ -112,7 +118,7 @@ public struct AccountLink {
   ///   - isAnother: whether another account may be at the place.
   /// - Throws: `SyncError.hasAccount`, `.accountThere`, `.slotNotReadBack`, `.remote`; `Argon2idError`; `EnclaveError`.
   public func make(
-    at remote: any Remote, _ place: AccountPlace, passphrase: borrowing Passphrase,
+    at remote: any Remote, _ place: RemotePlace, passphrase: borrowing Passphrase,
     words: borrowing RecoveryPhrase, costs: Argon2idParameters, enclave: any Enclave, name: String,
     isAnother: Bool = false
   ) throws -> Synchronizer {
@@ -156,7 +162,7 @@ public struct AccountLink {
 
   /// Stores a new account: first what its rows need, then the rows.
   private func keep(
-    _ history: History, _ machine: DeviceMachine, _ place: AccountPlace, _ secret: SharedSecretBytes
+    _ history: History, _ machine: DeviceMachine, _ place: RemotePlace, _ secret: SharedSecretBytes
   ) throws -> Synchronizer {
     var history = history
     let store = SyncStore(key: try items.makeStateKey())

@@ -4,16 +4,20 @@
 //
 //   folder:///media/stick/coffer?account=ACCOUNT#SECRET
 //
+// What is before `account=` is the URL of the place, as RemotePlace reads it; behind another parameter it is `&account=`.
 // ACCOUNT has 32 hexadecimal digits, SECRET 36: 16 bytes, and the first two of SHA-256("coffer account card v1" ‖ account ‖
 // secret), so that a slip of the pen is noticed. What is behind '#' is never sent anywhere.
 
 public import Histories
 internal import Primitives
+public import Remotes
 public import Secrets
 
 /// Why a text is no address.
 public enum AddressError: Error, Equatable, Sendable {
-  /// It is not of the form above, or not of a place that this program knows.
+  /// What is before the account is no URL of a place.
+  case place(RemotePlaceError)
+  /// The account has other than 32 hexadecimal digits.
   case malformed
   /// It has no account and secret: it names a place, not an account.
   case placeOnly
@@ -21,39 +25,19 @@ public enum AddressError: Error, Equatable, Sendable {
   case mistyped
 }
 
-/// A place for objects.
-public enum AccountPlace: Equatable, Sendable {
-  /// A folder, by its absolute path.
-  case folder(String)
-
-  /// Reads `folder:///PATH`; nil for anything else.
-  public init?(_ text: String) {
-    let scheme = "folder://"
-    guard text.hasPrefix(scheme), !text.contains("#"), !text.contains("?") else { return nil }
-    let path = String(text.dropFirst(scheme.count))
-    guard path.hasPrefix("/"), !path.utf8.contains(0), path.utf8.count > 1 else { return nil }
-    self = .folder(path)
-  }
-
-  /// As ``init(_:)`` reads it; it has no secret.
-  public var text: String {
-    switch self {
-    case .folder(let path): "folder://" + path
-    }
-  }
-}
-
 /// Where an account is, and what whoever joins it must have.
 public struct AccountAddress: Sendable {
-  public let place: AccountPlace
+  public let place: RemotePlace
   public let account: AccountID
   /// 16 bytes.
   public let secret: SharedSecretBytes
 
   static let secretByteCount = Envelope.urlSecretByteCount
+  private static let parameter = Array("?account=".utf8)
+  private static let parameters = [parameter, Array("&account=".utf8)]
   private static let checkByteCount = 2
 
-  init(place: AccountPlace, account: AccountID, secret: SharedSecretBytes) {
+  init(place: RemotePlace, account: AccountID, secret: SharedSecretBytes) {
     precondition(secret.count == Self.secretByteCount, "the secret of an address has 16 bytes")
     self.place = place
     self.account = account
@@ -68,14 +52,20 @@ public struct AccountAddress: Sendable {
       (open, hidden) = (offset, offset + 1)
       break
     }
-    // Only what is before '#' may become a string.
-    let before = [UInt8](copying: text.extracting(first: open))
-    guard let before = String(validating: before, as: UTF8.self) else { throw .malformed }
-    let parts = before.split(separator: "?account=", omittingEmptySubsequences: false)
-    guard let place = parts.first.flatMap({ AccountPlace(String($0)) }) else { throw .malformed }
-    guard parts.count > 1, hidden < text.byteCount else { throw .placeOnly }
-    guard parts.count == 2, let account = AccountID(digits: parts[1])
-    else { throw .malformed }
+    let digits = 2 * AccountID.byteCount
+    let begin = open - digits - Self.parameter.count
+    guard hidden < text.byteCount || begin > 0 else { throw .placeOnly }
+    let parameter = begin > 0 ? [UInt8](copying: text.extracting(begin..<open - digits)) : []
+    guard Self.parameters.contains(parameter) else {
+      throw hidden < text.byteCount ? .malformed : .placeOnly
+    }
+    let place: RemotePlace
+    do throws(RemotePlaceError) { place = try RemotePlace(url: text.extracting(first: begin)) } catch {
+      throw .place(error)
+    }
+    guard let account = AccountID(digits: [UInt8](copying: text.extracting(open - digits..<open))) else {
+      throw .malformed
+    }
     let all = Self.secretByteCount + Self.checkByteCount
     guard text.byteCount - hidden == 2 * all else { throw .mistyped }
     var decoded = SecretBytes(zeroed: all)
@@ -100,10 +90,14 @@ public struct AccountAddress: Sendable {
 
   /// What is printed on a card.
   public func text() -> SecretBytes {
-    let open = Array("\(place.text)?account=\(Hexadecimal.text(account.bytes))#".utf8)
+    let url = place.url()
+    let hasParameters = url.withBytes { [UInt8](copying: $0).contains(UInt8(ascii: "?")) }
+    let open = Self.parameters[hasParameters ? 1 : 0] + Array("\(Hexadecimal.text(account.bytes))#".utf8)
     let check = Self.check(account, secret)
     let digits = Array("0123456789abcdef".utf8)
-    var writer = SecretWriter(byteCount: open.count + 2 * (Self.secretByteCount + Self.checkByteCount))
+    var writer = SecretWriter(
+      byteCount: url.count + open.count + 2 * (Self.secretByteCount + Self.checkByteCount))
+    url.withBytes { writer.append($0) }
     writer.append(open)
     secret.withBytes { secret in
       for offset in 0..<secret.byteCount {
@@ -137,8 +131,8 @@ public struct AccountAddress: Sendable {
 
 extension AccountID {
   /// Reads 32 hexadecimal digits; nil for anything else.
-  init?(digits: Substring) {
-    let values = digits.utf8.map { AccountAddress.digit($0) }
+  init?(digits: [UInt8]) {
+    let values = digits.map { AccountAddress.digit($0) }
     guard values.count == 2 * Self.byteCount, values.allSatisfy({ $0 < 16 }) else { return nil }
     self.init(stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] })
   }

@@ -4,10 +4,10 @@
 // the enclave, the account's secret, the keys of epochs, and the key of the rows in the file.
 
 internal import Enclaves
-internal import Foundation
 internal import Histories
 internal import Keychains
 internal import Primitives
+internal import Remotes
 internal import Secrets
 
 /// The keys of this device in the account.
@@ -65,22 +65,13 @@ struct AccountItems {
 
   // MARK: Account
 
-  var place: AccountPlace? {
-    get throws(KeychainError) {
-      guard let text = try keychain.load(forKey: Name.place.rawValue, in: .whenUnlockedThisDeviceOnly) else {
-        return nil
-      }
-      guard let text = String(validating: text, as: UTF8.self), let place = AccountPlace(text) else {
-        throw .invalidData
-      }
-      return place
-    }
+  /// Where the account is, with the credentials.
+  func place() throws(KeychainError) -> RemotePlace {
+    guard let url = try load(.place) else { throw .invalidData }
+    do { return try url.withBytes { try RemotePlace(url: $0) } } catch { throw .invalidData }
   }
 
-  func save(_ place: AccountPlace) throws(KeychainError) {
-    try keychain.save(
-      Data(place.text.utf8), forKey: Name.place.rawValue, accessibility: .whenUnlockedThisDeviceOnly)
-  }
+  func save(_ place: RemotePlace) throws(KeychainError) { try save(place.url(), as: .place) }
 
   func secret() throws(KeychainError) -> SharedSecretBytes {
     guard let secret = try load(.secret), secret.count == AccountAddress.secretByteCount else {

@@ -70,7 +70,7 @@ extension History {
   }
 
   /// Why this device may not write or send anything at all; nil if it may.
-  var stop: Outcome? {
+  public var stop: Outcome? {
     if membership.revocations[device] != nil { return .revoked }
     return isCloned ? .cloned : nil
   }

@@ -19,6 +19,12 @@ enum BIP39EnglishWords {
     return count
   }
 
+  /// The word `index`, for words that are not secret.
+  static func text(of index: Int) -> String {
+    let letters = (0..<byteCount(at: index)).map { byte(index * longestWordByteCount + $0) }
+    return String(decoding: letters, as: UTF8.self)
+  }
+
   /// Writes the word `index` to `target` from `offset` on; returns the offset behind it.
   static func write(_ index: Int, into target: inout MutableRawSpan, at offset: Int) -> Int {
     let count = byteCount(at: index)

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `sync status` tells, without asking the remote.
+
+public import Histories
+internal import Keychains
+
+
+/// How a coffer stands to its account.
+public struct SyncStatus: Sendable {
+  /// Changes that no run has sent.
+  public let waitingCount: Int
+  /// Contents that other devices have named and that are not here.
+  public let missingCount: Int
+  /// When everything was sent and verified last, in seconds since 1970; nil for never.
+  public let lastComplete: Int64?
+  /// The devices of the account, this one first.
+  public let devices: [DeviceView]
+  /// How the account can be opened.
+  public let slots: [SlotEntry]
+  /// What is wrong at the remote.
+  public let alarms: Set<Alarm>
+  /// Why this device may not write; nil if it may.
+  public let stop: Outcome?
+  /// Whether a slot has to be opened before everybody can read and write everything.
+  public let needsSlot: Bool
+  /// Eight words: equal on two devices that have the same history.
+  public let words: [String]
+}
+
+extension Synchronizer {
+  /// How this coffer stands to its account, with what the user changed since the last run.
+  public func status() throws -> SyncStatus {
+    SyncStatus(
+      waitingCount: try countWaiting(), missingCount: history.missingContentCount,
+      lastComplete: state.lastComplete == 0 ? nil : state.lastComplete, devices: history.devices,
+      slots: history.slots, alarms: history.alarms, stop: history.stop, needsSlot: history.needsSlot,
+      words: WordList.words(of: history.positionDigest, count: 8))
+  }
+}
