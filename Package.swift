@@ -421,6 +421,12 @@ let package = Package(
         "PrivateBus",
       ]),
     tests(
+      "SyncingTests", in: .vault,
+      [
+        "Syncing", "CofferKit", "Histories", "Remotes", "Vaults", "Keychains", "Storage", "Enclaves",
+        "MessageFormats", "Primitives", "Secrets", "TemporaryHomes", sqlite,
+      ]),
+    tests(
       "CofferKitTests", in: .vault,
       protected + [
         "CofferKit", "Agent", "Captures", "Identities", "Vaults", "MessageFormats", "KeyCustody",

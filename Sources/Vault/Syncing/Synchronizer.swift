@@ -157,13 +157,13 @@ public final class Synchronizer {
       next.vaultDigest = knownDigest(changes.digest)
       try file.write(.account) { try store.save(&next, objects: objects, contents: contents, $0) }
     } else {
-      changes.note(
-        digest: try vault.apply(rows) { transaction, digest in
-          next.vaultDigest = knownDigest(digest)
-          try file.join(.account, transaction) {
-            try store.save(&next, objects: objects, contents: contents, $0)
-          }
-        })
+      let digest = try vault.apply(rows) { transaction, digest in
+        next.vaultDigest = knownDigest(digest)
+        try file.join(.account, transaction) {
+          try store.save(&next, objects: objects, contents: contents, $0)
+        }
+      }
+      if takesLocalChanges { changes.note(digest: digest) }
     }
     state = next
     contents.noteStored()

@@ -13,7 +13,7 @@ public struct MessageVersion: Sendable {
   /// Names it.
   public let id: VersionID
   /// From 1; the one that is shown has the highest.
-  public let number: Int
+  public private(set) var number: Int
   /// When it was stored, in seconds since 1970, UTC.
   public let stored: Int64
   /// Its title, tags, type and date.
@@ -37,6 +37,14 @@ public struct MessageVersion: Sendable {
 
   /// Whether its author had seen that version. If not, both were written beside each other.
   public func replaces(_ former: MessageVersion) -> Bool { replaced.contains(former.id.row) }
+}
+
+extension MessageVersion {
+  func with(number: Int) -> MessageVersion {
+    var version = self
+    version.number = number
+    return version
+  }
 }
 
 extension OpenedMessage {

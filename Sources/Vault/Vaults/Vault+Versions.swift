@@ -76,7 +76,19 @@ extension Vault {
       }
     }
     if unreadableCount > 0 { try recordFailures([id]) }
-    return (versions.sorted { $0.number < $1.number }, unreadableCount)
+    return (Self.numbered(versions), unreadableCount)
+  }
+
+  /// The versions in the order of their numbers, the one that is shown last. Two devices may have given one number to two
+  /// versions: the later stored one gets the next.
+  private static func numbered(_ versions: [MessageVersion]) -> [MessageVersion] {
+    var last = 0
+    return versions.sorted {
+      ($0.isShown ? 1 : 0, $0.number, $0.stored) < ($1.isShown ? 1 : 0, $1.number, $1.stored)
+    }.map { version in
+      last = max(version.number, last + 1)
+      return version.with(number: last)
+    }
   }
 
   /// Stores a new version of a message; it is on the disk when this returns.

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A process that ends at any request, and rows that somebody changed.
+
+import CofferKit
+import Enclaves
+import Foundation
+import GRDBSQLite
+import Histories
+import Keychains
+import Remotes
+import Storage
+import TemporaryHomes
+import Testing
+import Vaults
+
+@testable import Syncing
+
+@Suite("Synchronisation that is interrupted")
+struct InterruptionTests {
+  private let folder: RemoteFolder
+
+  init() throws { folder = try RemoteFolder() }
+
+  @Test("After every request the process may end: the next one ends the work, and nothing is lost or doubled")
+  func everyRequest() throws {
+    let (first, second) = (try SyncedCoffer(), try SyncedCoffer())
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    try second.join(first, at: folder.remote)
+    var (texts, stops) = (Set<String>(), 0)
+    for carriesLastOut in [false, true] {
+      var limit = 0
+      while true {
+        for (coffer, name) in [(first, "first"), (second, "second")] {
+          let text = "\(name) \(limit) \(carriesLastOut)"
+          try coffer.add(text)
+          texts.insert(text)
+        }
+        let stopping = StoppingRemote(folder.remote, after: limit, carriesLastOut: carriesLastOut)
+        // As a process that is killed there: what the run said afterwards is not stored, since nothing follows a failure.
+        let report = try first.sync(at: stopping)
+        try second.sync(at: folder.remote)
+        if report.outcome == .complete { break }
+        #expect(report.outcome == .unreachable)
+        #expect(try first.sync(at: folder.remote).outcome == .complete)
+        limit += 1
+        stops += 1
+      }
+      #expect(limit > 5)
+    }
+    try first.sync(at: folder.remote)
+    try second.sync(at: folder.remote)
+    #expect(stops > 10)
+    for coffer in [first, second] {
+      let shown = try coffer.shown().values.map(\.text)
+      #expect(shown.count == texts.count && Set(shown) == texts)
+      #expect(try coffer.sync(.verify, at: folder.remote).alarms.isEmpty)
+    }
+  }
+
+  @Test("A disk as it was at any request goes on from there")
+  func everyDisk() throws {
+    for limit in 0..<40 {
+      let folder = try RemoteFolder()
+      let (first, second) = (try SyncedCoffer(), try SyncedCoffer())
+      let id = try first.add("one")
+      try first.makeAccount(at: folder.remote, folder: folder.path)
+      try second.join(first, at: folder.remote)
+      try second.edit(id, "two")
+      try second.add("three")
+      try second.sync(at: folder.remote)
+      try first.add("four")
+      // The copy is of the moment before the answer of that request.
+      let copy = try TemporaryHome()
+      let (from, to) = (first.place.path, copy.path)
+      let copying = CopyingRemote(folder.remote, at: limit) {
+        try? FileManager.default.copyItem(atPath: from, toPath: to)
+      }
+      _ = try first.sync(at: copying)
+      guard copying.hasCopied else { return #expect(limit > 8) }
+      let survivor = try SyncedCoffer(opening: copy)
+      #expect(try survivor.sync(at: folder.remote).outcome == .complete, "request \(limit)")
+      try second.sync(at: folder.remote)
+      let expected: Set = ["two", "three", "four"]
+      for coffer in [survivor, second] {
+        #expect(try Set(coffer.shown().values.map(\.text)) == expected, "request \(limit)")
+        #expect(try coffer.shown().count == 3)
+      }
+    }
+    Issue.record("a run has fewer requests")
+  }
+
+  @Test(
+    "A row of synchronisation that was changed or is missing is noticed, and the messages stay",
+    arguments: [
+      "UPDATE syncObjects SET object = zeroblob(length(object)) WHERE number = 1",
+      "UPDATE syncObjects SET applied = applied + 1", "UPDATE syncObjects SET written = 5",
+      "DELETE FROM syncObjects WHERE number = 2", "DELETE FROM syncRows", "UPDATE syncRows SET standing = 2",
+      "UPDATE syncRows SET version = zeroblob(24)", "UPDATE syncRows SET row = message",
+      "UPDATE syncState SET sealed = zeroblob(length(sealed))", "DELETE FROM syncState",
+    ])
+  func damage(_ sql: String) throws {
+    let first = try SyncedCoffer()
+    let id = try first.add("one")
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    try first.edit(id, "two")
+    try first.sync(at: folder.remote)
+    first.coffer.close()
+    var database: OpaquePointer?
+    #expect(sqlite3_open_v2(first.place.path + "/coffer.db", &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+    #expect(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK)
+    #expect(sqlite3_changes(database) > 0)
+    sqlite3_close(database)
+    let again = try SyncedCoffer(opening: first.place)
+    #expect(throws: (any Error).self) { try again.sync(at: folder.remote) }
+    #expect(try again.shown()[id]?.text == "two")
+  }
+
+  @Test("A coffer that was restored from a backup has no account: its device is not doubled")
+  func backup() throws {
+    let first = try SyncedCoffer()
+    try first.add("one")
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    #expect(try first.coffer.account.exists())
+    try first.coffer.account.forget()
+    #expect(try !first.coffer.account.exists())
+    #expect(try first.shown().count == 1)
+    #expect(throws: SyncError.noAccount) { try first.sync(at: folder.remote) }
+  }
+}
+
+/// A remote that calls a closure once, before the answer to a request is given.
+private final class CopyingRemote: Remote {
+  private let remote: any Remote
+  private let number: Int
+  private let copy: @Sendable () -> Void
+  nonisolated(unsafe) private var count = 0
+  nonisolated(unsafe) private(set) var hasCopied = false
+
+  init(_ remote: any Remote, at number: Int, copy: @escaping @Sendable () -> Void) {
+    self.remote = remote
+    self.number = number
+    self.copy = copy
+  }
+
+  /// After the copy nothing more is carried out: the device that is copied ends there.
+  private func answer<R>(_ body: () throws(RemoteError) -> R) throws(RemoteError) -> R {
+    defer { count += 1 }
+    if hasCopied { throw .unreachable }
+    let answer = try body()
+    if count == number {
+      hasCopied = true
+      copy()
+      throw .unreachable
+    }
+    return answer
+  }
+
+  func list(_ folder: String, _ body: (RemoteObject) -> Void) throws(RemoteError) -> UInt64? {
+    try answer { () throws(RemoteError) in try remote.list(folder, body) }
+  }
+  func get(_ name: String, range: Range<Int>?) throws(RemoteError) -> [UInt8]? {
+    try answer { () throws(RemoteError) in try remote.get(name, range: range) }
+  }
+  func put(_ name: String, _ bytes: [UInt8]) throws(RemoteError) {
+    try answer { () throws(RemoteError) in try remote.put(name, bytes) }
+  }
+  func stat(_ name: String) throws(RemoteError) -> Int? {
+    try answer { () throws(RemoteError) in try remote.stat(name) }
+  }
+  func delete(_ name: String) throws(RemoteError) {
+    try answer { () throws(RemoteError) in try remote.delete(name) }
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Histories
+import Primitives
+import Remotes
+import Secrets
+import Testing
+import Vaults
+
+@testable import Syncing
+
+@Suite("Two coffers of one account")
+struct TwoCoffersTests {
+  private let folder: RemoteFolder
+  private let first: SyncedCoffer
+  private let second: SyncedCoffer
+
+  init() throws {
+    folder = try RemoteFolder()
+    first = try SyncedCoffer()
+    second = try SyncedCoffer()
+  }
+
+  private func link() throws {
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    try second.join(first, at: folder.remote)
+  }
+
+  /// Both run twice, so that what each has reaches the other.
+  private func settle() throws {
+    for _ in 0..<2 {
+      #expect(try first.sync(at: folder.remote).outcome == .complete)
+      #expect(try second.sync(at: folder.remote).outcome == .complete)
+    }
+    #expect(try first.shown() == second.shown())
+    #expect(try first.coffer.account.open().status().words == second.coffer.account.open().status().words)
+  }
+
+  @Test("What both had is on both afterwards, and later messages travel both ways")
+  func messages() throws {
+    let ids = try (0..<20).map { try first.add("text \($0)", title: "title \($0)", tags: ["a"]) }
+    try second.add("already here")
+    let report = try first.makeAccount(at: folder.remote, folder: folder.path)
+    #expect(report.outcome == .complete && report.sentCount == 20 && report.waitingCount == 0)
+    let joined = try second.join(first, at: folder.remote)
+    #expect(joined.outcome == .complete && joined.newCount == 20 && joined.sentCount == 1)
+    #expect(try second.shown().count == 21)
+    let back = try first.sync(at: folder.remote)
+    #expect(back.newCount == 1 && back.sentCount == 0)
+    #expect(try first.shown() == second.shown())
+    #expect(try first.shown()[ids[3]] == Shown(title: "title 3", tags: ["a"], text: "text 3"))
+    // Nothing to do: nothing is written.
+    let before = try folder.files()
+    #expect(try first.sync(at: folder.remote).sentCount == 0)
+    #expect(try folder.files() == before)
+  }
+
+  @Test("Edits travel with their history, removals go to the trash, and what is put back comes back")
+  func changes() throws {
+    let ids = try (0..<4).map { try first.add("text \($0)") }
+    try link()
+    try first.edit(ids[0], "better", title: "new", tags: ["x", "y"])
+    try second.coffer.removeMessage(ids[1])
+    try settle()
+    #expect(try second.shown()[ids[0]] == Shown(title: "new", tags: ["x", "y"], text: "better"))
+    #expect(try second.history(ids[0]) == ["text 0", "better"])
+    #expect(try first.shown()[ids[1]] == nil && first.trash() == [ids[1]])
+    try first.coffer.putBackMessage(ids[1])
+    try settle()
+    #expect(try second.shown()[ids[1]]?.text == "text 1" && second.trash().isEmpty)
+    _ = try second.coffer.restoreMessage(ids[0], number: 1)
+    try settle()
+    #expect(try first.shown()[ids[0]]?.text == "text 0")
+    try first.coffer.removeMessage(ids[2])
+    try first.coffer.eraseMessages([ids[2]])
+    try settle()
+    #expect(try second.shown()[ids[2]] == nil && second.trash() == [ids[2]])
+  }
+
+  @Test("Edits of both are both kept, and the same one is shown on both; an edit wins over a removal that had not seen it")
+  func crossed() throws {
+    let ids = try (0..<2).map { try first.add("text \($0)") }
+    try link()
+    try first.edit(ids[0], "from the first")
+    try second.edit(ids[0], "from the second")
+    try first.edit(ids[1], "kept")
+    try second.coffer.removeMessage(ids[1])
+    try settle()
+    for coffer in [first, second] {
+      #expect(try coffer.history(ids[0]) == ["text 0", "from the first", "from the second"])
+      #expect(try coffer.shown()[ids[1]]?.text == "kept" && coffer.trash().isEmpty)
+    }
+  }
+
+  @Test("A rotation of the vault key on one coffer changes nothing at the remote and nothing on the other")
+  func rotation() throws {
+    let id = try first.add("text")
+    try link()
+    let before = try folder.files()
+    _ = try first.coffer.rotateVaultKey { _ in true }
+    #expect(try first.sync(at: folder.remote).sentCount == 0)
+    #expect(try folder.files() == before)
+    #expect(try second.shown()[id] != nil)
+  }
+
+  @Test("No byte at the remote is of a text, a title, a tag or an identifier")
+  func nothingInTheClear() throws {
+    let id = try first.add("a very secret text", title: "a secret title", tags: ["secrettag"])
+    try link()
+    try second.edit(id, "another secret text")
+    try settle()
+    let files = try folder.files()
+    #expect(files.count > 6)
+    let octets = id.withBytes { [UInt8](copying: $0) }
+    let digits = Hexadecimal.text(octets)
+    let needles = ["secret text", "secret title", "secrettag", digits, digits.uppercased()].map { Data($0.utf8) }
+    for (name, data) in files {
+      #expect(!name.contains(digits))
+      for needle in needles + [Data(octets)] { #expect(data.range(of: needle) == nil, "\(name)") }
+    }
+  }
+
+  @Test("A message that was stored while another process synchronises is not lost, and two at once are refused")
+  func twoProcesses() throws {
+    try link()
+    let (one, other) = try (first.coffer.account.open(), first.coffer.account.open())
+    try first.add("in between")
+    #expect(try one.run(.sync, at: folder.remote).sentCount == 1)
+    #expect(throws: SyncError.busy) { try other.run(.sync, at: folder.remote) }
+    try settle()
+    #expect(try second.shown().values.map(\.text) == ["in between"])
+  }
+
+  @Test("Many messages go in several segments, and one that is too large stays here and is counted")
+  func many() throws {
+    for number in 0..<4_100 { try first.add("m\(number)") }
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    let report = try second.join(first, at: folder.remote)
+    #expect(report.newCount == 4_100)
+    #expect(try first.shown() == second.shown())
+  }
+}
