@@ -84,6 +84,20 @@ enum Injected: Hashable, Sendable {
 }
 
 extension Alarm {
+  /// Its case.
+  var kind: String {
+    switch self {
+    case .tampered: "tampered"
+    case .incomplete: "incomplete"
+    case .rolledBack: "rolledBack"
+    case .empty: "empty"
+    case .forked: "forked"
+    case .ownerForked: "ownerForked"
+    case .digestDiffers: "digestDiffers"
+    case .missing: "missing"
+    }
+  }
+
   /// The faults of which one explains this alarm.
   var causes: Set<Injected> {
     switch self {

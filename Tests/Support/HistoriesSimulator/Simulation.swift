@@ -214,7 +214,7 @@ struct Simulation: Sendable {
       }
     }
     for alarm in computers[index].history.alarms {
-      alarmsRaised.insert(String("\(alarm)".prefix { $0 != "(" }))
+      alarmsRaised.insert(alarm.kind)
     }
     if computers[index].history.membership.fork != nil { injected.insert(.crossedOwners) }
   }

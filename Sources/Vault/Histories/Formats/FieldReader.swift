@@ -88,7 +88,15 @@ struct FieldReader {
   /// Entries in rising order, without repeats.
   mutating func rising<Entry: Comparable>(
     _ count: Int, _ read: (inout FieldReader) throws(FormatError) -> Entry
-  ) throws(FormatError) -> [Entry] { try rising(count, by: \.self, read) }
+  ) throws(FormatError) -> [Entry] {
+    var entries: [Entry] = []
+    for _ in 0..<count {
+      let entry = try read(&self)
+      if let last = entries.last, last >= entry { throw .malformed }
+      entries.append(entry)
+    }
+    return entries
+  }
 
   /// Entries that rise by one of their fields.
   mutating func rising<Entry, Key: Comparable>(
@@ -150,7 +158,13 @@ extension [UInt8] {
   /// A count, and the entries, which rise.
   mutating func appendRising<Entry: Comparable, Count: FixedWidthInteger>(
     _ entries: [Entry], count: Count.Type, _ write: (inout [UInt8], Entry) -> Void
-  ) { appendRising(entries, by: \.self, count: count, write) }
+  ) {
+    for index in entries.indices.dropFirst() {
+      precondition(entries[index - 1] < entries[index], "a list rises, without repeats")
+    }
+    append(bigEndian: Count(entries.count))
+    for entry in entries { write(&self, entry) }
+  }
 
   /// A count, and the entries, which rise by one of their fields.
   mutating func appendRising<Entry, Key: Comparable, Count: FixedWidthInteger>(

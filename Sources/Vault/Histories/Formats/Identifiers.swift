@@ -17,15 +17,17 @@ public struct Identifier<Kind>: Hashable, Comparable, Sendable {
   /// Reads 16 bytes; nil for any other number.
   public init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
-    high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+    var iterator = bytes.makeIterator()
+    high = UInt64(next: &iterator)
+    low = UInt64(next: &iterator)
   }
 
   /// The first 16 bytes of a hash.
   public init(beginningOf hash: [UInt8]) {
     precondition(hash.count >= Self.byteCount, "a hash is longer than an identifier")
-    high = hash[..<8].reduce(0) { $0 << 8 | UInt64($1) }
-    low = hash[8..<16].reduce(0) { $0 << 8 | UInt64($1) }
+    var iterator = hash.makeIterator()
+    high = UInt64(next: &iterator)
+    low = UInt64(next: &iterator)
   }
 
   /// The 16 bytes.
@@ -35,6 +37,12 @@ public struct Identifier<Kind>: Hashable, Comparable, Sendable {
     bytes.append(bigEndian: high)
     bytes.append(bigEndian: low)
     return bytes
+  }
+
+  /// Appends the 16 bytes.
+  func append(to bytes: inout [UInt8]) {
+    bytes.append(bigEndian: high)
+    bytes.append(bigEndian: low)
   }
 
   public static func < (left: Self, right: Self) -> Bool { (left.high, left.low) < (right.high, right.low) }
@@ -60,10 +68,10 @@ public struct HashName<Kind>: Hashable, Comparable, Sendable {
   init(hashing bytes: RawSpan) { self.init(words: SHA256.hash(bytes)) }
 
   private init(words bytes: some Collection<UInt8>) {
-    func word(_ number: Int) -> UInt64 {
-      bytes.dropFirst(8 * number).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    }
-    words = (word(0), word(1), word(2), word(3))
+    var iterator = bytes.makeIterator()
+    words = (
+      UInt64(next: &iterator), UInt64(next: &iterator), UInt64(next: &iterator), UInt64(next: &iterator)
+    )
   }
 
   private init() { words = (0, 0, 0, 0) }
@@ -90,6 +98,14 @@ public struct HashName<Kind>: Hashable, Comparable, Sendable {
   public func hash(into hasher: inout Hasher) { hasher.combine(words.0) }
 
   public static func < (left: Self, right: Self) -> Bool { left.words < right.words }
+}
+
+extension UInt64 {
+  /// Eight bytes of `iterator`, the highest first.
+  fileprivate init(next iterator: inout some IteratorProtocol<UInt8>) {
+    self = 0
+    for _ in 0..<8 { self = self << 8 | UInt64(iterator.next() ?? 0) }
+  }
 }
 
 extension FrameHash {

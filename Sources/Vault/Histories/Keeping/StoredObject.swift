@@ -124,7 +124,7 @@ extension History {
     isCloned = local.isCloned
     alarms = local.alarms
     givenUp = local.givenUp
-    outbox = local.outbox[...]
+    outbox = Outbox(local.outbox)
     readBack = local.readBack
     for place in readBack.keys { notReadBack[place] = nil }
     remote = local.remote

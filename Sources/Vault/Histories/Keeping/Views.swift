@@ -28,9 +28,7 @@ extension History {
 
   /// The versions of each record that nobody removed or replaced, the highest first; none for a record that is gone.
   public func shownVersions(of names: Set<RecordID>) -> [RecordID: [ShownVersion]] {
-    let pending = Dictionary(grouping: pendingChanges.filter { names.contains($0.record) }, by: \.record)
-    return Dictionary(
-      uniqueKeysWithValues: names.map { ($0, shownVersions(of: $0, pending: pending[$0] ?? [])) })
+    Dictionary(uniqueKeysWithValues: names.map { ($0, shownVersions(of: $0)) })
   }
 
   /// Every version of a record that a segment brought, in no order.

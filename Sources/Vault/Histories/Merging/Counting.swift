@@ -133,12 +133,12 @@ extension History {
         let name = RecordVersion(record: record, version: version)
         let isHere = hasContent(of: record, version, on: machine)
         let isHidden = isGone(record, version, heldCounts: false)
-        if counts(entry), !isHidden, !isHere {
+        if !isHere, !isHidden, counts(entry) {
           if wanted.insert(name).inserted { sayAgainThatMissing(name) }
-        } else {
+        } else if !wanted.isEmpty {
           wanted.remove(name)
         }
-        if isHidden, isHere { hidden.insert(name) } else { hidden.remove(name) }
+        if isHidden, isHere { hidden.insert(name) } else if !hidden.isEmpty { hidden.remove(name) }
       }
       buckets.set(record, to: countedVersions(of: record))
     }
@@ -146,8 +146,10 @@ extension History {
 
   /// The versions of a record that count, with whether a removal or replacement counts, held or not: what digests see.
   func countedVersions(of record: RecordID) -> [(version: Version, isGone: Bool)] {
-    (records.versions[record] ?? [:]).filter { counts($0.value) }.map { version, _ in
-      (version: version, isGone: isGone(record, version, heldCounts: true))
+    var counted: [(version: Version, isGone: Bool)] = []
+    for (version, entry) in records.versions[record] ?? [:] where counts(entry) {
+      counted.append((version, isGone(record, version, heldCounts: true)))
     }
+    return counted
   }
 }

@@ -43,7 +43,7 @@ struct Records: Sendable {
 
   /// All record identifiers, in rising order.
   var sortedIdentifiers: [RecordID] {
-    versions.keys.sorted { $0.octets.lexicographicallyPrecedes($1.octets) }
+    versions.keys.map { (order: RecordOrder($0), record: $0) }.sorted { $0.order < $1.order }.map(\.record)
   }
 
   /// Takes in the operations of a verified segment. Taking the same in again changes nothing.

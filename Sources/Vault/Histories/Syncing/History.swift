@@ -43,8 +43,8 @@ public struct History: Sendable {
   /// Contents that this step keeps: the machine has them after it.
   var kept: [RecordVersion: SharedSecretBytes] = [:]
 
-  /// A slice, since a segment takes some of very many.
-  var outbox: ArraySlice<LocalChange> = []
+  /// Changes that wait for a segment.
+  var outbox: Outbox = []
   var staged: StagedSegment?
   /// Own packs that were sealed and that no segment will name.
   var givenUp: Set<ObjectHash> = []
@@ -83,7 +83,7 @@ public struct RecordVersion: Hashable, Comparable, Sendable {
 
   public static func < (left: Self, right: Self) -> Bool {
     left.version == right.version
-      ? left.record.octets.lexicographicallyPrecedes(right.record.octets) : left.version < right.version
+      ? RecordOrder(left.record) < RecordOrder(right.record) : left.version < right.version
   }
 }
 
@@ -221,7 +221,7 @@ extension History {
 
   /// The versions of a record that nobody removed or replaced, the highest first: the first is what is shown.
   public func shownVersions(of record: RecordID) -> [ShownVersion] {
-    shownVersions(of: record, pending: pendingChanges.filter { $0.record == record })
+    shownVersions(of: record, pending: pendingChanges(of: record))
   }
 
   func shownVersions(of record: RecordID, pending: [LocalChange]) -> [ShownVersion] {
@@ -246,21 +246,29 @@ extension History {
   /// When a version was stored, as its author says; nil if no version of this name is known.
   public func storedAt(_ record: RecordID, _ version: Version) -> UInt64? {
     if let known = records.versions[record]?[version] { return known.storedAt }
-    for case .add(record, let storedAt, version, _, _) in pendingChanges { return storedAt }
+    for case .add(_, let storedAt, version, _, _) in pendingChanges(of: record) { return storedAt }
     return nil
   }
 
   /// Changes that no segment holds yet, in their order.
   var pendingChanges: [LocalChange] { (staged?.changes ?? []) + outbox }
 
+  /// Those of one record.
+  private func pendingChanges(of record: RecordID) -> [LocalChange] {
+    (staged?.changes ?? []).filter { $0.record == record } + outbox.changes(of: record)
+  }
+
   /// Whether a version was brought by a segment that counts.
-  func counts(_ entry: VersionEntry) -> Bool { entry.addedBy.contains { counts($0) } }
+  func counts(_ entry: VersionEntry) -> Bool {
+    for name in entry.addedBy where counts(name) { return true }
+    return false
+  }
 
   /// Whether an operation that counts removed or replaced a version; one that is held only if asked for.
   func isGone(_ record: RecordID, _ version: Version, heldCounts: Bool) -> Bool {
-    (records.marks[record]?[version] ?? []).contains { mark in
-      counts(mark.by) && (heldCounts || !isHeld(mark.by))
-    }
+    guard let marks = records.marks[record]?[version] else { return false }
+    for mark in marks where counts(mark.by) && (heldCounts || !isHeld(mark.by)) { return true }
+    return false
   }
 
   /// The digest of all records that count here now.
@@ -295,15 +303,11 @@ extension History {
     guard !versions.isEmpty else { return [] }
     var known: [Version] = []
     for version in versions {
-      let unsent = outbox.firstIndex { change in
-        if case .add(record, _, version, _, _) = change { true } else { false }
-      }
-      guard let unsent, case .add(_, _, _, let replaces, _) = outbox[unsent] else {
+      if let replaces = outbox.takeBack(version, of: record) {
+        known += replaces
+      } else {
         known.append(version)
-        continue
       }
-      outbox.remove(at: unsent)
-      known += replaces
     }
     outbox += LocalChange.removals(of: record, Set(known).sorted())
     return versions.map { .drop(record: record, version: $0) }
