@@ -53,6 +53,31 @@ struct WithheldTests {
     #expect(simulation.computers[0].outcome == .complete)
   }
 
+  @Test("A pack that a device sealed before it rejoined is swept") func givenUp() throws {
+    var simulation = RuleTests.pair()
+    simulation.perform(.add(device: 0, content: 1))
+    simulation.perform(.begin(device: 0, .sync))
+    // Until the pack is there, and not the segment.
+    var packs: [ObjectName] = []
+    for _ in 0..<50 where packs.isEmpty {
+      simulation.perform(.answers(device: 0, count: 1, seed: 0))
+      packs = simulation.server.objectNames.filter(ObjectClass.pack.includes)
+    }
+    let pack = try #require(packs.first)
+    simulation.perform(.crash(device: 0, sent: 0))
+    let entry = simulation.entry(simulation.newMachine(), replaces: simulation.computers[0].history.device)
+    simulation.step(0, .account(.rejoin(entry), simulation.slots[0], at: simulation.clock(0)))
+    #expect(simulation.computers[0].outcome == .complete)
+    #expect(simulation.computers[0].history.givenUp.contains { pack.hash == $0 })
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    #expect(simulation.computers[0].outcome == .complete)
+    simulation.perform(.run(device: 0, .sweep, seed: 0))
+    #expect(simulation.computers[0].outcome == .complete)
+    #expect(simulation.server.current(pack) == nil)
+    #expect(simulation.server.objectNames.filter(ObjectClass.pack.includes).count == 1)
+    #expect(simulation.shownRecords(0).count == 1)
+  }
+
   @Test("Operations of another account that come and go are passed over") func otherAccount() {
     var simulation = RuleTests.pair()
     let before = simulation.server.journal.count

@@ -72,9 +72,11 @@ extension History {
         deletions.append(.delete(.pack(name.device, hash)))
       }
     }
-    // Our own packs that no segment will ever name.
-    for hash in givenUp.sorted() where packs[hash] == nil && run?.listed[.pack(device, hash)] != nil {
-      deletions.append(.delete(.pack(device, hash)))
+    // Our own packs that no segment will ever name; not while a segment is missing that counts.
+    for device in former.union([device]).sorted() where !counting.open.contains(device) {
+      for hash in givenUp.sorted() where packs[hash] == nil && run?.listed[.pack(device, hash)] != nil {
+        deletions.append(.delete(.pack(device, hash)))
+      }
     }
     for case .delete(let name) in deletions { remote.forget(name) }
     return deletions
