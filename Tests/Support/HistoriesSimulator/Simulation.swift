@@ -9,7 +9,6 @@ import SeededGenerators
 
 @testable import Histories
 
-/// A device: its disk (history and contents), its process (requests under way), its clock.
 /// What was on a simulated device's disk.
 struct DiskCopy: Sendable {
   let history: History
@@ -17,6 +16,7 @@ struct DiskCopy: Sendable {
   let objects: [StoredObject]
 }
 
+/// A device: its disk (history and contents), its process (requests under way), its clock.
 struct SimulatedComputer: Sendable {
   var history: History
   var machine: SimulatedMachine
@@ -62,10 +62,22 @@ struct SimulatedComputer: Sendable {
     } catch {
       preconditionFailure("what a device keeps of its history can be read again: \(error)")
     }
-    if history.log.entries.count == before.log.entries.count, let difference = history.difference(from: before, on: machine) {
+    if history.log.entries.count == before.log.entries.count,
+      let difference = history.difference(from: before, on: machine)
+    {
       preconditionFailure("a history that is read again has other \(difference)")
     }
   }
+
+  /// What is looked at after each step. It is a mutating method, as the following ones are, because reading a part of a
+  /// computer in a list copies all of it first.
+  mutating func glance() -> (device: DeviceID, keyCount: Int, alarms: Set<Alarm>, isForked: Bool) {
+    (history.device, history.keys.count, history.alarms, history.membership.fork != nil)
+  }
+
+  mutating func clock(_ now: UInt64) -> UInt64 { UInt64(Int64(now) + secondsAhead) }
+  mutating func requestCount() -> Int { requests.count }
+  mutating func takeRequest(_ number: Int) -> Request { requests.remove(at: number) }
 }
 
 struct Simulation: Sendable {
@@ -131,6 +143,8 @@ struct Simulation: Sendable {
   /// Why a restore was refused.
   var lastRefusal: Outcome?
   var alarmsRaised: Set<String> = []
+  /// Steps of all devices.
+  private(set) var stepCount = 0
   /// The first thing that did not hold during a step.
   var breach: Breach?
 
@@ -193,12 +207,14 @@ struct Simulation: Sendable {
 
   // MARK: Steps
 
-  func clock(_ index: Int) -> UInt64 { UInt64(Int64(now) + computers[index].secondsAhead) }
+  mutating func clock(_ index: Int) -> UInt64 { computers[index].clock(now) }
 
   /// One transaction of a device, and what it asks for.
   mutating func step(_ index: Int, _ event: Event) {
+    stepCount += 1
     let effects = computers[index].step(event)
-    noteKeys(index)
+    let glance = computers[index].glance()
+    if heldKeys[glance.device]?.count != glance.keyCount { noteKeys(index) }
     for effect in effects {
       switch effect {
       case .keep(let record, let version, let frame):
@@ -213,10 +229,8 @@ struct Simulation: Sendable {
         end(outcome, of: index, event)
       }
     }
-    for alarm in computers[index].history.alarms {
-      alarmsRaised.insert(alarm.kind)
-    }
-    if computers[index].history.membership.fork != nil { injected.insert(.crossedOwners) }
+    for alarm in glance.alarms { alarmsRaised.insert(alarm.kind) }
+    if glance.isForked { injected.insert(.crossedOwners) }
   }
 
   private mutating func noteKept(_ name: RecordVersion, _ frame: [UInt8], on index: Int, _ event: Event) {
@@ -277,9 +291,7 @@ struct Simulation: Sendable {
 
   private mutating func noteKeys(_ index: Int) {
     let history = computers[index].history
-    if heldKeys[history.device]?.count != history.keys.count {
-      heldKeys[history.device, default: []].formUnion(history.keys.keys)
-    }
+    heldKeys[history.device, default: []].formUnion(history.keys.keys)
   }
 
   /// Remembers what a device writes, and what it seals while it knows that others are revoked.
@@ -308,10 +320,12 @@ struct Simulation: Sendable {
   /// Answers so many requests of a device.
   mutating func answer(_ index: Int, count: Int, _ generator: inout SeededGenerator, faulty: Bool) {
     var remaining = count
-    while remaining > 0, !computers[index].requests.isEmpty, breach == nil {
+    while remaining > 0, breach == nil {
+      let waiting = computers[index].requestCount()
+      guard waiting > 0 else { return }
       remaining -= 1
-      let number = faulty ? Int.random(in: 0..<computers[index].requests.count, using: &generator) : 0
-      let request = computers[index].requests.remove(at: number)
+      let number = faulty ? Int.random(in: 0..<waiting, using: &generator) : 0
+      let request = computers[index].takeRequest(number)
       let fault = faulty ? NetworkFault.drawn(from: &generator, for: request) : nil
       switch fault {
       case .torn: injected.insert(.torn)
@@ -329,7 +343,7 @@ struct Simulation: Sendable {
     perform(.begin(device: index, purpose))
     var generator = SeededGenerator(stream: order)
     var remaining = 4_000
-    while !computers[index].requests.isEmpty, remaining > 0, breach == nil {
+    while computers[index].requestCount() > 0, remaining > 0, breach == nil {
       remaining -= 1
       if order > 0 { computers[index].requests.shuffle(using: &generator) }
       answer(index, count: 1, &generator, faulty: false)

@@ -10,6 +10,7 @@ import Synchronization
 /// What one climate came to.
 struct Tally: Sendable {
   var seeds = 0
+  var steps = 0
   var acknowledged = 0
   var outcomes: [String: Int] = [:]
   var alarms: Set<String> = []
@@ -17,6 +18,7 @@ struct Tally: Sendable {
 
   mutating func add(_ seed: UInt64, _ end: Simulation, _ breach: Breach?) {
     seeds += 1
+    steps += end.stepCount
     acknowledged += end.written.values.filter(\.isAcknowledged).count
     for (outcome, count) in end.outcomes { outcomes["\(outcome)", default: 0] += count }
     alarms.formUnion(end.alarmsRaised)
@@ -45,7 +47,7 @@ func playClimates(_ options: SimulationOptions) -> Int {
     let outcomes = tally.outcomes.sorted { $0.value > $1.value }.map { "\($0.key) \($0.value)" }
     print(
       "\(name): \(tally.seeds) seeds in \(Int(seconds.rounded())) s, \(tally.breaches.count) breaches; "
-        + "\(tally.acknowledged) changes acknowledged; runs: \(outcomes.joined(separator: ", ")); "
+        + "\(tally.steps) steps, \(tally.acknowledged) changes acknowledged; runs: \(outcomes.joined(separator: ", ")); "
         + "alarms: \(tally.alarms.sorted().joined(separator: ", "))")
     for seed in tally.breaches.sorted().prefix(options.isShortened ? 1 : 20) {
       let scenario = Scenario(seed: seed, climate, isReal: options.isReal)

@@ -47,15 +47,11 @@ struct FieldReader {
   }
 
   mutating func identifier<Kind>() throws(FormatError) -> Identifier<Kind> {
-    let start = try skip(Identifier<Kind>.byteCount)
-    guard let identifier = Identifier<Kind>(bytes[start..<offset]) else { throw .malformed }
-    return identifier
+    Identifier(bytes, at: try skip(Identifier<Kind>.byteCount))
   }
 
   mutating func hash<Kind>() throws(FormatError) -> HashName<Kind> {
-    let start = try skip(HashName<Kind>.byteCount)
-    guard let hash = HashName<Kind>(bytes[start..<offset]) else { throw .malformed }
-    return hash
+    HashName(bytes, at: try skip(HashName<Kind>.byteCount))
   }
 
   mutating func record() throws(FormatError) -> RecordID {

@@ -17,17 +17,19 @@ public struct Identifier<Kind>: Hashable, Comparable, Sendable {
   /// Reads 16 bytes; nil for any other number.
   public init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
-    var iterator = bytes.makeIterator()
-    high = UInt64(next: &iterator)
-    low = UInt64(next: &iterator)
+    self.init(Array(bytes), at: 0)
   }
 
   /// The first 16 bytes of a hash.
   public init(beginningOf hash: [UInt8]) {
     precondition(hash.count >= Self.byteCount, "a hash is longer than an identifier")
-    var iterator = hash.makeIterator()
-    high = UInt64(next: &iterator)
-    low = UInt64(next: &iterator)
+    self.init(hash, at: 0)
+  }
+
+  /// The 16 bytes from `offset` on, which are there.
+  init(_ bytes: [UInt8], at offset: Int) {
+    high = UInt64(bytes, at: offset)
+    low = UInt64(bytes, at: offset + 8)
   }
 
   /// The 16 bytes.
@@ -58,19 +60,20 @@ public struct HashName<Kind>: Hashable, Comparable, Sendable {
   /// Reads 32 bytes; nil for any other number.
   public init?(_ bytes: some Collection<UInt8>) {
     guard bytes.count == Self.byteCount else { return nil }
-    self.init(words: bytes)
+    self.init(Array(bytes), at: 0)
   }
 
   /// The hash of `bytes`.
-  public init(hashing bytes: [UInt8]) { self.init(words: SHA256.hash(bytes.rawSpan)) }
+  public init(hashing bytes: [UInt8]) { self.init(SHA256.hash(bytes.rawSpan), at: 0) }
 
   /// The hash of `bytes`, which may be secret.
-  init(hashing bytes: RawSpan) { self.init(words: SHA256.hash(bytes)) }
+  init(hashing bytes: RawSpan) { self.init(SHA256.hash(bytes), at: 0) }
 
-  private init(words bytes: some Collection<UInt8>) {
-    var iterator = bytes.makeIterator()
+  /// The 32 bytes from `offset` on, which are there.
+  init(_ bytes: [UInt8], at offset: Int) {
     words = (
-      UInt64(next: &iterator), UInt64(next: &iterator), UInt64(next: &iterator), UInt64(next: &iterator)
+      UInt64(bytes, at: offset), UInt64(bytes, at: offset + 8), UInt64(bytes, at: offset + 16),
+      UInt64(bytes, at: offset + 24)
     )
   }
 
@@ -101,10 +104,10 @@ public struct HashName<Kind>: Hashable, Comparable, Sendable {
 }
 
 extension UInt64 {
-  /// Eight bytes of `iterator`, the highest first.
-  fileprivate init(next iterator: inout some IteratorProtocol<UInt8>) {
+  /// The eight bytes from `offset` on, the highest first.
+  fileprivate init(_ bytes: [UInt8], at offset: Int) {
     self = 0
-    for _ in 0..<8 { self = self << 8 | UInt64(iterator.next() ?? 0) }
+    for index in offset..<offset + 8 { self = self << 8 | UInt64(bytes[index]) }
   }
 }
 
