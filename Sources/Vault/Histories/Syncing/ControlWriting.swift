@@ -144,7 +144,9 @@ extension History {
       // The private key of the slot that was opened is another one than its public key says.
       throw .notOwner
     }
-    if let entry = log.entries[signed.id] { newObjects.append(StoredObject(name: entry.name, object: object)) }
+    if let entry = log.entries[signed.id] {
+      newObjects.append(StoredObject(name: entry.name, object: object))
+    }
     membershipChanged(on: machine)
   }
 
