@@ -152,9 +152,9 @@ struct DatabaseFileTests {
       }
     }
     var later = whole
-    later[63] = 2
+    later[63] = 3
     try later.write(to: url)
-    #expect(throws: StorageError.unknownFormat(found: 2, known: 1)) {
+    #expect(throws: StorageError.unknownFormat(found: 3, known: 2)) {
       try DatabaseFile.open(home: home.path)
     }
     for count in [0, 1, 99] {
@@ -180,6 +180,53 @@ struct DatabaseFileTests {
       try queue.write { try $0.execute(sql: change) }
       try queue.close()
     }
+    #expect(throws: StorageError.corrupt(part: .schema)) { try DatabaseFile.open(home: home.path) }
+  }
+
+  /// A file as a program of format 1 made it.
+  private func makeOlder() throws {
+    let file = try DatabaseFile.create(home: home.path) { file in
+      try file.write {
+        _ = try $0.execute("INSERT INTO keybag (only, record) VALUES (1, ?)", .bytes(Data([1, 2])))
+      }
+    }
+    file.close()
+    let queue = try DatabaseQueue(path: path)
+    try queue.write { db in
+      for table in ["syncState", "syncObjects", "syncRows"] { try db.execute(sql: "DROP TABLE \(table)") }
+      try db.execute(sql: "PRAGMA user_version = 1")
+    }
+    try queue.close()
+  }
+
+  @Test("A file of format 1 becomes one of format 2 when it is opened, with all that is in it")
+  func migration() throws {
+    try makeOlder()
+    let file = try DatabaseFile.open(home: home.path)
+    #expect(try record(file) == Data([1, 2]))
+    #expect(try file.pragma("user_version") == "2")
+    // Others may write: the lock was for the migration alone.
+    try DatabaseFile.open(home: home.path).claimWriting()
+    file.close()
+    #expect(try record(DatabaseFile.open(home: home.path)) == Data([1, 2]))
+  }
+
+  @Test("While another process writes, a file of format 1 stays as it is and is said to be in use")
+  func migrationInUse() throws {
+    try makeOlder()
+    let lock = open(home.path + "/" + DatabaseFile.lockName, O_RDWR | O_CREAT, 0o600)
+    #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+    #expect(throws: StorageError.inUse) { try DatabaseFile.open(home: home.path) }
+    close(lock)
+    #expect(try DatabaseFile.open(home: home.path).pragma("user_version") == "2")
+  }
+
+  @Test("A file of format 1 with anything changed is damaged, and so is one that only says to be of format 1")
+  func damagedMigration() throws {
+    try makeOlder()
+    let queue = try DatabaseQueue(path: path)
+    try queue.write { try $0.execute(sql: "ALTER TABLE vault ADD COLUMN more ANY") }
+    try queue.close()
     #expect(throws: StorageError.corrupt(part: .schema)) { try DatabaseFile.open(home: home.path) }
   }
 
