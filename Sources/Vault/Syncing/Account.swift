@@ -244,7 +244,9 @@ public struct AccountLink {
       var records: [AccountSlotRecord] = []
       // Anybody who may write there can put slots there; each costs a derivation.
       for name in names.sorted().prefix(Self.slotLimit) {
-        if let bytes = try remote.get(name), let record = try? AccountSlotRecord.parse(bytes) { records.append(record) }
+        if let bytes = try remote.get(name), let record = try? AccountSlotRecord.parse(bytes) {
+          records.append(record)
+        }
       }
       return records
     }

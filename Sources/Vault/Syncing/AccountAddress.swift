@@ -13,9 +13,9 @@ internal import Primitives
 public import Remotes
 public import Secrets
 
-/// Why a text is no address.
+/// Why a text is not an address.
 public enum AddressError: Error, Equatable, Sendable {
-  /// What is before the account is no URL of a place.
+  /// What is before the account is not the URL of a place.
   case place(RemotePlaceError)
   /// The account has other than 32 hexadecimal digits.
   case malformed
@@ -72,7 +72,8 @@ public struct AccountAddress: Sendable {
     var isHexadecimal = true
     decoded.withMutableBytes { bytes in
       for offset in 0..<all {
-        let high = Self.digit(text.byte(hidden + 2 * offset)), low = Self.digit(text.byte(hidden + 2 * offset + 1))
+        let high = Self.digit(text.byte(hidden + 2 * offset)),
+          low = Self.digit(text.byte(hidden + 2 * offset + 1))
         if high > 15 || low > 15 { isHexadecimal = false }
         bytes.storeBytes(of: high << 4 | low, toByteOffset: offset, as: UInt8.self)
       }

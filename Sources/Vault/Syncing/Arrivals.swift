@@ -78,7 +78,9 @@ struct Arrivals {
         // A message of which nothing is shown is in the trash with the row that was; one whose content is not here yet
         // stays as it is.
         let new: RowStanding =
-          if top != nil { .replaced } else if standing == .shown, versions.isEmpty { .removed } else { standing }
+          if top != nil { .replaced } else if standing == .shown, versions.isEmpty { .removed } else {
+            standing
+          }
         guard new != standing else { continue }
         set(row, new, contents)
         hasChanged = true
@@ -87,7 +89,9 @@ struct Arrivals {
         set(top, .shown, contents)
         hasChanged = true
       }
-      if isNew, top != nil, !rows.isEmpty { newCount += 1 } else if hasChanged || rows.contains(where: inserted.contains) {
+      if isNew, top != nil, !rows.isEmpty {
+        newCount += 1
+      } else if hasChanged || rows.contains(where: inserted.contains) {
         changedCount += 1
       }
     }

@@ -63,7 +63,9 @@ struct RemoteRequests {
   static func accounts(at remote: any Remote) throws(RemoteError) -> Set<AccountID> {
     var accounts: Set<AccountID> = []
     try remote.list("") { object in
-      guard let account = object.name.split(separator: "/").first.flatMap({ AccountID(digits: Array($0.utf8)) }) else { return }
+      guard
+        let account = object.name.split(separator: "/").first.flatMap({ AccountID(digits: Array($0.utf8)) })
+      else { return }
       if object.name.dropFirst(2 * AccountID.byteCount).hasPrefix("/control/") { accounts.insert(account) }
     }
     return accounts

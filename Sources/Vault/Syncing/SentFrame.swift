@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A version of a message as it is sent (Specs/remote.md, "Contents"):
+// A version of a message as it is sent (Specs/local-history.md, "Contents"):
 //
 //   version 1 (1) ‖ row (16) ‖ frame (Specs/vault.md, "Frame")
 //
@@ -33,7 +33,9 @@ struct SentFrame: Sendable {
       guard bytes.byteCount > Self.headByteCount, unsafe bytes.unsafeLoad(as: UInt8.self) == Self.version,
         let row = MessageID(bytes.extracting(1..<Self.headByteCount))
       else { return nil }
-      return (row, SharedSecretBytes(SecretBytes(copying: bytes.extracting(droppingFirst: Self.headByteCount))))
+      return (
+        row, SharedSecretBytes(SecretBytes(copying: bytes.extracting(droppingFirst: Self.headByteCount)))
+      )
     }
     guard let read else { return nil }
     (row, frame) = read

@@ -48,6 +48,6 @@ public struct SyncReport: Sendable {
   /// Requests that were answered, and bytes in them.
   public var requestCount = 0
   public var byteCount = 0
-  /// The remote's last error, when the outcome is ``Outcome/unreachable``.
+  /// The remote's last error, when the outcome is `Outcome.unreachable`.
   public var remoteError: RemoteError?
 }

@@ -5,7 +5,6 @@
 public import Histories
 internal import Keychains
 
-
 /// How a coffer stands to its account.
 public struct SyncStatus: Sendable {
   /// Changes that no run has sent.

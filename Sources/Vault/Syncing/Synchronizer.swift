@@ -113,7 +113,8 @@ public final class Synchronizer {
         case .keep(let record, let version, let frame):
           let name = RecordVersion(record: record, version: version)
           try arrivals.take(
-            frame, of: name, storedAt: history.storedAt(record, version) ?? now, contents: contents, vault: vault)
+            frame, of: name, storedAt: history.storedAt(record, version) ?? now, contents: contents,
+            vault: vault)
           came.insert(record)
         // The vault keeps earlier versions as long as their message, and empties its trash itself.
         case .drop: break
@@ -171,7 +172,9 @@ public final class Synchronizer {
   }
 
   /// The digest that says next time that nothing has to be compared; empty if something has.
-  private func knownDigest(_ digest: [UInt8]) -> [UInt8] { changes.hasFresh || !takesLocalChanges ? [] : digest }
+  private func knownDigest(_ digest: [UInt8]) -> [UInt8] {
+    changes.hasFresh || !takesLocalChanges ? [] : digest
+  }
 
   // MARK: What the user changed
 

@@ -72,7 +72,8 @@ extension Vault {
         ) {
           let mark = try RowMark($0, from: 0)
           return VersionRow(
-            id: id, message: mark?.message ?? id, standing: mark?.standing ?? .shown, stored: try $0.integer(3))
+            id: id, message: mark?.message ?? id, standing: mark?.standing ?? .shown,
+            stored: try $0.integer(3))
         }
       }
       return rows

@@ -27,7 +27,7 @@ package struct VersionRow: Sendable {
   }
 
   /// What a frame says about the row that holds it (Specs/vault.md, "Frame").
-  /// - Returns: the message, and the rows that this one replaced; nil when this is no frame of that row, or holds what no
+  /// - Returns: the message, and the rows that this one replaced; nil when this is not a frame of that row, or holds what no
   ///   vault takes.
   package static func facts(
     of frame: RawSpan, row: MessageID

@@ -48,7 +48,8 @@ struct LocalStateTests {
     let record = RecordID(octets.rawSpan) ?? RecordID()
     state.outbox = [
       .add(record: record, storedAt: 19, version: version, replaces: [version], frameHash: hash(20)),
-      .remove(record: record, versions: [version]), .place(record: record, version: version, frameHash: hash(20)),
+      .remove(record: record, versions: [version]),
+      .place(record: record, version: version, frameHash: hash(20)),
     ]
     return state
   }
@@ -57,7 +58,9 @@ struct LocalStateTests {
   func roundTrip() throws {
     let state = Self.full()
     let bytes = state.bytes()
-    #expect(Hexadecimal.text(SHA256.hash(bytes.rawSpan)) == "4320ac0c0a6283ee65bd003363c5740d9a6eb5f4b9d8096b4d64ea2ef31561ad")
+    #expect(
+      Hexadecimal.text(SHA256.hash(bytes.rawSpan))
+        == "4320ac0c0a6283ee65bd003363c5740d9a6eb5f4b9d8096b4d64ea2ef31561ad")
     let read = try LocalState(bytes)
     #expect(read.bytes() == bytes)
     #expect(read.alarms == state.alarms && read.outbox == state.outbox && read.settled == state.settled)
@@ -67,7 +70,9 @@ struct LocalStateTests {
   @Test("What is cut off, longer or of another version is no state, and a wrong count reserves no memory")
   func damage() throws {
     let bytes = Self.full().bytes()
-    for count in 0..<bytes.count { #expect(throws: FormatError.self) { try LocalState(Array(bytes[..<count])) } }
+    for count in 0..<bytes.count {
+      #expect(throws: FormatError.self) { try LocalState(Array(bytes[..<count])) }
+    }
     #expect(throws: FormatError.self) { try LocalState(bytes + [0]) }
     for offset in 0..<8 {
       var changed = bytes
@@ -87,8 +92,10 @@ struct LocalStateTests {
     var machine = SimulatedMachine(run: 1, table: KeyTable(), isReal: false)
     var history = History.found(
       entry: DeviceEntry(
-        id: Self.identifier(2), signingKey: machine.signing.publicKey, agreementKey: machine.agreement.publicKey,
-        level: 2, name: "", replaces: nil), owner: machine.makeKeyPair(), slots: { _, _, _ in [] }, on: &machine)
+        id: Self.identifier(2), signingKey: machine.signing.publicKey,
+        agreementKey: machine.agreement.publicKey,
+        level: 2, name: "", replaces: nil), owner: machine.makeKeyPair(), slots: { _, _, _ in [] },
+      on: &machine)
     let objects = history.takeNewObjects()
     #expect(objects.count == 1)
     let (state, keys) = (history.localState(), history.epochKeys)

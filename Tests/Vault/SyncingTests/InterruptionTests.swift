@@ -107,7 +107,8 @@ struct InterruptionTests {
     try first.sync(at: folder.remote)
     first.coffer.close()
     var database: OpaquePointer?
-    #expect(sqlite3_open_v2(first.place.path + "/coffer.db", &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+    #expect(
+      sqlite3_open_v2(first.place.path + "/coffer.db", &database, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
     #expect(sqlite3_exec(database, sql, nil, nil, nil) == SQLITE_OK)
     #expect(sqlite3_changes(database) > 0)
     sqlite3_close(database)

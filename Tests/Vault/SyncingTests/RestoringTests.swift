@@ -47,7 +47,8 @@ struct RestoringTests {
     let text = address.text().withBytes { [UInt8](copying: $0) }
     let read = try AccountAddress(text.rawSpan)
     #expect(read.account == address.account)
-    #expect(read.secret.withBytes { [UInt8](copying: $0) } == address.secret.withBytes { [UInt8](copying: $0) })
+    #expect(
+      read.secret.withBytes { [UInt8](copying: $0) } == address.secret.withBytes { [UInt8](copying: $0) })
     for offset in text.count - 36..<text.count {
       var wrong = text
       wrong[offset] = wrong[offset] == UInt8(ascii: "1") ? UInt8(ascii: "2") : UInt8(ascii: "1")
@@ -97,7 +98,9 @@ struct RestoringTests {
   @Test("A second account at one place is made only on demand")
   func secondAccount() throws {
     let other = try SyncedCoffer()
-    #expect(throws: SyncError.accountThere(1)) { try other.makeAccount(at: folder.remote, folder: folder.path) }
+    #expect(throws: SyncError.accountThere(1)) {
+      try other.makeAccount(at: folder.remote, folder: folder.path)
+    }
     #expect(throws: SyncError.hasAccount) { try first.makeAccount(at: folder.remote, folder: folder.path) }
   }
 
@@ -119,7 +122,9 @@ struct RestoringTests {
 
   @Test("Objects that are gone are put back, and a pack that is gone is written again from what is here")
   func putBack() throws {
-    for (name, _) in try folder.files() { try FileManager.default.removeItem(atPath: folder.path + "/" + name) }
+    for (name, _) in try folder.files() {
+      try FileManager.default.removeItem(atPath: folder.path + "/" + name)
+    }
     let report = try first.sync(.verify, at: folder.remote)
     #expect(report.outcome == .complete)
     let restored = try SyncedCoffer()

@@ -31,7 +31,9 @@ struct SyncedCoffer {
   static var words: RecoveryPhrase {
     RecoveryPhrase(entropy: SecretBytes(copying: [UInt8](repeating: 7, count: 16).span.bytes))
   }
-  static let costs = try! Argon2idParameters(memoryKiB: 8 << 10, passes: 1, lanes: 1)
+  private static func costs() throws -> Argon2idParameters {
+    try Argon2idParameters(memoryKiB: 8 << 10, passes: 1, lanes: 1)
+  }
 
   static func passphrase(_ text: String = "Correct-horse-7-battery") throws -> Passphrase {
     try Passphrase(utf8: SecretBytes(copying: Array(text.utf8).span.bytes))
@@ -56,14 +58,16 @@ struct SyncedCoffer {
   @discardableResult
   func makeAccount(at remote: any Remote, folder: String) throws -> SyncReport {
     let synchronizer = try coffer.account.make(
-      at: remote, .folder(path: folder), passphrase: Self.passphrase(), words: Self.words, costs: Self.costs,
+      at: remote, .folder(path: folder), passphrase: Self.passphrase(), words: Self.words, costs: Self.costs(),
       enclave: SoftwareEnclave(), name: "first")
     return try synchronizer.run(.sync, at: remote)
   }
 
   /// Joins the account of another coffer.
   @discardableResult
-  func join(_ other: SyncedCoffer, at remote: any Remote, with secret: AccountSecret? = nil) throws -> SyncReport {
+  func join(_ other: SyncedCoffer, at remote: any Remote, with secret: AccountSecret? = nil) throws
+    -> SyncReport
+  {
     try coffer.account.join(
       at: remote, try other.coffer.account.address(),
       with: try secret ?? AccountSecret(Self.passphrase()), enclave: SoftwareEnclave(), name: "second"
@@ -88,7 +92,9 @@ struct SyncedCoffer {
     _ = try coffer.editMessage(id, from: base, to: Self.secret(text), metadata: Self.metadata(title, tags))
   }
 
-  private static func secret(_ text: String) -> SecretBytes { SecretBytes(copying: Array(text.utf8).span.bytes) }
+  private static func secret(_ text: String) -> SecretBytes {
+    SecretBytes(copying: Array(text.utf8).span.bytes)
+  }
 
   private static func metadata(_ title: String, _ tags: [String]) -> MessageMetadata {
     MessageMetadata(title: title, tags: tags, contentType: "text/plain", date: 1_700_000_000)

@@ -78,7 +78,9 @@ struct TwoCoffersTests {
     #expect(try second.shown()[ids[2]] == nil && second.trash() == [ids[2]])
   }
 
-  @Test("Edits of both are both kept, and the same one is shown on both; an edit wins over a removal that had not seen it")
+  @Test(
+    "Edits of both are both kept, and the same one is shown on both; an edit wins over a removal that had not seen it"
+  )
   func crossed() throws {
     let ids = try (0..<2).map { try first.add("text \($0)") }
     try link()
@@ -114,14 +116,17 @@ struct TwoCoffersTests {
     #expect(files.count > 6)
     let octets = id.withBytes { [UInt8](copying: $0) }
     let digits = Hexadecimal.text(octets)
-    let needles = ["secret text", "secret title", "secrettag", digits, digits.uppercased()].map { Data($0.utf8) }
+    let needles = ["secret text", "secret title", "secrettag", digits, digits.uppercased()].map {
+      Data($0.utf8)
+    }
     for (name, data) in files {
       #expect(!name.contains(digits))
       for needle in needles + [Data(octets)] { #expect(data.range(of: needle) == nil, "\(name)") }
     }
   }
 
-  @Test("A message that was stored while another process synchronises is not lost, and two at once are refused")
+  @Test(
+    "A message that was stored while another process synchronises is not lost, and two at once are refused")
   func twoProcesses() throws {
     try link()
     let (one, other) = try (first.coffer.account.open(), first.coffer.account.open())
