@@ -250,7 +250,6 @@ let package = Package(
     support("PrivateBus", ["DesktopBus"]),
     // Checks for every kind of remote.
     support("RemoteConformance", ["Remotes"]),
-    // A service that speaks S3, in this process.
     support("S3Server", ["Primitives"]),
     support("ScriptedPrompts", ["UserAuthentication", "Secrets"]),
     // A FIDO2 authenticator in software, which talks to libfido2 in the same process.
@@ -280,6 +279,7 @@ let package = Package(
       ]),
     // The same for a folder of objects.
     probe("crash-remotes", path: "CrashRemotes", ["CrashDisk", "Remotes"]),
+    probe("courier-probe", path: "CourierProbe", ["CSystem"]),
     // The process that decodes pictures, and how it would misbehave if it were taken over.
     probe("decoder-probe", path: "DecoderProbe", ["Pictures", "CSystem"]),
     // The process that runs an editor, and one that asks it to.
@@ -331,8 +331,8 @@ let package = Package(
     tests(
       "CouriersTests", in: .platform,
       [
-        "coffer-courier", "Couriers", "CourierProtocol", "RemoteConformance", "Remotes", "S3Server",
-        "Secrets",
+        "coffer-courier", "courier-probe", "Couriers", "CourierProtocol", "RemoteConformance", "Remotes",
+        "S3Server", "Secrets",
       ]),
     tests("DesktopBusTests", in: .platform, ["DesktopBus", "PrivateBus", "CLoader"]),
     tests("PicturesTests", in: .platform, ["Pictures", "Secrets", "MemorySearch", "decoder-probe"]),

@@ -45,6 +45,9 @@ public final class CourierRemote: Remote {
     conversation = try CourierProgram.start(program, CourierOpening(place, courierLimits))
   }
 
+  /// - Parameter conversation: with a courier that is ready.
+  init(_ conversation: CourierConversation) { self.conversation = conversation }
+
   deinit { conversation.hangUp() }
 
   /// Lists the objects in a folder, and in the folders in it. They come in the order of their names.

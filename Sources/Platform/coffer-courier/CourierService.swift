@@ -16,9 +16,10 @@ internal import Synchronization
 private final class RequestQueue: Sendable {
   private let waiting = Mutex<[(UInt32, CourierRequest)]>([])
   private let filled = DispatchSemaphore(value: 0)
-  private let free: DispatchSemaphore
+  private let free = DispatchSemaphore(value: 0)
 
-  init(count: Int) { free = DispatchSemaphore(value: count) }
+  /// - Parameter count: requests that may be under way.
+  init(count: Int) { for _ in 0..<count { free.signal() } }
 
   func add(_ number: UInt32, _ request: CourierRequest) {
     free.wait()

@@ -86,7 +86,8 @@ struct CourierFaultTests {
     let remote = try courierRemote(server.place(), stallSeconds: 1)
     try remote.put(Self.name, [1])
     // The first request waits for the second, which comes when the first was given up.
-    let (first, second) = (DispatchSemaphore(value: 1), DispatchSemaphore(value: 0))
+    let (first, second) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    first.signal()
     server.change {
       $0.onRequest = { _ in
         if first.wait(timeout: .now()) == .success { second.wait() } else { second.signal() }
