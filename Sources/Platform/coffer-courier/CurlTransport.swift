@@ -85,7 +85,8 @@ final class CurlTransport: HTTPTransport {
     unsafe set(handle, CURLOPT_PATH_AS_IS, 1)
     unsafe set(handle, CURLOPT_PROXY, "")
     unsafe set(handle, CURLOPT_TCP_KEEPALIVE, 1)
-    unsafe set(handle, CURLOPT_BUFFERSIZE, 256 << 10)
+    // libcurl looks at a limit of speed only after it has read what fits, many times over.
+    unsafe set(handle, CURLOPT_BUFFERSIZE, limits.down == 0 ? 256 << 10 : 16 << 10)
     unsafe set(handle, CURLOPT_UPLOAD_BUFFERSIZE, 256 << 10)
     unsafe set(handle, CURLOPT_CONNECTTIMEOUT, stall)
     // Not one byte a second, on average over that time.

@@ -27,8 +27,10 @@ extension S3Server {
 }
 
 /// Repetitions come after milliseconds.
-func courierRemote(_ place: S3Place, stallSeconds: UInt16 = 60) throws -> CourierRemote {
-  var limits = CourierRemote.Limits()
+func courierRemote(
+  _ place: S3Place, stallSeconds: UInt16 = 60, limits: CourierRemote.Limits = CourierRemote.Limits()
+) throws -> CourierRemote {
+  var limits = limits
   limits.firstPauseMilliseconds = 1
   limits.stallSeconds = stallSeconds
   return try CourierRemote(place, limits: limits, program: courierProgram)

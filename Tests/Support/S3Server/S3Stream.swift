@@ -72,6 +72,8 @@ final class S3Stream {
       }
       searched = buffer.count
       guard searched < 1 << 16, fill() else { return nil }
+      // The beginning of TLS, say.
+      guard buffer[0] >= UInt8(ascii: "A") else { return nil }
     }
   }
 
