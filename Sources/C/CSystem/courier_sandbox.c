@@ -6,28 +6,19 @@
  * sockets, the agent's among them. */
 #define _GNU_SOURCE
 #include "csystem.h"
+#include "filters.h"
 #include "limits.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <netdb.h>
 #include <sched.h>
-#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#if defined(__x86_64__)
-#define COFFER_AUDIT_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define COFFER_AUDIT_ARCH AUDIT_ARCH_AARCH64
-#endif
 
 void coffer_prepare_name_service(void) {
   struct addrinfo *found = NULL;
@@ -100,8 +91,6 @@ static int restrict_files_and_ports(uint16_t port) {
 
 #ifdef COFFER_AUDIT_ARCH
 
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define KILL BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 #define FAIL(code) BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (code))
 #define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define WHEN(name, verdict) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1), verdict

@@ -4,26 +4,16 @@
  * every system call (seccomp(2)). The order is: what needs system calls first, the filter last. */
 #define _GNU_SOURCE
 #include "csystem.h"
+#include "filters.h"
 #include "limits.h"
 
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-#include <linux/audit.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-
-#if defined(__x86_64__)
-#define COFFER_AUDIT_ARCH AUDIT_ARCH_X86_64
-#elif defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#define COFFER_AUDIT_ARCH AUDIT_ARCH_AARCH64
-#endif
 
 /* The coefficients of a progressive JPEG of 100 million pixels take 600 MB. */
 static const rlim_t extra_address_space = (rlim_t)1 << 30;
@@ -37,8 +27,6 @@ static const rlim_t processor_seconds = 10;
 #define REFUSE(name)                                    \
   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1), \
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
-#define KILL BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
-#define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 
 static int filter_system_calls(void) {
   struct sock_filter rules[] = {
