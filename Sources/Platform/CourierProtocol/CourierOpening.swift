@@ -76,7 +76,10 @@ package struct CourierOpening: Sendable {
     var texts: [String] = []
     for _ in 0..<5 {
       let range = try Self.text(body, at: &offset)
-      texts.append(String(decoding: Self.copy(body, range), as: UTF8.self))
+      guard let text = String(validating: Self.copy(body, range), as: UTF8.self) else {
+        throw CourierProtocolError()
+      }
+      texts.append(text)
     }
     let secret = try Self.text(body, at: &offset)
     var rest = FieldReader(Self.copy(body, offset..<body.byteCount))

@@ -40,9 +40,12 @@ final class CourierConversation: Sendable {
   let process: pid_t
   private let socket: CourierSocket
   private let state = Mutex(State())
+  /// Held while a frame is sent, so that frames are whole, and that the descriptor is not closed meanwhile.
   private let sending = Mutex<Void>(())
+  /// Whether the descriptor is this conversation's: after it was closed, its number may be another file's.
+  private let isOpen = Mutex(true)
 
-  /// - Parameter process: takes over both; ``end(killing:)`` gives them back.
+  /// - Parameter process: takes over both; ``end()`` gives them back.
   init(_ socket: CourierSocket, process: pid_t) {
     self.socket = socket
     self.process = process
@@ -104,21 +107,33 @@ final class CourierConversation: Sendable {
   }
 
   /// No request is sent any more; the courier ends when it has carried out what it was given.
-  func hangUp() { shutdown(socket.descriptor, Int32(SHUT_WR)) }
+  func hangUp() { shutDown(SHUT_WR) }
 
   /// What an answer that does not fit its request is; it is the last that is heard.
   func reject() -> RemoteError {
     end(.courier(.invalid))
-    shutdown(socket.descriptor, Int32(SHUT_RDWR))
+    shutDown(SHUT_RDWR)
     return .courier(.invalid)
   }
 
-  /// Closes the socket, and waits until the program is gone.
-  func end(killing: Bool) {
-    close(socket.descriptor)
-    if killing { kill(process, SIGKILL) }
+  /// Ends the process, closes the socket, and waits until the process is gone. A courier that is at work has its end of
+  /// the socket open, so one that has closed it is not interrupted.
+  func end() {
+    kill(process, SIGKILL)
+    // Whoever is sending notices that.
+    shutDown(SHUT_RDWR)
+    sending.withLock { _ in
+      isOpen.withLock { isOpen in
+        isOpen = false
+        close(socket.descriptor)
+      }
+    }
     var status: Int32 = 0
     while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+  }
+
+  private func shutDown(_ how: Int) {
+    isOpen.withLock { if $0 { shutdown(socket.descriptor, Int32(how)) } }
   }
 
   private func end(_ error: RemoteError) {

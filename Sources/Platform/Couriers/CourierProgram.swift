@@ -43,11 +43,11 @@ enum CourierProgram {
       try conversation.open(opening)
       let thread = WorkerThread {
         conversation.readAnswers()
-        conversation.end(killing: false)
+        conversation.end()
       }
       guard thread != nil else { throw .courier(.cannotStart) }
     } catch {
-      conversation.end(killing: true)
+      conversation.end()
       throw error
     }
     return conversation

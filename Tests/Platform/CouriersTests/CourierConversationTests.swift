@@ -18,7 +18,8 @@ struct CourierConversationTests {
     _ answer: [UInt8], _ body: (CourierRemote) throws -> Answer
   ) throws -> Answer {
     let (ours, theirs) = try #require(CourierSocket.pair())
-    let conversation = CourierConversation(ours, process: 0)
+    // A number that no process has.
+    let conversation = CourierConversation(ours, process: .max)
     let group = DispatchGroup()
     DispatchQueue(label: "courier").async(group: group) {
       _ = try? theirs.receive()

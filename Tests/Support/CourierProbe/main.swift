@@ -34,6 +34,7 @@ var arguments = words.dropFirst(2).map { word in
 }
 arguments += Array(repeating: 0, count: 6 - arguments.count)
 
+coffer_prepare_name_service()
 let step = coffer_enter_courier_sandbox(STDIN_FILENO, port)
 guard step == 0 else { _exit(8) }
 errno = 0
