@@ -180,8 +180,7 @@ let package = Package(
     module("GnuPG", in: .platform, ["Secrets", "Primitives", "CSystem"]),
     module("ChildProcesses", in: .platform, ["CSystem"]),
     module(
-      "Couriers", in: .platform,
-      ["Secrets", "Remotes", "CourierProtocol", "Primitives", "ChildProcesses"]),
+      "Couriers", in: .platform, ["Secrets", "Remotes", "CourierProtocol", "Primitives", "ChildProcesses"]),
     module("Editing", in: .platform, ["Secrets", "CSystem", "ChildProcesses"]),
     module("Clipboards", in: .platform, ["Texts", "Secrets", "CSystem", "ChildProcesses"]),
     module("Pagers", in: .platform, ["CSystem", "ChildProcesses"]),
@@ -235,9 +234,9 @@ let package = Package(
       "CofferCommands", in: .cli,
       [
         "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
-        "Vaults", "Enclaves", "SecurityKeys", "Pictures", "Captures", "OpenPGP", "ProtectedData",
+        "Vaults", "Enclaves", "SecurityKeys", "Pictures", "Captures", "OpenPGP", "ProtectedData", "Remotes",
         "KeyCustody", "Identities", "Contacts", "Correspondence", "Agent", "Backups", "CofferKit",
-        "CSystem", "GnuPG", "Editing", "Clipboards", "Pagers", argumentParser, log,
+        "CSystem", "Histories", "GnuPG", "Editing", "Clipboards", "Pagers", "Syncing", argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
 
@@ -441,8 +440,7 @@ let package = Package(
       [
         "coffer", "coffer-with-keys", "CofferCommands", "CofferKit", "Vaults", "Keychains", "Storage",
         "Editing", "Enclaves", "Pictures", "SecurityKeys", "PseudoTerminals", "DesktopBus", "PrivateBus",
-        "Repository", "Secrets", "UserAuthentication", argumentParser, sqlite, "AgentLeash",
-        "SoftwareTPM",
+        "Repository", "Secrets", "UserAuthentication", argumentParser, sqlite, "AgentLeash", "SoftwareTPM",
       ]),
     // What is left after flipped bytes, kill -9 and a full disk.
     tests(

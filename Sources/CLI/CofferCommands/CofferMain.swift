@@ -26,7 +26,8 @@ struct CofferRoot: CommandGroup {
       EncryptCommand.self, DecryptCommand.self, SignCommand.self, VerifyCommand.self,
       ModeCommand.self, SettingsCommand.self,
       RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
-      BackupCommand.self, RestoreCommand.self, GPGImportCommand.self, SelfTestCommand.self,
+      BackupCommand.self, RestoreCommand.self, RemoteCommand.self, SyncCommand.self, GPGImportCommand.self,
+      SelfTestCommand.self,
       TutorialCommand.self,
     ])
   static let page = """
@@ -56,8 +57,11 @@ struct CofferRoot: CommandGroup {
       passphrase change|check|generate
       recovery-state | reset  what is wrong with protected data; delete it and start over
       recover                 open with the twelve words, set a new passphrase
-      recovery drill          prove that the words work
+      recovery drill          prove that the words work; with --remote, that a restore would bring all
       backup | restore        copy everything into one encrypted file; make a coffer of it
+      remote add|show|card|verify|forget|restore
+                              several devices, and your messages at a place outside of this one
+      sync [status]           get what is new from the other devices, send what waits
       gpg-import              take identities and contacts out of GnuPG
       doctor [--deep]         examine everything
       self-test               try everything out in memory, without a coffer

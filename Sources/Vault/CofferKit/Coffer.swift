@@ -235,8 +235,16 @@ public final class Coffer: Sendable {
   /// Whether a passphrase slot of this coffer opens with `passphrase`.
   /// - Throws: `KeybagError.derivation`, `.corrupt`; `StorageError`.
   public func opens(_ passphrase: borrowing Passphrase) throws -> Bool {
+    try opens(SlotCredential(passphrase))
+  }
+
+  /// Whether a slot of this coffer opens with the twelve words.
+  /// - Throws: `KeybagError.derivation`, `.corrupt`; `StorageError`.
+  public func opens(_ words: borrowing RecoveryPhrase) throws -> Bool { try opens(SlotCredential(words)) }
+
+  private func opens(_ credential: borrowing SlotCredential) throws -> Bool {
     do {
-      _ = try file.read(.slots, Keybag.load).unlock(SlotCredential(passphrase))
+      _ = try file.read(.slots, Keybag.load).unlock(credential)
       return true
     } catch KeybagError.wrongSecret {
       return false

@@ -123,7 +123,7 @@ public struct AccountLink {
     isAnother: Bool = false
   ) throws -> Synchronizer {
     guard try !exists() else { throw SyncError.hasAccount }
-    let there = try asking { () throws(RemoteError) in try RemoteRequests.accounts(at: remote) }
+    let there = try Self.asking { () throws(RemoteError) in try RemoteRequests.accounts(at: remote) }
     guard there.isEmpty || isAnother else { throw SyncError.accountThere(there.count) }
     // Items without a state are of an attempt that ended early.
     try items.removeAll(enclaveOfKind)
@@ -151,7 +151,7 @@ public struct AccountLink {
     let bytes = record.bytes()
     let name =
       Hexadecimal.text(account.bytes) + "/" + ObjectName.slot(ObjectHash(hashing: bytes)).path
-    let back = try asking { () throws(RemoteError) in
+    let back = try Self.asking { () throws(RemoteError) in
       try remote.put(name, bytes)
       return try remote.get(name)
     }
@@ -204,7 +204,7 @@ public struct AccountLink {
     enclave: any Enclave, name: String, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> (synchronizer: Synchronizer, report: SyncReport) {
     guard try !exists() else { throw SyncError.hasAccount }
-    let slot = try openSlot(at: remote, address, with: secret)
+    let slot = try Self.openSlot(at: remote, address, with: secret)
     try items.removeAll(enclaveOfKind)
     let machine = DeviceMachine(keys: try items.makeKeys(in: enclave), contents: VaultContents(vault))
     let entry = entry(machine.keys, name: name)
@@ -227,14 +227,25 @@ public struct AccountLink {
     at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret,
     enclave: any Enclave, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> AccountDrill {
-    let slot = try openSlot(at: remote, address, with: secret)
+    let slot = try Self.openSlot(at: remote, address, with: secret)
     return try AccountDrill(
       remote, address, slot: slot, now: UInt64(clamping: clock.now()), progress: progress)
   }
 
+  /// Whether a slot of an account opens with a passphrase or words; nothing is written.
+  /// - Throws: `SyncError.notThere`, `.remote`.
+  public static func opens(
+    at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret
+  ) throws -> Bool {
+    do {
+      _ = try openSlot(at: remote, address, with: secret)
+      return true
+    } catch SyncError.wrongSecret { return false }
+  }
+
   /// Opens a slot of an account with a passphrase or words.
   /// - Throws: `SyncError.notThere`, `.wrongSecret`, `.remote`.
-  func openSlot(
+  static func openSlot(
     at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret
   ) throws -> OpenedSlot {
     let folder = Hexadecimal.text(address.account.bytes) + "/" + Folder.slots.path
@@ -243,7 +254,7 @@ public struct AccountLink {
       try remote.list(folder) { names.append($0.name) }
       var records: [AccountSlotRecord] = []
       // Anybody who may write there can put slots there; each costs a derivation.
-      for name in names.sorted().prefix(Self.slotLimit) {
+      for name in names.sorted().prefix(slotLimit) {
         if let bytes = try remote.get(name), let record = try? AccountSlotRecord.parse(bytes) {
           records.append(record)
         }
@@ -263,7 +274,7 @@ public struct AccountLink {
 
   private static let slotLimit = 64
 
-  private func asking<R>(_ body: () throws(RemoteError) -> R) throws -> R {
+  private static func asking<R>(_ body: () throws(RemoteError) -> R) throws -> R {
     do throws(RemoteError) { return try body() } catch { throw SyncError.remote(error) }
   }
 }

@@ -54,7 +54,7 @@ struct RecoveryCommand: CommandGroup {
   static let page = """
     coffer recovery: try the recovery phrase
 
-    usage: coffer recovery drill
+    usage: coffer recovery drill [--remote]
 
     example: coffer recovery drill
     """
@@ -67,16 +67,31 @@ struct RecoveryDrillCommand: CofferCommand {
     coffer recovery drill: prove that the twelve words open this coffer
 
     usage: coffer recovery drill \(PhraseOptions.usage)
+           coffer recovery drill --remote [the same | \(PassphraseOptions.usage.dropFirst().dropLast())]
 
     Changes only the date of the last drill. Try the words while you can still open the coffer without them.
+
+      --remote  prove that a restore from the place of the account would bring everything that is here: gets
+                and opens all of it, with the words, or with a passphrase that is given, and keeps nothing
 
     example: coffer recovery drill
     """
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var phrase: PhraseOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @Flag(help: "Prove that a restore from the account's place would bring everything.") var remote = false
+
+  func validate() throws {
+    guard passphrase.fd != nil || passphrase.file != nil else { return }
+    if !remote { throw ValidationError("a passphrase goes with --remote: else the drill is about the words") }
+    if phrase.fd != nil || phrase.file != nil {
+      throw ValidationError("give a passphrase or the twelve words, not both")
+    }
+  }
 
   func execute(_ context: CommandContext) throws {
+    if remote { return try RemoteDrill(passphrase: passphrase, phrase: phrase).execute(context) }
     let coffer = try context.open(phrase)
     try coffer.vault.checkRows()
     try coffer.noteRecoveryDrill()

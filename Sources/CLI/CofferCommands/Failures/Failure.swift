@@ -13,15 +13,18 @@ internal import Correspondence
 internal import Editing
 internal import Enclaves
 internal import GnuPG
+internal import Histories
 internal import Identities
 internal import KeyCustody
 internal import Keychains
 internal import MessageFormats
 internal import OpenPGP
 internal import ProtectedData
+internal import Remotes
 internal import Secrets
 internal import SecurityKeys
 internal import Storage
+internal import Syncing
 internal import Texts
 internal import UserAuthentication
 internal import Vaults
@@ -115,6 +118,11 @@ struct Failure: Error {
     case let error as OpenPGPError: self.init(openPGP: error)
     case let error as CofferError: self.init(coffer: error)
     case let error as BackupError: self.init(backup: error)
+    case let error as SyncError: self.init(sync: error)
+    case let error as AddressError: self.init(address: error)
+    case let error as RemotePlaceError: self.init(place: error)
+    case let error as RemoteError: self.init(remote: error)
+    case let outcome as Outcome: self.init(outcome: outcome, nil)
     case let error as GnuPGError: self.init(gnupg: error)
     case let error as EditorError: self.init(editing: error)
     case let error as ClipboardError: self.init(clipboard: error)

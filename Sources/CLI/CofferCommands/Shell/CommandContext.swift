@@ -204,7 +204,7 @@ struct CommandContext {
   }
 
   /// The warnings that a user should see whenever the coffer is opened.
-  private func advise(_ coffer: Coffer) {
+  func advise(_ coffer: Coffer) {
     opened.append(coffer)
     // nil when the messages are damaged as a whole: commands that read them say so, and the rest can be used.
     guard let status = coffer.vault.lastStatus else { return }
@@ -267,7 +267,7 @@ struct CommandContext {
     throw failure
   }
 
-  private static func phrase(_ typed: borrowing Passphrase) throws -> RecoveryPhrase {
+  static func phrase(_ typed: borrowing Passphrase) throws -> RecoveryPhrase {
     try typed.withBytes { words throws(RecoveryPhraseError) in try RecoveryPhrase(words: words) }
   }
 

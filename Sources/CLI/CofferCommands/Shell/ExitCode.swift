@@ -23,6 +23,8 @@ enum ExitCode: Int32, CaseIterable {
   case inUse = 9
   /// Hardware or a service missing or not answering.
   case noHardware = 10
+  /// The remote does not answer, or does not let us.
+  case remote = 11
   /// Our bug.
   case bug = 70
   /// Interrupted by SIGINT, SIGTERM or SIGHUP; 128 + SIGINT, as shells have it.

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A coffer with its account, open, and how a run of it is shown.
+
+internal import CofferKit
+internal import Foundation
+internal import Glibc
+internal import Histories
+internal import Remotes
+internal import Syncing
+
+struct OpenAccount {
+  let coffer: Coffer
+  let synchronizer: Synchronizer
+  let place: RemotePlace
+
+  /// - Throws: `SyncError.noAccount`.
+  init(_ coffer: Coffer) throws {
+    self.coffer = coffer
+    synchronizer = try coffer.account.open()
+    place = try coffer.account.place()
+  }
+
+  /// Runs, with a progress bar; the first signal stops it between two requests.
+  func run(_ purpose: Purpose, _ title: String, _ context: CommandContext) throws -> SyncReport {
+    let remote = try Coffer.remote(at: place)
+    return try Self.watching(title, context) { goesOn in
+      try synchronizer.run(purpose, at: remote, progress: goesOn)
+    }
+  }
+
+  /// Does long work at the remote with a progress bar.
+  /// - Parameter work: gets what is to be called after each request; false stops it.
+  static func watching<R>(
+    _ title: String, _ context: CommandContext, _ work: ((SyncReport) -> Bool) throws -> R
+  ) throws -> R {
+    Interruption.catchOnce()
+    var bar = ProgressBar(title, isQuiet: context.isQuiet || context.isJSON)
+    defer { bar.finish() }
+    return try work { report in
+      bar.update(bytes: report.byteCount, of: nil)
+      return !Interruption.isRequested
+    }
+  }
+
+  /// This device's name in the account.
+  func deviceName() throws -> String {
+    try synchronizer.status().devices.first { $0.isThisDevice }?.name ?? ""
+  }
+}
+
+/// The name of a device, for lists.
+enum DeviceName {
+  /// What was given, else the host's name.
+  static func checked(_ given: String?) throws -> String {
+    guard let given else { return host }
+    guard !given.isEmpty, DeviceEntry.isName(given) else {
+      throw Failure.usage("--name: a device's name has 1 to 64 bytes and no control characters")
+    }
+    return given
+  }
+
+  private static var host: String {
+    var name = [UInt8](repeating: 0, count: 256)
+    let code: Int32 = unsafe name.withUnsafeMutableBytes { bytes in
+      guard let start = bytes.baseAddress else { return -1 }
+      return unsafe gethostname(start.assumingMemoryBound(to: CChar.self), bytes.count - 1)
+    }
+    let text = String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+    return code == 0 && !text.isEmpty && DeviceEntry.isName(text) ? text : "device"
+  }
+}

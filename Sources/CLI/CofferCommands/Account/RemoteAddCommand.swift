@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Histories
+internal import Keychains
+internal import Primitives
+internal import Remotes
+internal import Secrets
+internal import Syncing
+
+struct RemoteAddCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "add", abstract: "Make an account at a place, and send everything there.")
+  static let page = """
+    coffer remote add: make an account at a place, and send all messages there, sealed
+
+    usage: coffer remote add [folder:///PATH | \(PlaceOptions.usage.dropFirst().dropLast())]
+                             [--name NAME] [--another]
+                             \(PassphraseOptions.usage)
+                             \(PhraseOptions.usage)
+
+    The account opens with this coffer's passphrase and with its twelve words, so both are asked for. A
+    restore needs one of them and the card that 'coffer remote card' prints. A passphrase that you change
+    later is this coffer's alone.
+
+      folder:///PATH  a folder that is there: on a disk, on a stick, or one that a synchroniser carries
+      --url-file, --url-fd
+                      the URL of any place; one of a service has a secret, and never is an argument:
+                      s3://KEY:SECRET@HOST/BUCKET/PREFIX
+      --name          what this device is called in lists (default: the host's name)
+      --another       although there is an account at the place already
+
+    example: coffer remote add folder:///media/stick/coffer
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var phrase: PhraseOptions
+  @OptionGroup var place: PlaceOptions
+  @Option(help: "What this device is called in lists.") var name: String?
+  @Flag(help: "Although there is an account at the place already.") var another = false
+  @Argument(help: "The URL of a folder.") var url: String?
+
+  struct Answer: Encodable {
+    let place: String
+    let account: String
+    let device: String
+    let messages: Int
+  }
+
+  func validate() throws {
+    if url != nil, place.isGiven { throw ValidationError("give the URL once") }
+  }
+
+  func execute(_ context: CommandContext) throws {
+    let deviceName = try DeviceName.checked(name)
+    let place = try place.place(url, context)
+    let remote = try Coffer.remote(at: place)
+    // Before anything is asked: is it there? A folder that is not mounted must never be made.
+    _ = try remote.stat("coffer/probe")
+    let locked = try context.locked()
+    var opened: Coffer?
+    let passphrase = try context.passphrase(
+      passphrase, "passphrase of this coffer", wrong: PassphraseInterface.wrong
+    ) { typed in
+      do { opened = try locked.unlock(SlotCredential(typed)) } catch KeybagError.wrongSecret {
+        return false
+      } catch KeybagError.noSuchSlot { throw PassphraseInterface.missing }
+      return true
+    }
+    guard let coffer = opened else { throw PassphraseInterface.wrong }
+    context.advise(coffer)
+    if try coffer.account.exists() { throw SyncError.hasAccount }
+    let words = try context.words(phrase, "recovery phrase of this coffer", wrong: Self.wrongWords) {
+      try coffer.opens($0)
+    }
+    _ = try coffer.account.make(
+      at: remote, place, passphrase: passphrase, words: words, costs: .recommended,
+      enclave: context.machine.enclaveForNewKeys(), name: deviceName, isAnother: another)
+    try send(OpenAccount(coffer), deviceName, context)
+  }
+
+  private static let wrongWords = Failure(
+    .wrongSecret, "wrong_secret",
+    "the passphrase is right, but these words do not open this coffer",
+    hint: "'coffer recovery drill' tries the words alone; 'coffer slot add recovery' makes new ones")
+
+  /// The first run.
+  private func send(_ account: OpenAccount, _ deviceName: String, _ context: CommandContext) throws {
+    let report: SyncReport
+    do {
+      report = try account.run(.sync, "sending", context)
+      try SyncEnding(report, account.synchronizer).check(context)
+    } catch {
+      var failure = Failure(error)
+      failure.message += "; the account is made"
+      failure.hint = "'coffer sync' goes on"
+      throw failure
+    }
+    let count = account.synchronizer.summary().messageCount
+    if context.isJSON {
+      return JSON.print(
+        Answer(
+          place: "\(account.place)", account: account.synchronizer.accountName, device: deviceName,
+          messages: count))
+    }
+    context.remark(
+      "At \(account.place) now, sealed: \(count.counted("message")), of the device '\(deviceName)'.")
+    context.remark(
+      "'coffer sync' keeps it equal. Captures, identities and contacts are not sent: 'coffer backup'.")
+    context.remark(
+      "A restore needs your passphrase or words, and a card: 'coffer remote card' prints it. Do that now.")
+  }
+}

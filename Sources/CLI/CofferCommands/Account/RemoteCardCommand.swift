@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CSystem
+internal import CofferKit
+internal import Foundation
+internal import Glibc
+internal import MessageFormats
+internal import Pictures
+internal import Primitives
+internal import Secrets
+internal import Syncing
+
+struct RemoteCardCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "card", abstract: "Print what a restore needs besides the passphrase.")
+  static let page = """
+    coffer remote card: print the address of the account, which a restore needs besides the passphrase
+
+    usage: coffer remote card [--qr | --out FILE] \(OpeningOptions.usage)
+
+    Print it on paper and keep it with the twelve words. Alone it opens nothing; with the passphrase or the
+    words it opens everything. The address of a service has the key for that, too.
+
+      --qr        draw it as a QR code on the terminal
+      --out FILE  write it to a new file (mode 0600) and nothing to the terminal
+
+    example: coffer remote card --out card.txt
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Flag(help: "Draw it as a QR code.") var qr = false
+  @Option(help: "Write it to a new file.", completion: .file()) var out: String?
+
+  func validate() throws {
+    if qr, out != nil { throw ValidationError("give --qr or --out, not both") }
+    if qr, global.json { throw ValidationError("--qr draws on a terminal, and --json is for programs") }
+  }
+
+  func execute(_ context: CommandContext) throws {
+    if qr, !Terminal.isOutputTerminal || Terminal.isDumb {
+      throw Failure(
+        .refused, "terminal_unfit", "a code is dark on light, so it needs a terminal with colours",
+        hint: "leave out --qr, and the address is printed")
+    }
+    let coffer = try context.open(opening)
+    let card = try coffer.account.address().text()
+    if let out {
+      try write(card, to: out)
+      if context.isJSON { JSON.print(["output": out]) }
+    } else if qr {
+      try draw(card)
+    } else if context.isJSON {
+      // Every character of an address is one that JSON takes as it is.
+      print(Array("{\"address\":\"".utf8), card, Array("\"}\n".utf8))
+    } else {
+      print([], card, Array("\n".utf8))
+    }
+    context.remark("This is the card of your account. Print it, and keep it with the twelve words.")
+    context.remark(
+      "Alone it opens nothing. With the passphrase or the words, 'coffer remote restore' gets everything with it."
+    )
+  }
+
+  private func print(_ start: [UInt8], _ card: borrowing SecretBytes, _ end: [UInt8]) {
+    Terminal.flush()
+    Terminal.write(start.rawSpan)
+    card.withBytes { Terminal.write($0) }
+    Terminal.write(end.rawSpan)
+  }
+
+  private func write(_ card: borrowing SecretBytes, to path: String) throws {
+    do {
+      let file = try CommandSurroundings.current.files.make(path, record: nil, needsName: false)
+      var code = card.withBytes { Terminal.writeAll($0, to: file.descriptor) }
+      if code == 0 { code = Terminal.writeAll([UInt8(ascii: "\n")].rawSpan, to: file.descriptor) }
+      guard code == 0 else { throw MessageFormatError.cannotWrite(errno: code) }
+      try file.synchronise()
+      try file.claimName()
+    } catch let error as MessageFormatError { throw Failure(error, naming: path) }
+  }
+
+  /// The card is on the screen then, so that text may be a String.
+  private func draw(_ card: borrowing SecretBytes) throws {
+    let text = card.withBytes { String(decoding: [UInt8](copying: $0), as: UTF8.self) }
+    let code: QRCode
+    do { code = try QRCode(text) } catch { throw Failure(makingCode: error) }
+    let columns = Int(coffer_terminal_columns(STDOUT_FILENO))
+    guard columns == 0 || columns >= code.fullSideLength else {
+      throw Failure(
+        .refused, "terminal_unfit",
+        "the code is \(code.fullSideLength) columns wide, and this terminal \(columns)",
+        hint: "make it wider, or its letters smaller; or leave out --qr")
+    }
+    let graphics = TerminalGraphics.detect(environment: ProcessInfo.processInfo.environment)
+    Terminal.write(Array(code.text(in256Colours: graphics != .none).utf8).rawSpan)
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A restore that stores nothing: everything at the place is got, opened with the words or the passphrase, and compared
+// with what is here.
+
+internal import CofferKit
+internal import Histories
+internal import Keychains
+internal import Secrets
+internal import Syncing
+
+struct RemoteDrill {
+  let passphrase: PassphraseOptions
+  let phrase: PhraseOptions
+
+  struct Answer: Encodable {
+    let drill = "passed"
+    let messages: Int
+  }
+
+  func execute(_ context: CommandContext) throws {
+    let usesWords = passphrase.fd == nil && passphrase.file == nil
+    let (coffer, secret) = try usesWords ? openByWords(context) : openByPassphrase(context)
+    context.advise(coffer)
+    let account = try OpenAccount(coffer)
+    guard try account.synchronizer.countWaiting() == 0 else {
+      throw Failure(
+        .refused, "changes_wait", "there are changes here that were not sent, so a restore would lack them",
+        hint: "run 'coffer sync' first")
+    }
+    let remote = try Coffer.remote(at: account.place)
+    let address = try coffer.account.address()
+    let found: AccountDrill
+    do {
+      found = try OpenAccount.watching("trying a restore", context) { goesOn in
+        try coffer.account.drill(
+          at: remote, address, with: secret, enclave: context.machine.enclaveForNewKeys(), progress: goesOn)
+      }
+    } catch {
+      guard !Interruption.isRequested else { throw Failure.interrupted("nothing was changed") }
+      if case SyncError.wrongSecret = error { throw Self.wrong(usesWords) }
+      throw error
+    }
+    try compare(found, account.synchronizer.summary())
+    if usesWords { try coffer.noteRecoveryDrill() }
+    if context.isJSON { return JSON.print(Answer(messages: found.messageCount)) }
+    context.remark("A restore would bring all \(found.messageCount.counted("message")).")
+  }
+
+  private func compare(
+    _ found: AccountDrill, _ here: (digest: StateDigest, messageCount: Int)
+  ) throws {
+    guard found.missingCount == 0 else {
+      throw Failure(
+        .corrupt, "remote_incomplete",
+        "a restore would lack \(found.missingCount.counted("message")) of \(found.messageCount)",
+        hint: "'coffer remote verify' puts back what this device has")
+    }
+    guard found.digest == here.digest else {
+      throw Failure(
+        .corrupt, "digest_differs",
+        "a restore would bring \(found.messageCount.counted("message")) and another state than here, where there are "
+          + "\(here.messageCount)",
+        hint: "another device may have sent something: 'coffer sync', then try again")
+    }
+  }
+
+  private static func wrong(_ usesWords: Bool) -> Failure {
+    Failure(
+      .wrongSecret, "wrong_secret",
+      "\(usesWords ? "these words open" : "this passphrase opens") this coffer, but not the account",
+      hint: "the account opens with the passphrase and the words of the coffer in which it was made; "
+        + (usesWords ? "--passphrase-file tries its passphrase" : "without --passphrase it tries the words"))
+  }
+
+  private func openByWords(_ context: CommandContext) throws -> (Coffer, AccountSecret) {
+    let locked = try context.locked()
+    var coffer: Coffer?
+    let wrong = Failure(
+      .wrongSecret, "wrong_secret", "wrong recovery phrase: the words are sound, but not of this coffer")
+    let words = try context.words(phrase, "recovery phrase", wrong: wrong) { typed in
+      do { coffer = try locked.unlock(SlotCredential(typed)) } catch KeybagError.wrongSecret { return false }
+      return true
+    }
+    guard let coffer else { throw wrong }
+    return (coffer, AccountSecret(words))
+  }
+
+  private func openByPassphrase(_ context: CommandContext) throws -> (Coffer, AccountSecret) {
+    let locked = try context.locked()
+    var coffer: Coffer?
+    let typed = try context.passphrase(passphrase, "passphrase", wrong: PassphraseInterface.wrong) { typed in
+      do { coffer = try locked.unlock(SlotCredential(typed)) } catch KeybagError.wrongSecret { return false }
+      return true
+    }
+    guard let coffer else { throw PassphraseInterface.wrong }
+    return (coffer, AccountSecret(typed))
+  }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Glibc
+internal import Histories
+internal import Keychains
+internal import Remotes
+internal import Secrets
+internal import Storage
+internal import Syncing
+
+struct RemoteRestoreCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "restore", abstract: "Get everything from a place, on a new device.")
+  static let page = """
+    coffer remote restore: get all messages from a place; this device becomes one of the account's
+
+    usage: coffer [--home DIR] remote restore \(CardOptions.usage) [--words]
+               [--name NAME] [--recovery-phrase-out FILE]
+               \(PassphraseOptions.usage)
+               \(PhraseOptions.usage)
+               \(NewPassphraseOptions.usage)
+
+    Asks for the card that 'coffer remote card' printed, and for the passphrase of the account; with --words
+    for its twelve words. Where no coffer is yet, it makes one: with that passphrase and new words, which it
+    shows; or with those words and a new passphrase. A coffer that is there keeps its own, and afterwards
+    both devices have the messages of both.
+
+      --card-file, --card-fd  where the address of the account is
+      --words                 open the account with the twelve words
+      --name                  what this device is called in lists (default: the host's name)
+      --recovery-phrase-out   write new words to a new file (mode 0600) and do not ask for them
+
+    If nothing came, no new coffer is left. Whatever came before it was interrupted stays, and 'coffer sync'
+    goes on.
+
+    example: coffer remote restore
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var card: CardOptions
+  @OptionGroup var passphrase: PassphraseOptions
+  @OptionGroup var phrase: PhraseOptions
+  @OptionGroup var newPassphrase: NewPassphraseOptions
+  @Flag(help: "Open the account with the twelve words.") var words = false
+  @Option(help: "What this device is called in lists.") var name: String?
+  @Option(help: "Write new words to a new file.", completion: .file()) var recoveryPhraseOut: String?
+
+  struct Answer: Encodable {
+    let home: String
+    /// Whether the coffer was made.
+    let made: Bool
+    let messages: Int
+    let device: String
+    let devices: [String]
+    let words: String
+  }
+
+  private var usesWords: Bool { words || phrase.fd != nil || phrase.file != nil }
+
+  func validate() throws {
+    if usesWords, passphrase.fd != nil || passphrase.file != nil {
+      throw ValidationError("give a passphrase or the twelve words, not both")
+    }
+  }
+
+  func execute(_ context: CommandContext) throws {
+    let deviceName = try DeviceName.checked(name)
+    let isNew = !DatabaseFile.exists(home: context.home)
+    if isNew {
+      try DatabaseFile.checkPlace(home: context.home)
+      // Before anything is asked: can the words be shown?
+      if !usesWords, recoveryPhraseOut == nil { try context.requireTerminalForWords() }
+    }
+    let address = try card.address(context)
+    let remote = try Coffer.remote(at: address.place)
+    let (coffer, secret) =
+      try usesWords
+      ? openByWords(remote, address, isNew, context) : openByPassphrase(remote, address, isNew, context)
+    let (synchronizer, report): (Synchronizer, SyncReport)
+    do {
+      guard try !coffer.account.exists() else { throw SyncError.hasAccount }
+      (synchronizer, report) = try OpenAccount.watching("restoring", context) { goesOn in
+        try coffer.account.join(
+          at: remote, address, with: secret, enclave: context.machine.enclaveForNewKeys(), name: deviceName,
+          progress: goesOn)
+      }
+    } catch {
+      if isNew { undo(coffer, context) }
+      guard !Interruption.isRequested else {
+        throw Failure.interrupted(isNew ? "nothing was left" : "the coffer is as it was")
+      }
+      throw error
+    }
+    if isNew { context.advise(coffer) }
+    try tell(OpenAccount(coffer), report, SyncEnding(report, synchronizer), isNew, context)
+  }
+
+  // MARK: Opening
+
+  private func openByPassphrase(
+    _ remote: any Remote, _ address: AccountAddress, _ isNew: Bool, _ context: CommandContext
+  ) throws -> (Coffer, AccountSecret) {
+    let passphrase = try context.passphrase(
+      passphrase, "passphrase of the account", wrong: Self.wrong
+    ) { try AccountLink.opens(at: remote, address, with: AccountSecret($0)) }
+    let secret = AccountSecret(passphrase)
+    guard isNew else { return (try openOwn(context) { try $0.unlock(SlotCredential(passphrase)) }, secret) }
+    let words = try PhraseHandover(context).makePhrase(file: recoveryPhraseOut)
+    return (try make(passphrase, words, context), secret)
+  }
+
+  private func openByWords(
+    _ remote: any Remote, _ address: AccountAddress, _ isNew: Bool, _ context: CommandContext
+  ) throws -> (Coffer, AccountSecret) {
+    let words = try context.words(phrase, "recovery phrase of the account", wrong: Self.wrongWords) {
+      try AccountLink.opens(at: remote, address, with: AccountSecret($0))
+    }
+    let secret = AccountSecret(words)
+    guard isNew else { return (try openOwn(context) { try $0.unlock(SlotCredential(words)) }, secret) }
+    let passphrase = try context.newPassphrase(newPassphrase.given(), policy: .usual)
+    return (try make(passphrase, words, context), secret)
+  }
+
+  private static let wrong = Failure(
+    .wrongSecret, "wrong_secret", "wrong passphrase: with this card it opens no slot of the account",
+    hint: "it opens with the passphrase of the time when the account was made; --words takes the words")
+
+  private static let wrongWords = Failure(
+    .wrongSecret, "wrong_secret", "these words are sound, but open no slot of the account",
+    hint: "the words of the coffer in which the account was made open it")
+
+  /// Opens the coffer that is there: in a session, with what opens the account, or by asking.
+  private func openOwn(
+    _ context: CommandContext, _ same: (LockedCoffer) throws -> Coffer
+  ) throws -> Coffer {
+    if let coffer = try context.openInSession() { return coffer }
+    let locked = try context.locked()
+    do {
+      let coffer = try same(locked)
+      context.advise(coffer)
+      return coffer
+    } catch let error as KeybagError where error == .wrongSecret || error == .noSuchSlot {
+      guard let coffer = try PassphraseInterface.openByPrompt(locked, context) else { throw error }
+      context.advise(coffer)
+      return coffer
+    }
+  }
+
+  /// Makes the coffer. A passphrase that another device's rules took is not refused here.
+  private func make(
+    _ passphrase: borrowing Passphrase, _ words: borrowing RecoveryPhrase, _ context: CommandContext
+  ) throws -> Coffer {
+    var policy = PassphrasePolicy.usual
+    for other in [PassphrasePolicy.strict, .standard] where !policy.check(passphrase).isAccepted {
+      policy = other
+    }
+    do {
+      return try Coffer.create(
+        home: context.home, passphrase: passphrase, recoveryPhrase: words, policy: policy,
+        machine: context.machine)
+    } catch {
+      removeWords()
+      throw error
+    }
+  }
+
+  /// Removes a coffer that this command made and that got nothing.
+  private func undo(_ coffer: Coffer, _ context: CommandContext) {
+    coffer.close()
+    // What cannot be removed now is an empty coffer, which 'coffer erase' removes.
+    _ = try? Erasure.erase(home: context.home, machine: context.machine)
+    removeWords()
+  }
+
+  /// Words that open nothing would only mislead.
+  private func removeWords() {
+    if !usesWords, let recoveryPhraseOut { unsafe unlink(recoveryPhraseOut) }
+  }
+
+  // MARK: Telling
+
+  private func tell(
+    _ account: OpenAccount, _ report: SyncReport, _ ending: SyncEnding, _ isNew: Bool,
+    _ context: CommandContext
+  ) throws {
+    let status = ending.status
+    let count = isNew ? account.synchronizer.summary().messageCount : report.newCount
+    let devices = status.devices.filter { !$0.isRevoked }
+    let words = status.words.joined(separator: " ")
+    if context.isJSON {
+      JSON.print(
+        Answer(
+          home: context.home, made: isNew, messages: count,
+          device: devices.first { $0.isThisDevice }?.name ?? "", devices: devices.map(\.name), words: words))
+    } else {
+      context.remark("\(count.grouped) \(count == 1 ? "message" : "messages") restored.")
+      context.remark("Devices: \(devices.map(\.name).joined(separator: ", ")).")
+      context.remark("State: \(words). After a sync of all devices they all show these words.")
+      if isNew { context.remark("The coffer is in \(context.home).") }
+      if isNew, let recoveryPhraseOut, !usesWords {
+        context.remark("The new recovery phrase of this coffer is in \(recoveryPhraseOut).")
+      }
+    }
+    try ending.check(context)
+  }
+}

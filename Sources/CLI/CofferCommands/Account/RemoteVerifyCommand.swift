@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Histories
+internal import Syncing
+
+struct RemoteVerifyCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify", abstract: "Examine what is at the place, and put back what is missing.")
+  static let page = """
+    coffer remote verify: examine what is at the place, and put back what is missing there and is here
+
+    usage: coffer remote verify [--read PERCENT] \(OpeningOptions.usage)
+
+    Lists everything, compares it with what the devices have signed, and looks whether each part is there.
+    With --read it also gets that share of the parts with messages, others each time, and compares each
+    with its name: a disk that rots is found so. 'coffer recovery drill --remote' opens all of it.
+
+      --read PERCENT  read so much of it, 1 to 100
+
+    example: coffer remote verify --read 10
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Option(help: "Read so much of it.") var read: Int?
+
+  struct Answer: Encodable {
+    let packs: Int
+    let readPacks: Int
+    let damagedPacks: Int
+    let absentPacks: Int
+    let alarms: [String]
+  }
+
+  func validate() throws {
+    if let read, !(1...100 ~= read) { throw ValidationError("--read takes a number from 1 to 100") }
+  }
+
+  func execute(_ context: CommandContext) throws {
+    let account = try OpenAccount(context.open(opening))
+    let report = try account.run(.verify, "verifying", context)
+    let ending = try SyncEnding(report, account.synchronizer)
+    let remote = try Coffer.remote(at: account.place)
+    let isWhole = report.outcome == .complete
+    let found = try OpenAccount.watching("reading", context) { goesOn in
+      try account.synchronizer.examinePacks(percent: isWhole ? read ?? 0 : 0, at: remote, progress: goesOn)
+    }
+    if context.isJSON {
+      JSON.print(
+        Answer(
+          packs: found.packCount, readPacks: found.readCount, damagedPacks: found.damagedCount,
+          absentPacks: found.absentCount, alarms: SyncEnding.codes(report.alarms)))
+    }
+    try ending.check(context)
+    guard found.isComplete else { throw Failure.interrupted("nothing was found wrong until then") }
+    if found.damagedCount > 0 {
+      throw Failure(
+        .corrupt, "remote_tampered",
+        "\(found.damagedCount.counted("pack")) of \(found.readCount) damaged or changed by somebody",
+        hint: "look at the disk; on a device that has all messages a new account can be made elsewhere")
+    }
+    if found.absentCount > 0 {
+      throw Failure(
+        .corrupt, "remote_incomplete", "\(found.absentCount.counted("pack")) missing at the place",
+        hint: "run 'coffer remote verify' again, on every device")
+    }
+    let readWords = found.readCount > 0 ? "; read and compared: \(found.readCount)" : ""
+    context.remark("All is there: \(found.packCount.counted("pack")) of messages\(readWords).")
+  }
+}

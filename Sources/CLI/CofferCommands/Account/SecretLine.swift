@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Lines with a secret that are neither a passphrase nor words: the URL of a place and the address of an account. They
+// come from a file, a descriptor or a prompt; blanks and line ends in them do not count.
+
+internal import ArgumentParser
+internal import Foundation
+internal import Glibc
+internal import Remotes
+internal import Secrets
+internal import Syncing
+internal import UserAuthentication
+
+/// Where the URL of a place comes from.
+struct PlaceOptions: ParsableArguments {
+  static let usage = "[--url-file PATH | --url-fd N]"
+
+  @Option(name: .customLong("url-file"), help: "Read the URL from this file.", completion: .file())
+  var file: String?
+  @Option(name: .customLong("url-fd"), help: "Read the URL from this descriptor.") var fd: Int32?
+
+  var isGiven: Bool { fd != nil || file != nil }
+
+  func validate() throws { try SecretLine.checkOneSource(fd: fd, file: file) }
+
+  /// The place.
+  /// - Parameter argument: a folder's URL.
+  func place(_ argument: String?, _ context: CommandContext) throws -> RemotePlace {
+    if let argument {
+      // The list of processes shows arguments.
+      guard !argument.hasPrefix("s3:") else {
+        throw Failure.usage(
+          "the URL of a service has its secret key, and others can see arguments",
+          hint:
+            "give it with --url-file or --url-fd, or at the prompt; and take another key, others may have seen it"
+        )
+      }
+      return try RemotePlace(url: Array(argument.utf8).rawSpan)
+    }
+    let line = SecretLine(what: "URL of the place", option: "--url")
+    return try line.ask(fd: fd, file: file, context) { try RemotePlace(url: $0) }
+  }
+}
+
+/// Where the address of an account comes from.
+struct CardOptions: ParsableArguments {
+  static let usage = "[--card-file PATH | --card-fd N]"
+
+  @Option(name: .customLong("card-file"), help: "Read the card from this file.", completion: .file())
+  var file: String?
+  @Option(name: .customLong("card-fd"), help: "Read the card from this descriptor.") var fd: Int32?
+
+  func validate() throws { try SecretLine.checkOneSource(fd: fd, file: file) }
+
+  func address(_ context: CommandContext) throws -> AccountAddress {
+    let line = SecretLine(what: "address on the card", option: "--card")
+    return try line.ask(fd: fd, file: file, context) { try AccountAddress($0) }
+  }
+}
+
+/// A line with a secret.
+struct SecretLine {
+  /// For prompts and messages.
+  let what: String
+  /// The common beginning of the options that give it.
+  let option: String
+
+  /// Reads it, or asks for it until it is well made.
+  /// - Parameter read: throws for a line that is not well made.
+  func ask<R>(
+    fd: Int32?, file: String?, _ context: CommandContext, _ read: (RawSpan) throws -> R
+  ) throws -> R {
+    context.warn(ofOpenFiles: [file].compactMap(\.self))
+    if let given = try given(fd: fd, file: file) { return try given.withBytes { try read($0) } }
+    let prompt = try context.prompt(for: "the \(what)", hint: "use \(option)-file or \(option)-fd")
+    var problem: String?
+    for attempt in 1...CommandContext.promptTries {
+      let typed = Self.withoutBlanks(try prompt.ask(PromptRequest(what, problem: problem)))
+      do { return try typed.withBytes { try read($0) } } catch {
+        guard attempt < CommandContext.promptTries else { throw error }
+        problem = CommandContext.triesLeft(Failure(error).message, attempt)
+      }
+    }
+    throw PromptError.cancelled
+  }
+
+  private func given(fd: Int32?, file: String?) throws -> SecretBytes? {
+    guard fd != nil || file != nil else { return nil }
+    let files = CommandSurroundings.current.files
+    let line: SecretBytes
+    do throws(SecretReadError) {
+      if let fd {
+        line = try SecretBytes.read(fromDescriptor: files.inherited(fd), byteCountLimit: Self.byteCountLimit)
+      } else {
+        line = try InputFile.read(file ?? "", byteCountLimit: Self.byteCountLimit)
+      }
+    } catch {
+      throw Failure.usage(
+        "the \(what) cannot be read", hint: "check \(option)-file and \(option)-fd")
+    }
+    return Self.withoutBlanks(line)
+  }
+
+  /// A URL has no blanks: they are the paper's.
+  private static func withoutBlanks(_ line: borrowing SecretBytes) -> SecretBytes {
+    var short = SecretBytes(zeroed: max(1, line.count))
+    var count = 0
+    line.withBytes { bytes in
+      short.withMutableBytes { kept in
+        for offset in 0..<bytes.byteCount {
+          let byte = unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+          guard byte > 0x20 else { continue }
+          kept.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+          count += 1
+        }
+      }
+    }
+    short.shorten(to: count)
+    return short
+  }
+
+  private static let byteCountLimit = 2 * RemotePlace.byteCountLimit
+
+  static func checkOneSource(fd: Int32?, file: String?) throws {
+    if fd != nil, file != nil { throw ValidationError("give a descriptor or a file, not both") }
+  }
+}

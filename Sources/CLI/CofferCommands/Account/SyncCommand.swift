@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Histories
+internal import Syncing
+
+struct SyncCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sync", abstract: "Get what is new from the other devices, and send what waits here.")
+  static let page = """
+    coffer sync: get what is new from the other devices, and send what waits here
+
+    usage: coffer sync \(OpeningOptions.usage)
+           coffer sync status
+
+    Says nothing if there was nothing to do. It ends with 0 only when all that waited is at the place, and was
+    looked for there. Control-C stops it between two requests; the next run goes on.
+
+      status  what waits, when it was complete last, the devices and their last news, what is wrong at the
+              place, and eight words: devices that show the same words have the same history. Asks the place
+              nothing.
+
+    Removed and edited on two devices at once, a message keeps what both did: 'coffer message history' has
+    the versions.
+
+    example: coffer sync
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Argument(help: "status") var what: Request?
+
+  enum Request: String, ExpressibleByArgument, CaseIterable {
+    case status
+  }
+
+  struct Answer: Encodable {
+    let new: Int
+    let changed: Int
+    let sent: Int
+    let waiting: Int
+    let missing: Int
+    let tooLarge: Int
+    /// Error codes of what is wrong at the place.
+    let alarms: [String]
+  }
+
+  func execute(_ context: CommandContext) throws {
+    let account = try OpenAccount(context.open(opening))
+    if what == .status { return try SyncStatusView(account).tell(context) }
+    let start = ContinuousClock.now
+    let report = try account.run(.sync, "syncing", context)
+    let ending = try SyncEnding(report, account.synchronizer)
+    if context.isJSON {
+      JSON.print(
+        Answer(
+          new: report.newCount, changed: report.changedCount, sent: report.sentCount,
+          waiting: report.waitingCount, missing: report.missingCount, tooLarge: report.tooLargeCount,
+          alarms: SyncEnding.codes(report.alarms)))
+    } else if !ending.isQuiet {
+      let tenths = Int((ContinuousClock.now - start) / .milliseconds(100))
+      context.remark("\(ending.counts), \(tenths / 10).\(tenths % 10) s")
+    }
+    try ending.check(context)
+  }
+}

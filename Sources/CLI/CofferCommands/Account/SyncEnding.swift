@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a run ended, in words: warnings about what is to be done, and a failure for what went wrong.
+
+internal import Histories
+internal import Syncing
+
+struct SyncEnding {
+  let report: SyncReport
+  let status: SyncStatus
+
+  init(_ report: SyncReport, _ synchronizer: Synchronizer) throws {
+    self.report = report
+    status = try synchronizer.status()
+  }
+
+  /// Whether nothing came, nothing was sent, and nothing is wrong.
+  var isQuiet: Bool { report.newCount == 0 && report.changedCount == 0 && report.sentCount == 0 }
+
+  /// Such as "12 new here, 1 changed, 3 sent".
+  var counts: String {
+    var parts: [String] = []
+    if report.newCount > 0 { parts.append("\(report.newCount.grouped) new here") }
+    if report.changedCount > 0 { parts.append("\(report.changedCount.grouped) changed here") }
+    if report.sentCount > 0 { parts.append("\(report.sentCount.grouped) sent") }
+    return parts.joined(separator: ", ")
+  }
+
+  /// The codes of what is wrong at the remote.
+  static func codes(_ alarms: Set<Alarm>) -> [String] { Failure.alarms(alarms).map(\.code) }
+
+  /// Says what is to be done.
+  /// - Throws: a failure for a run that did not end well, or for an alarm.
+  func check(_ context: CommandContext) throws {
+    if report.outcome == .unreachable, report.remoteError == nil {
+      throw Failure.interrupted("what was sent is safe", hint: "'coffer sync' goes on")
+    }
+    guard report.outcome == .complete else {
+      throw Failure(outcome: report.outcome, report.remoteError)
+    }
+    for warning in warnings { warning.tell(isJSON: context.isJSON) }
+    let alarms = Failure.alarms(report.alarms)
+    for other in alarms.dropFirst() {
+      Warning(code: other.code, message: other.message, hint: other.hint ?? "").tell(isJSON: context.isJSON)
+    }
+    if let first = alarms.first { throw first }
+  }
+
+  private var warnings: [Warning] {
+    var warnings: [Warning] = []
+    if report.tooLargeCount > 0 {
+      warnings.append(
+        Warning(
+          code: "stays_here",
+          message:
+            "\(report.tooLargeCount.counted("message")) too large to be sent, so only this device has them",
+          hint: "'coffer backup' takes them along", count: report.tooLargeCount))
+    }
+    if report.waitingCount > 0 {
+      warnings.append(
+        Warning(
+          code: "changes_wait", message: "\(report.waitingCount.counted("change")) came meanwhile and wait",
+          hint: "'coffer sync' sends them", count: report.waitingCount))
+    }
+    for device in status.devices where device.heldCount > 0 && !device.isRevoked {
+      warnings.append(
+        Warning(
+          code: "changes_held",
+          message:
+            "the device '\(device.name)' removed or replaced unusually much at once; here all of it stays",
+          hint: "look whether that device is in your hands, and whether you did that there",
+          count: device.heldCount))
+    }
+    if status.needsSlot {
+      warnings.append(
+        Warning(
+          code: "slot_needed",
+          message: "the account has new keys that not every device has yet",
+          hint: "join once more: 'coffer remote forget', then 'coffer remote restore'"))
+    }
+    return warnings
+  }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Remotes
+
+extension Failure {
+  init(remote error: RemoteError) {
+    switch error {
+    case .unreachable:
+      self.init(
+        .remote, "remote_unreachable", "the place does not answer, or its folder is not there",
+        hint: "plug in or mount the disk, or connect to the network; a folder you make yourself with mkdir")
+    case .refused(let refusal): self.init(refusal: refusal)
+    case .full:
+      self.init(
+        .remote, "remote_full", "the place is full",
+        hint: "what was acknowledged is safe; make room there and go on")
+    case .inputOutput:
+      self.init(
+        .remote, "remote_unreachable", "the place reports an error of its disk",
+        hint: "check that disk; what was acknowledged is safe")
+    case .untrusted:
+      self.init(
+        .remote, "remote_refused", "the server is not the one that it should be, so nothing was sent",
+        hint: "check the network, and the pin in the URL")
+    case .invalidAnswer:
+      self.init(
+        .remote, "remote_unreachable", "what answers there is not such a service",
+        hint: "log in to the network, or check host and bucket")
+    case .courier(.missing):
+      self.init(
+        .remote, "remote_unreachable", "the program coffer-courier, which has the network, is not installed",
+        hint: "install it beside coffer")
+    case .courier:
+      self.init(
+        .remote, "remote_unreachable", "the program coffer-courier, which has the network, failed",
+        hint: "try again; what was acknowledged is safe")
+    }
+  }
+
+  private init(refusal: RemoteError.Refusal) {
+    switch refusal {
+    case .permission:
+      self.init(
+        .remote, "remote_refused", "the place does not let this user",
+        hint: "check owner and mode of the folder, or the rights of the key")
+    case .readOnly:
+      self.init(
+        .remote, "remote_refused", "the place can only be read", hint: "mount it so that it can be written")
+    case .occupied:
+      self.init(
+        .remote, "remote_refused",
+        "something that is not ours is in the way at the place; it was not touched",
+        hint: "use a folder for this alone")
+    case .clock:
+      self.init(
+        .remote, "remote_refused", "the clocks of this machine and of the server differ too much",
+        hint: "set this machine's clock")
+    case .address:
+      self.init(
+        .remote, "remote_refused", "the bucket is at another address, or in another region",
+        hint: "check host and region= in the URL")
+    case .name, .tooLarge: self.init(unsorted: "RemoteError.Refusal")
+    }
+  }
+
+  init(place error: RemotePlaceError) {
+    let problem =
+      switch error {
+      case .tooLong: "it is too long"
+      case .characters: "it has a blank, a '#', or a character that must be encoded"
+      case .scheme: "it begins with neither 'folder://' nor 's3://'"
+      case .encoding: "a '%' is not followed by two hexadecimal digits"
+      case .path: "the path of a folder begins with '/': folder:///media/stick/coffer"
+      case .credentials: "the key and its secret are missing, or '/', ':' or '@' in them is not encoded"
+      case .host: "the host is not a name or an address"
+      case .port: "the port is not a number from 1 to 65535"
+      case .bucket: "the bucket is missing, or not the name of one"
+      case .prefix: "the prefix has an empty part, '.' or '..', or is too long"
+      case .region: "the region is not made of letters, digits and hyphens"
+      case .pin: "the pin is not 'sha256//' and 32 bytes in base64"
+      case .parameter: "a parameter is unknown, repeated, or has an impossible value"
+      case .unencrypted: "without encryption only this machine itself may be reached"
+      }
+    self.init(
+      .refused, "malformed_url", "this is not the URL of a place: \(problem)",
+      hint: "folder:///PATH, or s3://KEY:SECRET@HOST/BUCKET/PREFIX")
+  }
+}

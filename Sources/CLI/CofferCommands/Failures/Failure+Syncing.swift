@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Histories
+internal import Remotes
+internal import Syncing
+
+extension Failure {
+  init(sync error: SyncError) {
+    switch error {
+    case .noAccount:
+      self.init(
+        .missing, "no_remote", "this coffer has no account at a remote",
+        hint: "'coffer remote add folder:///PATH' makes one, 'coffer remote restore' joins one")
+    case .hasAccount:
+      self.init(
+        .inUse, "has_remote", "this coffer has an account already",
+        hint: "'coffer remote show' says where; 'coffer remote forget' forgets it")
+    case .accountThere(let count):
+      self.init(
+        .inUse, "account_there",
+        count == 1
+          ? "there is an account at this place already" : "there are \(count) accounts at this place already",
+        hint: "'coffer remote restore' joins one with its card; --another makes another one")
+    case .corrupt:
+      self.init(
+        .corrupt, "account_corrupt", "what this coffer keeps of its account is damaged",
+        hint:
+          "your messages are not affected: 'coffer remote forget', then 'coffer remote restore' with the card"
+      )
+    case .busy:
+      self.init(
+        .inUse, "in_use", "another process synchronises this coffer", hint: "try again when it is done")
+    case .remote(let error): self.init(remote: error)
+    case .notThere:
+      self.init(
+        .missing, "no_account_there", "the account on the card is not at this place",
+        hint: "check that the right disk is mounted there, and that it is the right card")
+    case .wrongSecret: self = .wrongForAccount
+    case .slotNotReadBack:
+      self.init(
+        .corrupt, "remote_tampered",
+        "what was just written to the place reads differently; no account was made",
+        hint: "check that disk, or use another place")
+    case .refused(let outcome): self.init(outcome: outcome, nil)
+    }
+  }
+
+  static let wrongForAccount = Failure(
+    .wrongSecret, "wrong_secret", "this opens no slot of the account",
+    hint: "it opens with the passphrase or the words that the coffer had when the account was made")
+
+  init(address error: AddressError) {
+    let hint = "the card is what 'coffer remote card' printed on a device that has the account"
+    switch error {
+    case .place(let error): self.init(place: error)
+    case .malformed:
+      self.init(
+        .wrongSecret, "bad_card", "the account on the card does not have 32 hexadecimal digits", hint: hint)
+    case .placeOnly:
+      self.init(.wrongSecret, "bad_card", "this is a place, but not the address of an account", hint: hint)
+    case .mistyped:
+      self.init(
+        .wrongSecret, "bad_card", "the card was mistyped: a character behind 'account=' is wrong or missing",
+        hint: hint)
+    }
+  }
+
+  /// A run that did not end well.
+  init(outcome: Outcome, _ error: RemoteError?) {
+    switch outcome {
+    case .complete: self.init(unsorted: "Outcome")
+    case .unreachable: self.init(remote: error ?? .unreachable)
+    case .empty: self = .emptyRemote
+    case .cloned:
+      self.init(
+        .inUse, "clone_detected",
+        "another copy of this device writes to the account, so this one has stopped",
+        hint: "on one of the two: 'coffer remote forget', then 'coffer remote restore'; nothing here is lost")
+    case .revoked:
+      self.init(
+        .refused, "device_revoked", "this device was revoked: it neither sends nor gets anything",
+        hint:
+          "its messages are here; if it is yours still: 'coffer remote forget', then 'coffer remote restore'")
+    case .notMember:
+      self.init(
+        .refused, "device_revoked", "this device does not belong to the account",
+        hint: "'coffer remote forget', then 'coffer remote restore' with the card")
+    case .noSafeEpoch:
+      self.init(
+        .refused, "no_safe_epoch",
+        "there is no key yet that a revoked device does not have, so nothing was sent",
+        hint: "join once more: 'coffer remote forget', then 'coffer remote restore'")
+    case .notOwner:
+      self.init(
+        .refused, "not_owner", "this passphrase, or these words, are of an earlier state of the account",
+        hint: "take those of today")
+    case .older:
+      self.init(
+        .corrupt, "remote_rolled_back", "the place shows an older state of the account",
+        hint: "sync a device that has the account: it puts back what is missing")
+    case .ownerForked: self = .forkedOwner
+    case .keyInUse, .keyInvalid:
+      self.init(.refused, "device_refused", "the account cannot take this device", hint: "try again")
+    case .tooManyEpochs:
+      self.init(
+        .refused, "account_full", "the account has had all the devices and keys that one can have",
+        hint: "'coffer remote add --another' makes a new one")
+    case .tooLarge: self.init(.refused, "message_too_large", "a message is too large to be sent")
+    case .sweepRefused:
+      self.init(.refused, "sweep_refused", "nothing is deleted while something is wrong at the remote")
+    }
+  }
+
+  private static let emptyRemote = Failure(
+    .remote, "remote_empty", "the account is not at the place: nothing was sent, and nothing is removed here",
+    hint: "check that the right disk is mounted there; your messages are all here")
+
+  private static let forkedOwner = Failure(
+    .corrupt, "owner_forked",
+    "two devices changed the account at the same time, and it has two continuations",
+    hint: "do not use a device that you do not know; 'coffer sync status' lists them")
+
+  /// What is wrong at the remote, one of each kind, the worst first.
+  static func alarms(_ alarms: Set<Alarm>) -> [Failure] {
+    var failures: [Failure] = []
+    func count(_ isMeant: (Alarm) -> Bool) -> Int { alarms.count(where: isMeant) }
+    func add(_ count: Int, _ failure: @autoclosure () -> Failure) {
+      if count > 0 { failures.append(failure()) }
+    }
+    let verify = "'coffer remote verify' puts back what this device has, and ends this alarm"
+    let tampered = count { if case .tampered = $0 { true } else { false } }
+    add(
+      tampered,
+      Failure(
+        .corrupt, "remote_tampered",
+        "\(tampered.counted("object")) at the place damaged or changed by somebody; passed over", hint: verify
+      ))
+    let rolledBack = count { if case .rolledBack = $0 { true } else { false } }
+    add(
+      rolledBack,
+      Failure(
+        .corrupt, "remote_rolled_back",
+        "the place shows an older state: \(rolledBack.counted("object")) gone that was there", hint: verify))
+    add(count { $0 == .ownerForked }, forkedOwner)
+    let forked = count { if case .forked = $0 { true } else { false } }
+    add(
+      forked,
+      Failure(
+        .corrupt, "remote_forked",
+        "\(forked.counted("device")) went on from an older state: copied, or restored from an image",
+        hint: "on that device: 'coffer remote forget', then 'coffer remote restore'"))
+    let differs = count { if case .digestDiffers = $0 { true } else { false } }
+    add(
+      differs,
+      Failure(
+        .corrupt, "digest_differs", "another device made something else of the same history",
+        hint: "install the same version of Coffer on all devices, then sync each"))
+    let incomplete = count {
+      switch $0 {
+      case .incomplete, .missing: true
+      default: false
+      }
+    }
+    add(
+      incomplete,
+      Failure(
+        .corrupt, "remote_incomplete", "\(incomplete.counted("object")) missing at the place",
+        hint: "run 'coffer remote verify' on every device: it puts back what that device has"))
+    add(count { $0 == .empty }, emptyRemote)
+    return failures
+  }
+}

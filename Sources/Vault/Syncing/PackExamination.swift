@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Reading packs whole and comparing them with their names, which no list of a remote can stand for.
+
+internal import Histories
+public import Remotes
+
+/// What was found in packs that were read.
+public struct PackExamination: Sendable {
+  /// Packs that the account has.
+  public let packCount: Int
+  /// Packs that were read.
+  public internal(set) var readCount = 0
+  /// Bytes in them.
+  public internal(set) var byteCount = 0
+  /// Packs that are not what their names say.
+  public internal(set) var damagedCount = 0
+  /// Packs that are not there.
+  public internal(set) var absentCount = 0
+  /// Whether it came to its end.
+  public internal(set) var isComplete = false
+}
+
+extension Synchronizer {
+  /// Reads a share of the packs, others each time, and compares each with the hash in its name.
+  /// - Parameters:
+  ///   - percent: 0 to 100; rounded up to whole packs.
+  ///   - remote: where the account is.
+  ///   - progress: called after each pack; false stops.
+  /// - Throws: `SyncError.remote`.
+  public func examinePacks(
+    percent: Int, at remote: any Remote, progress: (SyncReport) -> Bool
+  ) throws -> PackExamination {
+    precondition(0...100 ~= percent, "a share has 0 to 100 percent")
+    let packs = history.namedPacks
+    var examination = PackExamination(packCount: packs.count)
+    var requests = RemoteRequests(remote, account: history.account, isReadOnly: true)
+    var report = SyncReport(outcome: .unreachable)
+    for pack in packs.shuffled().prefix((packs.count * percent + 99) / 100) {
+      guard case .pack(_, let hash) = pack.name else { continue }
+      switch requests.answer(.get(pack.name)) {
+      case .got(let bytes):
+        examination.byteCount += bytes.count
+        if ObjectHash(hashing: bytes) != hash { examination.damagedCount += 1 }
+      case .missing: examination.absentCount += 1
+      default: throw SyncError.remote(requests.lastError ?? .unreachable)
+      }
+      examination.readCount += 1
+      report.requestCount = requests.count
+      report.byteCount = requests.byteCount
+      guard progress(report) else { return examination }
+    }
+    examination.isComplete = true
+    return examination
+  }
+}
