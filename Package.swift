@@ -218,24 +218,20 @@ let package = Package(
       ["Secrets", "Primitives", "OpenPGP", "MessageFormats", "ProtectedData", "Identities", "Contacts"]),
     module("Agent", in: .vault, ["Secrets", "Primitives", "Keychains", "DesktopBus", "CSystem"]),
     module("Backups", in: .vault, ["Secrets", "Primitives", "Storage", "MessageFormats", "Keychains"]),
-    module(
-      "Syncing", in: .vault,
-      ["Secrets", "Primitives", "Storage", "Enclaves", "Remotes", "Keychains", "Vaults", "Histories"]),
+    module("Syncing", in: .vault, sealed + ["Enclaves", "Remotes", "Vaults", "Histories"]),
     module(
       "CofferKit", in: .vault,
-      [
-        "Secrets", "Primitives", "Storage", "MessageFormats", "Enclaves", "SecurityKeys",
-        "UserAuthentication", "Keychains", "Vaults", "Captures", "ProtectedData", "KeyCustody", "OpenPGP",
+      protected + [
+        "MessageFormats", "SecurityKeys", "UserAuthentication", "Vaults", "Captures", "KeyCustody",
         "Identities", "Contacts", "Correspondence", "Agent", "Backups", "Remotes", "Couriers", "Syncing", log,
       ]),
 
     // CLI: the command coffer
     module(
       "CofferCommands", in: .cli,
-      [
-        "Texts", "Secrets", "Primitives", "Storage", "MessageFormats", "Keychains", "UserAuthentication",
-        "Vaults", "Enclaves", "SecurityKeys", "Pictures", "Captures", "OpenPGP", "ProtectedData", "Remotes",
-        "KeyCustody", "Identities", "Contacts", "Correspondence", "Agent", "Backups", "CofferKit",
+      protected + [
+        "Texts", "MessageFormats", "UserAuthentication", "Vaults", "SecurityKeys", "Pictures", "Captures",
+        "Remotes", "KeyCustody", "Identities", "Contacts", "Correspondence", "Agent", "Backups", "CofferKit",
         "CSystem", "Histories", "GnuPG", "Editing", "Clipboards", "Pagers", "Syncing", argumentParser, log,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
@@ -243,13 +239,11 @@ let package = Package(
     // What tests share
     // Functions of BoringSSL that take the randomness from the caller, as vectors need it.
     .target(name: "CBoringSSLInternals", dependencies: [crypto], path: "Tests/Support/CBoringSSLInternals"),
-    support("InMemoryKeychains", ["Keychains"]),
+    support("InMemoryKeychains", ["Keychains"]), support("NumberedItemStores", ["Keychains"]),
     support("LoggedLines", [log]),
-    support("NumberedItemStores", ["Keychains"]),
     support("PrivateBus", ["DesktopBus"]),
-    // Checks for every kind of remote.
-    support("RemoteConformance", ["Remotes"]),
-    support("S3Server", ["Primitives"]),
+    // Checks for every kind of remote, and a server that speaks S3.
+    support("RemoteConformance", ["Remotes"]), support("S3Server", ["Primitives"]),
     support("ScriptedPrompts", ["UserAuthentication", "Secrets"]),
     // A FIDO2 authenticator in software, which talks to libfido2 in the same process.
     support(
@@ -421,9 +415,9 @@ let package = Package(
       ]),
     tests(
       "SyncingTests", in: .vault,
-      [
-        "Syncing", "CofferKit", "Histories", "Remotes", "Vaults", "Keychains", "Storage", "Enclaves",
-        "MessageFormats", "Primitives", "Secrets", "TemporaryHomes", sqlite,
+      sealed + [
+        "Syncing", "CofferKit", "Histories", "Remotes", "Vaults", "Enclaves", "MessageFormats",
+        "MemorySearch", "TemporaryHomes", sqlite,
       ]),
     tests(
       "CofferKitTests", in: .vault,
