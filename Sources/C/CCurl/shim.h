@@ -30,10 +30,11 @@ static inline CURLcode coffer_curl_set_sink(CURL *_Nonnull handle, CURLoption op
   return (curl_easy_setopt)(handle, option, value);
 }
 
-static inline long coffer_curl_status(CURL *_Nonnull handle) {
-  long status = 0;
-  (curl_easy_getinfo)(handle, CURLINFO_RESPONSE_CODE, &status);
-  return status;
+/* Whether the last transfer made a connection; 0 also when it used one that was there. */
+static inline int coffer_curl_has_connected(CURL *_Nonnull handle) {
+  curl_off_t microseconds = 0;
+  (curl_easy_getinfo)(handle, CURLINFO_CONNECT_TIME_T, &microseconds);
+  return microseconds > 0;
 }
 
 static inline CURLcode coffer_curl_start(void) { return curl_global_init(CURL_GLOBAL_ALL); }

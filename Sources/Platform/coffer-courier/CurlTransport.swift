@@ -68,14 +68,18 @@ final class CurlTransport: HTTPTransport {
       unsafe setMethod(handle, request.method, bytes, byteCount: request.body.count)
       return unsafe curl_easy_perform(handle)
     }
+    let hasConnected = unsafe coffer_curl_has_connected(handle) != 0
     // The body and the sink end before the connection.
     withExtendedLifetime(sink) { unsafe curl_easy_reset(handle) }
-    if result != CURLE_OK, !sink.isFull { throw Self.error(result) }
+    if result != CURLE_OK, !sink.isFull { throw Self.error(result, hasConnected: hasConnected) }
     guard let status = sink.status else { throw .invalid }
     // Only an answer that says where it ends is known to be whole.
     guard sink.hasEnd || sink.isFull else { throw .interrupted }
     return HTTPAnswer(status: status, headers: sink.headers, body: sink.body)
   }
+
+  /// For a name, a connection and TLS, at most. Three attempts of a name server and of TCP fit into it.
+  private static let connectSeconds = 20
 
   private func configure(_ handle: UnsafeMutableRawPointer) {
     let stall = Int(limits.stallSeconds)
@@ -88,7 +92,7 @@ final class CurlTransport: HTTPTransport {
     // libcurl looks at a limit of speed only after it has read what fits, many times over.
     unsafe set(handle, CURLOPT_BUFFERSIZE, limits.down == 0 ? 256 << 10 : 16 << 10)
     unsafe set(handle, CURLOPT_UPLOAD_BUFFERSIZE, 256 << 10)
-    unsafe set(handle, CURLOPT_CONNECTTIMEOUT, stall)
+    unsafe set(handle, CURLOPT_CONNECTTIMEOUT, min(stall, Self.connectSeconds))
     // Not one byte a second, on average over that time.
     unsafe set(handle, CURLOPT_LOW_SPEED_LIMIT, 1)
     unsafe set(handle, CURLOPT_LOW_SPEED_TIME, stall)
@@ -123,9 +127,11 @@ final class CurlTransport: HTTPTransport {
     }
   }
 
-  private static func error(_ result: CURLcode) -> HTTPTransportError {
+  private static func error(_ result: CURLcode, hasConnected: Bool) -> HTTPTransportError {
     switch result {
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT: .unreachable
+    // Nobody has answered at that address, as behind a network that drops what it does not know.
+    case CURLE_OPERATION_TIMEDOUT where !hasConnected: .unreachable
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_CACERT_BADFILE,
       CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
       .untrusted

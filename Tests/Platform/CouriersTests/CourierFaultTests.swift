@@ -5,8 +5,10 @@
 
 import Couriers
 import Dispatch
+import Glibc
 import Remotes
 import S3Server
+import Secrets
 import Testing
 
 @Suite("A service that misbehaves")
@@ -107,6 +109,37 @@ struct CourierFaultTests {
     first.stop()
     #expect(throws: RemoteError.unreachable) { try courierRemote(place).stat(Self.name) }
     #expect(throws: RemoteError.unreachable) { try remote.stat(Self.name) }
+  }
+
+  @Test("An address at which nobody answers is tried once, and not six times")
+  func silence() throws {
+    // Connections that nobody accepts fill the queue of a socket; further ones are not answered.
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    var waiting: [Int32] = []
+    defer { for descriptor in waiting + [listener] { close(descriptor) } }
+    withUnsafeMutablePointer(to: &address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        #expect(bind(listener, address, length) == 0 && listen(listener, 0) == 0)
+        #expect(getsockname(listener, address, &length) == 0)
+        for _ in 0..<4 {
+          let one = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+          connect(one, address, length)
+          waiting.append(one)
+        }
+      }
+    }
+    let place = try S3Place(
+      isEncrypted: false, host: "127.0.0.1", port: UInt16(bigEndian: address.sin_port), bucket: "coffer",
+      accessKey: "AK", secretKey: SharedSecretBytes(SecretBytes(copying: [1].span.bytes)))
+    let remote = try courierRemote(place, stallSeconds: 1)
+    let time = ContinuousClock().measure {
+      #expect(throws: RemoteError.unreachable) { try remote.stat(Self.name) }
+    }
+    #expect((.milliseconds(900) ... .seconds(5)).contains(time), "\(time)")
   }
 
   @Test("A server that comes back is used again, on the same port")
