@@ -180,7 +180,7 @@ let package = Package(
     module("GnuPG", in: .platform, ["Secrets", "Primitives", "CSystem"]),
     module("ChildProcesses", in: .platform, ["CSystem"]),
     module(
-      "Couriers", in: .platform, ["Secrets", "Remotes", "CourierProtocol", "Primitives", "ChildProcesses"]),
+      "Couriers", in: .platform, ["Secrets", "Remotes", "CourierProtocol", "ChildProcesses"]),
     module("Editing", in: .platform, ["Secrets", "CSystem", "ChildProcesses"]),
     module("Clipboards", in: .platform, ["Texts", "Secrets", "CSystem", "ChildProcesses"]),
     module("Pagers", in: .platform, ["CSystem", "ChildProcesses"]),

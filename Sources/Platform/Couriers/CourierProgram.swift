@@ -5,8 +5,8 @@
 
 internal import ChildProcesses
 internal import CourierProtocol
+internal import Dispatch
 internal import Glibc
-internal import Primitives
 internal import Remotes
 
 /// The program with the network.
@@ -41,14 +41,14 @@ enum CourierProgram {
     let conversation = CourierConversation(ours, process: process)
     do throws(RemoteError) {
       try conversation.open(opening)
-      let thread = WorkerThread {
-        conversation.readAnswers()
-        conversation.end()
-      }
-      guard thread != nil else { throw .courier(.cannotStart) }
     } catch {
       conversation.end()
       throw error
+    }
+    // A thread of its own, which nobody has to wait for.
+    DispatchQueue(label: name).async {
+      conversation.readAnswers()
+      conversation.end()
     }
     return conversation
   }
