@@ -194,6 +194,9 @@ struct AccountTests {
     #expect(try devices.first(["list"]).output.contains("Lease"))
     try files.removeItem(at: devices.stick)
     try files.moveItem(at: away, to: devices.stick)
+    // Whoever looked says so; an emptied place would be filled again.
+    #expect(try devices.first(["sync"]).status == 11)
+    #expect(try devices.first(["remote", "verify"]).status == 0)
     #expect(try devices.first(["sync"]).status == 0)
   }
 

@@ -22,7 +22,7 @@ struct OpenAccount {
   }
 
   /// Runs, with a progress bar; the first signal stops it between two requests.
-  func run(_ purpose: Purpose, _ title: String, _ context: CommandContext) throws -> SyncReport {
+  func run(_ title: String, _ purpose: Purpose, _ context: CommandContext) throws -> SyncReport {
     let remote = try Coffer.remote(at: place)
     return try Self.watching(title, context) { goesOn in
       try synchronizer.run(purpose, at: remote, progress: goesOn)

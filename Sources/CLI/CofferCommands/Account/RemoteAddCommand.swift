@@ -90,7 +90,7 @@ struct RemoteAddCommand: CofferCommand {
   private func send(_ account: OpenAccount, _ deviceName: String, _ context: CommandContext) throws {
     let report: SyncReport
     do {
-      report = try account.run(.sync, "sending", context)
+      report = try account.run("sending", .sync, context)
       try SyncEnding(report, account.synchronizer).check(context)
     } catch {
       var failure = Failure(error)

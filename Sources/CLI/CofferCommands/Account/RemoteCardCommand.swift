@@ -17,7 +17,8 @@ struct RemoteCardCommand: CofferCommand {
   static let page = """
     coffer remote card: print the address of the account, which a restore needs besides the passphrase
 
-    usage: coffer remote card [--qr | --out FILE] \(OpeningOptions.usage)
+    usage: coffer remote card [--qr | --out FILE]
+                              \(OpeningOptions.usage)
 
     Print it on paper and keep it with the twelve words. Alone it opens nothing; with the passphrase or the
     words it opens everything. The address of a service has the key for that, too.

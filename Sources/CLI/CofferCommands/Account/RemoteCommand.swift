@@ -73,7 +73,8 @@ struct RemoteForgetCommand: CofferCommand {
   static let page = """
     coffer remote forget: forget the account of this coffer, and this device's keys in it
 
-    usage: coffer remote forget [--yes] \(OpeningOptions.usage)
+    usage: coffer remote forget [--yes]
+                                \(OpeningOptions.usage)
 
     Your messages stay here, and what is at the place stays there. What waits to be sent is not sent. To come
     back, you need the card: print it first with 'coffer remote card'.

@@ -11,7 +11,8 @@ struct RemoteVerifyCommand: CofferCommand {
   static let page = """
     coffer remote verify: examine what is at the place, and put back what is missing there and is here
 
-    usage: coffer remote verify [--read PERCENT] \(OpeningOptions.usage)
+    usage: coffer remote verify [--read PERCENT]
+                                \(OpeningOptions.usage)
 
     Lists everything, compares it with what the devices have signed, and looks whether each part is there.
     With --read it also gets that share of the parts with messages, others each time, and compares each
@@ -40,7 +41,7 @@ struct RemoteVerifyCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let account = try OpenAccount(context.open(opening))
-    let report = try account.run(.verify, "verifying", context)
+    let report = try account.run("verifying", .verify, context)
     let ending = try SyncEnding(report, account.synchronizer)
     let remote = try Coffer.remote(at: account.place)
     let isWhole = report.outcome == .complete

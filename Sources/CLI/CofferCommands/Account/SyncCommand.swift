@@ -14,8 +14,8 @@ struct SyncCommand: CofferCommand {
     usage: coffer sync \(OpeningOptions.usage)
            coffer sync status
 
-    Says nothing if there was nothing to do. It ends with 0 only when all that waited is at the place, and was
-    looked for there. Control-C stops it between two requests; the next run goes on.
+    Says nothing if there was nothing to do. It ends with 0 only when all that waited is at the place, and
+    was looked for there. Control-C stops it between two requests; the next run goes on.
 
       status  what waits, when it was complete last, the devices and their last news, what is wrong at the
               place, and eight words: devices that show the same words have the same history. Asks the place
@@ -50,7 +50,7 @@ struct SyncCommand: CofferCommand {
     let account = try OpenAccount(context.open(opening))
     if what == .status { return try SyncStatusView(account).tell(context) }
     let start = ContinuousClock.now
-    let report = try account.run(.sync, "syncing", context)
+    let report = try account.run("syncing", .sync, context)
     let ending = try SyncEnding(report, account.synchronizer)
     if context.isJSON {
       JSON.print(
