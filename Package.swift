@@ -223,7 +223,7 @@ let package = Package(
       "CofferKit", in: .vault,
       protected + [
         "MessageFormats", "SecurityKeys", "UserAuthentication", "Vaults", "Captures", "KeyCustody",
-        "Identities", "Contacts", "Correspondence", "Agent", "Backups", "Remotes", "Couriers", "Syncing", log,
+        "Identities", "Contacts", "Correspondence", "Agent", "Backups", "Syncing", log,
       ]),
 
     // CLI: the command coffer
@@ -231,13 +231,14 @@ let package = Package(
       "CofferCommands", in: .cli,
       protected + [
         "Texts", "MessageFormats", "UserAuthentication", "Vaults", "SecurityKeys", "Pictures", "Captures",
-        "Remotes", "KeyCustody", "Identities", "Contacts", "Correspondence", "Agent", "Backups", "CofferKit",
-        "CSystem", "Histories", "GnuPG", "Editing", "Clipboards", "Pagers", "Syncing", argumentParser, log,
+        "KeyCustody", "Identities", "Contacts", "Correspondence", "Agent", "Backups", "CofferKit", "CSystem",
+        "Histories", "Remotes", "Couriers", "Syncing", "GnuPG", "Editing", "Clipboards", "Pagers", log,
+        argumentParser,
       ]),
     command("coffer", in: .cli, ["CofferCommands"]),
 
     // What tests share
-    // Functions of BoringSSL that take the randomness from the caller, as vectors need it.
+    // Functions of BoringSSL that take the randomness from the caller.
     .target(name: "CBoringSSLInternals", dependencies: [crypto], path: "Tests/Support/CBoringSSLInternals"),
     support("InMemoryKeychains", ["Keychains"]), support("NumberedItemStores", ["Keychains"]),
     support("LoggedLines", [log]),
@@ -253,8 +254,7 @@ let package = Package(
         .target("CFidoHooks", trait: "SecurityKeys"),
       ]),
     .target(name: "CFidoHooks", dependencies: ["CLoader"], path: "Tests/Support/CFidoHooks"),
-    support("SpecExamples", ["Repository"]),
-    support("TestVectors", ["Repository"]),
+    support("SpecExamples", ["Repository"]), support("TestVectors", ["Repository"]),
     .target(name: "CFaultVFS", path: "Tests/Support/CFaultVFS", linkerSettings: [.linkedLibrary("sqlite3")]),
     // A disk whose every call is numbered, and that forgets what was not synchronised. It takes the calls of
     // the C library over: for programs of its own, and no dependency of any tests, since those would link it.

@@ -58,7 +58,8 @@ struct SyncedCoffer {
   @discardableResult
   func makeAccount(at remote: any Remote, folder: String) throws -> SyncReport {
     let synchronizer = try coffer.account.make(
-      at: remote, .folder(path: folder), passphrase: Self.passphrase(), words: Self.words, costs: Self.costs(),
+      at: remote, .folder(path: folder), passphrase: Self.passphrase(), words: Self.words,
+      costs: Self.costs(),
       enclave: SoftwareEnclave(), name: "first")
     return try synchronizer.run(.sync, at: remote)
   }

@@ -3,6 +3,7 @@
 // A coffer with its account, open, and how a run of it is shown.
 
 internal import CofferKit
+internal import Couriers
 internal import Foundation
 internal import Glibc
 internal import Histories
@@ -23,7 +24,7 @@ struct OpenAccount {
 
   /// Runs, with a progress bar; the first signal stops it between two requests.
   func run(_ title: String, _ purpose: Purpose, _ context: CommandContext) throws -> SyncReport {
-    let remote = try Coffer.remote(at: place)
+    let remote = try place.open()
     return try Self.watching(title, context) { goesOn in
       try synchronizer.run(purpose, at: remote, progress: goesOn)
     }

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CofferKit
+internal import Couriers
 internal import Histories
 internal import Keychains
 internal import Primitives
@@ -56,7 +57,7 @@ struct RemoteAddCommand: CofferCommand {
   func execute(_ context: CommandContext) throws {
     let deviceName = try DeviceName.checked(name)
     let place = try place.place(url, context)
-    let remote = try Coffer.remote(at: place)
+    let remote = try place.open()
     // Before anything is asked: is it there? A folder that is not mounted must never be made.
     _ = try remote.stat("coffer/probe")
     let locked = try context.locked()

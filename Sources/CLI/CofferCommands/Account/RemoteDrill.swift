@@ -4,6 +4,7 @@
 // with what is here.
 
 internal import CofferKit
+internal import Couriers
 internal import Histories
 internal import Keychains
 internal import Secrets
@@ -28,7 +29,7 @@ struct RemoteDrill {
         .refused, "changes_wait", "there are changes here that were not sent, so a restore would lack them",
         hint: "run 'coffer sync' first")
     }
-    let remote = try Coffer.remote(at: account.place)
+    let remote = try account.place.open()
     let address = try coffer.account.address()
     let found: AccountDrill
     do {

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CofferKit
+internal import Couriers
 internal import Glibc
 internal import Histories
 internal import Keychains
@@ -74,7 +75,7 @@ struct RemoteRestoreCommand: CofferCommand {
       if !usesWords, recoveryPhraseOut == nil { try context.requireTerminalForWords() }
     }
     let address = try card.address(context)
-    let remote = try Coffer.remote(at: address.place)
+    let remote = try address.place.open()
     let (coffer, secret) =
       try usesWords
       ? openByWords(remote, address, isNew, context) : openByPassphrase(remote, address, isNew, context)

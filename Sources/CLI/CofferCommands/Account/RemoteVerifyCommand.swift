@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CofferKit
+internal import Couriers
 internal import Histories
 internal import Syncing
 
@@ -43,7 +44,7 @@ struct RemoteVerifyCommand: CofferCommand {
     let account = try OpenAccount(context.open(opening))
     let report = try account.run("verifying", .verify, context)
     let ending = try SyncEnding(report, account.synchronizer)
-    let remote = try Coffer.remote(at: account.place)
+    let remote = try account.place.open()
     let isWhole = report.outcome == .complete
     let found = try OpenAccount.watching("reading", context) { goesOn in
       try account.synchronizer.examinePacks(percent: isWhole ? read ?? 0 : 0, at: remote, progress: goesOn)
