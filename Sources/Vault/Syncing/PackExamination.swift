@@ -22,6 +22,16 @@ public struct PackExamination: Sendable {
 }
 
 extension Synchronizer {
+  /// Whether anything of the account's control log is at a remote.
+  /// - Throws: `SyncError.remote`.
+  public func isThere(at remote: any Remote) throws -> Bool {
+    var requests = RemoteRequests(remote, account: history.account, isReadOnly: true)
+    guard case .listed(let objects, _) = requests.answer(.list(.control)) else {
+      throw SyncError.remote(requests.lastError ?? .unreachable)
+    }
+    return !objects.isEmpty
+  }
+
   /// Reads a share of the packs, others each time, and compares each with the hash in its name.
   /// - Parameters:
   ///   - percent: 0 to 100; rounded up to whole packs.

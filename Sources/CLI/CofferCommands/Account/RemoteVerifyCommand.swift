@@ -12,14 +12,17 @@ struct RemoteVerifyCommand: CofferCommand {
   static let page = """
     coffer remote verify: examine what is at the place, and put back what is missing there and is here
 
-    usage: coffer remote verify [--read PERCENT]
+    usage: coffer remote verify [--read PERCENT] [--fill]
                                 \(OpeningOptions.usage)
 
     Lists everything, compares it with what the devices have signed, and looks whether each part is there.
     With --read it also gets that share of the parts with messages, others each time, and compares each
-    with its name: a disk that rots is found so. 'coffer recovery drill --remote' opens all of it.
+    with its name: a disk that rots is found so. 'coffer recovery drill --remote' opens all of it. A place
+    where nothing of the account is may be the wrong disk, or one that is not mounted; it is filled again
+    with --fill alone.
 
       --read PERCENT  read so much of it, 1 to 100
+      --fill          put everything back where nothing is
 
     example: coffer remote verify --read 10
     """
@@ -27,6 +30,7 @@ struct RemoteVerifyCommand: CofferCommand {
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
   @Option(help: "Read so much of it.") var read: Int?
+  @Flag(help: "Put everything back where nothing is.") var fill = false
 
   struct Answer: Encodable {
     let packs: Int
@@ -42,6 +46,9 @@ struct RemoteVerifyCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let account = try OpenAccount(context.open(opening))
+    if try !fill, !account.synchronizer.isThere(at: account.place.open()) {
+      throw Failure(outcome: .empty, nil)
+    }
     let report = try account.run("verifying", .verify, context)
     let ending = try SyncEnding(report, account.synchronizer)
     let remote = try account.place.open()

@@ -113,7 +113,7 @@ extension Failure {
 
   private static let emptyRemote = Failure(
     .remote, "remote_empty", "the account is not at the place: nothing was sent, and nothing is removed here",
-    hint: "mount the right disk there; once it is, or to fill an emptied place again: 'coffer remote verify'")
+    hint: "mount the right disk there; 'coffer remote verify --fill' fills an emptied place again")
 
   private static let forkedOwner = Failure(
     .corrupt, "owner_forked",

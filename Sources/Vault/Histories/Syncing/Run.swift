@@ -149,8 +149,8 @@ extension History {
       run?.stage = .looking
       return namesToLookFor()
     case .looking:
-      // A user who verifies wants everything put back, whatever is there.
-      if run?.purpose != .sync { alarms.remove(.empty) }
+      // The account is there again, as on a stick that is back; or its user wants everything put back, whatever is there.
+      if isListed || run?.purpose != .sync { alarms.remove(.empty) }
       if alarms.contains(.empty) { throw .empty }
       reportWhatIsMissing(at: now)
       run?.stage = .contents
@@ -189,6 +189,9 @@ extension History {
       return []
     }
   }
+
+  /// Whether this run's lists show the account's first operation.
+  private var isListed: Bool { log.genesis.map { run?.listed[$0.name] != nil } ?? false }
 
   /// The end of a run: alarms that a whole comparison did not find again are closed, and contents that have been removed
   /// for long are erased.
