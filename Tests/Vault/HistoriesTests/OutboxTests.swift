@@ -94,6 +94,24 @@ struct OutboxTests {
     return StateDigest(hashing: digest)
   }
 
+  @Test("What a copy of this device has sent is removed, also if it waits here") func copied() {
+    var simulation = RuleTests.pair()
+    simulation.perform(.add(device: 0, content: 1))
+    simulation.perform(.copy(device: 0, sameRandomness: true))
+    simulation.perform(.run(device: 2, .sync, seed: 0))
+    simulation.perform(.run(device: 0, .sync, seed: 0))
+    #expect(simulation.computers[0].history.isCloned)
+    #expect(simulation.computers[0].history.outbox.count == 1)
+    simulation.perform(.remove(device: 0, record: 0))
+    #expect(simulation.shownRecords(0).isEmpty)
+    guard case .remove = simulation.computers[0].history.pendingChanges.first else {
+      Issue.record("nothing removes what the copy sent")
+      return
+    }
+    simulation.perform(.crash(device: 0, sent: 0))
+    #expect(simulation.shownRecords(0).isEmpty)
+  }
+
   @Test("A message that was never sent goes without a trace, and one that was sent by a removal")
   func removal() {
     var simulation = RuleTests.pair()

@@ -303,11 +303,10 @@ extension History {
     guard !versions.isEmpty else { return [] }
     var known: [Version] = []
     for version in versions {
-      if let replaces = outbox.takeBack(version, of: record) {
-        known += replaces
-      } else {
-        known.append(version)
-      }
+      let unsent = outbox.takeBack(version, of: record)
+      known += unsent ?? []
+      // Another copy of this device may have sent it.
+      if unsent == nil || records.versions[record]?[version] != nil { known.append(version) }
     }
     outbox += LocalChange.removals(of: record, Set(known).sorted())
     return versions.map { .drop(record: record, version: $0) }
