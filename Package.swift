@@ -368,7 +368,7 @@ let package = Package(
     tests(
       "HistoriesTests", in: .vault,
       [
-        "Histories", "HistoriesSimulator", "simulate-histories", "Primitives", "Remotes", "Secrets",
+        "Histories", "HistoriesSimulator", "simulate-histories", "MemorySearch", "Primitives", "Remotes", "Secrets",
         "SeededGenerators", "SpecExamples", "TemporaryHomes",
       ]),
     tests(
