@@ -194,9 +194,15 @@ struct AccountTests {
     #expect(try devices.first(["list"]).output.contains("Lease"))
     try files.removeItem(at: devices.stick)
     try files.moveItem(at: away, to: devices.stick)
-    // Whoever looked says so; an emptied place would be filled again.
-    #expect(try devices.first(["sync"]).status == 11)
-    #expect(try devices.first(["remote", "verify"]).status == 0)
+    #expect(try devices.first(["sync"]).status == 0)
+    // A place that was emptied is filled again on demand alone.
+    for name in try files.contentsOfDirectory(atPath: devices.stick.path()) {
+      try files.removeItem(at: devices.stick.appending(path: name))
+    }
+    let refused = try devices.first(["remote", "verify", "--json"])
+    #expect(refused.status == 11 && refused.error.contains("remote_empty"), "\(refused)")
+    #expect(try files.contentsOfDirectory(atPath: devices.stick.path()).isEmpty)
+    #expect(try devices.first(["remote", "verify", "--fill"]).status == 0)
     #expect(try devices.first(["sync"]).status == 0)
   }
 

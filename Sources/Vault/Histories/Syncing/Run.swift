@@ -151,7 +151,11 @@ extension History {
     case .looking:
       // The account is there again, as on a stick that is back; or its user wants everything put back, whatever is there.
       if isListed || run?.purpose != .sync { alarms.remove(.empty) }
-      if alarms.contains(.empty) { throw .empty }
+      if alarms.contains(.empty) {
+        // Where nothing is, nothing was taken back.
+        alarms = run.map { $0.alarmsBefore.union([.empty]) } ?? alarms
+        throw .empty
+      }
       reportWhatIsMissing(at: now)
       run?.stage = .contents
       return packsToGet() + packsToReadBack()
