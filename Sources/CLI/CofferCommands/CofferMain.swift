@@ -26,7 +26,8 @@ struct CofferRoot: CommandGroup {
       EncryptCommand.self, DecryptCommand.self, SignCommand.self, VerifyCommand.self,
       ModeCommand.self, SettingsCommand.self,
       RecoveryStateCommand.self, ResetCommand.self, AgentCommand.self,
-      BackupCommand.self, RestoreCommand.self, RemoteCommand.self, SyncCommand.self, GPGImportCommand.self,
+      BackupCommand.self, RestoreCommand.self, RemoteCommand.self, SyncCommand.self, DeviceCommand.self,
+      GPGImportCommand.self,
       SelfTestCommand.self,
       TutorialCommand.self,
     ])
@@ -62,6 +63,8 @@ struct CofferRoot: CommandGroup {
       remote add|show|card|verify|forget|restore
                               several devices, and your messages at a place outside of this one
       sync [status]           get what is new from the other devices, send what waits
+      device list|revoke|confirm
+                              the devices of your account
       gpg-import              take identities and contacts out of GnuPG
       doctor [--deep]         examine everything
       self-test               try everything out in memory, without a coffer

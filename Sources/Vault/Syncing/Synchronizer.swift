@@ -94,6 +94,9 @@ public final class Synchronizer {
     try carryOut(.account(change, slot, at: now)).outcome ?? .complete
   }
 
+  /// Carries out what the user decided, without a slot.
+  func decide(_ event: Event) throws { _ = try carryOut(event) }
+
   /// How many changes wait, those that no run has seen included.
   public func countWaiting() throws -> Int {
     try alone { try takeChanges(limit: .max) }

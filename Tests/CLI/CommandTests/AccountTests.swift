@@ -254,4 +254,53 @@ struct AccountTests {
     try bytes.write(to: pack)
     #expect(try devices.first(["remote", "verify", "--read", "100"]).status == 0)
   }
+
+  @Test("A device that was revoked reads nothing new and sends nothing, and the others go on")
+  func revoked() throws {
+    let devices = try TwoDevices(messages: ["Lease"])
+    #expect(try devices.restore().status == 0)
+    #expect(try devices.first(["sync"]).status == 0)
+    let list = try devices.first(["device", "list"])
+    #expect(list.status == 0 && list.output.contains("desktop") && list.output.contains("laptop (this one)"))
+    for (name, code) in [("laptop", "this_device"), ("nobody", "no_such_device")] {
+      let refused = try devices.first(["device", "revoke", name, "--yes", "--json"])
+      #expect(refused.error.contains(code), "\(refused)")
+    }
+    #expect(try devices.first(["device", "revoke", "desktop"]).status == 3)
+    let revoked = try devices.first(["device", "revoke", "desktop", "--yes"])
+    #expect(revoked.status == 0, "\(revoked)")
+    #expect(try devices.first(["message", "add", "--title", "After"], input: "secret").status == 0)
+    #expect(try devices.first(["sync"]).status == 0)
+    let other = try devices.second(["message", "add", "--title", "Too late"], input: "text")
+    #expect(other.status == 0)
+    let synced = try devices.second(["sync", "--json"])
+    #expect(synced.status == 7 && synced.error.contains("device_revoked"), "\(synced)")
+    #expect(try !devices.second(["list"]).output.contains("After"))
+    #expect(try devices.first(["sync"]).status == 0)
+    #expect(try !devices.first(["list"]).output.contains("Too late"))
+    #expect(try devices.first(["device", "list", "--json"]).output.contains(#""isRevoked":true"#))
+    // It comes back as another device, with what it had.
+    #expect(try devices.second(["remote", "forget", "--yes"]).status == 0)
+    #expect(try devices.restore().status == 0)
+    let (one, two) = try devices.lists()
+    #expect(one == two && one.contains("Too late") && one.contains("After"))
+  }
+
+  @Test("What a device removes of others by hundreds waits until it is confirmed")
+  func held() throws {
+    let devices = try TwoDevices()
+    let many = (0..<150).map { "From a@b Thu Jan  1 00:00:00 2026\nSubject: m\($0)\n\ntext\n\n" }.joined()
+    try devices.place.write(many, to: "many.mbox")
+    #expect(try devices.first(["message", "import", "mbox", "many.mbox"]).status == 0)
+    #expect(try devices.first(["sync"]).status == 0)
+    #expect(try devices.restore().status == 0)
+    #expect(try devices.second(["message", "remove", "--search", "text", "--yes"]).status == 0)
+    #expect(try devices.second(["sync"]).status == 0)
+    let held = try devices.first(["sync", "--json"])
+    #expect(held.status == 0 && held.error.contains("changes_held"), "\(held)")
+    #expect(try devices.first(["list", "--limit", "1000", "--json"]).output.contains("m149"))
+    #expect(try devices.first(["device", "confirm", "desktop"]).status == 0)
+    #expect(try devices.first(["list", "--limit", "1000", "--json"]).output.contains("m149") == false)
+    #expect(try devices.first(["sync", "--json"]).error.contains("changes_held") == false)
+  }
 }

@@ -6,8 +6,6 @@
 internal import CofferKit
 internal import Couriers
 internal import Histories
-internal import Keychains
-internal import Secrets
 internal import Syncing
 
 struct RemoteDrill {
@@ -21,7 +19,8 @@ struct RemoteDrill {
 
   func execute(_ context: CommandContext) throws {
     let usesWords = passphrase.fd == nil && passphrase.file == nil
-    let (coffer, secret) = try usesWords ? openByWords(context) : openByPassphrase(context)
+    let (coffer, secret) = try AccountOpening(passphrase: passphrase, phrase: phrase)
+      .open(byWords: usesWords, context)
     context.advise(coffer)
     let account = try OpenAccount(coffer)
     guard try account.synchronizer.countWaiting() == 0 else {
@@ -39,7 +38,7 @@ struct RemoteDrill {
       }
     } catch {
       guard !Interruption.isRequested else { throw Failure.interrupted("nothing was changed") }
-      if case SyncError.wrongSecret = error { throw Self.wrong(usesWords) }
+      if case SyncError.wrongSecret = error { throw AccountOpening.wrong(usesWords) }
       throw error
     }
     try compare(found, account.synchronizer.summary())
@@ -64,37 +63,5 @@ struct RemoteDrill {
           + "\(here.messageCount)",
         hint: "another device may have sent something: 'coffer sync', then try again")
     }
-  }
-
-  private static func wrong(_ usesWords: Bool) -> Failure {
-    Failure(
-      .wrongSecret, "wrong_secret",
-      "\(usesWords ? "these words open" : "this passphrase opens") this coffer, but not the account",
-      hint: "the account opens with the passphrase and the words of the coffer in which it was made; "
-        + (usesWords ? "--passphrase-file tries its passphrase" : "without --passphrase it tries the words"))
-  }
-
-  private func openByWords(_ context: CommandContext) throws -> (Coffer, AccountSecret) {
-    let locked = try context.locked()
-    var coffer: Coffer?
-    let wrong = Failure(
-      .wrongSecret, "wrong_secret", "wrong recovery phrase: the words are sound, but not of this coffer")
-    let words = try context.words(phrase, "recovery phrase", wrong: wrong) { typed in
-      do { coffer = try locked.unlock(SlotCredential(typed)) } catch KeybagError.wrongSecret { return false }
-      return true
-    }
-    guard let coffer else { throw wrong }
-    return (coffer, AccountSecret(words))
-  }
-
-  private func openByPassphrase(_ context: CommandContext) throws -> (Coffer, AccountSecret) {
-    let locked = try context.locked()
-    var coffer: Coffer?
-    let typed = try context.passphrase(passphrase, "passphrase", wrong: PassphraseInterface.wrong) { typed in
-      do { coffer = try locked.unlock(SlotCredential(typed)) } catch KeybagError.wrongSecret { return false }
-      return true
-    }
-    guard let coffer else { throw PassphraseInterface.wrong }
-    return (coffer, AccountSecret(typed))
   }
 }

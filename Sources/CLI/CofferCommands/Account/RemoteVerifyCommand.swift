@@ -46,8 +46,10 @@ struct RemoteVerifyCommand: CofferCommand {
 
   func execute(_ context: CommandContext) throws {
     let account = try OpenAccount(context.open(opening))
-    if try !fill, !account.synchronizer.isThere(at: account.place.open()) {
-      throw Failure(outcome: .empty, nil)
+    if !fill {
+      guard try account.synchronizer.isThere(at: account.place.open()) else {
+        throw Failure(outcome: .empty, nil)
+      }
     }
     let report = try account.run("verifying", .verify, context)
     let ending = try SyncEnding(report, account.synchronizer)

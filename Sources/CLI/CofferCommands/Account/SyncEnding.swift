@@ -68,7 +68,8 @@ struct SyncEnding {
           code: "changes_held",
           message:
             "the device '\(device.name)' removed or replaced unusually much at once; here all of it stays",
-          hint: "look whether that device is in your hands, and whether you did that there",
+          hint:
+            "if you did that: 'coffer device confirm \(device.shortID)'; if it is lost: 'coffer device revoke \(device.shortID)'",
           count: device.heldCount))
     }
     if status.needsSlot {

@@ -63,7 +63,7 @@ struct SyncStatusView {
     Terminal.print(
       "last sync  \(status.lastComplete.map { LocalTime.shown($0) } ?? "never complete: run 'coffer sync'")")
     for (index, device) in status.devices.enumerated() {
-      Terminal.print("\(index == 0 ? "devices    " : "           ")\(words(device))")
+      Terminal.print("\(index == 0 ? "devices    " : "           ")\(Self.words(device))")
     }
     if status.missingCount > 0 {
       Terminal.print(
@@ -84,7 +84,7 @@ struct SyncStatusView {
     Terminal.print("words      \(status.words.joined(separator: " "))")
   }
 
-  private func words(_ device: DeviceView) -> String {
+  static func words(_ device: DeviceView) -> String {
     var parts = [device.name]
     if device.isThisDevice {
       parts[0] += " (this one)"

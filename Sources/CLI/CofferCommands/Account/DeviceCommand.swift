@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The devices of an account, as their user sees them.
+
+internal import ArgumentParser
+internal import CofferKit
+internal import Histories
+internal import Primitives
+internal import Syncing
+internal import Texts
+
+struct DeviceCommand: CommandGroup {
+  static let configuration = CommandConfiguration(
+    commandName: "device", abstract: "The devices of your account.",
+    subcommands: [DeviceListCommand.self, DeviceRevokeCommand.self, DeviceConfirmCommand.self])
+  static let page = """
+    coffer device: the devices that have your messages
+
+    usage: coffer device list
+           coffer device revoke | confirm DEVICE
+
+    DEVICE is a name, or the beginning of an identifier, as the list shows them.
+
+    example: coffer device list
+    """
+}
+
+struct DeviceListCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the devices of the account.")
+  static let page = """
+    coffer device list: list the devices of the account, as this one knows them
+
+    usage: coffer device list \(OpeningOptions.usage)
+
+    Shows what each is called, the beginning of its identifier, and when this device has heard of it last.
+    Asks the place nothing: 'coffer sync' gets the news.
+
+    example: coffer device list
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+
+  struct Answer: Encodable {
+    struct Device: Encodable {
+      let id: String
+      let name: String
+      let isThisDevice: Bool
+      let isRevoked: Bool
+      let lastNews: String?
+      let held: Int
+    }
+    let devices: [Device]
+  }
+
+  func execute(_ context: CommandContext) throws {
+    let devices = try OpenAccount(context.open(opening)).synchronizer.status().devices
+    if context.isJSON {
+      return JSON.print(
+        Answer(
+          devices: devices.map { device in
+            Answer.Device(
+              id: Hexadecimal.text(device.id.bytes), name: device.name, isThisDevice: device.isThisDevice,
+              isRevoked: device.isRevoked,
+              lastNews: device.lastNews.map { RFC3339.format(Int64(clamping: $0)) }, held: device.heldCount)
+          }))
+    }
+    for device in devices { Terminal.print("\(device.shortID)  \(SyncStatusView.words(device))") }
+  }
+}
+
+struct DeviceConfirmCommand: CofferCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "confirm", abstract: "Believe what a device removed, although it was much at once.")
+  static let page = """
+    coffer device confirm: believe what a device removed or replaced, although it was much at once
+
+    usage: coffer device confirm DEVICE \(OpeningOptions.usage)
+
+    If one device removes or replaces more than a hundred messages of others and a tenth of all within a day,
+    nothing of it happens here until you say so.
+
+    example: coffer device confirm laptop
+    """
+
+  @OptionGroup var global: GlobalOptions
+  @OptionGroup var opening: OpeningOptions
+  @Argument(help: "Its name, or the beginning of its identifier.") var device: String
+
+  func execute(_ context: CommandContext) throws {
+    let account = try OpenAccount(context.open(opening))
+    let chosen = try DeviceChoice(account.synchronizer.status().devices).device(device)
+    try account.synchronizer.confirm(chosen.id)
+    if context.isJSON { return JSON.print(["confirmed": Hexadecimal.text(chosen.id.bytes)]) }
+    let held = chosen.heldCount
+    context.remark(
+      held == 0
+        ? "Nothing of '\(chosen.name)' was held."
+        : "What '\(chosen.name)' removed and replaced is so here, too.")
+  }
+}
+
+/// Finds the device that a user means.
+struct DeviceChoice {
+  private let devices: [DeviceView]
+
+  init(_ devices: [DeviceView]) { self.devices = devices }
+
+  /// - Throws: a failure when none or several have that name, or an identifier that begins so.
+  func device(_ text: String) throws -> DeviceView {
+    let digits = text.lowercased()
+    let named = devices.filter { $0.name == text }
+    let found =
+      named.isEmpty && digits.count >= 4
+      ? devices.filter { Hexadecimal.text($0.id.bytes).hasPrefix(digits) } : named
+    if found.count == 1 { return found[0] }
+    guard found.isEmpty else {
+      throw Failure(
+        .missing, "several_devices", "\(found.count) devices are called that",
+        hint: "take the identifier: \(found.map(\.shortID).joined(separator: ", "))")
+    }
+    throw Failure(
+      .missing, "no_such_device", "no device of the account is called that",
+      hint: "'coffer device list' shows them")
+  }
+}
+
+extension DeviceView {
+  /// The beginning of its identifier.
+  var shortID: String { String(Hexadecimal.text(id.bytes).prefix(8)) }
+}
