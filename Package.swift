@@ -368,8 +368,8 @@ let package = Package(
     tests(
       "HistoriesTests", in: .vault,
       [
-        "Histories", "HistoriesSimulator", "simulate-histories", "MemorySearch", "Primitives", "Remotes", "Secrets",
-        "SeededGenerators", "SpecExamples", "TemporaryHomes",
+        "Histories", "HistoriesSimulator", "simulate-histories", "MemorySearch", "Primitives", "Remotes",
+        "Secrets", "SeededGenerators", "SpecExamples", "TemporaryHomes",
       ]),
     tests(
       "VaultsTests", in: .vault,

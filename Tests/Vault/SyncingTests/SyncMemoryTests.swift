@@ -13,7 +13,7 @@ import Testing
 @testable import Syncing
 
 @Suite("What synchronisation leaves in memory", .serialized)
-struct LeftoverTests {
+struct SyncMemoryTests {
   @Test("Contents of messages, epoch keys and the card's secret are gone afterwards")
   func nothingIsLeft() throws {
     for (name, needle) in try synchronise() {
