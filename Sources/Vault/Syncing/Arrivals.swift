@@ -9,12 +9,19 @@ internal import Vaults
 
 /// Changes of rows that follow from a step.
 struct Arrivals {
-  private(set) var changes: [RowChange] = []
+  private var insertions: [(row: VersionRow, frame: SharedSecretBytes)] = []
+  private var standings: [RowChange] = []
   private(set) var newCount = 0
   private(set) var changedCount = 0
   private var inserted: Set<MessageID> = []
 
-  var isEmpty: Bool { changes.isEmpty }
+  /// The changes in the order in which they are made: new rows as they were stored, since lists show rows of one second in
+  /// the order of their numbers.
+  var changes: [RowChange] {
+    insertions.sorted { one, other in
+      one.row.stored == other.row.stored ? one.row.id < other.row.id : one.row.stored < other.row.stored
+    }.map { .insert($0.row, frame: $0.frame) } + standings
+  }
 
   /// A content came.
   /// - Parameters:
@@ -44,11 +51,9 @@ struct Arrivals {
       return contents.set(
         frame.row, KnownRow(message: here.message, version: version.version, standing: here.standing))
     }
-    changes.append(
-      .insert(
-        VersionRow(
-          id: frame.row, message: version.record, standing: .shown, stored: Int64(clamping: storedAt)),
-        frame: frame.frame))
+    let row = VersionRow(
+      id: frame.row, message: version.record, standing: .shown, stored: Int64(clamping: storedAt))
+    insertions.append((row, frame.frame))
     inserted.insert(frame.row)
     contents.set(frame.row, known)
   }
@@ -98,7 +103,23 @@ struct Arrivals {
   }
 
   private mutating func set(_ row: MessageID, _ standing: RowStanding, _ contents: VaultContents) {
-    changes.append(.set(row, standing))
+    standings.append(.set(row, standing))
     contents.setStanding(row, standing)
+  }
+}
+
+extension MessageID {
+  fileprivate static func < (one: MessageID, other: MessageID) -> Bool {
+    one.withBytes { one in
+      other.withBytes { other in
+        let offset = (0..<one.byteCount).first { offset in
+          unsafe one.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            != other.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+        }
+        guard let offset else { return false }
+        return unsafe one.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+          < other.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+      }
+    }
   }
 }

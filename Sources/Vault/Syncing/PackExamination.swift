@@ -7,7 +7,7 @@ public import Remotes
 
 /// What was found in packs that were read.
 public struct PackExamination: Sendable {
-  /// Packs that the account has.
+  /// Packs in which contents are looked for.
   public let packCount: Int
   /// Packs that were read.
   public internal(set) var readCount = 0
@@ -32,7 +32,8 @@ extension Synchronizer {
     return !objects.isEmpty
   }
 
-  /// Reads a share of the packs, others each time, and compares each with the hash in its name.
+  /// Reads a share of the packs, others each time, and compares each with the hash in its name. The next run of purpose
+  /// `verify` puts what is here of damaged ones into new packs.
   /// - Parameters:
   ///   - percent: 0 to 100; rounded up to whole packs.
   ///   - remote: where the account is.
@@ -42,17 +43,22 @@ extension Synchronizer {
     percent: Int, at remote: any Remote, progress: (SyncReport) -> Bool
   ) throws -> PackExamination {
     precondition(0...100 ~= percent, "a share has 0 to 100 percent")
-    let packs = history.namedPacks
+    let packs = history.neededPacks
+    var damaged: Set<ObjectHash> = []
     var examination = PackExamination(packCount: packs.count)
     var requests = RemoteRequests(remote, account: history.account, isReadOnly: true)
     var report = SyncReport(outcome: .unreachable)
     for pack in packs.shuffled().prefix((packs.count * percent + 99) / 100) {
-      guard case .pack(_, let hash) = pack.name else { continue }
-      switch requests.answer(.get(pack.name)) {
+      guard case .pack(_, let hash) = pack else { continue }
+      switch requests.answer(.get(pack)) {
       case .got(let bytes):
         examination.byteCount += bytes.count
-        if ObjectHash(hashing: bytes) != hash { examination.damagedCount += 1 }
-      case .missing: examination.absentCount += 1
+        guard ObjectHash(hashing: bytes) != hash else { break }
+        examination.damagedCount += 1
+        damaged.insert(hash)
+      case .missing:
+        examination.absentCount += 1
+        damaged.insert(hash)
       default: throw SyncError.remote(requests.lastError ?? .unreachable)
       }
       examination.readCount += 1
@@ -61,6 +67,7 @@ extension Synchronizer {
       guard progress(report) else { return examination }
     }
     examination.isComplete = true
+    note(damaged: damaged)
     return examination
   }
 }

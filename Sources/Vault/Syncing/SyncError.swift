@@ -39,8 +39,10 @@ public struct SyncReport: Sendable {
   public var sentCount = 0
   /// Changes that still wait.
   public var waitingCount = 0
-  /// Messages that no pack can hold, so that they stay on this device alone.
-  public var tooLargeCount = 0
+  /// Contents that were put back.
+  public var putBackCount = 0
+  /// Versions of messages that this device alone has: no pack can hold them, or they do not open.
+  public var onlyHereCount = 0
   /// Contents that other devices have named and that are not at the remote.
   public var missingCount = 0
   /// What is wrong at the remote.

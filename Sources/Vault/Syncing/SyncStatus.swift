@@ -11,6 +11,8 @@ public struct SyncStatus: Sendable {
   public let waitingCount: Int
   /// Contents that other devices have named and that are not here.
   public let missingCount: Int
+  /// Versions of messages that only this device has: no pack can hold them, or they do not open.
+  public let onlyHereCount: Int
   /// When everything was sent and verified last, in seconds since 1970; nil for never.
   public let lastComplete: Int64?
   /// The devices of the account, this one first.
@@ -30,8 +32,10 @@ public struct SyncStatus: Sendable {
 extension Synchronizer {
   /// How this coffer stands to its account, with what the user changed since the last run.
   public func status() throws -> SyncStatus {
-    SyncStatus(
-      waitingCount: try countWaiting(), missingCount: history.missingContentCount,
+    let waiting = try countWaiting()
+    return SyncStatus(
+      waitingCount: waiting, missingCount: history.missingContentCount,
+      onlyHereCount: Int(state.onlyHereCount),
       lastComplete: state.lastComplete == 0 ? nil : state.lastComplete, devices: history.devices,
       slots: history.slots, alarms: history.alarms, stop: history.stop, needsSlot: history.needsSlot,
       words: WordList.words(of: history.positionDigest, count: 8))

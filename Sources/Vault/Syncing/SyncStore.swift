@@ -4,7 +4,8 @@
 // in each row of the vault, and one sealed state, which authenticates both.
 //
 //   "COFSYN01" (8) ‖ objects: count (8), sum (32) ‖ rows: count (8), sum (32) ‖ last number (8)
-//   ‖ digest of the vault's rows: length (1), bytes ‖ last complete run (8) ‖ local state
+//   ‖ digest of the vault's rows: length (1), bytes ‖ last complete run (8) ‖ versions only here (8)
+//   ‖ local state
 
 internal import Foundation
 internal import Histories
@@ -23,6 +24,8 @@ struct SyncState: Equatable, Sendable {
   var vaultDigest: [UInt8] = []
   /// When everything was sent and verified last, in seconds since 1970; 0 for never.
   var lastComplete: Int64 = 0
+  /// Versions that could not be sent when the rows were compared.
+  var onlyHereCount: Int64 = 0
   /// Of the history.
   var local: [UInt8] = []
   /// The beginning of the sealed row, which tells whether another process has written since.
@@ -42,6 +45,7 @@ struct SyncState: Equatable, Sendable {
     bytes.append(UInt8(vaultDigest.count))
     bytes += vaultDigest
     bytes.append(bigEndian: lastComplete)
+    bytes.append(bigEndian: onlyHereCount)
     return bytes + local
   }
 
@@ -59,6 +63,7 @@ struct SyncState: Equatable, Sendable {
       lastNumber = try cursor.readInt64(bytes)
       vaultDigest = try cursor.readBytes(bytes, count: Int(try cursor.readByte(bytes)))
       lastComplete = try cursor.readInt64(bytes)
+      onlyHereCount = try cursor.readInt64(bytes)
       local = try cursor.readBytes(bytes, count: bytes.byteCount - cursor.offset)
     } catch { return nil }
   }

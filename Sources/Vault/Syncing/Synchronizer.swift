@@ -82,6 +82,7 @@ public final class Synchronizer {
     report.alarms = history.alarms
     report.waitingCount = history.waitingCount
     report.missingCount = history.missingContentCount
+    report.onlyHereCount = Int(state.onlyHereCount)
     if report.outcome == .complete, purpose == .sync || history.alarms.isEmpty {
       state.lastComplete = clock.now()
     }
@@ -93,6 +94,8 @@ public final class Synchronizer {
   func change(_ change: AccountChange, with slot: OpenedSlot) throws -> Outcome {
     try carryOut(.account(change, slot, at: now)).outcome ?? .complete
   }
+
+  func note(damaged: Set<ObjectHash>) { history.noteDamaged(damaged) }
 
   /// Carries out what the user decided, without a slot.
   func decide(_ event: Event) throws { _ = try carryOut(event) }
@@ -150,6 +153,7 @@ public final class Synchronizer {
     guard always || !objects.isEmpty || !rows.isEmpty || !contents.changed.isEmpty else { return }
     for case .segment(let name) in objects.map(\.name) where name.device == history.device {
       report.sentCount += history.operationCount(of: name)
+      report.putBackCount += history.placeCount(of: name)
     }
     if history.epochKeys.count != storedEpochs {
       try items.save(history.epochKeys)
@@ -187,6 +191,7 @@ public final class Synchronizer {
     let digest = try vault.rowsDigest()
     if digest != (changes.digest.isEmpty ? state.vaultDigest : changes.digest) {
       changes = try LocalChanges(vault, contents)
+      state.onlyHereCount = 0
       for (row, standing) in changes.standings { contents.setStanding(row, standing) }
       for row in changes.gone { contents.remove(row) }
       for message in changes.removed {
@@ -204,10 +209,14 @@ public final class Synchronizer {
     let stored = try vault.rows(named: rows)
     var opened: [(row: MessageID, message: MessageID, replaced: [MessageID], frame: SharedSecretBytes)] = []
     // A row that does not open is named by `doctor`; it cannot be sent.
-    _ = try vault.withFrames(rows) { row, frame in
-      guard let facts = VersionRow.facts(of: frame, row: row) else { return }
+    let closed = try vault.withFrames(rows) { row, frame in
+      guard let facts = VersionRow.facts(of: frame, row: row) else {
+        state.onlyHereCount += 1
+        return
+      }
       opened.append((row, facts.message, facts.replaced, SentFrame.bytes(row: row, frame: frame)))
     }
+    state.onlyHereCount += Int64(closed.count)
     for (row, message, replaced, frame) in opened {
       let versions = replaced.compactMap { contents.rows[$0] }.filter { $0.message == message }.map(\.version)
       let effects = history.step(
@@ -216,7 +225,7 @@ public final class Synchronizer {
           at: UInt64(clamping: stored[row]?.stored ?? 0)),
         on: &machine)
       guard case .keep(_, let version, _)? = effects.first else {
-        report.tooLargeCount += 1
+        state.onlyHereCount += 1
         continue
       }
       let name = RecordVersion(record: message, version: version)

@@ -107,7 +107,7 @@ struct DatabaseFileTests {
       #expect(try file.pragma("cell_size_check") == "1")
       #expect(try file.pragma("temp_store") == "2")
       #expect(try file.pragma("page_size") == "4096")
-      #expect(try file.pragma("user_version") == "1")
+      #expect(try file.pragma("user_version") == "2")
     }
   }
 

@@ -58,7 +58,9 @@ struct RemoteCardCommand: CofferCommand {
     } else {
       print([], card, Array("\n".utf8))
     }
-    context.remark("This is the card of your account. Print it, and keep it with the twelve words.")
+    context.remark(
+      "This is the card of your account. Print it, and keep it with the twelve words that the account was made with."
+    )
     context.remark(
       "Alone it opens nothing. With the passphrase or the words, 'coffer remote restore' gets everything with it."
     )

@@ -187,7 +187,8 @@ struct RemoteRestoreCommand: CofferCommand {
     _ context: CommandContext
   ) throws {
     let status = ending.status
-    let count = isNew ? account.synchronizer.summary().messageCount : report.newCount
+    let count =
+      isNew ? max(0, account.synchronizer.summary().messageCount - report.missingCount) : report.newCount
     let devices = status.devices.filter { !$0.isRevoked }
     let words = status.words.joined(separator: " ")
     if context.isJSON {
@@ -196,12 +197,26 @@ struct RemoteRestoreCommand: CofferCommand {
           home: context.home, made: isNew, messages: count,
           device: devices.first { $0.isThisDevice }?.name ?? "", devices: devices.map(\.name), words: words))
     } else {
-      context.remark("\(count.grouped) \(count == 1 ? "message" : "messages") restored.")
+      if report.outcome != .complete {
+        context.remark("\(count.counted("message")) restored so far; 'coffer sync' gets the rest.")
+      } else if !isNew, count == 0 {
+        context.remark("Nothing new: the messages of the account are here already.")
+      } else {
+        context.remark("\(count.counted("message")) restored.")
+      }
       context.remark("Devices: \(devices.map(\.name).joined(separator: ", ")).")
-      context.remark("State: \(words). After a sync of all devices they all show these words.")
+      context.remark(
+        "History: \(words). After a sync, 'coffer sync status' shows the same eight on each device.")
       if isNew { context.remark("The coffer is in \(context.home).") }
-      if isNew, let recoveryPhraseOut, !usesWords {
-        context.remark("The new recovery phrase of this coffer is in \(recoveryPhraseOut).")
+      if isNew, !usesWords {
+        if let recoveryPhraseOut {
+          context.remark("The new recovery phrase of this coffer is in \(recoveryPhraseOut).")
+        }
+        context.remark(
+          "The new words open this coffer alone. The account keeps the words that it was made with.")
+      } else if isNew {
+        context.remark(
+          "The new passphrase opens this coffer alone. The account keeps the one that it was made with.")
       }
     }
     try ending.check(context)

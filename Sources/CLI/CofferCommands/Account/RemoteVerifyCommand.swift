@@ -37,6 +37,7 @@ struct RemoteVerifyCommand: CofferCommand {
     let readPacks: Int
     let damagedPacks: Int
     let absentPacks: Int
+    let putBack: Int
     let alarms: [String]
   }
 
@@ -51,31 +52,36 @@ struct RemoteVerifyCommand: CofferCommand {
         throw Failure(outcome: .empty, nil)
       }
     }
-    let report = try account.run("verifying", .verify, context)
-    let ending = try SyncEnding(report, account.synchronizer)
+    var report = try account.run("verifying", .verify, context)
     let remote = try account.place.open()
     let isWhole = report.outcome == .complete
     let found = try OpenAccount.watching("reading", context) { goesOn in
       try account.synchronizer.examinePacks(percent: isWhole ? read ?? 0 : 0, at: remote, progress: goesOn)
     }
+    let badCount = found.damagedCount + found.absentCount
+    if badCount > 0 {
+      let before = report.putBackCount
+      report = try account.run("putting back", .verify, context)
+      report.putBackCount += before
+    }
     if context.isJSON {
       JSON.print(
         Answer(
           packs: found.packCount, readPacks: found.readCount, damagedPacks: found.damagedCount,
-          absentPacks: found.absentCount, alarms: SyncEnding.codes(report.alarms)))
+          absentPacks: found.absentCount, putBack: report.putBackCount,
+          alarms: SyncEnding.codes(report.alarms)))
+    } else if report.putBackCount > 0 {
+      context.remark("Put back: \(report.putBackCount.counted("message")) that the place had lost.")
     }
+    let ending = try SyncEnding(report, account.synchronizer)
     try ending.check(context)
     guard found.isComplete else { throw Failure.interrupted("nothing was found wrong until then") }
-    if found.damagedCount > 0 {
+    if badCount > 0 {
       throw Failure(
         .corrupt, "remote_tampered",
-        "\(found.damagedCount.counted("pack")) of \(found.readCount) damaged or changed by somebody",
-        hint: "look at the disk; on a device that has all messages a new account can be made elsewhere")
-    }
-    if found.absentCount > 0 {
-      throw Failure(
-        .corrupt, "remote_incomplete", "\(found.absentCount.counted("pack")) missing at the place",
-        hint: "run 'coffer remote verify' again, on every device")
+        "\(badCount) of \(found.readCount.counted("pack")) damaged, missing or changed by somebody: what is here of "
+          + "\(badCount == 1 ? "it" : "them") was put back",
+        hint: "look at the disk; where other devices have more, run this on them, too")
     }
     let readWords = found.readCount > 0 ? "; read and compared: \(found.readCount)" : ""
     context.remark("All is there: \(found.packCount.counted("pack")) of messages\(readWords).")

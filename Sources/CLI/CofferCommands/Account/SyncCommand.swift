@@ -41,7 +41,7 @@ struct SyncCommand: CofferCommand {
     let sent: Int
     let waiting: Int
     let missing: Int
-    let tooLarge: Int
+    let onlyHere: Int
     /// Error codes of what is wrong at the place.
     let alarms: [String]
   }
@@ -56,9 +56,11 @@ struct SyncCommand: CofferCommand {
       JSON.print(
         Answer(
           new: report.newCount, changed: report.changedCount, sent: report.sentCount,
-          waiting: report.waitingCount, missing: report.missingCount, tooLarge: report.tooLargeCount,
+          waiting: report.waitingCount, missing: report.missingCount, onlyHere: report.onlyHereCount,
           alarms: SyncEnding.codes(report.alarms)))
-    } else if !ending.isQuiet {
+    } else if ending.isQuiet {
+      if context.hasTerminal, report.outcome == .complete { context.remark("Nothing to do.") }
+    } else {
       let tenths = Int((ContinuousClock.now - start) / .milliseconds(100))
       context.remark("\(ending.counts), \(tenths / 10).\(tenths % 10) s")
     }

@@ -44,17 +44,20 @@ struct SyncEnding {
       Warning(code: other.code, message: other.message, hint: other.hint ?? "").tell(isJSON: context.isJSON)
     }
     if let first = alarms.first { throw first }
+    if report.missingCount > 0 { throw Failure.missingContents(report.missingCount) }
   }
 
   private var warnings: [Warning] {
     var warnings: [Warning] = []
-    if report.tooLargeCount > 0 {
+    if report.onlyHereCount > 0 {
       warnings.append(
         Warning(
           code: "stays_here",
-          message:
-            "\(report.tooLargeCount.counted("message")) too large to be sent, so only this device has them",
-          hint: "'coffer backup' takes them along", count: report.tooLargeCount))
+          message: report.onlyHereCount == 1
+            ? "1 message or earlier version of one is on this device alone: it is too large to be sent, or damaged"
+            : "\(report.onlyHereCount.grouped) messages or earlier versions are on this device alone: they are too large "
+              + "to be sent, or damaged",
+          hint: "above 16 MB nothing is sent: 'coffer backup' takes it along", count: report.onlyHereCount))
     }
     if report.waitingCount > 0 {
       warnings.append(

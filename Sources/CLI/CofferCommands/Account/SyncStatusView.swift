@@ -23,6 +23,7 @@ struct SyncStatusView {
     let place: String
     let waiting: Int
     let missing: Int
+    let onlyHere: Int
     let lastComplete: String?
     let devices: [Device]
     let alarms: [String]
@@ -44,7 +45,7 @@ struct SyncStatusView {
   private var answer: Answer {
     Answer(
       place: place, waiting: status.waitingCount, missing: status.missingCount,
-      lastComplete: status.lastComplete.map { RFC3339.format($0) },
+      onlyHere: status.onlyHereCount, lastComplete: status.lastComplete.map { RFC3339.format($0) },
       devices: status.devices.map { device in
         Answer.Device(
           name: device.name, isThisDevice: device.isThisDevice, isRevoked: device.isRevoked,
@@ -66,8 +67,14 @@ struct SyncStatusView {
       Terminal.print("\(index == 0 ? "devices    " : "           ")\(Self.words(device))")
     }
     if status.missingCount > 0 {
+      let failure = Failure.missingContents(status.missingCount)
+      Terminal.print("missing    \(failure.message)")
+      if let hint = failure.hint { Terminal.print("           \(hint)") }
+    }
+    if status.onlyHereCount > 0 {
       Terminal.print(
-        "missing    \(status.missingCount.counted("content")) that another device has not sent whole")
+        "only here  \(status.onlyHereCount.counted("version")) too large to be sent (16 MB), or damaged: 'coffer backup'"
+      )
     }
     if let stop = status.stop {
       let failure = Failure(outcome: stop, nil)
@@ -81,7 +88,8 @@ struct SyncStatusView {
     if status.needsSlot {
       Terminal.print("keys       not every device has the newest ones: join once more with the card")
     }
-    Terminal.print("words      \(status.words.joined(separator: " "))")
+    Terminal.print("history    \(status.words.joined(separator: " "))")
+    Terminal.print("           (the same eight words on every device that has the same; they open nothing)")
   }
 
   static func words(_ device: DeviceView) -> String {

@@ -9,7 +9,8 @@ extension Failure {
     case .unreachable:
       self.init(
         .remote, "remote_unreachable", "the place does not answer, or its folder is not there",
-        hint: "plug in or mount the disk, or connect to the network; a folder you make yourself with mkdir")
+        hint:
+          "plug in or mount the disk, or connect to the network; do not make the folder where a disk belongs")
     case .refused(let refusal): self.init(refusal: refusal)
     case .full:
       self.init(

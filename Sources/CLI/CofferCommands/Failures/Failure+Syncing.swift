@@ -115,6 +115,16 @@ extension Failure {
     .remote, "remote_empty", "the account is not at the place: nothing was sent, and nothing is removed here",
     hint: "mount the right disk there; 'coffer remote verify --fill' fills an emptied place again")
 
+  /// Contents that other devices have named and that cannot be got.
+  static func missingContents(_ count: Int) -> Failure {
+    Failure(
+      .corrupt, "remote_incomplete",
+      "\(count.counted("message")) of other devices cannot be read at the place, so \(count == 1 ? "it is" : "they are") not here",
+      hint:
+        "on a device that has \(count == 1 ? "it" : "them"): 'coffer remote verify --read 100', then 'coffer sync' here"
+    )
+  }
+
   private static let forkedOwner = Failure(
     .corrupt, "owner_forked",
     "two devices changed the account at the same time, and it has two continuations",

@@ -44,6 +44,11 @@ extension History {
     }
   }
 
+  /// How many contents a segment says to be at a new place; 0 for one that is not here.
+  public func placeCount(of name: SegmentName) -> Int {
+    (chains.entries[name]?.segment.operations ?? []).count { if case .place = $0 { true } else { false } }
+  }
+
   /// How many contents are shown and not here.
   public var missingContentCount: Int { contentsToGet.count }
 
@@ -86,10 +91,22 @@ extension History {
   /// The digest of all records that count here now (Specs/remote.md, "State digest").
   public mutating func stateDigest() -> StateDigest { digest() }
 
-  /// The packs that segments of members name, with their lengths, in the order of their names.
-  public var namedPacks: [(name: ObjectName, byteCount: Int)] {
-    chains.entries.values.filter { counts($0.name) }.flatMap { entry in
-      entry.segment.packs.map { (ObjectName.pack(entry.name.device, $0.hash), Int($0.byteCount)) }
-    }.sorted { $0.0 < $1.0 }.map { (name: $0.0, byteCount: $0.1) }
+  /// The packs in which the contents that count are looked for first, in the order of their names.
+  public var neededPacks: [ObjectName] {
+    var names: Set<ObjectName> = []
+    for record in records.identifiers {
+      for (version, entry) in records.versions[record] ?? [:]
+      where counts(entry) && !isGone(record, version, heldCounts: false) {
+        let places = places(of: RecordVersion(record: record, version: version))
+        if let place = places.first, let pack = pack(at: place) {
+          names.insert(.pack(place.segment.device, pack.hash))
+        }
+      }
+    }
+    return names.sorted()
   }
+
+  /// Packs that were read and are not what their names say, or that are not there: the next run of purpose `verify` puts
+  /// their contents, as far as they are here, into new ones.
+  public mutating func noteDamaged(_ packs: Set<ObjectHash>) { damagedPacks = packs }
 }

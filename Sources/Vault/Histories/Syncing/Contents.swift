@@ -184,10 +184,9 @@ extension History {
         let isThere = places(of: name).contains { place in
           // Of others, only the place that the content came with: a later one may be noise.
           guard entry.addedBy.contains(place.segment) || place.segment.device == device else { return false }
-          guard let pack = pack(at: place), let listed = run.listed[.pack(place.segment.device, pack.hash)]
-          else {
-            return false
-          }
+          guard let pack = pack(at: place), !damagedPacks.contains(pack.hash),
+            let listed = run.listed[.pack(place.segment.device, pack.hash)]
+          else { return false }
           return listed.byteCount == Int(pack.byteCount)
         }
         let change = LocalChange.place(record: record, version: version, frameHash: entry.frameHash)

@@ -65,6 +65,9 @@ public struct History: Sendable {
   /// The objects of slots that the control log names, by hash.
   var slotObjects: [ObjectHash: [UInt8]] = [:]
 
+  /// Packs that are damaged at the remote, as this process has seen.
+  var damagedPacks: Set<ObjectHash> = []
+
   /// Objects that were taken since ``takeNewObjects()``.
   var newObjects: [StoredObject] = []
   /// Records of which something changed since ``takeTouched()``.
