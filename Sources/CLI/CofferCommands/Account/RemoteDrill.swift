@@ -54,7 +54,7 @@ struct RemoteDrill {
       throw Failure(
         .corrupt, "remote_incomplete",
         "a restore would lack \(found.missingCount.counted("message")) of \(found.messageCount)",
-        hint: "'coffer remote verify' puts back what this device has")
+        hint: "'coffer remote verify --read 100' puts back what this device has")
     }
     guard found.digest == here.digest else {
       throw Failure(
