@@ -253,11 +253,13 @@ public struct AccountLink {
       var names: [String] = []
       try remote.list(folder) { names.append($0.name) }
       var records: [AccountSlotRecord] = []
-      // Anybody who may write there can put slots there; each costs a derivation.
-      for name in names.sorted().prefix(slotLimit) {
-        if let bytes = try remote.get(name), let record = try? AccountSlotRecord.parse(bytes) {
-          records.append(record)
-        }
+      // Anybody who may write there can put things there. A slot costs a derivation, anything else only its bytes.
+      for name in names.sorted().prefix(objectLimit) where records.count < slotLimit {
+        guard let bytes = try remote.get(name, range: 0..<AccountSlotRecord.byteCount + 1),
+          name == folder + "/" + Hexadecimal.text(ObjectHash(hashing: bytes).bytes),
+          let record = try? AccountSlotRecord.parse(bytes)
+        else { continue }
+        records.append(record)
       }
       return records
     }
@@ -273,6 +275,7 @@ public struct AccountLink {
   }
 
   private static let slotLimit = 64
+  private static let objectLimit = 10_000
 
   private static func asking<R>(_ body: () throws(RemoteError) -> R) throws -> R {
     do throws(RemoteError) { return try body() } catch { throw SyncError.remote(error) }

@@ -13,7 +13,6 @@ struct Arrivals {
   private var standings: [RowChange] = []
   private(set) var newCount = 0
   private(set) var changedCount = 0
-  private var inserted: Set<MessageID> = []
 
   /// The changes in the order in which they are made: new rows as they were stored, since lists show rows of one second in
   /// the order of their numbers.
@@ -54,7 +53,6 @@ struct Arrivals {
     let row = VersionRow(
       id: frame.row, message: version.record, standing: .shown, stored: Int64(clamping: storedAt))
     insertions.append((row, frame.frame))
-    inserted.insert(frame.row)
     contents.set(frame.row, known)
   }
 
@@ -64,47 +62,41 @@ struct Arrivals {
       MessageID(), KnownRow(message: version.record, version: version.version, standing: nil))
   }
 
-  /// Gives the rows of records the standing that the history says.
-  mutating func settle(_ records: Set<RecordID>, _ history: History, _ contents: VaultContents) {
+  /// Gives the rows of records the standing that the history says. What the user of this device stored and no history has
+  /// yet stays shown: it is the last that was done here.
+  mutating func settle(
+    _ records: Set<RecordID>, _ history: History, _ contents: VaultContents, _ vault: Vault
+  ) throws {
     let shown = history.shownVersions(of: records)
+    let here = try vault.rows(ofMessages: records)
+    let new = Dictionary(grouping: insertions.map(\.row), by: \.message)
     for record in records {
+      let rows = (here[record] ?? []) + (new[record] ?? [])
       let versions = shown[record] ?? []
-      let rows = Set(
-        (history.versions(of: record) + versions.map(\.version)).compactMap { version in
-          contents.row(of: RecordVersion(record: record, version: version))
-        }.filter { contents.rows[$0]?.standing != nil })
-      let top = versions.lazy.compactMap { version in
+      let known = versions.lazy.compactMap { version in
         contents.row(of: RecordVersion(record: record, version: version.version))
-      }.first { contents.rows[$0]?.standing != nil }
-      let isNew = rows.allSatisfy { inserted.contains($0) }
+      }.first { row in rows.contains { $0.id == row } }
+      let top = rows.last { $0.standing == .shown && contents.rows[$0.id] == nil }?.id ?? known
       var hasChanged = false
-      for row in rows where row != top {
-        guard let standing = contents.rows[row]?.standing else { continue }
-        // A message of which nothing is shown is in the trash with the row that was; one whose content is not here yet
-        // stays as it is.
-        let new: RowStanding =
-          if top != nil { .replaced } else if standing == .shown, versions.isEmpty { .removed } else {
-            standing
-          }
-        guard new != standing else { continue }
-        set(row, new, contents)
+      for row in rows {
+        let standing: RowStanding =
+          if row.id == top { .shown } else if top != nil { .replaced }
+          // A message of which nothing is shown is in the trash with the row that was.
+          else if versions.isEmpty, row.standing == .shown { .removed }
+          // One whose content is not here yet stays as it is.
+          else { row.standing }
+        contents.setStanding(row.id, standing)
+        guard standing != row.standing else { continue }
+        // Rows that leave what is shown go before the one that comes.
+        standings.insert(.set(row.id, standing), at: standing == .shown ? standings.count : 0)
         hasChanged = true
       }
-      if let top, contents.rows[top]?.standing != .shown {
-        set(top, .shown, contents)
-        hasChanged = true
-      }
-      if isNew, top != nil, !rows.isEmpty {
+      if here[record] == nil, top != nil, new[record] != nil {
         newCount += 1
-      } else if hasChanged || rows.contains(where: inserted.contains) {
+      } else if hasChanged || new[record] != nil {
         changedCount += 1
       }
     }
-  }
-
-  private mutating func set(_ row: MessageID, _ standing: RowStanding, _ contents: VaultContents) {
-    standings.append(.set(row, standing))
-    contents.setStanding(row, standing)
   }
 }
 

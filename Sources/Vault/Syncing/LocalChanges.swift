@@ -13,7 +13,7 @@ internal import Vaults
 struct LocalChanges {
   /// Versions to send, in the order in which they were stored.
   private var fresh: ArraySlice<MessageID> = []
-  /// Messages whose rows have gone from what is shown.
+  /// Messages of which no row is shown: in the trash, or gone.
   private(set) var removed: Set<MessageID> = []
   /// Rows that have gone from the file.
   private(set) var gone: [MessageID] = []
@@ -22,12 +22,16 @@ struct LocalChanges {
   private(set) var digest: [UInt8] = []
 
   var hasFresh: Bool { !fresh.isEmpty }
+  var freshCount: Int { fresh.count }
 
   mutating func takeFresh(_ limit: Int) -> [MessageID] {
     let taken = Array(fresh.prefix(limit))
     fresh = fresh.dropFirst(taken.count)
     return taken
   }
+
+  /// Those that there was no room for.
+  mutating func putBack(_ rows: some Collection<MessageID>) { fresh = Array(rows)[...] + fresh }
 
   init() {}
 
@@ -39,9 +43,13 @@ struct LocalChanges {
   init(_ vault: Vault, _ contents: VaultContents) throws {
     var unknown: [(row: MessageID, message: MessageID)] = []
     var inTrash: Set<MessageID> = []
+    var shown: Set<MessageID> = []
     var seen: Set<MessageID> = []
     digest = try vault.forEachRow { row in
       if row.standing == .removed { inTrash.insert(row.message) }
+      if row.standing == .shown, row.id != row.message || contents.rows[row.id]?.standing != .shown {
+        shown.insert(row.message)
+      }
       guard let known = contents.rows[row.id] else {
         if row.standing != .removed { unknown.append((row.id, row.message)) }
         return
@@ -49,7 +57,7 @@ struct LocalChanges {
       seen.insert(row.id)
       switch (known.standing, row.standing) {
       case (row.standing, _): return
-      case (.shown, .removed): removed.insert(row.message)
+      case (.shown, _): removed.insert(row.message)
       // Put back from the trash: for the account it is another version.
       case (.removed, .shown):
         unknown.append((row.id, row.message))
@@ -63,8 +71,9 @@ struct LocalChanges {
     if seen.count < contents.rows.count {
       for (row, known) in contents.rows where known.standing != nil && !seen.contains(row) {
         gone.append(row)
-        if known.standing == .shown { removed.insert(known.message) }
+        removed.insert(known.message)
       }
     }
+    removed = removed.union(inTrash).subtracting(shown)
   }
 }

@@ -24,6 +24,8 @@ public final class Synchronizer {
   private(set) var state: SyncState
   private var changes = LocalChanges()
   private var report = SyncReport(outcome: .unreachable)
+  /// Messages of which rows were found in the history, so that their standing may be another one.
+  private var matched: Set<MessageID> = []
   /// The keys of epochs that are in the keychain.
   private var storedEpochs = 0
   /// Whether what the user changed is looked for. A coffer that joins takes what is there first.
@@ -102,8 +104,8 @@ public final class Synchronizer {
 
   /// How many changes wait, those that no run has seen included.
   public func countWaiting() throws -> Int {
-    try alone { try takeChanges(limit: .max) }
-    return history.waitingCount
+    try alone { try takeChanges(limit: 0) }
+    return history.waitingCount + changes.freshCount
   }
 
   // MARK: Steps
@@ -129,7 +131,8 @@ public final class Synchronizer {
         }
       }
       try machine.checkEnclave()
-      arrivals.settle(history.takeTouched().union(came), history, contents)
+      try arrivals.settle(history.takeTouched().union(came).union(matched), history, contents, vault)
+      matched = []
       let puts = requests.contains { if case .put = $0 { true } else { false } }
       try save(arrivals.changes, always: puts)
       report.newCount += arrivals.newCount
@@ -192,11 +195,9 @@ public final class Synchronizer {
     if digest != (changes.digest.isEmpty ? state.vaultDigest : changes.digest) {
       changes = try LocalChanges(vault, contents)
       state.onlyHereCount = 0
+      removeFromHistory(changes.removed)
       for (row, standing) in changes.standings { contents.setStanding(row, standing) }
       for row in changes.gone { contents.remove(row) }
-      for message in changes.removed {
-        _ = history.step(.remove(record: message, at: now), on: &machine)
-      }
     } else if changes.digest.isEmpty {
       changes.note(digest: digest)
     }
@@ -205,31 +206,61 @@ public final class Synchronizer {
     }
   }
 
+  /// Tells the history of messages that are not shown here any more. What their user had not seen stays.
+  private func removeFromHistory(_ messages: Set<MessageID>) {
+    for (message, versions) in history.shownVersions(of: messages) {
+      let seen = versions.map(\.version).filter { version in
+        contents.row(of: RecordVersion(record: message, version: version)).map {
+          contents.rows[$0]?.standing != nil
+        } ?? false
+      }
+      guard !seen.isEmpty else { continue }
+      _ = history.step(.remove(record: message, versions: Set(seen), at: now), on: &machine)
+    }
+  }
+
   private func takeFresh(_ rows: [MessageID]) throws {
     let stored = try vault.rows(named: rows)
     var opened: [(row: MessageID, message: MessageID, replaced: [MessageID], frame: SharedSecretBytes)] = []
+    var (done, byteCount) = (0, contents.framesByteCount)
     // A row that does not open is named by `doctor`; it cannot be sent.
     let closed = try vault.withFrames(rows) { row, frame in
-      guard let facts = VersionRow.facts(of: frame, row: row) else {
+      if let facts = VersionRow.facts(of: frame, row: row) {
+        opened.append((row, facts.message, facts.replaced, SentFrame.bytes(row: row, frame: frame)))
+      } else {
         state.onlyHereCount += 1
-        return
       }
-      opened.append((row, facts.message, facts.replaced, SentFrame.bytes(row: row, frame: frame)))
+      done = (rows.firstIndex(of: row) ?? done) + 1
+      byteCount += frame.byteCount
+      return byteCount < Self.batchByteCount
     }
+    if byteCount >= Self.batchByteCount { changes.putBack(rows.dropFirst(done)) }
     state.onlyHereCount += Int64(closed.count)
+    let siblings = try vault.rows(ofMessages: Set(opened.filter { $0.row != $0.message }.map(\.message)))
     for (row, message, replaced, frame) in opened {
-      let versions = replaced.compactMap { contents.rows[$0] }.filter { $0.message == message }.map(\.version)
+      // A coffer that joins, or joins again, has what the account has.
+      if contents.rows[row] == nil, let version = history.version(of: message, with: frame) {
+        contents.set(
+          row, KnownRow(message: message, version: version, standing: stored[row]?.standing ?? .shown))
+        matched.insert(message)
+        continue
+      }
+      var earlier = replaced
+      if stored[row]?.standing == .shown {
+        earlier += (siblings[message] ?? []).filter { $0.standing == .replaced && $0.id != row }.map(\.id)
+      }
+      let versions = Set(
+        earlier.compactMap { contents.rows[$0] }.filter { $0.message == message }.map(\.version))
       let effects = history.step(
         .add(
-          record: message, frame: frame, replacing: versions,
+          record: message, frame: frame, replacing: Array(versions),
           at: UInt64(clamping: stored[row]?.stored ?? 0)),
         on: &machine)
       guard case .keep(_, let version, _)? = effects.first else {
         state.onlyHereCount += 1
         continue
       }
-      let name = RecordVersion(record: message, version: version)
-      contents.keep(frame, of: name)
+      contents.keep(frame, of: RecordVersion(record: message, version: version))
       contents.set(
         row, KnownRow(message: message, version: version, standing: stored[row]?.standing ?? .shown))
     }

@@ -39,7 +39,10 @@ final class VaultContents {
     guard let vault, let row = byVersion[version], rows[row]?.standing != nil else { return nil }
     var frame: SharedSecretBytes?
     // An error of the file ends the run at its next transaction; a row that does not open counts as not here.
-    _ = try? vault.withFrames([row]) { id, bytes in frame = SentFrame.bytes(row: id, frame: bytes) }
+    _ = try? vault.withFrames([row]) { id, bytes in
+      frame = SentFrame.bytes(row: id, frame: bytes)
+      return false
+    }
     return frame
   }
 
@@ -79,7 +82,7 @@ final class VaultContents {
   }
 
   func setStanding(_ row: MessageID, _ standing: RowStanding) {
-    guard rows[row]?.standing != standing else { return }
+    guard let known = rows[row], known.standing != standing else { return }
     rows[row]?.standing = standing
     changed.insert(row)
   }

@@ -33,15 +33,16 @@ extension Vault {
     }
   }
 
-  /// Opens rows, and lends the frame of each to `body`.
-  /// - Returns: those that are not here, or do not open.
+  /// Opens rows, and lends the frame of each to `body`, until it answers false.
+  /// - Returns: those of them that are not here, or do not open.
   package func withFrames(
-    _ rows: [MessageID], _ body: (MessageID, RawSpan) throws -> Void
+    _ rows: [MessageID], _ body: (MessageID, RawSpan) throws -> Bool
   ) throws -> [MessageID] {
     try read { transaction, _, keys in
       var opener = MessageOpener(keys)
       var missing: [MessageID] = []
-      for id in rows {
+      var goesOn = true
+      for id in rows where goesOn {
         let number = try transaction.firstRow("SELECT number FROM messages WHERE id = ?", id.column) {
           try $0.integer(0)
         }
@@ -51,7 +52,7 @@ extension Vault {
         }
         try MessageRow.forEach(in: number...number, transaction) { row, box in
           do {
-            try opener.openFrame(row, box) { try body(id, $0) }
+            goesOn = try opener.openFrame(row, box) { try body(id, $0) }
           } catch VaultError.dataTampered, VaultError.decryptionFailed {
             missing.append(id)
           }
@@ -80,6 +81,30 @@ extension Vault {
     }
   }
 
+  /// All rows of these messages.
+  package func rows(ofMessages messages: some Collection<MessageID>) throws -> [MessageID: [VersionRow]] {
+    try read { transaction, _, _ in
+      var rows: [MessageID: [VersionRow]] = [:]
+      for message in messages {
+        try transaction.forEachRow(
+          """
+          SELECT id, message, standing, since, timestamp FROM messages WHERE id = ?1 AND message = x''
+          UNION ALL
+          SELECT id, message, standing, since, timestamp FROM messages WHERE message = ?1 AND message <> x''
+          """, message.column
+        ) { row in
+          rows[message, default: []].append(
+            VersionRow(
+              id: try row.identifier(0), message: message,
+              standing: try RowMark(row, from: 1)?.standing ?? .shown,
+              stored: try row.integer(4)))
+          return true
+        }
+      }
+      return rows
+    }
+  }
+
   /// Makes changes of other devices, in this order, as one transaction.
   ///
   /// - Parameters:
@@ -91,7 +116,8 @@ extension Vault {
   ) throws -> [UInt8] {
     var sealer = MessageSealer(pause: clock.pause)
     let now = clock.now()
-    return try write { transaction, state, keys in
+    // A message that comes back may have been in the trash for longer than it is kept there.
+    return try write(keepsExpired: true) { transaction, state, keys in
       var hash = keys.rowHash()
       for change in changes {
         switch change {
@@ -110,8 +136,29 @@ extension Vault {
           try self.mark(row, mark, &state, &hash, keys, transaction)
         }
       }
+      try Self.checkShown(changes, transaction)
       try alongside(transaction, state.rows.bytes)
       return state.rows.bytes
+    }
+  }
+
+  /// Of no message that these changes are about may two rows be shown.
+  private static func checkShown(_ changes: [RowChange], _ transaction: borrowing Transaction) throws {
+    var messages: Set<MessageID> = []
+    for change in changes {
+      switch change {
+      case .insert(let row, _): messages.insert(row.message)
+      case .set(let id, _): messages.insert(try row(id, transaction).message)
+      }
+    }
+    for message in messages {
+      let count = try transaction.firstRow(
+        """
+        SELECT (SELECT count(*) FROM messages WHERE id = ?1 AND message = x'')
+          + (SELECT count(*) FROM messages WHERE message = ?1 AND message <> x'' AND standing = 0)
+        """, message.column
+      ) { try $0.integer(0) }
+      guard count ?? 0 <= 1 else { throw VaultError.corrupt }
     }
   }
 

@@ -37,6 +37,11 @@ extension Vault {
     try write { transaction, state, keys in
       let row = try Self.removedRow(of: id, transaction, state, keys)
       var hash = keys.rowHash()
+      // Another device may have stored a version meanwhile.
+      for number in try MessageRow.numbers(of: id, .shown, transaction) {
+        let other = try MessageRow.row(number, of: id, transaction)
+        try mark(other, RowMark(id, .replaced, since: clock.now()), &state, &hash, keys, transaction)
+      }
       try mark(row, RowMark(id, .shown), &state, &hash, keys, transaction)
       try alongside(transaction)
     }

@@ -108,8 +108,9 @@ extension Vault {
   }
 
   /// Runs `body` as one transaction, and stores the state at its end. Do not use the vault inside `body`.
+  /// - Parameter keepsExpired: whether what has been in the trash for long enough stays until another change.
   func write<R>(
-    _ body: (borrowing Transaction, inout VaultState, VaultKeys) throws -> R
+    keepsExpired: Bool = false, _ body: (borrowing Transaction, inout VaultState, VaultKeys) throws -> R
   ) throws -> R {
     // From here no other process writes, so the keys keep matching the state.
     try file.claimWriting()
@@ -120,7 +121,7 @@ extension Vault {
         // again only then.
         var state = try admitted(transaction, keys)
         let before = state
-        try Self.eraseExpired(now: clock.now(), &state, keys, transaction)
+        if !keepsExpired { try Self.eraseExpired(now: clock.now(), &state, keys, transaction) }
         let result = try body(transaction, &state, keys)
         if state != before { try stateRow.save(state, transaction, key: keys.state) }
         return result

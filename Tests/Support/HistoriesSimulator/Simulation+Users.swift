@@ -101,7 +101,7 @@ extension Simulation {
 
   private mutating func remove(_ record: RecordID, on index: Int) {
     noteRemoved(record, on: index)
-    step(index, .remove(record: record, at: clock(index)))
+    step(index, .remove(record: record, versions: nil, at: clock(index)))
   }
 
   // MARK: What happens to devices

@@ -28,6 +28,8 @@ struct SyncedCoffer {
   let place: TemporaryHome
   let coffer: Coffer
 
+  static let enclave = SoftwareEnclave()
+
   static var words: RecoveryPhrase {
     RecoveryPhrase(entropy: SecretBytes(copying: [UInt8](repeating: 7, count: 16).span.bytes))
   }

@@ -43,6 +43,14 @@ struct RemoteDrill {
     }
     try compare(found, account.synchronizer.summary())
     if usesWords { try coffer.noteRecoveryDrill() }
+    let onlyHere = try account.synchronizer.status().onlyHereCount
+    guard onlyHere == 0 else {
+      throw Failure(
+        .refused, "stays_here",
+        "a restore would bring \(found.messageCount.counted("message")), and not \(onlyHere.counted("version")) that "
+          + "\(onlyHere == 1 ? "is" : "are") on this device alone",
+        hint: "above 16 MB nothing is sent: 'coffer backup' takes it along")
+    }
     if context.isJSON { return JSON.print(Answer(messages: found.messageCount)) }
     context.remark("A restore would bring all \(found.messageCount.counted("message")).")
   }

@@ -88,7 +88,7 @@ struct RemoteRestoreCommand: CofferCommand {
           progress: goesOn)
       }
     } catch {
-      if isNew { undo(coffer, context) }
+      if isNew, undo(coffer, context) { throw kept(error) }
       guard !Interruption.isRequested else {
         throw Failure.interrupted(isNew ? "nothing was left" : "the coffer is as it was")
       }
@@ -167,12 +167,22 @@ struct RemoteRestoreCommand: CofferCommand {
     }
   }
 
-  /// Removes a coffer that this command made and that got nothing.
-  private func undo(_ coffer: Coffer, _ context: CommandContext) {
+  /// Removes a coffer that this command made, unless it belongs to the account already.
+  /// - Returns: whether it is still there, with its words.
+  private func undo(_ coffer: Coffer, _ context: CommandContext) -> Bool {
+    if (try? coffer.account.exists()) != false { return true }
     coffer.close()
-    // What cannot be removed now is an empty coffer, which 'coffer erase' removes.
-    _ = try? Erasure.erase(home: context.home, machine: context.machine)
+    guard (try? Erasure.erase(home: context.home, machine: context.machine)) != nil else { return true }
     removeWords()
+    return false
+  }
+
+  /// The error with what is left.
+  private func kept(_ error: any Error) -> Failure {
+    let cause = Interruption.isRequested ? Failure.interrupted("what came is safe") : Failure(error)
+    return Failure(
+      cause.exit, cause.code, cause.message,
+      hint: "the coffer is there, with what came: 'coffer sync' gets the rest")
   }
 
   /// Words that open nothing would only mislead.

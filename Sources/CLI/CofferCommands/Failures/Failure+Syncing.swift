@@ -150,7 +150,8 @@ extension Failure {
       rolledBack,
       Failure(
         .corrupt, "remote_rolled_back",
-        "the place shows an older state: \(rolledBack.counted("object")) gone that was there", hint: verify))
+        "the place shows an older state: \(rolledBack.counted("object")) of it \(rolledBack == 1 ? "is" : "are") gone",
+        hint: verify))
     add(count { $0 == .ownerForked }, forkedOwner)
     let forked = count { if case .forked = $0 { true } else { false } }
     add(

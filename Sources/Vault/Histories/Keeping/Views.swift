@@ -3,7 +3,7 @@
 // What a driver and a user ask of a history between its steps.
 
 public import Primitives
-internal import Secrets
+public import Secrets
 
 /// A device of the account, as a list shows it.
 public struct DeviceView: Sendable {
@@ -33,6 +33,13 @@ extension History {
 
   /// Every version of a record that a segment brought, in no order.
   public func versions(of record: RecordID) -> [Version] { Array(records.versions[record]?.keys ?? [:].keys) }
+
+  /// The highest version of a record with this content, shown or not; nil if no segment brings one.
+  public func version(of record: RecordID, with frame: SharedSecretBytes) -> Version? {
+    guard let versions = records.versions[record] else { return nil }
+    let hash = FrameHash(hashing: frame)
+    return versions.filter { $0.value.frameHash == hash }.keys.max()
+  }
 
   /// How many additions and removals a segment holds; 0 for one that is not here.
   public func operationCount(of name: SegmentName) -> Int {

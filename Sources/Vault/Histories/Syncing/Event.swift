@@ -10,8 +10,8 @@ public import Secrets
 public enum Event: Sendable {
   /// The user stored a message, or a new version of one that replaces these.
   case add(record: RecordID, frame: SharedSecretBytes, replacing: [Version], at: UInt64)
-  /// The user removed what is shown of a record.
-  case remove(record: RecordID, at: UInt64)
+  /// The user removed what is shown of a record; of a user who had not seen all of it, these versions alone.
+  case remove(record: RecordID, versions: Set<Version>?, at: UInt64)
   /// The user starts a run. A run that is under way is given up.
   case begin(Purpose, at: UInt64)
   /// A request was answered.

@@ -174,8 +174,8 @@ extension History {
     return switch event {
     case .add(let record, let frame, let replacing, let now):
       add(record, frame: frame, replacing: replacing, at: now)
-    case .remove(let record, _):
-      remove(record)
+    case .remove(let record, let seen, _):
+      remove(record, seen)
     case .begin(let purpose, let now):
       begin(purpose, at: now, on: machine)
     case .answer(let request, let answer, let now):
@@ -301,8 +301,8 @@ extension History {
   }
 
   /// Removes what is shown. A version that was never sent goes without a trace.
-  private mutating func remove(_ record: RecordID) -> [Effect] {
-    let versions = shownVersions(of: record).map(\.version)
+  private mutating func remove(_ record: RecordID, _ seen: Set<Version>?) -> [Effect] {
+    let versions = shownVersions(of: record).map(\.version).filter { seen?.contains($0) ?? true }
     guard !versions.isEmpty else { return [] }
     var known: [Version] = []
     for version in versions {

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an attack on synchronisation found: each lost a change, showed a removed message, or left a vault with two rows of
+// one message shown.
+
+import CofferKit
+import Foundation
+import Histories
+import Primitives
+import Remotes
+import Secrets
+import TemporaryHomes
+import Testing
+import Vaults
+
+@testable import Syncing
+
+@Suite("What an attack on synchronisation found")
+struct AttackTests {
+  private let folder: RemoteFolder
+  private let first: SyncedCoffer
+  private let second: SyncedCoffer
+
+  init() throws {
+    folder = try RemoteFolder()
+    first = try SyncedCoffer()
+    second = try SyncedCoffer()
+  }
+
+  private func settle(_ coffers: [SyncedCoffer]? = nil) throws {
+    let coffers = coffers ?? [first, second]
+    for _ in 0..<2 {
+      for coffer in coffers { #expect(try coffer.sync(at: folder.remote).outcome == .complete) }
+    }
+    let shown = try coffers.map { try $0.shown() }
+    #expect(shown.allSatisfy { $0 == shown[0] })
+  }
+
+  @Test("A copy of a home from before an edit joins, and the edit stays")
+  func joiningCopy() throws {
+    let ids = try ["one", "other"].map { try first.add($0) }
+    let copy = try TemporaryHome()
+    try FileManager.default.copyItem(atPath: first.place.path, toPath: copy.path)
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    try second.join(first, at: folder.remote)
+    try first.edit(ids[0], "two")
+    try first.coffer.removeMessage(ids[1])
+    try first.coffer.eraseMessages([ids[1]])
+    try settle()
+    let third = try SyncedCoffer(opening: copy)
+    try third.join(first, at: folder.remote)
+    try settle([first, second, third])
+    #expect(try first.shown().values.map(\.text) == ["two"])
+    #expect(try third.trash() == [ids[1]])
+  }
+
+  @Test(
+    "A device that leaves and joins again brings no former version back, and sends what it changed meanwhile")
+  func joiningAgain() throws {
+    let ids = try ["one", "other"].map { try first.add($0) }
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    try second.join(first, at: folder.remote)
+    try first.edit(ids[0], "two")
+    try settle()
+    try second.edit(ids[0], "three")
+    try second.coffer.removeMessage(ids[1])
+    try settle()
+    let address = try second.coffer.account.address()
+    try first.coffer.account.forget()
+    try first.edit(ids[0], "four")
+    _ = try first.coffer.account.join(
+      at: folder.remote, address, with: AccountSecret(SyncedCoffer.passphrase()),
+      enclave: SyncedCoffer.enclave,
+      name: "again")
+    try settle()
+    #expect(try second.shown().values.map(\.text) == ["four"])
+    #expect(try second.history(ids[0]) == ["one", "two", "three", "four"])
+  }
+
+  @Test("An edit and a removal between two runs are a removal")
+  func editedAndRemoved() throws {
+    let ids = try (0..<3).map { try first.add("text \($0)") }
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    try second.join(first, at: folder.remote)
+    for id in ids { try first.edit(id, "edited") }
+    for id in ids { try first.coffer.removeMessage(id) }
+    try first.coffer.eraseMessages([ids[2]])
+    try settle()
+    #expect(try second.shown().isEmpty && second.trash() == Set(ids))
+    // What comes back elsewhere comes back here, and the trash is empty then.
+    try second.coffer.putBackMessage(ids[0])
+    try settle()
+    #expect(try first.shown().count == 1 && !first.trash().contains(ids[0]))
+    // Without a run between, in the trash of both: put back on both.
+    try first.coffer.putBackMessage(ids[1])
+    try second.coffer.putBackMessage(ids[1])
+    try settle()
+    #expect(try first.shown().count == 2)
+  }
+
+  @Test("An edit that cannot be sent stays shown here beside the others' edit, and the vault is sound")
+  func unsent() throws {
+    let id = try first.add("text")
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    try second.join(first, at: folder.remote)
+    try first.edit(id, String(repeating: "x", count: 17 << 20))
+    #expect(try first.sync(at: folder.remote).onlyHereCount == 1)
+    try second.edit(id, "small")
+    try second.sync(at: folder.remote)
+    #expect(try first.sync(at: folder.remote).onlyHereCount == 1)
+    #expect(try first.shown()[id]?.text.utf8.count == 17 << 20)
+    #expect(try second.shown()[id]?.text == "small")
+    #expect(try first.history(id).contains("small"))
+    // The large one goes: so does what was seen beside it.
+    try first.coffer.removeMessage(id)
+    try first.sync(at: folder.remote)
+    try second.sync(at: folder.remote)
+    #expect(try second.shown().isEmpty)
+  }
+
+  @Test("While sending fails, an edit elsewhere arrives beside an edit here")
+  func sendingFails() throws {
+    let id = try first.add("text")
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    try second.join(first, at: folder.remote)
+    try first.edit(id, "first")
+    try second.edit(id, "second")
+    try second.sync(at: folder.remote)
+    for limit in 0..<14 {
+      _ = try first.sync(at: StoppingRemote(folder.remote, after: limit, carriesLastOut: false))
+      #expect(try first.shown()[id] != nil)
+    }
+    try settle()
+    #expect(try first.history(id) == ["text", "first", "second"])
+  }
+
+  @Test("A removal takes only what its user had: a version whose content is not here yet survives")
+  func unseen() throws {
+    let id = try first.add("one")
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    try second.join(first, at: folder.remote)
+    try second.edit(id, "precious")
+    try second.sync(at: folder.remote)
+    // As a synchroniser brings it: the segment before its pack.
+    let account = try #require(FileManager.default.contentsOfDirectory(atPath: folder.path).first)
+    let (packs, away) = (folder.path + "/" + account + "/pack", folder.path + ".away")
+    try FileManager.default.moveItem(atPath: packs, toPath: away)
+    #expect(try first.sync(at: folder.remote).missingCount == 1)
+    #expect(try first.shown()[id]?.text == "one")
+    try first.coffer.removeMessage(id)
+    try first.sync(at: folder.remote)
+    for name in try FileManager.default.subpathsOfDirectory(atPath: away)
+    where !FileManager.default.fileExists(atPath: packs + "/" + name) {
+      let parent = (packs + "/" + name as NSString).deletingLastPathComponent
+      try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+      if (try? Data(contentsOf: URL(filePath: away + "/" + name))) != nil {
+        try FileManager.default.copyItem(atPath: away + "/" + name, toPath: packs + "/" + name)
+      }
+    }
+    try settle()
+    #expect(try first.shown()[id]?.text == "precious")
+  }
+
+  @Test(
+    "Junk in the folder of slots keeps nobody out, and a changed slot is not a wrong passphrase's fault alone"
+  )
+  func junkSlots() throws {
+    try first.add("text")
+    try first.makeAccount(at: folder.remote, folder: folder.path)
+    let account = try #require(FileManager.default.contentsOfDirectory(atPath: folder.path).first)
+    for number in 0..<100 {
+      let name = String(repeating: "0", count: 61) + String(format: "%03d", number)
+      try Data("junk".utf8).write(to: URL(filePath: folder.path + "/" + account + "/slots/" + name))
+    }
+    #expect(try second.join(first, at: folder.remote).newCount == 1)
+  }
+}
