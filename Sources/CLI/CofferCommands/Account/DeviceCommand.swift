@@ -76,7 +76,8 @@ struct DeviceConfirmCommand: CofferCommand {
   static let page = """
     coffer device confirm: believe what a device removed or replaced, although it was much at once
 
-    usage: coffer device confirm DEVICE \(OpeningOptions.usage)
+    usage: coffer device confirm DEVICE
+                                 \(OpeningOptions.usage)
 
     If one device removes or replaces more than a hundred messages of others and a tenth of all within a day,
     nothing of it happens here until you say so.
