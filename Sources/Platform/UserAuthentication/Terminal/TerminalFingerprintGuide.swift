@@ -127,7 +127,10 @@ final class TerminalNotice: FingerprintNotice {
     // Without a terminal nothing is shown; the reader still waits.
     try? TerminalPrompt.alone { () throws(PromptError) in
       var terminal = try RawTerminal(path: path)
-      while let row = state.withLock({ $0.isEnded ? nil : $0.row }) {
+      // What ends at once is still said: whoever looks sees what happened.
+      var isShown = false
+      while let row = state.withLock({ $0.isEnded && isShown ? nil : $0.row }) {
+        isShown = true
         let cleared = style.clearedRow(columnCount: terminal.columnCount())
         try terminal.write(cleared + row + choices)
         try waitForNews(on: &terminal)
