@@ -3,6 +3,8 @@
 // ECDSA signatures as 64 bytes, r ‖ s, with s in the lower half of the group's order: of (r, s) and (r, n - s), which are
 // both valid, only one is accepted, so that nobody can change the bytes of a signed object.
 
+internal import LibCrypto
+
 /// An ECDSA signature over P-256 with s in the lower half of the group's order.
 public struct LowSignature: Sendable {
   /// Bytes of a signature.
@@ -19,27 +21,15 @@ public struct LowSignature: Sendable {
 
   /// Reads DER (RFC 3279, 2.2.3), and takes the lower of both values of s; nil for anything else.
   public init?(der: [UInt8]) {
-    var rest = der[...]
-    /// The content of an element.
-    func element(_ tag: UInt8, _ bytes: inout ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-      guard bytes.popFirst() == tag, let count = bytes.popFirst(), count < 0x80, bytes.count >= count else {
-        return nil
-      }
-      defer { bytes = bytes.dropFirst(Int(count)) }
-      return bytes.prefix(Int(count))
-    }
-    func integer(_ bytes: inout ArraySlice<UInt8>) -> [UInt8]? {
-      guard let digits = element(2, &bytes)?.drop(while: { $0 == 0 }), (1...32).contains(digits.count) else {
-        return nil
-      }
-      return [UInt8](repeating: 0, count: 32 - digits.count) + digits
-    }
-    guard var body = element(0x30, &rest), rest.isEmpty, let r = integer(&body), let s = integer(&body),
-      body.isEmpty, s.lexicographicallyPrecedes(Self.order)
+    guard let (r, s) = ECDSASequence.numbers(der), (1...32).contains(r.count), (1...32).contains(s.count),
+      // One form alone: nothing behind it, and no other spelling of the numbers.
+      ECDSASequence.make(r: r, s: s) == der
     else { return nil }
-    self.r = r
-    let other = Self.orderLess(s)
-    self.s = other.lexicographicallyPrecedes(s) ? other : s
+    let padded = Self.padded(s)
+    guard padded.lexicographicallyPrecedes(Self.order) else { return nil }
+    self.r = Self.padded(r)
+    let other = Self.orderLess(padded)
+    self.s = other.lexicographicallyPrecedes(padded) ? other : padded
   }
 
   /// Reads r ‖ s; nil when s is in the upper half.
@@ -56,14 +46,10 @@ public struct LowSignature: Sendable {
   public var bytes: [UInt8] { r + s }
 
   /// As libcrypto and enclaves take it (RFC 3279, 2.2.3).
-  public var der: [UInt8] {
-    func integer(_ value: [UInt8]) -> [UInt8] {
-      var digits = Array(value.drop { $0 == 0 })
-      if digits.first.map({ $0 >= 0x80 }) ?? true { digits.insert(0, at: 0) }
-      return [2, UInt8(digits.count)] + digits
-    }
-    let body = integer(r) + integer(s)
-    return [0x30, UInt8(body.count)] + body
+  public var der: [UInt8] { ECDSASequence.make(r: r, s: s) }
+
+  private static func padded(_ number: [UInt8]) -> [UInt8] {
+    [UInt8](repeating: 0, count: 32 - number.count) + number
   }
 
   private static func orderLess(_ value: [UInt8]) -> [UInt8] {

@@ -76,6 +76,11 @@ public struct RecordID: Hashable, Sendable {
   }
 }
 
+/// By the bytes, and so by the time at which they were made.
+extension RecordID: Comparable {
+  public static func < (left: Self, right: Self) -> Bool { (left.high, left.low) < (right.high, right.low) }
+}
+
 extension RecordID: CustomStringConvertible {
   /// The text form in lower case, as the command line prints it.
   public var description: String {

@@ -61,13 +61,6 @@ public struct AccountLink {
     try file.read(.account) { try $0.firstRow("SELECT 1 FROM syncState") { _ in true } ?? false }
   }
 
-  /// Where the account is, and what whoever joins it must have.
-  /// - Throws: `SyncError.noAccount`.
-  public func address() throws -> AccountAddress {
-    let synchronizer = try open()
-    return AccountAddress(place: try items.place(), account: synchronizer.account, secret: try items.secret())
-  }
-
   /// Where the account is, with the credentials.
   /// - Throws: `SyncError.noAccount`; `KeychainError`.
   public func place() throws -> RemotePlace {

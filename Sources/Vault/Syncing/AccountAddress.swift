@@ -63,7 +63,11 @@ public struct AccountAddress: Sendable {
     do throws(RemotePlaceError) { place = try RemotePlace(url: text.extracting(first: begin)) } catch {
       throw .place(error)
     }
-    guard let account = AccountID(digits: [UInt8](copying: text.extracting(open - digits..<open))) else {
+    guard
+      let account = Hexadecimal.bytes([UInt8](copying: text.extracting(open - digits..<open))).flatMap({
+        AccountID($0)
+      })
+    else {
       throw .malformed
     }
     let all = Self.secretByteCount + Self.checkByteCount
@@ -72,9 +76,12 @@ public struct AccountAddress: Sendable {
     var isHexadecimal = true
     decoded.withMutableBytes { bytes in
       for offset in 0..<all {
-        let high = Self.digit(text.byte(hidden + 2 * offset)),
-          low = Self.digit(text.byte(hidden + 2 * offset + 1))
-        if high > 15 || low > 15 { isHexadecimal = false }
+        guard let high = Hexadecimal.value(text.byte(hidden + 2 * offset)),
+          let low = Hexadecimal.value(text.byte(hidden + 2 * offset + 1))
+        else {
+          isHexadecimal = false
+          return
+        }
         bytes.storeBytes(of: high << 4 | low, toByteOffset: offset, as: UInt8.self)
       }
     }
@@ -117,25 +124,6 @@ public struct AccountAddress: Sendable {
     writer.append(account.bytes)
     secret.withBytes { writer.append($0) }
     return writer.finish().withBytes { Array(SHA256.hash($0).prefix(checkByteCount)) }
-  }
-
-  /// The value of a digit; more than 15 for anything else.
-  static func digit(_ character: UInt8) -> UInt8 {
-    switch character {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): character - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): character - UInt8(ascii: "A") + 10
-    default: 0xFF
-    }
-  }
-}
-
-extension AccountID {
-  /// Reads 32 hexadecimal digits; nil for anything else.
-  init?(digits: [UInt8]) {
-    let values = digits.map { AccountAddress.digit($0) }
-    guard values.count == 2 * Self.byteCount, values.allSatisfy({ $0 < 16 }) else { return nil }
-    self.init(stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] })
   }
 }
 

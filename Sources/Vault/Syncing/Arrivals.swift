@@ -99,19 +99,3 @@ struct Arrivals {
     }
   }
 }
-
-extension MessageID {
-  fileprivate static func < (one: MessageID, other: MessageID) -> Bool {
-    one.withBytes { one in
-      other.withBytes { other in
-        let offset = (0..<one.byteCount).first { offset in
-          unsafe one.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-            != other.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-        }
-        guard let offset else { return false }
-        return unsafe one.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-          < other.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-      }
-    }
-  }
-}

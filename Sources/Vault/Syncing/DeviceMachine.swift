@@ -55,8 +55,6 @@ final class DeviceMachine: Machine {
     return low.bytes
   }
 
-  func isPublicKey(_ bytes: [UInt8]) -> Bool { P256.isPublicKey(bytes) }
-
   func isSignature(_ signature: [UInt8], of message: [UInt8], by publicKey: [UInt8]) -> Bool {
     guard let low = LowSignature(signature) else { return false }
     return P256.isValidSignature(low.der, digest: SHA256.hash(message.rawSpan), publicKey: publicKey)

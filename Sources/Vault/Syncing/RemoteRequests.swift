@@ -64,7 +64,8 @@ struct RemoteRequests {
     var accounts: Set<AccountID> = []
     try remote.list("") { object in
       guard
-        let account = object.name.split(separator: "/").first.flatMap({ AccountID(digits: Array($0.utf8)) })
+        let account = object.name.split(separator: "/").first.flatMap({ Hexadecimal.bytes($0.utf8) }).flatMap(
+          { AccountID($0) })
       else { return }
       if object.name.dropFirst(2 * AccountID.byteCount).hasPrefix("/control/") { accounts.insert(account) }
     }

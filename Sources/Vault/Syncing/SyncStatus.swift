@@ -17,8 +17,6 @@ public struct SyncStatus: Sendable {
   public let lastComplete: Int64?
   /// The devices of the account, this one first.
   public let devices: [DeviceView]
-  /// How the account can be opened.
-  public let slots: [SlotEntry]
   /// What is wrong at the remote.
   public let alarms: Set<Alarm>
   /// Why this device may not write; nil if it may.
@@ -37,7 +35,7 @@ extension Synchronizer {
       waitingCount: waiting, missingCount: history.missingContentCount,
       onlyHereCount: Int(state.onlyHereCount),
       lastComplete: state.lastComplete == 0 ? nil : state.lastComplete, devices: history.devices,
-      slots: history.slots, alarms: history.alarms, stop: history.stop, needsSlot: history.needsSlot,
+      alarms: history.alarms, stop: history.stop, needsSlot: history.needsSlot,
       words: WordList.words(of: history.positionDigest, count: 8))
   }
 }

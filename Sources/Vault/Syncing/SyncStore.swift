@@ -97,11 +97,8 @@ struct SyncStore {
     try transaction.forEachRow(
       "SELECT number, name, applied, written, object FROM syncObjects ORDER BY number"
     ) { row in
-      guard let name = ObjectName(path: try row.text(1)) else { throw SyncError.corrupt }
-      let stored = StoredObject(
-        name: name, object: Array(try row.bytes(4)), appliedAt: UInt64(bitPattern: try row.integer(2)),
-        writtenAt: try row.integer(3) < 0 ? nil : UInt64(try row.integer(3)))
-      hash.add(Self.member(try row.integer(0), stored).rawSpan, to: &digests.objects)
+      let (number, stored) = try Self.object(row)
+      hash.add(Self.member(number, stored).rawSpan, to: &digests.objects)
       objects.append(stored)
       return true
     }
@@ -182,18 +179,11 @@ struct SyncStore {
     _ name: ObjectName, _ state: inout SyncState, _ hash: inout SetHash, _ transaction: borrowing Transaction
   ) throws {
     let former = try transaction.firstRow(
-      "SELECT number, applied, written, object FROM syncObjects WHERE name = ?", .text(name.path)
-    ) { row in
-      (
-        try row.integer(0),
-        StoredObject(
-          name: name, object: Array(try row.bytes(3)), appliedAt: UInt64(bitPattern: try row.integer(1)),
-          writtenAt: try row.integer(2) < 0 ? nil : UInt64(try row.integer(2)))
-      )
-    }
+      "SELECT number, name, applied, written, object FROM syncObjects WHERE name = ?", .text(name.path)
+    ) { try Self.object($0) }
     guard let former else { return }
-    hash.remove(Self.member(former.0, former.1).rawSpan, from: &state.objects)
-    try transaction.execute("DELETE FROM syncObjects WHERE number = ?", .integer(former.0))
+    hash.remove(Self.member(former.number, former.stored).rawSpan, from: &state.objects)
+    try transaction.execute("DELETE FROM syncObjects WHERE number = ?", .integer(former.number))
   }
 
   // MARK: Members of the digests
@@ -214,6 +204,18 @@ struct SyncStore {
     bytes += known.version.bytes
     bytes.append(bigEndian: known.standing?.rawValue ?? -1)
     return bytes
+  }
+
+  /// number, name, applied, written, object
+  private static func object(_ row: borrowing StorageRow) throws -> (number: Int64, stored: StoredObject) {
+    guard let name = ObjectName(path: try row.text(1)) else { throw SyncError.corrupt }
+    let written = try row.integer(3)
+    return (
+      try row.integer(0),
+      StoredObject(
+        name: name, object: Array(try row.bytes(4)), appliedAt: UInt64(bitPattern: try row.integer(2)),
+        writtenAt: written < 0 ? nil : UInt64(written))
+    )
   }
 
   private static func known(_ row: borrowing StorageRow) throws -> (MessageID, known: KnownRow) {
@@ -241,11 +243,5 @@ extension Version {
   fileprivate init?(bytes: [UInt8]) {
     guard bytes.count == 24, let tag = Identifier<VersionKind>(bytes[8...]) else { return nil }
     self.init(lamport: bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }, tag: tag)
-  }
-}
-
-extension MessageID {
-  fileprivate var column: StorageValue {
-    .bytes(withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } })
   }
 }

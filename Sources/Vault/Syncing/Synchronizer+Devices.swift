@@ -12,16 +12,15 @@ extension Synchronizer {
   /// - Parameters:
   ///   - device: another device.
   ///   - secret: opens a slot of the account.
-  ///   - address: of the account.
   ///   - remote: where it is.
   ///   - progress: as of ``run(_:at:progress:)``.
   /// - Returns: how the run ended that told the others; if that was not complete, a later one tells them.
   /// - Throws: `SyncError.wrongSecret`, `.remote`, `.refused`; else as a run.
   public func revoke(
-    _ device: DeviceID, with secret: AccountSecret, _ address: AccountAddress, at remote: any Remote,
+    _ device: DeviceID, with secret: AccountSecret, at remote: any Remote,
     progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
-    let slot = try AccountLink.openSlot(at: remote, address, with: secret)
+    let slot = try AccountLink.openSlot(at: remote, address(), with: secret)
     let before = try run(.sync, at: remote, progress: progress)
     guard before.outcome == .complete || before.outcome == .noSafeEpoch else {
       throw before.remoteError.map { SyncError.remote($0) } ?? SyncError.refused(before.outcome)
@@ -32,5 +31,5 @@ extension Synchronizer {
   }
 
   /// The user says that what a device removed or replaced, and what is held here, is right.
-  public func confirm(_ device: DeviceID) throws { try decide(.confirm(device)) }
+  public func confirm(_ device: DeviceID) throws { try carryOut(.confirm(device)) }
 }

@@ -99,9 +99,6 @@ public final class Synchronizer {
 
   func note(damaged: Set<ObjectHash>) { history.noteDamaged(damaged) }
 
-  /// Carries out what the user decided, without a slot.
-  func decide(_ event: Event) throws { _ = try carryOut(event) }
-
   /// How many changes wait, those that no run has seen included.
   public func countWaiting() throws -> Int {
     try alone { try takeChanges(limit: 0) }
@@ -111,7 +108,8 @@ public final class Synchronizer {
   // MARK: Steps
 
   /// One step, stored with all that follows from it.
-  private func carryOut(_ event: Event) throws -> (requests: [Request], outcome: Outcome?) {
+  @discardableResult
+  func carryOut(_ event: Event) throws -> (requests: [Request], outcome: Outcome?) {
     try alone {
       try takeChanges(limit: Self.batchCount)
       var (requests, outcome, arrivals) = ([Request](), Outcome?.none, Arrivals())
@@ -158,9 +156,10 @@ public final class Synchronizer {
       report.sentCount += history.operationCount(of: name)
       report.putBackCount += history.placeCount(of: name)
     }
-    if history.epochKeys.count != storedEpochs {
-      try items.save(history.epochKeys)
-      storedEpochs = history.epochKeys.count
+    let keys = history.epochKeys
+    if keys.count != storedEpochs {
+      try items.save(keys)
+      storedEpochs = keys.count
     }
     var next = state
     next.local = history.localState()
@@ -222,7 +221,7 @@ public final class Synchronizer {
   private func takeFresh(_ rows: [MessageID]) throws {
     let stored = try vault.rows(named: rows)
     var opened: [(row: MessageID, message: MessageID, replaced: [MessageID], frame: SharedSecretBytes)] = []
-    var (done, byteCount) = (0, contents.framesByteCount)
+    var (openCount, byteCount) = (0, contents.framesByteCount)
     // A row that does not open is named by `doctor`; it cannot be sent.
     let closed = try vault.withFrames(rows) { row, frame in
       if let facts = VersionRow.facts(of: frame, row: row) {
@@ -230,11 +229,11 @@ public final class Synchronizer {
       } else {
         state.onlyHereCount += 1
       }
-      done = (rows.firstIndex(of: row) ?? done) + 1
+      openCount += 1
       byteCount += frame.byteCount
       return byteCount < Self.batchByteCount
     }
-    if byteCount >= Self.batchByteCount { changes.putBack(rows.dropFirst(done)) }
+    if byteCount >= Self.batchByteCount { changes.putBack(rows.dropFirst(openCount + closed.count)) }
     state.onlyHereCount += Int64(closed.count)
     let siblings = try vault.rows(ofMessages: Set(opened.filter { $0.row != $0.message }.map(\.message)))
     for (row, message, replaced, frame) in opened {
@@ -272,6 +271,12 @@ public final class Synchronizer {
 extension Synchronizer {
   /// The account's name.
   public var account: AccountID { history.account }
+
+  /// Where the account is, and what whoever joins it must have.
+  /// - Throws: `KeychainError`.
+  public func address() throws -> AccountAddress {
+    AccountAddress(place: try items.place(), account: account, secret: try items.secret())
+  }
 
   /// Gets the account's log, enters this device with an opened slot, and takes everything.
   func join(

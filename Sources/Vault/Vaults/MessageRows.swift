@@ -5,14 +5,14 @@
 internal import Foundation
 public import Primitives
 internal import Secrets
-internal import Storage
+package import Storage
 
 /// Names a message.
 public typealias MessageID = RecordID
 
 extension MessageID {
   /// As a column holds it.
-  var column: StorageValue {
+  package var column: StorageValue {
     .bytes(withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } })
   }
 }
@@ -85,6 +85,11 @@ struct MessageRow: Sendable {
     }
     guard let found, found.message == message else { throw VaultError.corrupt }
     return found
+  }
+
+  /// The number of the row of that name, whatever its standing; nil when there is none.
+  static func number(ofRow id: MessageID, _ transaction: borrowing Transaction) throws -> Int64? {
+    try transaction.firstRow("SELECT number FROM messages WHERE id = ?", id.column) { try $0.integer(0) }
   }
 
   /// The numbers of a message's marked rows of one standing.

@@ -32,11 +32,7 @@ struct MessageSealer: ~Copyable {
   ) throws -> MessageID {
     let id = MessageID()
     try sealFrame(id, metadata, nil, content, timestamp, keyVersion, key)
-    try box.withBytes { box in
-      _ = try transaction.execute(
-        "INSERT INTO messages (number, id, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?, ?)",
-        .integer(number), id.column, .integer(Int64(keyVersion)), .integer(timestamp), lending: box)
-    }
+    try insertBox(number, id, of: id, timestamp, keyVersion, transaction)
     return id
   }
 
@@ -48,12 +44,7 @@ struct MessageSealer: ~Copyable {
   ) throws -> MessageID {
     let id = MessageID()
     try sealFrame(id, metadata, edition, content, timestamp, keyVersion, key)
-    try box.withBytes { box in
-      _ = try transaction.execute(
-        "INSERT INTO messages (number, id, message, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?, ?, ?)",
-        .integer(number), id.column, edition.message.column, .integer(Int64(keyVersion)),
-        .integer(timestamp), lending: box)
-    }
+    try insertBox(number, id, of: edition.message, timestamp, keyVersion, transaction)
     return id
   }
 
@@ -63,16 +54,20 @@ struct MessageSealer: ~Copyable {
     _ number: Int64, _ row: VersionRow, frame: RawSpan, keyVersion: Int, key: SharedSecretBytes,
     _ transaction: borrowing Transaction
   ) throws {
-    try RetryRule.apply(pause: pause) { () throws(VaultError) in
-      box.reserve(frame.byteCount)
-      box.withFrame { $0.copy(frame, to: 0) }
-      try seal(row.id, timestamp: row.stored, keyVersion: keyVersion, key: key)
-    }
+    try sealCopy(of: frame, row.id, timestamp: row.stored, keyVersion: keyVersion, key: key)
+    try insertBox(number, row.id, of: row.message, row.stored, keyVersion, transaction)
+  }
+
+  /// Writes the box as a new row. The first version of a message names no other.
+  private func insertBox(
+    _ number: Int64, _ id: MessageID, of message: MessageID, _ timestamp: Int64, _ keyVersion: Int,
+    _ transaction: borrowing Transaction
+  ) throws {
     try box.withBytes { box in
       _ = try transaction.execute(
         "INSERT INTO messages (number, id, message, keyVersion, timestamp, sealed) VALUES (?, ?, ?, ?, ?, ?)",
-        .integer(number), row.id.column, row.id == row.message ? .bytes(Data()) : row.message.column,
-        .integer(Int64(keyVersion)), .integer(row.stored), lending: box)
+        .integer(number), id.column, id == message ? .bytes(Data()) : message.column,
+        .integer(Int64(keyVersion)), .integer(timestamp), lending: box)
     }
   }
 
@@ -91,15 +86,22 @@ struct MessageSealer: ~Copyable {
     _ row: MessageRow, frame: RawSpan, keyVersion: Int, key: SharedSecretBytes,
     _ transaction: borrowing Transaction
   ) throws {
-    try RetryRule.apply(pause: pause) { () throws(VaultError) in
-      box.reserve(frame.byteCount)
-      box.withFrame { $0.copy(frame, to: 0) }
-      try seal(row.id, timestamp: row.timestamp, keyVersion: keyVersion, key: key)
-    }
+    try sealCopy(of: frame, row.id, timestamp: row.timestamp, keyVersion: keyVersion, key: key)
     try box.withBytes { box in
       _ = try transaction.execute(
         "UPDATE messages SET keyVersion = ?1, sealed = ?3 WHERE number = ?2",
         .integer(Int64(keyVersion)), .integer(row.number), lending: box)
+    }
+  }
+
+  /// Seals a frame that is whole already.
+  private mutating func sealCopy(
+    of frame: RawSpan, _ id: MessageID, timestamp: Int64, keyVersion: Int, key: SharedSecretBytes
+  ) throws(VaultError) {
+    try RetryRule.apply(pause: pause) { () throws(VaultError) in
+      box.reserve(frame.byteCount)
+      box.withFrame { $0.copy(frame, to: 0) }
+      try seal(id, timestamp: timestamp, keyVersion: keyVersion, key: key)
     }
   }
 

@@ -43,10 +43,7 @@ extension Vault {
       var missing: [MessageID] = []
       var goesOn = true
       for id in rows where goesOn {
-        let number = try transaction.firstRow("SELECT number FROM messages WHERE id = ?", id.column) {
-          try $0.integer(0)
-        }
-        guard let number else {
+        guard let number = try MessageRow.number(ofRow: id, transaction) else {
           missing.append(id)
           continue
         }
@@ -163,10 +160,7 @@ extension Vault {
   }
 
   private static func row(_ id: MessageID, _ transaction: borrowing Transaction) throws -> MessageRow {
-    let number = try transaction.firstRow("SELECT number FROM messages WHERE id = ?", id.column) {
-      try $0.integer(0)
-    }
-    guard let number else { throw VaultError.corrupt }
+    guard let number = try MessageRow.number(ofRow: id, transaction) else { throw VaultError.corrupt }
     var found: MessageRow?
     try MessageRow.forEach(in: number...number, transaction) { row, _ in
       found = row

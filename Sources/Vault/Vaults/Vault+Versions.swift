@@ -40,9 +40,7 @@ extension Vault {
     }
     let message = try countingFailures {
       try read { transaction, _, keys in
-        let row = try transaction.firstRow("SELECT number FROM messages WHERE id = ?", wanted.id.row.column) {
-          try $0.integer(0)
-        }
+        let row = try MessageRow.number(ofRow: wanted.id.row, transaction)
         guard let row else { throw VaultError.corrupt }
         return try Self.open(row, of: id, transaction, keys)
       }

@@ -66,7 +66,7 @@ extension Simulation {
   }
 
   func shownRecords(_ index: Int) -> [RecordID] {
-    computers[index].history.shownRecords.sorted { $0.octets.lexicographicallyPrecedes($1.octets) }
+    computers[index].history.shownRecords.sorted()
   }
 
   private func shownRecord(_ index: Int, _ number: Int) -> RecordID? {

@@ -65,7 +65,7 @@ struct AttackTests {
     try second.edit(ids[0], "three")
     try second.coffer.removeMessage(ids[1])
     try settle()
-    let address = try second.coffer.account.address()
+    let address = try second.coffer.account.open().address()
     try first.coffer.account.forget()
     try first.edit(ids[0], "four")
     _ = try first.coffer.account.join(

@@ -27,7 +27,7 @@ struct RestoringTests {
 
   @Test("Passphrase or words, with the card, give everything back, and a drill says so before")
   func restore() throws {
-    let address = try first.coffer.account.address()
+    let address = try first.coffer.account.open().address()
     for secret in [AccountSecret(try SyncedCoffer.passphrase()), AccountSecret(SyncedCoffer.words)] {
       let before = try folder.files()
       let drill = try first.coffer.account.drill(
@@ -43,7 +43,7 @@ struct RestoringTests {
 
   @Test("The card's text is read again; a slip of the pen is noticed, and so is a wrong account")
   func card() throws {
-    let address = try first.coffer.account.address()
+    let address = try first.coffer.account.open().address()
     let text = address.text().withBytes { [UInt8](copying: $0) }
     let read = try AccountAddress(text.rawSpan)
     #expect(read.account == address.account)
@@ -64,7 +64,7 @@ struct RestoringTests {
   func wrongSecrets() throws {
     let before = try folder.files()
     let other = try SyncedCoffer()
-    let address = try first.coffer.account.address()
+    let address = try first.coffer.account.open().address()
     let wrong = [
       AccountSecret(try SyncedCoffer.passphrase("Another-horse-8-battery")),
       AccountSecret(RecoveryPhrase(entropy: SystemRandom.secretBytes(count: 16))),

@@ -48,7 +48,7 @@ struct SyncMemoryTests {
       needles.append(("key of epoch \(number)", key.withBytes { Needle($0) }))
     }
     needles.append(
-      ("secret of the card", try second.coffer.account.address().secret.withBytes { Needle($0) }))
+      ("secret of the card", try second.coffer.account.open().address().secret.withBytes { Needle($0) }))
     first.coffer.close()
     second.coffer.close()
     return needles

@@ -72,7 +72,7 @@ struct SyncedCoffer {
     -> SyncReport
   {
     try coffer.account.join(
-      at: remote, try other.coffer.account.address(),
+      at: remote, try other.coffer.account.open().address(),
       with: try secret ?? AccountSecret(Self.passphrase()), enclave: SoftwareEnclave(), name: "second"
     ).report
   }

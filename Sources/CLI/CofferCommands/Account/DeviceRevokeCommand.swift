@@ -58,12 +58,16 @@ struct DeviceRevokeCommand: CofferCommand {
     guard !chosen.isRevoked else {
       throw Failure(.refused, "device_revoked", "'\(chosen.name)' is revoked already")
     }
-    try ask(chosen, context)
-    let (remote, address) = (try account.place.open(), try coffer.account.address())
+    if !yes {
+      try context.insist(
+        "Revoke '\(chosen.name)' (\(chosen.shortID))? It cannot come back as it is.",
+        otherwise: "nothing was revoked")
+    }
+    let remote = try account.place.open()
     let report: SyncReport
     do {
       report = try OpenAccount.watching("revoking", context) { goesOn in
-        try account.synchronizer.revoke(chosen.id, with: secret, address, at: remote, progress: goesOn)
+        try account.synchronizer.revoke(chosen.id, with: secret, at: remote, progress: goesOn)
       }
     } catch SyncError.wrongSecret {
       throw AccountOpening.wrong(usesWords)
@@ -76,17 +80,5 @@ struct DeviceRevokeCommand: CofferCommand {
         "'\(chosen.name)' is revoked: the other devices hear of it with their next 'coffer sync'.")
     }
     try ending.check(context)
-  }
-
-  private func ask(_ chosen: DeviceView, _ context: CommandContext) throws {
-    if yes { return }
-    guard context.hasTerminal else {
-      throw Failure(
-        .locked, "no_prompt", "this asks a question, and there is no terminal to ask on", hint: "add --yes")
-    }
-    guard try context.confirm("Revoke '\(chosen.name)' (\(chosen.shortID))? It cannot come back as it is.")
-    else {
-      throw Failure(.refused, "cancelled", "nothing was revoked")
-    }
   }
 }

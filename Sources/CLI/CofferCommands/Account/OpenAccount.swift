@@ -16,9 +16,12 @@ struct OpenAccount {
   let place: RemotePlace
 
   /// - Throws: `SyncError.noAccount`.
-  init(_ coffer: Coffer) throws {
+  init(_ coffer: Coffer) throws { try self.init(coffer, coffer.account.open()) }
+
+  /// An account that was just made or joined.
+  init(_ coffer: Coffer, _ synchronizer: Synchronizer) throws {
     self.coffer = coffer
-    synchronizer = try coffer.account.open()
+    self.synchronizer = synchronizer
     place = try coffer.account.place()
   }
 
@@ -47,6 +50,19 @@ struct OpenAccount {
   /// This device's name in the account.
   func deviceName() throws -> String {
     try synchronizer.status().devices.first { $0.isThisDevice }?.name ?? ""
+  }
+}
+
+extension CommandContext {
+  /// Asks what `--yes` answers.
+  /// - Parameter otherwise: what to say after a no.
+  /// - Throws: a failure after a no, and where nobody can be asked.
+  func insist(_ question: String, otherwise: String) throws {
+    guard hasTerminal else {
+      throw Failure(
+        .locked, "no_prompt", "this asks a question, and there is no terminal to ask on", hint: "add --yes")
+    }
+    guard try confirm(question) else { throw Failure(.refused, "cancelled", otherwise) }
   }
 }
 

@@ -76,10 +76,10 @@ struct RemoteAddCommand: CofferCommand {
     let words = try context.words(phrase, "recovery phrase of this coffer", wrong: Self.wrongWords) {
       try coffer.opens($0)
     }
-    _ = try coffer.account.make(
+    let synchronizer = try coffer.account.make(
       at: remote, place, passphrase: passphrase, words: words, costs: .recommended,
       enclave: context.machine.enclaveForNewKeys(), name: deviceName, isAnother: another)
-    try send(OpenAccount(coffer), deviceName, context)
+    try send(OpenAccount(coffer, synchronizer), deviceName, context)
   }
 
   private static let wrongWords = Failure(

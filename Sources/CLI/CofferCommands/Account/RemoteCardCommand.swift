@@ -46,7 +46,7 @@ struct RemoteCardCommand: CofferCommand {
         hint: "leave out --qr, and the address is printed")
     }
     let coffer = try context.open(opening)
-    let card = try coffer.account.address().text()
+    let card = try coffer.account.open().address().text()
     if let out {
       try write(card, to: out)
       if context.isJSON { JSON.print(["output": out]) }

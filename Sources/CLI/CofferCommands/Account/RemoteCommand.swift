@@ -93,14 +93,9 @@ struct RemoteForgetCommand: CofferCommand {
     // Also an account that is damaged can be forgotten.
     guard try coffer.account.exists() else { throw SyncError.noAccount }
     if !yes {
-      guard context.hasTerminal else {
-        throw Failure(
-          .locked, "no_prompt", "this asks a question, and there is no terminal to ask on", hint: "add --yes")
-      }
-      guard try context.confirm("Forget the account? Without its card this coffer cannot join it again.")
-      else {
-        throw Failure(.refused, "cancelled", "the account was not forgotten")
-      }
+      try context.insist(
+        "Forget the account? Without its card this coffer cannot join it again.",
+        otherwise: "the account was not forgotten")
     }
     try coffer.account.forget()
     if context.isJSON { return JSON.print(["remote": "forgotten"]) }

@@ -29,7 +29,7 @@ struct RemoteDrill {
         hint: "run 'coffer sync' first")
     }
     let remote = try account.place.open()
-    let address = try coffer.account.address()
+    let address = try account.synchronizer.address()
     let found: AccountDrill
     do {
       found = try OpenAccount.watching("trying a restore", context) { goesOn in

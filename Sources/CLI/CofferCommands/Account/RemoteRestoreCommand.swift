@@ -95,7 +95,7 @@ struct RemoteRestoreCommand: CofferCommand {
       throw error
     }
     if isNew { context.advise(coffer) }
-    try tell(OpenAccount(coffer), report, SyncEnding(report, synchronizer), isNew, context)
+    try tell(synchronizer, report, SyncEnding(report, synchronizer), isNew, context)
   }
 
   // MARK: Opening
@@ -193,12 +193,12 @@ struct RemoteRestoreCommand: CofferCommand {
   // MARK: Telling
 
   private func tell(
-    _ account: OpenAccount, _ report: SyncReport, _ ending: SyncEnding, _ isNew: Bool,
+    _ synchronizer: Synchronizer, _ report: SyncReport, _ ending: SyncEnding, _ isNew: Bool,
     _ context: CommandContext
   ) throws {
     let status = ending.status
     let count =
-      isNew ? max(0, account.synchronizer.summary().messageCount - report.missingCount) : report.newCount
+      isNew ? max(0, synchronizer.summary().messageCount - report.missingCount) : report.newCount
     let devices = status.devices.filter { !$0.isRevoked }
     let words = status.words.joined(separator: " ")
     if context.isJSON {

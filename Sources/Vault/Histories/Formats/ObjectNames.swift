@@ -80,37 +80,16 @@ private struct Path {
     return Hexadecimal.text(bytes)
   }
 
-  func hash() -> ObjectHash? { Self.bytes(characters).flatMap { ObjectHash($0) } }
+  func hash() -> ObjectHash? { Hexadecimal.bytes(characters).flatMap { ObjectHash($0) } }
 
-  func identifier<Kind>() -> Identifier<Kind>? { Self.bytes(characters).flatMap { Identifier($0) } }
+  func identifier<Kind>() -> Identifier<Kind>? { Hexadecimal.bytes(characters).flatMap { Identifier($0) } }
 
   /// NUMBER-HASH
   func numbered() -> (UInt64, ObjectHash)? {
     let parts = characters.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
-    guard parts.count == 2, let number = Self.bytes(parts[0]), number.count == 8,
+    guard parts.count == 2, let number = Hexadecimal.bytes(parts[0]), number.count == 8,
       let hash = Path(parts[1]).hash()
     else { return nil }
     return (number.reduce(0) { $0 << 8 | UInt64($1) }, hash)
-  }
-
-  private static func bytes(_ digits: some Collection<UInt8>) -> [UInt8]? {
-    guard digits.count.isMultiple(of: 2) else { return nil }
-    var bytes: [UInt8] = []
-    var high: UInt8?
-    for digit in digits {
-      let value: UInt8
-      switch digit {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
-      default: return nil
-      }
-      if let first = high {
-        bytes.append(first << 4 | value)
-        high = nil
-      } else {
-        high = value
-      }
-    }
-    return bytes
   }
 }

@@ -67,9 +67,6 @@ extension History {
   /// Whether this device belongs to the account.
   public var isMember: Bool { membership.isMember(device) }
 
-  /// Whether the owner key has two successors, and nobody has chosen here.
-  public var ownerFork: OwnerFork? { membership.fork }
-
   /// All devices, this one first, then in the order of their names.
   public var devices: [DeviceView] {
     let held = Dictionary(grouping: chains.entries.keys.filter { isHeld($0) && counts($0) }, by: \.device)
@@ -81,9 +78,6 @@ extension History {
         heldCount: held[entry.id]?.count ?? 0)
     }.sorted { ($0.isThisDevice ? 0 : 1, $0.name, $0.id) < ($1.isThisDevice ? 0 : 1, $1.name, $1.id) }
   }
-
-  /// The slots in force, in the order of their identifiers.
-  public var slots: [SlotEntry] { membership.slots.values.sorted { $0.id < $1.id } }
 
   /// SHA-256 of all verified heads, of chains and of the control log: equal on two devices with the same history.
   public var positionDigest: [UInt8] {

@@ -42,9 +42,7 @@ struct Records: Sendable {
   var identifiers: some Collection<RecordID> { versions.keys }
 
   /// All record identifiers, in rising order.
-  var sortedIdentifiers: [RecordID] {
-    versions.keys.map { (order: RecordOrder($0), record: $0) }.sorted { $0.order < $1.order }.map(\.record)
-  }
+  var sortedIdentifiers: [RecordID] { versions.keys.sorted() }
 
   /// Takes in the operations of a verified segment. Taking the same in again changes nothing.
   mutating func apply(_ segment: Segment, name: SegmentName) {

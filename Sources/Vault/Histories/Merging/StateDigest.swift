@@ -53,7 +53,7 @@ struct DigestBuckets: Sendable {
 /// The records of one bucket as the bytes that are hashed: one after the other, in rising order of their identifiers.
 private struct Bucket: Sendable {
   private var bytes: [UInt8] = []
-  private var records: [RecordOrder] = []
+  private var records: [RecordID] = []
   /// Where the bytes of each record begin.
   private var starts: [Int] = []
   private var hash: [UInt8]?
@@ -68,13 +68,12 @@ private struct Bucket: Sendable {
 
   /// Puts the bytes of a record at its place, or takes it out if there are none. The same bytes again change nothing.
   mutating func set(_ record: RecordID, to entry: [UInt8]) {
-    let order = RecordOrder(record)
     var (index, end) = (0, records.count)
     while index < end {
       let middle = (index + end) / 2
-      if records[middle] < order { index = middle + 1 } else { end = middle }
+      if records[middle] < record { index = middle + 1 } else { end = middle }
     }
-    let isHere = index < records.count && records[index] == order
+    let isHere = index < records.count && records[index] == record
     let start = index < starts.count ? starts[index] : bytes.count
     let next = isHere ? index + 1 : index
     let range = start..<(next < starts.count ? starts[next] : bytes.count)
@@ -82,7 +81,7 @@ private struct Bucket: Sendable {
     hash = nil
     bytes.replaceSubrange(range, with: entry)
     if !isHere {
-      records.insert(order, at: index)
+      records.insert(record, at: index)
       starts.insert(start, at: index)
     } else if entry.isEmpty {
       records.remove(at: index)
@@ -91,23 +90,6 @@ private struct Bucket: Sendable {
     let moved = entry.count - range.count
     for later in (entry.isEmpty ? index : index + 1)..<starts.count { starts[later] += moved }
   }
-}
-
-/// Compares records by the bytes of their identifiers.
-struct RecordOrder: Hashable, Comparable, Sendable {
-  private let high: UInt64
-  private let low: UInt64
-
-  init(_ record: RecordID) {
-    (high, low) = record.withBytes { bytes in
-      unsafe (
-        UInt64(bigEndian: bytes.unsafeLoadUnaligned(as: UInt64.self)),
-        UInt64(bigEndian: bytes.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self))
-      )
-    }
-  }
-
-  static func < (left: Self, right: Self) -> Bool { (left.high, left.low) < (right.high, right.low) }
 }
 
 extension RecordID {

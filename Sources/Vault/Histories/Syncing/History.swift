@@ -86,7 +86,7 @@ public struct RecordVersion: Hashable, Comparable, Sendable {
 
   public static func < (left: Self, right: Self) -> Bool {
     left.version == right.version
-      ? RecordOrder(left.record) < RecordOrder(right.record) : left.version < right.version
+      ? left.record < right.record : left.version < right.version
   }
 }
 
