@@ -43,10 +43,10 @@ struct GPGImportTests {
       key() { gpg --batch --with-colons --list-keys "$1" | awk -F: '$1 == "fpr" { print $10; exit }'; }
       grip() { gpg --with-colons --with-keygrip -K "$1" | awk -F: '$1 == "grp" { print $10 }' | sed -n "$2p"; }
       public() { # makes a key elsewhere, and keeps its public part
-        mkdir -p -m 700 $XDG_RUNTIME_DIR/other
-        GNUPGHOME=$XDG_RUNTIME_DIR/other
+        GNUPGHOME=$(mktemp -d $XDG_RUNTIME_DIR/other.XXXX)
         gpg --batch --quiet --passphrase '' $PAST --quick-gen-key "$@" 2>/dev/null
-        gpg --export >$PLACE/other.pgp; gpgconf --kill all; rm -r $GNUPGHOME
+        gpg --export >$PLACE/other.pgp; gpgconf --kill all
+        rm -rf $GNUPGHOME # its agent removes its sockets at the same time
         GNUPGHOME=$XDG_RUNTIME_DIR/gnupg; gpg --batch --quiet --import $PLACE/other.pgp
       }
       END
