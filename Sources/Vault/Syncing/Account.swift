@@ -196,9 +196,10 @@ public struct AccountLink {
     at remote: any Remote, _ address: AccountAddress, with secret: AccountSecret,
     enclave: any Enclave, name: String, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> (synchronizer: Synchronizer, report: SyncReport) {
-    guard try !exists() else { throw SyncError.hasAccount }
+    // A join that was killed before this device was added left an account that it has no part in.
+    if try exists(), try open().history.knowsThisDevice { throw SyncError.hasAccount }
     let slot = try Self.openSlot(at: remote, address, with: secret)
-    try items.removeAll(enclaveOfKind)
+    try forget()
     let machine = DeviceMachine(keys: try items.makeKeys(in: enclave), contents: VaultContents(vault))
     let entry = entry(machine.keys, name: name)
     let synchronizer = try keep(

@@ -41,6 +41,8 @@ public struct SyncReport: Sendable {
   public var waitingCount = 0
   /// Contents that were put back.
   public var putBackCount = 0
+  /// Packs that a sweep deleted.
+  public var deletedCount = 0
   /// Versions of messages that this device alone has: no pack can hold them, or they do not open.
   public var onlyHereCount = 0
   /// Contents that other devices have named and that are not at the remote.

@@ -16,7 +16,7 @@ internal import Vaults
 public final class Synchronizer {
   private let file: DatabaseFile
   private let vault: Vault
-  private let items: AccountItems
+  let items: AccountItems
   private let store: SyncStore
   private let clock: VaultClock
   private var machine: DeviceMachine
@@ -58,7 +58,7 @@ public final class Synchronizer {
 
   /// Gets what is new and sends what waits.
   /// - Parameters:
-  ///   - purpose: what else it does.
+  ///   - purpose: what else it does; a sweep has a function of its own.
   ///   - remote: where the account is.
   ///   - progress: called after each request; false stops, and the next run goes on.
   /// - Throws: `StorageError`, `VaultError`, `EnclaveError`, ``SyncError/corrupt``. After an error this value must not be
@@ -66,12 +66,30 @@ public final class Synchronizer {
   public func run(
     _ purpose: Purpose, at remote: any Remote, progress: (SyncReport) -> Bool = { _ in true }
   ) throws -> SyncReport {
+    precondition(purpose != .sweep, "somebody has to allow what a sweep deletes")
+    return try run(purpose, at: remote, deletes: { _ in false }, progress: progress)
+  }
+
+  /// - Parameter deletes: whether these packs may be deleted; asked once, before the first of them is.
+  func run(
+    _ purpose: Purpose, at remote: any Remote, deletes: (DeadPacks) throws -> Bool,
+    progress: (SyncReport) -> Bool
+  ) throws -> SyncReport {
     report = SyncReport(outcome: .unreachable)
     var requests = RemoteRequests(remote, account: history.account)
     var (waiting, outcome) = try carryOut(.begin(purpose, at: now))
     waiting.reverse()
+    var mayDelete = false
     while outcome == nil, let request = waiting.popLast() {
+      if case .delete = request, !mayDelete {
+        mayDelete = try deletes(DeadPacks([request] + waiting, history))
+        guard mayDelete else {
+          outcome = .complete
+          break
+        }
+      }
       let answer = requests.answer(request)
+      if case (.delete, .done) = (request, answer) { report.deletedCount += 1 }
       report.requestCount = requests.count
       report.byteCount = requests.byteCount
       guard progress(report) else { break }
@@ -263,38 +281,5 @@ public final class Synchronizer {
       contents.set(
         row, KnownRow(message: message, version: version, standing: stored[row]?.standing ?? .shown))
     }
-  }
-}
-
-// MARK: The account
-
-extension Synchronizer {
-  /// The account's name.
-  public var account: AccountID { history.account }
-
-  /// Where the account is, and what whoever joins it must have.
-  /// - Throws: `KeychainError`.
-  public func address() throws -> AccountAddress {
-    AccountAddress(place: try items.place(), account: account, secret: try items.secret())
-  }
-
-  /// Gets the account's log, enters this device with an opened slot, and takes everything.
-  func join(
-    _ entry: DeviceEntry, with slot: OpenedSlot, at remote: any Remote, progress: (SyncReport) -> Bool
-  ) throws -> SyncReport {
-    takesLocalChanges = false
-    let first = try run(.sync, at: remote, progress: progress)
-    if let error = first.remoteError, first.outcome == .unreachable { throw SyncError.remote(error) }
-    guard history.isThere else { throw SyncError.notThere }
-    let outcome = try change(.approve(entry), with: slot)
-    guard outcome == .complete else { throw SyncError.refused(outcome) }
-    var report = try run(.sync, at: remote, progress: progress)
-    guard report.outcome == .complete else { return report }
-    takesLocalChanges = true
-    let (newCount, changedCount) = (report.newCount, report.changedCount)
-    report = try run(.sync, at: remote, progress: progress)
-    report.newCount += newCount
-    report.changedCount += changedCount
-    return report
   }
 }

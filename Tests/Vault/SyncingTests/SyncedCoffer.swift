@@ -41,11 +41,11 @@ struct SyncedCoffer {
     try Passphrase(utf8: SecretBytes(copying: Array(text.utf8).span.bytes))
   }
 
-  init() throws {
+  init(clock: VaultClock = .system) throws {
     place = try TemporaryHome()
     coffer = try Coffer.create(
       home: place.path, passphrase: Self.passphrase(), recoveryPhrase: Self.words,
-      kdf: .pbkdf2(iterations: 600_000), machine: Machine(enclaves: [SoftwareEnclave()]))
+      kdf: .pbkdf2(iterations: 600_000), machine: Machine(enclaves: [SoftwareEnclave()]), clock: clock)
   }
 
   /// The coffer that is at a place already.

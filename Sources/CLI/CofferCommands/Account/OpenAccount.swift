@@ -26,8 +26,11 @@ struct OpenAccount {
   }
 
   /// Runs, with a progress bar; the first signal stops it between two requests.
-  func run(_ title: String, _ purpose: Purpose, _ context: CommandContext) throws -> SyncReport {
-    let remote = try place.open()
+  func run(
+    _ title: String, _ purpose: Purpose, _ context: CommandContext,
+    limits: CourierRemote.Limits = CourierRemote.Limits()
+  ) throws -> SyncReport {
+    let remote = try place.open(limits: limits)
     return try Self.watching(title, context) { goesOn in
       try synchronizer.run(purpose, at: remote, progress: goesOn)
     }

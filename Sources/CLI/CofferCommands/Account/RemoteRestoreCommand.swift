@@ -81,7 +81,6 @@ struct RemoteRestoreCommand: CofferCommand {
       ? openByWords(remote, address, isNew, context) : openByPassphrase(remote, address, isNew, context)
     let (synchronizer, report): (Synchronizer, SyncReport)
     do {
-      guard try !coffer.account.exists() else { throw SyncError.hasAccount }
       (synchronizer, report) = try OpenAccount.watching("restoring", context) { goesOn in
         try coffer.account.join(
           at: remote, address, with: secret, enclave: context.machine.enclaveForNewKeys(), name: deviceName,

@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import CofferKit
+internal import Couriers
 internal import Histories
 internal import Syncing
 
@@ -11,7 +12,8 @@ struct SyncCommand: CofferCommand {
   static let page = """
     coffer sync: get what is new from the other devices, and send what waits here
 
-    usage: coffer sync \(OpeningOptions.usage)
+    usage: coffer sync [--limit-up SPEED] [--limit-down SPEED]
+                       \(OpeningOptions.usage)
            coffer sync status
 
     Says nothing if there was nothing to do. It ends with 0 only when all that waited is at the place, and
@@ -21,6 +23,9 @@ struct SyncCommand: CofferCommand {
               place, and eight words: devices that show the same words have the same history. Asks the place
               nothing.
 
+      --limit-up, --limit-down
+              bytes a second to a service and from it, at most: 500k, 2M. A folder has no limit.
+
     Removed and edited on two devices at once, a message keeps what both did: 'coffer message history' has
     the versions.
 
@@ -29,6 +34,8 @@ struct SyncCommand: CofferCommand {
 
   @OptionGroup var global: GlobalOptions
   @OptionGroup var opening: OpeningOptions
+  @Option(help: "Bytes a second to a service, at most.") var limitUp: Speed?
+  @Option(help: "Bytes a second from a service, at most.") var limitDown: Speed?
   @Argument(help: "status") var what: Request?
 
   enum Request: String, ExpressibleByArgument, CaseIterable {
@@ -46,11 +53,20 @@ struct SyncCommand: CofferCommand {
     let alarms: [String]
   }
 
+  func validate() throws {
+    guard what == nil || (limitUp == nil && limitDown == nil) else {
+      throw ValidationError("'status' asks the place nothing, so it has no limits of speed")
+    }
+  }
+
   func execute(_ context: CommandContext) throws {
     let account = try OpenAccount(context.open(opening))
     if what == .status { return try SyncStatusView(account).tell(context) }
     let start = ContinuousClock.now
-    let report = try account.run("syncing", .sync, context)
+    var limits = CourierRemote.Limits()
+    limits.bytesPerSecondUp = limitUp?.bytesPerSecond
+    limits.bytesPerSecondDown = limitDown?.bytesPerSecond
+    let report = try account.run("syncing", .sync, context, limits: limits)
     let ending = try SyncEnding(report, account.synchronizer)
     if context.isJSON {
       JSON.print(

@@ -67,6 +67,9 @@ extension History {
   /// Whether this device belongs to the account.
   public var isMember: Bool { membership.isMember(device) }
 
+  /// Whether this device was ever added to the account.
+  public var knowsThisDevice: Bool { membership.devices[device] != nil }
+
   /// All devices, this one first, then in the order of their names.
   public var devices: [DeviceView] {
     let held = Dictionary(grouping: chains.entries.keys.filter { isHeld($0) && counts($0) }, by: \.device)
@@ -105,6 +108,11 @@ extension History {
       }
     }
     return names.sorted()
+  }
+
+  /// The bytes of objects that the run under way has listed.
+  public func listedByteCount(of names: [ObjectName]) -> Int {
+    names.reduce(0) { $0 + (run?.listed[$1]?.byteCount ?? 0) }
   }
 
   /// Packs that were read and are not what their names say, or that are not there: the next run of purpose `verify` puts
