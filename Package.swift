@@ -81,6 +81,12 @@ extension Target.Dependency {
 /// What many tests start from: those of what is sealed, and those of what an enclave protects.
 let sealed: [Target.Dependency] = ["Keychains", "Storage", "Primitives", "Secrets"]
 let protected = sealed + ["ProtectedData", "OpenPGP", "Enclaves"]
+/// What those programs of tests start from that do everything with whole coffers.
+let whole =
+  protected + [
+    "CofferKit", "Captures", "Identities", "KeyCustody", "Vaults", "Histories", "Syncing", "Remotes",
+    "MessageFormats", "ScriptedPrompts", "SecurityKeys", "UserAuthentication",
+  ]
 let log: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let sqlite: Target.Dependency = .product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -264,12 +270,7 @@ let package = Package(
     support("HistoriesSimulator", ["Histories", "Primitives", "Secrets", "SeededGenerators"]),
     probe("simulate-histories", path: "SimulateHistories", ["HistoriesSimulator"]),
     // Stops every operation at every call, twice, and prints what was lost.
-    probe(
-      "crash-table", path: "CrashTable",
-      protected + [
-        "CrashDisk", "CCrashDisk", "CofferKit", "Contacts", "Identities", "KeyCustody", "Vaults", "Captures",
-        "SecurityKeys", "UserAuthentication", "MessageFormats", log, "ScriptedPrompts",
-      ]),
+    probe("crash-table", path: "CrashTable", whole + ["CrashDisk", "CCrashDisk", "Contacts", log]),
     // The same for a folder of objects.
     probe("crash-remotes", path: "CrashRemotes", ["CrashDisk", "Remotes"]),
     probe("courier-probe", path: "CourierProbe", ["CSystem"]),
@@ -283,10 +284,8 @@ let package = Package(
     // Does one operation with known secrets and waits, so that its memory can be searched.
     probe(
       "leak-probe", path: "LeakProbe",
-      protected + [
-        "CofferKit", "CofferCommands", "KeyCustody", "Vaults", "Captures", "Identities", "Correspondence",
-        "UserAuthentication", "MessageFormats", "CSystem", "ScriptedPrompts", "InMemoryKeychains", "GnuPG",
-        "SecurityKeys", "SoftwareSecurityKey",
+      whole + [
+        "CofferCommands", "Correspondence", "CSystem", "InMemoryKeychains", "GnuPG", "SoftwareSecurityKey",
       ]),
 
     // Tests, module by module. Those that name a command start it, so it is built first.
@@ -470,6 +469,7 @@ if Context.environment["FUZZ"] != nil {
   fuzz("fuzz-urls", ["Contacts"])
   fuzz("fuzz-mail", ["Correspondence", "MessageFormats"])
   fuzz("fuzz-codes", ["Pictures"])
+  fuzz("fuzz-accounts", ["Histories", "Syncing", "Remotes", "CourierProtocol", "S3Remotes"])
 }
 
 if Context.environment["BENCHMARKS"] != nil {

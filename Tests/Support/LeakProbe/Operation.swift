@@ -46,7 +46,7 @@ struct Operation: Sendable {
 
   static let all =
     unlocking + slots + phrases + keychainItems + messages + transfers + captures + protectedData
-    + privateKeys + securityKeys + identities + backups + tutorial
+    + privateKeys + securityKeys + identities + backups + accounts + tutorial
     + openPGP + letters + enclaveKeys + ciphers + controls
 }
 

@@ -44,7 +44,8 @@ extension CrashTests {
         "security key added to the guard", "security key removed from the guard", "vault key rotation",
         "passphrase change", "slot add", "security key slot", "slot remove", "domain delete and create",
         "protected settings write", "contact import",
-        "capture add", "backup", "restore",
+        "capture add", "backup", "restore", "account make", "account join", "sync, sending", "sync, getting",
+        "device revoke",
       ])
     func operations(name: String) throws {
       // The calls of exactly one operation are shown; of none there are none.

@@ -19,6 +19,7 @@ enum AllScenarios {
     all.append(CofferCreation())
     all.append(BackupOperation())
     all.append(RestoreOperation())
+    for operation in AccountOperation.all { all.append(operation) }
     return all
   }
 

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The account of several devices, in a folder that is searched: what is in it is ciphertext.
+
+import CofferKit
+import Enclaves
+import Foundation
+import Keychains
+import MessageFormats
+import Primitives
+import Remotes
+import Secrets
+import Syncing
+
+extension Operation {
+  static let accounts = [
+    Operation("make an account, and send") { workspace in
+      try workspace.withAccount { _, _ in }
+    },
+    Operation("join an account, and get") { workspace in
+      try workspace.withAccount { first, passphrase in
+        try workspace.withSecondCoffer(passphrase) { second in
+          let joined = try second.account.join(
+            at: workspace.folder(), first.account.open().address(),
+            with: AccountSecret(passphrase), enclave: SoftwareEnclave(), name: "second")
+          try expect(joined.report.outcome == .complete && joined.report.newCount == 1, "the message came")
+        }
+      }
+    },
+    Operation("join an account with a wrong passphrase") { workspace in
+      try workspace.withAccount { first, passphrase in
+        let wrong = try workspace.passphrase("wrong passphrase")
+        try workspace.withSecondCoffer(passphrase) { second in
+          try expectThrow("a wrong passphrase") {
+            _ = try second.account.join(
+              at: workspace.folder(), first.account.open().address(), with: AccountSecret(wrong),
+              enclave: SoftwareEnclave(), name: "second")
+          }
+        }
+      }
+    },
+    Operation("revoke a device") { workspace in
+      try workspace.withAccount { first, passphrase in
+        try workspace.withSecondCoffer(passphrase) { second in
+          _ = try second.account.join(
+            at: workspace.folder(), first.account.open().address(),
+            with: AccountSecret(passphrase), enclave: SoftwareEnclave(), name: "second")
+          let synchronizer = try first.account.open()
+          _ = try synchronizer.run(.sync, at: workspace.folder())
+          let other = try synchronizer.status().devices.first { !$0.isThisDevice }
+          guard let other else { throw Unexpected("there is no other device") }
+          let report = try synchronizer.revoke(
+            other.id, with: AccountSecret(passphrase), at: workspace.folder())
+          try expect(report.outcome == .complete, "it is revoked")
+          try workspace.tellAccount(first)
+        }
+      }
+    },
+    Operation("recovery drill of an account") { workspace in
+      try workspace.withAccount { first, passphrase in
+        let drill = try first.account.drill(
+          at: workspace.folder(), first.account.open().address(), with: AccountSecret(passphrase),
+          enclave: SoftwareEnclave())
+        try expect(drill.messageCount == 1, "the message would come")
+      }
+    },
+  ]
+}
+
+extension Workspace {
+  private var stick: String { searched + "/stick" }
+
+  func folder() throws -> FolderRemote {
+    guard let remote = FolderRemote(path: stick) else { throw Unexpected("the folder has no absolute path") }
+    return remote
+  }
+
+  /// A coffer with a message and an account to which that was sent.
+  @inline(never)
+  fileprivate func withAccount(_ body: (Coffer, borrowing Passphrase) throws -> Void) throws {
+    let (passphrase, words) = (try passphrase(), phrase())
+    try makeCoffer(passphrase, words)
+    try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: false)
+    let coffer = try open(passphrase)
+    defer { coffer.close() }
+    _ = try coffer.addMessage(
+      text("message", byteCount: 240), metadata: MessageMetadata(title: "", contentType: "text/plain"))
+    let synchronizer = try coffer.account.make(
+      at: folder(), .folder(path: stick), passphrase: passphrase, words: words,
+      costs: Argon2idParameters(memoryKiB: 64, passes: 1, lanes: 1), enclave: SoftwareEnclave(), name: "first"
+    )
+    let report = try synchronizer.run(.sync, at: folder())
+    try expect(report.outcome == .complete && report.sentCount == 1, "the message is sent")
+    try tellAccount(coffer)
+    try body(coffer, passphrase)
+  }
+
+  /// A coffer elsewhere.
+  @inline(never)
+  fileprivate func withSecondCoffer(
+    _ passphrase: borrowing Passphrase, _ body: (Coffer) throws -> Void
+  ) throws {
+    let coffer = try Coffer.create(
+      home: searched + "/second", passphrase: passphrase, recoveryPhrase: phrase(), kdf: Self.cheapKDF(),
+      machine: machine)
+    defer { coffer.close() }
+    try body(coffer)
+  }
+
+  /// Tells of what the keychain keeps of an account.
+  @inline(never)
+  fileprivate func tellAccount(_ coffer: Coffer) throws {
+    for (name, told) in Self.accountItems {
+      SecretReport.tell(told, try coffer.keychain.requireSecret(forKey: name))
+    }
+  }
+
+  private static let accountItems: [(String, StaticString)] = [
+    ("account.secret", "card's secret"), ("account.epochs", "epoch keys"),
+    ("account.state.key", "account's state key"),
+  ]
+}
