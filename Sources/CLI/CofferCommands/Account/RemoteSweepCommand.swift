@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import CofferKit
 internal import Couriers
 internal import Histories
+internal import Remotes
 internal import Syncing
 
 struct RemoteSweepCommand: CofferCommand {

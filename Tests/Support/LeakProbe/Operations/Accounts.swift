@@ -78,7 +78,8 @@ extension Workspace {
   /// A coffer with a message and an account to which that was sent.
   @inline(never)
   fileprivate func withAccount(_ body: (Coffer, borrowing Passphrase) throws -> Void) throws {
-    let (passphrase, words) = (try passphrase(), phrase())
+    let passphrase = try passphrase()
+    let words = phrase()
     try makeCoffer(passphrase, words)
     try FileManager.default.createDirectory(atPath: stick, withIntermediateDirectories: false)
     let coffer = try open(passphrase)
