@@ -416,7 +416,7 @@ let package = Package(
       "SyncingTests", in: .vault,
       sealed + [
         "Syncing", "CofferKit", "Histories", "Remotes", "Vaults", "Enclaves", "MessageFormats",
-        "MemorySearch", "TemporaryHomes", sqlite,
+        "MemorySearch", "TemporaryHomes", sqlite, "Couriers", "S3Server", "coffer-courier",
       ]),
     tests(
       "CofferKitTests", in: .vault,

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Searches this process's own memory for bytes that should be gone.
+// Searches the memory of this process, or of another one, for bytes that should not be there.
 
 import Glibc
 import Synchronization
 
-/// The readable memory of this process.
+/// The readable memory of a process.
 public enum ProcessMemory {
   /// One search at a time: what one has read into its window, such as another test's secret while that was in
   /// use, must not be there when that other test searches.
   private static let turn = Mutex(())
 
-  /// The kernel does not show this process its memory.
+  /// The kernel does not show this memory.
   public struct Unreadable: Error {}
 
-  /// Where half of the needle, first or second, stands: the regions as `/proc/self/maps` names them.
-  public static func places(of needle: Needle) throws -> [String] {
-    try turn.withLock { _ in try search(needle) }
+  /// Where half of the needle, first or second, stands: the regions as the kernel's map names them.
+  /// - Parameter process: another process than this one; only root reads one that does not let itself be dumped.
+  public static func places(of needle: Needle, in process: Int32? = nil) throws -> [String] {
+    try turn.withLock { _ in try search(needle, "/proc/" + (process.map { "\($0)" } ?? "self")) }
   }
 
-  private static func search(_ needle: Needle) throws -> [String] {
+  private static func search(_ needle: Needle, _ process: String) throws -> [String] {
     let half = needle.count / 2
-    let memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC)
+    let memory = open(process + "/mem", O_RDONLY | O_CLOEXEC)
     guard memory >= 0 else { throw Unreadable() }
     defer { close(memory) }
     let window = 1 << 20
@@ -32,16 +33,16 @@ public enum ProcessMemory {
     let own = UInt(bitPattern: pages)..<UInt(bitPattern: pages) + UInt(window)
 
     var places: [String] = []
-    for region in try regions() {
+    for region in try regions(of: process) {
       var start = region.range.lowerBound
       while start < region.range.upperBound {
         // The window's own pages hold what was read before. The kernel may have merged them with others.
-        if own.contains(start) {
+        if process == "/proc/self", own.contains(start) {
           start = own.upperBound
           continue
         }
         let limit =
-          start < own.lowerBound
+          process == "/proc/self" && start < own.lowerBound
           ? min(region.range.upperBound, own.lowerBound) : region.range.upperBound
         let count = pread(memory, pages, min(window, Int(limit - start)), Int(bitPattern: start))
         guard count > 0 else {
@@ -91,8 +92,8 @@ public enum ProcessMemory {
     let name: String
   }
 
-  private static func regions() throws -> [Region] {
-    guard let file = fopen("/proc/self/maps", "r") else { throw Unreadable() }
+  private static func regions(of process: String) throws -> [Region] {
+    guard let file = fopen(process + "/maps", "r") else { throw Unreadable() }
     defer { fclose(file) }
     var regions: [Region] = []
     var line = [CChar](repeating: 0, count: 4_096)

@@ -3,13 +3,18 @@
 // What synchronisation leaves in memory: contents and keys nowhere, once the coffers are closed.
 
 import CofferKit
+import Foundation
+import Glibc
 import Histories
 import MemorySearch
 import MessageFormats
 import Primitives
+import Remotes
+import S3Server
 import Secrets
 import Testing
 
+@testable import Couriers
 @testable import Syncing
 
 @Suite("What synchronisation leaves in memory", .serialized)
@@ -30,6 +35,46 @@ struct SyncMemoryTests {
     let needle = try #require(synchronizer.history.epochKeys.first).key.withBytes { Needle($0) }
     #expect(try !ProcessMemory.places(of: needle).isEmpty)
     _ = try synchronizer.status()
+  }
+
+  @Test(
+    "The process that has the network has no key and no content, while it has the credentials",
+    .enabled(if: geteuid() == 0, "only root reads the memory of a process that forbids it"))
+  func courier() throws {
+    let server = try S3Server()
+    let place = try S3Place(
+      isEncrypted: false, host: "127.0.0.1", port: server.port, bucket: S3Server.bucket, prefix: "",
+      region: S3Server.region, accessKey: S3Server.accessKey,
+      secretKey: SharedSecretBytes(SecretBytes(copying: Array(S3Server.secretKey.utf8).span.bytes)))
+    let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+      .appending(path: "coffer-courier").path
+    let remote = try CourierRemote(place, limits: CourierRemote.Limits(), program: program)
+    let coffer = try SyncedCoffer()
+    let content = SystemRandom.secretBytes(count: 64)
+    _ = try coffer.coffer.addMessage(
+      content, metadata: MessageMetadata(title: "", contentType: "application/octet-stream"))
+    let report = try coffer.makeAccount(at: remote, place: .s3(place))
+    #expect(report.outcome == .complete && report.sentCount == 1)
+    let synchronizer = try coffer.coffer.account.open()
+    var needles = [
+      content.withBytes { Needle($0) }, try synchronizer.address().secret.withBytes { Needle($0) },
+    ]
+    for (_, key) in synchronizer.history.epochKeys { needles.append(key.withBytes { Needle($0) }) }
+    let process = try #require(Self.children(named: "coffer-courier").first)
+    #expect(needles.count == 3)
+    for needle in needles { #expect(try ProcessMemory.places(of: needle, in: process) == []) }
+    let credentials = Array(S3Server.secretKey.utf8)
+    #expect(try !ProcessMemory.places(of: Needle(credentials.span.bytes), in: process).isEmpty)
+    _ = try synchronizer.run(.sync, at: remote)
+  }
+
+  /// The processes that this one has started and that run such a program.
+  private static func children(named name: String) throws -> [Int32] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { Int32($0) }.filter { process in
+      let state = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
+      let fields = state?.split(separator: " ") ?? []
+      return fields.count > 3 && fields[1] == "(\(name))" && fields[3] == "\(getpid())"
+    }
   }
 
   /// One coffer sends a message that the other gets.

@@ -59,8 +59,13 @@ struct SyncedCoffer {
   /// Makes an account at a remote and sends everything.
   @discardableResult
   func makeAccount(at remote: any Remote, folder: String) throws -> SyncReport {
+    try makeAccount(at: remote, place: .folder(path: folder))
+  }
+
+  @discardableResult
+  func makeAccount(at remote: any Remote, place: RemotePlace) throws -> SyncReport {
     let synchronizer = try coffer.account.make(
-      at: remote, .folder(path: folder), passphrase: Self.passphrase(), words: Self.words,
+      at: remote, place, passphrase: Self.passphrase(), words: Self.words,
       costs: Self.costs(),
       enclave: SoftwareEnclave(), name: "first")
     return try synchronizer.run(.sync, at: remote)
